@@ -1,0 +1,1 @@
+"""Plans, runs and statistics of comparisons."""

@@ -1,0 +1,1 @@
+"""What a label is: candidate sets, their one validation gate, and confidences."""

@@ -1,0 +1,1 @@
+"""Reducers: linear projections learnt from candidate labels."""

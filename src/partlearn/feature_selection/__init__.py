@@ -1,0 +1,1 @@
+"""Selectors: subsets of features learnt from candidate labels."""

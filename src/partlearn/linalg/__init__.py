@@ -1,0 +1,1 @@
+"""Thin linear algebra: implicit standardisation and low-rank eigenproblems."""

@@ -1,0 +1,1 @@
+"""Scores for partial-label problems, with and without the truth."""

@@ -1,0 +1,1 @@
+"""Splitters and honest cross-validation for candidate labels."""

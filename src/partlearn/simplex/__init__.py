@@ -1,0 +1,1 @@
+"""Projections and least squares on the probability simplex."""

@@ -1,0 +1,1 @@
+"""Public checks that any partial-label estimator can run."""

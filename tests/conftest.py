@@ -1,0 +1,29 @@
+"""Fixtures shared by the whole suite."""
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+@pytest.fixture(scope="session")
+def shared_dir() -> Path:
+    """Folder with reference data and oracles, beside the checkout or by variable."""
+    folder = Path(os.environ.get("PARTLEARN_SHARED", ROOT.parent / "shared"))
+    if not (folder / "data").is_dir():
+        pytest.skip("no reference data beside the checkout (set PARTLEARN_SHARED)")
+    return folder
+
+
+@pytest.fixture(params=[0, 1, 2])
+def global_random_seed(request) -> int:
+    """Every stochastic test has to pass for each of these seeds."""
+    return request.param
+
+
+@pytest.fixture(params=[np.float32, np.float64], ids=["float32", "float64"])
+def global_dtype(request):
+    return request.param
