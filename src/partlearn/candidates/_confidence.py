@@ -1,0 +1,132 @@
+"""Labelling confidences: where they start and how neighbours refine them.
+
+A confidence matrix ``F`` has the shape of the candidate matrix ``S``, is zero outside
+it, and its rows sum to one.
+"""
+
+# SPDX-License-Identifier: BSD-3-Clause
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+__all__ = ["refine", "uniform_confidence", "vote", "vote_weights"]
+
+Vote = Literal["rank", "uniform"]
+
+
+def uniform_confidence(
+    S: NDArray[np.bool_], dtype: Any = np.float64
+) -> NDArray[np.floating[Any]]:
+    """Spread one unit of belief evenly over the candidates of each row.
+
+    Parameters
+    ----------
+    S : ndarray of bool, shape (n_samples, n_classes)
+        Candidate matrix; no row may be empty.
+    dtype : dtype, default=float64
+        Type of the result.
+
+    Returns
+    -------
+    F : ndarray of shape (n_samples, n_classes)
+        ``S / S.sum(axis=1)``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from partlearn.candidates import uniform_confidence
+    >>> uniform_confidence(np.array([[True, True, False]]))
+    array([[0.5, 0.5, 0. ]])
+    """
+    F = S.astype(dtype)
+    F /= F.sum(axis=1, keepdims=True)
+    return F
+
+
+def vote_weights(k: int, kind: Vote = "rank") -> NDArray[np.float64]:
+    """Weights of the k nearest neighbours, nearest first: k, k-1, ..., 1 or all one."""
+    return np.arange(k, 0, -1.0) if kind == "rank" else np.ones(k)
+
+
+def vote(
+    F: NDArray[Any], neighbors: NDArray[np.intp], kind: Vote = "rank"
+) -> NDArray[np.floating[Any]]:
+    """Sum the confidences of each row's neighbours.
+
+    Parameters
+    ----------
+    F : ndarray of shape (n_samples, n_classes)
+        Confidences, or anything else that is to be voted with.
+    neighbors : ndarray of int, shape (n_queries, k)
+        Rows of `F`, nearest first.
+    kind : {"rank", "uniform"}, default="rank"
+        "rank" weights the a-th nearest neighbour by ``k - a + 1``.
+
+    Returns
+    -------
+    V : ndarray of shape (n_queries, n_classes)
+        ``V[i] = sum_a weight_a * F[neighbors[i, a]]``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from partlearn.candidates import vote
+    >>> F = np.eye(3)
+    >>> vote(F, np.array([[1, 2]]))
+    array([[0., 2., 1.]])
+    """
+    m, k = neighbors.shape
+    graph = sp.csr_array(
+        (
+            np.tile(vote_weights(k, kind).astype(F.dtype), m),
+            neighbors.ravel(),
+            np.arange(0, m * k + 1, k),
+        ),
+        shape=(m, F.shape[0]),
+    )
+    return graph @ F
+
+
+def refine(
+    F: NDArray[Any], V: NDArray[Any], S: NDArray[np.bool_], own: float = 1.0
+) -> NDArray[np.floating[Any]]:
+    """Mix own confidence with votes, inside the candidate set.
+
+    Parameters
+    ----------
+    F : ndarray of shape (n_samples, n_classes)
+        Current confidences.
+    V : ndarray of shape (n_samples, n_classes)
+        Votes, see :func:`vote`.
+    S : ndarray of bool, shape (n_samples, n_classes)
+        Candidate matrix.
+    own : float, default=1.0
+        Weight of the row's own confidence beside the votes.
+
+    Returns
+    -------
+    F : ndarray of shape (n_samples, n_classes)
+        ``(own * F + V)`` masked by `S`, rows scaled to sum to one. A row without any
+        mass keeps its confidence.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from partlearn.candidates import refine
+    >>> S = np.array([[True, True, False]])
+    >>> refine(np.array([[0.5, 0.5, 0.0]]), np.array([[1.0, 0.0, 9.0]]), S)
+    array([[0.75, 0.25, 0.  ]])
+    """
+    N = own * F + V
+    N *= S
+    mass = N.sum(axis=1, keepdims=True)
+    silent = mass[:, 0] <= 0
+    mass[silent] = 1
+    N /= mass
+    N[silent] = F[silent]
+    return N

@@ -1,0 +1,285 @@
+"""Synthetic candidate sets from true labels, as the literature makes them."""
+
+# SPDX-License-Identifier: BSD-3-Clause
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import StratifiedKFold, cross_val_predict
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils import check_random_state
+
+from partlearn.candidates._validation import check_candidates
+
+__all__ = [
+    "cooccurring_candidates",
+    "flip_candidates",
+    "instance_candidates",
+    "make_candidates",
+]
+
+_BLOCK = 1 << 22  # random keys drawn at a time, so that memory stays bounded
+
+
+def _truth(y: Any) -> tuple[NDArray[np.intp], int]:
+    """Codes of 1-D labels in the order of the sorted classes, and their number."""
+    classes, S = check_candidates(y)
+    if (S.sum(axis=1) != 1).any():
+        raise ValueError(
+            "Candidate sets are made from true labels: one label per row is needed."
+        )
+    if len(classes) < 2:
+        raise ValueError(f"At least two classes are needed; got {len(classes)}.")
+    return S.argmax(axis=1), len(classes)
+
+
+def _probability(name: str, value: float) -> float:
+    if not 0 <= value <= 1:
+        raise ValueError(f"`{name}` must lie between 0 and 1; got {value}.")
+    return value
+
+
+def make_candidates(
+    y: ArrayLike, n_false: int = 1, *, random_state: Any = None
+) -> NDArray[np.bool_]:
+    """Add a fixed number of false labels to every true one.
+
+    For each row, `n_false` distinct labels are drawn uniformly, without replacement,
+    from the wrong ones. This is the controlled protocol (``r`` = 1, 2, 3) of the
+    partial-label literature.
+
+    Parameters
+    ----------
+    y : array-like of shape (n_samples,)
+        True labels.
+    n_false : int, default=1
+        Number of false candidates per row, at most the number of classes minus one.
+    random_state : int, RandomState or None, default=None
+        Seed of the draw.
+
+    Returns
+    -------
+    S : ndarray of bool, shape (n_samples, n_classes)
+        Candidates; columns follow the sorted classes of `y`.
+
+    Examples
+    --------
+    >>> from partlearn.candidates import make_candidates
+    >>> S = make_candidates(["a", "b", "c", "d"], n_false=2, random_state=0)
+    >>> S.sum(axis=1), S.diagonal()
+    (array([3, 3, 3, 3]), array([ True,  True,  True,  True]))
+    """
+    codes, q = _truth(y)
+    if not 0 <= n_false <= q - 1:
+        raise ValueError(
+            f"`n_false` must be between 0 and {q - 1}, the number of wrong labels; "
+            f"got {n_false}."
+        )
+    rng = check_random_state(random_state)
+    S = np.zeros((len(codes), q), dtype=bool)
+    step = max(1, _BLOCK // q)
+    for start in range(0, len(codes), step):
+        block = codes[start : start + step]
+        keys = rng.uniform(size=(len(block), q))
+        keys[np.arange(len(block)), block] = -1.0  # the truth always comes first
+        chosen = np.argpartition(keys, n_false, axis=1)[:, : n_false + 1]
+        np.put_along_axis(S[start : start + step], chosen, True, axis=1)
+    return S
+
+
+def flip_candidates(
+    y: ArrayLike,
+    p: float = 0.1,
+    *,
+    at_least_one: bool = False,
+    random_state: Any = None,
+) -> NDArray[np.bool_]:
+    """Make each wrong label a candidate with probability `p`, independently.
+
+    Parameters
+    ----------
+    y : array-like of shape (n_samples,)
+        True labels.
+    p : float, default=0.1
+        Flipping probability.
+    at_least_one : bool, default=False
+        Give a row in which nothing flipped one false label drawn uniformly, so that
+        every row is ambiguous.
+    random_state : int, RandomState or None, default=None
+        Seed of the draw.
+
+    Returns
+    -------
+    S : ndarray of bool, shape (n_samples, n_classes)
+        Candidates; columns follow the sorted classes of `y`.
+
+    Examples
+    --------
+    >>> from partlearn.candidates import flip_candidates
+    >>> S = flip_candidates([0, 1, 2], p=0.0, at_least_one=True, random_state=0)
+    >>> S.sum(axis=1)
+    array([2, 2, 2])
+    """
+    codes, q = _truth(y)
+    _probability("p", p)
+    rng = check_random_state(random_state)
+    S = rng.uniform(size=(len(codes), q)) < p
+    S[np.arange(len(codes)), codes] = True
+    if at_least_one:
+        alone = np.flatnonzero(S.sum(axis=1) == 1)
+        S[alone, _other(codes[alone], q, rng)] = True
+    return S
+
+
+def _other(
+    codes: NDArray[np.intp], q: int, rng: np.random.RandomState
+) -> NDArray[np.intp]:
+    """One wrong label per row, uniformly."""
+    return (codes + rng.randint(1, q, size=len(codes))) % q
+
+
+def cooccurring_candidates(
+    y: ArrayLike,
+    eps: float = 0.5,
+    *,
+    share: float = 1.0,
+    partners: ArrayLike | None = None,
+    random_state: Any = None,
+) -> NDArray[np.bool_]:
+    """Add one false label, which is the partner of the true one with probability `eps`.
+
+    Every class has one partner class. An ambiguous row gets its partner with
+    probability `eps` and otherwise one of the remaining wrong labels, uniformly. With
+    ``eps=1`` a class and its partner can hardly be told apart.
+
+    Parameters
+    ----------
+    y : array-like of shape (n_samples,)
+        True labels.
+    eps : float, default=0.5
+        Probability that the false label is the partner.
+    share : float, default=1.0
+        Share of rows that are made ambiguous.
+    partners : array-like of int, shape (n_classes,), default=None
+        Column of each class's partner. By default the classes are drawn into one
+        random cycle.
+    random_state : int, RandomState or None, default=None
+        Seed of the draw.
+
+    Returns
+    -------
+    S : ndarray of bool, shape (n_samples, n_classes)
+        Candidates; columns follow the sorted classes of `y`.
+
+    Examples
+    --------
+    >>> from partlearn.candidates import cooccurring_candidates
+    >>> S = cooccurring_candidates([0, 1, 2], eps=1.0, partners=[1, 2, 0])
+    >>> S.astype(int)
+    array([[1, 1, 0],
+           [0, 1, 1],
+           [1, 0, 1]])
+    """
+    codes, q = _truth(y)
+    _probability("eps", eps)
+    _probability("share", share)
+    rng = check_random_state(random_state)
+    if partners is None:
+        cycle = rng.permutation(q)
+        mate = np.empty(q, dtype=np.intp)
+        mate[cycle] = np.roll(cycle, -1)
+    else:
+        mate = np.asarray(partners, dtype=np.intp)
+        valid = mate.shape == (q,) and ((mate >= 0) & (mate < q)).all()
+        if not valid or (mate == np.arange(q)).any():
+            raise ValueError(
+                f"`partners` must name, for each of the {q} classes, the column of "
+                "another class."
+            )
+    false = mate[codes]
+    if q > 2:
+        free = rng.uniform(size=len(codes)) >= eps
+        draw = rng.randint(0, q - 2, size=len(codes))
+        low, high = np.minimum(codes, false), np.maximum(codes, false)
+        draw += draw >= low  # skip the truth and the partner
+        draw += draw >= high
+        false = np.where(free, draw, false)
+    ambiguous = rng.uniform(size=len(codes)) < share
+    S = np.zeros((len(codes), q), dtype=bool)
+    S[np.arange(len(codes)), codes] = True
+    S[np.flatnonzero(ambiguous), false[ambiguous]] = True
+    return S
+
+
+def instance_candidates(
+    X: ArrayLike,
+    y: ArrayLike,
+    *,
+    estimator: Any = None,
+    rate: float = 1.0,
+    cv: int = 5,
+    random_state: Any = None,
+) -> NDArray[np.bool_]:
+    """Make those wrong labels candidates that a classifier confuses with the truth.
+
+    A wrong label ``j`` of row ``i`` becomes a candidate with probability
+    ``rate * p_ij / max_{k wrong} p_ik``, where ``p`` are out-of-fold class
+    probabilities of `estimator`: hard rows get the labels that they look like.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_samples, n_features)
+        Features.
+    y : array-like of shape (n_samples,)
+        True labels.
+    estimator : classifier with ``predict_proba``, default=None
+        By default a standardised logistic regression.
+    rate : float, default=1.0
+        Scales all probabilities; at 1 the likeliest wrong label is always a candidate.
+    cv : int, default=5
+        Folds of the out-of-fold prediction; classes with fewer members lower it.
+    random_state : int, RandomState or None, default=None
+        Seed of folds and draw.
+
+    Returns
+    -------
+    S : ndarray of bool, shape (n_samples, n_classes)
+        Candidates; columns follow the sorted classes of `y`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from partlearn.candidates import instance_candidates
+    >>> X, y = load_iris(return_X_y=True)
+    >>> S = instance_candidates(X, y, random_state=0)
+    >>> bool(S[range(150), y].all()), bool((S.sum(axis=1) >= 2).all())
+    (True, True)
+    """
+    codes, _ = _truth(y)
+    _probability("rate", rate)
+    rng = check_random_state(random_state)
+    if estimator is None:
+        estimator = make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000))
+    smallest = int(np.bincount(codes).min())
+    if smallest < 2:
+        raise ValueError(
+            "Out-of-fold probabilities need at least two rows of every class; the "
+            f"smallest class has {smallest}."
+        )
+    folds = StratifiedKFold(
+        min(cv, smallest), shuffle=True, random_state=rng.randint(2**31 - 1)
+    )
+    P = cross_val_predict(clone(estimator), X, codes, cv=folds, method="predict_proba")
+    truth = np.arange(len(codes)), codes
+    P[truth] = 0.0
+    top = P.max(axis=1, keepdims=True)
+    P = np.divide(P, top, out=np.zeros_like(P), where=top > 0)
+    S = rng.uniform(size=P.shape) < rate * P
+    S[truth] = True
+    return np.asarray(S)
