@@ -1,1 +1,18 @@
 """Projections and least squares on the probability simplex."""
+
+from partlearn.simplex._minimize import minimize_on_simplex, power_iteration
+from partlearn.simplex._nnls import nnls_from_gram
+from partlearn.simplex._projection import project_simplex
+from partlearn.simplex._reconstruction import (
+    reconstruction_weights,
+    reconstruction_weights_from_gram,
+)
+
+__all__ = [
+    "minimize_on_simplex",
+    "nnls_from_gram",
+    "power_iteration",
+    "project_simplex",
+    "reconstruction_weights",
+    "reconstruction_weights_from_gram",
+]

@@ -1,0 +1,143 @@
+"""Many small non-negative least squares problems at once."""
+
+# SPDX-License-Identifier: BSD-3-Clause
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+__all__ = ["nnls_from_gram"]
+
+_EPS = float(np.finfo(np.float64).eps)
+# A column whose remainder after projection on the passive ones is below this part of
+# its squared length counts as dependent: its Cholesky pivot would be rounding error.
+_DEPENDENT = 1e-13
+
+
+def nnls_from_gram(G: ArrayLike, b: ArrayLike) -> NDArray[np.float64]:
+    """Minimise ``w' G w - 2 b' w`` over ``w >= 0``, one problem per row.
+
+    With ``G = A' A`` and ``b = A' y`` this is non-negative least squares.
+
+    Parameters
+    ----------
+    G : array-like of shape (n_problems, k, k)
+        Symmetric positive semi-definite matrices.
+    b : array-like of shape (n_problems, k)
+        Linear terms, each in the range of its matrix.
+
+    Returns
+    -------
+    w : ndarray of shape (n_problems, k), float64
+        Minimisers.
+
+    Notes
+    -----
+    A primal active-set method. The passive matrix stays well conditioned, because a
+    column which depends on the passive ones (duplicates, more columns than
+    dimensions) enters only by replacing one of them. The optimality conditions hold
+    to rounding error. Memory is O(n_problems * k**2).
+
+    References
+    ----------
+    .. [1] C. L. Lawson, R. J. Hanson. Solving Least Squares Problems. Chapter 23.
+       SIAM, 1995. :doi:`10.1137/1.9781611971217`
+
+    Examples
+    --------
+    >>> from partlearn.simplex import nnls_from_gram
+    >>> nnls_from_gram([[[2.0, 1.0], [1.0, 2.0]]], [[2.0, -1.0]])
+    array([[1., 0.]])
+    """
+    G = np.asarray(G, dtype=np.float64)
+    b = np.asarray(b, dtype=np.float64)
+    if G.ndim != 3 or G.shape[1] != G.shape[2] or b.shape != G.shape[:2]:
+        raise ValueError(
+            "`G` must have shape (n_problems, k, k) and `b` (n_problems, k); got "
+            f"{G.shape} and {b.shape}."
+        )
+    return _nnls(G, b)
+
+
+def _nnls(G: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Active-set steps on all unfinished problems together."""
+    m, k = b.shape
+    w = np.zeros((m, k))
+    todo = np.arange(m)
+    diagonal = np.einsum("ijj->ij", G)
+    passive = np.zeros((m, k), dtype=bool)
+    blocked = diagonal <= 0
+    for _ in range(20 * k + 20):
+        if not todo.size:
+            break
+        entering = _entering(G[todo], b[todo], w[todo], passive[todo] | blocked[todo])
+        todo, entering = todo[entering >= 0], entering[entering >= 0]
+        _enter(G, b, w, passive, blocked, todo, entering)
+    return w
+
+
+def _entering(
+    G: NDArray[np.float64],
+    b: NDArray[np.float64],
+    w: NDArray[np.float64],
+    closed: NDArray[np.bool_],
+) -> NDArray[np.int64]:
+    """Column that would lower the objective most on its own; -1 at the optimum."""
+    k = b.shape[1]
+    slope = b - np.einsum("ijk,ik->ij", G, w)
+    noise = 4 * k * _EPS * (np.abs(b) + np.einsum("ijk,ik->ij", np.abs(G), w))
+    diagonal = np.einsum("ijj->ij", G)
+    gain = np.where(
+        ~closed & (slope > noise), slope / np.sqrt(np.where(closed, 1, diagonal)), -1
+    )
+    best = gain.argmax(axis=1)
+    return np.where(gain[np.arange(len(b)), best] > 0, best, -1)
+
+
+def _enter(
+    G: NDArray[np.float64],
+    b: NDArray[np.float64],
+    w: NDArray[np.float64],
+    passive: NDArray[np.bool_],
+    blocked: NDArray[np.bool_],
+    rows: NDArray[np.int64],
+    entering: NDArray[np.int64],
+) -> None:
+    """Let one column per problem grow until its slope is zero, in place.
+
+    Moving along it keeps the slopes of the passive columns at zero; a passive weight
+    that reaches zero on the way leaves.
+    """
+    k = b.shape[1]
+    identity = np.eye(k, dtype=bool)
+    while rows.size:
+        here = np.arange(rows.size)
+        Gr, wr, pr = G[rows], w[rows], passive[rows]
+        column = np.where(pr, Gr[here, :, entering], 0.0)
+        masked = np.where(pr[:, :, None] & pr[:, None, :], Gr, identity)
+        change = np.linalg.solve(masked, column[:, :, None])[:, :, 0]
+        own = Gr[here, entering, entering]
+        curvature = own - np.einsum("ij,ij->i", column, change)
+        slope = b[rows, entering] - np.einsum("ij,ij->i", Gr[here, entering], wr)
+        independent = curvature > _DEPENDENT * own
+        full = np.where(
+            independent, slope / np.where(independent, curvature, 1), np.inf
+        )
+        full = np.maximum(full, 0)
+        with np.errstate(divide="ignore"):
+            limits = np.where(change > 0, wr / np.where(change > 0, change, 1), np.inf)
+        leaving = limits.argmin(axis=1)
+        limit = limits[here, leaving]
+        # A flat direction without an end is rounding error: leave the column out.
+        stuck = np.isinf(full) & np.isinf(limit)
+        step = np.where(stuck, 0, np.minimum(full, limit))
+        wr = np.maximum(wr - step[:, None] * change, 0)
+        wr[here, entering] += step
+        done = (full <= limit) & ~stuck
+        pr[here[done], entering[done]] = True
+        drop = here[~done & ~stuck]
+        pr[drop, leaving[drop]] = False
+        wr[drop, leaving[drop]] = 0
+        w[rows], passive[rows] = wr, pr
+        blocked[rows[stuck], entering[stuck]] = True
+        again = ~done & ~stuck
+        rows, entering = rows[again], entering[again]
