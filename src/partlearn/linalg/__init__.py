@@ -1,1 +1,22 @@
 """Thin linear algebra: implicit standardisation and low-rank eigenproblems."""
+
+from partlearn.linalg._eigen import (
+    Eigen,
+    ThinEigenSolver,
+    conjugate_gradients,
+    fix_signs,
+)
+from partlearn.linalg._standardized import Standardized, column_moments, standardize
+from partlearn.linalg._svd import ThinSVD, thin_svd
+
+__all__ = [
+    "Eigen",
+    "Standardized",
+    "ThinEigenSolver",
+    "ThinSVD",
+    "column_moments",
+    "conjugate_gradients",
+    "fix_signs",
+    "standardize",
+    "thin_svd",
+]

@@ -1,0 +1,227 @@
+"""Thin generalised eigenproblems: one factorisation, then q x q work.
+
+The reducers of this library ask again and again for the leading solutions of
+
+    X' C C' X p = lambda (mu X'X + nu I) p
+
+with the same ``X`` (m x d) and a new ``C`` (m x q) of few columns. The right-hand side
+is factored once, on the smaller side of ``X``; each solve is then an eigenproblem of
+size q. With ``w = (mu XX' + nu I)^-1 C`` the push-through identity gives
+``(mu X'X + nu I)^-1 X' C = X' w``, so that with more columns than rows nothing of size
+d is needed until the directions themselves are asked for.
+"""
+
+# SPDX-License-Identifier: BSD-3-Clause
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.linalg
+from numpy.typing import NDArray
+
+from partlearn.linalg._standardized import Standardized
+
+__all__ = ["Eigen", "ThinEigenSolver", "conjugate_gradients", "fix_signs"]
+
+# Above this many rows and columns no dense factor is kept: 20,000^2 float64 is 3.2 GB.
+MAX_FACTOR = 20_000
+
+
+def fix_signs(P: NDArray[Any]) -> NDArray[Any]:
+    """Flip columns so that the entry of largest magnitude is positive.
+
+    Parameters
+    ----------
+    P : ndarray of shape (d, p)
+        Directions, one per column.
+
+    Returns
+    -------
+    P : ndarray of shape (d, p)
+        The same directions with reproducible signs.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from partlearn.linalg import fix_signs
+    >>> fix_signs(np.array([[1.0, 0.5], [-2.0, 1.0]]))
+    array([[-1. ,  0.5],
+           [ 2. ,  1. ]])
+    """
+    top = P[np.abs(P).argmax(axis=0), np.arange(P.shape[1])]
+    return P * np.where(top < 0, -1, 1).astype(P.dtype)
+
+
+@dataclass(frozen=True)
+class Eigen:
+    """Eigenvalues, largest first, and what is needed to form the directions.
+
+    ``vectors`` are those of the q x q problem, divided by the root of their value;
+    ``solved`` is ``B^-1 X' C`` (d x q) or, on the dual route, ``w`` (m x q).
+    """
+
+    values: NDArray[np.float64]
+    vectors: NDArray[np.float64]
+    solved: NDArray[np.float64]
+    C: NDArray[Any]
+
+
+class ThinEigenSolver:
+    """Leading solutions of ``X' C C' X p = lambda (mu X'X + nu I) p`` for many ``C``.
+
+    Parameters
+    ----------
+    X : Standardized
+        The data, m x d.
+    mu, nu : float
+        Weights of the right-hand side; `nu` must be positive.
+    route : {"primal", "dual", "iterative"} or None, default=None
+        Factor a d x d matrix, an m x m matrix, or nothing (conjugate gradients). By
+        default the cheapest that fits in memory.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from partlearn.linalg import ThinEigenSolver, standardize
+    >>> rng = np.random.default_rng(0)
+    >>> X, _, _ = standardize(rng.normal(size=(20, 3)))
+    >>> solver = ThinEigenSolver(X, 0.5, 0.5)
+    >>> C = rng.normal(size=(20, 2))
+    >>> eigen = solver.solve(C)
+    >>> P = solver.directions(eigen, 2)
+    >>> bool(np.allclose(solver.embedding(eigen, 2), X @ P))
+    True
+    """
+
+    def __init__(
+        self, X: Standardized, mu: float, nu: float, *, route: str | None = None
+    ) -> None:
+        self.X, self.mu, self.nu = X, mu, nu
+        m, d = X.shape
+        if route is None:
+            small = min(m, d) <= MAX_FACTOR
+            route = ("primal" if d <= m else "dual") if small else "iterative"
+        self.route = route
+        self._warm: NDArray[np.float64] | None = None
+        if route == "primal":
+            self._factor = _ridge_cholesky(X.scatter(), mu, nu)
+        elif route == "dual":
+            self._factor = _ridge_cholesky(X.gram(), mu, nu)
+
+    def solve(self, C: NDArray[Any]) -> Eigen:
+        """Solve for one ``C`` of shape (m, q); eigenvalues are clipped at zero."""
+        if self.route == "primal":
+            A = self.X.transposed_matmul(C).astype(np.float64, copy=False)
+            solved = scipy.linalg.cho_solve(self._factor, A, check_finite=False)
+            G = A.T @ solved
+        else:
+            C64 = C.astype(np.float64, copy=False)
+            if self.route == "dual":
+                solved = scipy.linalg.cho_solve(self._factor, C64, check_finite=False)
+            else:
+                solved = self._warm = conjugate_gradients(
+                    self._apply_dual, C64, start=self._warm
+                )
+            G = (C64.T @ (C64 - self.nu * solved)) / self.mu
+        values, vectors = scipy.linalg.eigh((G + G.T) / 2, check_finite=False)
+        values = np.clip(values[::-1], 0.0, None)
+        vectors = vectors[:, ::-1]
+        # Directions without any signal are never used; do not divide by zero for them.
+        roots = np.sqrt(np.where(values > 0, values, 1.0))
+        return Eigen(values, vectors / roots, solved, C)
+
+    def _apply_dual(self, W: NDArray[np.float64]) -> NDArray[np.float64]:
+        inner = self.X.transposed_matmul(W.astype(self.X.dtype, copy=False))
+        return self.mu * (self.X @ inner) + self.nu * W
+
+    def directions(self, eigen: Eigen, r: int) -> NDArray[Any]:
+        """Return the first `r` directions, (d, r), with ``p' (mu X'X + nu I) p = 1``."""
+        P = eigen.solved @ eigen.vectors[:, :r]
+        if self.route != "primal":
+            P = self.X.transposed_matmul(P.astype(self.X.dtype, copy=False))
+        return P.astype(self.X.dtype, copy=False)
+
+    def embedding(self, eigen: Eigen, r: int) -> NDArray[Any]:
+        """Return the data along the first `r` directions, (m, r)."""
+        if self.route == "primal":
+            return self.X @ self.directions(eigen, r)
+        Z = (eigen.C - self.nu * eigen.solved) @ eigen.vectors[:, :r] / self.mu
+        return Z.astype(self.X.dtype, copy=False)
+
+
+def _ridge_cholesky(
+    K: NDArray[np.float64], mu: float, nu: float
+) -> tuple[NDArray[np.float64], bool]:
+    """Cholesky factor of ``mu K + nu I``, in place."""
+    K *= mu
+    K.flat[:: K.shape[0] + 1] += nu
+    factor: tuple[NDArray[np.float64], bool] = scipy.linalg.cho_factor(
+        # LAPACK works on columns: the transpose of a symmetric C-ordered matrix is
+        # itself, and saves a copy of the largest array there is.
+        K.T,
+        lower=True,
+        overwrite_a=True,
+        check_finite=False,
+    )
+    return factor
+
+
+def conjugate_gradients(
+    apply: Any,
+    B: NDArray[np.float64],
+    *,
+    start: NDArray[np.float64] | None = None,
+    tol: float = 1e-10,
+    max_iter: int = 2000,
+) -> NDArray[np.float64]:
+    """Solve ``apply(W) = B`` for all columns of `B` at once.
+
+    Parameters
+    ----------
+    apply : callable
+        Product of the symmetric positive definite matrix with an (m, q) array.
+    B : ndarray of shape (m, q)
+        Right-hand sides.
+    start : ndarray of shape (m, q), default=None
+        Where to start; the solution of a similar problem saves steps.
+    tol : float, default=1e-10
+        Stop when every residual is below `tol` times its right-hand side.
+    max_iter : int, default=2000
+        Most steps taken.
+
+    Returns
+    -------
+    W : ndarray of shape (m, q)
+        The solutions.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from partlearn.linalg import conjugate_gradients
+    >>> A = np.array([[2.0, 1.0], [1.0, 3.0]])
+    >>> conjugate_gradients(lambda W: A @ W, np.array([[3.0], [4.0]])).round(9)
+    array([[1.],
+           [1.]])
+    """
+    W = np.zeros_like(B) if start is None else start.copy()
+    R = B - apply(W)
+    D = R.copy()
+    rho = np.einsum("ij,ij->j", R, R)
+    limit = tol**2 * np.einsum("ij,ij->j", B, B)
+    for _ in range(max_iter):
+        active = rho > limit
+        if not active.any():
+            break
+        Q = apply(D)
+        curvature = np.einsum("ij,ij->j", D, Q)
+        # A column that is done stays where it is.
+        step = np.divide(rho, curvature, out=np.zeros_like(rho), where=active)
+        W += step * D
+        R -= step * Q
+        new = np.einsum("ij,ij->j", R, R)
+        D = R + np.divide(new, rho, out=np.zeros_like(rho), where=active) * D
+        rho = np.where(active, new, rho)
+    return W

@@ -1,0 +1,165 @@
+"""A standardised matrix that is never written down.
+
+``(X - mean) / scale`` of a sparse ``X`` is dense, so products with it are computed from
+products with ``X`` and rank-one corrections. A dense ``X`` is standardised once.
+"""
+
+# SPDX-License-Identifier: BSD-3-Clause
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.utils.extmath import safe_sparse_dot
+from sklearn.utils.sparsefuncs import mean_variance_axis
+
+__all__ = ["Standardized", "column_moments", "standardize"]
+
+_BLOCK = 1 << 24  # elements of a dense block made from sparse rows
+
+
+def column_moments(X: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Mean and standard deviation (ddof 1) of each column, in float64.
+
+    A column that is constant up to round-off has standard deviation exactly zero.
+    """
+    m = X.shape[0]
+    if sp.issparse(X):
+        mean, var = mean_variance_axis(X.astype(np.float64, copy=False), axis=0)
+    else:
+        mean = X.mean(axis=0, dtype=np.float64)
+        var = X.var(axis=0, dtype=np.float64, mean=mean[None, :])
+    var = var * (m / max(m - 1, 1))
+    eps = np.finfo(X.dtype).eps
+    var[var <= m * eps**2 * mean**2] = 0.0
+    return mean, np.sqrt(var)
+
+
+class Standardized:
+    """``(X - mean) / scale`` as an operator; constant columns are zero.
+
+    Parameters
+    ----------
+    X : ndarray or CSR matrix of shape (m, d)
+        The data.
+    mean : ndarray of shape (d,)
+        Subtracted from the columns.
+    scale : ndarray of shape (d,)
+        Divides the columns; a zero marks a constant column, which becomes zero.
+
+    Attributes
+    ----------
+    shape : tuple of int
+        Shape of the matrix.
+    dtype : dtype
+        float32 or float64, that of `X`.
+    dense : ndarray or None
+        The standardised matrix itself where `X` is dense.
+    """
+
+    def __init__(
+        self, X: Any, mean: NDArray[np.float64], scale: NDArray[np.float64]
+    ) -> None:
+        self.shape: tuple[int, int] = X.shape
+        self.dtype = X.dtype
+        inverse = np.divide(1.0, scale, out=np.zeros_like(scale), where=scale > 0)
+        self._inverse = inverse.astype(X.dtype)
+        self._mean = mean.astype(X.dtype)
+        self.dense: NDArray[Any] | None = None
+        if sp.issparse(X):
+            self._X = X
+        else:
+            self.dense = (X - self._mean) * self._inverse
+
+    def __matmul__(self, P: NDArray[Any]) -> NDArray[Any]:
+        """Product with a (d, p) matrix."""
+        if self.dense is not None:
+            return self.dense @ P
+        P = self._inverse[:, None] * P
+        return safe_sparse_dot(self._X, P) - self._mean @ P
+
+    def transposed_matmul(self, A: NDArray[Any]) -> NDArray[Any]:
+        """Product of the transpose with an (m, p) matrix."""
+        if self.dense is not None:
+            return self.dense.T @ A
+        product = safe_sparse_dot(self._X.T, A) - np.outer(self._mean, A.sum(axis=0))
+        return self._inverse[:, None] * product
+
+    def scatter(self) -> NDArray[np.float64]:
+        """``X' X`` of shape (d, d), in float64."""
+        if self.dense is not None:
+            return (self.dense.T @ self.dense).astype(np.float64, copy=False)
+        scaled = self._X @ sp.diags_array(self._inverse)
+        shift = (self._mean * self._inverse).astype(np.float64)
+        column_sums = np.asarray(scaled.sum(axis=0), dtype=np.float64).ravel()
+        product = _dense_product(sp.csr_array(scaled.T), scaled)
+        product -= np.outer(shift, column_sums)
+        product -= np.outer(column_sums - self.shape[0] * shift, shift)
+        return product
+
+    def gram(self) -> NDArray[np.float64]:
+        """``X X'`` of shape (m, m), in float64; for few rows and many columns."""
+        if self.dense is not None:
+            return (self.dense @ self.dense.T).astype(np.float64, copy=False)
+        scaled = sp.csr_array(self._X @ sp.diags_array(self._inverse))
+        shift = (self._mean * self._inverse).astype(np.float64)
+        cross = np.asarray(scaled @ shift, dtype=np.float64)
+        product = _dense_product(scaled, sp.csc_array(scaled.T))
+        product -= cross[:, None]
+        product -= (cross - shift @ shift)[None, :]
+        return product
+
+
+def _dense_product(A: Any, B: Any) -> NDArray[np.float64]:
+    """Product of sparse matrices as a dense one, a block of rows at a time."""
+    rows, columns = A.shape[0], B.shape[1]
+    product = np.empty((rows, columns))
+    step = max(1, _BLOCK // columns)
+    for start in range(0, rows, step):
+        product[start : start + step] = (A[start : start + step] @ B).toarray()
+    return product
+
+
+def standardize(
+    X: Any, *, center: bool = True, scale: bool = True
+) -> tuple[Standardized, NDArray[np.float64], NDArray[np.float64]]:
+    """Standardise the columns of a dense or sparse matrix (ddof 1).
+
+    Parameters
+    ----------
+    X : ndarray or CSR matrix of shape (m, d)
+        The data, float32 or float64.
+    center, scale : bool, default=True
+        Whether to subtract the mean, and to divide by the standard deviation.
+
+    Returns
+    -------
+    matrix : Standardized
+        The standardised matrix.
+    mean, scale : ndarray of shape (d,)
+        What to subtract from new data and what to divide it by; no entry of `scale`
+        is zero.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from partlearn.linalg import standardize
+    >>> matrix, mean, scale = standardize(np.array([[1.0, 5.0], [3.0, 5.0]]))
+    >>> mean, scale
+    (array([2., 5.]), array([1.41421356, 1.        ]))
+    >>> matrix @ np.eye(2)
+    array([[-0.70710678,  0.        ],
+           [ 0.70710678,  0.        ]])
+    """
+    mean, std = column_moments(X)
+    constant = (std == 0) & (center | (mean == 0))
+    if not center:
+        mean = np.zeros_like(mean)
+    if not scale:
+        std = np.ones_like(std)
+    std = np.where(constant, 0.0, np.where(std == 0, 1.0, std))
+    matrix = Standardized(X, mean, std)
+    return matrix, mean, np.where(constant, 1.0, std)
