@@ -1,0 +1,77 @@
+"""What all partial-label classifiers share: predicting and scoring."""
+
+# SPDX-License-Identifier: BSD-3-Clause
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.metrics import accuracy_score
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from partlearn.candidates import FLOATS
+
+__all__ = ["BasePartialClassifier"]
+
+
+class BasePartialClassifier(ClassifierMixin, BaseEstimator):
+    """Classifier that learns from candidate sets and predicts one label.
+
+    A classifier sets ``classes_`` in `fit` and writes ``predict_proba``; where it has
+    more natural scores it overrides ``_scores``, whose largest column wins.
+    """
+
+    def _validate_predict(self, X: Any) -> Any:
+        check_is_fitted(self)
+        return validate_data(self, X, reset=False, accept_sparse="csr", dtype=FLOATS)
+
+    def _scores(self, X: Any) -> NDArray[Any]:
+        return self.predict_proba(X)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Predict one label per row.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Rows to classify.
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,)
+            The class of largest score; the first of equal ones.
+        """
+        return self.classes_[np.argmax(self._scores(X), axis=1)]
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Accuracy against true labels.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Rows to classify.
+        y : array-like of shape (n_samples,)
+            True labels. Candidate sets are refused, since accuracy needs the truth.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows.
+
+        Returns
+        -------
+        accuracy : float
+            Share of rows predicted right.
+        """
+        if np.ndim(y) != 1 or isinstance(next(iter(y)), (set, frozenset)):
+            raise ValueError(
+                "Accuracy needs true labels, one per row, but y holds candidate sets. "
+                "Use partlearn.metrics.candidate_hit_rate (scoring="
+                '"candidate_hit_rate"), which needs no truth.'
+            )
+        return float(accuracy_score(y, self.predict(X), sample_weight=sample_weight))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.two_d_labels = True
+        return tags
