@@ -1,0 +1,111 @@
+"""Scores for partial-label problems, with and without the truth."""
+
+# SPDX-License-Identifier: BSD-3-Clause
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.metrics import accuracy_score
+
+from partlearn.candidates import check_candidates
+
+__all__ = ["accuracy_score", "candidate_hit_rate", "disambiguation_accuracy"]
+
+
+def disambiguation_accuracy(
+    truth: ArrayLike, confidence: ArrayLike, *, classes: ArrayLike | None = None
+) -> float:
+    """Share of training rows whose most confident candidate is the true label.
+
+    Parameters
+    ----------
+    truth : array-like of shape (n_samples,)
+        True labels.
+    confidence : array-like of shape (n_samples, n_classes)
+        Labelling confidences, such as ``label_confidence_`` of a fitted estimator.
+    classes : array-like of shape (n_classes,), default=None
+        Classes of the columns, such as ``classes_``; ``0 .. n_classes - 1`` by default.
+
+    Returns
+    -------
+    accuracy : float
+        Between 0 and 1; the first of equally confident candidates counts.
+
+    Examples
+    --------
+    >>> from partlearn.metrics import disambiguation_accuracy
+    >>> disambiguation_accuracy([0, 1], [[0.9, 0.1], [0.6, 0.4]])
+    0.5
+    """
+    y, F = np.asarray(truth), np.asarray(confidence)
+    if y.ndim != 1 or F.ndim != 2 or len(y) != len(F):
+        raise ValueError(
+            "Expected true labels of shape (n_samples,) and confidences of shape "
+            f"(n_samples, n_classes); got {y.shape} and {F.shape}."
+        )
+    names = np.arange(F.shape[1]) if classes is None else np.asarray(classes)
+    if len(names) != F.shape[1]:
+        raise ValueError(
+            f"There are {len(names)} classes but {F.shape[1]} columns of confidence."
+        )
+    return float(np.mean(names[F.argmax(axis=1)] == y))
+
+
+def candidate_hit_rate(
+    candidates: Any,
+    y_pred: ArrayLike,
+    *,
+    classes: ArrayLike | None = None,
+    weighted: bool = True,
+) -> float:
+    """Share of rows whose prediction is one of their candidates.
+
+    This score needs no truth, so it can choose parameters on real data. By default a
+    row counts with weight one over the number of its candidates, since hitting a large
+    set says little.
+
+    Parameters
+    ----------
+    candidates : candidate labels
+        In any form that :func:`partlearn.candidates.check_candidates` reads.
+    y_pred : array-like of shape (n_samples,)
+        Predicted labels.
+    classes : array-like of shape (n_classes,), default=None
+        Classes of the columns where `candidates` is a matrix without names.
+    weighted : bool, default=True
+        Whether small candidate sets count more.
+
+    Returns
+    -------
+    rate : float
+        Between 0 and 1.
+
+    Examples
+    --------
+    >>> from partlearn.metrics import candidate_hit_rate
+    >>> candidate_hit_rate([{"a"}, {"a", "b"}, {"c"}], ["a", "b", "a"])
+    0.6
+    >>> candidate_hit_rate([{"a"}, {"a", "b"}], ["a", "c"], weighted=False)
+    0.5
+    """
+    names, S = check_candidates(candidates, classes=classes)
+    hits = prediction_hits(S, np.asarray(names), np.asarray(y_pred))
+    w = 1.0 / S.sum(axis=1) if weighted else np.ones(len(S))
+    return float(np.average(hits, weights=w))
+
+
+def prediction_hits(
+    S: NDArray[np.bool_], names: NDArray[Any], y_pred: NDArray[Any]
+) -> NDArray[np.bool_]:
+    """Whether each prediction lies in its candidate set; unknown labels never do."""
+    if y_pred.shape != (len(S),):
+        raise ValueError(
+            f"Expected {len(S)} predicted labels, one per row; got shape "
+            f"{y_pred.shape}."
+        )
+    column = {label: j for j, label in enumerate(names.tolist())}
+    codes = np.array([column.get(label, -1) for label in y_pred.tolist()], dtype=int)
+    return (codes >= 0) & S[np.arange(len(S)), codes]

@@ -1,0 +1,127 @@
+"""Shuffled splitters for candidate labels.
+
+scikit-learn falls back to unshuffled folds for a two-dimensional target; these never
+do.
+"""
+
+# SPDX-License-Identifier: BSD-3-Clause
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import _num_samples
+
+from partlearn.candidates import check_candidates
+
+__all__ = ["CandidateKFold", "StratifiedCandidateKFold"]
+
+
+class CandidateKFold:
+    """K folds of shuffled rows, whatever the form of the labels.
+
+    Parameters
+    ----------
+    n_splits : int, default=10
+        Number of folds, at least 2.
+    random_state : int, RandomState or None, default=0
+        Seed of the shuffle.
+
+    Examples
+    --------
+    >>> from partlearn.model_selection import CandidateKFold
+    >>> for train, test in CandidateKFold(2).split(range(4)):
+    ...     print(train, test)
+    [0 3] [1 2]
+    [1 2] [0 3]
+    """
+
+    def __init__(self, n_splits: int = 10, *, random_state: Any = 0) -> None:
+        if n_splits < 2:
+            raise ValueError(f"`n_splits` must be at least 2; got {n_splits}.")
+        self.n_splits = n_splits
+        self.random_state = random_state
+
+    def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
+        """Return the number of folds."""
+        return self.n_splits
+
+    def split(
+        self, X: Any, y: Any = None, groups: Any = None
+    ) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+        """Yield the training and the test rows of each fold.
+
+        Parameters
+        ----------
+        X : array-like of length n_samples
+            The data, of which only the length matters.
+        y : candidate labels, default=None
+            Used by stratified folds only.
+        groups : None
+            Ignored; here for scikit-learn's sake.
+
+        Yields
+        ------
+        train, test : ndarray of int
+            Sorted row indices.
+        """
+        m = _num_samples(X)
+        if m < self.n_splits:
+            raise ValueError(
+                f"Cannot make n_splits={self.n_splits} folds of {m} rows; lower "
+                "`n_splits`."
+            )
+        fold = self._assign(m, y, check_random_state(self.random_state))
+        for i in range(self.n_splits):
+            yield np.flatnonzero(fold != i), np.flatnonzero(fold == i)
+
+    def _assign(self, m: int, y: Any, rng: np.random.RandomState) -> NDArray[np.intp]:
+        """Fold of each row: a permutation, dealt out like cards."""
+        fold = np.empty(m, dtype=np.intp)
+        fold[rng.permutation(m)] = np.arange(m) % self.n_splits
+        return fold
+
+    def __repr__(self) -> str:
+        return (
+            f"{type(self).__name__}({self.n_splits}, random_state={self.random_state})"
+        )
+
+
+class StratifiedCandidateKFold(CandidateKFold):
+    """K shuffled folds that spread the rows of rare labels evenly.
+
+    Truth is unknown, so each row is filed under the rarest of its candidates (by the
+    summed uniform confidence), and the rows of each file are dealt out in turn.
+
+    Parameters
+    ----------
+    n_splits : int, default=10
+        Number of folds, at least 2.
+    random_state : int, RandomState or None, default=0
+        Seed of the shuffle.
+
+    Examples
+    --------
+    >>> from partlearn.model_selection import StratifiedCandidateKFold
+    >>> y = [{"a"}, {"a", "b"}, {"a"}, {"a", "b"}]
+    >>> for train, test in StratifiedCandidateKFold(2).split(range(4), y):
+    ...     print([sorted(y[i]) for i in test])
+    [['a'], ['a', 'b']]
+    [['a'], ['a', 'b']]
+    """
+
+    def _assign(self, m: int, y: Any, rng: np.random.RandomState) -> NDArray[np.intp]:
+        _, S = check_candidates(y)
+        if len(S) != m:
+            raise ValueError(f"X has {m} rows, y has {len(S)}.")
+        mass = (S / S.sum(axis=1, keepdims=True)).sum(axis=0)
+        rarest = np.where(S, mass, np.inf).argmin(axis=1)
+        order = rng.permutation(m)
+        order = order[np.argsort(rarest[order], kind="stable")]
+        fold = np.empty(m, dtype=np.intp)
+        fold[order] = np.arange(m) % self.n_splits
+        return fold
