@@ -12,9 +12,9 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from partlearn.candidates import FLOATS
+from partlearn.candidates import FLOATS, uniform_confidence
 
-__all__ = ["BasePartialClassifier"]
+__all__ = ["BasePartialClassifier", "BaseScoreClassifier", "initial_confidence"]
 
 
 class BasePartialClassifier(ClassifierMixin, BaseEstimator):
@@ -44,7 +44,8 @@ class BasePartialClassifier(ClassifierMixin, BaseEstimator):
         y : ndarray of shape (n_samples,)
             The class of largest score; the first of equal ones.
         """
-        return self.classes_[np.argmax(self._scores(X), axis=1)]
+        best = np.argmax(self._scores(X), axis=1)
+        return self.classes_[best]
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Accuracy against true labels.
@@ -73,5 +74,65 @@ class BasePartialClassifier(ClassifierMixin, BaseEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
         tags.target_tags.two_d_labels = True
         return tags
+
+
+class BaseScoreClassifier(BasePartialClassifier):
+    """Classifier whose ``_scores`` are real numbers, one column per class."""
+
+    def decision_function(self, X: Any) -> NDArray[Any]:
+        """Scores of the classes; the largest wins.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Rows to classify.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples, n_classes) or (n_samples,)
+            One column per class, in the order of ``classes_``. With two classes the
+            difference of the second and the first, as scikit-learn has it.
+        """
+        scores = self._scores(X)
+        return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
+
+
+def initial_confidence(
+    confidence: Any, S: NDArray[np.bool_], dtype: Any = np.float64
+) -> NDArray[Any]:
+    """Confidences to start from: those given, inside the candidates, or uniform.
+
+    Parameters
+    ----------
+    confidence : array-like of shape (n_samples, n_classes) or None
+        Confidences of a reducer or another learner.
+    S : ndarray of bool, shape (n_samples, n_classes)
+        Candidates.
+    dtype : dtype, default=float64
+        Type of the result.
+
+    Returns
+    -------
+    F : ndarray of shape (n_samples, n_classes)
+        Zero outside `S`, rows sum to one. Rows without any mass on their candidates
+        are uniform over them.
+    """
+    F = uniform_confidence(S, dtype)
+    if confidence is None:
+        return F
+    given = np.asarray(confidence, dtype=dtype)
+    if given.shape != S.shape:
+        raise ValueError(
+            "`confidence` must have the shape of the candidate matrix, "
+            f"{S.shape}; got {given.shape}."
+        )
+    if not np.isfinite(given).all() or (given < 0).any():
+        raise ValueError("`confidence` must be finite and not negative.")
+    given = given * S
+    mass = given.sum(axis=1)
+    heard = mass > 0
+    F[heard] = given[heard] / mass[heard, None]
+    return F

@@ -1,0 +1,61 @@
+"""Refuse what would not fit into memory, before it is tried."""
+
+# SPDX-License-Identifier: BSD-3-Clause
+
+from __future__ import annotations
+
+import os
+
+__all__ = ["GIB", "available_memory", "memory_error", "too_large"]
+
+GIB = 2**30
+
+
+def available_memory() -> int | None:
+    """Bytes that the system could still give, or None where it does not tell."""
+    try:
+        with open("/proc/meminfo", encoding="ascii") as file:
+            for line in file:
+                if line.startswith("MemAvailable:"):
+                    return int(line.split()[1]) * 1024
+    except OSError:
+        pass
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, OSError, ValueError):
+        return None
+
+
+def too_large(needed: int, limit: float) -> str | None:
+    """Say which bound `needed` bytes exceed, or None.
+
+    Parameters
+    ----------
+    needed : int
+        Bytes that are about to be allocated.
+    limit : float
+        Bound in GiB that the caller accepts.
+
+    Returns
+    -------
+    reason : str or None
+        The bound that is exceeded, in words.
+    """
+    if needed > limit * GIB:
+        return f"memory_limit={limit:g} GiB"
+    available = available_memory()
+    if available is not None and needed > available:
+        return f"the {available / GIB:.1f} GiB that this machine has free"
+    return None
+
+
+def memory_error(rows: int, itemsize: int, reason: str) -> MemoryError:
+    """Error for a kernel matrix that does not fit: estimate, limit, what to do."""
+    needed = rows**2 * itemsize / GIB
+    advice = "pass float32 features, which halve it, " if itemsize == 8 else ""
+    return MemoryError(
+        f"The exact kernel of {rows} rows needs {needed:.1f} GiB ({itemsize} bytes x "
+        f"rows^2), more than {reason}. Set n_landmarks (for example 2000) for the "
+        f"Nystroem approximation, {advice}or raise memory_limit if the machine has "
+        "the memory."
+    )

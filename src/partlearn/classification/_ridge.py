@@ -1,0 +1,240 @@
+"""Ridge regression with a free intercept: factored once, solved for many targets.
+
+The machine of SURE and PL-AGGD. With a kernel matrix ``K`` and targets ``P`` it solves
+``(K + beta I) A = P - 1 b'`` with ``1'A = 0``. Centring the kernel on both sides drops
+``b`` from the system: ``(H K H + beta I) A = H P``. That matrix is also far better
+conditioned, since a kernel of positive entries has its largest eigenvalue along the
+constant vector. Outputs on the training rows are ``K A + b = P - beta A``, so the
+kernel matrix itself is not needed any more and its memory holds the factor.
+"""
+
+# SPDX-License-Identifier: BSD-3-Clause
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from scipy.linalg import cho_factor, cho_solve
+from sklearn.metrics.pairwise import euclidean_distances
+
+from partlearn.classification._memory import memory_error, too_large
+
+__all__ = ["Predictor", "Ridge", "Solution", "make_ridge"]
+
+_BLOCK = 1 << 22  # kernel entries computed at a time where few are needed
+
+
+class Solution(NamedTuple):
+    """Coefficients of one ridge regression, and what it says on the training rows."""
+
+    coef: NDArray[Any]
+    intercept: NDArray[Any]
+    outputs: NDArray[Any]
+    penalty: float  # beta times the squared norm of the function
+
+
+class Predictor(NamedTuple):
+    """What is needed to score new rows: features, coefficients, intercept.
+
+    Scores are ``K(X, points) @ coef + intercept``; without points, ``X @ coef``.
+    """
+
+    points: Any
+    sigma: float | None
+    coef: NDArray[Any]
+    intercept: NDArray[Any]
+
+    def __call__(self, X: Any) -> NDArray[Any]:
+        """Score rows."""
+        if self.points is None:
+            return np.asarray(X @ self.coef) + self.intercept
+        return _blocks(X, self.points, self.sigma, self.coef) + self.intercept
+
+
+class Ridge(Protocol):
+    """A regression that is ready to be solved for any targets."""
+
+    sigma: float | None
+
+    def solve(self, P: NDArray[Any]) -> Solution:
+        """Fit the targets."""
+
+    def predictor(self, solution: Solution) -> Predictor:
+        """Keep what new rows need; the factor may then be forgotten."""
+
+
+def make_ridge(
+    X: Any,
+    beta: float,
+    *,
+    kernel: str = "rbf",
+    sigma: float | None = None,
+    n_landmarks: int | None = None,
+    memory_limit: float = 4.0,
+    rng: np.random.RandomState | None = None,
+) -> Ridge:
+    """Prepare the regression that suits the kernel and the size of the data.
+
+    Parameters
+    ----------
+    X : ndarray or CSR matrix of shape (m, d)
+        Training rows.
+    beta : float
+        Weight of the penalty.
+    kernel : {"rbf", "linear"}, default="rbf"
+        The kernel.
+    sigma : float, default=None
+        Width of the Gaussian; the mean distance between two rows by default.
+    n_landmarks : int, default=None
+        Number of rows for the Nystroem approximation; None is exact.
+    memory_limit : float, default=4.0
+        Largest kernel matrix, in GiB.
+    rng : RandomState, default=None
+        Draws the landmarks.
+
+    Returns
+    -------
+    ridge : Ridge
+        Something with ``solve`` and ``predictor``.
+    """
+    m, d = X.shape
+    if kernel == "linear" and d <= m:
+        return _Primal(X, beta)
+    if kernel == "rbf" and n_landmarks is not None and n_landmarks < m:
+        assert rng is not None
+        chosen = np.sort(rng.choice(m, n_landmarks, replace=False))
+        width = _distance_to(X, X[chosen]) if sigma is None else float(sigma)
+        root = _landmark_root(X[chosen], width)
+        Phi = _blocks(X, X[chosen], width, root)
+        return _Primal(Phi, beta, X[chosen], width, root)
+    reason = too_large(m**2 * X.dtype.itemsize, memory_limit)
+    if reason is not None:
+        raise memory_error(m, X.dtype.itemsize, reason)
+    return _Dual(X, beta, kernel, sigma)
+
+
+class _Dual:
+    """Exact kernel machine: one Cholesky factor of the centred kernel."""
+
+    def __init__(self, X: Any, beta: float, kernel: str, sigma: float | None) -> None:
+        self.X, self.beta, self.kernel = X, beta, kernel
+        if kernel == "linear":
+            self.sigma = None
+            K = X @ X.T
+            K = K.toarray() if sp.issparse(K) else K
+        else:
+            K = euclidean_distances(X, squared=True)
+            self.sigma = mean_distance(K) if sigma is None else float(sigma)
+            _gaussian(K, self.sigma)
+        self.means = K.mean(axis=0)
+        K -= self.means
+        K -= (self.means - self.means.mean())[:, None]
+        K[np.diag_indices_from(K)] += beta
+        # K is symmetric: its transpose is the column order that LAPACK works in.
+        self.factor = cho_factor(K.T, lower=True, overwrite_a=True, check_finite=False)
+
+    def solve(self, P: NDArray[Any]) -> Solution:
+        mean = P.mean(axis=0)
+        A = cho_solve(self.factor, P - mean, check_finite=False)
+        outputs = P - self.beta * A
+        b = mean - self.means @ A
+        return Solution(A, b, outputs, self.beta * float(np.vdot(A, outputs)))
+
+    def predictor(self, solution: Solution) -> Predictor:
+        if self.kernel == "linear":
+            weights = np.asarray(self.X.T @ solution.coef)
+            return Predictor(None, None, weights, solution.intercept)
+        return Predictor(self.X, self.sigma, solution.coef, solution.intercept)
+
+
+class _Primal:
+    """Regression on explicit features: linear, or of landmarks.
+
+    Features of landmarks are ``K(X, points) @ root``.
+    """
+
+    def __init__(
+        self,
+        Phi: Any,
+        beta: float,
+        points: Any = None,
+        sigma: float | None = None,
+        root: NDArray[Any] | None = None,
+    ) -> None:
+        self.Phi, self.beta = Phi, beta
+        self.points, self.sigma, self.root = points, sigma, root
+        m, width = Phi.shape
+        self.mean = np.asarray(Phi.mean(axis=0)).ravel()
+        if sp.issparse(Phi):
+            G = (Phi.T @ Phi).toarray() - m * np.outer(self.mean, self.mean)
+        else:
+            centred = Phi - self.mean
+            G = centred.T @ centred
+        G[np.diag_indices(width)] += beta
+        self.factor = cho_factor(G, lower=True, overwrite_a=True, check_finite=False)
+
+    def solve(self, P: NDArray[Any]) -> Solution:
+        mean = P.mean(axis=0)
+        # The targets are centred, so the means of the features drop out.
+        W = cho_solve(self.factor, self.Phi.T @ (P - mean), check_finite=False)
+        b = mean - self.mean @ W
+        outputs = self.Phi @ W + b
+        return Solution(W, b, outputs, self.beta * float(np.vdot(W, W)))
+
+    def predictor(self, solution: Solution) -> Predictor:
+        coef = solution.coef if self.root is None else self.root @ solution.coef
+        return Predictor(self.points, self.sigma, coef, solution.intercept)
+
+
+def mean_distance(squared: NDArray[Any]) -> float:
+    """Mean distance between two different rows, from the squared distances; 0 -> 1."""
+    m = squared.shape[0]
+    step = max(1, _BLOCK // m)
+    total = 0.0
+    for start in range(0, m, step):
+        total += float(np.sqrt(squared[start : start + step], dtype=np.float64).sum())
+    return total / max(1, m * (m - 1)) or 1.0
+
+
+def _gaussian(squared: NDArray[Any], sigma: float) -> NDArray[Any]:
+    """``exp(-d^2 / (2 sigma^2))``, in place."""
+    squared *= -0.5 / sigma**2
+    return np.exp(squared, out=squared)
+
+
+def _landmark_root(Z: Any, sigma: float) -> NDArray[Any]:
+    """Inverse square root of the kernel of the landmarks, round-off left out."""
+    K = _gaussian(euclidean_distances(Z, squared=True), sigma)
+    values, vectors = np.linalg.eigh(K.astype(np.float64))
+    kept = values > len(values) * np.finfo(K.dtype).eps * values[-1]
+    return (vectors[:, kept] / np.sqrt(values[kept])).astype(K.dtype)
+
+
+def _distance_to(X: Any, Z: Any) -> float:
+    """Mean distance of the rows of X to other rows, of which Z is a sample; 0 -> 1.
+
+    All pairs of rows would cost more than the whole approximate fit.
+    """
+    m, L = X.shape[0], Z.shape[0]
+    step = max(1, _BLOCK // L)
+    total = 0.0
+    for start in range(0, m, step):
+        distances = euclidean_distances(X[start : start + step], Z)
+        total += float(distances.sum(dtype=np.float64))
+    return total / max(1, (m - 1) * L) or 1.0
+
+
+def _blocks(X: Any, Z: Any, sigma: float | None, coef: NDArray[Any]) -> NDArray[Any]:
+    """``K(X, Z) @ coef`` in blocks of rows of X, so that memory stays bounded."""
+    assert sigma is not None
+    out = np.empty((X.shape[0], coef.shape[1]), dtype=coef.dtype)
+    step = max(1, _BLOCK // Z.shape[0])
+    for start in range(0, X.shape[0], step):
+        block = slice(start, start + step)
+        out[block] = (
+            _gaussian(euclidean_distances(X[block], Z, squared=True), sigma) @ coef
+        )
+    return out

@@ -1,0 +1,255 @@
+"""SURE: self-guided retraining."""
+
+# SPDX-License-Identifier: BSD-3-Clause
+
+from __future__ import annotations
+
+import warnings
+from numbers import Integral, Real
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import _fit_context
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from partlearn.candidates import uniform_confidence, validate_partial_data
+from partlearn.classification._base import BaseScoreClassifier, initial_confidence
+from partlearn.classification._ridge import Solution, make_ridge
+from partlearn.simplex import project_simplex
+
+__all__ = ["SURE"]
+
+
+class SURE(BaseScoreClassifier):
+    """Kernel regression that trains itself with ever clearer confidences.
+
+    Alternates between a kernel ridge regression on the confidences and, for each
+    training row, the confidences nearest to what the regression says, with a reward
+    for belief in one label.
+
+    Parameters
+    ----------
+    lam : float, default=0.3
+        Reward for the largest confidence of a row.
+    beta : float, default=0.05
+        Weight of the penalty of the regression.
+    kernel : {"rbf", "linear"}, default="rbf"
+        "rbf" has the mean distance between training rows as its width.
+    init : {"raw", "uniform"}, default="raw"
+        Targets of the first regression: the candidates as ones, as in the authors'
+        program, or one unit spread over them.
+    refit : bool, default=True
+        Whether to fit the regression once more to the final confidences, as the
+        authors' program does.
+    max_iter : int, default=50
+        Most rounds.
+    tol : float, default=1e-6
+        Stop when the confidences change by no more, in Frobenius norm.
+    sigma : float, default=None
+        Width of the Gaussian kernel instead of the mean distance.
+    n_landmarks : int, default=None
+        Number of training rows for the Nystroem approximation of the Gaussian kernel,
+        for data beyond the exact limit. Approximate: see Notes.
+    memory_limit : float, default=4.0
+        Largest kernel matrix, in GiB. The exact machine holds one of m x m numbers:
+        the default allows 23170 rows in float64 and 32768 in float32.
+    random_state : int, RandomState or None, default=None
+        Draws the landmarks.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes.
+    label_confidence_ : ndarray of shape (n_samples, n_classes)
+        Belief in each candidate of each training row.
+    objective_ : ndarray of shape (n_iter_,)
+        Value of the objective after each round; it never rises.
+    n_iter_ : int
+        Number of rounds.
+    sigma_ : float or None
+        Width of the kernel.
+    coef_ : ndarray of shape (n_classes, n_features)
+        Weights of the features; only with the linear kernel.
+    intercept_ : ndarray of shape (n_classes,)
+        Constant part of the scores.
+    n_features_in_ : int
+        Number of features seen in `fit`.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, where `X` had any.
+
+    See Also
+    --------
+    PLAGGD : The same regression, guided by a graph.
+
+    Notes
+    -----
+    The row problem needs no solver: with half the reward added to the largest score
+    it is a projection onto the simplex of the candidates. One Cholesky factor serves
+    all rounds. The fit costs O(m^3 / 3 + t m^2 q) for t rounds; memory is one m x m
+    matrix. Standardise the features first.
+
+    With landmarks, the fit costs O(m L^2 + t m L q) and the model is another one; how
+    much accuracy is lost depends on the data, and the user guide shows measurements.
+
+    References
+    ----------
+    Lei Feng and Bo An. Partial Label Learning with Self-Guided Retraining. AAAI 2019,
+    3542-3549. https://doi.org/10.1609/aaai.v33i01.33013542
+
+    Examples
+    --------
+    >>> from partlearn.classification import SURE
+    >>> X = [[0.0], [0.1], [0.2], [1.0], [1.1], [1.2]]
+    >>> y = [{"a"}, {"a", "b"}, {"a"}, {"b"}, {"a", "b"}, {"b"}]
+    >>> model = SURE().fit(X, y)
+    >>> model.predict([[0.05], [1.05]])
+    array(['a', 'b'], dtype='<U1')
+    >>> model.label_confidence_[1]
+    array([1., 0.])
+    """
+
+    _parameter_constraints = {  # noqa: RUF012
+        "lam": [Interval(Real, 0, None, closed="left")],
+        "beta": [Interval(Real, 0, None, closed="neither")],
+        "kernel": [StrOptions({"rbf", "linear"})],
+        "init": [StrOptions({"raw", "uniform"})],
+        "refit": ["boolean"],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "tol": [Interval(Real, 0, None, closed="left")],
+        "sigma": [Interval(Real, 0, None, closed="neither"), None],
+        "n_landmarks": [Interval(Integral, 1, None, closed="left"), None],
+        "memory_limit": [Interval(Real, 0, None, closed="neither")],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        lam: float = 0.3,
+        *,
+        beta: float = 0.05,
+        kernel: Literal["rbf", "linear"] = "rbf",
+        init: Literal["raw", "uniform"] = "raw",
+        refit: bool = True,
+        max_iter: int = 50,
+        tol: float = 1e-6,
+        sigma: float | None = None,
+        n_landmarks: int | None = None,
+        memory_limit: float = 4.0,
+        random_state: Any = None,
+    ) -> None:
+        self.lam = lam
+        self.beta = beta
+        self.kernel = kernel
+        self.init = init
+        self.refit = refit
+        self.max_iter = max_iter
+        self.tol = tol
+        self.sigma = sigma
+        self.n_landmarks = n_landmarks
+        self.memory_limit = memory_limit
+        self.random_state = random_state
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any, confidence: Any = None) -> Self:
+        """Learn the regression and the confidences.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Training rows.
+        y : candidate labels
+            1-D labels, a binary matrix of shape (n_samples, n_classes) or a sequence
+            of label sets; see :func:`partlearn.candidates.check_candidates`.
+        confidence : array-like of shape (n_samples, n_classes), default=None
+            Labelling confidences to start from instead of `init`, for example
+            ``label_confidence_`` of a reducer.
+
+        Returns
+        -------
+        self : SURE
+            The fitted classifier.
+        """
+        X, S = validate_partial_data(self, X, y, accept_sparse="csr")
+        P = self._start(confidence, S, X.dtype)
+        ridge = make_ridge(
+            X,
+            self.beta,
+            kernel=self.kernel,
+            sigma=self.sigma,
+            n_landmarks=self.n_landmarks,
+            memory_limit=self.memory_limit,
+            rng=check_random_state(self.random_state),
+        )
+        objective = []
+        for _ in range(self.max_iter):
+            solution = ridge.solve(P)
+            before, P = P, guided_confidence(solution.outputs, S, self.lam)
+            objective.append(self_guided_objective(solution, P, self.lam))
+            if np.linalg.norm(P - before) <= self.tol:
+                break
+        else:
+            warnings.warn(
+                f"The confidences still change after max_iter={self.max_iter} rounds. "
+                "The model is usable, as published; raise `max_iter` or `tol` to let "
+                "the rounds settle.",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
+        self._predictor = ridge.predictor(ridge.solve(P) if self.refit else solution)
+        self.label_confidence_ = P
+        self.objective_ = np.asarray(objective)
+        self.n_iter_ = len(objective)
+        self.sigma_ = ridge.sigma
+        self.intercept_ = self._predictor.intercept
+        if self.kernel == "linear":
+            self.coef_ = self._predictor.coef.T
+        return self
+
+    def _start(self, confidence: Any, S: NDArray[np.bool_], dtype: Any) -> NDArray[Any]:
+        if confidence is not None:
+            return initial_confidence(confidence, S, dtype)
+        return S.astype(dtype) if self.init == "raw" else uniform_confidence(S, dtype)
+
+    def predict_proba(self, X: Any) -> NDArray[Any]:
+        """Give each class the confidence nearest to its score.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Rows to classify.
+
+        Returns
+        -------
+        P : ndarray of shape (n_samples, n_classes)
+            Projection of the scores onto the simplex: what the regression was trained
+            to give. Rows sum to one.
+        """
+        return project_simplex(self._scores(X))
+
+    def _scores(self, X: Any) -> NDArray[Any]:
+        X = self._validate_predict(X)
+        return self._predictor(X)
+
+
+def guided_confidence(
+    Q: NDArray[Any], S: NDArray[np.bool_], lam: float
+) -> NDArray[Any]:
+    """Confidences nearest to the scores, with a reward for the leading candidate.
+
+    Row i minimises ``||p - q_i||^2 - lam p_j`` on the simplex of its candidates with
+    ``p_l <= p_j``, where j has the largest score among them. Completing the square
+    moves ``lam / 2`` into ``q_j``; a projection keeps the order, hence the bound.
+    """
+    Q = Q.copy()
+    leader = np.argmax(np.where(S, Q, -np.inf), axis=1)
+    Q[np.arange(len(Q)), leader] += lam / 2
+    return project_simplex(Q, S)
+
+
+def self_guided_objective(solution: Solution, P: NDArray[Any], lam: float) -> float:
+    """Squared error of the regression, its penalty, minus the reward."""
+    error = float(np.square(solution.outputs - P).sum(dtype=np.float64))
+    return error + solution.penalty - lam * float(P.max(axis=1).sum(dtype=np.float64))
