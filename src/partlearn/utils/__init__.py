@@ -1,1 +1,9 @@
 """Public checks that any partial-label estimator can run."""
+
+from partlearn.utils._discovery import all_estimators
+from partlearn.utils.estimator_checks import (
+    check_partial_label_estimator,
+    partial_label_checks,
+)
+
+__all__ = ["all_estimators", "check_partial_label_estimator", "partial_label_checks"]

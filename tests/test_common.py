@@ -1,0 +1,69 @@
+"""Every public estimator passes scikit-learn's checks and ours, without exception."""
+
+import inspect
+
+import pytest
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.estimator_checks import (
+    estimator_checks_generator,
+    parametrize_with_checks,
+)
+
+from partlearn.classification import PLKNN
+from partlearn.decomposition import CENDA
+from partlearn.utils import all_estimators, partial_label_checks
+
+# Fewest checks an estimator may be given: scikit-learn's and ours. A change that makes
+# an estimator silently drop out of checks fails here.
+FEWEST_SKLEARN_CHECKS = 40
+FEWEST_OWN_CHECKS = 14
+
+# Meta-estimators take other estimators; everything else is built with its defaults.
+PARTS = {"reducer": CENDA, "classifier": PLKNN}
+
+# Reaching `max_iter` is reported by a warning on data that are pure noise, as those of
+# scikit-learn's checks are, and so is asking two classes for two directions.
+IGNORED = [
+    pytest.mark.filterwarnings(
+        f"ignore::{ConvergenceWarning.__module__}.{ConvergenceWarning.__qualname__}"
+    ),
+    pytest.mark.filterwarnings("ignore:Only .* of n_components:UserWarning"),
+]
+pytestmark = IGNORED
+
+
+def build(cls):
+    required = [
+        name
+        for name, p in inspect.signature(cls).parameters.items()
+        if p.default is inspect.Parameter.empty
+    ]
+    return cls(**{name: PARTS[name]() for name in required})
+
+
+INSTANCES = [build(cls) for _, cls in all_estimators()]
+
+
+def own_checks():
+    for estimator in INSTANCES:
+        for name, check in partial_label_checks(estimator):
+            yield pytest.param(
+                estimator, check, id=f"{type(estimator).__name__}-{name}"
+            )
+
+
+@parametrize_with_checks(INSTANCES)
+def test_sklearn_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize(("estimator", "check"), list(own_checks()))
+def test_own_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize("estimator", INSTANCES, ids=lambda e: type(e).__name__)
+def test_no_check_is_lost(estimator):
+    given = list(estimator_checks_generator(estimator))
+    assert len(given) >= FEWEST_SKLEARN_CHECKS
+    assert len(list(partial_label_checks(estimator))) >= FEWEST_OWN_CHECKS
