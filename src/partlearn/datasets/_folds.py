@@ -1,0 +1,78 @@
+"""Splits that a file brings along."""
+
+# SPDX-License-Identifier: BSD-3-Clause
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+__all__ = ["find_folds"]
+
+Fold = tuple[NDArray[np.intp], NDArray[np.intp]]
+_TRAIN = {"tridx", "trainidx", "trainindex", "trainindices"}
+_TEST = {"teidx", "testidx", "testindex", "testindices"}
+_NUMBER = {"indices", "foldindices", "foldid"}
+
+
+def _plain(name: str) -> str:
+    return name.rsplit(".", 1)[-1].replace("_", "").lower()
+
+
+def find_folds(flat: dict[str, Any], m: int, one_based: bool) -> list[Fold] | None:
+    """(train, test) row numbers per fold, from masks, cells or fold numbers.
+
+    A variable that does not fit is passed over: splits are a courtesy of some files
+    and no part of the data.
+    """
+    parts: dict[str, Any] = {}
+    for key, value in flat.items():
+        for role, names in (("train", _TRAIN), ("test", _TEST), ("number", _NUMBER)):
+            if _plain(key) in names:
+                parts.setdefault(role, value)
+    if "train" in parts and "test" in parts:
+        train = _rows(parts["train"], m, one_based)
+        test = _rows(parts["test"], m, one_based)
+        if train is not None and test is not None and len(train) == len(test):
+            return list(zip(train, test, strict=True))
+        return None
+    number = parts.get("number")
+    if (
+        isinstance(number, np.ndarray)
+        and number.size == m
+        and number.dtype.kind in "iu"
+    ):
+        flat_number = number.ravel()
+        return [
+            (np.flatnonzero(flat_number != k), np.flatnonzero(flat_number == k))
+            for k in np.unique(flat_number)
+        ]
+    return None
+
+
+def _rows(value: Any, m: int, one_based: bool) -> list[NDArray[np.intp]] | None:
+    """Row numbers per fold from an m x folds mask or a cell of row numbers."""
+    if sp.issparse(value):
+        value = value.toarray()
+    if isinstance(value, np.ndarray) and value.ndim == 2 and value.shape[0] == m:
+        if not np.isin(value, (0, 1)).all():
+            return None
+        return [np.flatnonzero(column) for column in value.T]
+    if not isinstance(value, list):
+        return None
+    out = []
+    for fold in value:
+        if not isinstance(fold, np.ndarray) or fold.dtype.kind not in "iuf":
+            return None
+        rows = fold.ravel()
+        if rows.size == m and np.isin(rows, (0, 1)).all():
+            out.append(np.flatnonzero(rows))
+            continue
+        numbers = rows.astype(np.int64) - int(one_based)
+        if numbers.size and (numbers.min() < 0 or numbers.max() >= m):
+            return None
+        out.append(numbers)
+    return out
