@@ -1,0 +1,269 @@
+"""The work itself: fit a reducer, fit and score learners. Errors become records."""
+
+# SPDX-License-Identifier: BSD-3-Clause
+
+import traceback
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from threadpoolctl import threadpool_limits
+
+from partlearn.benchmark._data import BenchmarkData
+from partlearn.benchmark._jobs import Job, Reduction
+from partlearn.benchmark._memory import PeakMemory
+from partlearn.benchmark._methods import build
+from partlearn.metrics import (
+    accuracy_score,
+    candidate_hit_rate,
+    disambiguation_accuracy,
+)
+
+__all__ = ["Limits", "Record", "learn", "reduce", "standardize"]
+
+Record = dict[str, Any]
+
+# Above this size centring a sparse matrix would cost more memory than it is worth.
+DENSE_BYTES = 2**30
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What one job may use.
+
+    Attributes
+    ----------
+    threads : int
+        Threads of the numerical libraries.
+    time : float or None
+        Seconds.
+    memory : int or None
+        Megabytes above what the process uses before the job.
+    """
+
+    threads: int = 1
+    time: float | None = None
+    memory: int | None = None
+
+
+def standardize(X: Any, rows: np.ndarray | None = None) -> Any:
+    """z-score the columns with the statistics of some rows (ddof 1).
+
+    Parameters
+    ----------
+    X : ndarray or sparse array of shape (n_samples, n_features)
+        Sparse input of moderate size becomes dense; larger input is only scaled.
+    rows : ndarray of int or None, default=None
+        Rows whose mean and deviation count; None means all.
+
+    Returns
+    -------
+    ndarray or sparse array
+        Constant columns become zero.
+    """
+    if sparse.issparse(X):
+        if X.shape[0] * X.shape[1] * 8 > DENSE_BYTES:
+            return _scale_sparse(X, rows)
+        X = X.toarray()
+    part = X if rows is None else X[rows]
+    mean = part.mean(axis=0)
+    deviation = part.std(axis=0, ddof=1) if part.shape[0] > 1 else np.zeros_like(mean)
+    deviation[deviation <= 1e-12 * np.maximum(np.abs(mean), 1.0)] = 1.0
+    return (X - mean) / deviation
+
+
+def _scale_sparse(X: Any, rows: np.ndarray | None) -> Any:
+    part = X if rows is None else X[rows]
+    n = part.shape[0]
+    mean = np.asarray(part.mean(axis=0)).ravel()
+    square = np.asarray(part.multiply(part).mean(axis=0)).ravel()
+    deviation = np.sqrt(np.maximum(square - mean**2, 0) * n / max(n - 1, 1))
+    deviation[deviation <= 1e-12] = 1.0
+    return sparse.csr_array(X @ sparse.diags_array(1.0 / deviation))
+
+
+def _guard(work: Callable[[Record], None], limits: Limits) -> Record:
+    """Run ``work(record)`` with capped threads; an exception fills the record."""
+    record: Record = {"status": "ok", "error": "", "message": "", "traceback": ""}
+    with (
+        warnings.catch_warnings(record=True) as caught,
+        threadpool_limits(limits=limits.threads),
+        PeakMemory() as peak,
+    ):
+        warnings.simplefilter("always")
+        try:
+            work(record)
+        except Exception as error:
+            record["status"] = "failed"
+            record["error"] = type(error).__name__
+            record["message"] = str(error)
+            record["traceback"] = traceback.format_exc()
+    texts = {f"{w.category.__name__}: {w.message}" for w in caught}
+    record["warnings"] = sorted(texts)
+    record["measured"] = {**record.get("measured", {}), "peak_mb": peak.megabytes}
+    return record
+
+
+def reduce(
+    data: BenchmarkData, task: Reduction, train: np.ndarray | None, limits: Limits
+) -> Record:
+    """Fit the reducer of ``task`` and transform all rows.
+
+    Parameters
+    ----------
+    data : BenchmarkData
+        The data set.
+    task : Reduction
+        What to fit.
+    train : ndarray of int or None
+        Rows to fit on; None means all (transductive).
+    limits : Limits
+        Thread cap.
+
+    Returns
+    -------
+    dict
+        Status, ``arrays`` (Z, confidence, rows), number of columns, times.
+    """
+
+    def work(record: Record) -> None:
+        X = standardize(data.X, train)
+        rows = np.arange(data.truth.size) if train is None else train
+        reducer = build(task.reducer.cls, task.reducer.params, "reducer", task.seed)
+        start = perf_counter()
+        reducer.fit(X[rows], data.S[rows])
+        fitted = perf_counter()
+        Z = reducer.transform(X)
+        done = perf_counter()
+        Z = np.asarray(Z.toarray() if sparse.issparse(Z) else Z)
+        record["n_components"] = int(Z.shape[1])
+        record["n_iter"] = _n_iter(reducer)
+        truth = data.truth[rows]
+        # Sets and truth of the fitted rows, for the pictures of the report.
+        arrays = {"Z": Z, "rows": rows, "candidates": data.S[rows], "truth": truth}
+        confidence = getattr(reducer, "label_confidence_", None)
+        record["disambiguation"] = None
+        if confidence is not None:
+            confidence = np.asarray(confidence)
+            arrays["confidence"] = confidence
+            record["disambiguation"] = float(disambiguation_accuracy(truth, confidence))
+        record["arrays"] = arrays
+        record["measured"] = {
+            "fit_time": fitted - start,
+            "transform_time": done - fitted,
+        }
+
+    return _guard(work, limits)
+
+
+def _n_iter(estimator: Any) -> int | None:
+    n_iter = getattr(estimator, "n_iter_", None)
+    return None if n_iter is None else int(np.max(n_iter))
+
+
+def learn(
+    data: BenchmarkData,
+    reduced: Mapping[str, Any] | None,
+    jobs: Sequence[Job],
+    split: tuple[np.ndarray, np.ndarray],
+    limits: Limits,
+) -> list[Record]:
+    """Fit and score the learners of ``jobs``, which share fold and reduction.
+
+    Parameters
+    ----------
+    data : BenchmarkData
+        The data set.
+    reduced : mapping or None
+        Record of :func:`reduce`; None stands for no reduction.
+    jobs : sequence of Job
+        Learners to run.
+    split : (train, test)
+        Row numbers.
+    limits : Limits
+        Thread cap.
+
+    Returns
+    -------
+    list of dict
+        One record per job.
+    """
+    if reduced is not None and reduced["status"] != "ok":
+        return [_inherit(reduced) for _ in jobs]
+    features = _features(data, reduced, jobs[0], split[0])
+    return [_learn_one(data, features, job, split, limits) for job in jobs]
+
+
+def _inherit(reduced: Mapping[str, Any]) -> Record:
+    keys = ("status", "error", "message", "traceback", "warnings")
+    return {**{k: reduced[k] for k in keys}, "measured": {}}
+
+
+def _features(
+    data: BenchmarkData,
+    reduced: Mapping[str, Any] | None,
+    job: Job,
+    train: np.ndarray,
+) -> Any:
+    rows = None if job.reduction.protocol == "transductive" else train
+    if reduced is None:
+        return standardize(data.X, rows)
+    Z = reduced["arrays"]["Z"]
+    return standardize(Z, rows) if job.content["scale_reduced"] else Z
+
+
+def _learn_one(
+    data: BenchmarkData,
+    features: Any,
+    job: Job,
+    split: tuple[np.ndarray, np.ndarray],
+    limits: Limits,
+) -> Record:
+    train, test = split
+
+    def work(record: Record) -> None:
+        learner = build(job.learner.cls, job.learner.params, "learner", job.seed)
+        X_train, X_test = features[train], features[test]
+        start = perf_counter()
+        learner.fit(X_train, data.S[train])
+        fitted = perf_counter()
+        predicted = learner.predict(X_test)
+        done = perf_counter()
+        # Columns of S are numbered, so classes_ are the numbers of the true classes.
+        predicted = np.asarray(predicted).astype(np.int64)
+        record["scores"] = _scores(learner, predicted, data, split, job)
+        record["n_train"], record["n_test"] = int(train.size), int(test.size)
+        record["measured"] = {
+            "fit_time": fitted - start,
+            "predict_time": done - fitted,
+        }
+
+    return _guard(work, limits)
+
+
+def _scores(
+    learner: Any,
+    predicted: np.ndarray,
+    data: BenchmarkData,
+    split: tuple[np.ndarray, np.ndarray],
+    job: Job,
+) -> dict[str, float | None]:
+    train, test = split
+    scores: dict[str, float | None] = {
+        "accuracy": float(accuracy_score(data.truth[test], predicted))
+    }
+    if "candidate_hit" in job.content["metrics"]:
+        hit = candidate_hit_rate(data.S[test], predicted)
+        scores["candidate_hit"] = float(hit)
+    if "disambiguation" in job.content["metrics"]:
+        confidence = getattr(learner, "label_confidence_", None)
+        scores["disambiguation"] = (
+            None
+            if confidence is None
+            else float(disambiguation_accuracy(data.truth[train], confidence))
+        )
+    return scores

@@ -1,0 +1,201 @@
+"""A child process that does one call at a time under limits and may be killed."""
+
+# SPDX-License-Identifier: BSD-3-Clause
+
+import math
+import os
+import pickle
+import struct
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from typing import IO, Any
+
+from partlearn.benchmark._memory import virtual_bytes
+
+__all__ = ["ChildDiedError", "IsolatedProcess", "call_isolated"]
+
+_HEADER = struct.Struct(">Q")
+
+
+class ChildDiedError(RuntimeError):
+    """The process of a job ended without an answer."""
+
+
+def _send(stream: IO[bytes], value: Any) -> None:
+    body = pickle.dumps(value, protocol=pickle.HIGHEST_PROTOCOL)
+    stream.write(_HEADER.pack(len(body)))
+    stream.write(body)
+    stream.flush()
+
+
+def _receive(stream: IO[bytes]) -> Any:
+    header = stream.read(_HEADER.size)
+    if len(header) < _HEADER.size:
+        raise EOFError
+    (size,) = _HEADER.unpack(header)
+    body = stream.read(size)
+    if len(body) < size:
+        raise EOFError
+    return pickle.loads(body)
+
+
+class IsolatedProcess:
+    """One child interpreter, started when first needed and again after a kill.
+
+    The frames between parent and child never leave the machine: they are pipes
+    that the parent created.
+    """
+
+    def __init__(self) -> None:
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def call(
+        self,
+        function: Callable[..., Any],
+        args: tuple[Any, ...],
+        *,
+        seconds: float | None = None,
+        megabytes: int | None = None,
+    ) -> Any:
+        """Return ``function(*args)`` computed in the child.
+
+        Raises
+        ------
+        TimeoutError
+            After ``seconds``; the child is killed.
+        ChildDiedError
+            When the child ends, for instance for want of memory.
+        """
+        process = self._running()
+        assert process.stdin is not None
+        assert process.stdout is not None
+        expired = threading.Event()
+
+        def expire() -> None:
+            expired.set()
+            process.kill()
+
+        timer = threading.Timer(seconds, expire) if seconds is not None else None
+        try:
+            if timer:
+                timer.start()
+            _send(process.stdin, (function, args, seconds, megabytes))
+            kind, value = _receive(process.stdout)
+        except (EOFError, BrokenPipeError, OSError):
+            self.close()
+            if expired.is_set():
+                raise TimeoutError(
+                    f"The job took longer than its limit of {seconds:g} s."
+                ) from None
+            raise ChildDiedError(
+                f"The job's process ended with code {process.returncode}; "
+                "memory may have run out."
+            ) from None
+        finally:
+            if timer:
+                timer.cancel()
+        if kind == "error":
+            raise value
+        return value
+
+    def _running(self) -> "subprocess.Popen[bytes]":
+        if self._process is None or self._process.poll() is not None:
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "partlearn.benchmark._isolated"],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                env={
+                    **os.environ,
+                    "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
+                },
+            )
+        return self._process
+
+    def close(self) -> None:
+        """End the child."""
+        process, self._process = self._process, None
+        if process is None:
+            return
+        process.kill()
+        process.wait()
+        for stream in (process.stdin, process.stdout):
+            if stream is not None:
+                # What is still in the buffer has nobody to read it.
+                with suppress(BrokenPipeError):
+                    stream.close()
+
+
+_local = threading.local()
+
+
+def call_isolated(
+    function: Callable[..., Any],
+    args: tuple[Any, ...],
+    *,
+    seconds: float | None = None,
+    megabytes: int | None = None,
+) -> Any:
+    """Call in the child process that belongs to this thread.
+
+    Parameters
+    ----------
+    function : callable
+        Importable by name.
+    args : tuple
+        Arguments that can be pickled.
+    seconds, megabytes : number or None
+        Limits.
+
+    Returns
+    -------
+    object
+        What the function returned.
+    """
+    child = getattr(_local, "child", None)
+    if child is None:
+        child = _local.child = IsolatedProcess()
+    return child.call(function, args, seconds=seconds, megabytes=megabytes)
+
+
+def _cap(seconds: float | None, megabytes: int | None) -> None:
+    try:
+        import resource
+        import signal
+    except ImportError:
+        return
+    if seconds is not None:
+        # Should the parent be killed, nobody else would end this process.
+        signal.alarm(math.ceil(seconds) + 5)
+    else:
+        signal.alarm(0)
+    hard = resource.getrlimit(resource.RLIMIT_AS)[1]
+    used = virtual_bytes()
+    soft = hard if megabytes is None or used is None else used + megabytes * 2**20
+    resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
+
+
+def main() -> None:
+    """Serve calls from standard input until it closes."""
+    source = sys.stdin.buffer
+    # What a method prints must not land between the frames.
+    sink = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    while True:
+        try:
+            function, args, seconds, megabytes = _receive(source)
+        except EOFError:
+            return
+        try:
+            _cap(seconds, megabytes)
+            answer = ("value", function(*args))
+        except Exception as error:
+            answer = ("error", error)
+        _cap(None, None)
+        _send(sink, answer)
+
+
+if __name__ == "__main__":
+    main()

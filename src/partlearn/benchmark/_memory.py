@@ -1,0 +1,86 @@
+"""Peak memory of a piece of work, by sampling the resident size of the process."""
+
+# SPDX-License-Identifier: BSD-3-Clause
+
+import os
+import threading
+from types import TracebackType
+
+__all__ = ["PeakMemory", "resident_bytes", "virtual_bytes"]
+
+
+def _statm(column: int) -> int | None:
+    try:
+        with open("/proc/self/statm", encoding="ascii") as file:
+            pages = int(file.read().split()[column])
+    except OSError:
+        return None
+    return pages * os.sysconf("SC_PAGE_SIZE")
+
+
+def resident_bytes() -> int | None:
+    """Resident size of this process, or None where the system does not tell.
+
+    Returns
+    -------
+    int or None
+        Bytes.
+    """
+    return _statm(1)
+
+
+def virtual_bytes() -> int | None:
+    """Address space of this process, or None where the system does not tell.
+
+    Returns
+    -------
+    int or None
+        Bytes.
+    """
+    return _statm(0)
+
+
+class PeakMemory:
+    """Context manager that samples the resident size in a thread.
+
+    Parameters
+    ----------
+    interval : float, default=0.02
+        Seconds between samples: peaks shorter than this may be missed.
+
+    Attributes
+    ----------
+    megabytes : float or None
+        Highest size above the size at entry; None where it cannot be measured.
+    """
+
+    def __init__(self, interval: float = 0.02) -> None:
+        self.interval = interval
+        self.megabytes: float | None = None
+        self._stop = threading.Event()
+
+    def __enter__(self) -> "PeakMemory":
+        start = resident_bytes()
+        if start is not None:
+            self._start = self._peak = start
+            self._thread = threading.Thread(target=self._sample, daemon=True)
+            self._thread.start()
+        self._measures = start is not None
+        return self
+
+    def _sample(self) -> None:
+        while not self._stop.wait(self.interval):
+            self._peak = max(self._peak, resident_bytes() or 0)
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if not self._measures:
+            return
+        self._stop.set()
+        self._thread.join()
+        self._peak = max(self._peak, resident_bytes() or 0)
+        self.megabytes = round((self._peak - self._start) / 2**20, 1)

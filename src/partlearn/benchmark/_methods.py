@@ -1,0 +1,197 @@
+"""Find estimators by class name, and build them with reproducible seeds."""
+
+# SPDX-License-Identifier: BSD-3-Clause
+
+import inspect
+from collections.abc import Mapping
+from dataclasses import replace
+from difflib import get_close_matches
+from importlib import import_module
+from typing import Any
+
+from partlearn.benchmark._plan import MethodSpec, Plan
+from partlearn.benchmark._toml import PlanError
+
+__all__ = ["build", "check_methods", "find_class", "known_classes"]
+
+PACKAGES = {
+    "reducer": ("partlearn.decomposition", "partlearn.feature_selection"),
+    "selector": ("partlearn.feature_selection",),
+    "projection": ("partlearn.decomposition",),
+    "learner": ("partlearn.classification",),
+}
+_METHOD = {
+    "reducer": "transform",
+    "selector": "transform",
+    "projection": "transform",
+    "learner": "predict",
+}
+
+
+def known_classes(kind: str) -> dict[str, type]:
+    """Classes of one kind that this installation offers, by name.
+
+    Parameters
+    ----------
+    kind : {"reducer", "projection", "selector", "learner"}
+        What the class is for; reducers are projections and selectors.
+
+    Returns
+    -------
+    dict
+        Class name to class.
+
+    Examples
+    --------
+    >>> from partlearn.benchmark import known_classes
+    >>> "CENDA" in known_classes("reducer")
+    True
+    """
+    found: dict[str, type] = {}
+    for package in PACKAGES[kind]:
+        module = import_module(package)
+        for name in getattr(module, "__all__", ()):
+            item = getattr(module, name)
+            if (
+                inspect.isclass(item)
+                and hasattr(item, "fit")
+                and hasattr(item, _METHOD[kind])
+                and not inspect.isabstract(item)
+            ):
+                found[name] = item
+    return found
+
+
+def find_class(name: str, kind: str) -> type:
+    """Find a class by name, in any case, or by ``package.module:Class``.
+
+    Parameters
+    ----------
+    name : str
+        Class name.
+    kind : {"reducer", "projection", "selector", "learner"}
+        What the class is for.
+
+    Returns
+    -------
+    type
+        The class.
+
+    Examples
+    --------
+    >>> from partlearn.benchmark import find_class
+    >>> find_class("cenda", "reducer").__name__
+    'CENDA'
+    """
+    if ":" in name:
+        return _import(name)
+    known = known_classes(kind)
+    folded = {_fold(key): item for key, item in known.items()}
+    if _fold(name) in folded:
+        return folded[_fold(name)]
+    near = get_close_matches(_fold(name), folded, n=1)
+    hint = f" Did you mean {folded[near[0]].__name__}?" if near else ""
+    raise PlanError(
+        f"There is no {kind} named {name!r} in this version of partlearn.{hint} "
+        f"Known: {', '.join(sorted(known))}. "
+        "Your own class is named `package.module:Class`."
+    )
+
+
+def _fold(name: str) -> str:
+    return name.replace("-", "").replace("_", "").lower()
+
+
+def _import(name: str) -> type:
+    module, _, attribute = name.partition(":")
+    try:
+        found = getattr(import_module(module), attribute)
+    except (ImportError, AttributeError) as error:
+        raise PlanError(f"The class {name!r} cannot be imported: {error}.") from error
+    if not inspect.isclass(found):
+        raise PlanError(f"{name!r} is not a class.")
+    return found
+
+
+def build(
+    name: str, params: Mapping[str, Any], kind: str, seed: int | None = None
+) -> Any:
+    """Build an estimator; give it ``seed`` if it takes one and none was asked for.
+
+    Parameters
+    ----------
+    name : str
+        As for :func:`find_class`.
+    params : mapping
+        Constructor parameters.
+    kind : {"reducer", "projection", "selector", "learner"}
+        What the class is for.
+    seed : int or None, default=None
+        Random state.
+
+    Returns
+    -------
+    estimator
+        Not fitted.
+    """
+    cls = find_class(name, kind)
+    accepted = inspect.signature(cls).parameters
+    for key in params:
+        if key not in accepted:
+            near = get_close_matches(key, accepted, n=1)
+            hint = f" Did you mean `{near[0]}`?" if near else ""
+            raise PlanError(
+                f"{cls.__name__} has no parameter `{key}`.{hint} "
+                f"It takes: {', '.join(accepted) or 'none'}."
+            )
+    chosen = dict(params)
+    if seed is not None and "random_state" in accepted:
+        chosen.setdefault("random_state", seed)
+    return cls(**chosen)
+
+
+def check_methods(plan: Plan) -> Plan:
+    """Fail before anything runs if a method does not exist or a parameter is wrong.
+
+    Parameters
+    ----------
+    plan : Plan
+        The plan to check.
+
+    Returns
+    -------
+    Plan
+        Without the optional methods that this installation does not have.
+
+    Examples
+    --------
+    >>> from partlearn.benchmark import check_methods, load_plan
+    >>> check_methods(load_plan("demo")).learners[0].name
+    'PL-KNN'
+    """
+    return replace(
+        plan,
+        reducers=_available(plan, plan.reducers, "reducer"),
+        learners=_available(plan, plan.learners, "learner"),
+    )
+
+
+def _available(
+    plan: Plan, specs: tuple[MethodSpec, ...], kind: str
+) -> tuple[MethodSpec, ...]:
+    kept = []
+    for spec in specs:
+        try:
+            if spec.cls:
+                find_class(spec.cls, kind)
+        except PlanError as error:
+            if spec.optional:
+                continue
+            raise PlanError(f"{plan.name}: {kind} {spec.name!r}: {error}") from None
+        try:
+            if spec.cls:
+                build(spec.cls, spec.params, kind)
+        except PlanError as error:
+            raise PlanError(f"{plan.name}: {kind} {spec.name!r}: {error}") from None
+        kept.append(spec)
+    return tuple(kept)

@@ -1,0 +1,82 @@
+"""Published figures, carried as data with their citation."""
+
+# SPDX-License-Identifier: BSD-3-Clause
+
+import csv
+from dataclasses import dataclass
+from importlib import resources
+
+__all__ = ["CITATIONS", "PublishedFigure", "published_figures"]
+
+CITATIONS = {
+    "SAUTE": (
+        "W.-X. Bao, J.-Y. Hang, M.-L. Zhang, Submodular feature selection for "
+        "partial label learning, KDD 2022, https://doi.org/10.1145/3534678.3539292"
+    ),
+    "CENDA": (
+        "W.-X. Bao, J.-Y. Hang, M.-L. Zhang, Partial label dimensionality reduction "
+        "via confidence-based dependence maximization, KDD 2021, "
+        "https://doi.org/10.1145/3447548.3467313"
+    ),
+    "WPLDR": (
+        "X.-R. Yu, D.-B. Wang, M.-L. Zhang, Wrapped partial label dimensionality "
+        "reduction via dependence maximization, IJCAI 2025, "
+        "https://doi.org/10.24963/ijcai.2025/769"
+    ),
+}
+
+
+@dataclass(frozen=True)
+class PublishedFigure:
+    """One published accuracy.
+
+    Attributes
+    ----------
+    mean, std : float
+        As printed.
+    n_components : int or None
+        Dimensions, where the table gives them.
+    """
+
+    mean: float
+    std: float
+    n_components: int | None = None
+
+
+Key = tuple[str, int | None, str, str]
+
+
+def published_figures(paper: str, table: str) -> dict[Key, PublishedFigure]:
+    """Figures of one published table.
+
+    Parameters
+    ----------
+    paper : {"SAUTE", "CENDA", "WPLDR"}
+        The paper.
+    table : str
+        Number of the table.
+
+    Returns
+    -------
+    dict
+        Keys are (data set, r, reducer, learner); empty when nothing is known.
+
+    Examples
+    --------
+    >>> from partlearn.benchmark import published_figures
+    >>> figures = published_figures("CENDA", "7")
+    >>> figures["Lost", None, "CENDA[thr=0.999]", "PL-KNN"].mean
+    0.81
+    """
+    item = resources.files("partlearn.benchmark") / "published" / "pll.csv"
+    found: dict[Key, PublishedFigure] = {}
+    lines = item.read_text(encoding="utf-8").splitlines()
+    rows = (line for line in lines if not line.startswith("#"))
+    for row in csv.DictReader(rows):
+        if row["paper"] != paper or row["table"] != table:
+            continue
+        r = int(row["r"]) if row["r"] else None
+        dims = int(row["n_components"]) if row["n_components"] else None
+        figure = PublishedFigure(float(row["mean"]), float(row["std"]), dims)
+        found[row["dataset"], r, row["method"], row["base"]] = figure
+    return found

@@ -1,0 +1,265 @@
+"""Tests over several data sets: Friedman, Wilcoxon with Holm, Nemenyi."""
+
+# SPDX-License-Identifier: BSD-3-Clause
+
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from scipy import stats
+
+__all__ = [
+    "FriedmanResult",
+    "average_ranks",
+    "friedman",
+    "holm",
+    "nemenyi_cliques",
+    "nemenyi_critical_difference",
+    "wilcoxon_holm",
+]
+
+
+@dataclass(frozen=True)
+class FriedmanResult:
+    """Result of :func:`friedman`.
+
+    Attributes
+    ----------
+    statistic : float
+        Friedman's chi-square, corrected for ties.
+    p_value : float
+        Its p value.
+    iman_davenport : float
+        The less conservative F statistic.
+    iman_davenport_p_value : float
+        Its p value.
+    ranks : ndarray of shape (n_methods,)
+        Average ranks, 1 is best.
+    """
+
+    statistic: float
+    p_value: float
+    iman_davenport: float
+    iman_davenport_p_value: float
+    ranks: np.ndarray
+
+
+def _table(scores: Any, minimum: int) -> np.ndarray:
+    scores = np.asarray(scores, dtype=float)
+    if scores.ndim != 2 or scores.shape[0] < 2 or scores.shape[1] < minimum:
+        raise ValueError(
+            f"`scores` must have at least 2 rows (data sets) and {minimum} columns "
+            f"(methods); got shape {scores.shape}."
+        )
+    if not np.isfinite(scores).all():
+        raise ValueError("`scores` must be finite; drop rows with failed methods.")
+    return scores
+
+
+def average_ranks(scores: Any) -> np.ndarray:
+    """Average rank of each method over the data sets, 1 is best.
+
+    Parameters
+    ----------
+    scores : array-like of shape (n_datasets, n_methods)
+        Higher is better; ties share their mean rank.
+
+    Returns
+    -------
+    ndarray of shape (n_methods,)
+        Average ranks.
+
+    Examples
+    --------
+    >>> from partlearn.benchmark import average_ranks
+    >>> average_ranks([[0.9, 0.8, 0.8], [0.7, 0.9, 0.6]])
+    array([1.5 , 1.75, 2.75])
+    """
+    return stats.rankdata(-_table(scores, 2), axis=1).mean(axis=0)
+
+
+def friedman(scores: Any) -> FriedmanResult:
+    """Friedman's test that all methods perform alike, with Iman and Davenport's F.
+
+    Parameters
+    ----------
+    scores : array-like of shape (n_datasets, n_methods)
+        At least three methods; higher is better.
+
+    Returns
+    -------
+    FriedmanResult
+        Statistics, p values and average ranks.
+
+    References
+    ----------
+    J. Demsar, "Statistical comparisons of classifiers over multiple data sets",
+    JMLR 7, 2006.
+
+    Examples
+    --------
+    >>> from partlearn.benchmark import friedman
+    >>> scores = [[0.9, 0.8, 0.7], [0.8, 0.7, 0.6], [0.9, 0.7, 0.8], [0.7, 0.6, 0.5]]
+    >>> round(friedman(scores).p_value, 3)
+    0.039
+    """
+    scores = _table(scores, 3)
+    n, k = scores.shape
+    ranks = stats.rankdata(-scores, axis=1)
+    # Conover's form: the variance of the actual ranks corrects for ties.
+    spread = ((ranks - (k + 1) / 2) ** 2).sum()
+    mean = ranks.mean(axis=0)
+    if spread <= 0:
+        return FriedmanResult(0.0, 1.0, 0.0, 1.0, mean)
+    between = n * ((mean - (k + 1) / 2) ** 2).sum()
+    chi2 = float(between * n * (k - 1) / spread)
+    p_value = float(stats.chi2.sf(chi2, k - 1))
+    remaining = n * (k - 1) - chi2
+    if remaining <= 1e-12 * chi2:
+        return FriedmanResult(chi2, p_value, float("inf"), 0.0, mean)
+    f = float((n - 1) * chi2 / remaining)
+    f_p = float(stats.f.sf(f, k - 1, (k - 1) * (n - 1)))
+    return FriedmanResult(chi2, p_value, f, f_p, mean)
+
+
+def holm(p_values: Any) -> np.ndarray:
+    """Holm's step-down correction.
+
+    Parameters
+    ----------
+    p_values : array-like of shape (n_tests,)
+        Uncorrected p values.
+
+    Returns
+    -------
+    ndarray of shape (n_tests,)
+        Corrected p values in the same order, at most 1.
+
+    Examples
+    --------
+    >>> from partlearn.benchmark import holm
+    >>> holm([0.01, 0.04, 0.03])
+    array([0.03, 0.06, 0.06])
+    """
+    p = np.asarray(p_values, dtype=float)
+    order = np.argsort(p, kind="stable")
+    factors = np.arange(p.size, 0, -1)
+    corrected = np.empty_like(p)
+    corrected[order] = np.minimum(np.maximum.accumulate(p[order] * factors), 1.0)
+    return corrected
+
+
+def wilcoxon_holm(scores: Any) -> np.ndarray:
+    """Wilcoxon signed-rank tests of all pairs of methods, corrected by Holm.
+
+    Parameters
+    ----------
+    scores : array-like of shape (n_datasets, n_methods)
+        Higher or lower is better: the test is two-sided.
+
+    Returns
+    -------
+    ndarray of shape (n_methods, n_methods)
+        Symmetric corrected p values, 1 on the diagonal.
+
+    Examples
+    --------
+    >>> from partlearn.benchmark import wilcoxon_holm
+    >>> scores = [[0.9, 0.5], [0.8, 0.7], [0.9, 0.3], [0.7, 0.5], [0.8, 0.5]]
+    >>> float(wilcoxon_holm(scores)[0, 1])
+    0.0625
+    """
+    scores = _table(scores, 2)
+    k = scores.shape[1]
+    pairs = list(combinations(range(k), 2))
+    raw = [_signed_rank_p(scores[:, i] - scores[:, j]) for i, j in pairs]
+    result = np.ones((k, k))
+    for (i, j), p in zip(pairs, holm(raw), strict=True):
+        result[i, j] = result[j, i] = p
+    return result
+
+
+def _signed_rank_p(difference: np.ndarray) -> float:
+    # Rounding turns equal scores into tiny differences with a rank of their own.
+    difference = np.round(difference, 12)
+    nonzero = difference[difference != 0]
+    if nonzero.size == 0:
+        return 1.0
+    tied = np.unique(np.abs(nonzero)).size < nonzero.size
+    # The exact distribution assumes no ties and no zeros; otherwise approximate.
+    exact = nonzero.size == difference.size and not tied and nonzero.size <= 50
+    method = "exact" if exact else "approx"
+    if nonzero.size < 2 and not exact:
+        return 1.0
+    return float(stats.wilcoxon(nonzero, method=method).pvalue)
+
+
+def nemenyi_critical_difference(
+    n_methods: int, n_datasets: int, *, alpha: float = 0.05
+) -> float:
+    """Difference of average ranks from which two methods differ significantly.
+
+    Parameters
+    ----------
+    n_methods, n_datasets : int
+        Size of the comparison.
+    alpha : float, default=0.05
+        Significance level.
+
+    Returns
+    -------
+    float
+        Critical difference.
+
+    Examples
+    --------
+    >>> from partlearn.benchmark import nemenyi_critical_difference
+    >>> round(nemenyi_critical_difference(5, 30), 3)
+    1.114
+    """
+    if n_methods < 2 or n_datasets < 1:
+        raise ValueError(
+            "The critical difference needs at least 2 methods and 1 data set; "
+            f"got {n_methods} and {n_datasets}."
+        )
+    q = stats.studentized_range.ppf(1 - alpha, n_methods, np.inf) / np.sqrt(2)
+    return float(q * np.sqrt(n_methods * (n_methods + 1) / (6 * n_datasets)))
+
+
+def nemenyi_cliques(
+    ranks: Any, critical_difference: float
+) -> list[tuple[int, int, list[int]]]:
+    """Find maximal groups of methods that do not differ significantly.
+
+    Parameters
+    ----------
+    ranks : array-like of shape (n_methods,)
+        Average ranks.
+    critical_difference : float
+        From :func:`nemenyi_critical_difference`.
+
+    Returns
+    -------
+    list of (first, last, members)
+        Methods with the best and the worst rank of each group, and all its
+        members, as indices into ``ranks``; groups of one are left out.
+
+    Examples
+    --------
+    >>> from partlearn.benchmark import nemenyi_cliques
+    >>> nemenyi_cliques([1.2, 3.0, 1.8], 1.0)
+    [(0, 2, [0, 2])]
+    """
+    ranks = np.asarray(ranks, dtype=float)
+    order = np.argsort(ranks, kind="stable")
+    groups: list[tuple[int, int, list[int]]] = []
+    last_end = -1
+    for start in range(order.size):
+        inside = ranks[order] <= ranks[order[start]] + critical_difference
+        end = int(np.flatnonzero(inside)[-1])
+        if end > start and end > last_end:
+            members = [int(i) for i in order[start : end + 1]]
+            groups.append((members[0], members[-1], members))
+            last_end = end
+    return groups

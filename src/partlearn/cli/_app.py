@@ -1,0 +1,45 @@
+"""The commands, put together; each imports what it needs when it runs."""
+
+# SPDX-License-Identifier: BSD-3-Clause
+
+from typing import Annotated
+
+import typer
+
+from partlearn.cli._bench import bench
+from partlearn.cli._demo import demo
+from partlearn.cli._report import report
+
+__all__ = ["app"]
+
+app = typer.Typer(
+    help="Learn from labels that are sets of candidates.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from partlearn import __version__
+
+        typer.echo(f"partlearn {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_version, is_eager=True, help="Show the version."
+        ),
+    ] = False,
+) -> None:
+    """Learn from labels that are sets of candidates."""
+
+
+app.command()(demo)
+app.command()(bench)
+app.command()(report)

@@ -1,0 +1,80 @@
+"""``partlearn bench``: run a plan."""
+
+# SPDX-License-Identifier: BSD-3-Clause
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+__all__ = ["bench"]
+
+
+def _list_plans(wanted: bool) -> None:
+    if wanted:
+        from partlearn.benchmark import list_plans, load_plan
+
+        for name in list_plans():
+            typer.echo(f"{name:28} {load_plan(name).title}")
+        raise typer.Exit
+
+
+def _complete(incomplete: str) -> list[str]:
+    from partlearn.benchmark import list_plans
+
+    return [name for name in list_plans() if name.startswith(incomplete)]
+
+
+def bench(
+    plan: Annotated[
+        str,
+        typer.Argument(
+            help="Name of a shipped plan, or a .toml file.", autocompletion=_complete
+        ),
+    ],
+    data: Annotated[
+        Path | None, typer.Option(help="Folder with the data sets, searched deeply.")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder for results [default: results/PLAN].")
+    ] = None,
+    jobs: Annotated[
+        int, typer.Option(min=0, help="Number of processes; 0 means one per core.")
+    ] = 1,
+    scheduler: Annotated[
+        str | None, typer.Option(help="Address of a Dask scheduler, tcp://HOST:PORT.")
+    ] = None,
+    resume: Annotated[
+        bool,
+        typer.Option("--resume/--fresh", help="Keep or forget jobs already finished."),
+    ] = True,
+    retry_failed: Annotated[
+        bool, typer.Option("--retry-failed", help="Run failed jobs again.")
+    ] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print the report as JSON.")
+    ] = False,
+    _list: Annotated[
+        bool,
+        typer.Option(
+            "--list", callback=_list_plans, is_eager=True, help="List shipped plans."
+        ),
+    ] = False,
+) -> None:
+    """Run a comparison: a paper's table or your own plan.
+
+    Results are kept job by job: the same command goes on where it was stopped.
+    Exit code 1 means that some jobs failed.
+    """
+    from partlearn.cli._finish import run_and_report
+
+    run_and_report(
+        plan,
+        out or Path("results") / Path(plan).stem,
+        data_folder=data,
+        workers=jobs or None,
+        scheduler=scheduler,
+        fresh=not resume,
+        retry_failed=retry_failed,
+        as_json=as_json,
+    )

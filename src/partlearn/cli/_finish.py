@@ -1,0 +1,100 @@
+"""Run a plan, print its tables, write its reports: shared by demo and bench."""
+
+# SPDX-License-Identifier: BSD-3-Clause
+
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from partlearn.cli._console import print_summary, progress, say
+
+__all__ = ["run_and_report", "write_reports"]
+
+
+def run_and_report(
+    plan_name: str,
+    out: Path,
+    *,
+    data_folder: Path | None = None,
+    workers: int | None = 1,
+    scheduler: str | None = None,
+    fresh: bool = False,
+    retry_failed: bool = False,
+    as_json: bool = False,
+) -> None:
+    """Run, print, write; exit code 1 when jobs failed."""
+    from partlearn.benchmark import load_plan, make_engine, run_plan
+    from partlearn.report import summarize, to_json
+
+    plan = load_plan(plan_name)
+    if fresh:
+        _clear(out)
+    engine = make_engine(workers, scheduler)
+    try:
+        with progress(plan.name) as update:
+            result = run_plan(
+                plan,
+                out,
+                data_folder=data_folder,
+                engine=engine,
+                retry_failed=retry_failed,
+                progress=update,
+            )
+    except KeyboardInterrupt:
+        say("Interrupted. Finished jobs are kept: the same command goes on from here.")
+        raise typer.Exit(1) from None
+    finally:
+        engine.close()
+    for item in result.absent:
+        say(f"Left out: {item['name']} ({item['reason']}).")
+    if not result.rows:
+        raise ValueError(
+            "none of the plan's data sets is there; point --data at a folder that "
+            "holds " + ", ".join(f"{a['source']}.npz" for a in result.absent)
+        )
+    summary = summarize(out)
+    paths = write_reports(summary, out)
+    if as_json:
+        print(to_json(summary))
+    else:
+        print_summary(summary)
+        for path in paths:
+            print(f"Report: {path}")
+    _say_end(result)
+    if result.n_failed:
+        raise typer.Exit(1)
+
+
+def _say_end(result: Any) -> None:
+    text = f"{result.n_executed} jobs in {result.wall_time:.1f} s"
+    if result.work_time > 0:
+        text += f" ({result.work_time:.1f} s inside estimators)"
+    say(text + ".")
+    if result.n_failed:
+        say(f"{result.n_failed} jobs failed; the report has the tracebacks.")
+
+
+def _clear(out: Path) -> None:
+    """Forget finished jobs, and nothing else that may be in the folder."""
+    for name in ("jobs", "reductions"):
+        folder = out / name
+        if folder.is_dir():
+            for path in folder.iterdir():
+                if path.suffix in {".json", ".npz"}:
+                    path.unlink()
+
+
+def write_reports(summary: dict[str, Any], out: Path) -> list[Path]:
+    """Write ``report.html`` where the extra is installed, and ``report.json``."""
+    from partlearn.report import to_html, to_json
+
+    (out / "report.json").write_text(to_json(summary) + "\n", encoding="utf-8")
+    path = out / "report.html"
+    try:
+        page = to_html(summary)
+    except ImportError as error:
+        say(str(error))
+        return [out / "report.json"]
+    path.write_text(page, encoding="utf-8")
+    return [path]

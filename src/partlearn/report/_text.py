@@ -1,0 +1,222 @@
+"""Markdown, LaTeX and JSON from the same summary."""
+
+# SPDX-License-Identifier: BSD-3-Clause
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from partlearn.report import _format
+from partlearn.report._format import EMPTY
+from partlearn.report._tables import result_tables
+
+__all__ = ["to_json", "to_latex", "to_markdown"]
+
+
+def to_json(summary: Mapping[str, Any]) -> str:
+    """Render a summary as JSON.
+
+    Parameters
+    ----------
+    summary : dict
+        From :func:`partlearn.report.summarize`.
+
+    Returns
+    -------
+    str
+        Valid JSON: infinite numbers become null.
+    """
+    return json.dumps(_finite(summary), indent=1, ensure_ascii=False, allow_nan=False)
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {k: _finite(v) for k, v in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(v) for v in value]
+    if isinstance(value, float) and (value != value or value in (1e999, -1e999)):
+        return None
+    return value
+
+
+def _md(text: Any) -> str:
+    """Escape what would be markup or would end a table cell."""
+    special = "\\`*_{}[]<>|#"
+    line = str(text).replace("\n", " ")
+    return "".join("\\" + c if c in special else c for c in line)
+
+
+def _md_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    lines = ["| " + " | ".join(head) + " |", "|" + " --- |" * len(head)]
+    lines += ["| " + " | ".join(row) + " |" for row in rows]
+    return [*lines, ""]
+
+
+def to_markdown(summary: Mapping[str, Any]) -> str:
+    """Render a summary as Markdown.
+
+    Parameters
+    ----------
+    summary : dict
+        From :func:`partlearn.report.summarize`.
+
+    Returns
+    -------
+    str
+        Tables of results, published figures, win/tie/loss, costs and failures.
+    """
+    lines = [f"# {_md(summary['title'])}", ""]
+    if summary["citation"]:
+        lines += [f"Published figures: {_md(summary['citation'])}.", ""]
+    for note in summary["notes"]:
+        lines += [f"> {_md(note)}", ""]
+    if summary["published"]:
+        lines += ["## Published, measured, difference", "", *_md_published(summary)]
+    lines += ["## Results", ""]
+    for table in result_tables(summary):
+        lines += [f"{table['protocol'].capitalize()} protocol:", ""]
+        head = ["data", "learner", *(_md(r) for r in summary["reducers"])]
+        lines += _md_table(head, [_md_result(row) for row in table["rows"]])
+    if summary["win_tie_loss"]:
+        lines += [f"## Win / tie / loss of {_md(summary['reference'])}", ""]
+        lines += _md_table(
+            ["protocol", "against", "learner", "win/tie/loss", "corrected"],
+            [
+                [
+                    w["protocol"],
+                    _md(w["other"]),
+                    _md(w["learner"]),
+                    f"{w['win']}/{w['tie']}/{w['loss']}",
+                    f"{w['corrected_win']}/{w['corrected_tie']}/{w['corrected_loss']}",
+                ]
+                for w in summary["win_tie_loss"]
+            ],
+        )
+    lines += ["## Time and memory", ""]
+    lines += _md_table(
+        ["method", "kind", "fit, s", "use, s"],
+        [
+            [
+                _md(c["name"]),
+                c["kind"],
+                _format.seconds(c["fit_time"]),
+                _format.seconds(c["use_time"]),
+            ]
+            for c in summary["costs"]
+        ],
+    )
+    lines += _md_problems(summary)
+    lines += ["## Run facts", ""]
+    lines += [
+        f"- {key}: {_md(value)}" for key, value in _format.fact_list(summary["facts"])
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _md_result(row: Mapping[str, Any]) -> list[str]:
+    cells = []
+    for cell in row["cells"]:
+        text = _format.score(cell["mean"], cell["std"]) if cell else EMPTY
+        cells.append(f"**{text}**" if cell and cell["best"] else text)
+    return [_md(_format.data_name(row["data"], row["r"])), _md(row["learner"]), *cells]
+
+
+def _md_published(summary: Mapping[str, Any]) -> list[str]:
+    head = ["data", "learner", "reduction", "published"]
+    for protocol in summary["protocols"]:
+        head += [f"measured, {protocol}", "difference"]
+    rows = []
+    for row in summary["published"]:
+        cells = [
+            _md(_format.data_name(row["data"], row["r"])),
+            _md(row["learner"]),
+            _md(row["reducer"]),
+            _format.score(row["published_mean"], row["published_std"]),
+        ]
+        for protocol in summary["protocols"]:
+            found = row["measured"].get(protocol)
+            cells += [
+                _format.score(found["mean"], found["std"]) if found else EMPTY,
+                _format.signed(found["difference"]) if found else EMPTY,
+            ]
+        rows.append(cells)
+    return _md_table(head, rows)
+
+
+def _md_problems(summary: Mapping[str, Any]) -> list[str]:
+    lines = []
+    if summary["absent"]:
+        lines += ["## Data that was not there", ""]
+        lines += [f"- {_md(a['name'])}: {_md(a['reason'])}" for a in summary["absent"]]
+        lines.append("")
+    if summary["failures"]:
+        lines += ["## Failures", ""]
+        lines += [
+            f"- {_md(f['data'])}, {_md(f['reducer'])}, {_md(f['learner'])} "
+            f"({f['protocol']}, {f['n_folds']} folds): "
+            f"{f['error']}: {_md(f['message'])}"
+            for f in summary["failures"]
+        ]
+        lines.append("")
+    return lines
+
+
+_TEX = {
+    "\\": r"\textbackslash{}",
+    "&": r"\&",
+    "%": r"\%",
+    "$": r"\$",
+    "#": r"\#",
+    "_": r"\_",
+    "{": r"\{",
+    "}": r"\}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "±": r"$\pm$",
+    EMPTY: "--",
+}
+
+
+def _tex(text: Any) -> str:
+    return "".join(_TEX.get(c, c) for c in str(text).replace("\n", " "))
+
+
+def to_latex(summary: Mapping[str, Any]) -> str:
+    """Render the result tables as LaTeX ``tabular`` environments.
+
+    Parameters
+    ----------
+    summary : dict
+        From :func:`partlearn.report.summarize`.
+
+    Returns
+    -------
+    str
+        One table per protocol; needs the package booktabs.
+    """
+    lines: list[str] = []
+    for table in result_tables(summary):
+        names = ["data", "learner", *summary["reducers"]]
+        lines += [
+            r"\begin{table}",
+            rf"\caption{{{_tex(summary['title'])}, {table['protocol']} protocol}}",
+            r"\begin{tabular}{ll" + "r" * len(summary["reducers"]) + "}",
+            r"\toprule",
+            " & ".join(_tex(n) for n in names) + r" \\",
+            r"\midrule",
+        ]
+        for row in table["rows"]:
+            cells = []
+            for cell in row["cells"]:
+                text = _tex(_format.score(cell["mean"], cell["std"]) if cell else EMPTY)
+                best = cell is not None and cell["best"]
+                cells.append(rf"\textbf{{{text}}}" if best else text)
+            head = [
+                _tex(_format.data_name(row["data"], row["r"])),
+                _tex(row["learner"]),
+            ]
+            lines.append(" & ".join([*head, *cells]) + r" \\")
+        lines += [r"\bottomrule", r"\end{tabular}", r"\end{table}", ""]
+    return "\n".join(lines)

@@ -1,0 +1,107 @@
+"""Looks into one reduced data set: the plane, the confidences, the doubtful rows."""
+
+# SPDX-License-Identifier: BSD-3-Clause
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from partlearn.benchmark import Store
+
+__all__ = ["views"]
+
+MAX_POINTS = 400
+MAX_VIEWS = 8
+N_BINS = 10
+N_ROWS = 10
+
+
+def views(
+    plan: Mapping[str, Any],
+    timings: Sequence[Mapping[str, Any]],
+    data: Sequence[Mapping[str, Any]],
+    store: Store,
+) -> list[dict[str, Any]]:
+    """One view per reducer that has confidences, on the first data set of the run.
+
+    Parameters
+    ----------
+    plan : mapping
+        The plan of the run.
+    timings : sequence of dict
+        Rows that name the reductions.
+    data : sequence of dict
+        Descriptions of the data sets.
+    store : Store
+        Where the reductions are kept.
+
+    Returns
+    -------
+    list of dict
+        Points, histograms before and after, and the most ambiguous rows.
+    """
+    found: list[dict[str, Any]] = []
+    seen: set[tuple[str, str]] = set()
+    classes = {(d["name"], d["r"]): d["classes"] for d in data}
+    first = (data[0]["name"], data[0]["r"]) if data else None
+    for row in timings:
+        key = (row["protocol"], row["reducer"])
+        if key in seen or not row["reduction"] or (row["data"], row["r"]) != first:
+            continue
+        if len(found) >= MAX_VIEWS:
+            break
+        seen.add(key)
+        record = store.get_reduction(row["reduction"])
+        if record is None or record["status"] != "ok":
+            continue
+        if "confidence" not in record["arrays"]:
+            continue
+        view = _view(record["arrays"], classes[row["data"], row["r"]])
+        head = {k: row[k] for k in ("protocol", "data", "r", "reducer", "fold")}
+        found.append(head | view | {"disambiguation": record["disambiguation"]})
+    return found
+
+
+def _view(arrays: Mapping[str, np.ndarray], classes: Sequence[str]) -> dict[str, Any]:
+    rows, F = arrays["rows"], arrays["confidence"]
+    S, truth = arrays["candidates"].astype(bool), arrays["truth"]
+    Z = arrays["Z"][rows]
+    plane = Z[:, :2] if Z.shape[1] > 1 else np.column_stack([Z[:, 0], np.zeros(len(Z))])
+    top = F.argmax(axis=1)
+    level = F.max(axis=1)
+    # Evenly spread rows: the picture does not depend on a random draw.
+    shown = np.unique(np.linspace(0, len(Z) - 1, min(len(Z), MAX_POINTS)).astype(int))
+    edges = np.linspace(0, 1, N_BINS + 1)
+    start = 1.0 / S.sum(axis=1)
+    doubtful = np.lexsort((np.arange(len(F)), level))[:N_ROWS]
+    return {
+        "points": [
+            {
+                "x": float(plane[i, 0]),
+                "y": float(plane[i, 1]),
+                "label": classes[int(top[i])],
+                "confidence": float(level[i]),
+                "correct": bool(top[i] == truth[i]),
+            }
+            for i in shown
+        ],
+        "histogram": {
+            "edges": edges.tolist(),
+            "before": np.histogram(start, edges)[0].tolist(),
+            "after": np.histogram(np.clip(level, 0, 1), edges)[0].tolist(),
+        },
+        "ambiguous": [
+            {
+                "row": int(rows[i]),
+                "candidates": [
+                    {"label": classes[j], "confidence": float(F[i, j])}
+                    for j in sorted(
+                        np.flatnonzero(S[i]).tolist(), key=lambda j: (-F[i, j], j)
+                    )
+                ][:5],
+                "truth": classes[int(truth[i])],
+            }
+            for i in doubtful
+        ],
+    }
