@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+import warnings
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -14,12 +16,23 @@ from sklearn.base import (
     ClassNamePrefixFeaturesOutMixin,
     TransformerMixin,
 )
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from partlearn.candidates import FLOATS, validate_partial_data
+from partlearn.decomposition._auto import choose_dimension
 from partlearn.linalg import Standardized, standardize
 
-__all__ = ["BaseReducer", "count_directions"]
+__all__ = ["N_COMPONENTS", "BaseReducer", "count_directions"]
+
+# What every reducer accepts as `n_components`.
+N_COMPONENTS = [
+    Interval(Integral, 1, None, closed="left"),
+    Interval(Real, 0, 1, closed="both"),
+    StrOptions({"auto"}),
+    None,
+]
 
 
 def count_directions(values: NDArray[np.float64], wanted: float | int | None) -> int:
@@ -55,8 +68,15 @@ class BaseReducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
     and ``label_confidence_`` in `fit`; everything else is here.
     """
 
-    def _validate_fit(self, X: Any, y: Any) -> tuple[Standardized, NDArray[np.bool_]]:
-        """Check what `fit` got, standardise, remember how."""
+    def _validate_fit(
+        self, X: Any, y: Any, *, center: bool = False
+    ) -> tuple[Standardized, NDArray[np.bool_]]:
+        """Check what `fit` got, standardise, remember how.
+
+        With `center` the returned matrix has zero column means even where the columns
+        are not to be standardised: scatter matrices are taken about the mean, whereas
+        new rows are then projected as they are.
+        """
         X, S = validate_partial_data(
             self, X, y, accept_sparse="csr", ensure_min_samples=2
         )
@@ -65,9 +85,43 @@ class BaseReducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
                 f"{type(self).__name__} needs at least two classes; y has 1 class "
                 f"({self.classes_[0]!r})."
             )
+        self._wanted = self.n_components
+        if isinstance(self.n_components, str):
+            self._wanted = choose_dimension(self, X, S)
         on = self.standardize
-        matrix, self.mean_, self.scale_ = standardize(X, center=on, scale=on)
+        matrix, mean, self.scale_ = standardize(X, center=on or center, scale=on)
+        self.mean_ = mean if on else np.zeros_like(mean)
         return matrix, S
+
+    def _count(self, values: NDArray[Any], wanted: float | int | None = None) -> int:
+        """Directions to keep; candidate sets without information leave none."""
+        r = count_directions(values, self._wanted if wanted is None else wanted)
+        if r == 0:
+            raise ValueError(
+                "No direction depends on the labels: either every feature is constant "
+                "or all rows have the same candidates (one class, in effect)."
+            )
+        return r
+
+    def _warn_if_fewer(self, r: int) -> None:
+        wanted = self.n_components
+        if isinstance(wanted, Integral) and r < int(wanted):
+            warnings.warn(
+                f"Only {r} of n_components={wanted} directions depend on the labels "
+                f"({len(self.classes_)} classes allow at most "
+                f"{len(self.classes_) - 1}); {r} are kept.",
+                UserWarning,
+                stacklevel=3,
+            )
+
+    def _warn_unsettled(self) -> None:
+        warnings.warn(
+            f"The confidences still change after max_iter={self.max_iter} rounds. "
+            "The directions are usable, as published; raise `max_iter` to let the "
+            "rounds settle.",
+            ConvergenceWarning,
+            stacklevel=3,
+        )
 
     def transform(self, X: Any) -> NDArray[Any]:
         """Project rows onto the learnt directions.

@@ -4,18 +4,16 @@
 
 from __future__ import annotations
 
-import warnings
 from numbers import Integral, Real
 from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import _fit_context
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from partlearn.candidates import refine, uniform_confidence, vote
-from partlearn.decomposition._base import BaseReducer, count_directions
+from partlearn.decomposition._base import N_COMPONENTS, BaseReducer
 from partlearn.linalg import Eigen, ThinEigenSolver, fix_signs
 from partlearn.neighbors import self_neighbors
 
@@ -31,10 +29,12 @@ class CENDA(BaseReducer):
 
     Parameters
     ----------
-    n_components : int, float or None, default=0.999
+    n_components : int, float, "auto" or None, default=0.999
         Number of directions; or, as a float, the share of the total dependence that
-        the directions must reach together; or None (or 0.0) for all that carry any.
-        There are never more than the number of classes minus one.
+        the directions must reach together; or "auto" to choose the number by how
+        often neighbours name a candidate of rows that were held out; or None (or 0.0)
+        for all that carry any dependence. There are never more than the number of
+        classes minus one.
     mu : float, default=0.5
         Balance, in (0, 1), between uncorrelated projected features (1) and
         orthonormal directions (0) in the constraint.
@@ -114,11 +114,7 @@ class CENDA(BaseReducer):
     """
 
     _parameter_constraints = {  # noqa: RUF012
-        "n_components": [
-            Interval(Integral, 1, None, closed="left"),
-            Interval(Real, 0, 1, closed="both"),
-            None,
-        ],
+        "n_components": N_COMPONENTS,
         "mu": [Interval(Real, 0, 1, closed="neither")],
         "n_neighbors": [Interval(Integral, 1, None, closed="left")],
         "alpha": [Interval(Real, 0, None, closed="left")],
@@ -131,7 +127,7 @@ class CENDA(BaseReducer):
 
     def __init__(
         self,
-        n_components: float | int | None = 0.999,
+        n_components: float | int | str | None = 0.999,
         *,
         mu: float = 0.5,
         n_neighbors: int = 8,
@@ -185,13 +181,7 @@ class CENDA(BaseReducer):
             if np.abs(F - before).max() < self.tol:
                 break
         else:
-            warnings.warn(
-                f"The confidences still change after max_iter={self.max_iter} rounds. "
-                "The directions are usable, as published; raise `max_iter` or `tol` "
-                "to let the rounds settle.",
-                ConvergenceWarning,
-                stacklevel=2,
-            )
+            self._warn_unsettled()
         self._warn_if_fewer(r)
         P = fix_signs(solver.directions(eigen, r) * scale)
         self.components_ = np.ascontiguousarray(P.T)
@@ -201,27 +191,6 @@ class CENDA(BaseReducer):
         self.objective_ = np.asarray(objective)
         self.n_iter_ = len(objective)
         return self
-
-    def _count(self, values: NDArray[np.float64]) -> int:
-        """Directions to keep; candidate sets without information leave none."""
-        r = count_directions(values, self.n_components)
-        if r == 0:
-            raise ValueError(
-                "No direction depends on the labels: either every feature is constant "
-                "or all rows have the same candidates (one class, in effect)."
-            )
-        return r
-
-    def _warn_if_fewer(self, r: int) -> None:
-        wanted = self.n_components
-        if isinstance(wanted, Integral) and r < wanted:
-            warnings.warn(
-                f"Only {r} of n_components={wanted} directions depend on the labels "
-                f"({len(self.classes_)} classes allow at most "
-                f"{len(self.classes_) - 1}); {r} are kept.",
-                UserWarning,
-                stacklevel=3,
-            )
 
 
 def centred(F: NDArray[Any]) -> NDArray[Any]:

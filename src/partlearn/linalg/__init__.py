@@ -7,11 +7,12 @@ from partlearn.linalg._eigen import (
     fix_signs,
 )
 from partlearn.linalg._standardized import Standardized, column_moments, standardize
-from partlearn.linalg._svd import ThinSVD, thin_svd
+from partlearn.linalg._svd import ThinBasis, ThinSVD, thin_svd
 
 __all__ = [
     "Eigen",
     "Standardized",
+    "ThinBasis",
     "ThinEigenSolver",
     "ThinSVD",
     "column_moments",

@@ -138,7 +138,7 @@ class ThinEigenSolver:
         return self.mu * (self.X @ inner) + self.nu * W
 
     def directions(self, eigen: Eigen, r: int) -> NDArray[Any]:
-        """Return the first `r` directions, (d, r), with ``p' (mu X'X + nu I) p = 1``."""
+        """First `r` directions, (d, r), with ``p' (mu X'X + nu I) p = 1``."""
         P = eigen.solved @ eigen.vectors[:, :r]
         if self.route != "primal":
             P = self.X.transposed_matmul(P.astype(self.X.dtype, copy=False))

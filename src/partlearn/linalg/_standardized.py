@@ -14,7 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils.extmath import safe_sparse_dot
-from sklearn.utils.sparsefuncs import mean_variance_axis
+from sklearn.utils.sparsefuncs import mean_variance_axis, min_max_axis
 
 __all__ = ["Standardized", "column_moments", "standardize"]
 
@@ -24,18 +24,20 @@ _BLOCK = 1 << 24  # elements of a dense block made from sparse rows
 def column_moments(X: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Mean and standard deviation (ddof 1) of each column, in float64.
 
-    A column that is constant up to round-off has standard deviation exactly zero.
+    A constant column has standard deviation exactly zero.
     """
     m = X.shape[0]
     if sp.issparse(X):
         mean, var = mean_variance_axis(X.astype(np.float64, copy=False), axis=0)
+        low, high = min_max_axis(X, axis=0)
     else:
         mean = X.mean(axis=0, dtype=np.float64)
         var = X.var(axis=0, dtype=np.float64, mean=mean[None, :])
-    var = var * (m / max(m - 1, 1))
-    eps = np.finfo(X.dtype).eps
-    var[var <= m * eps**2 * mean**2] = 0.0
-    return mean, np.sqrt(var)
+        low, high = X.min(axis=0), X.max(axis=0)
+    std = np.sqrt(var * (m / max(m - 1, 1)))
+    # Round-off of the mean must not pass for spread.
+    std[low == high] = 0.0
+    return mean, std
 
 
 class Standardized:
@@ -56,6 +58,8 @@ class Standardized:
         Shape of the matrix.
     dtype : dtype
         float32 or float64, that of `X`.
+    mean : ndarray of shape (d,)
+        What is subtracted.
     dense : ndarray or None
         The standardised matrix itself where `X` is dense.
     """
@@ -67,25 +71,25 @@ class Standardized:
         self.dtype = X.dtype
         inverse = np.divide(1.0, scale, out=np.zeros_like(scale), where=scale > 0)
         self._inverse = inverse.astype(X.dtype)
-        self._mean = mean.astype(X.dtype)
+        self.mean = mean.astype(X.dtype)
         self.dense: NDArray[Any] | None = None
         if sp.issparse(X):
             self._X = X
         else:
-            self.dense = (X - self._mean) * self._inverse
+            self.dense = (X - self.mean) * self._inverse
 
     def __matmul__(self, P: NDArray[Any]) -> NDArray[Any]:
         """Product with a (d, p) matrix."""
         if self.dense is not None:
             return self.dense @ P
         P = self._inverse[:, None] * P
-        return safe_sparse_dot(self._X, P) - self._mean @ P
+        return safe_sparse_dot(self._X, P) - self.mean @ P
 
     def transposed_matmul(self, A: NDArray[Any]) -> NDArray[Any]:
         """Product of the transpose with an (m, p) matrix."""
         if self.dense is not None:
             return self.dense.T @ A
-        product = safe_sparse_dot(self._X.T, A) - np.outer(self._mean, A.sum(axis=0))
+        product = safe_sparse_dot(self._X.T, A) - np.outer(self.mean, A.sum(axis=0))
         return self._inverse[:, None] * product
 
     def scatter(self) -> NDArray[np.float64]:
@@ -93,7 +97,7 @@ class Standardized:
         if self.dense is not None:
             return (self.dense.T @ self.dense).astype(np.float64, copy=False)
         scaled = self._X @ sp.diags_array(self._inverse)
-        shift = (self._mean * self._inverse).astype(np.float64)
+        shift = (self.mean * self._inverse).astype(np.float64)
         column_sums = np.asarray(scaled.sum(axis=0), dtype=np.float64).ravel()
         product = _dense_product(sp.csr_array(scaled.T), scaled)
         product -= np.outer(shift, column_sums)
@@ -105,7 +109,7 @@ class Standardized:
         if self.dense is not None:
             return (self.dense @ self.dense.T).astype(np.float64, copy=False)
         scaled = sp.csr_array(self._X @ sp.diags_array(self._inverse))
-        shift = (self._mean * self._inverse).astype(np.float64)
+        shift = (self.mean * self._inverse).astype(np.float64)
         cross = np.asarray(scaled @ shift, dtype=np.float64)
         product = _dense_product(scaled, sp.csc_array(scaled.T))
         product -= cross[:, None]

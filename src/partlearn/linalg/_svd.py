@@ -10,9 +10,10 @@ import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 
+from partlearn.linalg._eigen import MAX_FACTOR
 from partlearn.linalg._standardized import Standardized
 
-__all__ = ["ThinSVD", "thin_svd"]
+__all__ = ["ThinBasis", "ThinSVD", "thin_svd"]
 
 
 class ThinSVD(NamedTuple):
@@ -52,21 +53,94 @@ def thin_svd(X: Standardized, *, tol: float = 1e-10) -> ThinSVD:
     >>> bool(np.allclose(U * s @ V.T, X.dense))
     True
     """
-    tol = max(tol, 10 * float(np.finfo(X.dtype).eps))
-    if X.dense is not None:
-        return _cut(*_dense_svd(X.dense), tol)
-    m, d = X.shape
-    tol = max(tol, 1e-7)
-    if d <= m:
-        squares, V = scipy.linalg.eigh(X.scatter(), check_finite=False)
-        s, V = _roots(squares, V, tol)
-        V = V.astype(X.dtype, copy=False)
-        return ThinSVD((X @ V) / s.astype(X.dtype), s.astype(X.dtype), V)
-    squares, U = scipy.linalg.eigh(X.gram(), check_finite=False)
-    s, U = _roots(squares, U, tol)
-    U = U.astype(X.dtype, copy=False)
-    V = X.transposed_matmul(U) / s.astype(X.dtype)
-    return ThinSVD(U, s.astype(X.dtype), V)
+    basis = ThinBasis(X, tol=tol)
+    eye = np.eye(basis.rank, dtype=X.dtype)
+    U = basis.left(eye) if basis.U is None else basis.U
+    V = basis.right(eye) if basis.V is None else basis.V
+    return ThinSVD(U, basis.s, V)
+
+
+class ThinBasis:
+    """Products with the factors of ``X = U diag(s) V'``, of numerical rank r.
+
+    Of sparse data only the factor of the smaller side is kept, the other one is a
+    product with the data: what is dense has the square of the smaller side as size.
+
+    Parameters
+    ----------
+    X : Standardized
+        The data, m x d.
+    tol : float, default=1e-10
+        As in :func:`thin_svd`.
+
+    Attributes
+    ----------
+    s : ndarray of shape (r,)
+        Singular values, descending.
+    rank : int
+        Their number, r.
+    U, V : ndarray of shape (m, r) and (d, r), or None
+        The factors, where they are kept.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from partlearn.linalg import ThinBasis, standardize
+    >>> X, _, _ = standardize(np.random.default_rng(0).normal(size=(6, 3)))
+    >>> basis = ThinBasis(X)
+    >>> C = np.ones((3, 2))
+    >>> bool(np.allclose(basis.left(basis.s[:, None] * C), X @ basis.right(C)))
+    True
+    """
+
+    def __init__(self, X: Standardized, *, tol: float = 1e-10) -> None:
+        m, d = X.shape
+        if min(m, d) > MAX_FACTOR:
+            raise ValueError(
+                f"The data have {m} rows and {d} columns, and this method decomposes "
+                f"the smaller side, which may be {MAX_FACTOR} at most. Reduce the "
+                "columns first, for example by sklearn.decomposition.TruncatedSVD."
+            )
+        self.X = X
+        self.U: NDArray[Any] | None = None
+        self.V: NDArray[Any] | None = None
+        tol = max(tol, 10 * float(np.finfo(X.dtype).eps))
+        if X.dense is not None:
+            self.U, self.s, self.V = _cut(*_dense_svd(X.dense), tol)
+        else:
+            tol = max(tol, 1e-7)
+            squares, vectors = scipy.linalg.eigh(
+                X.scatter() if d <= m else X.gram(), check_finite=False
+            )
+            s, vectors = _roots(squares, vectors, tol)
+            vectors = np.ascontiguousarray(vectors, dtype=X.dtype)
+            self.s = s.astype(X.dtype)
+            if d <= m:
+                self.V = vectors
+            else:
+                self.U = vectors
+        self.rank = self.s.shape[0]
+
+    def left(self, A: NDArray[Any]) -> NDArray[Any]:
+        """``U A`` for A of shape (r, p)."""
+        if self.U is not None:
+            return self.U @ A
+        assert self.V is not None  # one of the two is always kept
+        return self.X @ (self.V @ (A / self.s[:, None]))
+
+    def left_transposed(self, C: NDArray[Any]) -> NDArray[Any]:
+        """``U' C`` for C of shape (m, p)."""
+        if self.U is not None:
+            return self.U.T @ C
+        assert self.V is not None
+        return (self.V.T @ self.X.transposed_matmul(C)) / self.s[:, None]
+
+    def right(self, A: NDArray[Any]) -> NDArray[Any]:
+        """``V A`` for A of shape (r, p)."""
+        if self.V is not None:
+            return self.V @ A
+        assert self.U is not None
+        return self.X.transposed_matmul(self.U @ (A / self.s[:, None]))
 
 
 def _roots(

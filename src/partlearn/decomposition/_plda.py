@@ -1,0 +1,228 @@
+"""PLDA: discriminants between principal components and LDA, on an adaptive graph."""
+
+# SPDX-License-Identifier: BSD-3-Clause
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+import scipy.linalg
+from numpy.typing import NDArray
+from sklearn.base import _fit_context
+from sklearn.preprocessing import normalize
+from sklearn.utils._param_validation import Interval
+
+from partlearn.candidates import refine, uniform_confidence
+from partlearn.decomposition._base import N_COMPONENTS, BaseReducer
+from partlearn.decomposition._graph import reconstruction_graph
+from partlearn.decomposition._scatter import class_scaled
+from partlearn.linalg import ThinBasis, fix_signs
+from partlearn.neighbors import self_neighbors
+
+__all__ = ["PLDA", "Discriminants", "discriminants"]
+
+_SETTLED = 1e-8  # neither confidences nor beta move by more
+_CAP = 1e-12  # smallest within-class share of a direction's scatter
+
+
+class PLDA(BaseReducer):
+    """Reduce dimensions by discriminants that move from a ridge to LDA.
+
+    Each round solves ``S_b p = lambda ((1 - beta) S_w + beta I) p`` with scatter
+    matrices weighted by the confidences, rebuilds every row and its confidences from
+    its neighbours in the reduced space, and hands confidence along these weights. The
+    trade-off beta starts in the middle and decays, so that the first rounds, whose
+    labels are uncertain, are regularised and the last ones are plain LDA.
+
+    Parameters
+    ----------
+    n_components : int, float, "auto" or None, default=None
+        Number of directions; or, as a float, the share of the summed eigenvalues that
+        they must reach together; or "auto" to choose the number by how often
+        neighbours name a candidate of rows that were held out; or None for all, which
+        are the number of classes minus one at most.
+    n_neighbors : int, default=8
+        Number of neighbours that rebuild a row.
+    beta : float, default=0.5
+        Weight of the identity in the constraint of the first round, beside 1 - beta
+        for the within-class scatter; from 1 on there is only the identity.
+    decay : float, default=0.95
+        In (0, 1]; after round t `beta` is multiplied by ``decay ** t``.
+    standardize : bool, default=True
+        Whether to bring all columns to mean zero and variance one first.
+    max_iter : int, default=100
+        Most rounds.
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (n_components, n_features)
+        Directions, in the space of the standardised data.
+    eigenvalues_ : ndarray of shape (n_components,)
+        Ratio of between-class scatter to the constraint along each direction.
+    label_confidence_ : ndarray of shape (n_samples, n_classes)
+        Belief in each candidate of each training row.
+    classes_ : ndarray of shape (n_classes,)
+        The classes.
+    objective_ : ndarray of shape (n_iter_,)
+        Summed eigenvalues in each round; they belong to different values of beta.
+    n_iter_ : int
+        Number of rounds.
+    n_components_ : int
+        Number of directions.
+    mean_, scale_ : ndarray of shape (n_features,)
+        Standardisation learnt from the training rows.
+    n_features_in_ : int
+        Number of features seen in `fit`.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, where `X` had any.
+
+    See Also
+    --------
+    DELIN : Plain discriminant analysis with votes.
+    WPLDR : Dependence maximisation with a neighbour graph.
+
+    Notes
+    -----
+    The method is described after the authors' program, which is called DRAW; it is not
+    the feature augmentation of the same name. The program has no stopping rule: here
+    it stops when neither confidences nor beta move any more. Directions whose
+    within-class scatter vanishes are kept with a capped eigenvalue.
+
+    The data are decomposed once; in their coordinates the constraint without labels is
+    diagonal and a round costs O(m r q) for data of rank r, a neighbour search and m
+    quadratic programs of size `n_neighbors`. Sparse data stay sparse.
+
+    References
+    ----------
+    Xiang-Ru Yu, Deng-Bao Wang and Min-Ling Zhang. Dimensionality Reduction for Partial
+    Label Learning: A Unified and Adaptive Approach. IEEE TKDE 36(8), 2024, 3765-3782.
+    https://doi.org/10.1109/TKDE.2024.3367721
+
+    Examples
+    --------
+    Ten rows are unlabelled: every class is possible.
+
+    >>> from sklearn.datasets import make_blobs
+    >>> from partlearn.decomposition import PLDA
+    >>> X, y = make_blobs(150, n_features=6, centers=4, random_state=0)
+    >>> candidates = [{label} for label in y]
+    >>> candidates[::15] = [{0, 1, 2, 3}] * 10
+    >>> reducer = PLDA().fit(X, candidates)
+    >>> reducer.transform(X).shape
+    (150, 3)
+    >>> float((reducer.label_confidence_.argmax(axis=1) == y).mean())
+    1.0
+    """
+
+    _parameter_constraints = {  # noqa: RUF012
+        "n_components": N_COMPONENTS,
+        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
+        "beta": [Interval(Real, 0, None, closed="left")],
+        "decay": [Interval(Real, 0, 1, closed="right")],
+        "standardize": ["boolean"],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+    }
+
+    def __init__(
+        self,
+        n_components: float | int | str | None = None,
+        *,
+        n_neighbors: int = 8,
+        beta: float = 0.5,
+        decay: float = 0.95,
+        standardize: bool = True,
+        max_iter: int = 100,
+    ) -> None:
+        self.n_components = n_components
+        self.n_neighbors = n_neighbors
+        self.beta = beta
+        self.decay = decay
+        self.standardize = standardize
+        self.max_iter = max_iter
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any) -> Self:
+        """Learn the projection and the confidences.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Training rows.
+        y : candidate labels
+            1-D labels, a binary matrix of shape (n_samples, n_classes) or a sequence
+            of label sets; see :func:`partlearn.candidates.check_candidates`.
+
+        Returns
+        -------
+        self : PLDA
+            The fitted reducer.
+        """
+        matrix, S = self._validate_fit(X, y, center=True)
+        basis = ThinBasis(matrix)
+        # Rows are compared by their angle: where `transform` does not centre them, they
+        # keep their distance from the origin here too.
+        origin = np.zeros_like(matrix.mean) if self.standardize else matrix.mean
+        F: NDArray[Any] = uniform_confidence(S)
+        neighbors = None
+        beta = self.beta
+        objective = []
+        for t in range(1, self.max_iter + 1):
+            found = discriminants(basis, F, beta)
+            r = self._count(found.values)
+            A = found.vectors[:, :r].astype(matrix.dtype)
+            P = basis.right(A)
+            Z = normalize(basis.left(basis.s[:, None] * A) + origin @ P)
+            neighbors = self_neighbors(Z, self.n_neighbors, warm_start=neighbors)
+            W = reconstruction_graph(np.hstack([Z, F]), neighbors)
+            before = F
+            F = refine(F, W @ F, S)
+            objective.append(found.values[:r].sum())
+            if np.abs(F - before).max() < _SETTLED and (
+                beta < _SETTLED or self.decay == 1
+            ):
+                break
+            beta *= self.decay**t
+        else:
+            self._warn_unsettled()
+        self._warn_if_fewer(r)
+        self.components_ = np.ascontiguousarray(fix_signs(P).T)
+        self.n_components_ = r
+        self.eigenvalues_ = found.values[:r]
+        self.label_confidence_ = F.astype(matrix.dtype, copy=False)
+        self.objective_ = np.asarray(objective)
+        self.n_iter_ = len(objective)
+        return self
+
+
+class Discriminants(NamedTuple):
+    """Eigenvalues, largest first, and eigenvectors in the coordinates of the data."""
+
+    values: NDArray[np.float64]
+    vectors: NDArray[np.float64]
+
+
+def discriminants(
+    basis: ThinBasis, F: NDArray[np.float64], beta: float
+) -> Discriminants:
+    """Solve ``S_b p = lambda B p`` with ``B = (1 - beta) S_w + beta I``, p'Bp = 1.
+
+    In the coordinates of the data ``S_b = C C'`` and ``B = D - w C C'`` with
+    ``w = 1 - beta`` and the diagonal ``D = w diag(s)^2 + beta I``. An eigenpair
+    (rho, u) of ``C' D^-1 C`` gives ``lambda = rho / (1 - w rho)`` and
+    ``p = D^-1 C u / sqrt(rho (1 - w rho))``.
+    """
+    w = max(1 - beta, 0.0)
+    s = basis.s.astype(np.float64)
+    C = basis.left_transposed(class_scaled(F).astype(basis.s.dtype, copy=False))
+    root = np.sqrt(w * s**2 + beta)
+    # The singular values of D^(-1/2) C are more precise than the roots of rho.
+    M = (s / root)[:, None] * C
+    A, sigma, _ = scipy.linalg.svd(M, full_matrices=False, check_finite=False)
+    rho = sigma**2
+    within = np.maximum(1 - w * rho, _CAP)
+    noise = rho <= 1e-12 * rho[:1]
+    return Discriminants(
+        np.where(noise, 0.0, rho / within), A / root[:, None] / np.sqrt(within)
+    )
