@@ -1,0 +1,175 @@
+"""Blocks A to C of CRISP: ridge scores of confidences, in-sample and cross-fitted.
+
+Confidences are regressed on the data. What a row is told about itself comes from the
+regression without the row's own fold, which needs no refit: with the left singular
+vectors once at hand, every held-out prediction has a closed form.
+"""
+
+# SPDX-License-Identifier: BSD-3-Clause
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import scipy.linalg
+from numpy.typing import NDArray
+
+from partlearn.decomposition._crisp_basis import Basis
+
+__all__ = ["RIDGE_GRID", "CrossFit", "make_folds", "targets"]
+
+RIDGE_GRID = (1e-3, 3e-3, 1e-2, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
+_JITTER = 1e-12  # on diagonals that are positive but for round-off
+_CACHED = 1 << 26  # numbers in kept factors: 512 MB
+
+Array = NDArray[np.float64]
+
+
+def make_folds(
+    m: int, n_folds: int, rng: np.random.RandomState
+) -> list[NDArray[np.intp]]:
+    """Strided parts of a random order of the rows; never more folds than rows."""
+    order = rng.permutation(m)
+    n_folds = min(n_folds, m)
+    return [order[b::n_folds] for b in range(n_folds)]
+
+
+def targets(F: Array) -> Array:
+    """Block A: ``sqrt(m) F diag(n_j^-1/2)`` with ``n_j`` the mass of a label, centred.
+
+    Scaled so, labels of any frequency have about the same variance. A label without
+    mass has a zero column.
+    """
+    mass = F.sum(axis=0)
+    scale = np.zeros_like(mass)
+    np.divide(np.sqrt(F.shape[0]), np.sqrt(mass), out=scale, where=mass >= 1e-9)
+    Y = F * scale
+    Y -= Y.mean(axis=0)
+    return Y
+
+
+class CrossFit:
+    """Ridge regression of many targets on one basis, with and without each fold.
+
+    Parameters
+    ----------
+    basis : Basis
+        Decomposition of the centred data.
+    folds : sequence of ndarray of int
+        Rows of each fold.
+
+    Notes
+    -----
+    ``A = [1/sqrt(m), U]`` carries the unpenalised intercept as a first column, and
+    ``f = [1, s^2/(s^2 + lambda)]`` shrinks. The ridge predictions are then
+    ``A diag(f) A' Y``; without fold b they are, with ``A_b`` the rows of the fold,
+
+    * dual, ``Y_b - (I - A_b diag(f) A_b')^-1 (Y_b - E_b)``, a system of the size of
+      the fold, or
+    * primal, ``A_b (diag(1/f) - A_b'A_b)^-1 (A'Y - A_b'Y_b)``, the normal equations
+      from which the fold was taken out, of size r + 1 (computed symmetrically scaled).
+
+    Both are exact. The primal one is used when r + 1 is below the size of a fold; its
+    ``A_b'A_b`` do not depend on the ridge and the error needs no pass over the rows.
+    """
+
+    def __init__(self, basis: Basis, folds: Sequence[NDArray[np.intp]]) -> None:
+        self.basis, self.folds = basis, folds
+        m = basis.U.shape[0]
+        self.A = np.hstack([np.full((m, 1), m**-0.5), basis.U])
+        self.primal = self.A.shape[1] < m / len(folds)
+        if self.primal:
+            self._grams = [A.T @ A for A in (self.A[rows] for rows in folds)]
+        self._factors: dict[float, list[tuple[Array, bool]]] = {}
+        size = self.A.shape[1] if self.primal else max(len(rows) for rows in folds)
+        self._keep = len(RIDGE_GRID) * len(folds) * size**2 <= _CACHED
+
+    def shrinkage(self, ridge: float) -> Array:
+        """``[1, s^2/(s^2 + lambda)]`` with lambda = ridge x mean squared value."""
+        squares = self.basis.s**2
+        return np.append(1.0, squares / (squares + ridge * self.basis.mean_square))
+
+    def project(self, Y: Array) -> Array:
+        """``A'Y`` of shape (r + 1, q), which every function below starts from."""
+        return self.A.T @ Y
+
+    def in_sample(self, C: Array, ridge: float) -> Array:
+        """Block B: the scores ``E = A diag(f) C`` of the training rows, (m, q)."""
+        return self.A @ (self.shrinkage(ridge)[:, None] * C)
+
+    def held_out(self, Y: Array, C: Array, ridge: float) -> Array:
+        """Block C: scores of each row by the regression without its fold, (m, q).
+
+        Measured from the mean of the rows that were fitted: ``(x - mean_b) B_b``.
+        """
+        scores = np.empty_like(Y)
+        f, factors = self.shrinkage(ridge), self._factorize(ridge)
+        for b, rows in enumerate(self.folds):
+            A, Yb = self.A[rows], Y[rows]
+            if self.primal:
+                predicted = A @ self._coefficients(b, C - A.T @ Yb, f, factors)
+            else:
+                predicted = Yb - _solve(factors[b], Yb - A @ (f[:, None] * C))
+            # The mean target of the other rows: targets sum to zero over all rows.
+            scores[rows] = predicted + Yb.sum(axis=0) / (len(Y) - len(rows))
+        return scores
+
+    def press(self, Y: Array, C: Array, grid: Sequence[float] = RIDGE_GRID) -> Array:
+        """Sum of squared held-out errors for each ridge of the grid."""
+        if not self.primal:
+            return np.array([self._press_dual(Y, C, ridge) for ridge in grid])
+        # |Y_b - A_b w|^2 expanded: for all ridges one pass over the rows.
+        inner = [self.A[rows].T @ Y[rows] for rows in self.folds]
+        errors = np.full(len(grid), np.einsum("ij,ij->", Y, Y))
+        for g, ridge in enumerate(grid):
+            f, factors = self.shrinkage(ridge), self._factorize(ridge)
+            for b, (G, D) in enumerate(zip(self._grams, inner, strict=True)):
+                W = self._coefficients(b, C - D, f, factors)
+                errors[g] += np.einsum("ij,ij->", W, G @ W - 2 * D)
+        return errors
+
+    def _press_dual(self, Y: Array, C: Array, ridge: float) -> float:
+        E = self.in_sample(C, ridge)
+        factors = self._factorize(ridge)
+        return float(
+            sum(
+                np.square(_solve(factors[b], Y[rows] - E[rows])).sum()
+                for b, rows in enumerate(self.folds)
+            )
+        )
+
+    def _coefficients(
+        self, b: int, D: Array, f: Array, factors: list[tuple[Array, bool]]
+    ) -> Array:
+        """Coefficients on the columns of ``A`` without fold b, D being A'Y - A_b'Y_b."""
+        root = np.sqrt(f)[:, None]
+        return root * _solve(factors[b], root * D)
+
+    def _factorize(self, ridge: float) -> list[tuple[Array, bool]]:
+        """Cholesky factors for one ridge, one per fold."""
+        if ridge in self._factors:
+            return self._factors[ridge]
+        f = self.shrinkage(ridge)
+        root = np.sqrt(f)
+        factors = []
+        for b, rows in enumerate(self.folds):
+            if self.primal:
+                K = -(root[:, None] * self._grams[b] * root)
+            else:
+                A = self.A[rows]
+                K = -(A * f) @ A.T
+            K.flat[:: K.shape[0] + 1] += 1 + _JITTER
+            factors.append(
+                scipy.linalg.cho_factor(
+                    K, lower=True, overwrite_a=True, check_finite=False
+                )
+            )
+        if self._keep:
+            self._factors[ridge] = factors
+        return factors
+
+
+def _solve(factor: tuple[Array, bool], B: Array) -> Array:
+    solution: Array = scipy.linalg.cho_solve(factor, B, check_finite=False)
+    return solution
