@@ -1,0 +1,75 @@
+"""The implicit standardised matrix equals the one written down."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from partlearn.linalg import column_moments, standardize
+
+
+def sparse_data(m=30, d=8, seed=0, dtype=np.float64):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(2.0, 3.0, size=(m, d)) * (rng.random((m, d)) < 0.4)
+    X[:, 3] = 0.0  # constant
+    return X.astype(dtype)
+
+
+def literal(X, center, scale):
+    mean, std = X.mean(axis=0), X.std(axis=0, ddof=1)
+    Z = X - mean if center else X
+    return Z / np.where(std == 0, 1, std) if scale else Z
+
+
+@pytest.mark.parametrize("center", [True, False])
+@pytest.mark.parametrize("scale", [True, False])
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_matrix, sp.csr_array])
+def test_products(center, scale, form):
+    X = sparse_data()
+    Z = literal(X, center, scale)
+    matrix, mean, std = standardize(form(X), center=center, scale=scale)
+    rng = np.random.default_rng(1)
+    P, A = rng.normal(size=(8, 3)), rng.normal(size=(30, 4))
+    np.testing.assert_allclose(matrix @ P, Z @ P, atol=1e-12)
+    np.testing.assert_allclose(matrix.transposed_matmul(A), Z.T @ A, atol=1e-12)
+    np.testing.assert_allclose(matrix.scatter(), Z.T @ Z, atol=1e-10)
+    np.testing.assert_allclose(matrix.gram(), Z @ Z.T, atol=1e-10)
+    np.testing.assert_allclose((X - mean) / std, Z, atol=1e-12)
+    assert (matrix.dense is None) == sp.issparse(form(X))
+
+
+def test_blocks_of_a_sparse_product(monkeypatch):
+    X = sp.csr_array(sparse_data())
+    whole = standardize(X)[0].gram()
+    monkeypatch.setattr("partlearn.linalg._standardized._BLOCK", 70)
+    np.testing.assert_array_equal(standardize(X)[0].gram(), whole)
+
+
+@pytest.mark.parametrize("value", [0.1, 1e6 + 0.1, -3.3, 0.0])
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_matrix])
+def test_a_constant_column_is_zero_in_spite_of_round_off(value, form, global_dtype):
+    X = np.random.default_rng(0).normal(size=(999, 2)).astype(global_dtype)
+    X[:, 1] = value
+    matrix, _, scale = standardize(form(X))
+    assert scale[1] == 1
+    assert not (matrix @ np.array([[0.0], [1.0]], dtype=global_dtype)).any()
+
+
+def test_small_spread_around_a_large_mean_is_no_constant():
+    X = (1e6 + np.random.default_rng(0).normal(size=(500, 1))) * np.ones((1, 1))
+    _, std = column_moments(X)
+    np.testing.assert_allclose(std, 1, rtol=0.2)
+
+
+def test_dtype_is_kept(global_dtype):
+    X = sparse_data(dtype=global_dtype)
+    for form in (X, sp.csr_matrix(X)):
+        matrix, mean, _ = standardize(form)
+        assert (matrix @ np.ones((8, 1), dtype=global_dtype)).dtype == global_dtype
+        ones = np.ones((30, 1), dtype=global_dtype)
+        assert matrix.transposed_matmul(ones).dtype == global_dtype
+        assert mean.dtype == np.float64  # statistics do not lose digits
+
+
+def test_two_rows():
+    matrix, _, _ = standardize(np.array([[1.0], [3.0]]))
+    np.testing.assert_allclose(matrix.dense.ravel(), [-np.sqrt(0.5), np.sqrt(0.5)])

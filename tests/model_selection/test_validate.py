@@ -1,0 +1,160 @@
+"""Cross-validation: nothing of the test rows reaches an honest fit."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.datasets import load_iris
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from partlearn.candidates import make_candidates
+from partlearn.classification import PLKNN
+from partlearn.decomposition import CENDA
+from partlearn.model_selection import CandidateKFold, cross_validate
+
+X, Y = load_iris(return_X_y=True)
+S = make_candidates(Y, 1, random_state=0)
+
+
+class Spy(TransformerMixin, BaseEstimator):
+    """Records the number of rows of each fit."""
+
+    seen: list = []  # noqa: RUF012
+
+    def fit(self, X, y):
+        Spy.seen.append((X.shape[0], X.mean(), X.std(axis=0, ddof=1)))
+        self.fitted_ = True
+        return self
+
+    def transform(self, X):
+        return 3 * X + 5
+
+
+@pytest.fixture(autouse=True)
+def _fresh_spy():
+    Spy.seen = []
+
+
+def test_inductive_fits_on_training_rows_only():
+    cross_validate(make_pipeline(Spy(), PLKNN()), X, S, Y, cv=5)
+    assert [rows for rows, _, _ in Spy.seen] == [120] * 5
+
+
+def test_transductive_fits_the_reducer_once_on_standardised_rows():
+    result = cross_validate(
+        make_pipeline(Spy(), PLKNN()),
+        X,
+        S,
+        Y,
+        cv=5,
+        protocol="transductive",
+        return_estimator=True,
+    )
+    [(rows, mean, std)] = Spy.seen
+    assert rows == 150
+    assert abs(mean) < 1e-12
+    np.testing.assert_allclose(std, 1)
+    assert result["reducer_time"] >= 0
+    # The learner alone is cross-validated, on standardised columns.
+    learner = result["estimator"][0]
+    assert isinstance(learner, PLKNN)
+    assert np.abs(learner._X.mean()) < 0.2  # not 5, where the spy had put it
+
+
+def test_result_by_hand():
+    """The same folds, written out."""
+    result = cross_validate(PLKNN(3), X, S, Y, cv=4, random_state=7)
+    expected = [
+        PLKNN(3).fit(X[train], S[train]).score(X[test], Y[test])
+        for train, test in CandidateKFold(4, random_state=7).split(X)
+    ]
+    np.testing.assert_allclose(result["test_score"], expected)
+    assert set(result) == {"test_score", "fit_time", "score_time"}
+    assert result["fit_time"].shape == (4,)
+
+
+def test_named_classes_and_sets():
+    names = np.array(["setosa", "versicolor", "virginica"])
+    sets = [set(names[row]) for row in S]
+    one = cross_validate(PLKNN(), X, sets, names[Y], cv=3)
+    two = cross_validate(PLKNN(), X, S, Y, cv=3)
+    np.testing.assert_array_equal(one["test_score"], two["test_score"])
+
+
+def test_several_scores_and_a_function():
+    result = cross_validate(
+        PLKNN(), X, S, Y, cv=3, scoring=["accuracy", "candidate_hit_rate"]
+    )
+    assert {"test_accuracy", "test_candidate_hit_rate"} <= set(result)
+    result = cross_validate(
+        PLKNN(), X, S, Y, cv=3, scoring=lambda e, X, S, y: float(len(y))
+    )
+    np.testing.assert_array_equal(result["test_score"], 50)
+
+
+def test_workers_and_splitters_change_nothing():
+    pipeline = make_pipeline(StandardScaler(), PLKNN())
+    one = cross_validate(pipeline, X, S, Y, cv=3)
+    two = cross_validate(pipeline, X, S, Y, cv=CandidateKFold(3), n_jobs=2)
+    three = cross_validate(pipeline, X, S, Y, cv=list(CandidateKFold(3).split(X)))
+    np.testing.assert_array_equal(one["test_score"], two["test_score"])
+    np.testing.assert_array_equal(one["test_score"], three["test_score"])
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("estimator", [PLKNN(), make_pipeline(CENDA(), PLKNN())])
+def test_sparse_rows_give_the_same_figures(estimator):
+    for protocol in ("inductive", "transductive"):
+        dense = cross_validate(estimator, X, S, Y, cv=3, protocol=protocol)
+        sparse = cross_validate(
+            estimator, sp.csr_matrix(X), S, Y, cv=3, protocol=protocol
+        )
+        np.testing.assert_allclose(dense["test_score"], sparse["test_score"], atol=0.03)
+
+
+def test_a_pipeline_of_one_step_has_no_reducer():
+    one = cross_validate(make_pipeline(PLKNN()), X, S, Y, protocol="transductive")
+    two = cross_validate(PLKNN(), X, S, Y, protocol="transductive")
+    np.testing.assert_array_equal(one["test_score"], two["test_score"])
+
+
+@pytest.mark.parametrize(
+    ("change", "match"),
+    [
+        ({"protocol": "leaky"}, 'must be "inductive" or "transductive"'),
+        ({"truth": Y[:-1]}, "X has 150 rows, candidates 150, truth 149"),
+        ({"truth": np.full(150, 9)}, "true label 9 of row 0 is never a candidate"),
+        ({"truth": np.eye(3)[Y]}, "`truth` must be 1-D"),
+        ({"scoring": "auc"}, "knows .*accuracy.*got 'auc'"),
+        ({"scoring": []}, "knows"),
+        ({"cv": 200}, "folds of 150 rows"),
+    ],
+)
+def test_mistakes_are_explained(change, match):
+    arguments = {"X": X, "candidates": S, "truth": Y, **change}
+    with pytest.raises(ValueError, match=match):
+        cross_validate(PLKNN(), **arguments)
+
+
+@pytest.mark.shared
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize(
+    ("name", "published", "raw"),
+    [
+        ("lost", {0.9: 0.718, 0.99: 0.804, 0.999: 0.810}, (0.354, 0.02)),
+        ("fgnet", {0.9: 0.133, 0.99: 0.118, 0.999: 0.106}, (0.032, 0.015)),
+    ],
+)
+def test_published_figures_of_cenda(shared_dir, name, published, raw):
+    """Table 7 of the CENDA paper, with the recipe that led to it."""
+    with np.load(shared_dir / "data" / "pll" / f"{name}.npz") as file:
+        data, candidates, truth = file["X"].astype(float), file["S"], file["y"]
+    learner = PLKNN(variant="lab")
+    arguments = (data, candidates, truth)
+    for share, accuracy in published.items():
+        pipeline = make_pipeline(CENDA(share, scaling="maxabs"), learner)
+        found = cross_validate(pipeline, *arguments, protocol="transductive")
+        assert found["test_score"].mean() == pytest.approx(accuracy, abs=0.02)
+    found = cross_validate(learner, *arguments, protocol="transductive")
+    assert found["test_score"].mean() == pytest.approx(raw[0], abs=raw[1])
