@@ -14,6 +14,7 @@ from scipy import sparse
 from partlearn.benchmark._plan import DataSpec, Plan
 from partlearn.benchmark._toml import PlanError
 from partlearn.candidates import make_candidates
+from partlearn.datasets import read
 
 __all__ = ["BenchmarkData", "find_file", "load_data", "load_plan_data"]
 
@@ -178,47 +179,27 @@ def _one_hot(truth: np.ndarray, q: int) -> np.ndarray:
 
 
 def _from_file(spec: DataSpec, path: Path) -> BenchmarkData:
-    X, S, truth, names = read_labelled(path)
-    if truth is None:
+    bunch = read(path)
+    if bunch.truth is None or bunch.truth.ndim != 1:
         raise PlanError(
-            f"Data {spec.name!r}: {path.name} has no true labels; a comparison needs "
-            "them to score (they are never given to fit)."
+            f"Data {spec.name!r}: {path.name} does not have one true label per row; "
+            "a comparison needs it to score (it is never given to fit)."
         )
-    if S is None:
-        if spec.r is None:
-            raise PlanError(
-                f"Data {spec.name!r}: {path.name} has no candidate sets; give `r`, "
-                "the number of false labels to add."
-            )
+    names = tuple(str(name) for name in bunch.target_names)
+    truth = np.asarray(bunch.truth, dtype=np.int64)
+    if bunch.candidates is not None:
+        S = np.asarray(bunch.candidates, dtype=bool)
+    elif spec.r is None:
+        raise PlanError(
+            f"Data {spec.name!r}: {path.name} has no candidate sets; give `r`, "
+            "the number of false labels to add."
+        )
+    else:
         S = _one_hot(truth, len(names))
-    return BenchmarkData(spec.name, X, np.asarray(S, dtype=bool), truth, names)
-
-
-def read_labelled(
-    path: Path,
-) -> tuple[Any, np.ndarray | None, np.ndarray | None, tuple[str, ...]]:
-    """Read features, candidate sets, truth and class names from an npz file."""
-    with np.load(path, allow_pickle=False) as file:
-        if "X" in file.files:
-            X: Any = np.asarray(file["X"], dtype=np.float64)
-        else:
-            parts = (
-                file["X_data"].astype(np.float64),
-                file["X_indices"].astype(np.int32),
-                file["X_indptr"],
-            )
-            X = sparse.csr_array(parts, shape=tuple(file["X_shape"]))
-        S = file["S"].astype(bool) if "S" in file.files else None
-        truth = file["y"].astype(np.int64) if "y" in file.files else None
-        if S is not None:
-            q = S.shape[1]
-        else:
-            q = int(truth.max()) + 1 if truth is not None else 0
-        if "label_names" in file.files:
-            names = tuple(str(name) for name in file["label_names"])
-        else:
-            names = tuple(str(j) for j in range(q))
-    return X, S, truth, names
+    X = bunch.data
+    if X.dtype not in (np.float32, np.float64):
+        X = X.astype(np.float64)
+    return BenchmarkData(spec.name, X, S, truth, names)
 
 
 def _with_candidates(spec: DataSpec, data: BenchmarkData) -> Iterator[BenchmarkData]:

@@ -122,7 +122,7 @@ def expand(plan: Plan, data: Iterable[BenchmarkData]) -> list[Job]:
     for item in data:
         for protocol in plan.protocols:
             for reducer in plan.reducers:
-                jobs += _jobs_of(plan, item, protocol, reducer)
+                jobs += _jobs_of(plan, item, protocol, reducer.for_data(item.name))
     return jobs
 
 

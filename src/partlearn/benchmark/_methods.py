@@ -189,8 +189,9 @@ def _available(
                 continue
             raise PlanError(f"{plan.name}: {kind} {spec.name!r}: {error}") from None
         try:
-            if spec.cls:
-                build(spec.cls, spec.params, kind)
+            for params in (spec.params, *spec.by_data.values()):
+                if spec.cls:
+                    build(spec.cls, params, kind)
         except PlanError as error:
             raise PlanError(f"{plan.name}: {kind} {spec.name!r}: {error}") from None
         kept.append(spec)

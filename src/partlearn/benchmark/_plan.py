@@ -71,6 +71,8 @@ class MethodSpec:
         The parameters that the grid varied.
     optional : bool
         Left out without complaint where the class does not exist.
+    by_data : dict
+        Parameters that differ for one data set, by its name.
     """
 
     name: str
@@ -79,6 +81,12 @@ class MethodSpec:
     published: str = ""
     point: Mapping[str, Any] = field(default_factory=dict)
     optional: bool = False
+    by_data: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+    def for_data(self, name: str) -> "MethodSpec":
+        """Return the method with the parameters for one data set."""
+        special = self.by_data.get(name)
+        return replace(self, params={**self.params, **special}) if special else self
 
 
 @dataclass(frozen=True)
@@ -257,6 +265,7 @@ def parse_plan(text: str, *, origin: str = "<plan>", quick: bool = False) -> Pla
         base = _parent(extends, check)
     merged = {**base, **{k: v for k, v in document.items() if k != "quick"}}
     merged["plan"] = {**base.get("plan", {}), **head}
+    check.known_data = {_entry_name(entry) for entry in merged.get("data", [])}
     if quick:
         _apply_quick(merged, document.get("quick", {}), check)
     return _build(merged, check, quick)
@@ -390,9 +399,26 @@ def _methods(
             params=dict(entry.get("params", {})),
             published=entry.get("published", name),
             optional=entry.get("optional", False),
+            by_data=_by_data(entry.get("by_data", {}), path, merged, check),
         )
         found += _expand_grid(spec, entry.get("grid", {}), path, check)
     return tuple(found)
+
+
+def _by_data(
+    special: Mapping[str, Any],
+    path: tuple[str, int],
+    merged: Mapping[str, Any],
+    check: Checker,
+) -> dict[str, dict[str, Any]]:
+    names = [_entry_name(entry) for entry in merged["data"]]
+    for name, params in special.items():
+        where = (*path, "by_data", name)
+        if not isinstance(params, dict):
+            check.fail(where, f"by_data.{name} must be a table of parameters")
+        if name not in names and name not in check.known_data:
+            check.fail(where, f"by_data names {name!r}, which is no data set here")
+    return dict(special)
 
 
 def _expand_grid(

@@ -118,6 +118,7 @@ FIELDS: dict[str, Rules] = {
         "class": (False, _text),
         "params": (False, _table),
         "grid": (False, _table),
+        "by_data": (False, _table),
         "published": (False, _text),
         "optional": (False, _flag),
     },
@@ -155,6 +156,8 @@ class Checker:
     def __init__(self, origin: str, lines: Mapping[Path, int]) -> None:
         self.origin = origin
         self.lines = lines
+        # A quick variant leaves data out that the plan still speaks of.
+        self.known_data: set[str] = set()
 
     def fail(self, path: Path, message: str) -> NoReturn:
         """Raise a :class:`PlanError` that points at ``path``."""
