@@ -440,7 +440,7 @@ def check_informative(S: NDArray[np.bool_], classes: NDArray[Any]) -> None:
         raise ValueError(
             f"CRISP needs at least two classes; y has 1 class ({classes[0]!r})."
         )
-    if S.all(axis=0)[S.any(axis=0)].all():
+    if np.array_equal(S.all(axis=0), S.any(axis=0)):
         raise ValueError(
             "The candidate sets carry no information: all rows have the same one."
         )

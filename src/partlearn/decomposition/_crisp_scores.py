@@ -142,7 +142,7 @@ class CrossFit:
     def _coefficients(
         self, b: int, D: Array, f: Array, factors: list[tuple[Array, bool]]
     ) -> Array:
-        """Coefficients on the columns of ``A`` without fold b, D being A'Y - A_b'Y_b."""
+        """Coefficients on ``A``'s columns without fold b; D is A'Y - A_b'Y_b."""
         root = np.sqrt(f)[:, None]
         return root * _solve(factors[b], root * D)
 
