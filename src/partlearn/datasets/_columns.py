@@ -119,7 +119,9 @@ def assemble_columns(
     features = {k: v for k, v in columns.items() if k not in {*candidates, *truth}}
     X, dropped = _features(features, budget, bool(meta.get("sparse")))
     X = as_dtype(X, meta.get("dtype"))
-    note = f" Column {dropped!r} was taken as row numbers." if dropped else ""
+    note = ""
+    if dropped is not None:
+        note = f" Column {dropped!r} was taken as row numbers."
     used = {
         role: ", ".join(chosen[:3])
         for role, chosen in (("candidates", candidates), ("truth", truth))

@@ -62,7 +62,7 @@ class _Reader:
         kind = _text(item.attrs.get("MATLAB_class", b""))
         if item.attrs.get("MATLAB_empty"):
             return np.empty((0, 0))
-        if item.dtype == self.h5py.ref_dtype:
+        if self.h5py.check_ref_dtype(item.dtype) is not None:
             return self.cells(item, name, depth)
         if self.h5py.check_string_dtype(item.dtype) is not None:
             raw = self.raw(item, where).ravel().tolist()

@@ -9,7 +9,7 @@ user guide. What a file leaves open is an error that names the argument to settl
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -65,6 +65,7 @@ _TRUTH = {
 }
 _FEATURE_NAMES = {"featurenames", "featurename", "attributenames"}
 _LABEL_NAMES = {"labelnames", "labelname", "targetnames", "classnames", "classes"}
+Ways = tuple[Direction, Direction]
 _ARGUMENTS = {"data": "data_key", "candidates": "candidates_key", "truth": "truth_key"}
 
 
@@ -148,11 +149,17 @@ def assemble(
         if _plain(options.data_key).startswith("train"):
             part = "train"
     found = _find(flat, part, options)
-    bunch = _build(found, flat, options, budget, origin, one_based, notes, task)
+    if found.candidates is None and found.truth is None:
+        raise AmbiguousDataError(
+            f"no labels were recognised among {_listing(flat)}",
+            advice="Name them with candidates_key= or truth_key=.",
+        )
+    ways = _orient(found, options)
+    bunch = _build(found, ways, flat, options, budget, origin, one_based, notes, task)
     if part == "train":
         test = _find_test(flat, options)
         if test is not None:
-            bunch["test"] = _build_test(test, bunch, options, budget, origin, one_based)
+            bunch["test"] = _build_test(test, bunch, ways, budget, origin, one_based)
     folds = find_folds(flat, bunch.data.shape[0], one_based)
     if folds is not None:
         bunch["folds"] = folds
@@ -294,14 +301,14 @@ def _is_vector(value: Any, options: ReadOptions) -> bool:
     return 1 in value.shape and options.label_orientation is None
 
 
-def _orient(found: _Found, options: ReadOptions) -> tuple[Any, Direction | None]:
-    """X with samples as rows, and how label matrices lie (None: vectors only)."""
+def _orient(found: _Found, options: ReadOptions) -> Ways:
+    """Where one sample is, in the data and in label matrices."""
     X = found.data
     if X.ndim == 1:
-        X = X.reshape(-1, 1)
+        X = found.data = X.reshape(-1, 1)
     labels = [v for v in (found.candidates, found.truth) if v is not None]
     shapes = [_shape(v) for v in labels]
-    readings: list[tuple[Direction, Direction | None]] = []
+    readings: list[Ways] = []
     for data_way in ("rows", "columns"):
         if options.orientation not in (None, data_way):
             continue
@@ -333,8 +340,7 @@ def _orient(found: _Found, options: ReadOptions) -> tuple[Any, Direction | None]
             advice=f'Say with {argument}="rows" or "columns" where one sample of the '
             f"{'data' if len(both) > 1 else 'labels'} is.",
         )
-    data_way, label_way = readings[0]
-    return (X if data_way == "rows" else X.T), label_way
+    return readings[0]
 
 
 def _ways(value: Any, m: int, options: ReadOptions) -> set[str]:
@@ -344,9 +350,7 @@ def _ways(value: Any, m: int, options: ReadOptions) -> set[str]:
     return {w for w, n in zip(("rows", "columns"), shape, strict=True) if n == m}
 
 
-def _plausible(
-    readings: list[tuple[Direction, Direction | None]], labels: list[Any]
-) -> list[tuple[Direction, Direction | None]]:
+def _plausible(readings: list[Ways], labels: list[Any]) -> list[Ways]:
     """Keep the readings in which every sample has exactly one true label."""
     kept = []
     matrices = [v for v in labels if not isinstance(v, list) and v.ndim == 2]
@@ -370,6 +374,7 @@ def _label_names(flat: dict[str, Any], aliases: set[str]) -> list[str] | None:
 
 def _build(
     found: _Found,
+    ways: Ways,
     flat: dict[str, Any],
     options: ReadOptions,
     budget: Budget,
@@ -378,12 +383,8 @@ def _build(
     notes: str,
     task: Any,
 ) -> Bunch:
-    if found.candidates is None and found.truth is None:
-        raise AmbiguousDataError(
-            f"no labels were recognised among {_listing(flat)}",
-            advice="Name them with candidates_key= or truth_key=.",
-        )
-    X, way = _orient(found, options)
+    X = found.data if ways[0] == "rows" else found.data.T
+    way = ways[1]
     given = _label_names(flat, _LABEL_NAMES)
     names: list[str] | None = None
     S = None
@@ -424,18 +425,18 @@ def _build(
 def _build_test(
     found: _Found,
     train: Bunch,
-    options: ReadOptions,
+    ways: Ways,
     budget: Budget,
     origin: str,
     one_based: bool,
 ) -> Bunch:
     """Build the test part of a file, with the classes of its train part."""
-    plain = ReadOptions(
-        orientation=options.orientation,
-        label_orientation=options.label_orientation,
-        sparse=sp.issparse(train.data),
-    )
-    test = _build(found, {}, plain, budget, origin, one_based, "", None)
+    plain = ReadOptions(orientation=ways[0], sparse=sp.issparse(train.data))
+    labels = [v for v in (found.candidates, found.truth) if v is not None]
+    if not any(_is_vector(v, plain) for v in labels):
+        plain = replace(plain, label_orientation=ways[1])
+    ways = _orient(found, plain)
+    test = _build(found, ways, {}, plain, budget, origin, one_based, "", None)
     if len(test.target_names) == len(train.target_names):
         test.target_names = train.target_names
     elif set(test.target_names) <= set(train.target_names) and test.truth is not None:
@@ -450,7 +451,7 @@ def _build_test(
 
 def _candidate_matrix(
     value: Any,
-    way: Direction | None,
+    way: Direction,
     options: ReadOptions,
     given: list[str] | None,
     one_based: bool,
@@ -496,7 +497,7 @@ def _members(value: Any) -> list[str]:
 
 def _truth(
     value: Any,
-    way: Direction | None,
+    way: Direction,
     options: ReadOptions,
     S: NDArray[np.bool_] | None,
     given: list[str] | None,
