@@ -1,7 +1,21 @@
 """Classifiers that learn from candidate labels."""
 
+from partlearn.classification._coupled import CoupledClassifier
 from partlearn.classification._ipal import IPAL
+from partlearn.classification._pl_aggd import PLAGGD
+from partlearn.classification._pl_ecoc import PLECOC
 from partlearn.classification._pl_knn import PLKNN
+from partlearn.classification._pl_svm import PLSVM
+from partlearn.classification._pl_svm_cv import PLSVMCV
 from partlearn.classification._sure import SURE
 
-__all__ = ["IPAL", "PLKNN", "SURE"]
+__all__ = [
+    "IPAL",
+    "PLAGGD",
+    "PLECOC",
+    "PLKNN",
+    "PLSVM",
+    "PLSVMCV",
+    "SURE",
+    "CoupledClassifier",
+]

@@ -26,7 +26,10 @@ class BasePartialClassifier(ClassifierMixin, BaseEstimator):
 
     def _validate_predict(self, X: Any) -> Any:
         check_is_fitted(self)
-        return validate_data(self, X, reset=False, accept_sparse="csr", dtype=FLOATS)
+        # One order of memory for arrays and frames, so that sums round alike.
+        return validate_data(
+            self, X, reset=False, accept_sparse="csr", dtype=FLOATS, order="C"
+        )
 
     def _scores(self, X: Any) -> NDArray[Any]:
         return self.predict_proba(X)

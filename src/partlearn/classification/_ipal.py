@@ -148,7 +148,7 @@ class IPAL(BasePartialClassifier):
         self : IPAL
             The fitted classifier.
         """
-        X, S = validate_partial_data(self, X, y, accept_sparse="csr")
+        X, S = validate_partial_data(self, X, y, accept_sparse="csr", order="C")
         start = initial_confidence(confidence, S)
         self._X = normalize(X)
         H = rebuilding_graph(self._X, self.n_neighbors, self.n_jobs)
@@ -160,7 +160,7 @@ class IPAL(BasePartialClassifier):
                 f"The confidences still change after max_iter={self.max_iter} rounds; "
                 "raise `max_iter` or `tol`.",
                 ConvergenceWarning,
-                stacklevel=2,
+                stacklevel=3,
             )
         self._labels = np.argmax(correct_class_mass(F, start), axis=1)
         self._seen = S.any(axis=0)

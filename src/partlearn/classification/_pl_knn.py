@@ -119,7 +119,7 @@ class PLKNN(BasePartialClassifier):
         self : PLKNN
             The fitted classifier.
         """
-        self._X, S = validate_partial_data(self, X, y, accept_sparse="csr")
+        self._X, S = validate_partial_data(self, X, y, accept_sparse="csr", order="C")
         self._S = S
         self.votes_ = S.astype(self._X.dtype)
         if confidence is not None:

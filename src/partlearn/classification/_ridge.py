@@ -22,7 +22,7 @@ from sklearn.metrics.pairwise import euclidean_distances
 
 from partlearn.classification._memory import memory_error, too_large
 
-__all__ = ["Predictor", "Ridge", "Solution", "make_ridge"]
+__all__ = ["Predictor", "Ridge", "Solution", "gaussian_kernel", "make_ridge"]
 
 _BLOCK = 1 << 22  # kernel entries computed at a time where few are needed
 
@@ -199,6 +199,11 @@ def mean_distance(squared: NDArray[Any]) -> float:
     return total / max(1, m * (m - 1)) or 1.0
 
 
+def gaussian_kernel(X: Any, sigma: float) -> NDArray[Any]:
+    """Gaussian kernel matrix of the rows of X."""
+    return _gaussian(euclidean_distances(X, squared=True), sigma)
+
+
 def _gaussian(squared: NDArray[Any], sigma: float) -> NDArray[Any]:
     """``exp(-d^2 / (2 sigma^2))``, in place."""
     squared *= -0.5 / sigma**2
@@ -207,7 +212,7 @@ def _gaussian(squared: NDArray[Any], sigma: float) -> NDArray[Any]:
 
 def _landmark_root(Z: Any, sigma: float) -> NDArray[Any]:
     """Inverse square root of the kernel of the landmarks, round-off left out."""
-    K = _gaussian(euclidean_distances(Z, squared=True), sigma)
+    K = gaussian_kernel(Z, sigma)
     values, vectors = np.linalg.eigh(K.astype(np.float64))
     kept = values > len(values) * np.finfo(K.dtype).eps * values[-1]
     return (vectors[:, kept] / np.sqrt(values[kept])).astype(K.dtype)

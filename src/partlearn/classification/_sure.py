@@ -172,7 +172,7 @@ class SURE(BaseScoreClassifier):
         self : SURE
             The fitted classifier.
         """
-        X, S = validate_partial_data(self, X, y, accept_sparse="csr")
+        X, S = validate_partial_data(self, X, y, accept_sparse="csr", order="C")
         P = self._start(confidence, S, X.dtype)
         ridge = make_ridge(
             X,
@@ -196,7 +196,7 @@ class SURE(BaseScoreClassifier):
                 "The model is usable, as published; raise `max_iter` or `tol` to let "
                 "the rounds settle.",
                 ConvergenceWarning,
-                stacklevel=2,
+                stacklevel=3,
             )
         self._predictor = ridge.predictor(ridge.solve(P) if self.refit else solution)
         self.label_confidence_ = P

@@ -1,0 +1,406 @@
+"""PL-ECOC: error-correcting output codes, free of disambiguation."""
+
+# SPDX-License-Identifier: BSD-3-Clause
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Iterator
+from numbers import Integral, Real
+from typing import Any, Literal, Self
+
+import numpy as np
+from joblib import Parallel, delayed
+from numpy.typing import NDArray
+from scipy.special import softmax
+from sklearn.base import _fit_context, clone
+from sklearn.svm import SVC
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+
+from partlearn.candidates import validate_partial_data
+from partlearn.classification._base import BaseScoreClassifier
+from partlearn.classification._memory import too_large
+from partlearn.classification._ridge import Predictor, gaussian_kernel
+
+__all__ = ["PLECOC"]
+
+_DRAWS = 256  # columns tried at a time
+_STEEP = 300.0  # exp() of a larger output would overflow when summed
+
+
+class PLECOC(BaseScoreClassifier):
+    """Combine many two-class machines, each on the rows whose set it does not split.
+
+    A column of the code divides the labels in two. Rows whose candidates all fall on
+    one side train a machine that tells the sides apart; the others are left out. No
+    row has to be disambiguated.
+
+    Parameters
+    ----------
+    code_length : int or "auto", default="auto"
+        Number of columns; "auto" is ``ceil(10 log2(n_classes))``.
+    min_size : int or "auto", default="auto"
+        Fewest rows a column must have; "auto" is a tenth of all rows.
+    estimator : classifier, default=None
+        Two-class machine with ``decision_function`` or ``predict_proba``. None is a
+        support vector machine with Gaussian kernel and the parameters `C` and `gamma`.
+    C : float, default=1.0
+        Cost of the default machine.
+    gamma : float or "auto", default="auto"
+        Kernel coefficient of the default machine; "auto" is one over the number of
+        features.
+    max_tries : int, default=10000
+        Most columns drawn in search of valid ones.
+    memory_limit : float, default=4.0
+        Largest kernel matrix, in GiB, that is computed once for all columns. Beyond it
+        each machine computes its own kernel: slower, with the same result.
+    random_state : int, RandomState or None, default=None
+        Draws the columns.
+    n_jobs : int, default=None
+        Threads over the columns; the result does not depend on it. Each holds its own
+        part of the kernel matrix.
+
+    Attributes
+    ----------
+    code_ : ndarray of shape (n_classes, n_columns)
+        The sides, -1 and 1, of each class in each column.
+    performance_ : ndarray of shape (n_classes, n_columns)
+        How often each machine is right on the rows with the class among their
+        candidates; rows sum to one.
+    estimators_ : list
+        The fitted machines of `estimator`; empty for the default.
+    classes_ : ndarray of shape (n_classes,)
+        The classes.
+    n_features_in_ : int
+        Number of features seen in `fit`.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, where `X` had any.
+
+    See Also
+    --------
+    PLSVM : One linear machine for all labels.
+
+    Notes
+    -----
+    A column and its complement are the same problem, so only one of them is used. With
+    so few classes that there are no more than `code_length` columns in all, all are
+    tried instead of random ones. A label that is no row's candidate scores minus
+    infinity and is never predicted.
+
+    The papers that use PL-ECOC do not say which kernel and cost they take; the defaults
+    are LIBSVM's, which fit the published figures best on one of two data sets that were
+    tried. Large candidate sets leave few valid columns: lower `min_size` then, or use
+    another learner. Standardise the features first, since `gamma` knows nothing of
+    their scale.
+
+    References
+    ----------
+    Min-Ling Zhang, Fei Yu and Cai-Zhi Tang. Disambiguation-Free Partial Label
+    Learning. IEEE TKDE 29(10), 2017, 2155-2167.
+    https://doi.org/10.1109/TKDE.2017.2721942
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_blobs
+    >>> from partlearn.candidates import make_candidates
+    >>> from partlearn.classification import PLECOC
+    >>> X, y = make_blobs(150, n_features=6, centers=5, random_state=0)
+    >>> candidates = make_candidates(y, n_false=1, random_state=0)
+    >>> model = PLECOC(random_state=0).fit(X, candidates)
+    >>> model.code_.shape
+    (5, 10)
+    >>> model.score(X, y)
+    1.0
+    """
+
+    _parameter_constraints = {  # noqa: RUF012
+        "code_length": [
+            Interval(Integral, 1, None, closed="left"),
+            StrOptions({"auto"}),
+        ],
+        "min_size": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
+        "estimator": [HasMethods(["fit", "predict"]), None],
+        "C": [Interval(Real, 0, None, closed="neither")],
+        "gamma": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
+        "max_tries": [Interval(Integral, 1, None, closed="left")],
+        "memory_limit": [Interval(Real, 0, None, closed="neither")],
+        "random_state": ["random_state"],
+        "n_jobs": [Integral, None],
+    }
+
+    def __init__(
+        self,
+        code_length: int | Literal["auto"] = "auto",
+        *,
+        min_size: int | Literal["auto"] = "auto",
+        estimator: Any = None,
+        C: float = 1.0,
+        gamma: float | Literal["auto"] = "auto",
+        max_tries: int = 10000,
+        memory_limit: float = 4.0,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.code_length = code_length
+        self.min_size = min_size
+        self.estimator = estimator
+        self.C = C
+        self.gamma = gamma
+        self.max_tries = max_tries
+        self.memory_limit = memory_limit
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    @_fit_context(prefer_skip_nested_validation=False)
+    def fit(self, X: Any, y: Any) -> Self:
+        """Draw the code and train its machines.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Training rows.
+        y : candidate labels
+            1-D labels, a binary matrix of shape (n_samples, n_classes) or a sequence
+            of label sets; see :func:`partlearn.candidates.check_candidates`.
+
+        Returns
+        -------
+        self : PLECOC
+            The fitted classifier.
+        """
+        X, S = validate_partial_data(
+            self, X, y, accept_sparse="csr", order="C", ensure_min_samples=2
+        )
+        self.code_ = self._draw_code(S)
+        sides = column_sides(S, self.code_)
+        if self.estimator is None:
+            outputs = self._fit_kernel_machines(X, sides)
+        else:
+            self.estimators_ = Parallel(n_jobs=self.n_jobs, prefer="threads")(
+                delayed(_fit_side)(self.estimator, X, side) for side in sides.T
+            )
+            outputs = self._outputs(X)
+        self.performance_ = performance(outputs, self.code_, S)
+        self._seen = S.any(axis=0)
+        return self
+
+    def _draw_code(self, S: NDArray[np.bool_]) -> NDArray[np.int8]:
+        seen = S.any(axis=0)  # a label without rows takes no part in the code
+        m, q = S.shape[0], int(seen.sum())
+        if q < 2:
+            raise ValueError(
+                "PLECOC needs at least two classes; y has 1 class "
+                f"({self.classes_[seen][0]!r})."
+            )
+        auto = math.ceil(10 * math.log2(q))
+        length = auto if self.code_length == "auto" else int(self.code_length)
+        size = m // 10 if self.min_size == "auto" else int(self.min_size)
+        rng = check_random_state(self.random_state)
+        drawn = draw_code(S[:, seen], length, size, self.max_tries, rng)
+        if drawn.shape[1] == 0:
+            raise ValueError(
+                f"No division of the {q} classes leaves at least min_size={size} rows "
+                "whose candidates all lie on one side, and some on either side: the "
+                "candidate sets are too large, or all alike (one class, in effect). "
+                "Lower `min_size` or use another learner."
+            )
+        if drawn.shape[1] < length and not _few(q, length):
+            warnings.warn(
+                f"Only {drawn.shape[1]} of {length} columns have at least "
+                f"min_size={size} rows; the code is shorter than asked for.",
+                UserWarning,
+                stacklevel=4,
+            )
+        if len(np.unique(drawn, axis=0)) < q:
+            warnings.warn(
+                "Some classes have the same code and cannot be told apart, since no "
+                f"column with at least min_size={size} rows divides them; lower "
+                "`min_size` or use another learner.",
+                UserWarning,
+                stacklevel=4,
+            )
+        code = np.ones((S.shape[1], drawn.shape[1]), dtype=np.int8)
+        code[seen] = drawn
+        return code
+
+    def _fit_kernel_machines(
+        self, X: Any, sides: NDArray[np.int8]
+    ) -> NDArray[np.float64]:
+        """Train the default machines; return their outputs on the training rows."""
+        m, d = X.shape
+        gamma = 1 / d if self.gamma == "auto" else float(self.gamma)
+        sigma = math.sqrt(1 / (2 * gamma))
+        fits = too_large(8 * m**2, self.memory_limit) is None
+        K = gaussian_kernel(X, sigma).astype(np.float64, copy=False) if fits else None
+        machine = SVC(
+            C=self.C, kernel="rbf" if K is None else "precomputed", gamma=gamma
+        )
+        columns = Parallel(n_jobs=self.n_jobs, prefer="threads")(
+            delayed(_dual_column)(machine, X if K is None else K, side)
+            for side in sides.T
+        )
+        duals = np.stack([dual for dual, _ in columns], axis=1)
+        offsets = np.array([offset for _, offset in columns])
+        self.estimators_ = []
+        self._machines = Predictor(X, sigma, duals.astype(X.dtype), offsets)
+        return self._machines(X) if K is None else K @ duals + offsets
+
+    def _outputs(self, X: Any) -> NDArray[np.float64]:
+        """Real outputs of the machines, one column each."""
+        if not self.estimators_:
+            return self._machines(X)
+        return np.stack([_output(machine, X) for machine in self.estimators_], axis=1)
+
+    def predict_proba(self, X: Any) -> NDArray[Any]:
+        """Turn the losses of decoding into shares by softmax.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Rows to classify.
+
+        Returns
+        -------
+        P : ndarray of shape (n_samples, n_classes)
+            Rows sum to one. They order the classes; they are no calibrated
+            probabilities.
+        """
+        return softmax(self._scores(X), axis=1)
+
+    def _scores(self, X: Any) -> NDArray[Any]:
+        X = self._validate_predict(X)
+        scores = -decoding_loss(self._outputs(X), self.code_, self.performance_)
+        scores[:, ~self._seen] = -np.inf
+        return scores
+
+
+def draw_code(
+    S: NDArray[np.bool_],
+    length: int,
+    min_size: int,
+    max_tries: int,
+    rng: np.random.RandomState,
+) -> NDArray[np.int8]:
+    """Draw columns of -1 and 1, each with enough rows on its two sides.
+
+    Parameters
+    ----------
+    S : ndarray of bool, shape (m, q)
+        Candidates.
+    length : int
+        Number of columns wanted.
+    min_size : int
+        Fewest rows of a column.
+    max_tries : int
+        Most columns tried.
+    rng : RandomState
+        Draws.
+
+    Returns
+    -------
+    code : ndarray of shape (q, l)
+        At most `length` columns, no two of them equal or opposite.
+    """
+    q = S.shape[1]
+    accepted: dict[bytes, NDArray[np.int8]] = {}
+    for V in _trials(q, length, max_tries, rng):
+        V = V * V[0]  # of a column and its opposite, the one that starts with 1
+        sides = column_sides(S, V)
+        positive = np.count_nonzero(sides > 0, axis=0)
+        negative = np.count_nonzero(sides < 0, axis=0)
+        enough = (positive > 0) & (negative > 0) & (positive + negative >= min_size)
+        for column in V.T[enough]:
+            accepted.setdefault(column.tobytes(), column)
+            if len(accepted) == length:
+                break
+        if len(accepted) == length:
+            break
+    return np.array(list(accepted.values()), dtype=np.int8).reshape(-1, q).T
+
+
+def _few(q: int, length: int) -> bool:
+    """Whether there are no more columns in all than are asked for."""
+    return q <= 30 and 2 ** (q - 1) - 1 <= length
+
+
+def _trials(
+    q: int, length: int, max_tries: int, rng: np.random.RandomState
+) -> Iterator[NDArray[np.int8]]:
+    """Blocks of columns to try: all there are, where they are few, or random ones."""
+    if _few(q, length):
+        numbers = np.arange(2 ** (q - 1) - 1)  # the last would be all ones
+        bits = numbers >> np.arange(q - 1)[:, None] & 1
+        yield np.vstack([np.ones_like(numbers), 2 * bits - 1]).astype(np.int8)
+        return
+    for done in range(0, max_tries, _DRAWS):
+        size = (min(_DRAWS, max_tries - done), q)
+        yield (2 * rng.randint(0, 2, size=size) - 1).astype(np.int8).T
+
+
+def column_sides(S: NDArray[np.bool_], code: NDArray[np.int8]) -> NDArray[np.int8]:
+    """Side of each row in each column: 1, -1, or 0 where its candidates are split."""
+    candidates = S.astype(np.float32)  # counts of labels are exact
+    on_plus = candidates @ (code > 0).astype(np.float32)
+    on_minus = candidates @ (code < 0).astype(np.float32)
+    return (on_minus == 0).astype(np.int8) - (on_plus == 0).astype(np.int8)
+
+
+def _dual_column(
+    machine: SVC, data: Any, side: NDArray[np.int8]
+) -> tuple[NDArray[np.float64], float]:
+    """Train on one column; coefficients over all training rows, and the offset."""
+    rows = np.flatnonzero(side)
+    part = data[rows]
+    if machine.kernel == "precomputed":
+        part = part[:, rows]
+    fitted = clone(machine).fit(part, side[rows])
+    dual = np.zeros(len(side))
+    coefficients = fitted.dual_coef_
+    dense = coefficients.toarray() if hasattr(coefficients, "toarray") else coefficients
+    dual[rows[fitted.support_]] = np.ravel(dense)
+    return dual, float(fitted.intercept_[0])
+
+
+def _fit_side(estimator: Any, X: Any, side: NDArray[np.int8]) -> Any:
+    rows = np.flatnonzero(side)
+    return clone(estimator).fit(X[rows], side[rows])
+
+
+def _output(machine: Any, X: Any) -> NDArray[np.float64]:
+    """Real output, positive on the side of 1."""
+    if hasattr(machine, "decision_function"):
+        return np.asarray(machine.decision_function(X), dtype=np.float64)
+    if hasattr(machine, "predict_proba"):
+        return 2 * np.asarray(machine.predict_proba(X), dtype=np.float64)[:, 1] - 1
+    raise TypeError(
+        "`estimator` needs decision_function or predict_proba; "
+        f"{type(machine).__name__} has neither."
+    )
+
+
+def performance(
+    outputs: NDArray[np.float64], code: NDArray[np.int8], S: NDArray[np.bool_]
+) -> NDArray[np.float64]:
+    """Share of right outputs on the rows of each label, scaled to sum to one.
+
+    ``H_jl`` is the share, among the rows with candidate j, of those that machine l puts
+    on the side of j. A label without rows gets equal shares.
+    """
+    candidates = S.T.astype(np.float64)
+    positive = candidates @ (outputs >= 0)
+    count = candidates.sum(axis=1, keepdims=True)
+    H = np.where(code > 0, positive, count - positive) / np.maximum(count, 1)
+    total = H.sum(axis=1, keepdims=True)
+    return np.where(total > 0, H / np.where(total > 0, total, 1), 1 / code.shape[1])
+
+
+def decoding_loss(
+    outputs: NDArray[np.float64],
+    code: NDArray[np.int8],
+    weights: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """Exponential loss of each label, ``sum_l weights_jl exp(-f_l code_jl)``."""
+    f = np.clip(outputs, -_STEEP, _STEEP, dtype=np.float64)
+    return np.exp(-f) @ (weights * (code > 0)).T + np.exp(f) @ (weights * (code < 0)).T

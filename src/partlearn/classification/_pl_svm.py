@@ -1,0 +1,287 @@
+"""PL-SVM: largest margin between the best candidate and the best other label."""
+
+# SPDX-License-Identifier: BSD-3-Clause
+
+from __future__ import annotations
+
+import warnings
+from numbers import Integral, Real
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import softmax
+from sklearn.base import _fit_context
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from partlearn.candidates import validate_partial_data
+from partlearn.classification._base import BaseScoreClassifier, initial_confidence
+
+__all__ = ["PLSVM", "fit_margin"]
+
+_TOL = {"clean": 1e-4, "lab": 1e-3}
+
+
+class PLSVM(BaseScoreClassifier):
+    """Linear machine with a margin between candidates and all other labels.
+
+    Parameters
+    ----------
+    lam : float, default=1.0
+        Weight of the squared norm of the coefficients beside the mean hinge loss.
+    variant : {"clean", "lab"}, default="clean"
+        When to stop: "clean" watches the objective. "lab" repeats the program behind
+        the published figures, which watches a sum with the spectral norm of the
+        coefficients, not squared. The steps are the same.
+    init : "random" or array-like of shape (n_classes, n_features), default="random"
+        Start: uniform numbers in [0, 1), or given coefficients.
+    max_iter : int, default=1000
+        Most sub-gradient steps.
+    tol : float, default=None
+        Stop when the watched value changes by no more; by default 1e-4 for "clean" and
+        1e-3 for "lab".
+    random_state : int, RandomState or None, default=None
+        Draws the start.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_classes, n_features)
+        Weights of the features; there is no intercept.
+    objective_ : ndarray of shape (n_iter_,)
+        The watched value at each step.
+    n_iter_ : int
+        Number of steps.
+    classes_ : ndarray of shape (n_classes,)
+        The classes.
+    n_features_in_ : int
+        Number of features seen in `fit`.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, where `X` had any.
+
+    See Also
+    --------
+    PLSVMCV : Chooses `lam` without knowing the truth.
+
+    Notes
+    -----
+    The objective is ``lam / 2 ||W||^2`` plus the mean of ``max(0, 1 - a + b)``, where a
+    is a row's largest score among its candidates and b the largest among the others.
+    It is not convex: the start matters a little. Steps are those of Pegasos, on all
+    rows at once, with projection onto the ball of radius ``1 / sqrt(lam)``.
+
+    Confidences passed to `fit` enter as ``log`` beside the candidates' scores, relative
+    to the row's largest: a candidate that is believed less has to earn its place by
+    score. Uniform confidences change nothing.
+
+    A label that is no row's candidate scores minus infinity and is never predicted. A
+    step costs two products of size m x d x q. Standardise the features first.
+
+    References
+    ----------
+    Nam Nguyen and Rich Caruana. Classification with Partial Labels. KDD 2008, 551-559.
+    https://doi.org/10.1145/1401890.1401958
+
+    Examples
+    --------
+    >>> from partlearn.classification import PLSVM
+    >>> X = [[-1.0], [-0.9], [-0.8], [0.8], [0.9], [1.0]]
+    >>> y = [{"a"}, {"a", "b"}, {"a"}, {"b"}, {"a", "b"}, {"b"}]
+    >>> PLSVM(random_state=0).fit(X, y).predict([[-2.0], [3.0]])
+    array(['a', 'b'], dtype='<U1')
+    """
+
+    _parameter_constraints = {  # noqa: RUF012
+        "lam": [Interval(Real, 0, None, closed="neither")],
+        "variant": [StrOptions({"clean", "lab"})],
+        "init": [StrOptions({"random"}), "array-like"],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "tol": [Interval(Real, 0, None, closed="left"), None],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        lam: float = 1.0,
+        *,
+        variant: Literal["clean", "lab"] = "clean",
+        init: str | ArrayLike = "random",
+        max_iter: int = 1000,
+        tol: float | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.lam = lam
+        self.variant = variant
+        self.init = init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any, confidence: Any = None) -> Self:
+        """Learn the coefficients.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Training rows.
+        y : candidate labels
+            1-D labels, a binary matrix of shape (n_samples, n_classes) or a sequence
+            of label sets; see :func:`partlearn.candidates.check_candidates`.
+        confidence : array-like of shape (n_samples, n_classes), default=None
+            Labelling confidences that weight the candidates, for example
+            ``label_confidence_`` of a reducer.
+
+        Returns
+        -------
+        self : PLSVM
+            The fitted classifier.
+        """
+        X, S = validate_partial_data(self, X, y, accept_sparse="csr", order="C")
+        W, self.objective_, settled = fit_margin(
+            X,
+            S,
+            self._start(S.shape[1], X),
+            self.lam,
+            penalty=handicap(confidence, S, X.dtype),
+            lab=self.variant == "lab",
+            max_iter=self.max_iter,
+            tol=_TOL[self.variant] if self.tol is None else self.tol,
+        )
+        self.n_iter_ = len(self.objective_)
+        if not settled:
+            warnings.warn(
+                f"The objective still changes after max_iter={self.max_iter} steps; "
+                "raise `max_iter` or `tol`.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+        if not W.any() and len(W) > 1:
+            warnings.warn(
+                "All coefficients are zero, since no row has a label outside its "
+                "candidates to keep a margin from; every prediction will be the same.",
+                UserWarning,
+                stacklevel=3,
+            )
+        self.coef_ = W
+        self._seen = S.any(axis=0)
+        return self
+
+    def _start(self, q: int, X: Any) -> NDArray[Any]:
+        d = X.shape[1]
+        if isinstance(self.init, str):
+            return check_random_state(self.random_state).uniform(size=(q, d))
+        W = np.asarray(self.init, dtype=np.float64)
+        if W.shape != (q, d):
+            raise ValueError(
+                f"`init` must have shape ({q}, {d}), one row per class and one column "
+                f"per feature; got {W.shape}."
+            )
+        return W
+
+    def predict_proba(self, X: Any) -> NDArray[Any]:
+        """Turn the scores into shares by softmax.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Rows to classify.
+
+        Returns
+        -------
+        P : ndarray of shape (n_samples, n_classes)
+            Rows sum to one. They order the classes; they are no calibrated
+            probabilities.
+        """
+        return softmax(self._scores(X), axis=1)
+
+    def _scores(self, X: Any) -> NDArray[Any]:
+        X = self._validate_predict(X)
+        scores = np.asarray(X @ self.coef_.T.astype(X.dtype, copy=False))
+        scores[:, ~self._seen] = -np.inf
+        return scores
+
+
+def handicap(confidence: Any, S: NDArray[np.bool_], dtype: Any) -> NDArray[Any] | None:
+    """Log confidences relative to the row's largest, minus infinity outside `S`."""
+    if confidence is None:
+        return None
+    F = initial_confidence(confidence, S, dtype)
+    with np.errstate(divide="ignore"):
+        return np.log(F / F.max(axis=1, keepdims=True))
+
+
+def fit_margin(
+    X: Any,
+    S: NDArray[np.bool_],
+    W: NDArray[Any],
+    lam: float,
+    *,
+    penalty: NDArray[Any] | None = None,
+    lab: bool = False,
+    max_iter: int = 1000,
+    tol: float = 1e-4,
+) -> tuple[NDArray[Any], NDArray[np.float64], bool]:
+    """Projected sub-gradient descent on the partial-label hinge loss.
+
+    Parameters
+    ----------
+    X : ndarray or CSR matrix of shape (m, d)
+        Training rows.
+    S : ndarray of bool, shape (m, q)
+        Candidates.
+    W : ndarray of shape (q, d)
+        Start.
+    lam : float
+        Weight of the squared norm.
+    penalty : ndarray of shape (m, q), default=None
+        Added to the scores of the candidates.
+    lab : bool, default=False
+        Which value to watch, see :class:`PLSVM`.
+    max_iter : int, default=1000
+        Most steps.
+    tol : float, default=1e-4
+        Stop when the watched value changes by no more.
+
+    Returns
+    -------
+    W : ndarray of shape (q, d)
+        Coefficients.
+    trace : ndarray of shape (n_iter,)
+        The watched value at each step.
+    settled : bool
+        Whether the descent stopped by itself.
+    """
+    m, q = S.shape
+    rows = np.arange(m)
+    W = into_ball(W.astype(X.dtype), lam)
+    trace: list[float] = []
+    inside = np.where(S, 0, -np.inf).astype(X.dtype) if penalty is None else penalty
+    outside = np.where(S, -np.inf, 0).astype(X.dtype)
+    for t in range(1, max_iter + 1):
+        V = np.asarray(X @ W.T)
+        A, B = V + inside, V + outside
+        best, rival = A.argmax(axis=1), B.argmax(axis=1)
+        # A row whose candidates are all labels has no rival: its gap is infinite.
+        gap = A[rows, best] - B[rows, rival]
+        loss = float(np.maximum(0, 1 - gap).mean(dtype=np.float64))
+        if not lab:
+            trace.append(lam / 2 * float(np.vdot(W, W)) + loss)
+        violators = np.flatnonzero(gap < 1)
+        C = np.zeros((m, q), dtype=X.dtype)
+        C[violators, best[violators]] = 1
+        C[violators, rival[violators]] = -1
+        W = into_ball((1 - 1 / t) * W + np.asarray(X.T @ C).T / (lam * t * m), lam)
+        if lab:
+            spectral = np.sqrt(np.linalg.eigvalsh(W @ W.T)[-1].clip(0))
+            trace.append(lam / 2 * float(spectral) + loss)
+        if t > 1 and abs(trace[-1] - trace[-2]) <= tol:
+            return W, np.asarray(trace), True
+    return W, np.asarray(trace), False
+
+
+def into_ball(W: NDArray[Any], lam: float) -> NDArray[Any]:
+    """Scale onto the ball of radius ``1 / sqrt(lam)``, where the optimum lies."""
+    norm = float(np.linalg.norm(W))
+    return W / (np.sqrt(lam) * norm) if norm * np.sqrt(lam) > 1 else W
