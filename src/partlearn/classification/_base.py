@@ -14,7 +14,12 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from partlearn.candidates import FLOATS, uniform_confidence
 
-__all__ = ["BasePartialClassifier", "BaseScoreClassifier", "initial_confidence"]
+__all__ = [
+    "BasePartialClassifier",
+    "BaseScoreClassifier",
+    "initial_confidence",
+    "recoded",
+]
 
 
 class BasePartialClassifier(ClassifierMixin, BaseEstimator):
@@ -139,3 +144,9 @@ def initial_confidence(
     heard = mass > 0
     F[heard] = given[heard] / mass[heard, None]
     return F
+
+
+def recoded(S: NDArray[np.bool_]) -> NDArray[Any]:
+    """Labels for a nested estimator whose classes are to be the columns of `S`."""
+    # A matrix of one column would be read as a column of labels.
+    return S if S.shape[1] > 1 else np.zeros(S.shape[0], dtype=np.intp)

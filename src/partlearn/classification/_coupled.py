@@ -19,7 +19,7 @@ from sklearn.utils.validation import (
 )
 
 from partlearn.candidates import FLOATS, validate_partial_data
-from partlearn.classification._base import BasePartialClassifier
+from partlearn.classification._base import BasePartialClassifier, recoded
 
 __all__ = ["CoupledClassifier"]
 
@@ -122,13 +122,14 @@ class CoupledClassifier(BasePartialClassifier):
                 "fit takes no `confidence`. Set pass_confidence=False."
             )
         X, S = validate_partial_data(self, X, y, accept_sparse="csr")
-        self.reducer_ = clone(self.reducer).fit(X, S)
+        columns = recoded(S)
+        self.reducer_ = clone(self.reducer).fit(X, columns)
         Z = self.reducer_.transform(X)
         self.classifier_ = clone(self.classifier)
         if self.pass_confidence:
-            self.classifier_.fit(Z, S, confidence=confidence_of(self.reducer_))
+            self.classifier_.fit(Z, columns, confidence=confidence_of(self.reducer_))
         else:
-            self.classifier_.fit(Z, S)
+            self.classifier_.fit(Z, columns)
         return self
 
     def predict_proba(self, X: Any) -> NDArray[Any]:

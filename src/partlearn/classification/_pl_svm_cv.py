@@ -18,7 +18,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from partlearn.candidates import validate_partial_data
-from partlearn.classification._base import BaseScoreClassifier
+from partlearn.classification._base import BaseScoreClassifier, recoded
 from partlearn.classification._pl_svm import PLSVM
 from partlearn.metrics import candidate_hit_rate
 
@@ -158,15 +158,16 @@ class PLSVMCV(BaseScoreClassifier):
         fold = np.empty(len(S), dtype=np.intp)
         fold[rng.permutation(len(S))] = np.arange(len(S)) % min(self.cv, len(S))
         seed = int(rng.randint(_MAX_SEED))
+        columns = recoded(S)
         rates = Parallel(n_jobs=self.n_jobs)(
-            delayed(_hit_rate)(self._machine(lam, seed), X, S, F, fold, test)
+            delayed(_hit_rate)(self._machine(lam, seed), X, columns, F, fold, test)
             for lam in lams
             for test in range(fold.max() + 1)
         )
         self.hit_rates_ = np.reshape(rates, (len(lams), -1)).mean(axis=1)
         tied = np.isclose(self.hit_rates_, self.hit_rates_.max(), rtol=1e-12, atol=0)
         self.lam_ = float(lams[tied].max())
-        self.estimator_ = self._machine(self.lam_, seed).fit(X, S, F)
+        self.estimator_ = self._machine(self.lam_, seed).fit(X, columns, F)
         self.coef_ = self.estimator_.coef_
         self.n_iter_ = self.estimator_.n_iter_
         return self
@@ -210,7 +211,7 @@ class PLSVMCV(BaseScoreClassifier):
 def _hit_rate(
     machine: PLSVM,
     X: Any,
-    S: NDArray[np.bool_],
+    y: NDArray[Any],
     F: NDArray[Any] | None,
     fold: NDArray[np.intp],
     test: int,
@@ -219,5 +220,5 @@ def _hit_rate(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         warnings.simplefilter("ignore", UserWarning)
-        machine.fit(X[train], S[train], None if F is None else F[train])
-    return candidate_hit_rate(S[held], machine.predict(X[held]))
+        machine.fit(X[train], y[train], None if F is None else F[train])
+    return candidate_hit_rate(y[held], machine.predict(X[held]))
