@@ -14,8 +14,8 @@ from sklearn.neighbors import KNeighborsTransformer
 from partlearn.candidates import make_candidates, uniform_confidence
 from partlearn.classification import PLKNN
 from partlearn.decomposition import CRISP
+from partlearn.decomposition._basis import decompose
 from partlearn.decomposition._crisp import embed
-from partlearn.decomposition._crisp_basis import decompose
 from partlearn.decomposition._crisp_scores import (
     RIDGE_GRID,
     CrossFit,
@@ -265,7 +265,7 @@ def test_truncated_decomposition_agrees_on_data_of_low_rank(monkeypatch):
     X = hidden @ rng.standard_normal((8, 90)) + 0.01 * rng.standard_normal((160, 90))
     S = make_candidates(y, n_false=1, random_state=0)
     full = CRISP(background="none", tol=0.05).fit(X, S)
-    monkeypatch.setattr("partlearn.decomposition._crisp_basis.FULL_SIZE", 50)
+    monkeypatch.setattr("partlearn.decomposition._basis.FULL_SIZE", 50)
     short = CRISP(background="none", tol=0.05, svd_rank=20).fit(sp.csr_array(X), S)
     assert_array_equal(
         full.label_confidence_.argmax(axis=1), short.label_confidence_.argmax(axis=1)

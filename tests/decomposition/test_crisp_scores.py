@@ -7,13 +7,13 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse.linalg import svds
 
 from partlearn.candidates import make_candidates, uniform_confidence
+from partlearn.decomposition._basis import Basis, decompose, randomized_left
 from partlearn.decomposition._crisp_background import (
     BACKGROUND_GRID,
     background_size,
     choose_background,
     mixed,
 )
-from partlearn.decomposition._crisp_basis import Basis, decompose, randomized_left
 from partlearn.decomposition._crisp_experts import (
     class_means,
     gaussian_expert,
@@ -155,8 +155,8 @@ def test_randomised_decomposition_agrees_with_lanczos(monkeypatch):
     assert_allclose(cosine, 1, atol=1e-6)
     # The decomposition takes this way above a size, and knows the whole variance.
     total = (matrix.dense**2).sum()
-    monkeypatch.setattr("partlearn.decomposition._crisp_basis.FULL_SIZE", 100)
-    monkeypatch.setattr("partlearn.decomposition._crisp_basis.TRUNCATED_RANK", 10)
+    monkeypatch.setattr("partlearn.decomposition._basis.FULL_SIZE", 100)
+    monkeypatch.setattr("partlearn.decomposition._basis.TRUNCATED_RANK", 10)
     basis = decompose(matrix, total, None, rng)
     assert_allclose(basis.s, values[::-1], rtol=1e-6)
     assert_allclose(basis.mean_square, total / 150)

@@ -1,5 +1,10 @@
 """Reducers: linear projections learnt from candidate labels."""
 
 from partlearn.decomposition._cenda import CENDA
+from partlearn.decomposition._crisp import CRISP
+from partlearn.decomposition._delin import DELIN
+from partlearn.decomposition._plda import PLDA
+from partlearn.decomposition._tuned_pca import TunedPCA
+from partlearn.decomposition._wpldr import WPLDR
 
-__all__ = ["CENDA"]
+__all__ = ["CENDA", "CRISP", "DELIN", "PLDA", "WPLDR", "TunedPCA"]

@@ -18,12 +18,12 @@ from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
 from partlearn.candidates import refine, uniform_confidence, validate_partial_data
 from partlearn.decomposition._base import BaseReducer, count_directions
+from partlearn.decomposition._basis import Basis, principal
 from partlearn.decomposition._crisp_background import (
     background_size,
     choose_background,
     mean_norm,
 )
-from partlearn.decomposition._crisp_basis import Basis, decompose
 from partlearn.decomposition._crisp_experts import (
     gaussian_expert,
     mixture_weights,
@@ -37,7 +37,7 @@ from partlearn.decomposition._crisp_scores import (
     make_folds,
     targets,
 )
-from partlearn.linalg import column_moments, fix_signs, standardize
+from partlearn.linalg import fix_signs
 from partlearn.neighbors import self_neighbors
 
 __all__ = ["CRISP", "Embedding", "Rounds", "disambiguate", "embed"]
@@ -328,7 +328,9 @@ class CRISP(BaseReducer):
         check_informative(S, self.classes_)
         rng = check_random_state(0 if self.random_state is None else self.random_state)
         folds = make_folds(X.shape[0], self.n_folds, rng)
-        basis, total, self.mean_, self.scale_ = self._decompose(X, rng)
+        basis, self.mean_, self.scale_ = principal(
+            X, scale=self.standardize, rank=self.svd_rank, rng=rng
+        )
         model = CrossFit(basis, folds)
         search = Searcher(self.search, self.n_jobs)
         rounds = disambiguate(
@@ -348,9 +350,7 @@ class CRISP(BaseReducer):
                 stacklevel=2,
             )
         embedding = embed(model, rounds.F, rounds.ridge)
-        P, values, weight = self._components(
-            basis, total, embedding, rounds.F, S, search
-        )
+        P, values, weight = self._components(basis, embedding, rounds.F, S, search)
         self.components_ = np.ascontiguousarray(fix_signs(P).T, dtype=X.dtype)
         self.n_components_ = len(self.components_)
         self.n_discriminant_ = len(embedding.values)
@@ -363,24 +363,9 @@ class CRISP(BaseReducer):
         self.n_iter_ = len(rounds.objective)
         return self
 
-    def _decompose(
-        self, X: Any, rng: np.random.RandomState
-    ) -> tuple[Basis, float, Array, Array]:
-        """Centre (and scale) in float64 and decompose."""
-        X = X.astype(np.float64, copy=False)
-        matrix, mean, scale = standardize(X, center=True, scale=self.standardize)
-        std = column_moments(X)[1]
-        total = float((X.shape[0] - 1) * np.square(std / scale).sum())
-        if total <= 0:
-            raise ValueError(
-                "Every feature is constant, so that no direction depends on the labels."
-            )
-        return decompose(matrix, total, self.svd_rank, rng), total, mean, scale
-
     def _components(
         self,
         basis: Basis,
-        total: float,
         embedding: Embedding,
         F: Array,
         S: NDArray[np.bool_],
@@ -391,7 +376,7 @@ class CRISP(BaseReducer):
         wanted = None if self.n_components == "auto" else self.n_components
         # A direction without signal is the only one left if none has any.
         kept = max(count_directions(np.maximum(embedding.values, 0), wanted), 1)
-        size = background_size(basis.s, total, S.shape[1])
+        size = background_size(basis.s, basis.total, S.shape[1])
         if wanted is not None:
             room = int(wanted) - found if isinstance(wanted, Integral) else 0
             size = min(size, max(room, 0))

@@ -1,18 +1,26 @@
-"""The one decomposition behind CRISP: left singular vectors of standardised data."""
+"""One decomposition of standardised data, dense or sparse: its left vectors."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 
-from partlearn.linalg import Standardized
+from partlearn.linalg import Standardized, column_moments, standardize
 
-__all__ = ["FULL_SIZE", "TRUNCATED_RANK", "Basis", "decompose", "randomized_left"]
+__all__ = [
+    "FULL_SIZE",
+    "TRUNCATED_RANK",
+    "Basis",
+    "decompose",
+    "principal",
+    "randomized_left",
+]
 
 FULL_SIZE = 4000  # rows or columns up to which all singular directions are kept
 TRUNCATED_RANK = 500  # leading singular directions kept above that
@@ -34,18 +42,50 @@ class Basis:
         Left singular vectors.
     s : ndarray of shape (r,)
         Singular values, largest first.
+    total : float
+        Sum of all squared singular values, those that were cut off included.
     mean_square : float
-        Mean of the squared singular values, those that were cut off included.
+        Their mean.
     """
 
     X: Standardized
     U: Array
     s: Array
+    total: float
     mean_square: float
 
     def directions(self, M: Array) -> Array:
         """Return ``V M``, shape (d, p), as ``X' U diag(1/s) M``."""
         return self.X.transposed_matmul(self.U @ (M / self.s[:, None]))
+
+
+def principal(
+    X: Any, *, scale: bool, rank: int | None, rng: np.random.RandomState
+) -> tuple[Basis, Array, Array]:
+    """Centre (and scale) the columns in float64, then decompose.
+
+    Parameters
+    ----------
+    X : ndarray or CSR matrix of shape (m, d)
+        The data.
+    scale : bool
+        Whether to bring the columns to variance one.
+    rank, rng
+        As in :func:`decompose`.
+
+    Returns
+    -------
+    basis : Basis
+        The decomposition, of rank one or more.
+    mean, scale : ndarray of shape (d,)
+        What to subtract from new data and what to divide it by.
+    """
+    X = X.astype(np.float64, copy=False)
+    matrix, mean, spread = standardize(X, center=True, scale=scale)
+    total = float((X.shape[0] - 1) * np.square(column_moments(X)[1] / spread).sum())
+    if total <= 0:
+        raise ValueError("Every feature is constant: no direction tells rows apart.")
+    return decompose(matrix, total, rank, rng), mean, spread
 
 
 def decompose(
@@ -81,9 +121,9 @@ def decompose(
         kept = min(r, rank)
         s = np.sqrt(squares[:kept])
         U = X @ V[:, :kept] / s if U is None else U[:, :kept]
-        return Basis(X, np.ascontiguousarray(U), s, mean_square)
+        return Basis(X, np.ascontiguousarray(U), s, total, mean_square)
     U, s = randomized_left(X, rank, rng)
-    return Basis(X, U, s, total / min(m - 1, d))
+    return Basis(X, U, s, total, total / min(m - 1, d))
 
 
 def _by_gram(X: Standardized) -> tuple[Array, Array | None, Array]:

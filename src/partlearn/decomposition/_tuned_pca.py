@@ -1,0 +1,266 @@
+"""Principal components in front of a reducer, their number tuned without the truth."""
+
+# SPDX-License-Identifier: BSD-3-Clause
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from numbers import Integral
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import _fit_context, clone
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+
+from partlearn.candidates import (
+    refine,
+    uniform_confidence,
+    validate_partial_data,
+    vote,
+)
+from partlearn.decomposition._auto import smallest_good
+from partlearn.decomposition._base import BaseReducer
+from partlearn.decomposition._basis import principal
+from partlearn.linalg import fix_signs
+from partlearn.neighbors import query_neighbors, self_neighbors
+
+__all__ = ["TunedPCA", "dimension_grid"]
+
+N_GRID = 8
+
+Array = NDArray[np.float64]
+
+
+class TunedPCA(BaseReducer):
+    """Put a principal component analysis in front of a reducer, and tune its size.
+
+    Reducers that maximise dependence or discriminate with the rows that they were
+    fitted on overfit when there are few rows per feature. Leading principal components
+    regularise them. Their number is chosen by how often neighbours of held-out training
+    rows, in the space that the reducer makes of the components, name one of the row's
+    candidates: neither true labels nor test rows are needed.
+
+    Parameters
+    ----------
+    reducer : linear reducer or None, default=None
+        What follows the components, for example ``PLDA()``. None keeps the components
+        themselves.
+    n_components : "auto", int or sequence of int, default="auto"
+        Number of principal components, or the numbers to choose from. "auto" tries
+        eight, from half the number of classes up to all, evenly on a log scale.
+    n_folds : int, default=3
+        Folds of the choice.
+    n_neighbors : int, default=10
+        Neighbours that vote on a held-out row.
+    standardize : bool, default=True
+        Whether to bring all columns to variance one. They are centred in any case.
+    random_state : int, RandomState instance or None, default=None
+        Draws the folds. None stands for 0: the same data give the same result.
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (n_components_, n_features)
+        Principal components and reducer as one map of the standardised data.
+    n_principal_ : int
+        Number of principal components chosen.
+    grid_ : ndarray of int
+        Numbers that were tried.
+    hit_rates_ : ndarray of shape (len(grid_),)
+        Weighted share of held-out rows whose neighbours named a candidate; empty where
+        there was nothing to choose.
+    reducer_ : reducer or None
+        The reducer, fitted on the components.
+    label_confidence_ : ndarray of shape (n_samples, n_classes)
+        Confidences of the reducer; without one, those after a vote of the neighbours
+        among the components.
+    n_components_ : int
+        Number of directions in the end.
+    classes_ : ndarray of shape (n_classes,)
+        The classes.
+    mean_, scale_ : ndarray of shape (n_features,)
+        Standardisation learnt from the training rows.
+    n_features_in_ : int
+        Number of features seen in `fit`.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, where `X` had any.
+
+    See Also
+    --------
+    CRISP : Needs no such help.
+
+    Notes
+    -----
+    A hit counts 1/(number of candidates), since chance hits large sets easily. The
+    smallest number whose rate is within one paired standard error of the best is taken.
+    The reducer is fitted ``n_folds`` times for each number tried, and once more. Sparse
+    data stay sparse up to the components.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_blobs
+    >>> from partlearn.candidates import make_candidates
+    >>> from partlearn.decomposition import CENDA, TunedPCA
+    >>> X, y = make_blobs(120, n_features=30, centers=4, random_state=0)
+    >>> candidates = make_candidates(y, n_false=1, random_state=0)
+    >>> reducer = TunedPCA(CENDA(tol=0.01), n_components=[2, 5, 10])
+    >>> reducer.fit(X, candidates).grid_
+    array([ 2,  5, 10])
+    >>> reducer.n_principal_  # two components part these classes as well as more
+    2
+    >>> reducer.transform(X).shape
+    (120, 2)
+    """
+
+    _parameter_constraints = {  # noqa: RUF012
+        "reducer": [HasMethods(["fit", "transform"]), None],
+        "n_components": [
+            Interval(Integral, 1, None, closed="left"),
+            StrOptions({"auto"}),
+            "array-like",
+        ],
+        "n_folds": [Interval(Integral, 2, None, closed="left")],
+        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
+        "standardize": ["boolean"],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        reducer: Any = None,
+        *,
+        n_components: Literal["auto"] | int | Sequence[int] = "auto",
+        n_folds: int = 3,
+        n_neighbors: int = 10,
+        standardize: bool = True,
+        random_state: Any = None,
+    ) -> None:
+        self.reducer = reducer
+        self.n_components = n_components
+        self.n_folds = n_folds
+        self.n_neighbors = n_neighbors
+        self.standardize = standardize
+        self.random_state = random_state
+
+    @_fit_context(prefer_skip_nested_validation=False)
+    def fit(self, X: Any, y: Any) -> Self:
+        """Choose the number of components, then fit the reducer on them.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Training rows.
+        y : candidate labels
+            1-D labels, a binary matrix of shape (n_samples, n_classes) or a sequence
+            of label sets; see :func:`partlearn.candidates.check_candidates`.
+
+        Returns
+        -------
+        self : TunedPCA
+            The fitted reducer.
+        """
+        X, S = validate_partial_data(
+            self, X, y, accept_sparse="csr", ensure_min_samples=2
+        )
+        if S.shape[1] < 2:
+            raise ValueError(
+                f"TunedPCA needs at least two classes; y has 1 class "
+                f"({self.classes_[0]!r})."
+            )
+        rng = check_random_state(0 if self.random_state is None else self.random_state)
+        basis, self.mean_, self.scale_ = principal(
+            X, scale=self.standardize, rank=None, rng=rng
+        )
+        self.grid_ = self._grid(len(basis.s), S.shape[1])
+        self.hit_rates_ = np.empty(0)
+        p = int(self.grid_[0])
+        if len(self.grid_) > 1:
+            hits = self._held_out_hits(X, S, rng)
+            weight = 1.0 / S.sum(axis=1)
+            self.hit_rates_ = hits @ weight / weight.sum()
+            p = int(self.grid_[smallest_good(hits, weight) - 1])
+        self.n_principal_ = p
+        Z = basis.U[:, :p] * basis.s[:p]
+        V = basis.directions(np.eye(len(basis.s), p))
+        self.reducer_, self.label_confidence_ = None, None
+        if self.reducer is None:
+            F = uniform_confidence(S, X.dtype)
+            neighbors = self_neighbors(Z, self.n_neighbors)
+            self.label_confidence_ = refine(F, vote(F, neighbors), S)
+            P = fix_signs(V).T
+        else:
+            self.reducer_ = clone(self.reducer).fit(Z.astype(X.dtype, copy=False), S)
+            self.label_confidence_ = self.reducer_.label_confidence_
+            P = composed(self.reducer_, V)
+        self.components_ = np.ascontiguousarray(P, dtype=X.dtype)
+        self.n_components_ = len(self.components_)
+        return self
+
+    def _grid(self, rank: int, n_classes: int) -> NDArray[np.intp]:
+        wanted = self.n_components
+        if isinstance(wanted, str):
+            return dimension_grid(rank, n_classes)
+        grid = np.unique(np.atleast_1d(np.asarray(wanted, dtype=int)))
+        if grid.size == 0 or grid[0] < 1:
+            raise ValueError(
+                "`n_components` must hold at least one number, none below 1; got "
+                f"{wanted!r}."
+            )
+        return np.unique(np.minimum(grid, rank))
+
+    def _held_out_hits(
+        self, X: Any, S: NDArray[np.bool_], rng: np.random.RandomState
+    ) -> NDArray[np.bool_]:
+        """Whether neighbours name a candidate, by number of components: (grid, m)."""
+        m = X.shape[0]
+        hits = np.zeros((len(self.grid_), m), dtype=bool)
+        fold = rng.permutation(m) % min(self.n_folds, m)
+        for b in np.unique(fold):
+            held, kept = np.flatnonzero(fold == b), np.flatnonzero(fold != b)
+            basis, mean, scale = principal(
+                X[kept], scale=self.standardize, rank=None, rng=rng
+            )
+            V = basis.directions(np.eye(len(basis.s)))
+            # Test rows get the training rows' standardisation.
+            Q = X[held] @ (V / scale[:, None]) - mean @ (V / scale[:, None])
+            Z = basis.U * basis.s
+            for g, p in enumerate(self.grid_):
+                hits[g, held] = self._hits(Z[:, :p], Q[:, :p], S[kept], S[held])
+        return hits
+
+    def _hits(
+        self, Z: Array, Q: Array, S: NDArray[np.bool_], held: NDArray[np.bool_]
+    ) -> NDArray[np.bool_]:
+        F = uniform_confidence(S)
+        if self.reducer is not None:
+            with warnings.catch_warnings():
+                # The fit on all rows, which follows, reports what there is to report.
+                warnings.simplefilter("ignore")
+                reducer = clone(self.reducer).fit(Z, S)
+            Z, Q, F = (
+                reducer.transform(Z),
+                reducer.transform(Q),
+                reducer.label_confidence_,
+            )
+        _, neighbors = query_neighbors(Z, Q, self.n_neighbors)
+        named = vote(F, neighbors).argmax(axis=1)
+        return held[np.arange(len(held)), named]
+
+
+def dimension_grid(rank: int, n_classes: int, size: int = N_GRID) -> NDArray[np.intp]:
+    """Numbers of components to try, evenly on a log scale up to all."""
+    least = max(1, min(rank, max(2, (n_classes - 1) // 2)))
+    return np.unique(np.round(np.geomspace(least, rank, size)).astype(np.intp))
+
+
+def composed(reducer: Any, V: Array) -> Array:
+    """Reducer after projection on `V` (d, p), as one matrix of directions (r, d)."""
+    if getattr(reducer, "components_", np.empty((0, 0))).shape[1] != V.shape[1]:
+        raise TypeError(
+            f"TunedPCA needs a linear reducer with `components_`; "
+            f"{type(reducer).__name__} has none for its {V.shape[1]} features."
+        )
+    P: Array = (reducer.components_ / reducer.scale_) @ V.T
+    return P
