@@ -1,5 +1,6 @@
 """Data: readers, writers, generators, downloads and checks."""
 
+from partlearn.datasets._check import check
 from partlearn.datasets._errors import (
     AmbiguousDataError,
     DataError,
@@ -15,6 +16,7 @@ from partlearn.datasets._load import (
     load_wine_partial,
 )
 from partlearn.datasets._read import read
+from partlearn.datasets._report import DataReport, Finding
 from partlearn.datasets._single_label import single_label
 from partlearn.datasets._synthetic import make_partial_classification
 from partlearn.datasets._write import write
@@ -24,8 +26,11 @@ __all__ = [
     "DataError",
     "DataFormatError",
     "DataLimitError",
+    "DataReport",
     "DownloadError",
+    "Finding",
     "Limits",
+    "check",
     "load_breast_cancer_partial",
     "load_digits_partial",
     "load_iris_partial",
