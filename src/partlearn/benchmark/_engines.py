@@ -101,47 +101,37 @@ class JoblibEngine:
         return value
 
     def run(self, calls: Iterable[Call]) -> Iterator[tuple[int, Any]]:
-        """Run the calls; when a process dies, finish the rest one by one."""
+        """Run the calls; those under way when a process dies run one by one."""
         from joblib import Parallel, delayed
         from joblib.externals.loky.process_executor import BrokenProcessPool
 
+        numbered = enumerate(calls)
         open_calls: dict[int, Call] = {}
 
         def feed() -> Iterator[Any]:
-            for i, (function, args) in enumerate(calls):
+            for i, (function, args) in numbered:
                 open_calls[i] = (function, args)
                 yield delayed(_numbered)(i, function, args)
 
-        source = feed()
-        parallel = Parallel(
-            n_jobs=self.workers,
-            return_as="generator_unordered",
-            batch_size=1,
-            pre_dispatch="2*n_jobs",
-        )
-        try:
-            for i, answer in parallel(source):
-                del open_calls[i]
-                yield i, answer
-            return
-        except BrokenProcessPool:
-            # One job took its process down. Which one is only seen when each
-            # of the remaining ones has a process of its own.
-            remaining = dict(open_calls)
-        yield from self._one_by_one(remaining, source, open_calls)
-
-    @staticmethod
-    def _one_by_one(
-        remaining: dict[int, Call],
-        source: Iterator[Any],
-        open_calls: dict[int, Call],
-    ) -> Iterator[tuple[int, Any]]:
-        for i, (function, args) in remaining.items():
-            yield i, _attempt(call_isolated, (function, args))
-        for _ in source:
-            i = max(open_calls)
-            function, args = open_calls.pop(i)
-            yield i, _attempt(call_isolated, (function, args))
+        while True:
+            parallel = Parallel(
+                n_jobs=self.workers,
+                return_as="generator_unordered",
+                batch_size=1,
+                pre_dispatch="2*n_jobs",
+            )
+            try:
+                for i, answer in parallel(feed()):
+                    del open_calls[i]
+                    yield i, answer
+                return
+            except BrokenProcessPool:
+                # One job took its process down. Which one is only seen when each
+                # that was under way has a process to itself; then go on.
+                suspects = dict(open_calls)
+                open_calls.clear()
+            for i, call in suspects.items():
+                yield i, _attempt(call_isolated, call)
 
     def close(self) -> None:
         """Do nothing: joblib ends idle processes itself."""

@@ -1,4 +1,8 @@
-"""A child process that does one call at a time under limits and may be killed."""
+"""A child process that does one call at a time under limits and may be killed.
+
+The child runs this file as a script: it imports nothing of the package until a call
+needs it, so it starts at once.
+"""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -12,8 +16,6 @@ import threading
 from collections.abc import Callable
 from contextlib import suppress
 from typing import IO, Any
-
-from partlearn.benchmark._memory import virtual_bytes
 
 __all__ = ["ChildDiedError", "IsolatedProcess", "call_isolated"]
 
@@ -80,10 +82,13 @@ class IsolatedProcess:
 
         timer = threading.Timer(seconds, expire) if seconds is not None else None
         try:
-            if timer:
-                timer.start()
             _send(process.stdin, (function, args, seconds, megabytes))
+            # The clock starts when the child has imported what the call needs.
             kind, value = _receive(process.stdout)
+            if kind == "ready":
+                if timer:
+                    timer.start()
+                kind, value = _receive(process.stdout)
         except (EOFError, BrokenPipeError, OSError):
             self.close()
             if expired.is_set():
@@ -104,7 +109,7 @@ class IsolatedProcess:
     def _running(self) -> "subprocess.Popen[bytes]":
         if self._process is None or self._process.poll() is not None:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "partlearn.benchmark._isolated"],
+                [sys.executable, "-P", __file__],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 env={
@@ -160,6 +165,15 @@ def call_isolated(
     return child.call(function, args, seconds=seconds, megabytes=megabytes)
 
 
+def _address_space() -> int | None:
+    try:
+        with open("/proc/self/statm", encoding="ascii") as file:
+            pages = int(file.read().split()[0])
+    except OSError:
+        return None
+    return pages * os.sysconf("SC_PAGE_SIZE")
+
+
 def _cap(seconds: float | None, megabytes: int | None) -> None:
     try:
         import resource
@@ -172,7 +186,7 @@ def _cap(seconds: float | None, megabytes: int | None) -> None:
     else:
         signal.alarm(0)
     hard = resource.getrlimit(resource.RLIMIT_AS)[1]
-    used = virtual_bytes()
+    used = _address_space()
     soft = hard if megabytes is None or used is None else used + megabytes * 2**20
     resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
 
@@ -188,6 +202,11 @@ def main() -> None:
             function, args, seconds, megabytes = _receive(source)
         except EOFError:
             return
+        except Exception as error:
+            # For instance a module that this interpreter cannot import.
+            _send(sink, ("error", RuntimeError(f"{type(error).__name__}: {error}")))
+            continue
+        _send(sink, ("ready", None))
         try:
             _cap(seconds, megabytes)
             answer = ("value", function(*args))

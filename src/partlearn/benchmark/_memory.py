@@ -6,16 +6,7 @@ import os
 import threading
 from types import TracebackType
 
-__all__ = ["PeakMemory", "resident_bytes", "virtual_bytes"]
-
-
-def _statm(column: int) -> int | None:
-    try:
-        with open("/proc/self/statm", encoding="ascii") as file:
-            pages = int(file.read().split()[column])
-    except OSError:
-        return None
-    return pages * os.sysconf("SC_PAGE_SIZE")
+__all__ = ["PeakMemory", "resident_bytes"]
 
 
 def resident_bytes() -> int | None:
@@ -26,18 +17,12 @@ def resident_bytes() -> int | None:
     int or None
         Bytes.
     """
-    return _statm(1)
-
-
-def virtual_bytes() -> int | None:
-    """Address space of this process, or None where the system does not tell.
-
-    Returns
-    -------
-    int or None
-        Bytes.
-    """
-    return _statm(0)
+    try:
+        with open("/proc/self/statm", encoding="ascii") as file:
+            pages = int(file.read().split()[1])
+    except OSError:
+        return None
+    return pages * os.sysconf("SC_PAGE_SIZE")
 
 
 class PeakMemory:

@@ -2,7 +2,7 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib import resources
 from itertools import product
@@ -305,7 +305,8 @@ def _apply_quick(merged: dict[str, Any], quick: Any, check: Checker) -> None:
 
 
 def _entry_name(entry: Mapping[str, Any]) -> str:
-    return str(entry.get("name") or entry.get("class") or entry.get("source") or "")
+    name = entry.get("name") or entry.get("class") or entry.get("source") or ""
+    return str(name).removeprefix("sklearn:")
 
 
 def _build(merged: Mapping[str, Any], check: Checker, quick: bool) -> Plan:
@@ -313,12 +314,9 @@ def _build(merged: Mapping[str, Any], check: Checker, quick: bool) -> Plan:
     check.table(head, ("plan",), FIELDS["plan"])
     for key in ("data", "reducers", "learners"):
         check.required_list(merged, key)
-    data = tuple(_data(entry, ("data", i), check) for i, entry in _each(merged, "data"))
+    data = _datasets(merged, check)
     reducers = _methods(merged, "reducers", check)
     learners = _methods(merged, "learners", check)
-    _unique([d.name for d in data], "data", check)
-    _unique([m.name for m in reducers], "reducers", check)
-    _unique([m.name for m in learners], "learners", check)
     reference = head.get("reference", "")
     if reference and reference not in [m.name for m in reducers]:
         if not quick:
@@ -348,25 +346,36 @@ def _build(merged: Mapping[str, Any], check: Checker, quick: bool) -> Plan:
     )
 
 
-def _each(merged: Mapping[str, Any], key: str) -> Any:
-    return enumerate(merged[key])
-
-
-def _unique(names: list[str], key: str, check: Checker) -> None:
-    for i, name in enumerate(names):
-        if name in names[:i]:
-            check.fail((key,), f"two {key} entries are named {name!r}; add `name`")
+def _unique(
+    new: Sequence[DataSpec | MethodSpec],
+    old: Sequence[DataSpec | MethodSpec],
+    path: tuple[str, int],
+    check: Checker,
+) -> None:
+    taken = {spec.name for spec in old}
+    for spec in new:
+        if spec.name in taken:
+            check.fail(path, f"two {path[0]} entries are named {spec.name!r}")
 
 
 def _as_tuple(value: Any) -> tuple[Any, ...]:
     return tuple(value) if isinstance(value, list | tuple) else (value,)
 
 
+def _datasets(merged: Mapping[str, Any], check: Checker) -> tuple[DataSpec, ...]:
+    found: list[DataSpec] = []
+    for i, entry in enumerate(merged["data"]):
+        spec = _data(entry, ("data", i), check)
+        _unique([spec], found, ("data", i), check)
+        found.append(spec)
+    return tuple(found)
+
+
 def _data(entry: Any, path: tuple[str, int], check: Checker) -> DataSpec:
     check.table(entry, path, FIELDS["data"])
     r = _as_tuple(entry["r"]) if "r" in entry else None
     return DataSpec(
-        name=entry.get("name") or entry["source"].removeprefix("sklearn:"),
+        name=_entry_name(entry),
         source=entry["source"],
         r=r,
         published_r=entry.get("published_r"),
@@ -380,7 +389,7 @@ def _methods(
     merged: Mapping[str, Any], key: str, check: Checker
 ) -> tuple[MethodSpec, ...]:
     found: list[MethodSpec] = []
-    for i, entry in _each(merged, key):
+    for i, entry in enumerate(merged[key]):
         path = (key, i)
         check.table(entry, path, FIELDS[key])
         name = entry.get("name") or entry.get("class")
@@ -401,7 +410,9 @@ def _methods(
             optional=entry.get("optional", False),
             by_data=_by_data(entry.get("by_data", {}), path, merged, check),
         )
-        found += _expand_grid(spec, entry.get("grid", {}), path, check)
+        points = _expand_grid(spec, entry.get("grid", {}), path, check)
+        _unique(points, found, path, check)
+        found += points
     return tuple(found)
 
 

@@ -284,12 +284,29 @@ class _Session:
         for i, answer in self.engine.run(calls()):
             jobs = groups[i]
             if isinstance(answer, Failure):
-                answer = [_failed(answer)] * len(jobs)
+                answer = self._each_alone(jobs, answer)
             for job, record in zip(jobs, answer, strict=True):
                 self.store.put_job(job.id, record)
                 seconds += _seconds(record)
             self._advance(len(jobs), f"{jobs[0].reduction.data} {jobs[0].learner.name}")
         return seconds
+
+    def _each_alone(self, jobs: Sequence[Job], failure: Failure) -> list[Record]:
+        """Find the job that took the others of its group down with it."""
+        if len(jobs) == 1:
+            return [_failed(failure)]
+        key = jobs[0].reduction.content["data"]
+        split = self.splits[key][jobs[0].fold]
+        reduced = (
+            self.store.get_reduction(jobs[0].reduction.id)
+            if jobs[0].reduction.reducer.cls
+            else None
+        )
+        data, limits = self.data[key], self.limits
+        return [
+            _within(limits, _learn_alone, data, reduced, job, split, limits)
+            for job in jobs
+        ]
 
     def _share_reduction(self, task: Reduction) -> Any:
         if not task.reducer.cls:

@@ -9,6 +9,7 @@ import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
 import numpy as np
 
@@ -79,7 +80,7 @@ class Store:
         try:
             with np.load(self._reductions / f"{reduction_id}.npz") as file:
                 record["arrays"] = {key: file[key] for key in file.files}
-        except (OSError, ValueError):
+        except (OSError, ValueError, EOFError, BadZipFile):
             return None
         return record
 

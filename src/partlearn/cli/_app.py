@@ -8,6 +8,8 @@ import typer
 
 from partlearn.cli._bench import bench
 from partlearn.cli._demo import demo
+from partlearn.cli._disambiguate import disambiguate
+from partlearn.cli._reduce import reduce, select
 from partlearn.cli._report import report
 
 __all__ = ["app"]
@@ -41,5 +43,8 @@ def _root(
 
 
 app.command()(demo)
+app.command()(reduce)
+app.command()(select)
+app.command()(disambiguate)
 app.command()(bench)
 app.command()(report)

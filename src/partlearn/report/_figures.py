@@ -45,7 +45,9 @@ def _named(svg: str, alt: str, key: str) -> str:
     """Give the picture a name for screen readers and let it shrink with the page."""
     opening = svg[: svg.index(">") + 1]
     shorter = re.sub(r'\s(width|height)="[^"]*"', "", opening)
-    head = shorter[:-1] + f' role="img" aria-labelledby="{key}-title">'
+    width = re.search(r'\bwidth="([\d.]+)pt"', opening)
+    limit = f' style="max-width: {float(width[1]) * 1.4:.0f}px"' if width else ""
+    head = shorter[:-1] + f'{limit} role="img" aria-labelledby="{key}-title">'
     # Ids are unique in a file but not across several pictures on one page.
     body = svg[len(opening) :]
     ids = set(re.findall(r'\bid="([^"]+)"', body))

@@ -61,15 +61,20 @@ def cohen_d_paired(a: Any, b: Any, *, confidence: float = 0.95) -> EffectSize:
             return EffectSize(0.0, 0.0, 0.0)
         value = float(np.copysign(np.inf, mean))
         return EffectSize(value, value, value)
-    t = mean / sd * np.sqrt(n)
+    t = float(mean / sd * np.sqrt(n))
     tail = (1 - confidence) / 2
 
+    def excess(noncentrality: float, probability: float) -> float:
+        return float(stats.nct.cdf(t, n - 1, noncentrality)) - probability
+
     def limit(probability: float) -> float:
-        # The t statistic has expectation near its noncentrality: bracket around it.
-        width = 10.0 + abs(t)
-        root = optimize.brentq(
-            lambda nc: stats.nct.cdf(t, n - 1, nc) - probability, t - width, t + width
-        )
+        # SciPy's distribution is nan far from t, so walk outwards from t.
+        low = high = t
+        while excess(low, probability) < 0:
+            low -= 1.0
+        while excess(high, probability) > 0:
+            high += 1.0
+        root = optimize.brentq(excess, low, high, args=(probability,))
         return float(root / np.sqrt(n))
 
     return EffectSize(mean / sd, limit(1 - tail), limit(tail))

@@ -1,0 +1,116 @@
+"""``partlearn disambiguate``: the most likely label of each row."""
+
+# SPDX-License-Identifier: BSD-3-Clause
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from partlearn.cli._reduce import Ignore, Input, Json, Labels, Out, Param, Sep
+
+__all__ = ["disambiguate"]
+
+
+def disambiguate(
+    data: Input,
+    out: Out,
+    method: Annotated[
+        str, typer.Option(help="Reducer, selector or learner that leaves confidences.")
+    ] = "cenda",
+    labels: Labels = None,
+    sep: Sep = None,
+    truth: Annotated[
+        str | None,
+        typer.Option(help="Column with true labels: only to say how many are right."),
+    ] = None,
+    ignore: Ignore = None,
+    param: Param = None,
+    as_json: Json = False,
+) -> None:
+    """Choose one label from every candidate set, with a confidence.
+
+    The table has one line per row of the data: its number, the most likely label,
+    its confidence, the candidate set.
+    """
+    from partlearn.cli._console import print_json
+    from partlearn.cli._models import fit_quietly, parse_params, read_input
+    from partlearn.cli._stream import BLOCK_ROWS, TableWriter
+
+    with TableWriter(out) as writer:
+        estimator = _build(method, parse_params(param or []))
+        bunch = read_input(
+            data, labels=labels, sep=sep, truth=truth, ignore=ignore or []
+        )
+        fit_quietly(estimator, bunch)
+        confidence = getattr(estimator, "label_confidence_", None)
+        if confidence is None:
+            raise ValueError(
+                f"{type(estimator).__name__} leaves no confidences; use a method "
+                "such as cenda, plda or ipal"
+            )
+        for start in range(0, len(confidence), BLOCK_ROWS):
+            block = slice(start, start + BLOCK_ROWS)
+            writer.write(_lines(bunch, confidence[block], block, sep or "|"))
+    outcome = _outcome(estimator, bunch, confidence, out)
+    if as_json:
+        print_json(outcome)
+        return
+    print(
+        f"{outcome['method']}: {outcome['rows']} rows, mean confidence "
+        f"{outcome['mean_confidence']:.3f}, {outcome['doubtful']} rows under 0.5: {out}"
+    )
+    if outcome["accuracy"] is not None:
+        print(f"Right according to the true labels: {outcome['accuracy']:.1%}")
+
+
+def _build(method: str, params: dict[str, Any]) -> Any:
+    from partlearn.benchmark import PlanError, known_classes
+    from partlearn.benchmark._methods import build
+
+    try:
+        return build(method, params, "reducer", seed=0)
+    except PlanError as error:
+        if "has no parameter" in str(error):
+            raise
+    try:
+        return build(method, params, "learner", seed=0)
+    except PlanError as error:
+        if "has no parameter" in str(error):
+            raise
+        known = sorted({*known_classes("reducer"), *known_classes("learner")})
+        raise ValueError(
+            f"there is no method named {method!r}; known: {', '.join(known)}"
+        ) from None
+
+
+def _lines(bunch: Any, confidence: Any, block: slice, sep: str) -> dict[str, Any]:
+    names = bunch.target_names
+    top = confidence.argmax(axis=1)
+    return {
+        "row": list(range(block.start, block.start + len(confidence))),
+        "label": [names[j] for j in top],
+        "confidence": confidence.max(axis=1).round(6).tolist(),
+        "candidates": [
+            sep.join(names[j] for j in row.nonzero()[0])
+            for row in bunch.candidates[block]
+        ],
+    }
+
+
+def _outcome(estimator: Any, bunch: Any, confidence: Any, out: Path) -> dict[str, Any]:
+    level = confidence.max(axis=1)
+    accuracy = None
+    if bunch.truth is not None and bunch.truth.ndim == 1:
+        from partlearn.metrics import disambiguation_accuracy
+
+        accuracy = disambiguation_accuracy(bunch.truth, confidence)
+    return {
+        "method": type(estimator).__name__,
+        "rows": len(confidence),
+        "classes": list(bunch.target_names),
+        "mean_confidence": float(level.mean()),
+        "doubtful": int((level < 0.5).sum()),
+        "accuracy": accuracy,
+        "out": str(out),
+    }

@@ -1,0 +1,145 @@
+"""Build, fit, save and load the models of the command line."""
+
+# SPDX-License-Identifier: BSD-3-Clause
+
+import json
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from partlearn.cli._console import say
+
+__all__ = [
+    "Model",
+    "fit_quietly",
+    "load_model",
+    "parse_amount",
+    "parse_params",
+    "read_input",
+    "save_model",
+]
+
+FORMAT = "partlearn-model/1"
+
+
+@dataclass(frozen=True)
+class Model:
+    """A fitted estimator and the names it was fitted on."""
+
+    estimator: Any
+    feature_names: list[str]
+    target_names: list[str]
+
+
+def parse_amount(text: str | None, option: str) -> int | float | str | None:
+    """Read "12", "0.99", "15%" or "auto"."""
+    if text is None or text == "auto":
+        return text
+    try:
+        if text.endswith("%"):
+            return float(text[:-1]) / 100
+        return int(text) if text.lstrip("-").isdigit() else float(text)
+    except ValueError:
+        raise ValueError(
+            f"{option} must be a number, a share like 15%, or auto; got {text!r}"
+        ) from None
+
+
+def parse_params(pairs: Sequence[str]) -> dict[str, Any]:
+    """Read ``name=value``; values are JSON where they look like it, else text."""
+    params: dict[str, Any] = {}
+    for pair in pairs:
+        name, equals, text = pair.partition("=")
+        if not equals:
+            raise ValueError(f"--param must look like name=value; got {pair!r}")
+        try:
+            params[name.strip()] = json.loads(text)
+        except json.JSONDecodeError:
+            params[name.strip()] = text
+    return params
+
+
+def read_input(
+    path: Path,
+    *,
+    labels: str | None,
+    sep: str | None,
+    truth: str | None = None,
+    ignore: Sequence[str] = (),
+) -> Any:
+    """Read a data set and make sure that it has candidate sets."""
+    from partlearn.datasets import read
+
+    bunch = read(path, labels=labels, sep=sep, truth=truth, ignore=list(ignore))
+    if bunch.candidates is None:
+        # One label per row is a set of one.
+        if bunch.truth is None or bunch.truth.ndim != 1:
+            raise ValueError(
+                f"{path.name} has no candidate sets; name their column with --labels"
+            )
+        bunch.candidates = bunch.truth[:, None] == np.arange(len(bunch.target_names))
+    if bunch.feature_names is None:
+        bunch.feature_names = [f"x{j}" for j in range(bunch.data.shape[1])]
+    return bunch
+
+
+def fit_quietly(estimator: Any, bunch: Any) -> Any:
+    """Fit; what the estimator warns of becomes a line on standard error."""
+    X = bunch.data
+    if X.dtype not in (np.float32, np.float64):
+        X = X.astype(np.float64)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        estimator.fit(X, bunch.candidates)
+    for text in dict.fromkeys(str(w.message) for w in caught):
+        say(f"Note: {text}")
+    return estimator
+
+
+def _skops() -> Any:
+    try:
+        import skops.io
+    except ImportError:
+        raise ImportError(
+            "Saved models need the extra: pip install 'partlearn[cli]'."
+        ) from None
+    return skops.io
+
+
+def save_model(model: Model, path: Path) -> None:
+    """Save with skops: a zip of JSON and arrays, no pickle."""
+    content = {
+        "format": FORMAT,
+        "estimator": model.estimator,
+        "feature_names": model.feature_names,
+        "target_names": model.target_names,
+    }
+    path.parent.mkdir(parents=True, exist_ok=True)
+    _skops().dump(content, path)
+
+
+def load_model(path: Path) -> Model:
+    """Load a model; types that are not partlearn's own are refused."""
+    io = _skops()
+    if not path.is_file():
+        raise FileNotFoundError(f"{path}: no such model file")
+    try:
+        foreign = io.get_untrusted_types(file=path)
+        ours = [name for name in foreign if name.startswith("partlearn.")]
+        if len(ours) < len(foreign):
+            others = ", ".join(sorted(set(foreign) - set(ours)))
+            raise ValueError(f"{path.name} holds types that are not trusted: {others}")
+        content = io.load(path, trusted=ours)
+    except ValueError:
+        raise
+    except Exception as error:
+        raise ValueError(f"{path.name} is not a saved model: {error}") from error
+    if not isinstance(content, dict) or content.get("format") != FORMAT:
+        raise ValueError(f"{path.name} is not a model saved by partlearn")
+    return Model(
+        content["estimator"], content["feature_names"], content["target_names"]
+    )

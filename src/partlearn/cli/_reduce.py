@@ -1,0 +1,195 @@
+"""``partlearn reduce`` and ``partlearn select``."""
+
+# SPDX-License-Identifier: BSD-3-Clause
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+__all__ = ["reduce", "select"]
+
+Input = Annotated[
+    Path, typer.Argument(help="CSV, TSV, Parquet, ARFF, .mat or .npz file.")
+]
+Labels = Annotated[
+    str | None, typer.Option(help="Column with the candidate sets, such as cat|dog.")
+]
+Sep = Annotated[
+    str | None, typer.Option(help="What separates the labels of a set [default: |].")
+]
+Truth = Annotated[
+    str | None, typer.Option(help="Column with true labels, handed through unused.")
+]
+Ignore = Annotated[
+    list[str] | None, typer.Option(help="Column that is no feature; repeat for more.")
+]
+Out = Annotated[Path, typer.Option(help="Table to write: .csv, .tsv or .parquet.")]
+Save = Annotated[Path | None, typer.Option(help="Save the fitted model (skops).")]
+Load = Annotated[
+    Path | None, typer.Option(help="Apply a saved model; nothing is fitted.")
+]
+Param = Annotated[
+    list[str] | None,
+    typer.Option(help="Parameter of the method, name=value; repeat for more."),
+]
+Json = Annotated[bool, typer.Option("--json", help="Print the outcome as JSON.")]
+
+
+def reduce(
+    data: Input,
+    out: Out,
+    method: Annotated[str, typer.Option(help="Reducer, such as cenda.")] = "cenda",
+    labels: Labels = None,
+    sep: Sep = None,
+    truth: Truth = None,
+    ignore: Ignore = None,
+    n_components: Annotated[
+        str | None, typer.Option(help="Columns to keep: 12, 0.99 or auto.")
+    ] = None,
+    param: Param = None,
+    save: Save = None,
+    load: Load = None,
+    as_json: Json = False,
+) -> None:
+    """Project the features onto a few directions learnt from candidate sets."""
+    from partlearn.cli._models import parse_amount, parse_params
+
+    params = parse_params(param or [])
+    amount = parse_amount(n_components, "--n-components")
+    if amount is not None:
+        params["n_components"] = amount
+    options = {"labels": labels, "sep": sep, "truth": truth, "ignore": ignore or []}
+    _run("projection", data, out, method, params, options, save, load, as_json)
+
+
+def select(
+    data: Input,
+    out: Out,
+    method: Annotated[str, typer.Option(help="Selector, such as saute.")] = "saute",
+    labels: Labels = None,
+    sep: Sep = None,
+    truth: Truth = None,
+    ignore: Ignore = None,
+    n_features: Annotated[
+        str | None, typer.Option(help="Features to keep: 12, 15% or auto.")
+    ] = None,
+    param: Param = None,
+    save: Save = None,
+    load: Load = None,
+    as_json: Json = False,
+) -> None:
+    """Keep the features that tell the labels apart."""
+    from partlearn.cli._models import parse_amount, parse_params
+
+    params = parse_params(param or [])
+    amount = parse_amount(n_features, "--n-features")
+    if amount is not None:
+        params["n_features_to_select"] = amount
+    options = {"labels": labels, "sep": sep, "truth": truth, "ignore": ignore or []}
+    _run("selector", data, out, method, params, options, save, load, as_json)
+
+
+def _run(
+    kind: str,
+    data: Path,
+    out: Path,
+    method: str,
+    params: dict[str, Any],
+    options: dict[str, Any],
+    save: Path | None,
+    load: Path | None,
+    as_json: bool,
+) -> None:
+    from partlearn.cli._console import print_json
+    from partlearn.cli._models import Model, load_model, save_model
+    from partlearn.cli._stream import TABLE_SUFFIXES, TableWriter
+
+    if load is not None and (save is not None or params):
+        raise ValueError("--load applies a model as it was saved; leave out the rest")
+    with TableWriter(out) as writer:
+        if load is not None:
+            model = load_model(load)
+            names = _apply(model, data, writer)
+        else:
+            bunch, estimator = _fit(kind, data, method, params, options)
+            model = Model(estimator, bunch.feature_names, bunch.target_names)
+            if data.suffix in TABLE_SUFFIXES:
+                names = _apply(model, data, writer)
+            else:
+                names = _write(model, bunch, options["sep"] or "|", writer)
+            if save is not None:
+                save_model(model, save)
+    outcome = {
+        "method": type(model.estimator).__name__,
+        "rows": writer.n_rows,
+        "features_in": len(model.feature_names),
+        "features_out": len(names),
+        "features": names,
+        "out": str(out),
+        "saved": str(save) if save else None,
+    }
+    if as_json:
+        print_json(outcome)
+        return
+    print(
+        f"{outcome['method']}: {outcome['rows']} rows, {outcome['features_in']} "
+        f"features to {outcome['features_out']}: {out}"
+    )
+
+
+def _fit(
+    kind: str, data: Path, method: str, params: dict[str, Any], options: dict[str, Any]
+) -> tuple[Any, Any]:
+    from partlearn.benchmark._methods import build
+    from partlearn.cli._models import fit_quietly, read_input
+
+    estimator = build(method, params, kind, seed=0)
+    bunch = read_input(data, **options)
+    return bunch, fit_quietly(estimator, bunch)
+
+
+def _names_out(model: Any) -> list[str]:
+    import numpy as np
+
+    given = np.asarray(model.feature_names, dtype=object)
+    return [str(n) for n in model.estimator.get_feature_names_out(given)]
+
+
+def _write(model: Any, bunch: Any, sep: str, writer: Any) -> list[str]:
+    """Transform and write in blocks: the result never stands in memory as a whole."""
+    from partlearn.cli._stream import BLOCK_ROWS
+
+    names = _names_out(model)
+    targets = model.target_names
+    for start in range(0, bunch.data.shape[0], BLOCK_ROWS):
+        rows = slice(start, start + BLOCK_ROWS)
+        columns = _columns(model.estimator, bunch.data[rows], names)
+        columns["candidates"] = [
+            sep.join(targets[j] for j in row.nonzero()[0])
+            for row in bunch.candidates[rows]
+        ]
+        if bunch.truth is not None and bunch.truth.ndim == 1:
+            columns["truth"] = [targets[j] for j in bunch.truth[rows]]
+        writer.write(columns)
+    return names
+
+
+def _columns(estimator: Any, X: Any, names: list[str]) -> dict[str, Any]:
+    import numpy as np
+
+    if X.dtype not in (np.float32, np.float64):
+        X = X.astype(np.float64)
+    Z = estimator.transform(X)
+    Z = Z.toarray() if hasattr(Z, "toarray") else np.asarray(Z)
+    return {name: Z[:, j] for j, name in enumerate(names)}
+
+
+def _apply(model: Any, data: Path, writer: Any) -> list[str]:
+    """Read, transform and write in blocks; columns that are no features stay."""
+    from partlearn.cli._stream import read_blocks
+
+    names = _names_out(model)
+    for X, kept in read_blocks(data, model.feature_names):
+        writer.write({**_columns(model.estimator, X, names), **kept})
+    return names
