@@ -40,7 +40,7 @@ from partlearn.decomposition._crisp_scores import (
 from partlearn.linalg import fix_signs
 from partlearn.neighbors import self_neighbors
 
-__all__ = ["CRISP", "Embedding", "Rounds", "disambiguate", "embed"]
+__all__ = ["CRISP", "Embedding", "Rounds", "check_informative", "disambiguate", "embed"]
 
 N_SEARCH = 4  # rounds in which the ridge is chosen anew
 OWN = 0.03  # weight of a row's own confidence beside the experts
@@ -325,7 +325,7 @@ class CRISP(BaseReducer):
         X, S = validate_partial_data(
             self, X, y, accept_sparse="csr", ensure_min_samples=2
         )
-        check_informative(S, self.classes_)
+        check_informative(S, self.classes_, type(self).__name__)
         rng = check_random_state(0 if self.random_state is None else self.random_state)
         folds = make_folds(X.shape[0], self.n_folds, rng)
         basis, self.mean_, self.scale_ = principal(
@@ -419,11 +419,11 @@ class CRISP(BaseReducer):
         )
 
 
-def check_informative(S: NDArray[np.bool_], classes: NDArray[Any]) -> None:
+def check_informative(S: NDArray[np.bool_], classes: NDArray[Any], name: str) -> None:
     """Refuse candidate sets from which nothing can be learnt."""
     if S.shape[1] < 2:
         raise ValueError(
-            f"CRISP needs at least two classes; y has 1 class ({classes[0]!r})."
+            f"{name} needs at least two classes; y has 1 class ({classes[0]!r})."
         )
     if np.array_equal(S.all(axis=0), S.any(axis=0)):
         raise ValueError(

@@ -1,0 +1,249 @@
+"""CRISPSelector: features that explain cross-fitted confidences together."""
+
+# SPDX-License-Identifier: BSD-3-Clause
+
+from __future__ import annotations
+
+import warnings
+from numbers import Integral, Real
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import _fit_context
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+
+from partlearn.candidates import validate_partial_data
+from partlearn.decomposition import CRISP
+from partlearn.decomposition._crisp import check_informative
+from partlearn.decomposition._crisp_scores import targets
+from partlearn.feature_selection._auto import held_out_hits, sizes_to_try, smallest_good
+from partlearn.feature_selection._base import COLUMNS, COUNT, BaseSelector
+from partlearn.feature_selection._columns import columns
+from partlearn.feature_selection._pursuit import Pursuit, matching_pursuit
+from partlearn.linalg import column_moments, standardize
+
+__all__ = ["CRISPSelector"]
+
+_HELD_OUT = 0.25  # share of the rows by which "auto" chooses
+
+
+class CRISPSelector(BaseSelector):
+    """Select the features that together explain the confidences of CRISP best.
+
+    The confidences come from :class:`~partlearn.decomposition.CRISP`, so that no row
+    confirms its own candidate set. Features are then picked one after the other: the
+    one that explains most of what the picked ones leave unexplained of all labels at
+    once, each judged by what it has that they have not.
+
+    Parameters
+    ----------
+    n_features_to_select : int, float, "auto" or None, default=0.15
+        Number of features, or their fraction (rounded up), or all. "auto" tries sizes
+        up to three fifths of the features and takes the smallest that is about as good
+        as the best, by how often neighbours of a quarter of the rows, held out for
+        this, name one of their candidates.
+    n_folds : int, default=10
+        Folds of the cross-fitted scores.
+    n_neighbors : int, default=8
+        Number of neighbours that vote on the confidences.
+    standardize : bool, default=True
+        Whether to bring all columns to variance one. They are centred in any case.
+    max_iter : int, default=20
+        Most rounds of scoring and voting.
+    tol : float, default=1e-3
+        Stop when no confidence changes by more.
+    random_state : int, RandomState instance or None, default=None
+        Draws the folds. None stands for 0: the same data give the same result.
+    must_keep : sequence of int, str or bool, default=None
+        Columns that are selected before any other, by index, name or as a mask.
+    exclude : sequence of int, str or bool, default=None
+        Columns that are never selected; the confidences still use them.
+    search : neighbour transformer, default=None
+        Search for the votes; see :class:`~partlearn.decomposition.CRISP`.
+    n_jobs : int or None, default=None
+        Threads of the neighbour search; the result does not depend on it.
+
+    Attributes
+    ----------
+    selected_ : ndarray of int
+        Selected columns, in the order in which they were picked.
+    support_ : ndarray of bool, shape (n_features,)
+        Mask of the selected columns.
+    scores_ : ndarray of shape (n_features,)
+        Gain of a feature when it was picked; of one that was not, its gain at the end.
+    ranking_ : ndarray of int, shape (n_features,)
+        1 for the first pick; features that were not picked follow by score.
+    label_confidence_ : ndarray of shape (n_samples, n_classes)
+        Belief in each candidate of each training row.
+    n_iter_ : int
+        Number of rounds of the confidences.
+    classes_ : ndarray of shape (n_classes,)
+        The classes.
+    n_features_in_ : int
+        Number of features seen in `fit`.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, where `X` had any.
+
+    See Also
+    --------
+    partlearn.decomposition.CRISP : Reduces by projection instead.
+
+    Notes
+    -----
+    A method of this library, without a paper. A feature whose variance the picked ones
+    explain is not picked again while another adds something; constant features come
+    last. After the confidences a pick costs one pass over the data. Sparse data stay
+    sparse.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_blobs
+    >>> from partlearn.candidates import make_candidates
+    >>> from partlearn.feature_selection import CRISPSelector
+    >>> X, y = make_blobs(120, n_features=6, centers=4, random_state=0)
+    >>> X[:, 1] = X[:, 0]  # repeats another feature
+    >>> candidates = make_candidates(y, n_false=1, random_state=0)
+    >>> selector = CRISPSelector(3).fit(X, candidates)
+    >>> 1 in selector.selected_
+    False
+    >>> selector.transform(X).shape
+    (120, 3)
+    """
+
+    _parameter_constraints = {  # noqa: RUF012
+        "n_features_to_select": [*COUNT, StrOptions({"auto"})],
+        "n_folds": [Interval(Integral, 2, None, closed="left")],
+        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
+        "standardize": ["boolean"],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "tol": [Interval(Real, 0, None, closed="left")],
+        "random_state": ["random_state"],
+        "must_keep": COLUMNS,
+        "exclude": COLUMNS,
+        "search": [HasMethods(["fit", "transform"]), None],
+        "n_jobs": [Integral, None],
+    }
+
+    def __init__(
+        self,
+        n_features_to_select: int | float | Literal["auto"] | None = 0.15,
+        *,
+        n_folds: int = 10,
+        n_neighbors: int = 8,
+        standardize: bool = True,
+        max_iter: int = 20,
+        tol: float = 1e-3,
+        random_state: Any = None,
+        must_keep: Any = None,
+        exclude: Any = None,
+        search: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_features_to_select = n_features_to_select
+        self.n_folds = n_folds
+        self.n_neighbors = n_neighbors
+        self.standardize = standardize
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+        self.must_keep = must_keep
+        self.exclude = exclude
+        self.search = search
+        self.n_jobs = n_jobs
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any) -> Self:
+        """Learn the confidences, then pick features.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Training rows.
+        y : candidate labels
+            1-D labels, a binary matrix of shape (n_samples, n_classes) or a sequence
+            of label sets; see :func:`partlearn.candidates.check_candidates`.
+
+        Returns
+        -------
+        self : CRISPSelector
+            The fitted selector.
+        """
+        X, S = validate_partial_data(
+            self, X, y, accept_sparse="csr", ensure_min_samples=2
+        )
+        check_informative(S, self.classes_, type(self).__name__)
+        keep, exclude, available = self._limits()
+        if self.n_features_to_select == "auto":
+            n = self._choose(X, S, keep, exclude, available)
+        else:
+            n = self._count(keep, available)
+        crisp, found = self._path(X, S, n, keep, exclude)
+        self.label_confidence_ = crisp.label_confidence_
+        self.n_iter_ = crisp.n_iter_
+        self._select(found.order, found.gains, exclude)
+        return self
+
+    def _path(
+        self,
+        X: Any,
+        S: NDArray[np.bool_],
+        n: int,
+        keep: NDArray[np.intp],
+        exclude: NDArray[np.intp],
+    ) -> tuple[CRISP, Pursuit]:
+        """Confidences of some rows, and the first `n` features that explain them."""
+        crisp = CRISP(
+            n_folds=self.n_folds,
+            n_neighbors=self.n_neighbors,
+            background="none",
+            standardize=self.standardize,
+            max_iter=self.max_iter,
+            tol=self.tol,
+            random_state=self.random_state,
+            search=self.search,
+            n_jobs=self.n_jobs,
+        ).fit(X, S)
+        X = X.astype(np.float64, copy=False)
+        matrix, _, scale = standardize(X, center=True, scale=self.standardize)
+        squares = (X.shape[0] - 1) * np.square(column_moments(X)[1] / scale)
+        F = crisp.label_confidence_.astype(np.float64)
+        Y = targets(F) / np.sqrt(len(F))
+        return crisp, matching_pursuit(
+            matrix, squares, Y, n, first=keep, exclude=exclude
+        )
+
+    def _choose(
+        self,
+        X: Any,
+        S: NDArray[np.bool_],
+        keep: NDArray[np.intp],
+        exclude: NDArray[np.intp],
+        available: int,
+    ) -> int:
+        """Choose a size by how often neighbours of held-out rows name a candidate."""
+        rng = check_random_state(0 if self.random_state is None else self.random_state)
+        order = rng.permutation(len(S))
+        n_held = max(1, round(_HELD_OUT * len(S)))
+        held, rest = np.sort(order[:n_held]), np.sort(order[n_held:])
+        sizes = sizes_to_try(X.shape[1], len(keep), available)
+        with warnings.catch_warnings():
+            # The fit on all rows, which follows, reports what there is to report.
+            warnings.simplefilter("ignore")
+            crisp, found = self._path(X[rest], S[rest], int(sizes[-1]), keep, exclude)
+        hits = held_out_hits(
+            columns(X[rest]),
+            X[held],
+            crisp.label_confidence_,
+            S[held],
+            found.order,
+            sizes,
+            self.standardize,
+        )
+        return int(sizes[smallest_good(hits, 1.0 / S[held].sum(axis=1))])
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        return tags
