@@ -166,7 +166,7 @@ def _duplicate_rows(X: Any, S: NDArray[np.bool_]) -> Iterator[Finding]:
 
 
 def _leakage(X: Any, S: NDArray[np.bool_], names: list[str]) -> Iterator[Finding]:
-    """Find features that look like a label."""
+    """Find features that look like a label; a sparse X comes as CSC."""
     labelled = np.flatnonzero(S.any(axis=1))
     S = S[labelled]
     rare = S.mean(axis=0) < 0.9 if len(S) else np.zeros(S.shape[1], dtype=bool)

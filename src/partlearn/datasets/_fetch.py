@@ -1,0 +1,374 @@
+"""Downloads: once, checked, resumed, and with a way out when there is no network."""
+
+# SPDX-License-Identifier: BSD-3-Clause
+
+from __future__ import annotations
+
+import hashlib
+import http.client
+import logging
+import os
+import shutil
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from sklearn.utils import Bunch
+
+from partlearn.datasets._errors import DownloadError
+from partlearn.datasets._extras import need
+from partlearn.datasets._read import read
+from partlearn.datasets._registry import REGISTRY, RemoteFile
+
+__all__ = [
+    "data_folder",
+    "fetch",
+    "fetch_emotions_pml",
+    "fetch_file",
+    "fetch_italian",
+    "fetch_lost",
+    "fetch_slashdot_r1",
+]
+
+_CHUNK = 2**16
+Progress = Callable[[int, int], None]
+
+
+def data_folder(data_home: str | os.PathLike[str] | None = None) -> Path:
+    """Return the folder of fetched files.
+
+    Parameters
+    ----------
+    data_home : path-like, default=None
+        The folder; by default the environment variable ``PARTLEARN_DATA``, or the
+        cache folder of the operating system.
+
+    Returns
+    -------
+    folder : Path
+        The folder; it may not exist yet.
+
+    Examples
+    --------
+    >>> from partlearn.datasets import data_folder
+    >>> data_folder("somewhere").name
+    'somewhere'
+    """
+    chosen = data_home or os.environ.get("PARTLEARN_DATA")
+    if chosen is None:
+        chosen = need("pooch", "Downloads").os_cache("partlearn")
+    return Path(chosen).expanduser()
+
+
+class _Resume:
+    """Download for pooch that goes on where an earlier attempt stopped."""
+
+    def __init__(
+        self, part: Path, size: int, timeout: float, progress: Progress | None
+    ) -> None:
+        self.part, self.size = part, size
+        self.timeout, self.progress = timeout, progress
+
+    def __call__(
+        self, url: str, output_file: Any, pooch: Any, check_only: bool = False
+    ) -> None:
+        have = self.part.stat().st_size if self.part.is_file() else 0
+        if have >= self.size:
+            have = 0  # complete but wrong, or of another file: start over
+        headers = {"User-Agent": "partlearn", "Accept-Encoding": "identity"}
+        if have:
+            headers["Range"] = f"bytes={have}-"
+        request = urllib.request.Request(url, headers=headers)
+        with urllib.request.urlopen(request, timeout=self.timeout) as answer:
+            if answer.status != 206:
+                have = 0
+            with self.part.open("ab" if have else "wb") as file:
+                while piece := answer.read(_CHUNK):
+                    have += len(piece)
+                    if have > self.size:
+                        file.truncate(0)
+                        raise OSError(f"more than the {self.size:,} bytes expected")
+                    file.write(piece)
+                    if self.progress is not None:
+                        self.progress(have, self.size)
+        if have < self.size:
+            raise OSError(f"only {have:,} of {self.size:,} bytes arrived")
+        shutil.copyfile(self.part, output_file)
+        self.part.unlink()
+
+
+@contextmanager
+def _quiet(pooch: Any) -> Iterator[None]:
+    """Keep pooch from printing: the library itself never does."""
+    logger = pooch.get_logger()
+    level = logger.level
+    logger.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        logger.setLevel(level)
+
+
+def _matches(path: Path, entry: RemoteFile) -> bool:
+    if not path.is_file() or path.stat().st_size != entry.size:
+        return False
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest() == entry.sha256
+
+
+def fetch_file(
+    name: str,
+    *,
+    data_home: str | os.PathLike[str] | None = None,
+    download: bool = True,
+    timeout: float = 30.0,
+    registry: Mapping[str, RemoteFile] = REGISTRY,
+    progress: Progress | None = None,
+) -> Path:
+    """Fetch a file of the registry, once, and return where it is.
+
+    Parameters
+    ----------
+    name : str
+        Name in the registry.
+    data_home : path-like, default=None
+        Folder of the local copies; see :func:`data_folder`.
+    download : bool, default=True
+        Whether to use the network when there is no local copy.
+    timeout : float, default=30.0
+        Seconds to wait for an answer of a server.
+    registry : mapping of str to RemoteFile, default=REGISTRY
+        Known files; pass your own for files of your own.
+    progress : callable, default=None
+        Called with the bytes received and the bytes expected.
+
+    Returns
+    -------
+    path : Path
+        The local copy, whose SHA-256 is the registered one.
+
+    Raises
+    ------
+    DownloadError
+        If no server gave the right file; the message says where to put it by hand.
+
+    Examples
+    --------
+    >>> from partlearn.datasets import DownloadError, fetch_file
+    >>> try:
+    ...     fetch_file("lost", data_home="no-such-folder", download=False)
+    ... except DownloadError as error:
+    ...     print(error.what)
+    there is no local copy of lost and download=False
+    """
+    if name not in registry:
+        known = ", ".join(sorted(registry))
+        raise ValueError(f"There is no data set {name!r}; known are {known}.")
+    entry = registry[name]
+    folder = data_folder(data_home)
+    path = folder / entry.file
+    if _matches(path, entry):
+        return path
+    reasons = [f"there is no local copy of {name} and download=False"]
+    if download:
+        reasons = _try_mirrors(entry, folder, timeout, progress)
+        if not reasons:
+            return path
+        reasons.insert(0, f"{name} could not be fetched")
+    wrong = " The file there now has another checksum." if path.is_file() else ""
+    raise DownloadError(
+        "; ".join(reasons),
+        advice=f"Put the file by hand at {path} (SHA-256 {entry.sha256}, "
+        f"{entry.size:,} bytes); it is at {' or '.join(entry.urls)}.{wrong}",
+    )
+
+
+def _try_mirrors(
+    entry: RemoteFile, folder: Path, timeout: float, progress: Progress | None
+) -> list[str]:
+    """Try each address; an empty list means that the file is there."""
+    pooch = need("pooch", "Downloads")
+    folder.mkdir(parents=True, exist_ok=True)
+    part = folder / f"{entry.file}.{entry.sha256[:12]}.part"
+    reasons = []
+    for url in entry.urls:
+        try:
+            with _quiet(pooch):
+                pooch.retrieve(
+                    url,
+                    known_hash=f"sha256:{entry.sha256}",
+                    fname=entry.file,
+                    path=folder,
+                    downloader=_Resume(part, entry.size, timeout, progress),
+                )
+        except (urllib.error.URLError, http.client.HTTPException, OSError) as error:
+            reasons.append(f"{url}: {error}")
+        except ValueError:  # pooch: the hash is not the known one
+            reasons.append(f"{url}: the checksum is wrong, the file was not kept")
+        else:
+            return []
+    return reasons
+
+
+def fetch(
+    name: str,
+    *,
+    data_home: str | os.PathLike[str] | None = None,
+    download: bool = True,
+    timeout: float = 30.0,
+    registry: Mapping[str, RemoteFile] = REGISTRY,
+    progress: Progress | None = None,
+    **options: Any,
+) -> Bunch:
+    """Fetch a data set of the registry, once, and read it.
+
+    Parameters
+    ----------
+    name : str
+        Name in the registry: ``partlearn data list`` shows them.
+    data_home, download, timeout, registry, progress
+        As in :func:`fetch_file`.
+    **options
+        Arguments of :func:`read`.
+
+    Returns
+    -------
+    bunch : :class:`~sklearn.utils.Bunch`
+        As from :func:`read`.
+
+    Examples
+    --------
+    >>> from partlearn.datasets import fetch
+    >>> fetch("nothing")
+    Traceback (most recent call last):
+        ...
+    ValueError: There is no data set 'nothing'; known are ...
+    """
+    path = fetch_file(
+        name,
+        data_home=data_home,
+        download=download,
+        timeout=timeout,
+        registry=registry,
+        progress=progress,
+    )
+    bunch = read(path, **options)
+    entry = registry[name]
+    bunch.DESCR += f"\n{entry.about}\nSource: {entry.source}. Licence: {entry.licence}."
+    return bunch
+
+
+def fetch_emotions_pml(*, return_X_y: bool = False, **options: Any) -> Any:
+    """Fetch the emotions data with candidate labels (593 x 72, 6 labels).
+
+    Parameters
+    ----------
+    return_X_y : bool, default=False
+        Return ``(data, candidates)`` instead of a Bunch.
+    **options
+        Arguments of :func:`fetch`: ``data_home``, ``download``, ``timeout``.
+
+    Returns
+    -------
+    bunch : :class:`~sklearn.utils.Bunch`
+        As from :func:`read`.
+
+    Examples
+    --------
+    >>> from partlearn.datasets import DownloadError, fetch_emotions_pml
+    >>> try:
+    ...     fetch_emotions_pml(data_home="no-such-folder", download=False)
+    ... except DownloadError as error:
+    ...     print(error.what)
+    there is no local copy of emotions-pml and download=False
+    """
+    return _fetch_one("emotions-pml", return_X_y, options)
+
+
+def fetch_italian(*, return_X_y: bool = False, **options: Any) -> Any:
+    """Fetch the Italian part-of-speech data (21878 x 519, 90 labels).
+
+    Parameters
+    ----------
+    return_X_y : bool, default=False
+        Return ``(data, candidates)`` instead of a Bunch.
+    **options
+        Arguments of :func:`fetch`: ``data_home``, ``download``, ``timeout``.
+
+    Returns
+    -------
+    bunch : :class:`~sklearn.utils.Bunch`
+        As from :func:`read`.
+
+    Examples
+    --------
+    >>> from partlearn.datasets import DownloadError, fetch_italian
+    >>> try:
+    ...     fetch_italian(data_home="no-such-folder", download=False)
+    ... except DownloadError as error:
+    ...     print(error.what)
+    there is no local copy of italian and download=False
+    """
+    return _fetch_one("italian", return_X_y, options)
+
+
+def fetch_lost(*, return_X_y: bool = False, **options: Any) -> Any:
+    """Fetch the Lost data (1122 x 108, 16 labels).
+
+    Parameters
+    ----------
+    return_X_y : bool, default=False
+        Return ``(data, candidates)`` instead of a Bunch.
+    **options
+        Arguments of :func:`fetch`: ``data_home``, ``download``, ``timeout``.
+
+    Returns
+    -------
+    bunch : :class:`~sklearn.utils.Bunch`
+        As from :func:`read`.
+
+    Examples
+    --------
+    >>> from partlearn.datasets import DownloadError, fetch_lost
+    >>> try:
+    ...     fetch_lost(data_home="no-such-folder", download=False)
+    ... except DownloadError as error:
+    ...     print(error.what)
+    there is no local copy of lost and download=False
+    """
+    return _fetch_one("lost", return_X_y, options)
+
+
+def fetch_slashdot_r1(*, return_X_y: bool = False, **options: Any) -> Any:
+    """Fetch the Slashdot data with one false label (3142 x 1079, 19 labels).
+
+    Parameters
+    ----------
+    return_X_y : bool, default=False
+        Return ``(data, candidates)`` instead of a Bunch.
+    **options
+        Arguments of :func:`fetch`: ``data_home``, ``download``, ``timeout``.
+
+    Returns
+    -------
+    bunch : :class:`~sklearn.utils.Bunch`
+        As from :func:`read`.
+
+    Examples
+    --------
+    >>> from partlearn.datasets import DownloadError, fetch_slashdot_r1
+    >>> try:
+    ...     fetch_slashdot_r1(data_home="no-such-folder", download=False)
+    ... except DownloadError as error:
+    ...     print(error.what)
+    there is no local copy of slashdot-r1 and download=False
+    """
+    return _fetch_one("slashdot-r1", return_X_y, options)
+
+
+def _fetch_one(name: str, return_X_y: bool, options: dict[str, Any]) -> Any:
+    bunch = fetch(name, **options)
+    return (bunch.data, bunch.candidates) if return_X_y else bunch
