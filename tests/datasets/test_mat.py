@@ -436,6 +436,13 @@ def test_small_elements_and_odd_variables(tmp_path, parts):
     check(read(path), X, S, y)
 
 
+def test_small_element_at_the_end(tmp_path):
+    path = tmp_path / "set.mat"
+    codes = np.uint8([[1, 2, 1, 2]])  # four bytes fit into the tag itself
+    scipy.io.savemat(path, {"fea": np.arange(8.0).reshape(4, 2), "gnd": codes})
+    np.testing.assert_array_equal(read(path).truth, [0, 1, 0, 1])
+
+
 def test_nesting_has_a_limit(tmp_path, parts):
     X, _, y, _ = parts
     inner = {"data": X, "gnd": y[:, None]}

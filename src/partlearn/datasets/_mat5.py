@@ -258,7 +258,7 @@ class _Reader:
             raise DataFormatError(
                 f"{where} has {length:,} bytes of data, which do not fit its shape"
             )
-        if length > self.stream.capacity:
+        if small is None and length > self.stream.capacity:
             raise DataFormatError(f"{where} is longer than the file")
         self.budget.plausible(length, self.stream.stored, where)
         self.budget.charge(length, where)

@@ -1,0 +1,230 @@
+"""``partlearn data``: list, look at, convert, fetch and make data sets."""
+
+# SPDX-License-Identifier: BSD-3-Clause
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from partlearn.cli._data_options import (
+    Ignore,
+    Json,
+    Labels,
+    Sep,
+    Task,
+    Truth,
+    ending,
+    load,
+)
+
+if TYPE_CHECKING:
+    from sklearn.utils import Bunch
+
+__all__ = ["app"]
+
+app = typer.Typer(
+    help="List, look at, convert, fetch and make data sets.", no_args_is_help=True
+)
+Home = Annotated[
+    Path | None, typer.Option(help="Folder of fetched files (or PARTLEARN_DATA).")
+]
+
+
+@app.command("list")
+def list_(as_json: Json = False, data_home: Home = None) -> None:
+    """List the sets that can be loaded or fetched."""
+    with ending():
+        from partlearn.datasets import REGISTRY, data_folder
+
+        folder = data_folder(data_home)
+        rows = [
+            {"name": name, "how": "load", "here": True, "about": about}
+            for name, about in _bundled().items()
+        ]
+        rows += [
+            {
+                "name": entry.name,
+                "how": "fetch",
+                "here": (folder / entry.file).is_file(),
+                "about": entry.about,
+                "licence": entry.licence,
+                "size": entry.size,
+            }
+            for entry in REGISTRY.values()
+        ]
+        if as_json:
+            typer.echo(json.dumps(rows, indent=1, ensure_ascii=False))
+            return
+        for row in rows:
+            here = "here" if row["here"] else "-"
+            typer.echo(f"{row['name']:<18} {row['how']:<6} {here:<5} {row['about']}")
+
+
+def _bundled() -> dict[str, str]:
+    return {
+        "breast_cancer": "scikit-learn's breast cancer: 569 x 30, 2 labels",
+        "digits": "scikit-learn's digits: 1797 x 64, 10 labels",
+        "iris": "scikit-learn's iris: 150 x 4, 3 labels",
+        "wine": "scikit-learn's wine: 178 x 13, 3 labels",
+    }
+
+
+def _named(name: str, data_home: Path | None, download: bool) -> "Bunch | None":
+    """Return a bundled or registered set; None if there is none of this name."""
+    import partlearn.datasets as sets
+
+    if name in _bundled():
+        return getattr(sets, f"load_{name}_partial")()
+    if name in sets.REGISTRY:
+        return sets.fetch(name, data_home=data_home, download=download)
+    return None
+
+
+def _facts(bunch: "Bunch") -> dict[str, Any]:
+    import scipy.sparse as sp
+
+    m, d = bunch.data.shape
+    facts: dict[str, Any] = {
+        "task": bunch.task,
+        "n_samples": m,
+        "n_features": d,
+        "n_classes": len(bunch.target_names),
+        "sparse": bool(sp.issparse(bunch.data)),
+        "dtype": str(bunch.data.dtype),
+        "truth": bunch.truth is not None,
+    }
+    if bunch.candidates is not None:
+        facts["mean_set_size"] = float(bunch.candidates.sum() / m)
+    if "test" in bunch:
+        facts["n_test_samples"] = bunch.test.data.shape[0]
+    if "folds" in bunch:
+        facts["n_folds"] = len(bunch.folds)
+    return facts
+
+
+@app.command()
+def info(
+    name: Annotated[str, typer.Argument(help="Name of a known set, or a file.")],
+    labels: Labels = None,
+    truth: Truth = None,
+    sep: Sep = None,
+    task: Task = None,
+    ignore: Ignore = None,
+    data_home: Home = None,
+    as_json: Json = False,
+) -> None:
+    """Say what a data set is; nothing is downloaded for it."""
+    with ending():
+        bunch = _named(name, data_home, download=False)
+        if bunch is None:
+            bunch = load(Path(name), labels, truth, sep, task, ignore)
+        facts = _facts(bunch)
+        if as_json:
+            facts["description"] = bunch.DESCR
+            facts["labels"] = bunch.target_names
+            typer.echo(json.dumps(facts, indent=1, ensure_ascii=False))
+            return
+        for key, value in facts.items():
+            shown = f"{value:.3f}" if isinstance(value, float) else value
+            typer.echo(f"{key:<16} {shown}")
+        typer.echo(f"\n{bunch.DESCR}")
+
+
+def _written(path: Path, bunch: "Bunch", as_json: bool) -> None:
+    if as_json:
+        result = {"path": str(path)} | _facts(bunch)
+        typer.echo(json.dumps(result, indent=1, ensure_ascii=False))
+    else:
+        typer.echo(str(path))
+
+
+@app.command()
+def convert(
+    source: Annotated[Path, typer.Argument(help="The file to read.")],
+    target: Annotated[
+        Path, typer.Argument(help="The file to write: npz, parquet, csv, mat, arrow.")
+    ],
+    labels: Labels = None,
+    truth: Truth = None,
+    sep: Sep = None,
+    task: Task = None,
+    ignore: Ignore = None,
+    as_json: Json = False,
+) -> None:
+    """Read a file in any format and write it in another one."""
+    with ending():
+        from partlearn.datasets import write
+
+        bunch = load(source, labels, truth, sep, task, ignore)
+        for part in ("test", "folds"):
+            if part in bunch:
+                print(f"partlearn: `{part}` is not converted", file=sys.stderr)
+        _written(write(bunch, target), bunch, as_json)
+
+
+@app.command()
+def fetch(
+    name: Annotated[str, typer.Argument(help="Name in the list.")],
+    data_home: Home = None,
+    timeout: Annotated[float, typer.Option(help="Seconds per server.")] = 30.0,
+    as_json: Json = False,
+) -> None:
+    """Download a data set once and print where it is."""
+    with ending():
+        from partlearn.datasets import fetch_file, read
+
+        def show(have: int, size: int) -> None:
+            print(f"\r{name}: {100 * have // size} %", end="", file=sys.stderr)
+
+        terminal = sys.stderr.isatty()
+        path = fetch_file(
+            name,
+            data_home=data_home,
+            timeout=timeout,
+            progress=show if terminal else None,
+        )
+        if terminal:
+            print(file=sys.stderr)
+        _written(path, read(path), as_json)
+
+
+@app.command()
+def make(
+    target: Annotated[
+        Path, typer.Argument(help="The file to write: npz, parquet, csv, mat, arrow.")
+    ],
+    samples: Annotated[int, typer.Option(help="Rows.")] = 200,
+    features: Annotated[int, typer.Option(help="Columns.")] = 20,
+    informative: Annotated[int, typer.Option(help="Columns that tell the class.")] = 4,
+    redundant: Annotated[int, typer.Option(help="Columns that combine those.")] = 4,
+    classes: Annotated[int, typer.Option(help="Labels.")] = 5,
+    false: Annotated[int, typer.Option(help="False labels in every set.")] = 1,
+    seed: Annotated[int, typer.Option(help="Seed of the random numbers.")] = 0,
+    as_json: Json = False,
+) -> None:
+    """Make synthetic partial-label data with planted informative features."""
+    with ending():
+        from partlearn.datasets import make_partial_classification, write
+
+        bunch = make_partial_classification(
+            samples,
+            n_features=features,
+            n_informative=informative,
+            n_redundant=redundant,
+            n_classes=classes,
+            n_false=false,
+            random_state=seed,
+        )
+        path = write(bunch, target)
+        if as_json:
+            planted = {
+                key: bunch[key].tolist()
+                for key in ("informative", "redundant", "noise")
+            }
+            result = {"path": str(path)} | _facts(bunch) | planted
+            typer.echo(json.dumps(result, indent=1))
+        else:
+            typer.echo(str(path))

@@ -1,0 +1,74 @@
+"""Options that several data commands share, and how their errors end."""
+
+# SPDX-License-Identifier: BSD-3-Clause
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from sklearn.utils import Bunch
+
+__all__ = ["Ignore", "Json", "Labels", "Sep", "Task", "Truth", "ending", "load"]
+
+Labels = Annotated[
+    str | None,
+    typer.Option(
+        help="Column of candidate sets, or several one-hot columns separated by "
+        "commas. ARFF: label attributes, their number (-6: the last six) or an .xml.",
+    ),
+]
+Truth = Annotated[str | None, typer.Option(help="Column of true labels.")]
+Sep = Annotated[str | None, typer.Option(help="What separates labels in a column.")]
+Task = Annotated[str | None, typer.Option(help="pll, pml, multiclass or multilabel.")]
+Ignore = Annotated[
+    list[str] | None, typer.Option(help="Column to leave out; may be repeated.")
+]
+Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+
+
+@contextmanager
+def ending() -> Iterator[None]:
+    """Exit code 1 for files that cannot be used, 2 for what a caller can correct."""
+    from partlearn.datasets import AmbiguousDataError, DataError
+
+    try:
+        yield
+    except AmbiguousDataError as error:
+        print(f"partlearn: {error}", file=sys.stderr)
+        raise typer.Exit(2) from error
+    except DataError as error:
+        print(f"partlearn: {error}", file=sys.stderr)
+        raise typer.Exit(1) from error
+    except (ValueError, OSError, ImportError) as error:
+        print(f"partlearn: {error}", file=sys.stderr)
+        raise typer.Exit(2) from error
+
+
+def load(
+    path: Path,
+    labels: str | None,
+    truth: str | None,
+    sep: str | None,
+    task: str | None,
+    ignore: list[str] | None,
+) -> "Bunch":
+    """Read a file with the options of a command."""
+    from partlearn.datasets import read
+
+    options: dict[str, Any] = {"sep": sep, "task": task, "ignore": ignore or ()}
+    return read(path, labels=_columns(labels, path), truth=truth, **options)
+
+
+def _columns(labels: str | None, path: Path) -> str | int | list[str] | None:
+    """A name, a list of names or, for ARFF, the number of labels."""
+    if labels is None:
+        return None
+    arff = path.name.removesuffix(".gz").endswith(".arff")
+    if arff and labels.removeprefix("-").isdigit():
+        return int(labels)
+    return labels.split(",") if "," in labels else labels
