@@ -22,7 +22,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from partlearn.candidates import FLOATS, validate_partial_data
 from partlearn.decomposition._auto import choose_dimension
-from partlearn.linalg import Standardized, standardize
+from partlearn.linalg import Standardized, column_moments, standardize
 
 __all__ = ["N_COMPONENTS", "BaseReducer", "count_directions"]
 
@@ -85,6 +85,15 @@ class BaseReducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
                 f"{type(self).__name__} needs at least two classes; y has 1 class "
                 f"({self.classes_[0]!r})."
             )
+        # Round-off would pass for signal later: name what has none here.
+        if np.array_equal(S, np.broadcast_to(S[0], S.shape)):
+            raise ValueError(
+                "No direction depends on the labels: all rows have the same candidates."
+            )
+        if not column_moments(X)[1].any():
+            raise ValueError(
+                "No direction depends on the labels: every feature is constant."
+            )
         self._wanted = self.n_components
         if isinstance(self.n_components, str):
             self._wanted = choose_dimension(self, X, S)
@@ -94,12 +103,12 @@ class BaseReducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         return matrix, S
 
     def _count(self, values: NDArray[Any], wanted: float | int | None = None) -> int:
-        """Directions to keep; candidate sets without information leave none."""
+        """Directions to keep; confidences may be unrelated to the data altogether."""
         r = count_directions(values, self._wanted if wanted is None else wanted)
         if r == 0:
             raise ValueError(
-                "No direction depends on the labels: either every feature is constant "
-                "or all rows have the same candidates (one class, in effect)."
+                "No direction depends on the labels: the features vary in the same "
+                "way whatever the candidates are."
             )
         return r
 

@@ -25,6 +25,7 @@ from partlearn.decomposition._delin_kernel import (
     KernelSpace,
     gram,
     kernel_update,
+    one_of,
 )
 from partlearn.decomposition._scatter import class_scaled
 from partlearn.linalg import Standardized, ThinBasis, fix_signs
@@ -353,12 +354,9 @@ def delin_update(
     count = np.where(top, holders, 0).max(axis=1, keepdims=True)
     top &= holders == count
     size = top.sum(axis=1, keepdims=True)
-    crowded = np.flatnonzero((count * size > k) & (size > 1))
-    if crowded.size:
-        draw = np.where(top[crowded], rng.random_sample((crowded.size, S.shape[1])), -1)
-        top[crowded] = False
-        top[crowded, draw.argmax(axis=1)] = True
-        size[crowded] = 1
+    crowded = (count * size > k) & (size > 1)
+    top = np.where(crowded, one_of(top, rng), top)
+    size = np.where(crowded, 1, size)
     rest = S.sum(axis=1, keepdims=True) - size
     changes = (most > 0) & (rest > 0)
     share = count / k

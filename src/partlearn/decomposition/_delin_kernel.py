@@ -15,7 +15,7 @@ from sklearn.metrics.pairwise import pairwise_kernels
 from partlearn.candidates import vote
 from partlearn.decomposition._scatter import inverse
 
-__all__ = ["KERNELS", "KernelSpace", "gram", "kernel_update"]
+__all__ = ["KERNELS", "KernelSpace", "gram", "kernel_update", "one_of"]
 
 KERNELS = ("linear", "rbf", "poly", "sigmoid", "cosine", "laplacian")
 _RIDGE = 1e-6  # of the mean diagonal of the within-class scatter
@@ -95,10 +95,20 @@ def kernel_update(
     most = V.max(axis=1, keepdims=True)
     top = (most * (1 - 1e-12) <= V) & S
     rows = np.arange(len(S))
-    best = np.where(top, rng.random_sample(S.shape), -1).argmax(axis=1)
+    best = one_of(top, rng).argmax(axis=1)
     holders = vote(S.astype(np.float64), neighbors, "uniform")[rows, best]
     share = (holders / (k + k // 2))[:, None]
     size = S.sum(axis=1, keepdims=True)
     new = S * (1 - share) / np.maximum(size - 1, 1)
     new[rows, best] = share[:, 0]
     return np.where(size > 1, new, S)
+
+
+def one_of(tied: NDArray[np.bool_], rng: np.random.RandomState) -> NDArray[np.bool_]:
+    """Keep one label of each row's `tied` ones, at random.
+
+    One number is drawn per row, tied or not, so that the choice in a row does not hang
+    on what happens in others.
+    """
+    draw = np.floor(rng.random_sample((len(tied), 1)) * tied.sum(axis=1, keepdims=True))
+    return tied & (np.cumsum(tied, axis=1) == draw + 1)
