@@ -1,1 +1,16 @@
 """Selectors: subsets of features learnt from candidate labels."""
+
+from partlearn.feature_selection._baselines import MaxRelevance, RandomSelection
+from partlearn.feature_selection._crisp_selector import CRISPSelector
+from partlearn.feature_selection._criteria import PathState
+from partlearn.feature_selection._joint_entropy import MaxJointEntropy
+from partlearn.feature_selection._saute import SAUTE
+
+__all__ = [
+    "SAUTE",
+    "CRISPSelector",
+    "MaxJointEntropy",
+    "MaxRelevance",
+    "PathState",
+    "RandomSelection",
+]

@@ -1,0 +1,173 @@
+"""What all selectors share: how many features, which must stay, what was selected."""
+
+# SPDX-License-Identifier: BSD-3-Clause
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import ceil
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.feature_selection import SelectorMixin
+from sklearn.utils._param_validation import Interval, RealNotInt
+from sklearn.utils.validation import check_is_fitted
+
+__all__ = ["COLUMNS", "COUNT", "BaseSelector", "count_features", "find_columns"]
+
+Columns = Sequence[Any] | NDArray[Any] | None
+
+# Constraints on the parameters that selectors share.
+COUNT = [
+    Interval(Integral, 1, None, closed="left"),
+    Interval(RealNotInt, 0, 1, closed="right"),
+    None,
+]
+COLUMNS = ["array-like", None]
+
+
+def count_features(wanted: float | int | None, d: int) -> int:
+    """How many of `d` features to keep.
+
+    Parameters
+    ----------
+    wanted : int, float or None
+        A number, a fraction (rounded up), or all.
+    d : int
+        Features there are.
+
+    Returns
+    -------
+    n : int
+        At least one, at most `d`.
+    """
+    if wanted is None:
+        return d
+    if isinstance(wanted, Integral):
+        return min(int(wanted), d)
+    # 0.35 * 20 is 7.000000000000001: do not round that up.
+    return min(max(1, ceil(float(wanted) * d - 1e-9)), d)
+
+
+def find_columns(
+    wanted: Columns, d: int, names: NDArray[Any] | None, parameter: str
+) -> NDArray[np.intp]:
+    """Indices of columns given by index, by name or as a mask.
+
+    Parameters
+    ----------
+    wanted : sequence of int, str or bool, or None
+        The columns.
+    d : int
+        Columns there are.
+    names : ndarray of str or None
+        Their names.
+    parameter : str
+        For messages.
+
+    Returns
+    -------
+    indices : ndarray of int
+        Distinct, in the order given.
+    """
+    if wanted is None or len(wanted) == 0:
+        return np.empty(0, dtype=np.intp)
+    array = np.asarray(wanted)
+    if array.ndim != 1:
+        raise ValueError(f"`{parameter}` must be a flat list of columns.")
+    if array.dtype == bool:
+        if len(array) != d:
+            raise ValueError(
+                f"`{parameter}` as a mask must have {d} entries, one per feature; got "
+                f"{len(array)}."
+            )
+        return np.flatnonzero(array)
+    if array.dtype.kind in "UO":
+        if names is None:
+            raise ValueError(
+                f"`{parameter}` names columns, but X came without feature names; give "
+                "indices."
+            )
+        position = {name: j for j, name in enumerate(names.tolist())}
+        unknown = [name for name in array.tolist() if name not in position]
+        if unknown:
+            raise ValueError(
+                f"`{parameter}` names {unknown[0]!r}, which is no feature of X."
+            )
+        array = np.array([position[name] for name in array.tolist()])
+    elif array.dtype.kind not in "iu":
+        raise TypeError(
+            f"`{parameter}` must hold indices, names or booleans; got "
+            f"{array[0].item()!r}."
+        )
+    outside = array[(array < -d) | (array >= d)]
+    if outside.size:
+        raise ValueError(
+            f"`{parameter}` has column {outside[0]}, but X has {d} features."
+        )
+    array = np.where(array < 0, array + d, array)
+    _, first = np.unique(array, return_index=True)
+    return array[np.sort(first)].astype(np.intp)
+
+
+class BaseSelector(SelectorMixin, BaseEstimator):
+    """Selection of features; a subclass calls `_limits` and `_select` in `fit`."""
+
+    def _limits(self) -> tuple[NDArray[np.intp], NDArray[np.intp], int]:
+        """Columns to keep, columns to leave out, and how many may be selected."""
+        d, names = self.n_features_in_, getattr(self, "feature_names_in_", None)
+        keep = find_columns(self.must_keep, d, names, "must_keep")
+        exclude = find_columns(self.exclude, d, names, "exclude")
+        both = np.intersect1d(keep, exclude)
+        if both.size:
+            raise ValueError(f"Column {both[0]} is in both `must_keep` and `exclude`.")
+        if len(exclude) == d:
+            raise ValueError("`exclude` leaves no feature to select.")
+        return keep, exclude, d - len(exclude)
+
+    def _count(self, keep: NDArray[np.intp], available: int) -> int:
+        n = min(
+            count_features(self.n_features_to_select, self.n_features_in_), available
+        )
+        if len(keep) > n:
+            raise ValueError(
+                f"`must_keep` has {len(keep)} columns, more than the {n} that "
+                f"n_features_to_select={self.n_features_to_select!r} allows."
+            )
+        return n
+
+    def _select(
+        self,
+        order: NDArray[np.intp],
+        scores: NDArray[np.float64],
+        exclude: NDArray[np.intp],
+    ) -> None:
+        """Record the selection: `order` best first, `scores` one per feature."""
+        d = len(scores)
+        self.selected_ = order
+        self.support_ = np.zeros(d, dtype=bool)
+        self.support_[order] = True
+        self.scores_ = scores
+        # The others follow by score, what was excluded comes last.
+        excluded = np.zeros(d, dtype=bool)
+        excluded[exclude] = True
+        rest = np.flatnonzero(~self.support_)
+        rest = rest[np.lexsort((rest, -scores[rest], excluded[rest]))]
+        self.ranking_ = np.empty(d, dtype=np.intp)
+        self.ranking_[np.concatenate([order, rest])] = np.arange(1, d + 1)
+
+    def _get_support_mask(self) -> NDArray[np.bool_]:
+        check_is_fitted(self)
+        mask: NDArray[np.bool_] = self.support_
+        return mask
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.target_tags.one_d_labels = True
+        tags.target_tags.two_d_labels = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags

@@ -1,0 +1,246 @@
+"""The baselines of SAUTE: maximum relevance, and random selection."""
+
+# SPDX-License-Identifier: BSD-3-Clause
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import _fit_context
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import validate_data
+
+from partlearn.candidates import FLOATS
+from partlearn.feature_selection._base import (
+    COLUMNS,
+    COUNT,
+    BaseSelector,
+    Columns,
+)
+from partlearn.feature_selection._criteria import relevance_only
+from partlearn.feature_selection._rounds import ConfidenceSelector
+from partlearn.feature_selection._saute import ROUNDS
+
+__all__ = ["MaxRelevance", "RandomSelection"]
+
+
+class MaxRelevance(ConfidenceSelector):
+    """Select the features that depend most on the latent label.
+
+    SAUTE without redundancy: features are sorted by the conditional entropy of the
+    label given the feature, and neighbours in the selected features vote on the
+    confidences.
+
+    Parameters
+    ----------
+    n_features_to_select : int, float, "auto" or None, default=0.15
+        As in :class:`SAUTE`.
+    alpha : float, default=0.6
+        Weight of the votes in [0, 1]. With 0 nobody votes: one-shot relevance under
+        candidates that count alike.
+    n_neighbors : int, default=8
+        Number of neighbours that vote.
+    var_floor : float, default=0.6
+        Least standard deviation of a feature inside a class, as a share of its standard
+        deviation over all rows.
+    normalize_votes : bool, default=False
+        Whether the votes on a row sum to one.
+    standardize : bool, default=True
+        Whether neighbours are found between columns of variance one.
+    max_iter : int, default=20
+        Most rounds of selecting and voting.
+    must_keep, exclude : sequence of int, str or bool, default=None
+        Columns to select in any case, and columns never to select.
+    validation_fraction : float, default=0.25
+        Share of the rows held out to choose the size; only for "auto".
+    random_state : int, RandomState or None, default=None
+        Which rows are held out; only for "auto".
+    n_jobs : int, default=None
+        Threads; the result does not depend on it.
+
+    Attributes
+    ----------
+    selected_ : ndarray of shape (n_selected,)
+        Indices of the selected features, best first.
+    support_ : ndarray of bool, shape (n_features_in_,)
+        Mask of the selected features.
+    scores_ : ndarray of shape (n_features_in_,)
+        Minus the conditional entropy of the label given each feature, in nats.
+    ranking_ : ndarray of shape (n_features_in_,)
+        Place of each feature, 1 is best.
+    relevance_, redundancy_ : ndarray of shape (n_selected,)
+        The scores along the path; the redundancy is not looked at and is zero.
+    label_confidence_ : ndarray of shape (n_samples, n_classes)
+        Belief in each candidate of each training row.
+    n_iter_ : int
+        Number of rounds.
+    classes_ : ndarray of shape (n_classes,)
+        The classes.
+    sizes_, hit_rates_ : ndarray
+        Sizes that "auto" tried and their hit rates.
+    n_features_in_ : int
+        Number of features seen in `fit`.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, where `X` had any.
+
+    See Also
+    --------
+    SAUTE : Avoids features that repeat each other.
+
+    References
+    ----------
+    Wei-Xuan Bao, Jun-Yi Hang and Min-Ling Zhang. Submodular Feature Selection for
+    Partial Label Learning. KDD 2022, 26-34. https://doi.org/10.1145/3534678.3539292
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from partlearn.candidates import make_candidates
+    >>> from partlearn.feature_selection import MaxRelevance
+    >>> X, y = load_wine(return_X_y=True)
+    >>> candidates = make_candidates(y, n_false=1, random_state=0)
+    >>> MaxRelevance(3).fit(X, candidates).selected_
+    array([11,  6,  0])
+    """
+
+    _parameter_constraints = ROUNDS
+
+    def __init__(
+        self,
+        n_features_to_select: float | int | str | None = 0.15,
+        *,
+        alpha: float = 0.6,
+        n_neighbors: int = 8,
+        var_floor: float = 0.6,
+        normalize_votes: bool = False,
+        standardize: bool = True,
+        max_iter: int = 20,
+        must_keep: Columns = None,
+        exclude: Columns = None,
+        validation_fraction: float = 0.25,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_features_to_select = n_features_to_select
+        self.alpha = alpha
+        self.n_neighbors = n_neighbors
+        self.var_floor = var_floor
+        self.normalize_votes = normalize_votes
+        self.standardize = standardize
+        self.max_iter = max_iter
+        self.must_keep = must_keep
+        self.exclude = exclude
+        self.validation_fraction = validation_fraction
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any) -> Self:
+        """Select features and learn the confidences.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Training rows.
+        y : candidate labels
+            1-D labels, a binary matrix of shape (n_samples, n_classes) or a sequence
+            of label sets; see :func:`partlearn.candidates.check_candidates`.
+
+        Returns
+        -------
+        self : MaxRelevance
+            The fitted selector.
+        """
+        self._fit(X, y, relevance_only)
+        return self
+
+
+class RandomSelection(BaseSelector):
+    """Select features at random: what every other selector has to beat.
+
+    Parameters
+    ----------
+    n_features_to_select : int, float or None, default=0.15
+        Number of features; or the fraction of them, rounded up; or all.
+    random_state : int, RandomState or None, default=None
+        Seed of the draw. Report the mean over several.
+    must_keep, exclude : sequence of int, str or bool, default=None
+        Columns to select in any case, and columns never to select.
+
+    Attributes
+    ----------
+    selected_ : ndarray of shape (n_selected,)
+        Indices of the selected features, as drawn.
+    support_ : ndarray of bool, shape (n_features_in_,)
+        Mask of the selected features.
+    scores_ : ndarray of shape (n_features_in_,)
+        Random numbers in (0, 1] that give the order.
+    ranking_ : ndarray of shape (n_features_in_,)
+        Place of each feature, 1 is best.
+    n_features_in_ : int
+        Number of features seen in `fit`.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, where `X` had any.
+
+    See Also
+    --------
+    SAUTE : Selects by what features say about the labels.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from partlearn.feature_selection import RandomSelection
+    >>> X, _ = load_wine(return_X_y=True)
+    >>> RandomSelection(4, random_state=0).fit_transform(X).shape
+    (178, 4)
+    """
+
+    _parameter_constraints = {  # noqa: RUF012
+        "n_features_to_select": COUNT,
+        "random_state": ["random_state"],
+        "must_keep": COLUMNS,
+        "exclude": COLUMNS,
+    }
+
+    def __init__(
+        self,
+        n_features_to_select: float | int | None = 0.15,
+        *,
+        random_state: Any = None,
+        must_keep: Columns = None,
+        exclude: Columns = None,
+    ) -> None:
+        self.n_features_to_select = n_features_to_select
+        self.random_state = random_state
+        self.must_keep = must_keep
+        self.exclude = exclude
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Draw the features.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Training rows; only their number of columns counts.
+        y : object, default=None
+            Not used.
+
+        Returns
+        -------
+        self : RandomSelection
+            The fitted selector.
+        """
+        X = validate_data(self, X, accept_sparse="csr", dtype=FLOATS)
+        keep, exclude, available = self._limits()
+        n = self._count(keep, available)
+        d = X.shape[1]
+        drawn = check_random_state(self.random_state).permutation(d)
+        scores = np.empty(d)
+        scores[drawn] = np.arange(d, 0, -1) / d
+        fixed = np.zeros(d, dtype=int)
+        fixed[keep], fixed[exclude] = -1, 1
+        drawn = drawn[np.argsort(fixed[drawn], kind="stable")]
+        self._select(drawn[:n].astype(np.intp), scores, exclude)
+        return self

@@ -1,0 +1,239 @@
+"""Standardised columns, a block at a time, from dense or sparse data.
+
+The selectors look at single columns: the points of a block of them, sums over the
+members of a class, bins. Neither a standardised copy of the data nor a dense copy of
+sparse data is ever made. In a sparse column all implicit zeros are one point that is
+counted many times.
+"""
+
+# SPDX-License-Identifier: BSD-3-Clause
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from partlearn.linalg import column_moments
+
+__all__ = ["N_BINS", "DenseColumns", "Points", "SparseColumns", "bin_codes", "columns"]
+
+N_BINS = 5
+_BLOCK = 1 << 21  # numbers in a block of columns
+
+
+class Points(NamedTuple):
+    """Standardised values of some columns.
+
+    ``values[indptr[j]:indptr[j + 1]]`` are those of the j-th column, each counted once;
+    where ``zeros`` is given, the column has ``zeros[j]`` more points at ``zero[j]``.
+    """
+
+    values: NDArray[np.float64]
+    indptr: NDArray[np.intp]
+    zero: NDArray[np.float64] | None = None
+    zeros: NDArray[np.intp] | None = None
+
+
+PointsAndSums = tuple[Points, NDArray[np.float64], NDArray[np.float64]]
+
+
+def columns(X: Any) -> DenseColumns | SparseColumns:
+    """Wrap validated data."""
+    return SparseColumns(X) if sp.issparse(X) else DenseColumns(X)
+
+
+def bin_codes(
+    x: NDArray[Any], mean: NDArray[np.float64], std: NDArray[np.float64]
+) -> NDArray[np.uint8]:
+    """Bins of SAUTE: how many of mean - 2s, mean - s, mean + s, mean + 2s are below.
+
+    Parameters
+    ----------
+    x : ndarray
+        Values.
+    mean, std : ndarray that broadcasts with `x`
+        Mean and standard deviation of the feature. A constant feature (``std == 0``)
+        is all in bin 0.
+
+    Returns
+    -------
+    codes : ndarray of uint8, shape of `x`
+        0 to 4.
+    """
+    codes = np.zeros(np.broadcast_shapes(x.shape, mean.shape), dtype=np.uint8)
+    for over in _steps(x, mean, std):
+        codes += over
+    return codes
+
+
+def _steps(
+    x: NDArray[Any], mean: NDArray[np.float64], std: NDArray[np.float64]
+) -> Iterator[NDArray[np.bool_]]:
+    """Whether values are over each of the four thresholds."""
+    for k in (-2.0, -1.0, 1.0, 2.0):
+        yield x > np.where(std > 0, mean + k * std, np.inf)
+
+
+class DenseColumns:
+    """Columns of an ndarray.
+
+    Parameters
+    ----------
+    X : ndarray of shape (m, d)
+        The data, float32 or float64.
+
+    Attributes
+    ----------
+    mean, std : ndarray of shape (d,)
+        Moments (ddof 1) in float64; a constant column has ``std == 0``.
+    """
+
+    sparse = False
+
+    def __init__(self, X: NDArray[Any]) -> None:
+        self.X = X
+        self.shape: tuple[int, int] = X.shape
+        self.mean, self.std = np.empty(self.shape[1]), np.empty(self.shape[1])
+        for block in self.blocks():
+            self.mean[block], self.std[block] = column_moments(X[:, block])
+        self.inverse = _inverse(self.std)
+        self.n_points: int = X.size
+
+    def blocks(self) -> Iterator[slice]:
+        """Slices that cover all columns, each of bounded size."""
+        return _slices(self.shape[1], max(8, _BLOCK // self.shape[0]))
+
+    def _block(self, which: Any) -> NDArray[np.float64]:
+        Z = np.array(self.X[:, which], dtype=np.float64, order="C")
+        Z -= self.mean[which]
+        Z *= self.inverse[which]
+        return Z
+
+    def _points(self, Z: NDArray[np.float64]) -> Points:
+        return Points(Z.T.flatten(), np.arange(Z.shape[1] + 1) * Z.shape[0])
+
+    def points_and_sums(self, which: Any, members: Any) -> PointsAndSums:
+        """Points, and their sums over the members of each class.
+
+        Parameters
+        ----------
+        which : slice or ndarray of int
+            The columns.
+        members : ndarray or CSR matrix of shape (q, m)
+            One where a row belongs to a class.
+
+        Returns
+        -------
+        points : Points
+            All values.
+        sums, squares : ndarray of shape (b, q)
+            Sums of the values and of their squares.
+        """
+        Z = self._block(which)
+        points = self._points(Z)
+        sums = np.ascontiguousarray((members @ Z).T)
+        np.multiply(Z, Z, out=Z)
+        return points, sums, np.ascontiguousarray((members @ Z).T)
+
+    def steps(self, which: Any) -> Iterator[NDArray[np.bool_]]:
+        """Whether values are over each of the four thresholds of the bins, (b, m)."""
+        x = np.ascontiguousarray(self.X[:, which].T)
+        return _steps(x, self.mean[which, None], self.std[which, None])
+
+    def codes(self, which: Any) -> NDArray[np.uint8]:
+        """Bins of some columns, (b, m)."""
+        x = self.X[:, which].T
+        return bin_codes(x, self.mean[which, None], self.std[which, None])
+
+    def scaled(
+        self, chosen: NDArray[np.intp], standardize: bool, X: Any = None
+    ) -> NDArray[Any]:
+        """Return the chosen columns for a search of neighbours, (m, len(chosen)).
+
+        The rows are those of `X`, by default those of the data themselves.
+        """
+        Z = np.ascontiguousarray((self.X if X is None else X)[:, chosen])
+        if standardize:
+            Z = (Z - self.mean[chosen]) * self.inverse[chosen]
+        return Z
+
+
+class SparseColumns:
+    """Columns of a sparse matrix; parameters and attributes as `DenseColumns`."""
+
+    sparse = True
+
+    def __init__(self, X: Any) -> None:
+        self.X = sp.csc_array(X)
+        self.X.sum_duplicates()
+        self.shape: tuple[int, int] = X.shape
+        self.mean, self.std = column_moments(self.X)
+        self.inverse = _inverse(self.std)
+        self.n_points: int = self.X.nnz
+        self.zero = -self.mean * self.inverse  # where a zero goes when standardised
+
+    def blocks(self) -> Iterator[slice]:
+        """Slices that cover all columns, each with a bounded number of entries."""
+        per_column = max(1, self.X.nnz // max(1, self.shape[1]))
+        return _slices(self.shape[1], max(64, _BLOCK // (4 * per_column)))
+
+    def _entries(self, which: Any) -> tuple[Any, NDArray[np.intp], NDArray[np.float64]]:
+        """Return sub-matrix, column of each entry, value of each entry."""
+        part = self.X[:, which]
+        column = np.repeat(np.arange(part.shape[1]), np.diff(part.indptr))
+        z = part.data * self.inverse[which][column] + self.zero[which][column]
+        return part, column, z
+
+    def points_and_sums(self, which: Any, members: Any) -> PointsAndSums:
+        """Points, and their sums over the members of each class."""
+        part, column, z = self._entries(which)
+        zero = self.zero[which]
+        zeros = self.shape[0] - np.diff(part.indptr)
+        members = sp.csr_array(members)
+        count = np.asarray(members.sum(axis=1)).ravel()
+
+        def total(extra: NDArray[np.float64]) -> NDArray[np.float64]:
+            entries = sp.csc_array((extra, part.indices, part.indptr), part.shape)
+            return np.asarray((members @ entries).toarray()).T
+
+        sums = total(z - zero[column]) + np.outer(zero, count)
+        squares = total(z**2 - zero[column] ** 2) + np.outer(zero**2, count)
+        points = Points(z, part.indptr.astype(np.intp), zero, zeros)
+        return points, np.ascontiguousarray(sums), np.ascontiguousarray(squares)
+
+    def codes(self, which: Any) -> NDArray[np.uint8]:
+        """Bins of some columns, dense (b, m): ask for few at a time."""
+        x = self.X[:, which].toarray().T
+        return bin_codes(x, self.mean[which, None], self.std[which, None])
+
+    def entry_codes(self) -> NDArray[np.uint8]:
+        """Bin of each stored entry, in the order of ``X.data``."""
+        column = np.repeat(np.arange(self.shape[1]), np.diff(self.X.indptr))
+        return bin_codes(self.X.data, self.mean[column], self.std[column])
+
+    def zero_codes(self) -> NDArray[np.uint8]:
+        """Bin of a zero in each column."""
+        return bin_codes(np.zeros(self.shape[1]), self.mean, self.std)
+
+    def scaled(self, chosen: NDArray[np.intp], standardize: bool, X: Any = None) -> Any:
+        """Return the chosen columns for a search of neighbours, CSR.
+
+        Distances do not change when a column is shifted, so the columns are scaled
+        but not centred and stay sparse.
+        """
+        part = (self.X if X is None else sp.csc_array(X))[:, chosen]
+        if standardize:
+            part = part @ sp.diags_array(self.inverse[chosen].astype(self.X.dtype))
+        return sp.csr_array(part)
+
+
+def _inverse(std: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.divide(1.0, std, out=np.zeros_like(std), where=std > 0)
+
+
+def _slices(d: int, width: int) -> Iterator[slice]:
+    return (slice(a, min(a + width, d)) for a in range(0, d, width))

@@ -1,0 +1,152 @@
+"""The greedy path: features one after the other, best first."""
+
+# SPDX-License-Identifier: BSD-3-Clause
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from partlearn.feature_selection._criteria import (
+    Criterion,
+    PathState,
+    relevance_only,
+)
+from partlearn.feature_selection._redundancy import Redundancy
+from partlearn.feature_selection._relevance import Relevance
+
+__all__ = ["Path", "greedy_path"]
+
+_TIE = 1e-10  # scores closer than this, relative to one, are equal
+
+
+@dataclass
+class Path:
+    """Features in the order of their selection, and why.
+
+    Parameters
+    ----------
+    order : ndarray of int, shape (n,)
+        The selected features.
+    relevance, redundancy : ndarray of shape (n,)
+        ``-H(c | f)`` and mean redundancy of each feature when it was selected.
+    scores : ndarray of shape (d,)
+        Value of the criterion: of a selected feature when it was selected, of the
+        others after the last selection.
+    """
+
+    order: NDArray[np.intp]
+    relevance: NDArray[np.float64]
+    redundancy: NDArray[np.float64]
+    scores: NDArray[np.float64]
+
+
+def greedy_path(
+    relevance: Relevance,
+    redundancy: Redundancy | None,
+    F: NDArray[np.float64],
+    n: int,
+    *,
+    criterion: Criterion,
+    keep: NDArray[np.intp],
+    exclude: NDArray[np.intp],
+) -> Path:
+    """Select `n` features greedily.
+
+    Parameters
+    ----------
+    relevance : Relevance
+        Relevance of the features.
+    redundancy : Redundancy or None
+        Where redundancies come from; not used by ``relevance_only``.
+    F : ndarray of shape (m, q)
+        Confidences, for criteria that need the redundancy given the label.
+    n : int
+        How many features, `keep` included.
+    criterion : callable
+        Scores of the features.
+    keep : ndarray of int
+        Features that come first, ordered among themselves by the criterion.
+    exclude : ndarray of int
+        Features that are never selected.
+
+    Returns
+    -------
+    path : Path
+        Equal scores are resolved by the lowest index.
+    """
+    values = relevance.values.copy()
+    d = len(values)
+    error = np.full(d, relevance.error)
+    state = PathState(
+        relevance=values,
+        prior_entropy=relevance.prior_entropy,
+        entropy=np.zeros(d) if redundancy is None else redundancy.entropy,
+        redundancy=np.zeros(d),
+        conditional=np.zeros(d),
+    )
+    open_ = np.ones(d, dtype=bool)
+    open_[exclude] = False
+    kept = np.zeros(d, dtype=bool)
+    kept[keep] = True
+    order = np.empty(n, dtype=np.intp)
+    found = np.empty((2, n))
+    final = np.empty(d)
+    for p in range(n):
+        allowed = kept & open_ if p < len(keep) else open_
+        f, score = _best(state, criterion, allowed, error, relevance)
+        order[p], final[f], open_[f] = f, score, False
+        found[:, p] = values[f], state.mean_redundancy[f]
+        if criterion is not relevance_only and redundancy is not None:
+            state.redundancy += redundancy.row(f)
+            if getattr(criterion, "conditional", False):
+                state.conditional += redundancy.conditional_row(f, F)
+        state.n_selected = p + 1
+    rest = np.ones(d, dtype=bool)
+    rest[order] = False
+    if rest.any():
+        final[rest] = _scores(criterion, state)[rest]
+    return Path(order, found[0], found[1], final)
+
+
+def _best(
+    state: PathState,
+    criterion: Criterion,
+    allowed: NDArray[np.bool_],
+    error: NDArray[np.float64],
+    relevance: Relevance,
+) -> tuple[int, float]:
+    """Best allowed feature and its score.
+
+    Where relevance is known in single precision only, the features that might be the
+    best, if there are several, are computed again in double precision, so that the
+    choice is that of exact values.
+    """
+    while True:
+        scores = np.where(allowed, _scores(criterion, state), -np.inf)
+        if not error.any():
+            break
+        high = _scores(criterion, replace(state, relevance=state.relevance + error))
+        low = _scores(criterion, replace(state, relevance=state.relevance - error))
+        near = allowed & (high >= np.where(allowed, low, -np.inf).max())
+        which = np.flatnonzero(near & (error > 0))
+        if np.count_nonzero(near) == 1 or not which.size:
+            break
+        state.relevance[which] = relevance.exact(which)
+        error[which] = 0.0
+    best = scores.max()
+    f = int(np.argmax(scores >= best - _TIE * max(1.0, abs(best))))
+    return f, float(scores[f])
+
+
+def _scores(criterion: Criterion, state: PathState) -> NDArray[np.float64]:
+    scores: Any = np.asarray(criterion(state), dtype=np.float64)
+    if scores.shape != state.relevance.shape or np.isnan(scores).any():
+        raise ValueError(
+            "`criterion` must return one score per feature and no NaN; got shape "
+            f"{scores.shape} for {len(state.relevance)} features."
+        )
+    return scores

@@ -1,0 +1,286 @@
+"""Redundancy between features: mutual information of their five bins, in nats.
+
+Dense data are packed, one bit per row and bin, so that the joint counts of two features
+are the numbers of bits that they share. Sparse data are counted along the rows in which
+one of the two features is not in its commonest place, its zero. No label enters, so
+that what has been computed once serves all rounds.
+"""
+
+# SPDX-License-Identifier: BSD-3-Clause
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from partlearn.feature_selection._columns import N_BINS, DenseColumns, SparseColumns
+
+__all__ = [
+    "DenseTables",
+    "Redundancy",
+    "SparseTables",
+    "compiled",
+    "information",
+    "joint_counts",
+    "tables",
+]
+
+PACKED = (0, 1, 3, 4)  # the middle bin holds what is in no other
+_CHUNK = 1 << 17  # words looked at together in the NumPy path: they stay in cache
+_CACHE = 1 << 28  # bytes of mutual information that are remembered
+_WORTH_COMPILING = 2e6  # words of a packed matrix from which compiled loops are asked
+
+
+def counts_log_counts(n: NDArray[Any]) -> NDArray[np.float64]:
+    """``n ln n``, zero where `n` is zero."""
+    n = np.asarray(n, dtype=np.float64)
+    return n * np.log(np.where(n > 0, n, 1.0))
+
+
+def information(joint: NDArray[Any], m: float) -> NDArray[np.float64]:
+    """Mutual information of tables of counts.
+
+    Parameters
+    ----------
+    joint : ndarray of shape (..., 5, 5)
+        Counts of pairs of bins.
+    m : float
+        What the counts of a table sum to.
+
+    Returns
+    -------
+    information : ndarray of shape (...)
+        ``H(f) + H(g) - H(f, g)`` in nats, never negative.
+    """
+    total = counts_log_counts(joint).sum(axis=(-2, -1))
+    for axis in (-2, -1):
+        total = total - counts_log_counts(joint.sum(axis=axis)).sum(axis=-1)
+    value: NDArray[np.float64] = np.maximum(total / m + np.log(m), 0.0)
+    return value
+
+
+def joint_counts(
+    planes: NDArray[np.uint64], counts: NDArray[np.int64], f: int
+) -> NDArray[np.int64]:
+    """Joint counts of one feature with all features: the NumPy path.
+
+    Parameters
+    ----------
+    planes : ndarray of uint64, shape (d, 4, w)
+        Bits of the rows that are in each packed bin.
+    counts : ndarray of shape (d, 5)
+        Number of rows in each bin.
+    f : int
+        The feature.
+
+    Returns
+    -------
+    joint : ndarray of shape (d, 5, 5)
+        ``joint[g, a, b]`` rows have `f` in bin a and `g` in bin b.
+    """
+    d, n_planes, words = planes.shape
+    joint = np.zeros((d, N_BINS, N_BINS), dtype=np.int64)
+    step = max(1, _CHUNK // (n_planes * words))
+    for start in range(0, d, step):
+        part = planes[start : start + step]
+        for i, a in enumerate(PACKED):
+            if counts[f, a]:
+                common = np.bitwise_count(part & planes[f, i])
+                shared = common.sum(axis=-1, dtype=np.int64)
+                joint[start : start + step, a, PACKED] = shared
+    return _complete(joint, counts[f], counts, 2)
+
+
+def _complete(
+    joint: NDArray[np.int64],
+    of_f: NDArray[np.int64],
+    counts: NDArray[np.int64],
+    f_rest: int,
+    rest: NDArray[np.intp] | int = 2,
+) -> NDArray[np.int64]:
+    """Fill in the row and the column of the bins that were not counted, in place."""
+    every = np.arange(len(joint))
+    joint[every, :, rest] = 0
+    joint[every, :, rest] = of_f - joint.sum(axis=2)
+    joint[:, f_rest, :] = 0
+    joint[:, f_rest, :] = counts - joint.sum(axis=1)
+    return joint
+
+
+@cache
+def compiled() -> Any:
+    """Return the module with the compiled loops, or None without numba."""
+    try:
+        from partlearn.feature_selection import _redundancy_numba
+    except ImportError:
+        return None
+    return _redundancy_numba
+
+
+class DenseTables:
+    """Mutual information of dense columns from packed bins: m d / 2 bytes.
+
+    Parameters
+    ----------
+    columns : DenseColumns
+        The data.
+    use_compiled : bool, default=None
+        Whether to use the compiled loop. By default where numba is installed and the
+        work is worth it.
+
+    Attributes
+    ----------
+    counts : ndarray of shape (d, 5)
+        Number of rows in each bin.
+    """
+
+    def __init__(self, columns: DenseColumns, use_compiled: bool | None = None) -> None:
+        m, d = columns.shape
+        self._m = m
+        self._planes = np.empty((d, len(PACKED), -(-m // 64)), dtype=np.uint64)
+        for block in columns.blocks():
+            low, below, above, high = (_packed(bits) for bits in columns.steps(block))
+            # Steps of a value over the thresholds become bins.
+            self._planes[block, 0] = ~low & _packed(np.ones((1, m), dtype=bool))
+            self._planes[block, 1] = low & ~below
+            self._planes[block, 2] = above & ~high
+            self._planes[block, 3] = high
+        self.counts = np.zeros((d, N_BINS), dtype=np.int64)
+        for i, a in enumerate(PACKED):
+            bits = np.bitwise_count(self._planes[:, i])
+            self.counts[:, a] = bits.sum(axis=1, dtype=np.int64)
+        self.counts[:, 2] = m - self.counts.sum(axis=1)
+        if use_compiled is None:
+            use_compiled = self._planes.size > _WORTH_COMPILING
+        self._kernels = compiled() if use_compiled else None
+        if self._kernels is not None:
+            self._log_table = counts_log_counts(np.arange(m + 1))
+
+    def row(self, f: int) -> NDArray[np.float64]:
+        """Mutual information of feature `f` with all features, (d,)."""
+        if self._kernels is not None:
+            return self._kernels.information_row(
+                self._planes, self.counts, f, self._log_table
+            )
+        return information(joint_counts(self._planes, self.counts, f), self._m)
+
+
+def _packed(bits: NDArray[np.bool_]) -> NDArray[np.uint64]:
+    """Pack the last axis into words, the last of which is filled up with zeros."""
+    rows, m = bits.shape
+    words = np.zeros((rows, -(-m // 64)), dtype=np.uint64)
+    packed = np.packbits(bits, axis=1)
+    words.view(np.uint8)[:, : packed.shape[1]] = packed
+    return words
+
+
+class SparseTables:
+    """Mutual information of sparse columns, without making them dense.
+
+    Parameters and attributes are those of :class:`DenseTables`. A row costs the entries
+    of the data rows in which the feature is not in the bin of its zeros.
+    """
+
+    def __init__(self, columns: SparseColumns) -> None:
+        m, d = self._m, self._d = columns.shape
+        codes, self._rest = columns.entry_codes(), columns.zero_codes().astype(np.intp)
+        X = columns.X
+        column = np.repeat(np.arange(d), np.diff(X.indptr))
+        away = codes != self._rest[column]
+        # Entries store their bin plus one: a stored zero would be taken for no entry.
+        entries = (codes[away] + 1, (X.indices[away], column[away]))
+        self._by_column = sp.csc_array(entries, shape=(m, d))
+        self._by_row = sp.csr_array(entries, shape=(m, d))
+        self.counts = np.zeros((d, N_BINS), dtype=np.int64)
+        np.add.at(self.counts, (column[away], codes[away]), 1)
+        self.counts[np.arange(d), self._rest] = m - self.counts.sum(axis=1)
+
+    def row(self, f: int) -> NDArray[np.float64]:
+        """Mutual information of feature `f` with all features, (d,)."""
+        start, stop = self._by_column.indptr[f : f + 2]
+        rows = self._by_column.indices[start:stop]
+        part = self._by_row[rows]
+        of_f = np.repeat(
+            self._by_column.data[start:stop].astype(np.intp) - 1, np.diff(part.indptr)
+        )
+        keys = (part.indices.astype(np.intp) * N_BINS + of_f) * N_BINS
+        keys += part.data - 1
+        joint = np.bincount(keys, minlength=self._d * N_BINS**2)
+        joint = joint.reshape(self._d, N_BINS, N_BINS)
+        joint = _complete(
+            joint, self.counts[f], self.counts, int(self._rest[f]), self._rest
+        )
+        return information(joint, self._m)
+
+
+def tables(columns: DenseColumns | SparseColumns) -> DenseTables | SparseTables:
+    """Choose the way of counting for the data at hand."""
+    if isinstance(columns, SparseColumns):
+        return SparseTables(columns)
+    return DenseTables(columns)
+
+
+class Redundancy:
+    """Mutual information with features as they get selected, remembered.
+
+    Parameters
+    ----------
+    columns : DenseColumns or SparseColumns
+        The data.
+
+    Attributes
+    ----------
+    entropy : ndarray of shape (d,)
+        Entropy of the bins of each feature.
+    """
+
+    def __init__(self, columns: DenseColumns | SparseColumns) -> None:
+        self._columns = columns
+        self._tables = tables(columns)
+        m, d = columns.shape
+        self.entropy = np.log(m) - counts_log_counts(self._tables.counts).sum(1) / m
+        self._rows: dict[int, NDArray[np.float64]] = {}
+        self._room = max(1, _CACHE // (8 * d))
+
+    def row(self, f: int) -> NDArray[np.float64]:
+        """Mutual information of feature `f` with all features, (d,)."""
+        found = self._rows.get(f)
+        if found is None:
+            found = self._tables.row(f)
+            if len(self._rows) < self._room:
+                self._rows[f] = found
+        return found
+
+    def conditional_row(self, f: int, F: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Mutual information of `f` with all features given the label, (d,).
+
+        Rows count towards a class with their confidence `F` (m, q) in it.
+        """
+        m, q = F.shape
+        at = self._columns
+        of_f = at.codes(np.array([f]))[0]
+        parts = []
+        for codes in _code_blocks(at, q):
+            joint = np.zeros((q, codes.shape[0], N_BINS, N_BINS))
+            for a in np.unique(of_f):
+                rows = of_f == a
+                weight = np.ascontiguousarray(F[rows].T)
+                for b in range(N_BINS):
+                    hit = (codes[:, rows] == b).astype(np.float64)
+                    joint[:, :, a, b] = weight @ hit.T
+            prior = joint[:, 0].sum(axis=(1, 2))  # weight of each class
+            seen = prior > 0
+            each = information(joint[seen] / prior[seen, None, None, None], 1.0)
+            parts.append(prior[seen] @ each / m)
+        return np.concatenate(parts)
+
+
+def _code_blocks(columns: DenseColumns | SparseColumns, q: int) -> Any:
+    """Bins of all columns, few at a time: a table has 25 q numbers per column."""
+    m, d = columns.shape
+    width = max(1, _CHUNK * 8 // max(m, N_BINS**2 * q))
+    return (columns.codes(np.arange(a, min(a + width, d))) for a in range(0, d, width))

@@ -1,0 +1,289 @@
+"""Relevance of single features to the latent label: minus the conditional entropy.
+
+Each class is a Gaussian over the rows that still favour it; Bayes' rule turns a value
+of a feature into a distribution over the classes, and the mean entropy of that
+distribution over the rows estimates H(c | f). All features are done in one pass over
+blocks of columns; no array of size m x d x q exists.
+"""
+
+# SPDX-License-Identifier: BSD-3-Clause
+
+from __future__ import annotations
+
+from functools import cache, cached_property
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from joblib import Parallel, delayed
+from numpy.typing import NDArray
+
+from partlearn.feature_selection._columns import DenseColumns, Points, SparseColumns
+
+__all__ = [
+    "Relevance",
+    "class_gaussians",
+    "compiled",
+    "entropy_sums",
+    "membership",
+    "posterior_entropy",
+]
+
+_CHUNK = 1 << 19  # numbers in the largest temporary of the NumPy path
+_WORTH_COMPILING = 2e7  # exponentials from which the compiled loop is asked for
+_ROUGHEST = 0.5  # floor of the spread from which single precision is enough
+SINGLE_ERROR = 2e-6  # bound on the error of an entropy in single precision
+
+
+def membership(F: NDArray[Any], S: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Rows that still favour a class: candidates with ``F >= 1 / |S_i|``.
+
+    Parameters
+    ----------
+    F : ndarray of shape (m, q)
+        Confidences, float64.
+    S : ndarray of bool, shape (m, q)
+        Candidates.
+
+    Returns
+    -------
+    D : ndarray of bool, shape (m, q)
+        A row may favour several classes, and favours at least one.
+    """
+    # Equality holds at the start and has to survive normalisation.
+    least = 1 / S.sum(axis=1, keepdims=True) - 1e-12
+    return S & (least <= F)
+
+
+def class_gaussians(
+    count: NDArray[np.float64],
+    sums: NDArray[np.float64],
+    squares: NDArray[np.float64],
+    var_floor: float,
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Mean and spread of standardised features inside the classes.
+
+    Parameters
+    ----------
+    count : ndarray of shape (q,)
+        Members of each class, none zero.
+    sums, squares : ndarray of shape (b, q)
+        Sums over the members.
+    var_floor : float
+        Least spread, as a share of the spread over all rows (which is one).
+
+    Returns
+    -------
+    mean, std : ndarray of shape (b, q)
+        Moments, ddof 1; a class of one member has the least spread.
+    """
+    mean = sums / count
+    var = squares - sums * mean
+    var[var <= 8 * np.finfo(np.float64).eps * squares] = 0.0  # round-off
+    var /= np.maximum(count - 1, 1)
+    var[:, count == 1] = 0.0
+    return mean, np.maximum(np.sqrt(var), var_floor)
+
+
+def posterior_entropy(
+    x: NDArray[np.float64],
+    mean: NDArray[np.float64],
+    inverse: NDArray[np.float64],
+    offset: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """Entropy, in nats, of the classes given a value, in the log domain.
+
+    Parameters
+    ----------
+    x : ndarray
+        Values.
+    mean, inverse, offset : ndarray with one more leading axis of length q
+        ``mu_l``, ``1 / (sqrt(2) sigma_l)`` and ``ln p(l) - ln sigma_l``.
+
+    Returns
+    -------
+    entropy : ndarray, shape of `x`
+        ``ln Z - sum_l e_l a_l / Z`` with ``a_l = offset_l - ((x - mu_l) inverse_l)^2``
+        less its maximum, ``e_l = exp(a_l)`` and ``Z = sum_l e_l``.
+    """
+    a = x - mean
+    a *= inverse
+    a *= a
+    np.subtract(offset, a, out=a)
+    a -= a.max(axis=0)
+    e = np.exp(a)
+    Z = e.sum(axis=0)
+    e *= a
+    return np.log(Z) - e.sum(axis=0) / Z
+
+
+def entropy_sums(
+    values: NDArray[np.float64],
+    indptr: NDArray[np.intp],
+    mean: NDArray[np.float64],
+    inverse: NDArray[np.float64],
+    offset: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """Sum of the posterior entropies over the points of each column: the NumPy path.
+
+    Parameters
+    ----------
+    values, indptr : ndarray
+        Points of the columns, see :class:`Points`.
+    mean, inverse, offset : ndarray of shape (b, q)
+        As in :func:`posterior_entropy`, one row per column.
+
+    Returns
+    -------
+    sums : ndarray of shape (b,)
+        Zero for a column without points.
+    """
+    b, q = mean.shape
+    lengths = np.diff(indptr)
+    step = max(1, _CHUNK // q)
+    sums = np.zeros(b)
+    if b and lengths[0] >= step and (lengths == lengths[0]).all():
+        for j in range(b):  # long columns: the parameters need no gathering
+            for start in range(indptr[j], indptr[j + 1], step):
+                x = values[start : min(start + step, indptr[j + 1])]
+                parameters = (p[j, :, None] for p in (mean, inverse, offset))
+                sums[j] += posterior_entropy(x, *parameters).sum()
+        return sums
+    column = np.repeat(np.arange(b), lengths)
+    transposed = [np.ascontiguousarray(p.T) for p in (mean, inverse, offset)]
+    for start in range(0, len(values), step):
+        x, c = values[start : start + step], column[start : start + step]
+        h = posterior_entropy(x, *(np.take(p, c, axis=1) for p in transposed))
+        sums += np.bincount(c, weights=h, minlength=b)
+    return sums
+
+
+@cache
+def compiled() -> Any:
+    """Return the module with the compiled loops, or None without numba."""
+    try:
+        from partlearn.feature_selection import _relevance_numba
+    except ImportError:
+        return None
+    return _relevance_numba
+
+
+class Relevance:
+    """Relevance of all features under one set of confidences.
+
+    Parameters
+    ----------
+    columns : DenseColumns or SparseColumns
+        The data.
+    F : ndarray of shape (m, q)
+        Confidences, float64.
+    S : ndarray of bool, shape (m, q)
+        Candidates.
+    var_floor : float
+        Least spread of a class, as a share of the feature's spread.
+    n_jobs : int, default=None
+        Threads; the values do not depend on it.
+    use_compiled : bool, default=None
+        Whether to use the compiled loop. By default where numba is installed and the
+        work is worth it.
+
+    Attributes
+    ----------
+    values : ndarray of shape (d,)
+        ``-H(c | f)`` in nats, none positive.
+    error : float
+        Bound on the error of `values`: zero in double precision.
+    prior_entropy : float
+        Entropy of the label without any feature.
+    """
+
+    def __init__(
+        self,
+        columns: DenseColumns | SparseColumns,
+        F: NDArray[np.float64],
+        S: NDArray[np.bool_],
+        *,
+        var_floor: float,
+        n_jobs: int | None = None,
+        use_compiled: bool | None = None,
+    ) -> None:
+        D = membership(F, S)
+        prior = F.mean(axis=0)
+        active = D.any(axis=0) & (prior > 0)
+        D, prior = D[:, active], prior[active]
+        self._columns, self._var_floor = columns, var_floor
+        self._log_prior = np.log(prior)
+        self.prior_entropy = float(-(prior * self._log_prior).sum())
+        self._count = D.sum(axis=0).astype(np.float64)
+        self._member_rows = sp.csr_array(D)
+        points = columns.n_points
+        if use_compiled is None:
+            use_compiled = points * len(prior) > _WORTH_COMPILING
+        self._kernels = kernels = compiled() if use_compiled else None
+        # Few points per column of sparse data: double precision costs little there.
+        single = kernels is not None and not columns.sparse and var_floor >= _ROUGHEST
+        self.error = SINGLE_ERROR if single else 0.0
+        if single:
+            task = delayed(self._single)
+        else:
+            task = delayed(self._double)
+        parts = Parallel(n_jobs=n_jobs, prefer="threads")(
+            task(block, kernels) for block in columns.blocks()
+        )
+        self.values: NDArray[np.float64] = np.concatenate(parts)
+
+    @cached_property
+    def _members(self) -> Any:
+        """Membership as a (q, m) matrix, sparse where products are cheaper so."""
+        rows = self._member_rows
+        few = rows.nnz < 0.25 * rows.shape[0] * rows.shape[1]
+        members = rows.T.astype(np.float64)
+        return sp.csr_array(members) if few else members.toarray()
+
+    def exact(self, which: NDArray[np.intp]) -> NDArray[np.float64]:
+        """Give the values of some features in double precision."""
+        return self._double(which, self._kernels)
+
+    def _double(self, which: Any, kernels: Any) -> NDArray[np.float64]:
+        points, sums, squares = self._columns.points_and_sums(which, self._members)
+        parameters = self._parameters(sums, squares)
+        kernel = entropy_sums if kernels is None else kernels.entropy_sums
+        total = kernel(points.values, points.indptr, *parameters)
+        if points.zeros is not None:
+            total = total + points.zeros * _entropy_at(points, *parameters)
+        return -total / self._columns.shape[0]
+
+    def _single(self, block: slice, kernels: Any) -> NDArray[np.float64]:
+        at = self._columns
+        points, sums, squares = kernels.points_and_sums(
+            at.X,
+            block.start,
+            at.mean[block],
+            at.inverse[block],
+            self._member_rows.indptr,
+            self._member_rows.indices,
+            len(self._count),
+        )
+        parameters = self._parameters(sums.T, squares.T)
+        indptr = np.arange(points.shape[0] + 1) * points.shape[1]
+        total = kernels.entropy_sums_single(points.ravel(), indptr, *parameters)
+        return -total / at.shape[0]
+
+    def _parameters(
+        self, sums: NDArray[np.float64], squares: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+        """Mean, inverse and offset of :func:`posterior_entropy`, each (b, q)."""
+        mean, std = class_gaussians(self._count, sums, squares, self._var_floor)
+        mean, std = np.ascontiguousarray(mean), np.ascontiguousarray(std)
+        return mean, np.sqrt(0.5) / std, self._log_prior - np.log(std)
+
+
+def _entropy_at(
+    points: Points,
+    mean: NDArray[np.float64],
+    inverse: NDArray[np.float64],
+    offset: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """Entropy of the classes where the sparse columns are zero, (b,)."""
+    assert points.zero is not None
+    return posterior_entropy(points.zero, mean.T, inverse.T, offset.T)

@@ -1,0 +1,232 @@
+"""Rounds of selection and voting, shared by SAUTE and maximum relevance."""
+
+# SPDX-License-Identifier: BSD-3-Clause
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+
+from partlearn.candidates import (
+    refine,
+    uniform_confidence,
+    validate_partial_data,
+    vote,
+    vote_weights,
+)
+from partlearn.feature_selection._auto import held_out_hits, sizes_to_try, smallest_good
+from partlearn.feature_selection._base import BaseSelector, count_features
+from partlearn.feature_selection._columns import DenseColumns, SparseColumns, columns
+from partlearn.feature_selection._criteria import Criterion, relevance_only
+from partlearn.feature_selection._greedy import Path, greedy_path
+from partlearn.feature_selection._redundancy import Redundancy
+from partlearn.feature_selection._relevance import Relevance
+from partlearn.neighbors import self_neighbors
+
+__all__ = ["ConfidenceSelector", "Rounds", "Setting", "alternate"]
+
+
+@dataclass(frozen=True)
+class Setting:
+    """Parameters of the rounds; see :class:`SAUTE` for their meaning."""
+
+    alpha: float
+    n_neighbors: int
+    var_floor: float
+    normalize_votes: bool
+    standardize: bool
+    max_iter: int
+    criterion: Criterion
+    keep: NDArray[np.intp]
+    exclude: NDArray[np.intp]
+    n_jobs: int | None
+
+
+@dataclass(frozen=True)
+class Rounds:
+    """Result of the rounds: last path, confidences after it, how it ended."""
+
+    path: Path
+    F: NDArray[Any]
+    n_iter: int
+    settled: bool
+
+
+def alternate(
+    data: DenseColumns | SparseColumns,
+    S: NDArray[np.bool_],
+    n: int,
+    setting: Setting,
+    *,
+    length: int | None = None,
+) -> Rounds:
+    """Select features, let neighbours vote in them, until the selection stays.
+
+    Parameters
+    ----------
+    data : DenseColumns or SparseColumns
+        The data.
+    S : ndarray of bool, shape (m, q)
+        Candidates.
+    n : int
+        Features to select. Where these are all that may be selected there is nothing
+        to wait for, and one round is enough.
+    setting : Setting
+        Everything else.
+    length : int, default=None
+        Go on with the path of the last round until it has this many features.
+
+    Returns
+    -------
+    rounds : Rounds
+        The last round.
+    """
+    F: NDArray[Any] = uniform_confidence(S)
+    redundancy = None if setting.criterion is relevance_only else Redundancy(data)
+    settled = n == data.shape[1] - len(setting.exclude)
+    chosen: NDArray[np.intp] | None = None
+    neighbors: Any = None
+    n_iter = 0
+    while n_iter < setting.max_iter:
+        n_iter += 1
+        relevance = Relevance(
+            data, F, S, var_floor=setting.var_floor, n_jobs=setting.n_jobs
+        )
+        path = _path(relevance, redundancy, F, n, setting)
+        before, used = chosen, F
+        chosen = np.sort(path.order)
+        if before is None or not np.array_equal(chosen, before):
+            Z = data.scaled(path.order, setting.standardize)
+            neighbors = self_neighbors(
+                Z, setting.n_neighbors, warm_start=neighbors, n_jobs=setting.n_jobs
+            )
+        else:  # the same columns, hence the same neighbours
+            settled = True
+        F = _voted(F, S, neighbors, setting)
+        if settled:
+            break
+    if length is not None and length > n:
+        path = _path(relevance, redundancy, used, length, setting)
+    return Rounds(path, F, n_iter, settled)
+
+
+def _path(
+    relevance: Relevance,
+    redundancy: Redundancy | None,
+    F: NDArray[np.float64],
+    n: int,
+    setting: Setting,
+) -> Path:
+    return greedy_path(
+        relevance,
+        redundancy,
+        F,
+        n,
+        criterion=setting.criterion,
+        keep=setting.keep,
+        exclude=setting.exclude,
+    )
+
+
+def _voted(
+    F: NDArray[Any],
+    S: NDArray[np.bool_],
+    neighbors: NDArray[np.int64],
+    setting: Setting,
+) -> NDArray[Any]:
+    """Mix own confidence and votes: ``(1 - alpha) F + alpha V``, inside the sets."""
+    V = setting.alpha * vote(F, neighbors)
+    if setting.normalize_votes:
+        V /= vote_weights(neighbors.shape[1]).sum()
+    return refine(F, V, S, own=1 - setting.alpha)
+
+
+class ConfidenceSelector(BaseSelector):
+    """A selector that alternates between selecting and voting."""
+
+    def _fit(self, X: Any, y: Any, criterion: Criterion) -> None:
+        X, S = validate_partial_data(
+            self, X, y, accept_sparse="csr", ensure_min_samples=2
+        )
+        if S.shape[1] < 2:
+            raise ValueError(
+                f"{type(self).__name__} needs at least two classes; y has 1 class "
+                f"({self.classes_[0]!r})."
+            )
+        keep, exclude, available = self._limits()
+        setting = Setting(
+            self.alpha,
+            self.n_neighbors,
+            self.var_floor,
+            self.normalize_votes,
+            self.standardize,
+            self.max_iter,
+            criterion,
+            keep,
+            exclude,
+            self.n_jobs,
+        )
+        length = None
+        if isinstance(self.n_features_to_select, str):
+            n = self._choose(X, S, setting, available)
+        elif self.n_features_to_select is None:
+            n, length = self._usual(keep, available), available
+        else:
+            n = self._count(keep, available)
+        rounds = alternate(columns(X), S, n, setting, length=length)
+        if not rounds.settled:
+            warnings.warn(
+                f"The selection still changes after max_iter={self.max_iter} rounds. "
+                "The features are usable, as published; raise `max_iter` to let the "
+                "rounds settle, or set alpha=0 to do without voting.",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+        path = rounds.path
+        self._select(path.order, path.scores, exclude)
+        self.relevance_, self.redundancy_ = path.relevance, path.redundancy
+        self.label_confidence_ = rounds.F.astype(X.dtype, copy=False)
+        self.n_iter_ = rounds.n_iter
+
+    def _usual(self, keep: NDArray[np.intp], available: int) -> int:
+        """Features that vote where no number is given."""
+        return min(max(count_features(0.15, self.n_features_in_), len(keep)), available)
+
+    def _choose(
+        self, X: Any, S: NDArray[np.bool_], setting: Setting, available: int
+    ) -> int:
+        """Size with the fewest features that is not clearly worse than the best."""
+        sizes = sizes_to_try(self.n_features_in_, len(setting.keep), available)
+        m = X.shape[0]
+        order = check_random_state(self.random_state).permutation(m)
+        n_held = min(max(1, round(self.validation_fraction * m)), m - 2)
+        if n_held < 1 or len(sizes) == 1:
+            self.sizes_, self.hit_rates_ = sizes[:1], np.full(1, np.nan)
+            return int(sizes[0])
+        held, kept = np.sort(order[:n_held]), np.sort(order[n_held:])
+        data = columns(X[kept])
+        start = min(self._usual(setting.keep, available), int(sizes[-1]))
+        rounds = alternate(data, S[kept], start, setting, length=int(sizes[-1]))
+        hits = held_out_hits(
+            data,
+            X[held],
+            rounds.F,
+            S[held],
+            rounds.path.order,
+            sizes,
+            setting.standardize,
+        )
+        self.sizes_, weight = sizes, 1.0 / S[held].sum(axis=1)
+        self.hit_rates_ = hits @ weight / weight.sum()
+        return int(sizes[smallest_good(hits, weight)])
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        return tags

@@ -1,0 +1,151 @@
+"""Mutual information of binned features."""
+
+import sys
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.metrics import mutual_info_score
+
+from partlearn.candidates import make_candidates, uniform_confidence
+from partlearn.feature_selection import _redundancy
+from partlearn.feature_selection._columns import bin_codes, columns
+from partlearn.feature_selection._redundancy import (
+    DenseTables,
+    Redundancy,
+    SparseTables,
+    information,
+    joint_counts,
+    tables,
+)
+
+
+def data_with_everything(rng, m=203):
+    X = rng.normal(size=(m, 12))
+    X[:, 1] = X[:, 0]
+    X[:, 2] = 4.0
+    X[:, 3] = rng.random(m) < 0.1
+    X[:, 4] = rng.random(m) < 0.9
+    X[:, 5] = rng.poisson(0.3, m)
+    X[:, 6] = np.where(rng.random(m) < 0.02, 40.0, 0.0)
+    X[:, 7] = -X[:, 0]
+    return X
+
+
+def test_bins_are_those_of_the_paper():
+    x = np.array([-2.5, -2.0, -1.5, -1.0, 0.0, 1.0, 1.5, 2.0, 2.5])
+    codes = bin_codes(x, np.zeros(1), np.ones(1))
+    assert_array_equal(codes, [0, 0, 1, 1, 2, 2, 3, 3, 4])
+    assert_array_equal(bin_codes(x, np.zeros(1), np.zeros(1)), np.zeros(9))
+
+
+def test_hand_computed_information():
+    # Two fair coins that agree in three of four rows.
+    joint = np.zeros((5, 5))
+    joint[1, 1], joint[1, 3], joint[3, 3] = 2, 1, 1
+    expected = (
+        0.5 * np.log(0.5 / (0.75 * 0.5))
+        + 0.25 * np.log(0.25 / (0.75 * 0.5))
+        + 0.25 * np.log(0.25 / (0.25 * 0.5))
+    )
+    assert_allclose(information(joint, 4), expected, rtol=1e-14)
+
+
+def test_scikit_learn_as_oracle(global_random_seed):
+    X = data_with_everything(np.random.default_rng(global_random_seed))
+    data = columns(X)
+    codes = data.codes(slice(None))
+    d = X.shape[1]
+    expected = [
+        [mutual_info_score(codes[f], codes[g]) for g in range(d)] for f in range(d)
+    ]
+    dense = DenseTables(data, use_compiled=False)
+    sparse = SparseTables(columns(sp.csr_array(X)))
+    for way in (dense, sparse):
+        found = np.array([way.row(f) for f in range(d)])
+        assert_allclose(found, expected, atol=1e-13)
+        assert_array_equal(way.counts, [np.bincount(c, minlength=5) for c in codes])
+    assert found.max() > 0.5
+    own = Redundancy(data).entropy
+    assert_allclose(own, np.diag(expected), atol=1e-13)
+
+
+@pytest.mark.parametrize("m", [2, 63, 64, 65, 640])
+def test_compiled_agrees(m, global_random_seed):
+    pytest.importorskip("numba")
+    X = data_with_everything(np.random.default_rng(global_random_seed), m)
+    data = columns(X)
+    plain, fast = DenseTables(data, False), DenseTables(data, True)
+    for f in range(X.shape[1]):
+        assert_allclose(fast.row(f), plain.row(f), atol=1e-13)
+        joint = joint_counts(plain._planes, plain.counts, f)
+        assert_array_equal(joint.sum(axis=(1, 2)), np.full(X.shape[1], m))
+
+
+def test_chunks_do_not_matter(monkeypatch):
+    data = columns(data_with_everything(np.random.default_rng(0)))
+    whole = DenseTables(data).row(0)
+    monkeypatch.setattr(_redundancy, "_CHUNK", 20)
+    monkeypatch.setattr("partlearn.feature_selection._columns._BLOCK", 1)
+    assert_array_equal(DenseTables(data).row(0), whole)
+
+
+def test_rows_are_remembered_within_limits(monkeypatch):
+    data = columns(data_with_everything(np.random.default_rng(0)))
+    calls = []
+
+    class Counting(DenseTables):
+        def row(self, f):
+            calls.append(f)
+            return super().row(f)
+
+    monkeypatch.setattr(_redundancy, "tables", Counting)
+    monkeypatch.setattr(_redundancy, "_CACHE", 2 * 8 * 12)
+    redundancy = Redundancy(data)
+    for f in (0, 1, 0, 1, 5, 5):
+        redundancy.row(f)
+    assert calls == [0, 1, 5, 5]
+
+
+@pytest.mark.parametrize("make", [np.asarray, sp.csr_array])
+def test_conditional_information(make, monkeypatch):
+    rng = np.random.default_rng(4)
+    X = data_with_everything(rng, 80)
+    S = make_candidates(rng.integers(4, size=80), random_state=0)
+    S = np.column_stack([S, np.zeros(80, dtype=bool)])  # a class that nobody has
+    F = uniform_confidence(S)
+    codes = columns(X).codes(slice(None))
+    expected = []
+    for g in range(X.shape[1]):
+        total = 0.0
+        for j in range(4):
+            joint = np.zeros((5, 5))
+            np.add.at(joint, (codes[0], codes[g]), F[:, j])
+            total += F[:, j].mean() * information(joint, joint.sum())
+        expected.append(total)
+    redundancy = Redundancy(columns(make(X)))
+    assert_allclose(redundancy.conditional_row(0, F), expected, atol=1e-13)
+    monkeypatch.setattr(_redundancy, "_CHUNK", 1)
+    assert_allclose(redundancy.conditional_row(0, F), expected, atol=1e-13)
+
+
+def test_way_of_counting_follows_the_data():
+    X = data_with_everything(np.random.default_rng(0))
+    assert isinstance(tables(columns(X)), DenseTables)
+    assert isinstance(tables(columns(sp.csr_array(X))), SparseTables)
+
+
+def test_without_numba(monkeypatch):
+    name = "partlearn.feature_selection._redundancy_numba"
+    monkeypatch.setitem(sys.modules, name, None)
+    monkeypatch.delattr(name, raising=False)
+    _redundancy.compiled.cache_clear()
+    try:
+        assert _redundancy.compiled() is None
+        data = columns(data_with_everything(np.random.default_rng(0)))
+        assert_array_equal(
+            DenseTables(data, True).row(0), DenseTables(data, False).row(0)
+        )
+    finally:
+        _redundancy.compiled.cache_clear()
