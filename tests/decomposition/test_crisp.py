@@ -171,6 +171,18 @@ def test_background_weights(data):
     assert_allclose(gram, np.diag(np.diag(gram)), atol=1e-10)  # principal components
 
 
+@pytest.mark.parametrize("background", ["none", 0.4, 1.0])
+def test_cross_fitted_rows_lie_where_transform_puts_them(data, background):
+    X, _, S = data  # many rows per feature: hardly any leak
+    reducer = CRISP(background=background, tol=0.05).fit(X, S)
+    kept = len(reducer.eigenvalues_)
+    Z = reducer.transform(X)[:, :kept]
+    assert reducer.cross_fitted_.shape == Z.shape
+    for a, b in zip(Z.T, reducer.cross_fitted_.T, strict=True):
+        assert np.corrcoef(a, b)[0, 1] > 0.8
+        assert 0.5 < a.std() / b.std() < 2
+
+
 def test_warns_where_the_rounds_do_not_settle(data):
     X, _, S = data
     with pytest.warns(ConvergenceWarning, match="after max_iter=1 rounds"):

@@ -208,6 +208,10 @@ class CRISP(BaseReducer):
     eigenvalues_ : ndarray
         Held-out signal of each discriminant direction among the components; empty where
         only principal components are kept.
+    cross_fitted_ : ndarray of shape (n_samples, n_kept)
+        Where each training row would lie along these directions by regressions that
+        were fitted without it: what `transform` says of the training rows, less the
+        part that only repeats their own labels.
     objective_ : ndarray of shape (n_iter_,)
         Mean log-likelihood of the candidate sets under the experts, round by round.
     n_iter_ : int
@@ -234,8 +238,8 @@ class CRISP(BaseReducer):
     CRISP is a method of this library; it has no paper. The user guide gives its
     formulas and where it does not win. The embedding of the training rows is the
     in-sample one, so that ``fit_transform(X, y)`` equals ``fit(X, y).transform(X)``;
-    the cross-fitted one is used inside `fit` only. The maths is done in float64
-    whatever the input; components and confidences have the precision of the input.
+    learners that follow see training and new rows treated alike. The maths is done in
+    float64 whatever the input; components and confidences have its precision.
 
     One decomposition of the data, O(m d min(m, d)), then O(m r q) a round with r the
     rank, ten times that in the first four, and two neighbour searches in at most q - 1
@@ -350,11 +354,15 @@ class CRISP(BaseReducer):
                 stacklevel=2,
             )
         embedding = embed(model, rounds.F, rounds.ridge)
-        P, values, weight = self._components(basis, embedding, rounds.F, S, search)
+        P, scale, weight = self._components(basis, embedding, rounds.F, S, search)
+        kept = len(scale)
         self.components_ = np.ascontiguousarray(fix_signs(P).T, dtype=X.dtype)
+        turned = np.einsum("ji,ij->j", self.components_[:kept], P[:, :kept]) < 0
+        scale = np.where(turned, -scale, scale)
+        self.cross_fitted_ = (embedding.held_out[:, :kept] * scale).astype(X.dtype)
         self.n_components_ = len(self.components_)
         self.n_discriminant_ = len(embedding.values)
-        self.eigenvalues_ = values
+        self.eigenvalues_ = embedding.values[:kept]
         self.background_ = weight
         self.ridge_ = rounds.ridge
         self.expert_weights_ = rounds.expert_weights
@@ -371,7 +379,7 @@ class CRISP(BaseReducer):
         S: NDArray[np.bool_],
         search: Searcher,
     ) -> tuple[Array, Array, float]:
-        """Directions (d, p), the signal of the discriminant ones, background weight."""
+        """Directions (d, p), factors of the discriminant ones, background weight."""
         found = len(embedding.values)
         wanted = None if self.n_components == "auto" else self.n_components
         # A direction without signal is the only one left if none has any.
@@ -387,12 +395,12 @@ class CRISP(BaseReducer):
         Z = (basis.U * basis.s) @ embedding.weights[:, :kept]
         P = basis.directions(embedding.weights[:, :kept])
         if w == 0:
-            return P, embedding.values[:kept], w
+            return P, np.ones(kept), w
         V = basis.directions(np.eye(len(basis.s), size)) / mean_norm(G)
         if w == 1:
-            return V, embedding.values[:0], w
-        P = np.hstack([np.sqrt(1 - w) / mean_norm(Z) * P, np.sqrt(w) * V])
-        return P, embedding.values[:kept], w
+            return V, np.ones(0), w
+        factor = np.sqrt(1 - w) / mean_norm(Z)
+        return np.hstack([factor * P, np.sqrt(w) * V]), np.full(kept, factor), w
 
     def _background_weight(
         self,
