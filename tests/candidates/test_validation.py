@@ -7,7 +7,11 @@ import pytest
 import scipy.sparse as sp
 from sklearn.exceptions import DataConversionWarning
 
-from partlearn.candidates import check_candidates, parse_candidates
+from partlearn.candidates import (
+    check_candidates,
+    parse_candidates,
+    validate_partial_data,
+)
 from partlearn.classification import PLKNN
 
 S = np.array([[1, 1, 0], [0, 1, 0], [1, 0, 1]], dtype=bool)
@@ -124,6 +128,19 @@ class TestEmptySets:
         _, matrix, rows = check_candidates(self.y, empty="all", return_rows=True)
         assert matrix[[0, 3]].all()
         assert rows.tolist() == [0, 1, 2, 3]
+
+    def test_keep_leaves_rows_without_labels(self):
+        classes, matrix, rows = check_candidates(self.y, empty="keep", return_rows=True)
+        np.testing.assert_array_equal(matrix, [[0, 0], [1, 1], [0, 1], [0, 0]])
+        assert rows.tolist() == [0, 1, 2, 3]
+        assert classes.tolist() == ["a", "b"]
+
+    def test_the_gate_of_estimators_passes_the_choice_on(self):
+        X = np.arange(8.0).reshape(4, 2)
+        _, matrix = validate_partial_data(PLKNN(), X, self.y, empty="keep")
+        assert matrix.sum(axis=1).tolist() == [0, 2, 1, 0]
+        with pytest.raises(ValueError, match="rows without any: 0, 3"):
+            validate_partial_data(PLKNN(), X, self.y)
 
     def test_unknown_choice(self):
         with pytest.raises(ValueError, match="got 'ignore'"):

@@ -25,7 +25,8 @@ FLOATS = (np.float64, np.float32)
 _SETS = (set, frozenset, list, tuple)
 _SHOWN = 5  # how many offending rows an error names
 
-Empty = Literal["error", "drop", "all"]
+Empty = Literal["error", "drop", "all", "keep"]
+_EMPTY = ("error", "drop", "all", "keep")
 
 
 def _some(rows: NDArray[np.intp] | Sequence[int]) -> str:
@@ -58,9 +59,10 @@ def check_candidates(
         The classes and their order. By default the column names of a data frame,
         ``0 .. n_classes - 1`` for another matrix, and the sorted distinct labels
         otherwise.
-    empty : {"error", "drop", "all"}, default="error"
-        What to do with a row that has no candidate: raise, leave the row out, or
-        treat it as unlabelled, so that every class is possible.
+    empty : {"error", "drop", "all", "keep"}, default="error"
+        What to do with a row that has no candidate: raise, leave the row out, treat it
+        as unlabelled, so that every class is possible, or keep it as it is, which only
+        makes sense where a row may have no label at all (multi-label data).
     return_rows : bool, default=False
         Also return the indices of the rows that were kept.
 
@@ -83,8 +85,10 @@ def check_candidates(
     array([[1, 1],
            [0, 1]])
     """
-    if empty not in ("error", "drop", "all"):
-        raise ValueError(f'`empty` must be "error", "drop" or "all"; got {empty!r}.')
+    if empty not in _EMPTY:
+        raise ValueError(
+            f'`empty` must be "error", "drop", "all" or "keep"; got {empty!r}.'
+        )
     found, S = _read(y, None if classes is None else np.asarray(classes))
     rows = np.arange(S.shape[0])
     bare = np.flatnonzero(~S.any(axis=1))
@@ -97,7 +101,7 @@ def check_candidates(
         )
     if bare.size and empty == "all":
         S[bare] = True
-    elif bare.size:
+    elif bare.size and empty == "drop":
         rows = np.flatnonzero(S.any(axis=1))
         S = S[rows]
     return (found, S, rows) if return_rows else (found, S)
@@ -332,7 +336,7 @@ def _from_sparse(
 
 
 def validate_partial_data(
-    estimator: Any, X: Any, y: Any, **check_params: Any
+    estimator: Any, X: Any, y: Any, *, empty: Empty = "error", **check_params: Any
 ) -> tuple[Any, NDArray[Any]]:
     """Validate what `fit` receives and set ``classes_`` and ``n_features_in_``.
 
@@ -344,6 +348,8 @@ def validate_partial_data(
         Passed on to scikit-learn's ``validate_data`` with `check_params`.
     y : candidate labels in any form that :func:`check_candidates` reads
         The labels.
+    empty : {"error", "all", "keep"}, default="error"
+        What to do with rows without candidates; multi-label estimators keep them.
     **check_params : dict
         For ``validate_data``; float64 and float32 are kept unless `dtype` says more.
 
@@ -356,7 +362,7 @@ def validate_partial_data(
     """
     check_params = {"dtype": FLOATS, **check_params}
     X = validate_data(estimator, X, **check_params)
-    estimator.classes_, S = check_candidates(y)
+    estimator.classes_, S = check_candidates(y, empty=empty)
     if S.shape[0] != X.shape[0]:
         raise ValueError(
             "Found input variables with inconsistent numbers of samples: X has "

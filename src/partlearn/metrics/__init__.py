@@ -1,5 +1,14 @@
 """Scores for partial-label problems, with and without the truth."""
 
+from partlearn.metrics._multilabel import (
+    average_precision,
+    coverage,
+    hamming_loss,
+    macro_f1,
+    micro_f1,
+    one_error,
+    ranking_loss,
+)
 from partlearn.metrics._scorer import candidate_hit_scorer, truth_scorer
 from partlearn.metrics._scores import (
     accuracy_score,
@@ -10,9 +19,16 @@ from partlearn.metrics._scores import (
 
 __all__ = [
     "accuracy_score",
+    "average_precision",
     "candidate_hit_rate",
     "candidate_hit_scorer",
+    "coverage",
     "disambiguation_accuracy",
+    "hamming_loss",
+    "macro_f1",
+    "micro_f1",
+    "one_error",
     "prediction_hits",
+    "ranking_loss",
     "truth_scorer",
 ]

@@ -5,5 +5,11 @@ from partlearn.utils.estimator_checks import (
     check_partial_label_estimator,
     partial_label_checks,
 )
+from partlearn.utils.multilabel_checks import multilabel_checks
 
-__all__ = ["all_estimators", "check_partial_label_estimator", "partial_label_checks"]
+__all__ = [
+    "all_estimators",
+    "check_partial_label_estimator",
+    "multilabel_checks",
+    "partial_label_checks",
+]

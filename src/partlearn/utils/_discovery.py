@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator
 
 __all__ = ["all_estimators"]
 
-_PACKAGES = ("decomposition", "feature_selection", "classification")
+_PACKAGES = ("decomposition", "feature_selection", "classification", "multilabel")
 
 
 def all_estimators() -> list[tuple[str, type[Any]]]:

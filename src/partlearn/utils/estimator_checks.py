@@ -24,6 +24,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import get_tags
 
 from partlearn.candidates import make_candidates
+from partlearn.utils.multilabel_checks import multilabel_checks
 
 __all__ = ["check_partial_label_estimator", "partial_label_checks"]
 
@@ -37,7 +38,8 @@ def partial_label_checks(estimator: Any) -> Iterator[tuple[str, Check]]:
     Parameters
     ----------
     estimator : estimator instance
-        A reducer, selector or classifier for candidate labels.
+        A reducer, selector or classifier for candidate labels. One whose tags say
+        ``target_tags.multi_output`` gets the checks of partial multi-label data.
 
     Yields
     ------
@@ -53,6 +55,9 @@ def partial_label_checks(estimator: Any) -> Iterator[tuple[str, Check]]:
     >>> "check_sparse_candidates" in dict(partial_label_checks(PLKNN()))
     True
     """
+    if get_tags(estimator).target_tags.multi_output:
+        yield from multilabel_checks(estimator)
+        return
     checks: list[Check] = [
         check_singletons,
         check_label_sets,

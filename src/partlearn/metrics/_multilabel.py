@@ -1,0 +1,246 @@
+"""Scores for multi-label predictions, with stated rules for ties and empty rows.
+
+The rules are those of scikit-learn where it has one: of tied labels each gets the worst
+rank. Rows that a score cannot speak of, since they have no true label or no false one,
+are left out instead of counting as perfect.
+"""
+
+# SPDX-License-Identifier: BSD-3-Clause
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.metrics import (
+    coverage_error,
+    f1_score,
+    label_ranking_average_precision_score,
+    label_ranking_loss,
+)
+from sklearn.metrics import hamming_loss as _hamming_loss
+
+from partlearn.candidates import check_candidates
+
+__all__ = [
+    "average_precision",
+    "coverage",
+    "hamming_loss",
+    "macro_f1",
+    "micro_f1",
+    "one_error",
+    "ranking_loss",
+]
+
+
+def _truth(Y_true: Any) -> NDArray[np.bool_]:
+    _, Y = check_candidates(Y_true, empty="keep")
+    return Y
+
+
+def _scored(
+    Y_true: Any, scores: ArrayLike, *, full: bool = False
+) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
+    """Rows that can be ranked: some label is true and, unless `full`, some is false."""
+    Y, S = _truth(Y_true), np.asarray(scores, dtype=np.float64)
+    if S.shape != Y.shape:
+        raise ValueError(
+            f"Expected one score per row and label, shape {Y.shape}; got {S.shape}."
+        )
+    if not np.isfinite(S).all():
+        raise ValueError("The scores hold NaN or infinity.")
+    if np.isin(S, (0.0, 1.0)).all():
+        raise ValueError(
+            "These scores are all 0 or 1, so nearly every pair of labels is tied and a "
+            "ranking measures noise. Pass probabilities or decision values, or score "
+            "the predictions with macro_f1, micro_f1 or hamming_loss."
+        )
+    keep = Y.any(axis=1) if full else Y.any(axis=1) & ~Y.all(axis=1)
+    if not keep.any():
+        missing = "true label" if full else "true and a false label"
+        raise ValueError(f"No row has a {missing}, so nothing can be ranked.")
+    return Y[keep], S[keep]
+
+
+def ranking_loss(Y_true: Any, scores: ArrayLike) -> float:
+    """Share of pairs of a true and a false label that are in the wrong order.
+
+    Parameters
+    ----------
+    Y_true : binary matrix of shape (n_samples, n_classes) or sequence of label sets
+        True labels.
+    scores : array-like of shape (n_samples, n_classes)
+        Real-valued scores; larger is more relevant.
+
+    Returns
+    -------
+    loss : float
+        Mean over the rows that have a true and a false label; a tie is an error.
+
+    Examples
+    --------
+    >>> from partlearn.metrics import ranking_loss
+    >>> ranking_loss([[1, 0, 0], [1, 1, 1]], [[0.5, 0.9, 0.1], [0.1, 0.2, 0.3]])
+    0.5
+    """
+    return float(label_ranking_loss(*_scored(Y_true, scores)))
+
+
+def average_precision(Y_true: Any, scores: ArrayLike) -> float:
+    """Mean share of true labels among those ranked at least as high as a true one.
+
+    Parameters
+    ----------
+    Y_true : binary matrix of shape (n_samples, n_classes) or sequence of label sets
+        True labels.
+    scores : array-like of shape (n_samples, n_classes)
+        Real-valued scores; larger is more relevant.
+
+    Returns
+    -------
+    precision : float
+        Mean over the rows that have a true and a false label; tied labels get the
+        worst rank.
+
+    Examples
+    --------
+    >>> from partlearn.metrics import average_precision
+    >>> average_precision([[1, 0, 0], [0, 1, 1]], [[0.5, 0.9, 0.1], [0.1, 0.2, 0.3]])
+    0.75
+    """
+    return float(label_ranking_average_precision_score(*_scored(Y_true, scores)))
+
+
+def coverage(Y_true: Any, scores: ArrayLike) -> float:
+    """How far down the ranking one must go to meet every true label, in [0, 1).
+
+    Parameters
+    ----------
+    Y_true : binary matrix of shape (n_samples, n_classes) or sequence of label sets
+        True labels.
+    scores : array-like of shape (n_samples, n_classes)
+        Real-valued scores; larger is more relevant.
+
+    Returns
+    -------
+    coverage : float
+        Mean of ``(worst rank of a true label - 1) / n_classes`` over the rows that have
+        a true label; tied labels get the worst rank.
+
+    Examples
+    --------
+    >>> from partlearn.metrics import coverage
+    >>> coverage([[1, 0, 0, 0], [0, 1, 1, 0]], [[0.5, 0.9, 0.1, 0], [0.1, 0.2, 0.3, 0]])
+    0.25
+    """
+    Y, S = _scored(Y_true, scores, full=True)
+    return float((coverage_error(Y, S) - 1) / Y.shape[1])
+
+
+def one_error(Y_true: Any, scores: ArrayLike) -> float:
+    """Share of rows whose highest label is false; the worst of tied ones counts.
+
+    Parameters
+    ----------
+    Y_true : binary matrix of shape (n_samples, n_classes) or sequence of label sets
+        True labels.
+    scores : array-like of shape (n_samples, n_classes)
+        Real-valued scores; larger is more relevant.
+
+    Returns
+    -------
+    error : float
+        Mean over the rows that have a true and a false label.
+
+    Examples
+    --------
+    >>> from partlearn.metrics import one_error
+    >>> one_error([[1, 0, 0], [0, 1, 1]], [[0.5, 0.9, 0.1], [0.1, 0.2, 0.3]])
+    0.5
+    """
+    Y, S = _scored(Y_true, scores)
+    top = S.max(axis=1, keepdims=True) == S
+    return float(np.mean((top & ~Y).any(axis=1)))
+
+
+def _predicted(Y_true: Any, Y_pred: Any) -> tuple[NDArray[Any], NDArray[Any]]:
+    Y, P = _truth(Y_true), _truth(Y_pred)
+    if Y.shape != P.shape:
+        raise ValueError(
+            f"True and predicted labels differ in shape: {Y.shape} and {P.shape}."
+        )
+    return Y.astype(int), P.astype(int)
+
+
+def macro_f1(Y_true: Any, Y_pred: Any, *, zero_division: Any = "warn") -> float:
+    """F1 of each label, averaged over the labels.
+
+    Parameters
+    ----------
+    Y_true, Y_pred : binary matrices of shape (n_samples, n_classes)
+        True and predicted labels.
+    zero_division : {"warn", 0, 1, nan}, default="warn"
+        Value of a label that is neither true nor predicted anywhere. "warn" is 0 and
+        says so; some programs of the field count 1.
+
+    Returns
+    -------
+    f1 : float
+        Between 0 and 1.
+
+    Examples
+    --------
+    >>> from partlearn.metrics import macro_f1
+    >>> macro_f1([[1, 0], [1, 1]], [[1, 0], [0, 1]])
+    0.833...
+    """
+    Y, P = _predicted(Y_true, Y_pred)
+    return float(f1_score(Y, P, average="macro", zero_division=zero_division))
+
+
+def micro_f1(Y_true: Any, Y_pred: Any, *, zero_division: Any = "warn") -> float:
+    """F1 over all pairs of a row and a label.
+
+    Parameters
+    ----------
+    Y_true, Y_pred : binary matrices of shape (n_samples, n_classes)
+        True and predicted labels.
+    zero_division : {"warn", 0, 1, nan}, default="warn"
+        Value where nothing is true and nothing is predicted.
+
+    Returns
+    -------
+    f1 : float
+        Between 0 and 1.
+
+    Examples
+    --------
+    >>> from partlearn.metrics import micro_f1
+    >>> micro_f1([[1, 0], [1, 1]], [[1, 0], [0, 1]])
+    0.8
+    """
+    Y, P = _predicted(Y_true, Y_pred)
+    return float(f1_score(Y, P, average="micro", zero_division=zero_division))
+
+
+def hamming_loss(Y_true: Any, Y_pred: Any) -> float:
+    """Share of pairs of a row and a label that are predicted wrong.
+
+    Parameters
+    ----------
+    Y_true, Y_pred : binary matrices of shape (n_samples, n_classes)
+        True and predicted labels.
+
+    Returns
+    -------
+    loss : float
+        Between 0 and 1.
+
+    Examples
+    --------
+    >>> from partlearn.metrics import hamming_loss
+    >>> hamming_loss([[1, 0], [1, 1]], [[1, 0], [0, 1]])
+    0.25
+    """
+    return float(_hamming_loss(*_predicted(Y_true, Y_pred)))

@@ -1,0 +1,17 @@
+"""Multi-label learners, and partial multi-label data to try them on."""
+
+from partlearn.multilabel._ml_knn import MLKNN
+from partlearn.multilabel._noise import (
+    add_noise_labels,
+    noise_by_similarity,
+    noise_rate,
+    noise_to_average,
+)
+
+__all__ = [
+    "MLKNN",
+    "add_noise_labels",
+    "noise_by_similarity",
+    "noise_rate",
+    "noise_to_average",
+]

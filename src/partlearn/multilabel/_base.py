@@ -1,0 +1,115 @@
+"""What all multi-label classifiers share: labels in, binary matrices out."""
+
+# SPDX-License-Identifier: BSD-3-Clause
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from partlearn.candidates import FLOATS, validate_partial_data
+
+__all__ = ["BaseMultilabelClassifier", "one_label_each"]
+
+
+def one_label_each(y: Any) -> bool:
+    """Whether `y` holds plain labels, one per row, rather than sets or a matrix.
+
+    Parameters
+    ----------
+    y : candidate labels
+        What :func:`partlearn.candidates.check_candidates` has accepted; no iterator.
+
+    Returns
+    -------
+    plain : bool
+        True for 1-D labels and for a single column of them.
+    """
+    if not sp.issparse(y) and not isinstance(y, (list, tuple)):
+        y = np.asarray(y)
+    if getattr(y, "ndim", 1) == 2:
+        return bool(y.shape[1] == 1)
+    return not isinstance(y[0], (set, frozenset, list, tuple, np.ndarray))
+
+
+class BaseMultilabelClassifier(ClassifierMixin, BaseEstimator):
+    """Classifier that learns from candidate labels and predicts a set of labels.
+
+    A subclass calls `_validate_fit` in `fit` and writes ``_label_scores``, numbers in
+    [0, 1], one column per label; a label is predicted where its number reaches
+    ``_threshold``.
+
+    It follows the rule of scikit-learn's multi-label classifiers: fitted with a matrix
+    or with sets it predicts a matrix, fitted with plain labels it predicts labels.
+    """
+
+    _threshold: Any = 0.5  # a number, or one per label
+
+    def _validate_fit(self, X: Any, y: Any) -> tuple[Any, NDArray[np.bool_]]:
+        if isinstance(y, Iterator):  # to be read twice
+            y = list(y)
+        X, C = validate_partial_data(
+            self, X, y, empty="keep", accept_sparse="csr", order="C"
+        )
+        self.multilabel_ = not one_label_each(y)
+        return X, C
+
+    def _validate_predict(self, X: Any) -> Any:
+        check_is_fitted(self)
+        return validate_data(
+            self, X, reset=False, accept_sparse="csr", dtype=FLOATS, order="C"
+        )
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Probability of each label.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Rows to classify.
+
+        Returns
+        -------
+        P : ndarray of shape (n_samples, n_classes)
+            Between 0 and 1, columns as in ``classes_``. Rows sum to one only if the
+            classifier was fitted with plain labels.
+        """
+        X = self._validate_predict(X)
+        P: NDArray[np.float64] = self._label_scores(X)
+        if self.multilabel_:
+            return P
+        total = P.sum(axis=1, keepdims=True)
+        return np.divide(P, total, out=np.full_like(P, 1 / P.shape[1]), where=total > 0)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Predict the labels of each row.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Rows to classify.
+
+        Returns
+        -------
+        Y : ndarray of int, shape (n_samples, n_classes)
+            Binary matrix, columns as in ``classes_``. Of shape (n_samples,), holding
+            labels, if the classifier was fitted with plain labels.
+        """
+        P = self.predict_proba(X)
+        if self.multilabel_:
+            return (self._threshold <= P).astype(np.int64)
+        return self.classes_[P.argmax(axis=1)]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.target_tags.two_d_labels = True
+        tags.target_tags.multi_output = True
+        tags.classifier_tags.multi_label = True
+        return tags
