@@ -4,6 +4,11 @@ from partlearn.feature_selection._baselines import MaxRelevance, RandomSelection
 from partlearn.feature_selection._crisp_selector import CRISPSelector
 from partlearn.feature_selection._criteria import PathState
 from partlearn.feature_selection._joint_entropy import MaxJointEntropy
+from partlearn.feature_selection._plot import (
+    SelectionCurve,
+    plot_selection_path,
+    selection_curve,
+)
 from partlearn.feature_selection._saute import SAUTE
 
 __all__ = [
@@ -13,4 +18,7 @@ __all__ = [
     "MaxRelevance",
     "PathState",
     "RandomSelection",
+    "SelectionCurve",
+    "plot_selection_path",
+    "selection_curve",
 ]
