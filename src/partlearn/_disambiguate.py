@@ -217,7 +217,8 @@ def _estimator(method: Any) -> Any:
     known: dict[str, Any] = {}
     for package in _PACKAGES:
         module = import_module(package)
-        known |= {name.lower(): getattr(module, name) for name in module.__all__}
+        names = getattr(module, "__all__", ())
+        known |= {name.lower(): getattr(module, name) for name in names}
     known.pop("coupledclassifier", None)  # needs its parts
     key = method.lower().replace("-", "").replace("_", "")
     if key not in known:

@@ -27,6 +27,7 @@ from partlearn.classification._ridge import Predictor, gaussian_kernel
 __all__ = ["PLECOC"]
 
 _DRAWS = 256  # columns tried at a time
+_FEW_CLASSES = 12  # up to so many classes, all columns are tried
 _STEEP = 300.0  # exp() of a larger output would overflow when summed
 
 
@@ -52,7 +53,7 @@ class PLECOC(BaseScoreClassifier):
         Kernel coefficient of the default machine; "auto" is one over the number of
         features.
     max_tries : int, default=10000
-        Most columns drawn in search of valid ones.
+        Most columns drawn in search of valid ones, with more than 12 classes.
     memory_limit : float, default=4.0
         Largest kernel matrix, in GiB, that is computed once for all columns. Beyond it
         each machine computes its own kernel: slower, with the same result.
@@ -85,9 +86,9 @@ class PLECOC(BaseScoreClassifier):
     Notes
     -----
     A column and its complement are the same problem, so only one of them is used. With
-    so few classes that there are no more than `code_length` columns in all, all are
-    tried instead of random ones. A label that is no row's candidate scores minus
-    infinity and is never predicted.
+    up to 12 classes all columns are tried in random order, so that the code is shorter
+    than asked for only where no more valid columns exist. A label that is no row's
+    candidate scores minus infinity and is never predicted.
 
     The papers that use PL-ECOC do not say which kernel and cost they take; the defaults
     are LIBSVM's, which fit the published figures best on one of two data sets that were
@@ -206,10 +207,11 @@ class PLECOC(BaseScoreClassifier):
                 "candidate sets are too large, or all alike (one class, in effect). "
                 "Lower `min_size` or use another learner."
             )
-        if drawn.shape[1] < length and not _few(q, length):
+        if drawn.shape[1] < length and q > _FEW_CLASSES:
             warnings.warn(
-                f"Only {drawn.shape[1]} of {length} columns have at least "
-                f"min_size={size} rows; the code is shorter than asked for.",
+                f"Only {drawn.shape[1]} of {length} columns with at least "
+                f"min_size={size} rows were found in {self.max_tries} draws; the code "
+                "is shorter than asked for.",
                 UserWarning,
                 stacklevel=4,
             )
@@ -305,7 +307,7 @@ def draw_code(
     """
     q = S.shape[1]
     accepted: dict[bytes, NDArray[np.int8]] = {}
-    for V in _trials(q, length, max_tries, rng):
+    for V in _trials(q, max_tries, rng):
         V = V * V[0]  # of a column and its opposite, the one that starts with 1
         sides = column_sides(S, V)
         positive = np.count_nonzero(sides > 0, axis=0)
@@ -320,17 +322,12 @@ def draw_code(
     return np.array(list(accepted.values()), dtype=np.int8).reshape(-1, q).T
 
 
-def _few(q: int, length: int) -> bool:
-    """Whether there are no more columns in all than are asked for."""
-    return q <= 30 and 2 ** (q - 1) - 1 <= length
-
-
 def _trials(
-    q: int, length: int, max_tries: int, rng: np.random.RandomState
+    q: int, max_tries: int, rng: np.random.RandomState
 ) -> Iterator[NDArray[np.int8]]:
     """Blocks of columns to try: all there are, where they are few, or random ones."""
-    if _few(q, length):
-        numbers = np.arange(2 ** (q - 1) - 1)  # the last would be all ones
+    if q <= _FEW_CLASSES:
+        numbers = rng.permutation(2 ** (q - 1) - 1)  # one more would be all ones
         bits = numbers >> np.arange(q - 1)[:, None] & 1
         yield np.vstack([np.ones_like(numbers), 2 * bits - 1]).astype(np.int8)
         return

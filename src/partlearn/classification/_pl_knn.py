@@ -11,13 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
 
 from partlearn.candidates import (
     uniform_confidence,
     validate_partial_data,
     vote_weights,
 )
-from partlearn.classification._base import BasePartialClassifier
+from partlearn.classification._base import BasePartialClassifier, initial_confidence
 from partlearn.neighbors import query_neighbors, self_neighbors
 
 __all__ = ["PLKNN"]
@@ -121,15 +122,11 @@ class PLKNN(BasePartialClassifier):
         """
         self._X, S = validate_partial_data(self, X, y, accept_sparse="csr", order="C")
         self._S = S
-        self.votes_ = S.astype(self._X.dtype)
-        if confidence is not None:
-            confidence = np.asarray(confidence, dtype=self._X.dtype)
-            if confidence.shape != S.shape:
-                raise ValueError(
-                    "`confidence` must have the shape of the candidate matrix, "
-                    f"{S.shape}; got {confidence.shape}."
-                )
-            self.votes_ = confidence * S
+        self._confidence: NDArray[Any] | None = None
+        if confidence is None:
+            self.votes_ = S.astype(self._X.dtype)
+        else:
+            self.votes_ = initial_confidence(confidence, S, self._X.dtype)
         return self
 
     def predict_proba(self, X: Any) -> NDArray[Any]:
@@ -169,7 +166,8 @@ class PLKNN(BasePartialClassifier):
         and scaled to sum to one; uniform over the candidates where none votes. Needs a
         neighbour search of the training rows, hence computed when first asked for.
         """
-        if not hasattr(self, "_confidence"):
+        check_is_fitted(self)
+        if self._confidence is None:
             F = uniform_confidence(self._S, self._X.dtype)
             if self._X.shape[0] > 1:
                 distances, neighbors = self_neighbors(
@@ -181,11 +179,6 @@ class PLKNN(BasePartialClassifier):
                 F[heard] = V[heard] / V[heard].sum(axis=1, keepdims=True)
             self._confidence = F
         return self._confidence
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
 
 
 def neighbor_weights(distances: NDArray[Any], kind: str) -> NDArray[np.float64]:
