@@ -27,7 +27,7 @@ from partlearn.decomposition._delin_kernel import (
     kernel_update,
     one_of,
 )
-from partlearn.decomposition._scatter import class_scaled
+from partlearn.decomposition._scatter import class_scaled, without_noise
 from partlearn.linalg import Standardized, ThinBasis, fix_signs
 from partlearn.neighbors import self_neighbors
 
@@ -304,9 +304,8 @@ class LinearSpace:
         self._A, sigma, _ = scipy.linalg.svd(M, full_matrices=False, check_finite=False)
         rho = np.minimum(sigma.astype(np.float64) ** 2, 1.0)
         within = np.maximum(1 - rho, _CAP)
-        # What is round-off beside the first direction is no direction at all.
-        noise = rho <= 1e-12 * rho[:1]
-        self.shares, self.values = rho, np.where(noise, 0.0, rho / within)
+        self.shares = without_noise(rho, len(F), self.dtype)
+        self.values = self.shares / within
         self._length = 1.0 if self.normalize == "total" else np.sqrt(within)
 
     def _scaled(self, r: int) -> NDArray[Any]:

@@ -17,7 +17,7 @@ from sklearn.utils._param_validation import Interval
 from partlearn.candidates import refine, uniform_confidence
 from partlearn.decomposition._base import N_COMPONENTS, BaseReducer
 from partlearn.decomposition._graph import reconstruction_graph
-from partlearn.decomposition._scatter import class_scaled
+from partlearn.decomposition._scatter import class_scaled, without_noise
 from partlearn.linalg import ThinBasis, fix_signs
 from partlearn.neighbors import self_neighbors
 
@@ -225,7 +225,5 @@ def discriminants(
     A, sigma, _ = scipy.linalg.svd(M, full_matrices=False, check_finite=False)
     rho = sigma**2
     within = np.maximum(1 - w * rho, _CAP)
-    noise = rho <= 1e-12 * rho[:1]
-    return Discriminants(
-        np.where(noise, 0.0, rho / within), A / root[:, None] / np.sqrt(within)
-    )
+    values = without_noise(rho, len(F), basis.s.dtype) / within
+    return Discriminants(values, A / root[:, None] / np.sqrt(within))

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["class_scaled", "inverse"]
+__all__ = ["class_scaled", "inverse", "without_noise"]
 
 
 def inverse(a: NDArray[Any]) -> NDArray[Any]:
@@ -25,3 +25,16 @@ def class_scaled(F: NDArray[Any]) -> NDArray[Any]:
     nothing.
     """
     return F * np.sqrt(inverse(F.sum(axis=0)))
+
+
+def without_noise(
+    values: NDArray[Any], largest: float, dtype: Any
+) -> NDArray[np.float64]:
+    """Set squared singular values to zero that are round-off.
+
+    That is what they are below 1e-12 of the first one, or where no singular value
+    exceeds the precision of `dtype` beside the `largest` square there could be.
+    """
+    floor = largest * (10 * float(np.finfo(dtype).eps)) ** 2
+    first = float(values[0]) if len(values) else 0.0
+    return np.where(values <= max(1e-12 * first, floor), 0.0, values)

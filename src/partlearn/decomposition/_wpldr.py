@@ -20,6 +20,7 @@ from partlearn.candidates import uniform_confidence
 from partlearn.decomposition._base import N_COMPONENTS, BaseReducer, count_directions
 from partlearn.decomposition._confidence_step import confidence_step
 from partlearn.decomposition._graph import reconstruction_graph
+from partlearn.decomposition._scatter import without_noise
 from partlearn.linalg import Standardized, ThinBasis, fix_signs
 from partlearn.neighbors import self_neighbors
 
@@ -267,9 +268,10 @@ class WhitenedSpace:
         self, F: NDArray[np.float64]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Directions of largest dependence alone, with their eigenvalues."""
-        C = self._transposed(F - F.mean(axis=0))
+        HF = F - F.mean(axis=0)
+        C = self._transposed(HF)
         vectors, sigma, _ = scipy.linalg.svd(C, full_matrices=False, check_finite=False)
-        return sigma**2, vectors
+        return without_noise(sigma**2, len(F) * np.vdot(HF, HF), self.dtype), vectors
 
     def solve(
         self,
