@@ -151,6 +151,17 @@ def test_number_of_components(data):
     assert_array_equal(auto.components_, CRISP(tol=0.05).fit(X, S).components_)
 
 
+def test_some_of_many_rows_choose_the_background(data, monkeypatch):
+    X, _, S = data
+    monkeypatch.setattr("partlearn.decomposition._crisp.BACKGROUND_ROWS", 199)
+    part = CRISP(tol=0.05).fit(X, S)
+    monkeypatch.setattr("partlearn.decomposition._crisp.BACKGROUND_ROWS", 200)
+    whole = CRISP(tol=0.05).fit(X, S)
+    # One row of two hundred less: at most the next weight of the grid.
+    assert abs(part.background_ - whole.background_) <= 0.2
+    assert_array_equal(part.label_confidence_, whole.label_confidence_)
+
+
 def test_background_weights(data):
     X, _, S = data
     none = CRISP(background="none", tol=0.05).fit(X, S)

@@ -13,6 +13,7 @@ from partlearn.decomposition._crisp_background import (
     background_size,
     choose_background,
     mixed,
+    neighbors_of,
 )
 from partlearn.decomposition._crisp_experts import (
     class_means,
@@ -297,6 +298,16 @@ def test_background_is_chosen_only_where_it_helps(global_random_seed):
     assert choose_background(signal, noise, F, S, neighbors) == 0
     assert choose_background(noise, signal, F, S, neighbors) > 0.5
     assert choose_background(signal, noise, F, S, neighbors) in BACKGROUND_GRID
+
+
+def test_neighbors_of_some_rows_equal_those_of_all():
+    rng = np.random.RandomState(0)
+    Z = rng.standard_normal((40, 3))
+    rows = np.array([3, 17, 39])
+    assert_array_equal(neighbors_of(Z, rows, 4, None, None), self_neighbors(Z, 4)[rows])
+    same = neighbors_of(np.zeros((30, 2)), np.array([20]), 4, None, None)
+    assert same.shape == (1, 4)
+    assert 20 not in same
 
 
 def test_background_size():

@@ -5,15 +5,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from partlearn.decomposition._crisp_experts import rank_vote
+from partlearn.neighbors import query_neighbors
 
-__all__ = ["BACKGROUND_GRID", "background_size", "choose_background", "mean_norm"]
+__all__ = [
+    "BACKGROUND_GRID",
+    "BACKGROUND_ROWS",
+    "background_size",
+    "choose_background",
+    "mean_norm",
+    "neighbors_of",
+]
 
 BACKGROUND_GRID = (0.0, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0)
+BACKGROUND_ROWS = 10_000  # rows that are asked, of more than that a random part
 
 Array = NDArray[np.float64]
 
@@ -40,12 +50,23 @@ def mixed(Z: Array, G: Array, w: float) -> Array:
     return np.hstack([left * Z, right * G])
 
 
+def neighbors_of(
+    Z: Array, rows: NDArray[np.intp], k: int, search: Any, n_jobs: int | None
+) -> NDArray[np.int64]:
+    """Nearest other rows of some rows of `Z`, the row itself excluded by its index."""
+    _, found = query_neighbors(Z, Z[rows], k + 1, search=search, n_jobs=n_jobs)
+    own = found == rows[:, None]
+    own[~own.any(axis=1), -1] = True  # hidden behind duplicates: drop the farthest
+    return found[~own].reshape(len(rows), -1)
+
+
 def choose_background(
     Z: Array,
     G: Array,
     F: Array,
     S: NDArray[np.bool_],
     neighbors: Callable[[Array], NDArray[np.int64]],
+    rows: NDArray[np.intp] | None = None,
 ) -> float:
     """Smallest weight of the background whose votes expect the candidates well enough.
 
@@ -58,13 +79,16 @@ def choose_background(
     F, S : ndarray of shape (m, q)
         Confidences and candidates.
     neighbors : callable
-        Gives the nearest other rows of each row of an array.
+        Gives the nearest other rows of each row of an array, or of those in `rows`.
+    rows : ndarray of int, default=None
+        Rows whose candidates decide; all by default.
 
     Returns
     -------
     w : float
         Within one paired standard error of the best of the grid.
     """
+    S = S if rows is None else S[rows]
     fit = []
     for w in BACKGROUND_GRID:
         P = rank_vote(F, neighbors(mixed(Z, G, w)))
