@@ -113,4 +113,6 @@ def as_dtype(X: Any, name: Any) -> Any:
     """Back to the type that a file of our own notes down, if it is one of numbers."""
     if not isinstance(name, str) or name not in _DTYPES:
         return X
+    if sp.issparse(X) and np.dtype(name) == np.float16:  # which scipy does not have
+        return X
     return X.astype(name, copy=False)

@@ -71,10 +71,11 @@ def read_csv(path: Path, options: ReadOptions, budget: Budget) -> Bunch:
     if head.count(delimiter.encode()) > _MAX_COLUMNS:
         raise DataFormatError(f"more than {_MAX_COLUMNS:,} columns")
     names = _header_names(head, delimiter, pa, csv)
-    as_text = {n: pa.string() for n in names if is_label_name(n)}
+    coded = pa.dictionary(pa.int32(), pa.string())
+    as_text = {n: coded for n in names if is_label_name(n)}
     for given in (options.labels, options.truth):
         if isinstance(given, str) and given in names:
-            as_text[given] = pa.string()
+            as_text[given] = coded
     with _arrow_errors(pa, "the table"):
         table = csv.read_csv(
             source,
@@ -193,17 +194,15 @@ def _strings(value: Any) -> set[str]:
 def _column(column: Any, name: str, pa: Any, is_label: bool) -> Column:
     kind = column.type
     types = pa.types
-    if types.is_dictionary(kind):
+    if types.is_dictionary(kind) and not _is_text(kind.value_type, types):
         column = column.cast(kind.value_type)
         kind = kind.value_type
     if types.is_list(kind) or types.is_large_list(kind):
         return _list_column(column, name, pa)
-    if (
-        types.is_string(kind)
-        or types.is_large_string(kind)
-        or types.is_string_view(kind)
-    ):
-        coded = column.dictionary_encode().unify_dictionaries().combine_chunks()
+    if types.is_dictionary(kind) or _is_text(kind, types):
+        if not types.is_dictionary(kind):
+            column = column.dictionary_encode()
+        coded = column.unify_dictionaries().combine_chunks()
         if isinstance(coded, pa.ChunkedArray):  # more text than one array can hold
             coded = pa.concat_arrays(coded.chunks)
         codes = coded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
@@ -221,6 +220,14 @@ def _column(column: Any, name: str, pa: Any, is_label: bool) -> Column:
         f"values of type {kind} are no features",
         where=f"column {name!r}",
         advice="Leave the column out with ignore= or turn it into numbers.",
+    )
+
+
+def _is_text(kind: Any, types: Any) -> bool:
+    return bool(
+        types.is_string(kind)
+        or types.is_large_string(kind)
+        or types.is_string_view(kind)
     )
 
 
