@@ -2,20 +2,17 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import issparse
-from scipy.spatial.distance import cdist
+from scipy.sparse import csr_array, issparse
 from sklearn.utils import check_array
 
+from partlearn.neighbors._exact import exact_neighbors
 from partlearn.neighbors._injected import injected_neighbors
 
 __all__ = ["query_neighbors", "self_neighbors"]
-
-_BLOCK = 1 << 22  # numbers held at once in a block of distances
 
 
 def self_neighbors(
@@ -68,7 +65,13 @@ def self_neighbors(
     if search is not None:
         distances, indices = injected_neighbors(search, Z, None, k)
     else:
-        distances, indices = _exact(Z, Z, k, exclude_self=True)
+        distances, indices = exact_neighbors(
+            *_same_kind(Z, Z),
+            k,
+            exclude_self=True,
+            warm_start=_check_warm_start(warm_start, Z.shape[0], k),
+            n_jobs=n_jobs,
+        )
     return (distances, indices) if return_distance else indices
 
 
@@ -117,7 +120,7 @@ def query_neighbors(
     k = min(_check_count(n_neighbors), Z.shape[0])
     if search is not None:
         return injected_neighbors(search, Z, Q, k)
-    return _exact(Z, Q, k, exclude_self=False)
+    return exact_neighbors(*_same_kind(Z, Q), k, exclude_self=False, n_jobs=n_jobs)
 
 
 def _check_count(n_neighbors: int) -> int:
@@ -126,31 +129,42 @@ def _check_count(n_neighbors: int) -> int:
     return int(n_neighbors)
 
 
-def _exact(
-    Z: Any, Q: Any, k: int, *, exclude_self: bool
-) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    m = Z.shape[0]
-    size = max(1, _BLOCK // max(1, m))
-    distances = np.empty((Q.shape[0], k))
-    indices = np.empty((Q.shape[0], k), dtype=np.int64)
-    for start in range(0, Q.shape[0], size):
-        stop = min(start + size, Q.shape[0])
-        D = np.zeros((stop - start, m))
-        for A, B in _feature_chunks(Q[start:stop], Z):
-            D += cdist(A, B, "sqeuclidean")
-        if exclude_self:
-            D[np.arange(stop - start), np.arange(start, stop)] = np.inf
-        order = np.argsort(D, axis=1, kind="stable")[:, :k]
-        indices[start:stop] = order
-        distances[start:stop] = np.sqrt(np.take_along_axis(D, order, axis=1))
-    return distances, indices
+def _check_warm_start(
+    warm_start: ArrayLike | None, m: int, k: int
+) -> NDArray[np.int64] | None:
+    """Earlier neighbours bound the search only if they are k different points."""
+    if warm_start is None:
+        return None
+    known = np.asarray(warm_start)
+    if known.ndim != 2 or known.shape[0] != m or known.shape[1] < k:
+        raise ValueError(
+            f"`warm_start` must have {m} rows and at least {k} columns; got shape "
+            f"{known.shape}."
+        )
+    if not np.issubdtype(known.dtype, np.integer):
+        raise TypeError(f"`warm_start` must hold row indices; got {known.dtype}.")
+    known = known[:, :k].astype(np.int64)
+    ordered = np.sort(np.column_stack([known, np.arange(m)]), axis=1)
+    wrong = (ordered[:, :-1] == ordered[:, 1:]).any(axis=1)
+    wrong |= (ordered[:, 0] < 0) | (ordered[:, -1] >= m)
+    if wrong.any():
+        row = int(np.flatnonzero(wrong)[0])
+        raise ValueError(
+            f"Row {row} of `warm_start` must hold {k} different indices below {m}, "
+            f"without {row} itself; got {known[row].tolist()}."
+        )
+    return known
 
 
-def _feature_chunks(Q: Any, Z: Any) -> Iterator[tuple[NDArray, NDArray]]:
-    """Dense float64 pieces of both matrices over the same features."""
-    width = max(1, _BLOCK // max(1, Z.shape[0]))
-    for start in range(0, Z.shape[1], width):
-        A, B = Q[:, start : start + width], Z[:, start : start + width]
-        A = A.toarray() if issparse(A) else A
-        B = B.toarray() if issparse(B) else B
-        yield A.astype(np.float64), B.astype(np.float64)
+def _same_kind(Z: Any, Q: Any) -> tuple[Any, Any]:
+    """Both dense or, if either is sparse, both CSR in float64 with sorted indices."""
+    if not issparse(Z) and not issparse(Q):
+        return Z, Q
+    reference = _canonical(Z)
+    return reference, reference if Q is Z else _canonical(Q)
+
+
+def _canonical(X: Any) -> csr_array:
+    X = csr_array(X, dtype=np.float64, copy=True)
+    X.sum_duplicates()
+    return X

@@ -1,0 +1,271 @@
+"""Exact search: a shortlist from rounded products, ranked by true differences."""
+
+# SPDX-License-Identifier: BSD-3-Clause
+
+from collections.abc import Callable
+from functools import cache
+from itertools import pairwise
+from threading import Lock
+from typing import Any, NamedTuple
+
+import numpy as np
+from joblib import Parallel, delayed, effective_n_jobs
+from numpy.typing import NDArray
+from scipy.sparse import issparse
+from threadpoolctl import threadpool_limits
+
+from partlearn.neighbors import _distances, _scan
+from partlearn.neighbors._products import (
+    DenseProducts,
+    Products,
+    SparseProducts,
+    relative_error,
+    threshold,
+)
+
+__all__ = ["Kernels", "compiled_kernels", "exact_neighbors", "numpy_kernels"]
+
+_TILE = 1 << 22  # values of h held at once by a worker
+_WIDEST = 1 << 14  # columns of a tile
+_TALLEST = 512  # rows of a tile
+_PENDING = 1 << 20  # candidates kept unranked
+_WORTH_COMPILING = 1e7  # number of pairs from which compiled loops are asked for
+
+
+class Kernels(NamedTuple):
+    """The loops of the search, in NumPy or compiled; both give equal answers."""
+
+    scan: Callable[..., _scan.Candidates]
+    keep_nearest: Callable[..., None]
+    dense_pairs: Callable[..., NDArray[np.float64]]
+
+
+def numpy_kernels() -> Kernels:
+    """Loops written with NumPy."""
+    return Kernels(_scan.scan, _scan.keep_nearest, _distances.pair_distances)
+
+
+@cache
+def compiled_kernels() -> Kernels:
+    """Loops compiled by numba, or those in NumPy where numba is not installed."""
+    try:
+        from partlearn.neighbors import _distances_numba, _scan_numba
+    except ImportError:
+        return numpy_kernels()
+    return Kernels(
+        _scan_numba.scan, _scan_numba.keep_nearest, _distances_numba.pair_distances
+    )
+
+
+def exact_neighbors(
+    Z: Any,
+    Q: Any,
+    k: int,
+    *,
+    exclude_self: bool,
+    warm_start: NDArray[np.int64] | None = None,
+    n_jobs: int | None = None,
+    kernels: Kernels | None = None,
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Distances and indices of the `k` nearest rows of `Z`, by (distance, index).
+
+    `Z` and `Q` are both dense or both CSR in float64 with sorted indices;
+    `warm_start` holds `k` distinct allowed neighbours of each query.
+    """
+    if kernels is None:
+        large = float(Z.shape[0]) * Q.shape[0] >= _WORTH_COMPILING
+        kernels = compiled_kernels() if large else numpy_kernels()
+    search = _Search(Z, Q, k, exclude_self, warm_start, kernels)
+    workers = min(effective_n_jobs(n_jobs), len(search.blocks))
+    if workers <= 1:
+        search.run(search.blocks)
+    else:
+        # One pool over row blocks: threads inside threads are slower, not faster.
+        with threadpool_limits(1, user_api="blas"):
+            Parallel(n_jobs=workers, prefer="threads")(
+                delayed(search.run)(search.blocks[worker::workers])
+                for worker in range(workers)
+            )
+    return np.sqrt(search.squared), search.indices
+
+
+class _Search:
+    """One search: its data, the products in each precision, the answers."""
+
+    def __init__(
+        self,
+        Z: Any,
+        Q: Any,
+        k: int,
+        exclude_self: bool,
+        warm_start: NDArray[np.int64] | None,
+        kernels: Kernels,
+    ) -> None:
+        m, n = Z.shape[0], Q.shape[0]
+        self.Z, self.Q, self.k = Z, Q, k
+        self.exclude_self, self.warm_start = exclude_self, warm_start
+        self.scan, self.keep_nearest, dense_pairs = kernels
+        self.pairs = _distances.pair_distances if issparse(Z) else dense_pairs
+        # A tile has room for twice the neighbours, so that it bounds the k-th.
+        n_tiles = max(1, min(-(-m // _WIDEST), m // (2 * k)))
+        edges = [m * t // n_tiles for t in range(n_tiles + 1)]
+        self.tiles = [slice(a, b) for a, b in pairwise(edges)]
+        self.width = max(b - a for a, b in pairwise(edges))
+        self.groups = _scan.n_groups(k, edges[1])
+        self.height = max(1, min(n, _TALLEST, _TILE // self.width))
+        self.blocks = [
+            slice(i, min(i + self.height, n)) for i in range(0, n, self.height)
+        ]
+        self.squared = np.empty((n, k))
+        self.indices = np.empty((n, k), dtype=np.int64)
+        self._products: dict[type, Products] = {}
+        self._lock = Lock()
+        narrow = not issparse(Z) and relative_error(Z.shape[1], np.float32) < 0.01
+        self.dtype: type[np.floating] = np.float32 if narrow else np.float64
+
+    def products(self, dtype: type[np.floating]) -> Products:
+        """Products in a precision, made when first asked for."""
+        with self._lock:
+            if dtype not in self._products:
+                if issparse(self.Z):
+                    made: Products = SparseProducts(self.Z, self.Q, self.tiles)
+                else:
+                    made = DenseProducts(self.Z, self.Q, self.tiles, dtype)
+                self._products[dtype] = made
+            return self._products[dtype]
+
+    def run(self, blocks: list[slice]) -> None:
+        """Answer these blocks of queries in one buffer."""
+        buffer = np.empty(self.height * self.width, dtype=self.dtype)
+        for rows in blocks:
+            if buffer.dtype == self.dtype and self.answer(rows, buffer):
+                continue
+            # float32 cannot tell these points apart, and the other blocks are likely
+            # of the same kind.
+            self.dtype = np.float64
+            if buffer.dtype != self.dtype:
+                buffer = np.empty(buffer.size, dtype=self.dtype)
+            self.answer(rows, buffer)
+
+    def answer(self, rows: slice, buffer: NDArray) -> bool:
+        """Find the neighbours of a block; False if float32 does not suffice."""
+        products = self.products(buffer.dtype.type)
+        n = rows.stop - rows.start
+        block = _Block(self, rows, products)
+        left = products.left(rows)
+        for t, tile in enumerate(self.tiles):
+            H = buffer[: n * (tile.stop - tile.start)].reshape(n, -1)
+            products.fill(left, t, H)
+            block.exclude(H, tile)
+            block.add(H, tile)
+            last = t == len(self.tiles) - 1
+            full = last or block.n_pending > _PENDING
+            if full and not block.settle(tile.stop):
+                return False
+        self.squared[rows], self.indices[rows] = block.best, block.nearest
+        return True
+
+
+class _Block:
+    """A block of queries: the nearest so far, and candidates not yet ranked."""
+
+    def __init__(self, search: _Search, rows: slice, products: Products) -> None:
+        n, k = rows.stop - rows.start, search.k
+        self.search, self.rows, self.products = search, rows, products
+        self.norms = products.norms[rows]
+        self.best = np.full((n, k), np.inf)
+        self.nearest = np.full((n, k), search.Z.shape[0], dtype=np.int64)
+        # A value of h that k points of the row do not exceed.
+        self.bound = np.full(n, np.inf)
+        self.minima: NDArray | None = None
+        self.known: NDArray[np.int64] | None = None
+        self.pending: list[_scan.Candidates] = []
+        self.n_pending = 0
+        if search.warm_start is None:
+            self.minima = np.full((n, search.groups), np.inf, dtype=products.dtype)
+        else:
+            self.known = search.warm_start[rows]
+            self.rank(np.repeat(np.arange(n), k), self.known.ravel())
+
+    def exclude(self, H: NDArray, tile: slice) -> None:
+        """Hide the queries themselves and what is already ranked."""
+        if self.search.exclude_self:
+            start = max(self.rows.start, tile.start)
+            own = np.arange(start, max(start, min(self.rows.stop, tile.stop)))
+            H[own - self.rows.start, own - tile.start] = np.inf
+        if self.known is not None:
+            inside = (self.known >= tile.start) & (self.known < tile.stop)
+            H[np.nonzero(inside)[0], self.known[inside] - tile.start] = np.inf
+
+    def limit(self) -> NDArray[np.float64]:
+        """Largest value of h that a neighbour can have."""
+        return threshold(
+            self.bound, self.norms, self.products.error, self.products.tiny
+        )
+
+    def add(self, H: NDArray, tile: slice) -> None:
+        """Collect the candidates of a tile, tightening the bound where possible."""
+        products = self.products
+        rows, columns, values = self.search.scan(
+            H,
+            self.search.k,
+            self.bound,
+            self.minima,
+            self.norms,
+            products.error,
+            products.tiny,
+        )
+        self.pending.append((rows, columns + tile.start, values))
+        self.n_pending += rows.size
+
+    def settle(self, seen: int) -> bool:
+        """Rank the pending candidates; False if float32 left too many of them.
+
+        All columns before `seen` have been scanned.
+        """
+        rows, columns, values = (
+            np.concatenate(part) for part in zip(*self.pending, strict=True)
+        )
+        self.pending, self.n_pending = [], 0
+        n, k = self.best.shape
+        # The bound has tightened since the first of them were collected.
+        keep = values <= self.limit()[rows]
+        if np.count_nonzero(keep) > 4 * k * n:
+            self.tighten_by(rows[keep], values[keep])
+            keep = values <= self.limit()[rows]
+        rows, columns = rows[keep], columns[keep]
+        many = 4 * k + 64
+        if rows.size > many * n:
+            if self.products.dtype == np.float32:
+                return False
+            # Mass duplicates: once k points at distance zero are known, points with
+            # higher indices need no distance.
+            order = np.lexsort((columns, rows))
+            rows, columns = rows[order], columns[order]
+            first = np.searchsorted(rows, np.arange(n))
+            early = np.arange(rows.size) - first[rows] < many
+            self.rank(rows[early], columns[early])
+            late = ~early & (
+                (self.best[rows, -1] > 0) | (columns < self.nearest[rows, -1])
+            )
+            rows, columns = rows[late], columns[late]
+        self.rank(rows, columns)
+        self.bound[(self.best[:, -1] == 0) & (self.nearest[:, -1] < seen)] = -np.inf
+        return True
+
+    def tighten_by(self, rows: NDArray[np.int64], values: NDArray[np.float64]) -> None:
+        """Lower the bound to the k-th smallest of these values in each row."""
+        n, k = self.best.shape
+        order = np.lexsort((values, rows))
+        counts = np.bincount(rows, minlength=n)
+        enough = np.flatnonzero(counts >= k)
+        kth = values[order[(np.cumsum(counts) - counts)[enough] + k - 1]]
+        self.bound[enough] = np.minimum(self.bound[enough], kth)
+
+    def rank(self, rows: NDArray[np.int64], columns: NDArray[np.int64]) -> None:
+        """Merge these candidates by their true distances, and lower the bound."""
+        search = self.search
+        squared = search.pairs(search.Q, rows + self.rows.start, search.Z, columns)
+        search.keep_nearest(self.best, self.nearest, rows, columns, squared)
+        kth = self.best[:, -1] * self.products.scale**2 - self.norms**2
+        np.minimum(self.bound, kth, out=self.bound)

@@ -1,0 +1,180 @@
+"""One rounded matrix product that orders points by distance, tile by tile.
+
+With the data centred, ``h = |y|^2 - 2 x.y`` orders the points ``y`` by their distance
+to ``x``. Its rounding error is bounded, so that a threshold can be placed behind
+which no neighbour hides.
+"""
+
+# SPDX-License-Identifier: BSD-3-Clause
+
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+__all__ = ["DenseProducts", "Products", "SparseProducts", "threshold"]
+
+_ROWS = 4096  # rows centred at once
+
+
+class Products(Protocol):
+    """Values of ``h`` for blocks of queries and tiles of reference points.
+
+    `error` times ``(|x| + |y|)^2``, plus `tiny`, bounds the error of ``h`` against
+    the distances that decide in the end; `norms` are those of the queries, and
+    ``scale**2`` takes squared distances to the units of ``h``.
+    """
+
+    dtype: np.dtype
+    norms: NDArray[np.float64]
+    scale: float
+    error: float
+    tiny: float
+
+    def left(self, rows: slice) -> Any:
+        """Left factor for these queries."""
+
+    def fill(self, left: Any, tile: int, out: NDArray) -> None:
+        """Write ``h`` for a tile of reference points."""
+
+
+class DenseProducts:
+    """Products of dense data, centred and scaled, in float32 or float64."""
+
+    def __init__(
+        self,
+        Z: NDArray,
+        Q: NDArray,
+        tiles: list[slice],
+        dtype: type[np.floating],
+    ) -> None:
+        centre = Z.mean(axis=0, dtype=np.float64)
+        norms = _centred_norms(Z, centre)
+        query_norms = norms if Q is Z else _centred_norms(Q, centre)
+        largest = max(norms.max(), query_norms.max())
+        # A power of two changes no digit and keeps float32 from overflowing.
+        self.scale = float(2.0 ** -np.ceil(np.log2(largest))) if largest > 0 else 1.0
+        self.dtype = np.dtype(dtype)
+        self.norms = query_norms * self.scale
+        self.error = relative_error(Z.shape[1], dtype)
+        self.tiny = absolute_error(Z.shape[1], dtype)
+        reference = _augmented(Z, centre, self.scale, norms, dtype)
+        self._tiles = [reference[tile].T for tile in tiles]
+        if Q is Z:
+            self._queries = reference
+        else:
+            self._queries = _augmented(Q, centre, self.scale, query_norms, dtype)
+
+    def left(self, rows: slice) -> NDArray:
+        """Multiply queries by -2 and append a one that picks the squared norm."""
+        factor = self._queries[rows] * self.dtype.type(-2)
+        factor[:, -1] = 1
+        return factor
+
+    def fill(self, left: NDArray, tile: int, out: NDArray) -> None:
+        """Write ``h`` for a tile of reference points."""
+        np.matmul(left, self._tiles[tile], out=out)
+
+
+class SparseProducts:
+    """Products of CSR data in float64; they are not centred, which would fill them."""
+
+    def __init__(self, Z: csr_array, Q: csr_array, tiles: list[slice]) -> None:
+        squared = _squared_norms(Z)
+        terms = int(max(_longest_row(Z), _longest_row(Q)))
+        self.scale = 1.0
+        self.dtype = np.dtype(np.float64)
+        self.norms = np.sqrt(_squared_norms(Q))
+        self.error = relative_error(terms, np.float64)
+        self.tiny = absolute_error(terms, np.float64)
+        self._squared = [squared[tile] for tile in tiles]
+        self._tiles = [Z[tile].T.tocsr() for tile in tiles]
+        self._queries = Q
+
+    def left(self, rows: slice) -> csr_array:
+        """Take queries as they are."""
+        return self._queries[rows]
+
+    def fill(self, left: csr_array, tile: int, out: NDArray) -> None:
+        """Write ``h`` for a tile of reference points."""
+        np.multiply((left @ self._tiles[tile]).toarray(), -2, out=out)
+        out += self._squared[tile]
+
+
+def threshold(
+    bound: NDArray[np.float64], norms: NDArray[np.float64], error: float, tiny: float
+) -> NDArray[np.float64]:
+    """Largest rounded ``h`` that a neighbour can have.
+
+    `bound` is a value that the rounded ``h`` of at least ``k`` points do not exceed.
+    Such a point has ``|y|^2 - 2|x||y| <= h``, which limits ``|y|`` and with it the
+    error of ``h`` (first step). So the k-th distance is at most `bound` plus that
+    error, and whoever is as near has again a bounded norm and error (second step).
+    """
+    # First step: (1 - error) |y|^2 - 2 (1 + error) |x||y| <= bound + error |x|^2.
+    half = (1 + error) * norms
+    root = half**2 + (1 - error) * (bound + error * norms**2 + tiny)
+    reach = (half + np.sqrt(np.maximum(root, 0))) / (1 - error)
+    bound = bound + error * (norms + reach) ** 2 + tiny
+    # Second step, with exact values: |y| <= |x| + distance.
+    reach = norms + np.sqrt(np.maximum(norms**2 + bound, 0))
+    return bound + error * (norms + reach) ** 2 + tiny
+
+
+def relative_error(terms: int, dtype: type[np.floating]) -> float:
+    """Bound of the rounding error of ``h`` as a part of ``(|x| + |y|)^2``.
+
+    A sum of n products is off by at most ``n u / (1 - n u)`` of the sum of their
+    sizes, in any order [1]_. On top of the product come the rounding of its factors,
+    of the norms, of the centring and of the distances that decide in the end; the
+    last three are in float64 whatever the precision of the product.
+
+    References
+    ----------
+    .. [1] N. Higham. Accuracy and Stability of Numerical Algorithms, section 3.1.
+       SIAM, 2002. :doi:`10.1137/1.9780898718027`
+    """
+    product = (terms + 8) * float(np.finfo(dtype).eps) / 2
+    rest = (3 * terms + 32) * float(np.finfo(np.float64).eps) / 2
+    total = product + rest
+    return total / (1 - total) if total < 0.25 else np.inf
+
+
+def absolute_error(terms: int, dtype: type[np.floating]) -> float:
+    """Bound of what underflow adds, for data scaled into the unit ball."""
+    return 8.0 * (terms + 4) * float(np.finfo(dtype).tiny)
+
+
+def _centred_norms(X: NDArray, centre: NDArray[np.float64]) -> NDArray[np.float64]:
+    norms = np.empty(X.shape[0])
+    for start in range(0, X.shape[0], _ROWS):
+        part = X[start : start + _ROWS] - centre
+        norms[start : start + _ROWS] = np.sqrt(np.einsum("ij,ij->i", part, part))
+    return norms
+
+
+def _augmented(
+    X: NDArray,
+    centre: NDArray[np.float64],
+    scale: float,
+    norms: NDArray[np.float64],
+    dtype: type[np.floating],
+) -> NDArray:
+    """Centred and scaled rows followed by their squared norm."""
+    out = np.empty((X.shape[0], X.shape[1] + 1), dtype=dtype)
+    for start in range(0, X.shape[0], _ROWS):
+        stop = start + _ROWS
+        out[start:stop, :-1] = (X[start:stop] - centre) * scale
+    out[:, -1] = (norms * scale) ** 2
+    return out
+
+
+def _squared_norms(X: csr_array) -> NDArray[np.float64]:
+    rows = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
+    squared: NDArray = np.bincount(rows, weights=X.data**2, minlength=X.shape[0])
+    return squared
+
+
+def _longest_row(X: csr_array) -> int:
+    return int(np.diff(X.indptr).max(initial=0))

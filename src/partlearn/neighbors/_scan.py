@@ -1,0 +1,77 @@
+"""Candidates for the k nearest, collected from a tile of products."""
+
+# SPDX-License-Identifier: BSD-3-Clause
+
+import numpy as np
+from numpy.typing import NDArray
+
+from partlearn.neighbors._products import threshold
+
+__all__ = ["Candidates", "keep_nearest", "n_groups", "round_up", "scan"]
+
+# Queries (as rows of the tile), reference points (as its columns), values of h.
+Candidates = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]
+
+
+def n_groups(k: int, width: int) -> int:
+    """Count the column groups whose minima bound the k-th smallest value.
+
+    The k-th smallest of the group minima is at least the k-th smallest value and,
+    with many more groups than neighbours, hardly ever much larger.
+    """
+    return int(min(width, max(256, 32 * k)))
+
+
+def scan(
+    H: NDArray,
+    k: int,
+    bound: NDArray[np.float64],
+    minima: NDArray | None,
+    norms: NDArray[np.float64],
+    error: float,
+    tiny: float,
+) -> Candidates:
+    """Entries of a tile that may belong to a neighbour, by row, then column.
+
+    `bound` (a value that k entries of the row do not exceed) and `minima` (of the
+    column groups, over the tiles so far) are tightened in place; without minima the
+    bound is taken as it is. Column ``j`` belongs to group ``j % n_groups``; columns
+    after the last whole round of groups are left out of the minima, which can only
+    loosen the bound.
+    """
+    if minima is not None:
+        groups = minima.shape[1]
+        whole = H.shape[1] - H.shape[1] % groups
+        rounds = H[:, :whole].reshape(H.shape[0], -1, groups)
+        np.minimum(minima, rounds.min(axis=1, initial=np.inf), out=minima)
+        kth = np.partition(minima, k - 1, axis=1)[:, k - 1]
+        np.minimum(bound, kth, out=bound)
+    limit = round_up(threshold(bound, norms, error, tiny), H.dtype)[:, None]
+    flat = np.flatnonzero(limit >= H)
+    rows, columns = np.divmod(flat, H.shape[1])
+    return rows, columns, H.ravel()[flat].astype(np.float64)
+
+
+def round_up(values: NDArray[np.float64], dtype: np.dtype) -> NDArray:
+    """Smallest numbers of a narrower type that are not below the given ones."""
+    narrow = values.astype(dtype)
+    return np.where(narrow < values, np.nextafter(narrow, dtype.type(np.inf)), narrow)
+
+
+def keep_nearest(
+    best: NDArray[np.float64],
+    nearest: NDArray[np.int64],
+    rows: NDArray[np.int64],
+    columns: NDArray[np.int64],
+    squared: NDArray[np.float64],
+) -> None:
+    """Merge candidates into the k nearest so far, by (distance, index), in place."""
+    n, k = best.shape
+    rows = np.concatenate([np.repeat(np.arange(n), k), rows])
+    columns = np.concatenate([nearest.ravel(), columns])
+    squared = np.concatenate([best.ravel(), squared])
+    order = np.lexsort((columns, squared, rows))
+    counts = np.bincount(rows, minlength=n)
+    first = order[(np.cumsum(counts) - counts)[:, None] + np.arange(k)]
+    best[:] = squared[first]
+    nearest[:] = columns[first]
