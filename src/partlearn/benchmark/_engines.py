@@ -197,7 +197,7 @@ class DaskEngine:
             # Dask finds shared values only among the arguments themselves.
             future = self._client.submit(function, *args, pure=False, retries=2)
             futures[future] = i
-        for future in as_completed(list(futures)):
+        for future in as_completed(list(futures), loop=self._client.loop):
             i = futures.pop(future)
             if future.status == "finished":
                 yield i, future.result()

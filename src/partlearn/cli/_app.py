@@ -7,6 +7,8 @@ from typing import Annotated
 import typer
 
 from partlearn.cli._bench import bench
+from partlearn.cli._check import check
+from partlearn.cli._data import app as data
 from partlearn.cli._demo import demo
 from partlearn.cli._disambiguate import disambiguate
 from partlearn.cli._reduce import reduce, select
@@ -46,5 +48,7 @@ app.command()(demo)
 app.command()(reduce)
 app.command()(select)
 app.command()(disambiguate)
+app.command()(check)
 app.command()(bench)
 app.command()(report)
+app.add_typer(data, name="data")

@@ -7,7 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
-from partlearn.cli._reduce import Ignore, Input, Json, Labels, Out, Param, Sep
+from partlearn.cli._data_options import Ignore, Json, Labels, Sep
+from partlearn.cli._reduce import Input, Out, Param
 
 __all__ = ["disambiguate"]
 
@@ -39,9 +40,7 @@ def disambiguate(
 
     with TableWriter(out) as writer:
         estimator = _build(method, parse_params(param or []))
-        bunch = read_input(
-            data, labels=labels, sep=sep, truth=truth, ignore=ignore or []
-        )
+        bunch = read_input(data, labels=labels, sep=sep, truth=truth, ignore=ignore)
         fit_quietly(estimator, bunch)
         confidence = getattr(estimator, "label_confidence_", None)
         if confidence is None:

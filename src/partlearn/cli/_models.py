@@ -69,12 +69,12 @@ def read_input(
     labels: str | None,
     sep: str | None,
     truth: str | None = None,
-    ignore: Sequence[str] = (),
+    ignore: list[str] | None = None,
 ) -> Any:
     """Read a data set and make sure that it has candidate sets."""
-    from partlearn.datasets import read
+    from partlearn.cli._data_options import load
 
-    bunch = read(path, labels=labels, sep=sep, truth=truth, ignore=list(ignore))
+    bunch = load(path, labels, truth, sep, None, ignore)
     if bunch.candidates is None:
         # One label per row is a set of one.
         if bunch.truth is None or bunch.truth.ndim != 1:

@@ -7,22 +7,12 @@ from typing import Annotated, Any
 
 import typer
 
+from partlearn.cli._data_options import Ignore, Json, Labels, Sep, Truth
+
 __all__ = ["reduce", "select"]
 
 Input = Annotated[
     Path, typer.Argument(help="CSV, TSV, Parquet, ARFF, .mat or .npz file.")
-]
-Labels = Annotated[
-    str | None, typer.Option(help="Column with the candidate sets, such as cat|dog.")
-]
-Sep = Annotated[
-    str | None, typer.Option(help="What separates the labels of a set [default: |].")
-]
-Truth = Annotated[
-    str | None, typer.Option(help="Column with true labels, handed through unused.")
-]
-Ignore = Annotated[
-    list[str] | None, typer.Option(help="Column that is no feature; repeat for more.")
 ]
 Out = Annotated[Path, typer.Option(help="Table to write: .csv, .tsv or .parquet.")]
 Save = Annotated[Path | None, typer.Option(help="Save the fitted model (skops).")]
@@ -33,7 +23,6 @@ Param = Annotated[
     list[str] | None,
     typer.Option(help="Parameter of the method, name=value; repeat for more."),
 ]
-Json = Annotated[bool, typer.Option("--json", help="Print the outcome as JSON.")]
 
 
 def reduce(
@@ -59,7 +48,7 @@ def reduce(
     amount = parse_amount(n_components, "--n-components")
     if amount is not None:
         params["n_components"] = amount
-    options = {"labels": labels, "sep": sep, "truth": truth, "ignore": ignore or []}
+    options = {"labels": labels, "sep": sep, "truth": truth, "ignore": ignore}
     _run("projection", data, out, method, params, options, save, load, as_json)
 
 
@@ -86,7 +75,7 @@ def select(
     amount = parse_amount(n_features, "--n-features")
     if amount is not None:
         params["n_features_to_select"] = amount
-    options = {"labels": labels, "sep": sep, "truth": truth, "ignore": ignore or []}
+    options = {"labels": labels, "sep": sep, "truth": truth, "ignore": ignore}
     _run("selector", data, out, method, params, options, save, load, as_json)
 
 

@@ -12,7 +12,7 @@ from partlearn.benchmark import Store
 __all__ = ["views"]
 
 MAX_POINTS = 400
-MAX_VIEWS = 8
+MAX_VIEWS = 4
 N_BINS = 10
 N_ROWS = 10
 

@@ -1,0 +1,116 @@
+"""Small plans and methods that misbehave on purpose."""
+
+import textwrap
+
+import pytest
+
+TOYS = '''
+import os
+import time
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+
+class Constant(BaseEstimator):
+    """Predicts the most frequent candidate."""
+
+    def fit(self, X, y):
+        self.top_ = int(y.sum(axis=0).argmax())
+        self.label_confidence_ = y / y.sum(axis=1, keepdims=True)
+        return self
+
+    def predict(self, X):
+        return np.full(len(X), self.top_)
+
+
+class Broken(Constant):
+    def fit(self, X, y):
+        raise RuntimeError("broken <on> purpose")
+
+    def transform(self, X):
+        return X
+
+
+class Warns(Constant):
+    def fit(self, X, y):
+        import warnings
+
+        warnings.warn("careful", UserWarning)
+        print("chatter on standard output")
+        return super().fit(X, y)
+
+
+class Sleeps(Constant):
+    def fit(self, X, y):
+        time.sleep(60)
+        return super().fit(X, y)
+
+
+class Slow(Constant):
+    """Takes a moment, so that a run can be killed in the middle of it."""
+
+    def __init__(self, seconds=0.2):
+        self.seconds = seconds
+
+    def fit(self, X, y):
+        time.sleep(self.seconds)
+        return super().fit(X, y)
+
+
+class Greedy(Constant):
+    def fit(self, X, y):
+        np.ones((40_000, 10_000))
+        return super().fit(X, y)
+
+
+class Dies(Constant):
+    def fit(self, X, y):
+        os._exit(7)
+
+
+class Noisy(BaseEstimator):
+    """Scores depend on the random state only."""
+
+    def __init__(self, random_state=None):
+        self.random_state = random_state
+
+    def fit(self, X, y):
+        self.q_ = y.shape[1]
+        return self
+
+    def predict(self, X):
+        return np.random.default_rng(self.random_state).integers(0, self.q_, len(X))
+'''
+
+
+@pytest.fixture
+def toys(tmp_path_factory, monkeypatch):
+    """Folder with the module ``toy_methods``, importable here and in children."""
+    folder = tmp_path_factory.mktemp("toys")
+    (folder / "toy_methods.py").write_text(TOYS)
+    monkeypatch.syspath_prepend(str(folder))
+    monkeypatch.setenv("PYTHONPATH", str(folder))
+    return folder
+
+
+@pytest.fixture
+def plan_text():
+    """Build the text of a small plan."""
+
+    def build(*, learners=("PLKNN",), reducers=("none", "CENDA"), head="", noise="0"):
+        parts = [
+            f'[plan]\nname = "small"\nfolds = 3\n{head}',
+            f'[[data]]\nsource = "sklearn:iris"\nr = 1\nmax_rows = 60\n'
+            f"noise_seeds = {noise}\n",
+        ]
+        for name in reducers:
+            key = "name" if name == "none" else "class"
+            extra = f'name = "{name.split(":")[-1]}"\n' if ":" in name else ""
+            parts.append(f'[[reducers]]\n{key} = "{name}"\n{extra}')
+        for name in learners:
+            extra = f'name = "{name.split(":")[-1]}"\n' if ":" in name else ""
+            parts.append(f'[[learners]]\nclass = "{name}"\n{extra}')
+        return textwrap.dedent("\n".join(parts))
+
+    return build

@@ -1,0 +1,72 @@
+"""The child process: limits, deaths, chatter."""
+
+import math
+import os
+import sys
+import time
+
+import pytest
+
+from partlearn.benchmark._isolated import ChildDiedError, IsolatedProcess
+from partlearn.benchmark._memory import PeakMemory, resident_bytes
+
+
+@pytest.fixture(scope="module")
+def child():
+    child = IsolatedProcess()
+    yield child
+    child.close()
+    child.close()  # closing twice does no harm
+
+
+def test_values_and_errors_come_back(child):
+    assert child.call(math.sqrt, (4.0,)) == 2.0
+    with pytest.raises(ValueError, match=r"math domain error|nonnegative"):
+        child.call(math.sqrt, (-1.0,))
+
+
+def test_prints_do_not_disturb_the_answers(child):
+    child.call(print, ("chatter",))
+    assert child.call(abs, (-3,)) == 3
+
+
+def test_time_limit_kills_and_a_new_child_starts(child):
+    with pytest.raises(TimeoutError, match="longer than its limit of 1 s"):
+        child.call(time.sleep, (60,), seconds=1)
+    assert child.call(abs, (-3,), seconds=60) == 3
+
+
+def test_death_is_told_from_time_out(child):
+    with pytest.raises(ChildDiedError, match="ended with code 7"):
+        child.call(os._exit, (7,), seconds=60)
+    assert child.call(abs, (-3,)) == 3
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="address-space limits need Linux")
+def test_memory_limit(child):
+    with pytest.raises(MemoryError):
+        child.call(bytearray, (400 * 2**20,), megabytes=100)
+    assert len(child.call(bytes, (2**20,), megabytes=100)) == 2**20
+
+
+def test_peak_memory_sees_an_allocation():
+    if resident_bytes() is None:
+        pytest.skip("this system does not tell the size of a process")
+    with PeakMemory(interval=0.001) as peak:
+        block = bytearray(64 * 2**20)
+        block[::4096] = b"x" * len(block[::4096])
+        time.sleep(0.05)
+    del block
+    assert 50 < peak.megabytes < 200
+
+
+def test_peak_memory_is_none_where_unknown(monkeypatch):
+    monkeypatch.setattr("partlearn.benchmark._memory.open", _absent, raising=False)
+    assert resident_bytes() is None
+    with PeakMemory() as peak:
+        pass
+    assert peak.megabytes is None
+
+
+def _absent(*args, **kwargs):
+    raise FileNotFoundError

@@ -1,0 +1,53 @@
+"""The whole command killed in mid-run: what was finished stays."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+
+def _command(plan, out):
+    arguments = ["bench", str(plan), "--out", str(out), "--jobs", "2"]
+    return [sys.executable, "-m", "partlearn", *arguments]
+
+
+def _fragments(out):
+    return len(list(out.glob("jobs/*.json")))
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs SIGKILL")
+def test_kill_and_resume(plan_text, tmp_path, toys):
+    plan = tmp_path / "plan.toml"
+    plan.write_text(plan_text(learners=("toy_methods:Slow",), noise="[0, 1]"))
+    out = tmp_path / "killed"
+    process = subprocess.Popen(
+        _command(plan, out),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    wanted = random.Random(0).randint(1, 6)
+    end = time.monotonic() + 120
+    while _fragments(out) < wanted and process.poll() is None:
+        assert time.monotonic() < end
+        time.sleep(0.02)
+    # The whole group, as an out-of-memory killer or a power cut would.
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    finished = _fragments(out)
+    assert wanted <= finished < 12
+    assert not list(out.glob("results.*"))
+    resumed = subprocess.run(_command(plan, out), capture_output=True, text=True)
+    assert resumed.returncode == 0, resumed.stderr
+    assert f"{12 - finished} jobs in" in resumed.stderr
+
+    from partlearn.benchmark import load_plan, run_plan
+
+    run_plan(load_plan(plan), tmp_path / "whole")
+    (killed,) = out.glob("results.*")
+    (whole,) = (tmp_path / "whole").glob("results.*")
+    assert killed.read_bytes() == whole.read_bytes()

@@ -1,0 +1,207 @@
+"""Plans: what is accepted, and where the messages point."""
+
+import pytest
+
+from partlearn.benchmark import (
+    PlanError,
+    check_methods,
+    list_plans,
+    load_plan,
+    parse_plan,
+    published_figures,
+)
+from partlearn.benchmark._toml import key_lines
+
+GOOD = """\
+[plan]
+name = "mine"
+folds = 3
+
+[[data]]
+source = "sklearn:iris"
+r = [1, 2]
+
+[[reducers]]
+name = "none"
+
+[[reducers]]
+class = "CENDA"
+params = { mu = 0.5 }
+
+[[learners]]
+class = "PLKNN"
+params = { n_neighbors = 5 }
+
+[quick]
+folds = 2
+r = 1
+reducers = ["none"]
+"""
+
+
+def test_good_plan():
+    plan = parse_plan(GOOD)
+    assert plan.name == plan.title == "mine"
+    assert plan.data[0].name == "iris"
+    assert plan.data[0].r == (1, 2)
+    assert [m.name for m in plan.reducers] == ["none", "CENDA"]
+    assert plan.learners[0].params == {"n_neighbors": 5}
+    assert plan.protocols == ("inductive",)
+
+
+def test_quick_table_overrides():
+    plan = parse_plan(GOOD, quick=True)
+    assert plan.name == "mine-quick"
+    assert plan.folds == 2
+    assert plan.data[0].r == (1,)
+    assert [m.name for m in plan.reducers] == ["none"]
+
+
+def test_quick_reference_that_was_left_out_is_dropped():
+    text = GOOD.replace("folds = 3", 'folds = 3\nreference = "CENDA"')
+    assert parse_plan(text).reference == "CENDA"
+    assert parse_plan(text, quick=True).reference == ""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "line", "message"),
+    [
+        ("folds = 3", "folds = 1", 3, "`folds` in .plan. must be a whole number"),
+        ("folds = 3", "folds = true", 3, "must be a whole number"),
+        ("folds = 3", "fold = 3", 3, "unknown field `fold`.*did you mean `folds`"),
+        ("folds = 3", 'protocols = ["both"]', 3, "inductive, transductive"),
+        ("folds = 3", "time_limit = -1", 3, "must be a positive number"),
+        ("folds = 3", "scale_reduced = 1", 3, "must be true or false"),
+        ("folds = 3", 'notes = "x"', 3, "must be a list of texts"),
+        ("folds = 3", 'reference = "X"', 3, "no reducer is named 'X'"),
+        ("folds = 3", 'extends = "nothing"', 3, "no shipped plan named 'nothing'"),
+        ("r = [1, 2]", "r = 0", 7, "of at least 1, or a list"),
+        ("r = [1, 2]", "rr = 0", 7, "unknown field `rr`"),
+        ('source = "sklearn:iris"', "", 5, "`source` in ..data.. is missing"),
+        ('name = "none"', 'name = "raw"', 9, "'raw' has no `class`"),
+        ('name = "none"', "", 9, "give a `class` or a `name`"),
+        ("params = { mu = 0.5 }", "params = 1", 14, "must be a table"),
+        ("params = { mu = 0.5 }", "grid = { mu = 1 }", 14, "grid.mu must be a list"),
+        ("params = { mu = 0.5 }", "by_data = { x = {} }", 14, "no data set here"),
+        ("params = { mu = 0.5 }", "by_data = { iris = 1 }", 14, "table of parameters"),
+        ('class = "CENDA"', 'name = "none"', 12, "two reducers entries"),
+        ('class = "PLKNN"', 'name = "x"', 16, "'x' has no `class`"),
+    ],
+)
+def test_messages_point_to_the_line(old, new, line, message):
+    text = GOOD.replace(old, new, 1)
+    with pytest.raises(PlanError, match=message) as error:
+        parse_plan(text, origin="mine.toml")
+    assert str(error.value).startswith(f"mine.toml:{line}: ")
+
+
+def test_quick_naming_nothing_points_to_its_line():
+    text = GOOD.replace('reducers = ["none"]', 'reducers = ["nothing"]')
+    with pytest.raises(PlanError, match=r"mine.toml:23: no reducers entry .*nothing"):
+        parse_plan(text, origin="mine.toml", quick=True)
+
+
+def test_syntax_error_names_the_line():
+    with pytest.raises(PlanError, match=r"mine.toml:3: not valid TOML"):
+        parse_plan('[plan]\nname = "x"\nfolds =\n', origin="mine.toml")
+
+
+def test_syntax_error_at_the_end_still_names_the_file():
+    with pytest.raises(PlanError, match=r"mine.toml.*not valid TOML"):
+        parse_plan('[plan]\nname = "x', origin="mine.toml")
+
+
+def test_lists_are_required():
+    with pytest.raises(PlanError, match=r"mine.toml: .*at least one \[\[data\]\]"):
+        parse_plan('[plan]\nname = "x"\n', origin="mine.toml")
+    with pytest.raises(PlanError, match="`plan` is missing"):
+        parse_plan("[[data]]\nsource = 'x'\n", origin="mine.toml")
+    with pytest.raises(PlanError, match="must be a list of tables"):
+        parse_plan('data = 1\n[plan]\nname = "x"\n', origin="mine.toml")
+
+
+def test_grid_expands_in_order():
+    text = GOOD.replace("params = { mu = 0.5 }", "grid = { mu = [0.2, 0.8] }")
+    names = [m.name for m in parse_plan(text).reducers]
+    assert names == ["none", "CENDA[mu=0.2]", "CENDA[mu=0.8]"]
+    assert parse_plan(text).reducers[2].point == {"mu": 0.8}
+
+
+def test_by_data_changes_parameters_for_one_set_only():
+    text = GOOD.replace(
+        "params = { mu = 0.5 }", "params = { mu = 0.5 }\nby_data.iris = { mu = 0.9 }"
+    )
+    reducer = parse_plan(text).reducers[1]
+    assert reducer.for_data("iris").params == {"mu": 0.9}
+    assert reducer.for_data("other").params == {"mu": 0.5}
+
+
+def test_key_lines_skip_what_is_inside_values():
+    text = 'a = """\nb = 1\n"""\nlist = [\n  "x = [",\n]\n'
+    text += '[t.u]\n"k k" = 1\n[[t.v]]\nz = 2\n'
+    lines = key_lines(text)
+    assert lines[("a",)] == 1
+    assert ("b",) not in lines
+    assert lines[("list",)] == 4
+    assert lines[("t", "u", "k k")] == 8
+    assert lines[("t", "v", 0, "z")] == 10
+
+
+def test_extending_a_shipped_plan_keeps_its_jobs_but_not_its_words():
+    base, child = load_plan("cenda-table3"), load_plan("cenda-table4")
+    assert child.data == base.data
+    assert child.learners == base.learners
+    assert child.title != base.title
+
+
+PAPERS = {
+    "saute": ["table3", "table4", "table6", "figure1", "figure2", "figure3"],
+    "cenda": ["table3", "table4", "table6", "table7", "figure1", "figure2"],
+    "wpldr": ["table2", "table3", "figure1", "figure2"],
+}
+
+
+def test_every_table_and_figure_has_a_plan_and_a_quick_variant():
+    expected = {
+        f"{p}-{t}{q}" for p in PAPERS for t in PAPERS[p] for q in ("", "-quick")
+    }
+    assert expected | {"demo", "demo-quick"} == set(list_plans())
+
+
+@pytest.mark.parametrize("name", list_plans())
+def test_shipped_plans_are_sound(name):
+    plan = check_methods(load_plan(name))
+    assert plan.reducers
+    assert plan.learners
+    if plan.published:
+        figures = published_figures(plan.published["paper"], plan.published["table"])
+        assert figures
+        known = {key[0] for key in figures}
+        assert {d.name for d in plan.data} & known
+        assert any(m.published in {k[2] for k in figures} for m in plan.reducers)
+        assert {m.published for m in plan.learners} <= {k[3] for k in figures}
+
+
+def test_unknown_plan_suggests():
+    with pytest.raises(PlanError, match=r"Did you mean .*cenda-table7"):
+        load_plan("cenda-tabel7")
+    with pytest.raises(PlanError, match=r"no plan named 'zzz'.*bench --list"):
+        load_plan("zzz")
+    with pytest.raises(PlanError, match="no such plan file"):
+        load_plan("absent.toml")
+
+
+def test_plan_from_file(tmp_path):
+    path = tmp_path / "p.toml"
+    path.write_text(GOOD)
+    assert load_plan(path).name == "mine"
+
+
+def test_published_figures_are_complete():
+    """749 transcribed cells; the count guards against a lost line."""
+    tables = [("SAUTE", "3", 180), ("CENDA", "3", 219), ("CENDA", "7", 175)]
+    for paper, table, count in [*tables, ("WPLDR", "2", 175)]:
+        assert len(published_figures(paper, table)) == count
+    cell = published_figures("CENDA", "7")["FG-NET", None, "CENDA[thr=0.9]", "PL-KNN"]
+    assert (cell.mean, cell.n_components) == (0.133, 15)
+    assert published_figures("CENDA", "99") == {}

@@ -1,0 +1,296 @@
+"""The runner: the same answers whatever happens on the way."""
+
+import os
+
+import numpy as np
+import pytest
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from partlearn.benchmark import (
+    JoblibEngine,
+    SerialEngine,
+    load_plan_data,
+    load_rows,
+    make_engine,
+    parse_plan,
+    run_plan,
+)
+from partlearn.benchmark._engines import Failure
+from partlearn.benchmark._jobs import expand
+from partlearn.classification import PLKNN
+from partlearn.decomposition import CENDA
+from partlearn.model_selection import CandidateKFold, cross_validate
+
+
+def results_bytes(folder):
+    (path,) = folder.glob("results.*")
+    return path.read_bytes()
+
+
+class Reversed(SerialEngine):
+    """Runs the calls in the opposite order."""
+
+    def run(self, calls):
+        numbered = list(enumerate(calls))
+        for i, (function, args) in reversed(numbered):
+            yield i, function(*args)
+
+
+class Stops(SerialEngine):
+    """Is interrupted after some calls."""
+
+    def __init__(self, after):
+        self.left = after
+
+    def run(self, calls):
+        for answer in super().run(calls):
+            if self.left == 0:
+                raise KeyboardInterrupt
+            self.left -= 1
+            yield answer
+
+
+BOTH = 'protocols = ["inductive", "transductive"]\n'
+
+
+@pytest.fixture
+def plan(plan_text, toys):
+    return parse_plan(
+        plan_text(learners=("PLKNN", "toy_methods:Noisy"), head=BOTH, noise="[0, 1]")
+    )
+
+
+@pytest.fixture
+def whole(plan, tmp_path):
+    run_plan(plan, tmp_path / "whole")
+    return results_bytes(tmp_path / "whole")
+
+
+def test_rows_and_counts(plan, tmp_path):
+    seen = []
+    result = run_plan(plan, tmp_path, progress=lambda *event: seen.append(event))
+    # 2 noise seeds x 2 protocols x 2 reducers x 2 learners x 3 folds.
+    assert len(result.rows) == 48
+    assert result.n_executed == 48
+    assert result.n_failed == 0
+    assert result.work_time > 0
+    reductions = 2 * (3 + 1)
+    assert seen[-1][:2] == (48 + reductions, 48 + reductions)
+    results, timings = load_rows(tmp_path)
+    assert [r["id"] for r in results] == [r["id"] for r in timings]
+    assert all(0 <= r["accuracy"] <= 1 for r in results)
+    assert {r["n_components"] for r in results if r["reducer"] == "none"} == {None}
+
+
+def test_order_does_not_matter(plan, tmp_path, whole):
+    run_plan(plan, tmp_path / "reversed", engine=Reversed())
+    assert results_bytes(tmp_path / "reversed") == whole
+
+
+def test_processes_give_the_same_bytes(plan, tmp_path, whole):
+    engine = make_engine(2)
+    assert isinstance(engine, JoblibEngine)
+    run_plan(plan, tmp_path / "processes", engine=engine)
+    engine.close()
+    assert results_bytes(tmp_path / "processes") == whole
+
+
+@pytest.mark.parametrize("after", [0, 3, 11])
+def test_interrupted_runs_resume_to_the_same_bytes(plan, tmp_path, whole, after):
+    with pytest.raises(KeyboardInterrupt):
+        run_plan(plan, tmp_path / "stopped", engine=Stops(after))
+    result = run_plan(plan, tmp_path / "stopped")
+    assert result.n_executed <= 48
+    assert results_bytes(tmp_path / "stopped") == whole
+
+
+def test_finished_jobs_are_skipped(plan, tmp_path, whole):
+    folder = tmp_path / "whole"
+    again = run_plan(plan, folder)
+    assert again.n_executed == 0
+    lost = sorted((folder / "jobs").iterdir())[:5]
+    for path in lost:
+        path.unlink()
+    assert run_plan(plan, folder).n_executed == 5
+    assert results_bytes(folder) == whole
+
+
+def test_changing_a_parameter_changes_only_its_jobs(plan_text, tmp_path):
+    run_plan(parse_plan(plan_text()), tmp_path)
+    changed = plan_text().replace('class = "CENDA"', 'class = "CENDA"\nparams.mu = 0.4')
+    assert run_plan(parse_plan(changed), tmp_path).n_executed == 3
+
+
+def test_renaming_changes_no_job(plan_text, tmp_path):
+    run_plan(parse_plan(plan_text()), tmp_path)
+    text = plan_text().replace(
+        'class = "PLKNN"', 'class = "PLKNN"\nname = "neighbours"'
+    )
+    result = run_plan(parse_plan(text), tmp_path)
+    assert result.n_executed == 0
+    assert {row["learner"] for row in result.rows} == {"neighbours"}
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_inductive_equals_cross_validate(plan_text, tmp_path):
+    plan = parse_plan(plan_text())
+    (data,), _ = load_plan_data(plan, None)
+    rows = run_plan(plan, tmp_path).rows
+    cv = CandidateKFold(3, random_state=0)
+
+    def scores(reducer):
+        return [r["accuracy"] for r in rows if r["reducer"] == reducer]
+
+    # StandardScaler divides by the deviation with ddof 0: neighbours are the same.
+    raw = make_pipeline(StandardScaler(), PLKNN())
+    expected = cross_validate(raw, data.X, data.S, data.truth, cv=cv)["test_score"]
+    np.testing.assert_allclose(scores("none"), expected)
+    reduced = make_pipeline(CENDA(), StandardScaler(), PLKNN())
+    expected = cross_validate(reduced, data.X, data.S, data.truth, cv=cv)["test_score"]
+    np.testing.assert_allclose(scores("CENDA"), expected)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_transductive_equals_cross_validate(plan_text, tmp_path):
+    plan = parse_plan(plan_text(head='protocols = ["transductive"]\n'))
+    (data,), _ = load_plan_data(plan, None)
+    rows = run_plan(plan, tmp_path).rows
+    found = cross_validate(
+        make_pipeline(CENDA(), PLKNN()),
+        data.X,
+        data.S,
+        data.truth,
+        cv=CandidateKFold(3, random_state=0),
+        protocol="transductive",
+    )
+    ours = [r["accuracy"] for r in rows if r["reducer"] == "CENDA"]
+    np.testing.assert_allclose(ours, found["test_score"])
+
+
+def test_seeds_differ_between_folds_and_not_between_runs(plan_text, tmp_path, toys):
+    plan = parse_plan(plan_text(learners=("toy_methods:Noisy",), reducers=("none",)))
+    (data,), _ = load_plan_data(plan, None)
+    jobs = expand(plan, [data])
+    assert len({job.seed for job in jobs}) == 3
+    assert [job.seed for job in expand(plan, [data])] == [job.seed for job in jobs]
+
+
+def test_failing_methods_are_rows(plan_text, tmp_path, toys):
+    plan = parse_plan(
+        plan_text(
+            learners=("PLKNN", "toy_methods:Broken"),
+            reducers=("none", "toy_methods:Broken"),
+        )
+    )
+    result = run_plan(plan, tmp_path)
+    failed = [r for r in result.rows if r["status"] == "failed"]
+    # The broken learner fails on raw features, the broken reducer fails everybody.
+    assert result.n_failed == len(failed) == 3 + 6
+    assert all("broken <on> purpose" in r["message"] for r in failed)
+    assert all("RuntimeError" in r["traceback"] for r in failed)
+    assert run_plan(plan, tmp_path).n_executed == 0
+    assert run_plan(plan, tmp_path, retry_failed=True).n_executed == 9
+
+
+def test_warnings_are_kept(plan_text, tmp_path, toys):
+    plan = parse_plan(plan_text(learners=("toy_methods:Warns",), reducers=("none",)))
+    rows = run_plan(plan, tmp_path).rows
+    assert all(row["warnings"] == "UserWarning: careful" for row in rows)
+
+
+def test_metrics_beside_accuracy(plan_text, tmp_path, toys):
+    head = 'metrics = ["accuracy", "disambiguation", "candidate_hit"]\n'
+    plan = parse_plan(
+        plan_text(
+            learners=("toy_methods:Constant", "toy_methods:Noisy"),
+            reducers=("none",),
+            head=head,
+        )
+    )
+    rows = run_plan(plan, tmp_path).rows
+    constant = [r for r in rows if r["learner"] == "Constant"]
+    noisy = [r for r in rows if r["learner"] == "Noisy"]
+    assert all(0 <= r["disambiguation"] <= 1 for r in constant)
+    assert all(r["disambiguation"] is None for r in noisy)
+    assert all(0 <= r["candidate_hit"] <= 1 for r in rows)
+
+
+def test_limits(plan_text, tmp_path, toys):
+    learners = ("PLKNN", "toy_methods:Sleeps", "toy_methods:Greedy")
+    text = plan_text(
+        learners=learners,
+        reducers=("none",),
+        head="time_limit = 2\nmemory_limit = 1000\n",
+    )
+    result = run_plan(parse_plan(text.replace("folds = 3", "folds = 2")), tmp_path)
+    errors = {}
+    for row in result.rows:
+        errors.setdefault(row["learner"], set()).add(row["error"])
+    assert errors["PLKNN"] == {""}
+    assert errors["Sleeps"] == {"TimeoutError"}
+    assert len(errors["Greedy"]) == 1
+    assert "Memory" in errors["Greedy"].pop()
+
+
+def test_reductions_obey_limits_too(plan_text, tmp_path, toys):
+    plan = parse_plan(
+        plan_text(
+            learners=("toy_methods:Constant",),
+            reducers=("toy_methods:Broken", "CENDA"),
+            head="time_limit = 60\n",
+        ).replace("folds = 3", "folds = 2")
+    )
+    rows = run_plan(plan, tmp_path).rows
+    assert {r["status"] for r in rows if r["reducer"] == "CENDA"} == {"ok"}
+    assert {r["error"] for r in rows if r["reducer"] == "Broken"} == {"RuntimeError"}
+
+
+def test_a_call_that_kills_its_process_does_not_stop_the_others():
+    calls = [(abs, (-1,)), (os._exit, (7,)), (abs, (-2,)), (abs, (-3,))]
+    answers = dict(JoblibEngine(2).run(iter(calls)))
+    assert answers[1].error == "ChildDiedError"
+    assert "ended with code 7" in answers[1].message
+    assert (answers[0], answers[2], answers[3]) == (1, 2, 3)
+
+
+class LosesGroups(SerialEngine):
+    """Loses the answer of every call with several jobs."""
+
+    def run(self, calls):
+        for i, (function, args) in enumerate(calls):
+            if function.__name__ == "_learn":
+                yield i, Failure("WorkerDied", "gone")
+            else:
+                yield i, function(*args)
+
+
+def test_jobs_of_a_lost_group_run_alone(plan_text, tmp_path, toys):
+    text = plan_text(learners=("PLKNN", "toy_methods:Constant"))
+    plan = parse_plan(text.replace("folds = 3", "folds = 2"))
+    result = run_plan(plan, tmp_path, engine=LosesGroups())
+    assert result.n_failed == 0
+
+
+def test_a_lost_single_job_is_a_row(plan_text, tmp_path):
+    plan = parse_plan(plan_text(reducers=("none",)))
+    result = run_plan(plan, tmp_path, engine=LosesGroups())
+    assert {r["error"] for r in result.rows} == {"WorkerDied"}
+
+
+def test_serial_engine_reports_exceptions_of_the_harness():
+    def boom():
+        raise OSError("disk")
+
+    ((_, failure),) = SerialEngine().run([(boom, ())])
+    assert (failure.error, failure.message) == ("OSError", "disk")
+
+
+def test_splits_are_kept(plan_text, tmp_path):
+    plan = parse_plan(plan_text())
+    run_plan(plan, tmp_path)
+    import json
+
+    (folds,) = json.loads((tmp_path / "splits.json").read_text()).values()
+    assert sorted(set(folds)) == [0, 1, 2]
+    assert len(folds) == 60

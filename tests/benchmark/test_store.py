@@ -1,0 +1,82 @@
+"""The store: atomic, tolerant of what a killed run leaves behind."""
+
+import builtins
+
+import numpy as np
+import pytest
+
+from partlearn.benchmark import Store
+from partlearn.benchmark._store import read_table, write_table
+from partlearn.benchmark._tables import RESULTS, load_rows
+
+COLUMNS = [("a", "string"), ("b", "int64"), ("c", "double")]
+ROWS = [{"a": 'x,"y"\n', "b": 1, "c": 0.5}, {"a": "", "b": None, "c": None}]
+
+
+def test_reductions_come_back_with_their_arrays(tmp_path):
+    store = Store(tmp_path)
+    arrays = {"Z": np.arange(6.0).reshape(3, 2)}
+    store.put_reduction("r", {"status": "ok", "arrays": arrays})
+    found = store.get_reduction("r")
+    np.testing.assert_array_equal(found["arrays"]["Z"], arrays["Z"])
+    assert "arrays" not in store.get_reduction("r", arrays=False)
+    assert store.get_reduction("other") is None
+
+
+def test_failed_reductions_have_no_arrays(tmp_path):
+    store = Store(tmp_path)
+    store.put_reduction("r", {"status": "failed"})
+    assert store.get_reduction("r") == {"status": "failed"}
+
+
+@pytest.mark.parametrize("damage", [b"", b"not a zip file"])
+def test_damaged_files_count_as_not_done(tmp_path, damage):
+    store = Store(tmp_path)
+    store.put_job("j", {"status": "ok"})
+    (tmp_path / "jobs" / "j.json").write_bytes(b'{"status": "o')
+    assert store.get_job("j") is None
+    store.put_reduction("r", {"status": "ok", "arrays": {"Z": np.ones(2)}})
+    (tmp_path / "reductions" / "r.npz").write_bytes(damage)
+    assert store.get_reduction("r") is None
+
+
+def test_leftovers_are_cleaned_and_results_stay(tmp_path):
+    store = Store(tmp_path)
+    store.put_job("j", {"status": "ok"})
+    (tmp_path / "jobs" / ".k.json.abc.tmp").write_text("half")
+    (tmp_path / ".results.tmp").write_text("half")
+    store.clean()
+    assert [p.name for p in (tmp_path / "jobs").iterdir()] == ["j.json"]
+    assert not (tmp_path / ".results.tmp").exists()
+
+
+def test_a_write_that_fails_leaves_the_old_file(tmp_path):
+    store = Store(tmp_path)
+    store.put_job("j", {"status": "ok"})
+    with pytest.raises(TypeError):
+        store.put_job("j", {"status": object()})
+    assert store.get_job("j") == {"status": "ok"}
+    assert [p.name for p in (tmp_path / "jobs").iterdir()] == ["j.json"]
+
+
+def test_tables_round_trip_as_parquet(tmp_path):
+    pytest.importorskip("pyarrow")
+    assert write_table(tmp_path / "t", ROWS, COLUMNS).suffix == ".parquet"
+    assert read_table(tmp_path / "t") == ROWS
+
+
+def test_tables_round_trip_as_csv_without_pyarrow(tmp_path, monkeypatch):
+    real = builtins.__import__
+
+    def without_pyarrow(name, *args, **kwargs):
+        if name.startswith("pyarrow"):
+            raise ImportError(name)
+        return real(name, *args, **kwargs)
+
+    monkeypatch.setattr(builtins, "__import__", without_pyarrow)
+    row = {name: None for name, _ in RESULTS} | {"id": "i", "fold": 2, "accuracy": 0.25}
+    assert write_table(tmp_path / "results", [row], RESULTS).suffix == ".csv"
+    write_table(tmp_path / "timings", [], [("id", "string")])
+    (found,), timings = load_rows(tmp_path)
+    assert timings == []
+    assert (found["fold"], found["accuracy"], found["r"]) == (2, 0.25, None)

@@ -1,0 +1,174 @@
+"""HTML, Markdown, LaTeX and JSON: escaped, complete, self-contained, accessible."""
+
+import builtins
+import itertools
+import json
+import re
+from html.parser import HTMLParser
+
+import pytest
+
+from partlearn.report import to_html, to_json, to_latex, to_markdown
+from partlearn.report._format import pvalue, score, signed
+
+VOID = {"meta", "link", "br", "img", "hr", "input"}
+
+
+class Page(HTMLParser):
+    """Collects what the checks below ask for, and that tags are balanced."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.tags, self.open, self.text = [], [], []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag, tag
+
+    def handle_data(self, data):
+        self.text.append(data)
+
+    def named(self, tag):
+        return [attrs for name, attrs in self.tags if name == tag]
+
+
+@pytest.fixture(scope="module")
+def parsed(page):
+    return Page(page)
+
+
+def test_tags_are_balanced(parsed):
+    assert parsed.open == []
+
+
+def test_no_script_runs_and_markup_is_shown(parsed, page):
+    assert parsed.named("script") == []
+    assert parsed.named("b") == parsed.named("em") == parsed.named("i") == []
+    text = "".join(parsed.text)
+    assert '<script>alert("x")</script>' in text
+    assert "second <set>" in text
+    assert "learner <x>" in text
+    assert "absent <set>" in text
+
+
+def test_nothing_is_fetched(parsed, page):
+    for _, attrs in parsed.tags:
+        for name in ("src", "href", "xlink:href"):
+            target = attrs.get(name) or "#"
+            assert target.startswith(("#", "data:")), target
+    assert "@import" not in page
+    assert not re.search(r"url\((?!#)", page)
+
+
+def test_headings_descend_one_at_a_time(parsed):
+    levels = [int(t[1]) for t, _ in parsed.tags if re.fullmatch(r"h[1-6]", t)]
+    assert levels[0] == 1
+    assert levels.count(1) == 1
+    assert all(b - a <= 1 for a, b in itertools.pairwise(levels))
+
+
+def test_tables_have_captions_and_scopes(parsed):
+    assert len(parsed.named("caption")) == len(parsed.named("table"))
+    assert all(a.get("scope") in {"row", "col"} for a in parsed.named("th"))
+
+
+def test_pictures_have_names_and_ids_are_unique(parsed):
+    pictures = parsed.named("svg")
+    assert pictures
+    assert all(a.get("role") == "img" and a["aria-labelledby"] for a in pictures)
+    ids = [a["id"] for _, a in parsed.tags if "id" in a]
+    assert len(ids) == len(set(ids))
+    assert {a["aria-labelledby"] for a in pictures} <= set(ids)
+
+
+def test_links_lead_somewhere(parsed):
+    ids = {a["id"] for _, a in parsed.tags if "id" in a}
+    anchors = [a["href"] for a in parsed.named("a")]
+    assert all(href[1:] in ids for href in anchors)
+
+
+def test_language_and_scrolling_regions(parsed):
+    assert parsed.named("html")[0]["lang"] == "en"
+    regions = [a for _, a in parsed.tags if a.get("role") == "region"]
+    assert regions
+    assert all(a["tabindex"] == "0" and a["aria-label"] for a in regions)
+
+
+def _luminance(colour):
+    channels = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    linear = [
+        c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels
+    ]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def test_text_colours_have_contrast(page):
+    variables = dict(re.findall(r"--(\w+): (#[0-9a-f]{6});", page))
+    for ink in ("ink", "soft", "link"):
+        for ground in ("#ffffff", variables["band"], "#fff4ec"):
+            light, dark = _luminance(ground), _luminance(variables[ink])
+            assert (light + 0.05) / (dark + 0.05) >= 4.5
+
+
+def test_same_summary_same_page(summary):
+    small = {**summary, "views": summary["views"][:1], "sweep": [], "ranking": []}
+    assert to_html(small) == to_html(small)
+
+
+def test_markdown_keeps_tables_whole(summary):
+    text = to_markdown(summary)
+    for block in re.findall(r"(?:^\|.*\n)+", text, flags=re.MULTILINE):
+        rows = [re.split(r"(?<!\\)\|", line) for line in block.splitlines()]
+        assert len({len(row) for row in rows}) == 1
+    assert "<script>" not in re.sub(r"\\<", "", text)
+    assert "## Published, measured, difference" in text
+    assert "## Failures" in text
+    assert "absent" in text
+
+
+def test_latex_escapes(summary):
+    text = to_latex(summary)
+    assert text.count(r"\begin{tabular}") == 2
+    assert r"Title with \textless{}b\textgreater{}markup" in text
+    assert r"$\pm$" in text
+    assert r"\textbf{" in text
+    for line in text.splitlines():
+        if line.endswith(r"\\"):
+            assert len(re.findall(r"(?<!\\)&", line)) == 1 + len(summary["reducers"])
+
+
+def test_json_is_valid_and_finite(summary):
+    changed = {**summary, "x": float("inf"), "y": [float("nan")]}
+    found = json.loads(to_json(changed))
+    assert found["x"] is None
+    assert found["y"] == [None]
+    assert found["title"] == summary["title"]
+
+
+def test_numbers():
+    assert score(None) == signed(None) == "\N{EN DASH}"
+    assert score(0.5) == "0.500"
+    assert score(0.5, 0.25) == "0.500 ± 0.250"
+    assert signed(-0.0104) == "-0.010"
+    assert pvalue(1e-9) == "< 0.0001"
+
+
+def test_html_without_the_extra_names_it(summary, monkeypatch):
+    real = builtins.__import__
+
+    def without_jinja(name, *args, **kwargs):
+        if name == "jinja2":
+            raise ImportError(name)
+        return real(name, *args, **kwargs)
+
+    monkeypatch.setattr(builtins, "__import__", without_jinja)
+    with pytest.raises(ImportError, match=r"partlearn\[report\]"):
+        to_html(summary)

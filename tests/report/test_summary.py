@@ -1,0 +1,134 @@
+"""The summary: one plain dict, right in its numbers."""
+
+import json
+
+import numpy as np
+import pytest
+
+from partlearn.benchmark import load_rows, paired_t
+from partlearn.report import summarize
+
+
+def cell_of(summary, **wanted):
+    (cell,) = [c for c in summary["cells"] if all(c[k] == v for k, v in wanted.items())]
+    return cell
+
+
+def test_it_is_plain(summary):
+    assert json.loads(json.dumps(summary)) == summary
+
+
+def test_means_come_from_the_rows(summary, run_folder):
+    rows, _ = load_rows(run_folder)
+    key = {
+        "protocol": "inductive",
+        "data": "Lost",
+        "reducer": "none",
+        "learner": "PL-KNN",
+    }
+    scores = [r["accuracy"] for r in rows if all(r[k] == v for k, v in key.items())]
+    cell = cell_of(summary, **key)
+    assert cell["mean"] == pytest.approx(np.mean(scores))
+    assert cell["std"] == pytest.approx(np.std(scores, ddof=1))
+    assert cell["n_scores"] == 3
+
+
+def test_published_and_difference(summary):
+    cell = cell_of(
+        summary,
+        protocol="transductive",
+        data="Lost",
+        reducer="CENDA[thr=0.999]",
+        learner="PL-KNN",
+    )
+    assert cell["published_mean"] == 0.81
+    assert cell["published_n_components"] == 13
+    assert cell["difference"] == pytest.approx(cell["mean"] - 0.81)
+    rows = [r for r in summary["published"] if r["reducer"] == "CENDA[thr=0.999]"]
+    assert len(rows) == 1
+    assert set(rows[0]["measured"]) == {"inductive", "transductive"}
+
+
+def test_best_is_marked_once_or_tied(summary):
+    for protocol in summary["protocols"]:
+        block = [
+            c
+            for c in summary["cells"]
+            if (c["protocol"], c["data"], c["learner"]) == (protocol, "Lost", "PL-KNN")
+        ]
+        best = [c for c in block if c["best"]]
+        top = max(c["mean"] for c in block if c["mean"] is not None)
+        assert best
+        assert all(round(c["mean"], 3) == round(top, 3) for c in best)
+
+
+def test_win_tie_loss_repeats_the_test(summary, run_folder):
+    rows, _ = load_rows(run_folder)
+
+    def scores(data, reducer):
+        wanted = ("inductive", data, "PL-KNN", reducer)
+        keys = ("protocol", "data", "learner", "reducer")
+        return [r["accuracy"] for r in rows if tuple(r[k] for k in keys) == wanted]
+
+    (entry,) = [
+        w
+        for w in summary["win_tie_loss"]
+        if (w["protocol"], w["other"], w["learner"]) == ("inductive", "none", "PL-KNN")
+    ]
+    outcomes = [
+        paired_t(scores(data, "CENDA[thr=0.999]"), scores(data, "none")).outcome
+        for data in ("Lost", "second <set>")
+    ]
+    assert [entry[k] for k in ("win", "tie", "loss")] == [
+        outcomes.count(k) for k in ("win", "tie", "loss")
+    ]
+    # A reducer that failed everywhere is compared with nobody.
+    assert not [w for w in summary["win_tie_loss"] if w["other"] == "broken"]
+
+
+def test_failures_are_grouped(summary):
+    failures = [f for f in summary["failures"] if f["reducer"] == "broken"]
+    assert failures
+    assert all(f["n_folds"] == 3 for f in failures)
+    assert all("mu" in f["message"] for f in failures)
+
+
+def test_notes_tell_of_the_leak_and_of_the_data(summary):
+    text = " ".join(summary["notes"])
+    assert "too high for new data" in text
+    assert "Lost: not the real one" in text
+
+
+def test_absent_data_is_listed(summary):
+    assert [a["name"] for a in summary["absent"]] == ["absent <set>"]
+
+
+def test_views_show_confidences(summary):
+    view = summary["views"][0]
+    assert sum(view["histogram"]["after"]) == sum(view["histogram"]["before"])
+    assert len(view["ambiguous"]) == 10
+    levels = [row["candidates"][0]["confidence"] for row in view["ambiguous"]]
+    assert levels == sorted(levels)
+    assert all(0 <= p["confidence"] <= 1 for p in view["points"])
+
+
+def test_sweep_has_one_curve_per_other_parameter(summary):
+    curves = [
+        c
+        for c in summary["sweep"]
+        if c["parameter"] == "n_neighbors" and c["protocol"] == "inductive"
+    ]
+    assert {c["reducer"] for c in curves} == {"sweep, vote=rank", "sweep, vote=uniform"}
+    assert all(c["x"] == [3, 5] for c in curves)
+
+
+def test_costs_count_each_reduction_once(summary):
+    (cenda,) = [c for c in summary["costs"] if c["name"] == "CENDA[thr=0.999]"]
+    # Two data sets, three folds and one whole fit each.
+    assert cenda["n_runs"] == 8
+    assert cenda["fit_time"] > 0
+
+
+def test_folder_without_a_run(tmp_path):
+    with pytest.raises(FileNotFoundError, match="holds no finished run"):
+        summarize(tmp_path)
