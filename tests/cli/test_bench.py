@@ -1,0 +1,162 @@
+"""demo, bench and report: tables to standard output, the rest to standard error."""
+
+import json
+
+import pytest
+
+from partlearn.cli.__main__ import main
+
+PLAN = """
+[plan]
+name = "mine"
+folds = 2
+[[data]]
+source = "sklearn:iris"
+r = 1
+max_rows = 60
+[[reducers]]
+name = "none"
+[[reducers]]
+class = "CENDA"
+{extra}
+[[learners]]
+class = "PLKNN"
+"""
+
+
+@pytest.fixture
+def run(capsys):
+    def call(*argv):
+        with pytest.raises(SystemExit) as end:
+            main([str(a) for a in argv])
+        captured = capsys.readouterr()
+        code = end.value.code
+        return (0 if code is None else code), captured.out, captured.err
+
+    return call
+
+
+@pytest.fixture
+def plan(tmp_path):
+    path = tmp_path / "mine.toml"
+    path.write_text(PLAN.format(extra=""))
+    return path
+
+
+def test_bench_prints_tables_and_writes_the_report(run, plan, tmp_path):
+    out = tmp_path / "out"
+    code, text, err = run("bench", plan, "--out", out)
+    assert code == 0
+    assert "iris, r = 1" in text
+    assert "no reduction" in text
+    assert "Win/tie/loss of CENDA" in text
+    assert f"Report: {out / 'report.html'}" in text
+    assert "4 jobs in" in err
+    assert (out / "report.html").read_text().startswith("<!DOCTYPE html>")
+    again = run("bench", plan, "--out", out)
+    assert "0 jobs in" in again[2]
+    fresh = run("bench", plan, "--out", out, "--fresh")
+    assert "4 jobs in" in fresh[2]
+
+
+def test_report_in_every_format(run, plan, tmp_path):
+    out = tmp_path / "results" / "mine"
+    assert run("bench", plan, "--out", out)[0] == 0
+    targets = {n: tmp_path / "pages" / f"r.{n}" for n in ("html", "markdown", "latex")}
+    options = [x for n, p in targets.items() for x in (f"--{n}", p)]
+    code, text, _ = run("report", out.parent, *options)
+    assert code == 0
+    assert text.count("Report: ") == 3
+    assert all(path.stat().st_size for path in targets.values())
+    assert json.loads(run("report", out, "--json")[1])["plan"] == "mine"
+    assert "iris, r = 1" in run("report", out)[1]
+
+
+def test_report_of_a_folder_with_several_runs_asks_which(run, plan, tmp_path):
+    for name in ("a", "b"):
+        assert run("bench", plan, "--out", tmp_path / "all" / name)[0] == 0
+    code, _, err = run("report", tmp_path / "all")
+    assert code == 2
+    assert "several runs (a, b); name one" in err
+
+
+def test_failed_jobs_are_exit_code_1(run, tmp_path):
+    path = tmp_path / "mine.toml"
+    path.write_text(PLAN.format(extra="params.mu = 7"))
+    code, text, err = run("bench", path, "--out", tmp_path / "out", "--json")
+    assert code == 1
+    assert "2 jobs failed" in err
+    summary = json.loads(text)
+    assert summary["failures"][0]["n_folds"] == 2
+    code, _, err = run("bench", path, "--out", tmp_path / "out", "--retry-failed")
+    assert code == 1
+    assert "2 jobs in" in err
+
+
+def test_absent_data_is_said_and_the_rest_runs(run, plan, tmp_path):
+    text = plan.read_text() + '[[data]]\nsource = "nowhere"\nr = 1\n'
+    plan.write_text(text)
+    code, _, err = run("bench", plan, "--data", tmp_path, "--out", tmp_path / "out")
+    assert code == 0
+    assert "Left out: nowhere" in err
+
+
+def test_interrupt_keeps_what_is_done(run, plan, tmp_path, monkeypatch):
+    from partlearn.benchmark import SerialEngine
+
+    real = SerialEngine.run
+
+    def stop(self, calls):
+        for answer in real(self, calls):
+            yield answer
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(SerialEngine, "run", stop)
+    code, _, err = run("bench", plan, "--out", tmp_path / "out")
+    assert code == 1
+    assert "the same command goes on from here" in err
+    monkeypatch.undo()
+    assert run("bench", plan, "--out", tmp_path / "out")[0] == 0
+
+
+def test_list_and_completion(run):
+    code, text, _ = run("bench", "--list")
+    assert code == 0
+    assert "cenda-table7-quick" in text
+    from partlearn.cli._bench import _complete
+
+    assert _complete("cenda-table7") == ["cenda-table7", "cenda-table7-quick"]
+
+
+def test_demo_quick(run, tmp_path):
+    code, text, err = run(
+        "demo", "--quick", "--jobs", 1, "--out", tmp_path / "a folder"
+    )
+    assert code == 0, err
+    assert "digits, r = 2" in text
+    assert "CENDA" in text
+    assert "a folder" in text
+
+
+def test_report_without_the_extra_still_leaves_json(run, plan, tmp_path, monkeypatch):
+    def absent(summary):
+        raise ImportError("needs the extra: pip install 'partlearn[report]'")
+
+    monkeypatch.setattr("partlearn.report.to_html", absent)
+    code, text, err = run("bench", plan, "--out", tmp_path / "out")
+    assert code == 0
+    assert "partlearn[report]" in err
+    assert "report.json" in text
+
+
+def test_progress_bar_shows_on_a_terminal(capsys, monkeypatch):
+    import sys
+
+    from partlearn.cli._console import output, progress
+
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    with progress("title") as update:
+        update(1, 2, "digits CENDA")
+    assert "digits CENDA" in capsys.readouterr().err
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    assert output().width < 240

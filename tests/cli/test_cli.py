@@ -1,0 +1,323 @@
+"""The commands as a user runs them: output, exit codes, messages."""
+
+import csv
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from partlearn.cli.__main__ import main
+
+ROWS = """weight,height,id,kind,truth
+4,25,a,cat|dog,cat
+5,24,b,cat,cat
+30,60,c,dog|horse,dog
+28,55,d,dog,dog
+500,160,e,horse|dog,horse
+450,150,f,horse,horse
+4.5,26,g,cat|horse,cat
+29,58,h,dog|cat,dog
+480,155,i,horse|cat,horse
+3.9,24,j,cat,cat
+"""
+COMMON = ["--labels", "kind", "--ignore", "id", "--truth", "truth"]
+
+
+@pytest.fixture
+def pets(tmp_path):
+    path = tmp_path / "pets.csv"
+    path.write_text(ROWS)
+    return path
+
+
+@pytest.fixture
+def run(capsys):
+    """Run the command line in this process."""
+
+    def call(*argv):
+        with pytest.raises(SystemExit) as end:
+            main([str(a) for a in argv])
+        captured = capsys.readouterr()
+        code = end.value.code
+        return (0 if code is None else code), captured.out, captured.err
+
+    return call
+
+
+def table(path):
+    with path.open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_help_lists_every_command(run):
+    code, out, _ = run("--help")
+    assert code == 0
+    for name in (
+        "demo",
+        "bench",
+        "report",
+        "reduce",
+        "select",
+        "disambiguate",
+        "check",
+        "data",
+    ):
+        assert name in out
+
+
+@pytest.mark.parametrize(
+    "command", ["demo", "bench", "report", "reduce", "select", "disambiguate", "check"]
+)
+def test_every_option_has_help(run, command):
+    from partlearn.cli._app import app
+
+    code, out, _ = run(command, "--help")
+    assert code == 0
+    assert "--json" in out
+    (info,) = [
+        c for c in app.registered_commands if (c.name or c.callback.__name__) == command
+    ]
+    import inspect
+
+    for parameter in inspect.signature(info.callback).parameters.values():
+        assert parameter.annotation.__metadata__[0].help, parameter
+
+
+def test_help_imports_nothing_heavy():
+    """Import time is kept by keeping the imports: seconds vary, modules do not."""
+    code = (
+        "import sys\n"
+        "from partlearn.cli.__main__ import main\n"
+        "try:\n    main(['--help'])\nexcept SystemExit:\n    pass\n"
+        "heavy = {'numpy', 'scipy', 'sklearn', 'pandas', 'pyarrow', 'matplotlib',"
+        " 'jinja2', 'skops', 'distributed', 'joblib'}\n"
+        "print(sorted(heavy & set(sys.modules)), file=sys.stderr)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stderr.strip() == "[]"
+
+
+def test_version(run):
+    from partlearn import __version__
+
+    assert run("--version")[1] == f"partlearn {__version__}\n"
+
+
+def test_module_runs_as_a_program():
+    done = subprocess.run(
+        [sys.executable, "-m", "partlearn", "bench", "nothing"],
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert "no plan named 'nothing'" in done.stderr
+
+
+def test_disambiguate(run, pets, tmp_path):
+    out = tmp_path / "labels.csv"
+    code, text, _ = run(
+        "disambiguate", pets, *COMMON, "--param", "n_neighbors=3", "--out", out
+    )
+    assert code == 0
+    assert "10 rows" in text
+    assert "Right according to the true labels: 100.0%" in text
+    rows = table(out)
+    assert [r["label"] for r in rows] == [r["truth"] for r in table(pets)]
+    assert rows[0]["candidates"] == "cat|dog"
+    assert all(0 < float(r["confidence"]) <= 1 for r in rows)
+
+
+def test_disambiguate_by_a_learner_as_json(run, pets, tmp_path):
+    out = tmp_path / "labels.tsv"
+    code, text, _ = run(
+        "disambiguate",
+        pets,
+        "--labels",
+        "kind",
+        "--ignore",
+        "id",
+        "--ignore",
+        "truth",
+        "--method",
+        "ipal",
+        "--param",
+        "n_neighbors=3",
+        "--out",
+        out,
+        "--json",
+    )
+    assert code == 0
+    outcome = json.loads(text)
+    assert outcome["method"] == "IPAL"
+    assert outcome["accuracy"] is None
+    assert "\t" in out.read_text()
+
+
+def test_reduce_keeps_the_other_columns(run, pets, tmp_path):
+    out = tmp_path / "deep" / "reduced.csv"
+    code, text, _ = run(
+        "reduce", pets, *COMMON, "--n-components", 1, "--out", out, "--json"
+    )
+    assert code == 0
+    outcome = json.loads(text)
+    assert (outcome["features_in"], outcome["features_out"]) == (2, 1)
+    rows = table(out)
+    assert list(rows[0]) == ["cenda0", "id", "kind", "truth"]
+    assert rows[4]["kind"] == "horse|dog"
+
+
+def test_saved_model_gives_the_same_numbers(run, pets, tmp_path):
+    fitted, loaded = tmp_path / "fitted.csv", tmp_path / "loaded.csv"
+    model = tmp_path / "model.skops"
+    assert run("reduce", pets, *COMMON, "--out", fitted, "--save", model)[0] == 0
+    assert run("reduce", pets, "--load", model, "--out", loaded)[0] == 0
+    assert fitted.read_text() == loaded.read_text()
+
+
+def test_blocks_give_the_same_table(run, pets, tmp_path, monkeypatch):
+    whole, parts = tmp_path / "whole.parquet", tmp_path / "parts.parquet"
+    model = tmp_path / "m.skops"
+    source = tmp_path / "pets.parquet"
+    arguments = ("reduce", pets, *COMMON, "--save", model)
+    assert run(*arguments, "--out", whole)[0] == 0
+    import pyarrow.csv
+    import pyarrow.parquet as pq
+
+    pq.write_table(pyarrow.csv.read_csv(pets), source)
+    monkeypatch.setattr("partlearn.cli._stream.BLOCK_ROWS", 3)
+    assert run("reduce", source, "--load", model, "--out", parts)[0] == 0
+    assert pq.ParquetFile(parts).num_row_groups == 4
+    ours, theirs = pq.read_table(parts), pq.read_table(whole)
+    assert ours.schema == theirs.schema
+    assert ours.select(["id", "kind"]).equals(theirs.select(["id", "kind"]))
+    # BLAS sums in another order for another number of rows.
+    for name in ("cenda0", "cenda1"):
+        np.testing.assert_allclose(ours[name], theirs[name], rtol=1e-12)
+
+
+def test_reduce_from_npz_writes_sets_as_text(run, tmp_path):
+    rng = np.random.default_rng(0)
+    y = np.arange(30) % 3
+    X = rng.normal(size=(30, 4)) + 4 * np.eye(3, 4)[y]
+    S = np.eye(3, dtype=bool)[y]
+    S[::2, 0] = True
+    path = tmp_path / "toy.npz"
+    np.savez(path, X=X, S=S, y=y, label_names=np.array(["a", "b", "c"]))
+    out = tmp_path / "out.csv"
+    assert run("reduce", path, "--out", out)[0] == 0
+    rows = table(out)
+    assert rows[2]["candidates"] == "a|c"
+    assert rows[2]["truth"] == "c"
+
+
+def test_select_by_share(run, pets, tmp_path):
+    out = tmp_path / "selected.csv"
+    code, text, err = run(
+        "select", pets, *COMMON, "--n-features", "50%", "--out", out, "--json"
+    )
+    assert code == 0, err
+    outcome = json.loads(text)
+    assert outcome["method"] == "SAUTE"
+    assert outcome["features"][0] in {"weight", "height"}
+    assert len(outcome["features"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["reduce", "{pets}", "--out", "x.txt"], "--out must end in one of .csv"),
+        (["reduce", "absent.csv", "--out", "{out}"], "absent.csv"),
+        (["reduce", "{pets}", "--out", "{out}"], "id"),
+        (
+            ["reduce", "{pets}", "--out", "{out}", "--method", "cendaa"],
+            "Did you mean CENDA",
+        ),
+        (
+            ["reduce", "{pets}", "--out", "{out}", "--param", "mue=1"],
+            "no parameter `mue`. Did you mean `mu`",
+        ),
+        (["reduce", "{pets}", "--out", "{out}", "--param", "mu"], "name=value"),
+        (
+            ["reduce", "{pets}", "--out", "{out}", "--n-components", "few"],
+            "--n-components must be a number",
+        ),
+        (["reduce", "{pets}", "--out", "{out}", "--load", "no.skops"], "no such model"),
+        (
+            ["reduce", "{pets}", "--out", "{out}", "--load", "a", "--save", "b"],
+            "leave out the rest",
+        ),
+        (
+            ["disambiguate", "{pets}", "--out", "{out}", "--method", "zzz"],
+            "no method named 'zzz'",
+        ),
+        (
+            ["disambiguate", "{pets}", "--out", "{out}", "--param", "zzz=1"],
+            "no parameter `zzz`",
+        ),
+        (["report", "absent-folder"], "holds no finished run"),
+        (["bench", "absent.toml"], "no such plan file"),
+        (["bench", "cenda-table7", "--out", "{out}"], "none of the plan's data sets"),
+        (["bench", "demo", "--scheduler", "nonsense://x"], "nonsense"),
+    ],
+)
+def test_bad_use_is_code_2_and_one_sentence(run, pets, tmp_path, arguments, message):
+    filled = [
+        a.format(pets=pets, out=tmp_path / "o.csv") if isinstance(a, str) else a
+        for a in arguments
+    ]
+    code, out, err = run(*filled)
+    assert code == 2
+    assert message in err
+    assert "Traceback" not in err
+    assert out == ""
+
+
+def test_method_without_confidences(run, pets, tmp_path):
+    arguments = ("disambiguate", pets, *COMMON, "--out", tmp_path / "o.csv")
+    code, _, err = run(*arguments, "--method", "plecoc")
+    assert code == 2
+    assert "leaves no confidences" in err
+    assert not (tmp_path / "o.csv").exists()
+
+
+def test_model_files_of_others_are_refused(run, pets, tmp_path):
+    from skops.io import dump
+
+    path = tmp_path / "other.skops"
+    out = tmp_path / "o.csv"
+    dump({"format": "other"}, path)
+    code, _, err = run("reduce", pets, "--load", path, "--out", out)
+    assert code == 2
+    assert "not a model saved by partlearn" in err
+    dump({"x": subprocess.Popen}, path)
+    code, _, err = run("reduce", pets, "--load", path, "--out", out)
+    assert code == 2
+    assert "not trusted" in err
+    path.write_text("no zip")
+    code, _, err = run("reduce", pets, "--load", path, "--out", out)
+    assert code == 2
+    assert "not a saved model" in err
+
+
+def test_new_data_must_have_the_columns(run, pets, tmp_path):
+    model = tmp_path / "model.skops"
+    assert (
+        run("reduce", pets, *COMMON, "--out", tmp_path / "a.csv", "--save", model)[0]
+        == 0
+    )
+    short = tmp_path / "short.csv"
+    short.write_text("weight\n1\n")
+    code, _, err = run("reduce", short, "--load", model, "--out", tmp_path / "b.csv")
+    assert code == 2
+    assert "lacks columns that the model was fitted on: height" in err
+    words = tmp_path / "words.csv"
+    words.write_text("weight,height\n1,tall\n")
+    code, _, err = run("reduce", words, "--load", model, "--out", tmp_path / "b.csv")
+    assert code == 2
+    assert "not a number" in err
+    code, _, err = run("reduce", model, "--load", model, "--out", tmp_path / "b.csv")
+    assert code == 2
+    assert "--load reads tables" in err
