@@ -169,10 +169,14 @@ def check_methods(plan: Plan) -> Plan:
     >>> check_methods(load_plan("demo")).learners[0].name
     'PL-KNN'
     """
+    reducers = _available(plan, plan.reducers, "reducer")
     return replace(
         plan,
-        reducers=_available(plan, plan.reducers, "reducer"),
+        reducers=reducers,
         learners=_available(plan, plan.learners, "learner"),
+        reference=plan.reference
+        if plan.reference in {m.name for m in reducers}
+        else "",
     )
 
 
