@@ -72,6 +72,9 @@ def exact_neighbors(
     `Z` and `Q` are both dense or both CSR in float64 with sorted indices;
     `warm_start` holds `k` distinct allowed neighbours of each query.
     """
+    if k == 0:
+        empty = np.empty((Q.shape[0], 0))
+        return empty, empty.astype(np.int64)
     if kernels is None:
         large = float(Z.shape[0]) * Q.shape[0] >= _WORTH_COMPILING
         kernels = compiled_kernels() if large else numpy_kernels()
@@ -143,8 +146,7 @@ class _Search:
             # float32 cannot tell these points apart, and the other blocks are likely
             # of the same kind.
             self.dtype = np.float64
-            if buffer.dtype != self.dtype:
-                buffer = np.empty(buffer.size, dtype=self.dtype)
+            buffer = np.empty(buffer.size, dtype=self.dtype)
             self.answer(rows, buffer)
 
     def answer(self, rows: slice, buffer: NDArray) -> bool:

@@ -20,7 +20,12 @@ def injected_neighbors(
     The transformer is cloned, so the caller's object stays as it was. Distances
     are the transformer's own: whoever injects a search also chooses its metric.
     """
-    search = clone(search)
+    search = clone(search, safe=False)
+    if getattr(search, "mode", "distance") == "connectivity":
+        raise ValueError(
+            "`search` must give distances to order neighbours by; build it with "
+            "mode='distance' instead of 'connectivity'."
+        )
     if Q is None:
         graph = search.fit_transform(Z)
     else:

@@ -2,6 +2,7 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
+from operator import index
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from sklearn.utils import check_array
 from partlearn.neighbors._exact import exact_neighbors
 from partlearn.neighbors._injected import injected_neighbors
 
-__all__ = ["query_neighbors", "self_neighbors"]
+__all__ = ["query_neighbors", "same_kind", "self_neighbors"]
 
 
 def self_neighbors(
@@ -51,6 +52,21 @@ def self_neighbors(
     indices : ndarray of shape (n_samples, n_neighbors), int64
         Nearest first; equal distances are ordered by index.
 
+    See Also
+    --------
+    query_neighbors : Neighbours of new points.
+    neighbors_recall : How much of the truth an approximate search found.
+
+    Notes
+    -----
+    Euclidean distances. A point is never its own neighbour, but an exact duplicate of
+    it is, at distance zero. The exact search shortlists by a blocked matrix product
+    of the centred data, with a bound on its rounding error behind which no neighbour
+    can hide, and ranks by distances computed from differences in float64. The answer
+    is the same for dense and sparse input, with and without numba, warm start or
+    threads. It takes O(n_samples**2 * n_features) time and O(n_samples * n_features)
+    memory besides blocks of fixed size.
+
     Examples
     --------
     >>> from partlearn.neighbors import self_neighbors
@@ -66,7 +82,7 @@ def self_neighbors(
         distances, indices = injected_neighbors(search, Z, None, k)
     else:
         distances, indices = exact_neighbors(
-            *_same_kind(Z, Z),
+            *same_kind(Z, Z),
             k,
             exclude_self=True,
             warm_start=_check_warm_start(warm_start, Z.shape[0], k),
@@ -120,13 +136,14 @@ def query_neighbors(
     k = min(_check_count(n_neighbors), Z.shape[0])
     if search is not None:
         return injected_neighbors(search, Z, Q, k)
-    return exact_neighbors(*_same_kind(Z, Q), k, exclude_self=False, n_jobs=n_jobs)
+    return exact_neighbors(*same_kind(Z, Q), k, exclude_self=False, n_jobs=n_jobs)
 
 
 def _check_count(n_neighbors: int) -> int:
-    if n_neighbors < 1:
+    count = index(n_neighbors)
+    if count < 1:
         raise ValueError(f"`n_neighbors` must be at least 1; got {n_neighbors}.")
-    return int(n_neighbors)
+    return count
 
 
 def _check_warm_start(
@@ -156,7 +173,7 @@ def _check_warm_start(
     return known
 
 
-def _same_kind(Z: Any, Q: Any) -> tuple[Any, Any]:
+def same_kind(Z: Any, Q: Any) -> tuple[Any, Any]:
     """Both dense or, if either is sparse, both CSR in float64 with sorted indices."""
     if not issparse(Z) and not issparse(Q):
         return Z, Q

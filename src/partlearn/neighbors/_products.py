@@ -53,6 +53,11 @@ class DenseProducts:
         norms = _centred_norms(Z, centre)
         query_norms = norms if Q is Z else _centred_norms(Q, centre)
         largest = max(norms.max(), query_norms.max())
+        if not np.isfinite(largest):
+            raise ValueError(
+                "Squared distances between these points overflow float64; rescale "
+                "the features."
+            )
         # A power of two changes no digit and keeps float32 from overflowing.
         self.scale = float(2.0 ** -np.ceil(np.log2(largest))) if largest > 0 else 1.0
         self.dtype = np.dtype(dtype)
@@ -150,7 +155,9 @@ def _centred_norms(X: NDArray, centre: NDArray[np.float64]) -> NDArray[np.float6
     norms = np.empty(X.shape[0])
     for start in range(0, X.shape[0], _ROWS):
         part = X[start : start + _ROWS] - centre
-        norms[start : start + _ROWS] = np.sqrt(np.einsum("ij,ij->i", part, part))
+        with np.errstate(over="ignore"):  # the caller looks for infinities
+            squared = np.einsum("ij,ij->i", part, part)
+        norms[start : start + _ROWS] = np.sqrt(squared)
     return norms
 
 
