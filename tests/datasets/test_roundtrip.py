@@ -36,9 +36,11 @@ def bunches(draw, dtypes=DTYPES):
     d = draw(st.integers(1, 5))
     q = draw(st.integers(2, 5))
     dtype = np.dtype(draw(st.sampled_from(dtypes)))
-    elements = (
-        {"allow_subnormal": False, "allow_nan": True} if dtype.kind == "f" else {}
-    )
+    elements = {}
+    if dtype.kind == "f":
+        elements = {"allow_subnormal": False, "allow_nan": True}
+    elif dtype.itemsize == 8:  # larger ones are tested apart: not all formats have them
+        elements = {"min_value": -(2**53), "max_value": 2**53}
     X = draw(hnp.arrays(dtype, (m, d), elements=hnp.from_dtype(dtype, **elements)))
     if dtype != np.float16 and draw(st.booleans()):  # scipy has no sparse float16
         X = sp.csr_array(X)
@@ -104,6 +106,20 @@ def test_text_keeps_values_and_names(tmp_path, kind, bunch):
     same(bunch, again)
     d = bunch.data.shape[1]
     assert again.feature_names == (bunch.feature_names or [f"x{j}" for j in range(d)])
+
+
+@pytest.mark.parametrize("kind", FORMATS)
+def test_wrong_truth_is_kept(tmp_path, kind):
+    """Class numbers are not shifted to make them fit the candidate sets."""
+    bunch = Bunch(
+        data=np.array([[0.5], [1.5]]),
+        candidates=np.array([[True, False], [True, False]]),
+        truth=np.array([1, 1]),
+        feature_names=["u"],
+        target_names=["a", "b"],
+        task="pll",
+    )
+    same(bunch, read(write(bunch, tmp_path / f"set.{kind}")))
 
 
 @pytest.mark.parametrize("kind", FORMATS)

@@ -517,7 +517,7 @@ def _truth(
     q = S.shape[1] if S is not None else len(given) if given is not None else None
     if q is None:
         return codes, names
-    return _numbered(codes, names, q, S, one_based), [str(j) for j in range(q)]
+    return _numbered(codes, names, q, S, one_based, options), [str(j) for j in range(q)]
 
 
 def _numbered(
@@ -526,6 +526,7 @@ def _numbered(
     q: int,
     S: NDArray[np.bool_] | None,
     one_based: bool,
+    options: ReadOptions,
 ) -> NDArray[np.intp]:
     """Class numbers as columns of the candidate matrix, counted from 0 or 1."""
     try:
@@ -537,7 +538,8 @@ def _numbered(
         for first in ((1, 0) if one_based else (0, 1))
         if numbers.min() >= first and numbers.max() < q + first
     ]
-    if S is not None and len(fits) > 1:
+    if S is not None and len(fits) > 1 and options.label_orientation is None:
+        # Our own files say how they lie, and are never reinterpreted.
         rows = np.arange(len(S))
         inside = [first for first in fits if S[rows, numbers - first].all()]
         fits = inside or fits

@@ -191,7 +191,8 @@ def _write_mat(file: BinaryIO, parts: _Parts) -> None:
         out["feature_names"] = np.asarray(parts.features, dtype=object)
     if sp.issparse(parts.X) and parts.X.dtype != bool:
         values = parts.X.data
-        if not (values.astype(np.float64).astype(values.dtype) == values).all():
+        whole = values.dtype.kind in "iu" and values.dtype.itemsize == 8
+        if whole and ((values > 2**53) | (values < -(2**53))).any():
             raise DataFormatError("MATLAB keeps sparse values as doubles only")
         out["data"] = parts.X.astype(np.float64)
     elif parts.X.dtype == np.float16:
