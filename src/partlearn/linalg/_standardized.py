@@ -18,7 +18,7 @@ from sklearn.utils.sparsefuncs import mean_variance_axis, min_max_axis
 
 __all__ = ["Standardized", "column_moments", "standardize"]
 
-_BLOCK = 1 << 24  # elements of a dense block made from sparse rows
+_BLOCK = 1 << 19  # elements of a dense block made from sparse rows, to stay in cache
 
 
 def column_moments(X: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -96,13 +96,13 @@ class Standardized:
         """``X' X`` of shape (d, d), in float64."""
         if self.dense is not None:
             return (self.dense.T @ self.dense).astype(np.float64, copy=False)
-        scaled = self._X @ sp.diags_array(self._inverse)
+        scaled = sp.csr_array(self._X @ sp.diags_array(self._inverse))
         shift = (self.mean * self._inverse).astype(np.float64)
-        column_sums = np.asarray(scaled.sum(axis=0), dtype=np.float64).ravel()
-        product = _dense_product(sp.csr_array(scaled.T), scaled)
-        product -= np.outer(shift, column_sums)
-        product -= np.outer(column_sums - self.shape[0] * shift, shift)
-        return product
+        sums = np.asarray(scaled.sum(axis=0), dtype=np.float64).ravel()
+        left = np.column_stack([shift, sums - self.shape[0] * shift])
+        return _dense_product(
+            sp.csr_array(scaled.T), scaled, left, np.stack([sums, shift])
+        )
 
     def gram(self) -> NDArray[np.float64]:
         """``X X'`` of shape (m, m), in float64; for few rows and many columns."""
@@ -111,19 +111,28 @@ class Standardized:
         scaled = sp.csr_array(self._X @ sp.diags_array(self._inverse))
         shift = (self.mean * self._inverse).astype(np.float64)
         cross = np.asarray(scaled @ shift, dtype=np.float64)
-        product = _dense_product(scaled, sp.csc_array(scaled.T))
-        product -= cross[:, None]
-        product -= (cross - shift @ shift)[None, :]
-        return product
+        ones = np.ones_like(cross)
+        left = np.column_stack([cross, ones])
+        return _dense_product(
+            scaled,
+            sp.csr_array(scaled.T),
+            left,
+            np.stack([ones, cross - shift @ shift]),
+        )
 
 
-def _dense_product(A: Any, B: Any) -> NDArray[np.float64]:
-    """Product of sparse matrices as a dense one, a block of rows at a time."""
+def _dense_product(
+    A: Any, B: Any, left: NDArray[np.float64], right: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """``A B - left right`` as a dense matrix for sparse A and B, by blocks of rows."""
+    A, B = A.astype(np.float64, copy=False), B.astype(np.float64, copy=False)
     rows, columns = A.shape[0], B.shape[1]
     product = np.empty((rows, columns))
     step = max(1, _BLOCK // columns)
     for start in range(0, rows, step):
-        product[start : start + step] = (A[start : start + step] @ B).toarray()
+        block = slice(start, start + step)
+        (A[block] @ B).toarray(out=product[block])
+        product[block] -= left[block] @ right
     return product
 
 
