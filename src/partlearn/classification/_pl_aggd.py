@@ -249,9 +249,10 @@ def smooth_confidence(
     Minimises ``||(I - W) F||^2 + (1 / mu) ||F - target||^2`` on the simplices of the
     candidates, from the given start; without a target the first term alone.
     """
-    A = sp.eye_array(W.shape[0], format="csr") - W
+    A = sp.csr_array(sp.eye_array(W.shape[0], format="csr") - W)
+    At = A.T.tocsr()
     pull = 0.0 if target is None else 1 / mu
-    bound = 1.02 * power_iteration(lambda v: A.T @ (A @ v), (W.shape[0], 1)) + pull
+    bound = 1.02 * power_iteration(lambda v: At @ (A @ v), (W.shape[0], 1)) + pull
     max_iter = _FIRST_STEPS if target is None else 2000
 
     def gradient_of(
@@ -263,17 +264,18 @@ def smooth_confidence(
 
     aim = F if target is None else target
     if not few_candidates(S):
-        gradient = gradient_of(lambda F: A.T @ (A @ F), aim)
+        gradient = gradient_of(lambda F: At @ (A @ F), aim)
         return minimize_on_simplex(gradient, F, S, bound, max_iter=max_iter)[0]
 
     # Work on the candidates alone: row i of the narrow array holds those of row i.
-    B = lift(sp.csr_array(A), S, inside=False)
+    B = lift(A, S, inside=False)
+    Bt = B.T.tocsr()
     sizes = S.sum(axis=1)
     narrow = np.arange(sizes.max()) < sizes[:, None]
 
     def normal(F: NDArray[Any]) -> NDArray[Any]:
         out = np.zeros_like(F)
-        out[narrow] = B.T @ (B @ F[narrow])
+        out[narrow] = Bt @ (B @ F[narrow])
         return out
 
     def squeeze(F: NDArray[Any]) -> NDArray[np.float64]:
