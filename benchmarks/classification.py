@@ -19,6 +19,7 @@ Times are CPU seconds of one thread; memory is the peak of the process, data inc
 
 import argparse
 import json
+import os
 import resource
 import subprocess
 import sys
@@ -151,7 +152,11 @@ def learners(shape, chosen):
             continue
         command = [sys.executable, "-m", "benchmarks.classification", "--once"]
         done = subprocess.run(
-            [*command, shape, text], check=True, capture_output=True, text=True
+            [*command, shape, text],
+            check=True,
+            capture_output=True,
+            text=True,
+            env=os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
         )
         yield json.loads(done.stdout)
 
@@ -191,6 +196,8 @@ def rows(cases, chosen=()):
 
 def main(arguments=None):
     from threadpoolctl import threadpool_limits
+
+    import partlearn.classification  # noqa: F401  limits reach loaded libraries only
 
     names = ["propagation", "regression", "landmarks", *SHAPES]
     parser = argparse.ArgumentParser(description=__doc__)
