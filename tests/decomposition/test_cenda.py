@@ -115,12 +115,19 @@ def test_routes_agree(problem):
     matrix, _, _ = standardize(X)
     C = S - S.mean(axis=0)
     found = []
-    for route in ("primal", "dual", "iterative"):
-        solver = ThinEigenSolver(matrix, 0.5, 0.5, route=route)
+    for route, whiten in (
+        ("primal", False),
+        ("primal", True),
+        ("dual", False),
+        ("iterative", False),
+    ):
+        solver = ThinEigenSolver(matrix, 0.5, 0.5, route=route, whiten=whiten)
         eigen = solver.solve(C)
         assert np.isfinite(eigen.values).all()
         assert eigen.values[0] > 0
-        found.append((eigen.values, solver.directions(eigen, 3)))
+        P = solver.directions(eigen, 3)
+        np.testing.assert_allclose(solver.embedding(eigen, 3), matrix @ P, atol=1e-8)
+        found.append((eigen.values, P))
     for values, P in found[1:]:
         np.testing.assert_allclose(values[:4], found[0][0][:4], rtol=1e-8)
         assert subspace_angles(P, found[0][1]).max() < 1e-7

@@ -166,7 +166,9 @@ class CENDA(BaseReducer):
             The fitted reducer.
         """
         matrix, S = self._validate_fit(X, y)
-        solver = ThinEigenSolver(matrix, self.mu, 1 - self.mu)
+        # Whitening costs as much as solving for m right-hand sides.
+        many = 2 * self.max_iter * S.shape[1] > S.shape[0]
+        solver = ThinEigenSolver(matrix, self.mu, 1 - self.mu, whiten=many)
         F = uniform_confidence(S, matrix.dtype)
         neighbors = None
         objective = []

@@ -60,7 +60,8 @@ class Eigen:
     """Eigenvalues, largest first, and what is needed to form the directions.
 
     ``vectors`` are those of the q x q problem, divided by the root of their value;
-    ``solved`` is ``B^-1 X' C`` (d x q) or, on the dual route, ``w`` (m x q).
+    ``solved`` is ``B^-1 X' C`` (d x q), with whitened data ``L^-1 X' C`` for
+    ``B = L L'``, or on the dual route ``w`` (m x q).
     """
 
     values: NDArray[np.float64]
@@ -81,6 +82,9 @@ class ThinEigenSolver:
     route : {"primal", "dual", "iterative"} or None, default=None
         Factor a d x d matrix, an m x m matrix, or nothing (conjugate gradients). By
         default the cheapest that fits in memory.
+    whiten : bool, default=False
+        Keep a copy of dense data in which the right-hand side is the identity, on the
+        primal route: an embedding is then two products, which pays for many solves.
 
     Examples
     --------
@@ -97,7 +101,13 @@ class ThinEigenSolver:
     """
 
     def __init__(
-        self, X: Standardized, mu: float, nu: float, *, route: str | None = None
+        self,
+        X: Standardized,
+        mu: float,
+        nu: float,
+        *,
+        route: str | None = None,
+        whiten: bool = False,
     ) -> None:
         self.X, self.mu, self.nu = X, mu, nu
         m, d = X.shape
@@ -106,14 +116,20 @@ class ThinEigenSolver:
             route = ("primal" if d <= m else "dual") if small else "iterative"
         self.route = route
         self._warm: NDArray[np.float64] | None = None
+        self._white: NDArray[Any] | None = None
         if route == "primal":
             self._factor = _ridge_cholesky(X.scatter(), mu, nu)
+            if whiten and X.dense is not None:
+                self._white = self._triangular(X.dense.T).T.astype(X.dtype, copy=False)
         elif route == "dual":
             self._factor = _ridge_cholesky(X.gram(), mu, nu)
 
     def solve(self, C: NDArray[Any]) -> Eigen:
         """Solve for one ``C`` of shape (m, q); eigenvalues are clipped at zero."""
-        if self.route == "primal":
+        if self._white is not None:
+            solved = (self._white.T @ C).astype(np.float64, copy=False)
+            G = solved.T @ solved
+        elif self.route == "primal":
             A = self.X.transposed_matmul(C).astype(np.float64, copy=False)
             solved = scipy.linalg.cho_solve(self._factor, A, check_finite=False)
             G = A.T @ solved
@@ -133,6 +149,18 @@ class ThinEigenSolver:
         roots = np.sqrt(np.where(values > 0, values, 1.0))
         return Eigen(values, vectors / roots, solved, C)
 
+    def _triangular(
+        self, A: NDArray[Any], *, transposed: bool = False
+    ) -> NDArray[np.float64]:
+        """Solve with the Cholesky factor of the right-hand side, or its transpose."""
+        return scipy.linalg.solve_triangular(
+            self._factor[0],
+            A.astype(np.float64, copy=False),
+            lower=True,
+            trans="T" if transposed else "N",
+            check_finite=False,
+        )
+
     def _apply_dual(self, W: NDArray[np.float64]) -> NDArray[np.float64]:
         inner = self.X.transposed_matmul(W.astype(self.X.dtype, copy=False))
         return self.mu * (self.X @ inner) + self.nu * W
@@ -140,12 +168,17 @@ class ThinEigenSolver:
     def directions(self, eigen: Eigen, r: int) -> NDArray[Any]:
         """First `r` directions, (d, r), with ``p' (mu X'X + nu I) p = 1``."""
         P = eigen.solved @ eigen.vectors[:, :r]
-        if self.route != "primal":
+        if self._white is not None:
+            P = self._triangular(P, transposed=True)
+        elif self.route != "primal":
             P = self.X.transposed_matmul(P.astype(self.X.dtype, copy=False))
         return P.astype(self.X.dtype, copy=False)
 
     def embedding(self, eigen: Eigen, r: int) -> NDArray[Any]:
         """Return the data along the first `r` directions, (m, r)."""
+        if self._white is not None:
+            A = eigen.solved @ eigen.vectors[:, :r]
+            return self._white @ A.astype(self.X.dtype, copy=False)
         if self.route == "primal":
             return self.X @ self.directions(eigen, r)
         Z = (eigen.C - self.nu * eigen.solved) @ eigen.vectors[:, :r] / self.mu
