@@ -177,6 +177,13 @@ def test_leakage(sound, kind):
     assert find(check(X, S), "leakage").items == ("2",)
 
 
+def test_a_wrong_set_does_not_hide_leakage(sound):
+    X, S, y = sound
+    X[:, 2] = y
+    S[9] = np.arange(5) == (y[9] + 1) % 5
+    assert find(check(X, S), "leakage").items == ("2",)
+
+
 def test_no_false_alarm_of_leakage(sound):
     X, S, y = sound
     X[:, 2] = np.random.default_rng(1).integers(0, 3, size=200)

@@ -19,6 +19,7 @@ __all__ = ["feature_findings"]
 
 _SCALES = 1e3  # ratio of standard deviations that ruins distances
 _SAMPLE = 200
+_AGREE = 0.98  # share of rows that makes a column look like a label
 _ENOUGH = 5  # rows with the same value that make agreement remarkable
 
 
@@ -168,25 +169,27 @@ def _duplicate_rows(X: Any, S: NDArray[np.bool_]) -> Iterator[Finding]:
 def _leakage(X: Any, S: NDArray[np.bool_], names: list[str]) -> Iterator[Finding]:
     """Find features that look like a label; a sparse X comes as CSC."""
     labelled = np.flatnonzero(S.any(axis=1))
-    S = S[labelled]
-    rare = S.mean(axis=0) < 0.9 if len(S) else np.zeros(S.shape[1], dtype=bool)
-    some_rows = np.unique(np.linspace(0, len(S) - 1, _SAMPLE).astype(np.int64))
-    few = S[some_rows] if len(S) else S
     suspects = []
-    for j in range(X.shape[1]):
-        column = _column(X, j)[labelled]
-        # Two rows of a sample which contradict settle it for nearly all columns.
-        if not len(S) or not _common(column[some_rows], few, rare, 2).any(axis=1).all():
-            continue
-        if _tells_label(column, S, rare):
-            suspects.append(j)
+    if labelled.size:
+        S = S[labelled]
+        rare = S.mean(axis=0) < 0.9
+        spread = np.linspace(0, len(S) - 1, _SAMPLE).astype(np.int64)
+        sample = np.unique(spread)
+        few = S[sample]
+        for j in range(X.shape[1]):
+            column = _column(X, j)[labelled]
+            # A sample settles it for nearly all columns.
+            if _agreement(column[sample], few, rare, 2)[0] < _AGREE - 0.05:
+                continue
+            if _tells_label(column, S, rare):
+                suspects.append(j)
     if suspects:
         found = np.asarray(suspects)
         yield Finding(
             "leakage",
             "warning",
             f"{plural(found.size, 'feature')} looking like a label: rows with the same "
-            "value always share a candidate.",
+            "value share a candidate.",
             "If the column was made from the labels, leave it out; scores would be "
             "worthless.",
             items=named(found, names),
@@ -215,15 +218,23 @@ def _column(X: Any, j: int) -> NDArray[Any]:
     return column
 
 
-def _common(
+def _agreement(
     column: NDArray[Any], S: NDArray[np.bool_], rare: NDArray[np.bool_], enough: int
-) -> NDArray[np.bool_]:
-    """Return the labels that all rows of a value have, per value."""
+) -> tuple[float, int]:
+    """Return which share of rows has the commonest label of its value.
+
+    Only values of at least `enough` rows and `rare` labels count. The second result
+    is the number of different commonest labels.
+    """
     _, code, size = np.unique(column, return_inverse=True, return_counts=True)
     order = np.argsort(code.reshape(-1), kind="stable")
     starts = np.concatenate(([0], np.cumsum(size)[:-1]))
-    common = np.logical_and.reduceat(S[order], starts, axis=0)
-    return np.asarray((common & rare)[size >= enough])
+    counts = np.add.reduceat(S[order].astype(np.int32), starts, axis=0) * rare
+    counts = counts[size >= enough]
+    if not len(counts):
+        return 1.0, 0
+    share = counts.max(axis=1).sum() / size[size >= enough].sum()
+    return float(share), len(np.unique(counts.argmax(axis=1)))
 
 
 def _tells_label(
@@ -232,18 +243,16 @@ def _tells_label(
     """Tell whether rows of equal value share a candidate, for several values.
 
     Labels which nearly every set contains do not count, nor do values that few rows
-    have: agreement must be remarkable.
+    have: agreement must be remarkable. A few wrong sets do not hide it.
     """
     values, size = np.unique(column, return_counts=True)
-    often = np.flatnonzero(size >= _ENOUGH)
-    if not 2 <= len(values) <= max(50, 2 * S.shape[1]) or len(often) < 2:
+    often = size >= _ENOUGH
+    if not 2 <= len(values) <= max(50, 2 * S.shape[1]):
         return False
     if size[often].sum() < 0.9 * len(column):
         return False
-    common = _common(column, S, rare, _ENOUGH)
-    if not common.any(axis=1).all():
-        return False
-    return len(np.unique(common.argmax(axis=1))) > 1
+    share, labels = _agreement(column, S, rare, _ENOUGH)
+    return share >= _AGREE and labels > 1
 
 
 def _counts_rows(column: NDArray[Any]) -> bool:
