@@ -76,7 +76,9 @@ def test_sparse_equals_dense():
     X, _, S = hidden_classes(1, d=40)
     X = X * (np.abs(X) > 2)
     dense = quietly(TunedPCA(CENDA(max_iter=10), n_components=[4, 12]), X, S)
-    sparse = quietly(TunedPCA(CENDA(max_iter=10), n_components=[4, 12]), sp.csr_array(X), S)
+    sparse = quietly(
+        TunedPCA(CENDA(max_iter=10), n_components=[4, 12]), sp.csr_array(X), S
+    )
     assert dense.n_principal_ == sparse.n_principal_
     assert_allclose(dense.hit_rates_, sparse.hit_rates_)
     assert_allclose(dense.transform(X), sparse.transform(sp.csr_array(X)), atol=1e-6)
