@@ -9,9 +9,11 @@ from partlearn.feature_selection._plot import (
     plot_selection_path,
     selection_curve,
 )
+from partlearn.feature_selection._pml_fsla import PMLFSLA
 from partlearn.feature_selection._saute import SAUTE
 
 __all__ = [
+    "PMLFSLA",
     "SAUTE",
     "CRISPSelector",
     "MaxJointEntropy",
