@@ -9,8 +9,10 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.metrics import mutual_info_score
 
 from partlearn.candidates import make_candidates, uniform_confidence
-from partlearn.feature_selection import _redundancy
+from partlearn.feature_selection import _greedy, _redundancy
 from partlearn.feature_selection._columns import bin_codes, columns
+from partlearn.feature_selection._criteria import difference
+from partlearn.feature_selection._greedy import greedy_path
 from partlearn.feature_selection._redundancy import (
     DenseTables,
     Redundancy,
@@ -19,6 +21,7 @@ from partlearn.feature_selection._redundancy import (
     joint_counts,
     tables,
 )
+from partlearn.feature_selection._relevance import Relevance
 
 
 def data_with_everything(rng, m=203):
@@ -128,6 +131,43 @@ def test_conditional_information(make, monkeypatch):
     assert_allclose(redundancy.conditional_row(0, F), expected, atol=1e-13)
     monkeypatch.setattr(_redundancy, "_CHUNK", 1)
     assert_allclose(redundancy.conditional_row(0, F), expected, atol=1e-13)
+
+
+@pytest.mark.parametrize("error", [0.0, 1e-6])
+def test_lazy_path_equals_eager_path(monkeypatch, error, global_random_seed):
+    """Features out of the question need no redundancy, and nothing else changes."""
+    pytest.importorskip("numba")
+    rng = np.random.default_rng(global_random_seed)
+    y = rng.integers(4, size=300)
+    X = rng.normal(size=(300, 80)) @ rng.normal(size=(80, 80)) / 5
+    X[:, :20] += rng.normal(size=(4, 20))[y]
+    X[:, 40:45] = X[:, :5]
+    S = make_candidates(y, random_state=0)
+    F = uniform_confidence(S)
+    data = columns(X)
+    relevance = Relevance(data, F, S, var_floor=0.6, use_compiled=bool(error))
+    options = {
+        "criterion": difference,
+        "keep": np.array([70]),
+        "exclude": np.array([0, 79]),
+    }
+    monkeypatch.setattr(_redundancy, "_WORTH_COMPILING", 0)
+    eager_book = Redundancy(data)
+    assert eager_book.ledger(30) is None
+    eager = greedy_path(relevance, eager_book, F, 30, **options)
+    monkeypatch.setattr(_redundancy, "_NEAR", 0)
+    monkeypatch.setattr(_greedy, "_BATCH", 4)
+    book = Redundancy(data)
+    assert book.ledger(10**9) is None  # more than can be remembered
+    for _ in range(2):  # the second time all lines are known
+        lazy = greedy_path(relevance, book, F, 30, **options)
+        assert_array_equal(lazy.order, eager.order)
+        assert_allclose(lazy.scores, eager.scores, atol=1e-12)
+        assert_allclose(lazy.redundancy, eager.redundancy, atol=1e-12)
+    other = greedy_path(relevance, book, F, 40, **options)  # some lines are known
+    again = greedy_path(relevance, eager_book, F, 40, **options)
+    assert_array_equal(other.order, again.order)
+    assert_allclose(other.scores, again.scores, atol=1e-12)
 
 
 def test_way_of_counting_follows_the_data():

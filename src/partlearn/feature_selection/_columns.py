@@ -22,6 +22,7 @@ from partlearn.linalg import column_moments
 __all__ = ["N_BINS", "DenseColumns", "Points", "SparseColumns", "bin_codes", "columns"]
 
 N_BINS = 5
+STEPS = (-2.0, -1.0, 1.0, 2.0)  # bins end at these multiples of the spread
 _BLOCK = 1 << 21  # numbers in a block of columns
 
 
@@ -74,8 +75,15 @@ def _steps(
     x: NDArray[Any], mean: NDArray[np.float64], std: NDArray[np.float64]
 ) -> Iterator[NDArray[np.bool_]]:
     """Whether values are over each of the four thresholds."""
-    for k in (-2.0, -1.0, 1.0, 2.0):
-        yield x > np.where(std > 0, mean + k * std, np.inf)
+    for k in STEPS:
+        yield x > _cut(mean, std, k)
+
+
+def _cut(
+    mean: NDArray[np.float64], std: NDArray[np.float64], k: float
+) -> NDArray[np.float64]:
+    """Threshold; nothing is over that of a constant feature."""
+    return np.where(std > 0, mean + k * std, np.inf)
 
 
 class DenseColumns:
@@ -138,6 +146,11 @@ class DenseColumns:
         sums = np.ascontiguousarray((members @ Z).T)
         np.multiply(Z, Z, out=Z)
         return points, sums, np.ascontiguousarray((members @ Z).T)
+
+    def cuts(self, which: Any) -> NDArray[np.float64]:
+        """Thresholds of the bins of some columns, (4, b)."""
+        mean, std = self.mean[which], self.std[which]
+        return np.array([_cut(mean, std, k) for k in STEPS])
 
     def steps(self, which: Any) -> Iterator[NDArray[np.bool_]]:
         """Whether values are over each of the four thresholds of the bins, (b, m)."""

@@ -13,14 +13,16 @@ from numpy.typing import NDArray
 from partlearn.feature_selection._criteria import (
     Criterion,
     PathState,
+    difference,
     relevance_only,
 )
-from partlearn.feature_selection._redundancy import Redundancy
+from partlearn.feature_selection._redundancy import Ledger, Redundancy
 from partlearn.feature_selection._relevance import Relevance
 
 __all__ = ["Path", "greedy_path"]
 
 _TIE = 1e-10  # scores closer than this, relative to one, are equal
+_BATCH = 64  # features brought up to date together
 
 
 @dataclass
@@ -95,21 +97,61 @@ def greedy_path(
     order = np.empty(n, dtype=np.intp)
     found = np.empty((2, n))
     final = np.empty(d)
+    # A criterion that falls with redundancy needs it only for features in question.
+    ledger = None
+    if redundancy is not None and criterion is difference:
+        ledger = redundancy.ledger(n)
+    if ledger is not None:
+        state.redundancy = ledger.redundancy
     for p in range(n):
         allowed = kept & open_ if p < len(keep) else open_
+        if ledger is not None:
+            allowed = _in_question(state, criterion, allowed, ledger, relevance.error)
         f, score = _best(state, criterion, allowed, error, relevance)
         order[p], final[f], open_[f] = f, score, False
         found[:, p] = values[f], state.mean_redundancy[f]
-        if criterion is not relevance_only and redundancy is not None:
+        if ledger is not None:
+            ledger.select(f)
+        elif criterion is not relevance_only and redundancy is not None:
             state.redundancy += redundancy.row(f)
             if getattr(criterion, "conditional", False):
                 state.conditional += redundancy.conditional_row(f, F)
         state.n_selected = p + 1
+    if ledger is not None:
+        ledger.close()
     rest = np.ones(d, dtype=bool)
     rest[order] = False
     if rest.any():
         final[rest] = _scores(criterion, state)[rest]
     return Path(order, found[0], found[1], final)
+
+
+def _in_question(
+    state: PathState,
+    criterion: Criterion,
+    allowed: NDArray[np.bool_],
+    ledger: Ledger,
+    error: float,
+) -> NDArray[np.bool_]:
+    """Features that may be the best, with their redundancy brought up to date.
+
+    With entries missing a score is too high; what is below the best score without
+    missing entries even so is out of the question.
+    """
+    while True:
+        stale = ledger.stale()
+        if not stale.any():
+            return allowed
+        scores = np.where(allowed, _scores(criterion, state), -np.inf)
+        sure = scores[~stale].max(initial=-np.inf)
+        margin = 2 * error + _TIE * max(1.0, abs(sure)) if np.isfinite(sure) else 0.0
+        doubtful = np.flatnonzero(stale & (scores >= sure - margin) & allowed)
+        if not doubtful.size:
+            return allowed & ~stale
+        if doubtful.size > _BATCH:
+            top = np.argpartition(-scores[doubtful], _BATCH)[:_BATCH]
+            doubtful = doubtful[top]
+        ledger.enter(doubtful)
 
 
 def _best(
@@ -129,8 +171,11 @@ def _best(
         scores = np.where(allowed, _scores(criterion, state), -np.inf)
         if not error.any():
             break
-        high = _scores(criterion, replace(state, relevance=state.relevance + error))
-        low = _scores(criterion, replace(state, relevance=state.relevance - error))
+        if criterion in (difference, relevance_only):
+            high, low = scores + error, scores - error
+        else:
+            high = _scores(criterion, replace(state, relevance=state.relevance + error))
+            low = _scores(criterion, replace(state, relevance=state.relevance - error))
         near = allowed & (high >= np.where(allowed, low, -np.inf).max())
         which = np.flatnonzero(near & (error > 0))
         if np.count_nonzero(near) == 1 or not which.size:

@@ -10,6 +10,7 @@ that what has been computed once serves all rounds.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
@@ -31,6 +32,7 @@ __all__ = [
 
 PACKED = (0, 1, 3, 4)  # the middle bin holds what is in no other
 _CHUNK = 1 << 17  # words looked at together in the NumPy path: they stay in cache
+_NEAR = 1 << 21  # bytes of packed bins that a core has at hand
 _CACHE = 1 << 28  # bytes of mutual information that are remembered
 _WORTH_COMPILING = 2e6  # words of a packed matrix from which compiled loops are asked
 
@@ -142,31 +144,63 @@ class DenseTables:
         m, d = columns.shape
         self._m = m
         self._planes = np.empty((d, len(PACKED), -(-m // 64)), dtype=np.uint64)
+        if use_compiled is None:
+            use_compiled = self._planes.size > _WORTH_COMPILING
+        self._kernels = compiled() if use_compiled else None
         for block in columns.blocks():
-            low, below, above, high = (_packed(bits) for bits in columns.steps(block))
-            # Steps of a value over the thresholds become bins.
-            self._planes[block, 0] = ~low & _packed(np.ones((1, m), dtype=bool))
-            self._planes[block, 1] = low & ~below
-            self._planes[block, 2] = above & ~high
-            self._planes[block, 3] = high
+            self._pack(columns, block)
         self.counts = np.zeros((d, N_BINS), dtype=np.int64)
         for i, a in enumerate(PACKED):
             bits = np.bitwise_count(self._planes[:, i])
             self.counts[:, a] = bits.sum(axis=1, dtype=np.int64)
         self.counts[:, 2] = m - self.counts.sum(axis=1)
-        if use_compiled is None:
-            use_compiled = self._planes.size > _WORTH_COMPILING
-        self._kernels = compiled() if use_compiled else None
+        # In the cache of a core all features are met as fast as a few.
+        self.lazy = self._kernels is not None and self._planes.nbytes > _NEAR
         if self._kernels is not None:
             self._log_table = counts_log_counts(np.arange(m + 1))
 
+    def _pack(self, columns: DenseColumns, block: slice) -> None:
+        planes = self._planes[block]
+        if self._kernels is not None:
+            self._kernels.pack(columns.X, block.start, columns.cuts(block), planes)
+            return
+        low, below, above, high = (_packed(bits) for bits in columns.steps(block))
+        # Steps of a value over the thresholds become bins.
+        planes[:, 0] = ~low & _packed(np.ones((1, self._m), dtype=bool))
+        planes[:, 1] = low & ~below
+        planes[:, 2] = above & ~high
+        planes[:, 3] = high
+
     def row(self, f: int) -> NDArray[np.float64]:
         """Mutual information of feature `f` with all features, (d,)."""
-        if self._kernels is not None:
-            return self._kernels.information_row(
-                self._planes, self.counts, f, self._log_table
-            )
-        return information(joint_counts(self._planes, self.counts, f), self._m)
+        if self._kernels is None:
+            return information(joint_counts(self._planes, self.counts, f), self._m)
+        d = len(self.counts)
+        table, row = np.full((1, d), np.nan), np.zeros(d)
+        every = np.arange(d)
+        self.enter(np.array([f]), every, table, np.zeros(d, dtype=np.intp), row)
+        return row
+
+    def enter(
+        self,
+        selected: NDArray[np.intp],
+        features: NDArray[np.intp],
+        table: NDArray[np.float64],
+        entered: NDArray[np.intp],
+        redundancy: NDArray[np.float64],
+    ) -> None:
+        """Bring the redundancy of some features up to date; see `Ledger`."""
+        assert self._kernels is not None
+        self._kernels.enter(
+            self._planes,
+            self.counts,
+            self._log_table,
+            selected,
+            features,
+            table,
+            entered,
+            redundancy,
+        )
 
 
 def _packed(bits: NDArray[np.bool_]) -> NDArray[np.uint64]:
@@ -251,9 +285,20 @@ class Redundancy:
         found = self._rows.get(f)
         if found is None:
             found = self._tables.row(f)
-            if len(self._rows) < self._room:
-                self._rows[f] = found
+            self._remember(f, found)
         return found
+
+    def _remember(self, f: int, row: NDArray[np.float64]) -> None:
+        if len(self._rows) < self._room:
+            self._rows.setdefault(f, row)
+
+    def ledger(self, n: int) -> Ledger | None:
+        """Book in which redundancies with `n` features are entered when needed."""
+        if not isinstance(self._tables, DenseTables):
+            return None
+        if not self._tables.lazy or n > self._room:
+            return None
+        return Ledger(self._tables, self._rows, self._remember, n)
 
     def conditional_row(self, f: int, F: NDArray[np.float64]) -> NDArray[np.float64]:
         """Mutual information of `f` with all features given the label, (d,).
@@ -277,6 +322,80 @@ class Redundancy:
             each = information(joint[seen] / prior[seen, None, None, None], 1.0)
             parts.append(prior[seen] @ each / m)
         return np.concatenate(parts)
+
+
+class Ledger:
+    """Redundancy with the selected features, brought up to date where it matters.
+
+    Mutual information is never negative, so that what has been entered for a feature is
+    a bound on its redundancy.
+
+    Parameters
+    ----------
+    tables : DenseTables
+        Where entries come from.
+    known : dict of int to ndarray
+        Rows that need not be computed again.
+    remember : callable
+        Takes a feature and its row when the book is closed.
+    n : int
+        How many features will be selected.
+
+    Attributes
+    ----------
+    redundancy : ndarray of shape (d,)
+        Sum of the entries of each feature.
+    """
+
+    def __init__(
+        self,
+        tables: DenseTables,
+        known: dict[int, NDArray[np.float64]],
+        remember: Callable[[int, NDArray[np.float64]], None],
+        n: int,
+    ) -> None:
+        d = len(tables.counts)
+        self._tables, self._known, self._remember = tables, known, remember
+        self._table = np.empty((n, d))
+        self._selected = np.empty(n, dtype=np.intp)
+        self._n = 0
+        self._entered = np.zeros(d, dtype=np.intp)
+        self.redundancy = np.zeros(d)
+
+    def select(self, f: int) -> None:
+        """Open a line for a newly selected feature."""
+        p = self._n
+        self._selected[p], self._n = f, p + 1
+        row = self._known.get(f)
+        if row is None:
+            self._table[p] = np.nan
+            return
+        self._table[p] = row
+        ready = self._entered == p
+        self.redundancy += np.where(ready, row, 0.0)
+        self._entered += ready
+
+    def stale(self) -> NDArray[np.bool_]:
+        """Features that lack entries."""
+        return self._entered < self._n
+
+    def enter(self, features: NDArray[np.intp]) -> None:
+        """Bring some features up to date."""
+        self._tables.enter(
+            self._selected[: self._n],
+            features,
+            self._table[: self._n],
+            self._entered,
+            self.redundancy,
+        )
+
+    def close(self) -> None:
+        """Bring all features up to date and remember the lines."""
+        self.enter(np.flatnonzero(self.stale()))
+        for f, row in zip(
+            self._selected[: self._n].tolist(), self._table, strict=False
+        ):
+            self._remember(f, row)
 
 
 def _code_blocks(columns: DenseColumns | SparseColumns, q: int) -> Any:
