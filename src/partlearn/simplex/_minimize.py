@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 
-from partlearn.simplex._projection import project_simplex
+from partlearn.simplex._projection import projector
 
 __all__ = ["minimize_on_simplex", "power_iteration"]
 
@@ -74,10 +74,14 @@ def minimize_on_simplex(
         raise ValueError(f"`lipschitz` must not be negative; got {lipschitz}.")
     if lipschitz == 0:  # the gradient is constant: any step length will do
         lipschitz = 1.0
-    F = project_simplex(F0, S)
+    F0 = np.asarray(F0)
+    if F0.dtype != np.float32:
+        F0 = F0.astype(np.float64)
+    project = projector(F0.shape, S)
+    F = project(F0)
     Y, momentum = F, 1.0
     for n_iter in range(1, max_iter + 1):
-        new = project_simplex(Y - gradient(Y) / lipschitz, S)
+        new = project(Y - gradient(Y) / F.dtype.type(lipschitz))
         step = new - F
         small = np.max(np.abs(step), initial=0.0) < tol
         if small and momentum == 1.0:

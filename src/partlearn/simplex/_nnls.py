@@ -2,15 +2,20 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
+from collections.abc import Callable
+from functools import cache
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["nnls_from_gram"]
+__all__ = ["DEPENDENT", "EPS", "MAX_ENTRIES", "nnls_from_gram"]
 
-_EPS = float(np.finfo(np.float64).eps)
+EPS = float(np.finfo(np.float64).eps)
 # A column whose remainder after projection on the passive ones is below this part of
 # its squared length counts as dependent: its Cholesky pivot would be rounding error.
-_DEPENDENT = 1e-13
+DEPENDENT = 1e-13
+MAX_ENTRIES = 20  # entries per column; far more than are ever seen
+_WORTH_COMPILING = 1e6  # matrix entries from which compiled loops are asked for
 
 
 def nnls_from_gram(G: ArrayLike, b: ArrayLike) -> NDArray[np.float64]:
@@ -55,10 +60,21 @@ def nnls_from_gram(G: ArrayLike, b: ArrayLike) -> NDArray[np.float64]:
             "`G` must have shape (n_problems, k, k) and `b` (n_problems, k); got "
             f"{G.shape} and {b.shape}."
         )
-    return _nnls(G, b)
+    solve = compiled_solver() if G.size >= _WORTH_COMPILING else solve_all
+    return solve(G, b)
 
 
-def _nnls(G: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.float64]:
+@cache
+def compiled_solver() -> Callable[..., NDArray[np.float64]]:
+    """Solver compiled by numba, or the one in NumPy where numba is not installed."""
+    try:
+        from partlearn.simplex import _nnls_numba
+    except ImportError:
+        return solve_all
+    return _nnls_numba.solve_all
+
+
+def solve_all(G: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.float64]:
     """Active-set steps on all unfinished problems together."""
     m, k = b.shape
     w = np.zeros((m, k))
@@ -66,7 +82,7 @@ def _nnls(G: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.float64]
     diagonal = np.einsum("ijj->ij", G)
     passive = np.zeros((m, k), dtype=bool)
     blocked = diagonal <= 0
-    for _ in range(20 * k + 20):
+    for _ in range(MAX_ENTRIES * (k + 1)):
         if not todo.size:
             break
         entering = _entering(G[todo], b[todo], w[todo], passive[todo] | blocked[todo])
@@ -84,11 +100,11 @@ def _entering(
     """Column that would lower the objective most on its own; -1 at the optimum."""
     k = b.shape[1]
     slope = b - np.einsum("ijk,ik->ij", G, w)
-    noise = 4 * k * _EPS * (np.abs(b) + np.einsum("ijk,ik->ij", np.abs(G), w))
-    diagonal = np.einsum("ijj->ij", G)
-    gain = np.where(
-        ~closed & (slope > noise), slope / np.sqrt(np.where(closed, 1, diagonal)), -1
-    )
+    lengths = np.sqrt(np.maximum(np.einsum("ijj->ij", G), 0))
+    # Rounding error of the slope, with |G[j, l]| <= lengths[j] * lengths[l].
+    total = np.einsum("ij,ij->i", lengths, w)[:, None]
+    noise = 4 * k * EPS * (np.abs(b) + lengths * total)
+    gain = np.where(~closed & (slope > noise), slope / np.where(closed, 1, lengths), -1)
     best = gain.argmax(axis=1)
     return np.where(gain[np.arange(len(b)), best] > 0, best, -1)
 
@@ -118,7 +134,7 @@ def _enter(
         own = Gr[here, entering, entering]
         curvature = own - np.einsum("ij,ij->i", column, change)
         slope = b[rows, entering] - np.einsum("ij,ij->i", Gr[here, entering], wr)
-        independent = curvature > _DEPENDENT * own
+        independent = curvature > DEPENDENT * own
         full = np.where(
             independent, slope / np.where(independent, curvature, 1), np.inf
         )

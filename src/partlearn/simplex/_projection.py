@@ -2,10 +2,15 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
+from collections.abc import Callable
+from functools import cache, partial
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["project_simplex"]
+__all__ = ["compiled_projection", "project_rows", "project_simplex", "projector"]
+
+_WORTH_COMPILING = 1e5  # entries from which compiled loops are asked for
 
 
 def project_simplex(Q: ArrayLike, S: ArrayLike | None = None) -> NDArray:
@@ -45,23 +50,43 @@ def project_simplex(Q: ArrayLike, S: ArrayLike | None = None) -> NDArray:
     Q = np.asarray(Q)
     if Q.dtype != np.float32:
         Q = Q.astype(np.float64)
-    if S is None:
-        V = Q
-    else:
-        S = np.asarray(S, dtype=bool)
-        if S.shape != Q.shape:
+    return projector(Q.shape, S)(Q)
+
+
+def projector(
+    shape: tuple[int, ...], S: ArrayLike | None
+) -> Callable[[NDArray], NDArray]:
+    """Check the candidates once, for many projections."""
+    if len(shape) != 2 or shape[1] == 0:
+        raise ValueError(f"`Q` must have two dimensions and a column; got {shape}.")
+    mask = np.empty((0, 0), dtype=bool)
+    if S is not None:
+        mask = np.asarray(S, dtype=bool)
+        if mask.shape != shape:
             raise ValueError(
-                f"`S` must have the shape of `Q`, {Q.shape}; got {S.shape}."
+                f"`S` must have the shape of `Q`, {shape}; got {mask.shape}."
             )
-        empty = np.flatnonzero(~S.any(axis=1))
+        empty = np.flatnonzero(~mask.any(axis=1))
         if empty.size:
             raise ValueError(f"Rows without a candidate: {empty[:5].tolist()}.")
-        V = np.where(S, Q, -np.inf)
-    return _project(V)
+    large = shape[0] * shape[1] >= _WORTH_COMPILING
+    project = compiled_projection() if large else project_rows
+    return partial(project, S=mask)
 
 
-def _project(V: NDArray) -> NDArray:
-    """Project rows in which forbidden entries are minus infinity."""
+@cache
+def compiled_projection() -> Callable[..., NDArray]:
+    """Projection compiled by numba, or in NumPy where numba is not installed."""
+    try:
+        from partlearn.simplex import _projection_numba
+    except ImportError:
+        return project_rows
+    return _projection_numba.project_rows
+
+
+def project_rows(Q: NDArray, S: NDArray[np.bool_]) -> NDArray:
+    """Project each row on its candidates; an empty `S` allows every class."""
+    V = np.where(S, Q, -np.inf) if S.size else Q
     # The projection ignores a shift of the row; with the largest entry at zero the
     # sums below do not cancel.
     V = V - V.max(axis=1, keepdims=True)
