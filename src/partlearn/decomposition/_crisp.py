@@ -17,7 +17,11 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
 from partlearn.candidates import refine, uniform_confidence, validate_partial_data
-from partlearn.decomposition._base import BaseReducer, count_directions
+from partlearn.decomposition._base import (
+    N_COMPONENTS,
+    BaseReducer,
+    count_directions,
+)
 from partlearn.decomposition._basis import Basis, principal
 from partlearn.decomposition._crisp_background import (
     BACKGROUND_ROWS,
@@ -162,7 +166,7 @@ class CRISP(BaseReducer):
         Number of directions. None or "auto" keeps all whose held-out signal is
         positive, and the background where it helps. An integer keeps that many of the
         discriminant directions, and appends background only if it is larger than their
-        number; a float in (0, 1) keeps those that reach that share of the signal.
+        number; a float keeps the discriminant ones that reach that share of the signal.
     n_folds : int, default=10
         Folds of the cross-fitted scores.
     n_neighbors : int, default=8
@@ -264,12 +268,7 @@ class CRISP(BaseReducer):
     """
 
     _parameter_constraints = {  # noqa: RUF012
-        "n_components": [
-            Interval(Integral, 1, None, closed="left"),
-            Interval(Real, 0, 1, closed="neither"),
-            StrOptions({"auto"}),
-            None,
-        ],
+        "n_components": N_COMPONENTS,
         "n_folds": [Interval(Integral, 2, None, closed="left")],
         "n_neighbors": [Interval(Integral, 1, None, closed="left")],
         "background": [

@@ -94,8 +94,10 @@ def choose_background(
         P = rank_vote(F, neighbors(mixed(Z, G, w)))
         fit.append(np.log(np.einsum("ij,ij->i", P, S)))
     best = fit[int(np.argmax([L.mean() for L in fit]))]
-    for w, L in zip(BACKGROUND_GRID, fit, strict=True):
+
+    def good(L: Array) -> bool:
         loss = best - L
-        if loss.mean() <= loss.std() / np.sqrt(len(L)):
-            return w
-    return BACKGROUND_GRID[-1]  # pragma: no cover - the best loses nothing to itself
+        return bool(loss.mean() <= loss.std() / np.sqrt(len(L)))
+
+    # The best loses nothing to itself, so there is always one.
+    return next(w for w, L in zip(BACKGROUND_GRID, fit, strict=True) if good(L))
