@@ -506,3 +506,64 @@ def test_no_memory_is_our_error(tmp_path, monkeypatch):
     (tmp_path / "a.npz").write_bytes(b"")
     with pytest.raises(DataLimitError, match="more memory"):
         _read(tmp_path / "a.npz")
+
+
+def test_mat_text_of_every_kind(tmp_path):
+    """MATLAB itself stores text as 16-bit codes; scipy as UTF-8; others differ."""
+    eye = matrix(b"data", (2, 2), bytearray(EYE))
+    gnd = matrix(b"gnd", (2, 1), bytearray(np.array([1.0, 2.0]).tobytes()))
+    path = tmp_path / "a.mat"
+    kinds = {
+        4: "<u2",
+        2: "u1",
+        17: "utf-16-le",
+        18: "utf-32-le",
+        16: "utf-8",
+        5: "<i4",
+    }
+    for kind, code in kinds.items():
+        raw = (
+            "ab".encode(code)
+            if code.startswith("utf")
+            else np.array([97, 98]).astype(code).tobytes()
+        )
+        # Two rows of one character each: the names of two classes.
+        names = matrix(b"classnames", (2, 1), bytearray(raw), mclass=4, kind=kind)
+        path.write_bytes(mat(eye, gnd, names))
+        assert _read(path).target_names == ["a", "b"], code
+    odd = bytearray(np.array([-1, 98], dtype="<i4").tobytes())
+    path.write_bytes(
+        mat(eye, gnd, matrix(b"classnames", (2, 1), odd, mclass=4, kind=5))
+    )
+    assert _read(path).target_names == ["?", "b"]
+
+
+def test_mat_sparse_logical_and_small_vectors(tmp_path):
+    """A sparse logical matrix whose three vectors fit into their tags."""
+
+    def small(kind, data):
+        return struct.pack("<I", len(data) << 16 | kind) + data.ljust(4, b"\0")
+
+    content = (
+        small(5, np.int32([0]).tobytes())
+        + element(5, np.int32([0, 1, 1]).tobytes())
+        + small(2, b"\x01")
+    )
+    labels = matrix(b"target", (2, 2), content, mclass=5, flags=2)
+    path = tmp_path / "a.mat"
+    data = matrix(b"data", (2, 3), bytearray(np.arange(6.0).tobytes()))
+    path.write_bytes(mat(data, labels))
+    bunch = _read(path, label_orientation="rows", task="multilabel")
+    np.testing.assert_array_equal(bunch.truth, [[True, False], [False, False]])
+
+
+def test_mat_parts_longer_than_the_whole(tmp_path):
+    body = matrix(b"c", (1, 1), matrix(b"", (2, 2), bytearray(EYE)), mclass=1)
+    broken = bytearray(body)
+    # The inner length is after the outer tag, flags, dimensions and name.
+    place = body.index(struct.pack("<I", 14), 8) + 4
+    broken[place : place + 4] = struct.pack("<I", 40)
+    path = tmp_path / "a.mat"
+    path.write_bytes(mat(bytes(broken)))
+    with pytest.raises(DataFormatError, match="longer than the whole"):
+        _read(path)

@@ -286,3 +286,24 @@ def test_missing_extra_is_named(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(ImportError, match=r"partlearn\[data\]"):
         read(csv(tmp_path, BASIC))
+
+
+def test_a_table_with_a_broken_note_of_classes(tmp_path):
+    path = tmp_path / "a.parquet"
+    table = pa.table({"x": [1.0, 2.0], "candidate:a": [1, 1], "candidate:b": [0, 1]})
+    note = {b"partlearn": b'{"target_names": ["a", "b"], "task": "pll"}'}
+    pa.parquet.write_table(table.replace_schema_metadata(note), path)
+    assert read(path).target_names == ["a", "b"]
+    odd = {b"partlearn": b'{"target_names": ["a"], "task": "pll"}'}
+    pa.parquet.write_table(table.replace_schema_metadata(odd), path)
+    with pytest.raises(DataFormatError, match="classes"):
+        read(path)
+
+
+def test_dictionaries_of_numbers_are_features(tmp_path):
+    numbers = pa.array([1.5, 2.5, 1.5]).dictionary_encode()
+    table = pa.table({"x": numbers, "candidates": ["a", "b", "a|b"]})
+    pa.parquet.write_table(table, tmp_path / "a.parquet")
+    np.testing.assert_array_equal(
+        read(tmp_path / "a.parquet").data.ravel(), [1.5, 2.5, 1.5]
+    )

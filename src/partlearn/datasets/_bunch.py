@@ -96,6 +96,10 @@ def make_bunch(
             raise DataFormatError(
                 f"the data have {m} rows, the {what} have {len(part)}",
             )
+        if part is not None and part.ndim == 2 and part.shape[1] != q:
+            raise DataFormatError(
+                f"there are {q} classes, the {what} have {part.shape[1]}"
+            )
     task = _settle(task, candidates, truth, key_argument)
     if task in ("multiclass", "multilabel"):
         candidates = None
