@@ -182,6 +182,16 @@ def test_mass_duplicates_need_few_distances(small_tiles, monkeypatch):
     assert 0 < sum(counted) < 0.1 * 2000**2
 
 
+def test_earlier_neighbours_do_not_change_the_answer():
+    rng = np.random.default_rng(0)
+    Z = rng.integers(0, 5, size=(90, 3)).astype(float)
+    earlier = self_neighbors(Z + rng.standard_normal(Z.shape), 6)
+    expected = self_neighbors(Z, 4)
+    assert (earlier[:, :4] != expected).any()
+    assert_array_equal(self_neighbors(Z, 4, warm_start=earlier), expected)
+    assert_array_equal(self_neighbors(csr_array(Z), 4, warm_start=earlier), expected)
+
+
 def test_counts_are_clamped():
     Z = [[0.0], [2.0], [3.0]]
     assert_array_equal(self_neighbors(Z, 9), [[1, 2], [2, 0], [1, 0]])

@@ -4,6 +4,7 @@
 
 import warnings
 from collections.abc import Callable
+from math import sqrt
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -81,7 +82,7 @@ def minimize_on_simplex(
     F = project(F0)
     Y, momentum = F, 1.0
     for n_iter in range(1, max_iter + 1):
-        new = project(Y - gradient(Y) / F.dtype.type(lipschitz))
+        new = project(Y - gradient(Y) / float(lipschitz))
         step = new - F
         small = np.max(np.abs(step), initial=0.0) < tol
         if small and momentum == 1.0:
@@ -91,7 +92,7 @@ def minimize_on_simplex(
         if small or np.vdot(Y - new, step) > 0:
             Y, momentum = new, 1.0
         else:
-            following = (1 + np.sqrt(1 + 4 * momentum**2)) / 2
+            following = (1 + sqrt(1 + 4 * momentum**2)) / 2
             Y = new + (momentum - 1) / following * step
             momentum = following
         F = new
