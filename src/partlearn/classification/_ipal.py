@@ -67,7 +67,7 @@ class IPAL(BasePartialClassifier):
         Rounds of propagation.
     n_features_in_ : int
         Number of features seen in `fit`.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Names of the features, where `X` had any.
 
     See Also

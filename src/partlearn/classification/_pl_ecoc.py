@@ -76,7 +76,7 @@ class PLECOC(BaseScoreClassifier):
         The classes.
     n_features_in_ : int
         Number of features seen in `fit`.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Names of the features, where `X` had any.
 
     See Also

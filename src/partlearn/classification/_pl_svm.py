@@ -49,7 +49,7 @@ class PLSVM(BaseScoreClassifier):
     ----------
     coef_ : ndarray of shape (n_classes, n_features)
         Weights of the features; there is no intercept.
-    objective_ : ndarray of shape (n_iter_,)
+    objective_ : ndarray of shape (`n_iter_`,)
         The watched value at each step.
     n_iter_ : int
         Number of steps.
@@ -57,7 +57,7 @@ class PLSVM(BaseScoreClassifier):
         The classes.
     n_features_in_ : int
         Number of features seen in `fit`.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Names of the features, where `X` had any.
 
     See Also

@@ -65,7 +65,7 @@ class SURE(BaseScoreClassifier):
         The classes.
     label_confidence_ : ndarray of shape (n_samples, n_classes)
         Belief in each candidate of each training row.
-    objective_ : ndarray of shape (n_iter_,)
+    objective_ : ndarray of shape (`n_iter_`,)
         Value of the objective after each round; it never rises.
     n_iter_ : int
         Number of rounds.
@@ -77,7 +77,7 @@ class SURE(BaseScoreClassifier):
         Constant part of the scores.
     n_features_in_ : int
         Number of features seen in `fit`.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Names of the features, where `X` had any.
 
     See Also
