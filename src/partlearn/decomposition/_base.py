@@ -21,8 +21,8 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from partlearn.candidates import FLOATS, validate_partial_data
-from partlearn.decomposition._auto import choose_dimension
-from partlearn.linalg import Standardized, column_moments, standardize
+from partlearn.decomposition._auto import choose_dimension, most_directions
+from partlearn.linalg import Standardized, column_moments, fix_signs, standardize
 
 __all__ = ["N_COMPONENTS", "BaseReducer", "count_directions"]
 
@@ -94,9 +94,10 @@ class BaseReducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
             raise ValueError(
                 "No direction depends on the labels: every feature is constant."
             )
-        self._wanted = self.n_components
+        self._wanted, self._chosen = self.n_components, None
         if isinstance(self.n_components, str):
-            self._wanted = choose_dimension(self, X, S)
+            self._chosen = choose_dimension(self, X, S)
+            self._wanted = most_directions(X, S)
         on = self.standardize
         matrix, mean, self.scale_ = standardize(X, center=on or center, scale=on)
         self.mean_ = mean if on else np.zeros_like(mean)
@@ -111,6 +112,13 @@ class BaseReducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
                 "way whatever the candidates are."
             )
         return r
+
+    def _set_components(self, P: NDArray[Any], values: NDArray[np.float64]) -> None:
+        """Keep the directions, the columns of `P`, or as many as were chosen."""
+        r = min(P.shape[1], self._chosen or P.shape[1])
+        self.components_ = np.ascontiguousarray(fix_signs(P[:, :r]).T)
+        self.n_components_ = r
+        self.eigenvalues_ = values[:r]
 
     def _warn_if_fewer(self, r: int) -> None:
         wanted = self.n_components

@@ -14,7 +14,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 
 from partlearn.candidates import refine, uniform_confidence, vote
 from partlearn.decomposition._base import N_COMPONENTS, BaseReducer
-from partlearn.linalg import Eigen, ThinEigenSolver, fix_signs
+from partlearn.linalg import Eigen, ThinEigenSolver
 from partlearn.neighbors import self_neighbors
 
 __all__ = ["CENDA"]
@@ -185,10 +185,7 @@ class CENDA(BaseReducer):
         else:
             self._warn_unsettled()
         self._warn_if_fewer(r)
-        P = fix_signs(solver.directions(eigen, r) * scale)
-        self.components_ = np.ascontiguousarray(P.T)
-        self.n_components_ = r
-        self.eigenvalues_ = eigen.values[:r]
+        self._set_components(solver.directions(eigen, r) * scale, eigen.values)
         self.label_confidence_ = F
         self.objective_ = np.asarray(objective)
         self.n_iter_ = len(objective)

@@ -28,7 +28,7 @@ from partlearn.decomposition._delin_kernel import (
     one_of,
 )
 from partlearn.decomposition._scatter import class_scaled, without_noise
-from partlearn.linalg import Standardized, ThinBasis, fix_signs
+from partlearn.linalg import Standardized, ThinBasis
 from partlearn.neighbors import self_neighbors
 
 __all__ = ["DELIN", "LinearSpace", "delin_update"]
@@ -225,10 +225,7 @@ None, default=None
         if not settled:
             self._warn_unsettled()
         self._warn_if_fewer(r)
-        P = fix_signs(space.directions(r))
-        self.components_ = np.ascontiguousarray(P.T)
-        self.n_components_ = r
-        self.eigenvalues_ = space.values[:r]
+        self._set_components(space.directions(r), space.values)
         self.label_confidence_ = F.astype(matrix.dtype, copy=False)
         self.objective_ = np.asarray(objective)
         self.n_iter_ = n_iter

@@ -18,7 +18,7 @@ from partlearn.candidates import refine, uniform_confidence
 from partlearn.decomposition._base import N_COMPONENTS, BaseReducer
 from partlearn.decomposition._graph import reconstruction_graph
 from partlearn.decomposition._scatter import class_scaled, without_noise
-from partlearn.linalg import ThinBasis, fix_signs
+from partlearn.linalg import ThinBasis
 from partlearn.neighbors import self_neighbors
 
 __all__ = ["PLDA", "Discriminants", "discriminants"]
@@ -190,9 +190,7 @@ class PLDA(BaseReducer):
         else:
             self._warn_unsettled()
         self._warn_if_fewer(r)
-        self.components_ = np.ascontiguousarray(fix_signs(P).T)
-        self.n_components_ = r
-        self.eigenvalues_ = found.values[:r]
+        self._set_components(P, found.values)
         self.label_confidence_ = F.astype(matrix.dtype, copy=False)
         self.objective_ = np.asarray(objective)
         self.n_iter_ = len(objective)

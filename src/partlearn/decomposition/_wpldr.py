@@ -21,13 +21,13 @@ from partlearn.decomposition._base import N_COMPONENTS, BaseReducer, count_direc
 from partlearn.decomposition._confidence_step import confidence_step
 from partlearn.decomposition._graph import reconstruction_graph
 from partlearn.decomposition._scatter import without_noise
-from partlearn.linalg import Standardized, ThinBasis, fix_signs
+from partlearn.linalg import Standardized, ThinBasis
 from partlearn.neighbors import self_neighbors
 
 __all__ = ["WPLDR", "WhitenedSpace", "objective", "residual_operator"]
 
 _DENSE = 500  # up to this rank the eigenproblem is formed and solved directly
-_RESIDUAL = 1e-8  # of the largest eigenvalue; an eigenvalue is then right to its square
+_RESIDUAL = 1e-6  # of the largest eigenvalue; an eigenvalue is then right to its square
 
 
 class WPLDR(BaseReducer):
@@ -213,11 +213,7 @@ class WPLDR(BaseReducer):
                 UserWarning,
                 stacklevel=2,
             )
-        self.components_ = np.ascontiguousarray(
-            fix_signs(space.directions(vectors[:, :r])).T
-        )
-        self.n_components_ = r
-        self.eigenvalues_ = values[:r]
+        self._set_components(space.directions(vectors[:, :r]), values)
         self.label_confidence_ = F.astype(matrix.dtype, copy=False)
         self.objective_ = np.asarray(trace)
         self.n_iter_ = len(trace)
