@@ -1,0 +1,1 @@
+"""Speed and memory of the hot paths, as ratios that travel between machines."""

@@ -1,0 +1,119 @@
+"""Exact neighbours beside the matrix product alone and scikit-learn's brute force."""
+
+import numpy as np
+from sklearn.neighbors import NearestNeighbors
+
+from benchmarks.runner import Run, case
+from partlearn.neighbors._exact import (
+    compiled_kernels,
+    exact_neighbors,
+    numpy_kernels,
+)
+
+K = 10
+BLOCK = 512
+
+
+def points(m: int, d: int) -> np.ndarray:
+    return np.random.default_rng(0).standard_normal((m, d)).astype(np.float32)
+
+
+def product(Z: np.ndarray):
+    """The float32 product that any exact search contains, by blocks of rows."""
+    out = np.empty((min(BLOCK, len(Z)), len(Z)), dtype=np.float32)
+
+    def work() -> None:
+        for start in range(0, len(Z), BLOCK):
+            rows = Z[start : start + BLOCK]
+            np.matmul(rows, Z.T, out=out[: len(rows)])
+
+    return work
+
+
+def argpartition(Z: np.ndarray):
+    """Textbook: distances from the product, then a partition of every row."""
+    squared = np.einsum("ij,ij->i", Z, Z)
+
+    def work() -> None:
+        for start in range(0, len(Z), BLOCK):
+            rows = slice(start, start + BLOCK)
+            H = squared - 2 * (Z[rows] @ Z.T)
+            np.argpartition(H, K, axis=1)[:, : K + 1]
+
+    return work
+
+
+def search(Z: np.ndarray, kernels, warm_start=None):
+    return lambda: exact_neighbors(
+        Z, Z, K, exclude_self=True, kernels=kernels, warm_start=warm_start, n_jobs=1
+    )
+
+
+@case("knn")
+def knn(run: Run) -> None:
+    """Exact kNN, k = 10, 1e4 x 50 and 1e4 x 250 (G6)."""
+    shapes = run.pick([(10_000, 50, 3.0), (10_000, 250, 2.0)], [(300, 8, 3.0)])
+    for m, d, target in shapes:
+        Z = points(m, d)
+        known = search(Z, compiled_kernels())()[1]
+        reference = NearestNeighbors(n_neighbors=K, algorithm="brute").fit(Z)
+        truth = NearestNeighbors(n_neighbors=K, algorithm="brute").fit(Z.astype(float))
+        shape = f"{m} x {d}"
+        run.agree(f"{shape} indices, scikit-learn", known, truth.kneighbors()[1])
+        run.agree(f"{shape} indices, NumPy", known, search(Z, numpy_kernels())()[1])
+        times = run.time(
+            shape,
+            {
+                "product": product(Z),
+                "cold": search(Z, compiled_kernels()),
+                "warm": search(Z, compiled_kernels(), known),
+                "cold, NumPy": search(Z, numpy_kernels()),
+                "warm, NumPy": search(Z, numpy_kernels(), known),
+                "argpartition": argpartition(Z),
+                "scikit-learn": reference.kneighbors,
+            },
+        )
+        for name in ("warm", "warm, NumPy", "cold", "cold, NumPy"):
+            limit = target if name.startswith("warm") else None
+            value = times[name] / times["product"]
+            run.ratio(f"{shape} {name} / product", value, at_most=limit)
+        for name in ("scikit-learn", "argpartition"):
+            run.ratio(f"{shape} {name} / cold", times[name] / times["cold"])
+        run.memory(f"{shape} cold", search(Z, compiled_kernels()), beside=4.0 * m * m)
+
+
+@case("knn-growth")
+def knn_growth(run: Run) -> None:
+    """Growth of the exact search in rows and in features."""
+    rows = run.pick([2500, 5000, 10_000, 20_000], [100, 200])
+    columns = run.pick([32, 64, 128, 256], [4, 8])
+    kernels = compiled_kernels()
+    works = {str(m): search(points(m, 50), kernels) for m in rows}
+    times = run.time("rows, 50 features", works, repeats=3)
+    run.growth("rows", rows, list(times.values()), at_most=2)
+    m = rows[-2]
+    works = {str(d): search(points(m, d), kernels) for d in columns}
+    times = run.time(f"features, {m} rows", works, repeats=3)
+    run.growth("features", columns, list(times.values()), at_most=1)
+
+
+@case("knn-large", slow=True)
+def knn_large(run: Run) -> None:
+    """Exact kNN of 1e5 x 50, once (minutes)."""
+    m, d = run.pick((100_000, 50), (500, 5))
+    Z = points(m, d)
+    kernels = compiled_kernels()
+    search(Z[:300], kernels)()  # compile
+    known = search(Z, kernels)()[1]
+    rows = np.arange(0, m, max(1, m // 100))
+    truth = NearestNeighbors(n_neighbors=K + 1, algorithm="brute").fit(Z.astype(float))
+    expected = truth.kneighbors(Z[rows].astype(float))[1][:, 1:]
+    run.agree("indices of some rows, scikit-learn", known[rows], expected)
+    works = {
+        "product": product(Z),
+        "cold": search(Z, kernels),
+        "warm": search(Z, kernels, known),
+    }
+    times = run.time(f"{m} x {d}", works, repeats=1)
+    run.ratio("cold / product", times["cold"] / times["product"])
+    run.ratio("warm / product", times["warm"] / times["product"])
