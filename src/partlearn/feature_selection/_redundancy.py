@@ -34,7 +34,7 @@ PACKED = (0, 1, 3, 4)  # the middle bin holds what is in no other
 _CHUNK = 1 << 17  # words looked at together in the NumPy path: they stay in cache
 _NEAR = 1 << 21  # bytes of packed bins that a core has at hand
 _CACHE = 1 << 28  # bytes of mutual information that are remembered
-_WORTH_COMPILING = 2e6  # words of a packed matrix from which compiled loops are asked
+_WORTH_COMPILING = 3e4  # words of a packed matrix from which compiled loops are asked
 
 
 def counts_log_counts(n: NDArray[Any]) -> NDArray[np.float64]:
