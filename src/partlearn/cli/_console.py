@@ -140,19 +140,22 @@ def _print_published(summary: Mapping[str, Any]) -> None:
 
 
 def _print_win_tie_loss(summary: Mapping[str, Any]) -> None:
+    from partlearn.report._format import EMPTY
+    from partlearn.report._tables import win_tie_loss_rows
+
+    columns, found = win_tie_loss_rows(summary)
     rows = [
         [
-            w["protocol"],
-            "no reduction" if w["other"] == "none" else w["other"],
-            w["learner"],
-            f"{w['win']}/{w['tie']}/{w['loss']}",
-            f"{w['corrected_win']}/{w['corrected_tie']}/{w['corrected_loss']}",
+            row["protocol"],
+            row["against"],
+            *(f"{c['plain']} ({c['corrected']})" if c else EMPTY for c in row["cells"]),
         ]
-        for w in summary["win_tie_loss"]
+        for row in found
     ]
     _show(
-        f"Win/tie/loss of {summary['reference']} (paired t-test at 0.05)",
-        ["protocol", "against", "learner", "win/tie/loss", "corrected"],
+        f"Win/tie/loss of {summary['reference']} "
+        "(paired t-test at 0.05; in brackets the corrected test)",
+        ["protocol", "against", *columns],
         rows,
-        left=3,
+        left=2,
     )

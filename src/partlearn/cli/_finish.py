@@ -69,7 +69,8 @@ def run_and_report(
 def _say_end(result: Any) -> None:
     text = f"{result.n_executed} jobs in {result.wall_time:.1f} s"
     if result.work_time > 0:
-        text += f" ({result.work_time:.1f} s inside estimators)"
+        ratio = result.wall_time / result.work_time
+        text += f" ({result.work_time:.1f} s inside estimators, ratio {ratio:.2f})"
     say(text + ".")
     if result.n_failed:
         say(f"{result.n_failed} jobs failed; the report has the tracebacks.")

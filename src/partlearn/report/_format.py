@@ -45,7 +45,7 @@ def seconds(value: float | None) -> str:
 def fact_list(facts: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Facts as words, in a fixed order."""
     versions = ", ".join(f"{k} {v}" for k, v in facts["versions"].items())
-    ratio = facts["wall_time"] * facts["workers"] / max(facts["work_time"], 1e-9)
+    ratio = facts["wall_time"] / max(facts["work_time"], 1e-9)
     pairs: Sequence[tuple[str, Any]] = [
         ("partlearn", facts["partlearn"]),
         ("Python", facts["python"]),
@@ -62,8 +62,7 @@ def fact_list(facts: Mapping[str, Any]) -> list[tuple[str, str]]:
         (
             "last session",
             f"{facts['wall_time']:.1f} s of wall time, {facts['work_time']:.1f} s in "
-            "estimators"
-            + (f", workers / work = {ratio:.2f}" if facts["work_time"] > 0 else ""),
+            "estimators" + (f", ratio {ratio:.2f}" if facts["work_time"] > 0 else ""),
         ),
     ]
     return [(key, str(value)) for key, value in pairs]

@@ -7,7 +7,7 @@ from typing import Any
 
 from partlearn.report import _format
 from partlearn.report._figures import figures
-from partlearn.report._tables import result_tables
+from partlearn.report._tables import result_tables, win_tie_loss_rows
 
 __all__ = ["to_html"]
 
@@ -42,9 +42,12 @@ def to_html(summary: Mapping[str, Any]) -> str:
     )
     # Our own SVG is markup; its texts were escaped by matplotlib and by us.
     drawn = [{**f, "svg": Markup(f["svg"])} for f in figures(summary)]
+    columns, rows = win_tie_loss_rows(summary)
     return environment.get_template("report.html.j2").render(
         s=summary,
         tables=result_tables(summary),
+        wtl={"columns": columns, "rows": rows},
+        empty=_format.EMPTY,
         figures=drawn,
         facts=_format.fact_list(summary["facts"]),
         sections=_sections(summary, bool(drawn)),

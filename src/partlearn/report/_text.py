@@ -8,7 +8,7 @@ from typing import Any
 
 from partlearn.report import _format
 from partlearn.report._format import EMPTY
-from partlearn.report._tables import result_tables
+from partlearn.report._tables import result_tables, win_tie_loss_rows
 
 __all__ = ["to_json", "to_latex", "to_markdown"]
 
@@ -79,17 +79,19 @@ def to_markdown(summary: Mapping[str, Any]) -> str:
         lines += _md_table(head, [_md_result(row) for row in table["rows"]])
     if summary["win_tie_loss"]:
         lines += [f"## Win / tie / loss of {_md(summary['reference'])}", ""]
+        columns, rows = win_tie_loss_rows(summary)
         lines += _md_table(
-            ["protocol", "against", "learner", "win/tie/loss", "corrected"],
+            ["protocol", "against", *(_md(c) for c in columns)],
             [
                 [
-                    w["protocol"],
-                    _md(w["other"]),
-                    _md(w["learner"]),
-                    f"{w['win']}/{w['tie']}/{w['loss']}",
-                    f"{w['corrected_win']}/{w['corrected_tie']}/{w['corrected_loss']}",
+                    row["protocol"],
+                    _md(row["against"]),
+                    *(
+                        f"{c['plain']} ({c['corrected']})" if c else EMPTY
+                        for c in row["cells"]
+                    ),
                 ]
-                for w in summary["win_tie_loss"]
+                for row in rows
             ],
         )
     lines += ["## Time and memory", ""]
@@ -170,6 +172,9 @@ _TEX = {
     "_": r"\_",
     "{": r"\{",
     "}": r"\}",
+    # A bracket at the start of a row would be an argument of the line break.
+    "[": "{[}",
+    "]": "{]}",
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",
     "<": r"\textless{}",
