@@ -23,7 +23,12 @@ PARTS = {"reducer": CENDA, "classifier": PLKNN}
 
 # Multiplicative updates need hundreds of sweeps and several starts to settle, which no
 # check of the interface needs.
-FEWER = {"PMLFSLA": {"n_init": 2, "max_iter": 150}}
+FEWER = {
+    "DRMFS": {"max_iter": 100},
+    "MIFS": {"max_iter": 20},
+    "PMLFSLA": {"n_init": 2, "max_iter": 150},
+    "PMLFSSO": {"max_iter": 100},
+}
 
 # Reaching `max_iter` is reported by a warning on data that are pure noise, as those of
 # scikit-learn's checks are, and so is asking two classes for two directions.
