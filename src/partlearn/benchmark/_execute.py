@@ -2,16 +2,18 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
+import sys
 import traceback
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 from scipy import sparse
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 from partlearn.benchmark._data import BenchmarkData
 from partlearn.benchmark._jobs import Job, Reduction
@@ -86,12 +88,21 @@ def _scale_sparse(X: Any, rows: np.ndarray | None) -> Any:
     return sparse.csr_array(X @ sparse.diags_array(1.0 / deviation))
 
 
+@lru_cache(maxsize=1)
+def _controller(n_modules: int) -> ThreadpoolController:
+    """Find the thread pools of this process, again when modules were imported.
+
+    Looking for them takes longer than many a job.
+    """
+    return ThreadpoolController()
+
+
 def _guard(work: Callable[[Record], None], limits: Limits) -> Record:
     """Run ``work(record)`` with capped threads; an exception fills the record."""
     record: Record = {"status": "ok", "error": "", "message": "", "traceback": ""}
     with (
         warnings.catch_warnings(record=True) as caught,
-        threadpool_limits(limits=limits.threads),
+        _controller(len(sys.modules)).limit(limits=limits.threads),
         PeakMemory() as peak,
     ):
         warnings.simplefilter("always")
