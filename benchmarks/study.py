@@ -259,6 +259,11 @@ def table(path: Path) -> list[dict[str, Any]]:
         seconds = {m: mean_of(rows, "fit_time") for m, rows in by.items()}
         ratio = float(one["rows"]) / float(one["features"])
         cell = {"data": data, "r": r, "learner": learner, "ratio": ratio}
+        folds = {m: len(rows) for m, rows in by.items()}
+        # A method that has not got through all folds yet is not compared.
+        if len(set(folds.values())) > 1:
+            most = max(folds.values())
+            accuracy = {m: value for m, value in accuracy.items() if folds[m] == most}
         means.append(cell | {"accuracy": accuracy, "time": seconds})
     return means
 
@@ -321,7 +326,7 @@ def report(options: argparse.Namespace) -> None:
     for i, value in zip(others, p, strict=True):
         wins = int((scores[:, first] > scores[:, i]).sum())
         print(
-            f"  {ranked[i]:24s} rank {ranks[i]:.2f}  p = {value:.3f}  "
+            f"  {ranked[i]:24s} rank {ranks[i]:.2f}  p = {value:.2g}  "
             f"better on {wins} of {len(scores)}"
         )
     if options.diagram:
@@ -353,11 +358,13 @@ def diagram(
     figure, axes = plt.subplots(figsize=(7, 0.3 * len(methods) + 1))
     for level, i in enumerate(order):
         axes.plot([ranks[i], ranks[i]], [0, -1 - level], color="0.6", lw=0.8)
-        axes.text(ranks[i] + 0.08, -1 - level, f"{methods[i]}  {ranks[i]:.2f}")
+        text = axes.text(ranks[i] + 0.08, -1 - level, f"{methods[i]}  {ranks[i]:.2f}")
+        text.set_backgroundcolor("white")
     for height, (_, _, members) in enumerate(nemenyi_cliques(ranks, difference)):
         inside = ranks[members]
         y = 0.4 + 0.4 * height
         axes.plot([inside.min(), inside.max()], [y, y], color="black", lw=3)
+    axes.set_xlim(1, ranks.max() + 1.5)
     axes.set_yticks([])
     axes.set_xlabel(
         f"average rank over data sets (critical difference {difference:.2f})"
