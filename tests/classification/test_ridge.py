@@ -101,6 +101,12 @@ def test_identical_rows_have_width_one(n_landmarks):
     np.testing.assert_allclose(ridge.solve(P).outputs, np.tile(P.mean(0), (5, 1)))
 
 
+def test_a_penalty_below_precision(global_random_seed):
+    X = np.random.default_rng(global_random_seed).standard_normal((300, 2))
+    with pytest.raises(np.linalg.LinAlgError, match="too small for its precision"):
+        make_ridge(X.astype(np.float32), 1e-12)
+
+
 def test_the_error_comes_before_the_memory_is_taken():
     X = np.zeros((40_000, 1))
     with pytest.raises(MemoryError) as caught:

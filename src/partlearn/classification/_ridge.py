@@ -134,7 +134,7 @@ class _Dual:
         K -= (self.means - self.means.mean())[:, None]
         K[np.diag_indices_from(K)] += beta
         # K is symmetric: its transpose is the column order that LAPACK works in.
-        self.factor = cho_factor(K.T, lower=True, overwrite_a=True, check_finite=False)
+        self.factor = _factored(K.T)
 
     def solve(self, P: NDArray[Any]) -> Solution:
         mean = P.mean(axis=0)
@@ -174,7 +174,7 @@ class _Primal:
             centred = Phi - self.mean
             G = centred.T @ centred
         G[np.diag_indices(width)] += beta
-        self.factor = cho_factor(G, lower=True, overwrite_a=True, check_finite=False)
+        self.factor = _factored(G)
 
     def solve(self, P: NDArray[Any]) -> Solution:
         mean = P.mean(axis=0)
@@ -187,6 +187,18 @@ class _Primal:
     def predictor(self, solution: Solution) -> Predictor:
         coef = solution.coef if self.root is None else self.root @ solution.coef
         return Predictor(self.points, self.sigma, coef, solution.intercept)
+
+
+def _factored(G: NDArray[Any]) -> tuple[NDArray[Any], bool]:
+    """Cholesky factor, in place."""
+    try:
+        return cho_factor(G, lower=True, overwrite_a=True, check_finite=False)
+    except np.linalg.LinAlgError as error:
+        raise np.linalg.LinAlgError(
+            f"The equations of the regression cannot be solved in {G.dtype}: their "
+            "penalty is too small for its precision. Raise the penalty (`beta` of "
+            "SURE, `gamma` of PLAGGD) or pass float64 features."
+        ) from error
 
 
 def mean_distance(squared: NDArray[Any]) -> float:
