@@ -13,12 +13,15 @@ from scipy.optimize import nnls
 from partlearn.simplex import (
     _nnls,
     _nnls_numba,
+    _pivoting,
     nnls_from_gram,
     reconstruction_weights,
     reconstruction_weights_from_gram,
 )
+from partlearn.simplex._pivoting import pivot_all
 
-SOLVERS = [_nnls.solve_all, _nnls_numba.solve_all]
+SOLVERS = [_nnls.solve_all, _nnls.solve_carefully, _nnls_numba.solve_all]
+NAMES = ["numpy", "careful", "numba"]
 
 
 def simplex_oracle(G):
@@ -67,7 +70,7 @@ def violation(E, s):
     return gap / (shortest * longest)
 
 
-@pytest.mark.parametrize("solver", SOLVERS, ids=["numpy", "numba"])
+@pytest.mark.parametrize("solver", SOLVERS, ids=NAMES)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(("k", "p"), [(10, 50), (10, 9), (10, 3), (20, 5), (4, 1)])
 def test_reconstruction_is_optimal(solver, kind, k, p, monkeypatch):
@@ -113,9 +116,10 @@ def test_twins_give_the_same_unique_weights(global_random_seed):
     E = differences("plain", 200, 10, 30, np.random.default_rng(global_random_seed))
     G = E @ E.transpose(0, 2, 1)
     b = np.einsum("iap,ip->ia", E, E[:, 0] + E[:, 1] - E[:, 2])
-    ours, compiled = (solver(G, b) for solver in SOLVERS)
+    ours, careful, compiled = (solver(G, b) for solver in SOLVERS)
     assert ((ours > 0).sum(axis=1) > 1).all()
     assert_allclose(ours, compiled, atol=1e-12)
+    assert_allclose(ours, careful, atol=1e-12)
 
 
 def test_nnls_from_gram_matches_scipy(global_random_seed):
@@ -156,7 +160,7 @@ def test_scale_does_not_change_the_weights():
         assert_allclose(reconstruction_weights(E * factor), expected, atol=1e-12)
 
 
-@pytest.mark.parametrize("solver", SOLVERS, ids=["numpy", "numba"])
+@pytest.mark.parametrize("solver", SOLVERS, ids=NAMES)
 def test_columns_that_cannot_help_are_left_out(solver):
     # A zero column, and a linear term outside the range of a singular matrix: along
     # (1, -1, 0) the second has no curvature and no end.
@@ -165,9 +169,37 @@ def test_columns_that_cannot_help_are_left_out(solver):
     assert_allclose(w, [[1, 0, 2], [1, 0, 0]])
 
 
-@pytest.mark.parametrize("solver", SOLVERS, ids=["numpy", "numba"])
+@pytest.mark.parametrize("solver", SOLVERS, ids=NAMES)
 def test_no_problems_no_answers(solver):
     assert solver(np.empty((0, 3, 3)), np.empty((0, 3))).shape == (0, 3)
+
+
+def test_what_pivoting_spoils_is_solved_again(monkeypatch):
+    E = differences("plain", 30, 6, 4, np.random.default_rng(0))
+    G = E @ E.transpose(0, 2, 1)
+    b = np.einsum("iap,ip->ia", E, E[:, 0] - E[:, 1])
+    expected = _nnls.solve_all(G, b)
+    assert pivot_all(G, b)[1].all()
+    sweep = _pivoting._sweep
+
+    def spoilt(T, here, pivot, enters, stuck):
+        sweep(T, here, pivot, enters, stuck)
+        T *= 1 + 1e-6
+
+    monkeypatch.setattr(_pivoting, "_sweep", spoilt)
+    assert not pivot_all(G, b)[1].all()
+    assert_allclose(_nnls.solve_all(G, b), expected, atol=1e-12)
+
+
+def test_both_stop_after_many_entries(monkeypatch):
+    monkeypatch.setattr(_pivoting, "MAX_ENTRIES", 0)
+    w, good = pivot_all(np.ones((2, 1, 1)), np.array([[1.0], [-1.0]]))
+    assert_array_equal(w, [[0], [0]])
+    assert_array_equal(good, [False, True])
+    monkeypatch.setattr(_nnls, "MAX_ENTRIES", 0)
+    assert_array_equal(
+        _nnls.solve_carefully(np.ones((1, 1, 1)), np.ones((1, 1))), [[0]]
+    )
 
 
 def test_many_problems_ask_for_the_compiled_solver(monkeypatch):

@@ -8,13 +8,15 @@ from functools import cache
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["DEPENDENT", "EPS", "MAX_ENTRIES", "nnls_from_gram"]
+from partlearn.simplex._pivoting import (
+    DEPENDENT,
+    MAX_ENTRIES,
+    noise_of_slopes,
+    pivot_all,
+)
 
-EPS = float(np.finfo(np.float64).eps)
-# A column whose remainder after projection on the passive ones is below this part of
-# its squared length counts as dependent: its Cholesky pivot would be rounding error.
-DEPENDENT = 1e-13
-MAX_ENTRIES = 20  # entries per column; far more than are ever seen
+__all__ = ["compiled_solver", "nnls_from_gram", "solve_all", "solve_carefully"]
+
 _WORTH_COMPILING = 1e6  # matrix entries from which compiled loops are asked for
 
 
@@ -75,7 +77,16 @@ def compiled_solver() -> Callable[..., NDArray[np.float64]]:
 
 
 def solve_all(G: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Active-set steps on all unfinished problems together."""
+    """Pivot, and solve again what rounding error has spoilt."""
+    w, good = pivot_all(G, b)
+    w[~good] = solve_carefully(G[~good], b[~good])
+    return w
+
+
+def solve_carefully(
+    G: NDArray[np.float64], b: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Active-set steps that solve each passive system anew."""
     m, k = b.shape
     w = np.zeros((m, k))
     todo = np.arange(m)
@@ -98,12 +109,9 @@ def _entering(
     closed: NDArray[np.bool_],
 ) -> NDArray[np.int64]:
     """Column that would lower the objective most on its own; -1 at the optimum."""
-    k = b.shape[1]
     slope = b - np.einsum("ijk,ik->ij", G, w)
     lengths = np.sqrt(np.maximum(np.einsum("ijj->ij", G), 0))
-    # Rounding error of the slope, with |G[j, l]| <= lengths[j] * lengths[l].
-    total = np.einsum("ij,ij->i", lengths, w)[:, None]
-    noise = 4 * k * EPS * (np.abs(b) + lengths * total)
+    noise = noise_of_slopes(b, lengths, w)
     gain = np.where(~closed & (slope > noise), slope / np.where(closed, 1, lengths), -1)
     best = gain.argmax(axis=1)
     return np.where(gain[np.arange(len(b)), best] > 0, best, -1)
