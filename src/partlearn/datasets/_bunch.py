@@ -107,11 +107,10 @@ def make_bunch(
         truth = _truth_form(truth, task, q, budget)
     if feature_names is not None and len(feature_names) != X.shape[1]:
         feature_names = None
-    sizes = (
-        ""
-        if candidates is None
-        else (f", {candidates.sum() / max(1, m):.2f} candidates per row")
-    )
+    sizes = ""
+    if candidates is not None:
+        mean = np.count_nonzero(candidates) / max(1, m)
+        sizes = f", {mean:.2f} candidates per row"
     return Bunch(
         data=X,
         candidates=candidates,
