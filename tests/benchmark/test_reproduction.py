@@ -1,0 +1,34 @@
+"""A published cell, reproduced from the reference data by a shipped plan."""
+
+from dataclasses import replace
+
+import pytest
+
+from partlearn.benchmark import list_plans, load_plan, load_plan_data, run_plan
+from partlearn.report import summarize
+
+
+@pytest.mark.shared
+def test_lost_with_cenda_is_within_two_points(shared_dir, tmp_path):
+    plan = load_plan("cenda-table7")
+    plan = replace(
+        plan,
+        data=tuple(d for d in plan.data if d.name == "Lost"),
+        reducers=tuple(m for m in plan.reducers if m.name == "CENDA[thr=0.999]"),
+        learners=tuple(m for m in plan.learners if m.name == "PL-KNN"),
+        protocols=("transductive",),
+    )
+    run_plan(plan, tmp_path, data_folder=shared_dir / "data")
+    (row,) = summarize(tmp_path)["published"]
+    assert row["published_mean"] == 0.81
+    found = row["measured"]["transductive"]
+    assert found["n_components"] == row["published_n_components"] == 13
+    assert abs(found["difference"]) < 0.02
+
+
+@pytest.mark.shared
+@pytest.mark.parametrize("name", [n for n in list_plans() if n.endswith("-quick")])
+def test_quick_plans_find_their_data(shared_dir, name):
+    data, absent = load_plan_data(load_plan(name), shared_dir / "data")
+    assert data
+    assert absent == []
