@@ -36,7 +36,7 @@ __all__ = [
 Array = NDArray[np.float64]
 
 _DENSE = 0.1  # share of candidates above which dense products are faster
-_BLOCK = 1 << 20  # numbers gathered at a time
+_BLOCK = 1 << 15  # numbers gathered at a time: few enough to stay in the cache
 
 
 class Weights(NamedTuple):
@@ -74,9 +74,16 @@ class Support:
         self.dense = bool(C.mean() > _DENSE) if dense is None else dense
         self.rows, self.columns = np.nonzero(C)
         self._indptr = np.concatenate([[0], np.cumsum(C.sum(axis=1))])
+        self._scratch: Array = np.empty((len(C), 0))
         self.ones: Array = (
             C.astype(np.float64) if self.dense else np.ones(len(self.rows))
         )
+
+    def scratch(self, k: int) -> Array:
+        """An (n, k) array to write over, the same one in every sweep."""
+        if self._scratch.shape[1] != k:
+            self._scratch = np.empty((len(self.C), k))
+        return self._scratch
 
     def product(self, P: Array, R: Array) -> Array:
         """``P R`` on the support."""
@@ -88,7 +95,9 @@ class Support:
         for start in range(0, len(values), step):
             block = slice(start, start + step)
             values[block] = np.einsum(
-                "ij,ij->i", P[self.rows[block]], Rt[self.columns[block]]
+                "ij,ij->i",
+                np.take(P, self.rows[block], axis=0),
+                np.take(Rt, self.columns[block], axis=0),
             )
         return values
 
@@ -167,6 +176,27 @@ def _half_inverse(squares: Array) -> Array:
     return 0.5 / np.sqrt(squares + EPS)
 
 
+def _times(F: Array, up: Array, down: Array) -> Array:
+    """``F * up / (down + eps)``, written over `up`."""
+    up *= F
+    down += EPS
+    up /= down
+    return up
+
+
+def _aligned(
+    F: Array, up: Array, other: Array, b: float, K: Array, work: Array
+) -> Array:
+    """``F * (up + b other) / (F K + eps)``, written over `up`; `work` is scratch.
+
+    These arrays are the large ones; allocating them costs more than filling them.
+    """
+    np.multiply(other, b, out=work)
+    up += work
+    np.matmul(F, K, out=work)
+    return _times(F, up, work)
+
+
 def derived_sweep(
     X: Any, support: Support, f: Factors, w: Weights, step: LabelStep, xx: float
 ) -> tuple[Factors, float]:
@@ -196,27 +226,33 @@ def derived_sweep(
     """
     Q, L, P, R, T = f
     a, b, g, mu = w
-    L = L * (X @ Q + b * P) / (L @ (Q.T @ Q) + b * L + EPS)
+    eye = b * np.eye(Q.shape[1])
+    work = support.scratch(L.shape[1])
+    L = _aligned(L, X @ Q, P, b, Q.T @ Q + eye, work)
     XtL, LtL, RRt = X.T @ L, L.T @ L, R @ R.T
     QRRt = Q @ RRt
     D = _half_inverse(np.einsum("ik,ik->i", QRRt, Q))[:, None]
-    Q = Q * XtL / (Q @ LtL + g * D * QRRt + EPS)
+    Q = _times(Q, XtL.copy(), Q @ LtL + g * D * QRRt)
     M = support.matrix(T)
-    P = P * (a * (M @ R.T) + b * L) / (a * (P @ RRt) + b * P + EPS)
+    up = M @ R.T
+    up *= a
+    P = _aligned(P, up, L, b, a * RRt + eye, work)
     # Q has moved, so the weights of the penalty are computed again.
     D = _half_inverse(_squared_row_norms(Q, RRt))[:, None]
     PtP = P.T @ P
-    R = R * (a * (M.T @ P).T) / ((a * PtP + g * (Q.T @ (D * Q))) @ R + EPS)
+    R = _times(R, a * (M.T @ P).T, (a * PtP + g * (Q.T @ (D * Q))) @ R)
     PR = support.product(P, R)
     T = step(PR, support, mu)
 
     RRt = R @ R.T
-    value = max(xx - 2 * np.vdot(XtL, Q) + np.vdot(LtL, Q.T @ Q), 0.0)
-    value += a * max(np.vdot(T, T) - 2 * np.vdot(T, PR) + np.vdot(PtP, RRt), 0.0)
-    value += b * np.sum((L - P) ** 2)
-    value += g * np.sqrt(_squared_row_norms(Q, RRt)).sum()
+    value = max(float(xx - 2 * np.vdot(XtL, Q) + np.vdot(LtL, Q.T @ Q)), 0.0)
+    labels = np.vdot(T, T) - 2 * np.vdot(T, PR) + np.vdot(PtP, RRt)
+    value += a * max(float(labels), 0.0)
+    np.subtract(L, P, out=work)
+    value += b * float(np.vdot(work, work))
+    value += g * float(np.sqrt(_squared_row_norms(Q, RRt)).sum())
     if step is _anchor:
-        value += a * mu * np.sum((T - support.ones) ** 2)
+        value += a * mu * float(np.sum((T - support.ones) ** 2))
     return Factors(Q, L, P, R, T), float(value)
 
 
@@ -244,9 +280,9 @@ def paper_sweep(
     value = xx - 2 * np.vdot(XtL, Q) + np.vdot(LtL, Q.T @ Q)
     value += a * (np.vdot(T, T) - 2 * np.vdot(T, PR) + np.vdot(PtP, RRt))
     value += b * np.sum((L - P) ** 2)
-    value += g * np.sqrt(_squared_row_norms(Q, RRt)).sum()
+    value += g * float(np.sqrt(_squared_row_norms(Q, RRt)).sum())
     if step is _anchor:
-        value += a * mu * np.sum((T - support.ones) ** 2)
+        value += a * mu * float(np.sum((T - support.ones) ** 2))
     return Factors(Q, L, P, R, T), float(value)
 
 
