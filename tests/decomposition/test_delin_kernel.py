@@ -87,6 +87,12 @@ def test_wrong_kernel_shape_is_named(problem):
         DELIN(kernel=lambda A, B: np.eye(2)).fit(X, S)
 
 
+def test_constant_kernel_has_no_direction():
+    space = KernelSpace(np.ones((4, 4)))
+    space.solve(np.eye(2)[[0, 1, 0, 1]])
+    np.testing.assert_array_equal(space.values, 0)
+
+
 def test_all_rows_alike_is_no_direction():
     with pytest.raises(ValueError, match="No direction depends on the labels"):
         DELIN(kernel="rbf").fit(np.ones((6, 2)), [0, 1, 0, 1, 0, 1])
