@@ -84,17 +84,18 @@ class Noisy(BaseEstimator):
 '''
 
 
-@pytest.fixture
-def toys(tmp_path_factory, monkeypatch):
+@pytest.fixture(scope="module")
+def toys(tmp_path_factory):
     """Folder with the module ``toy_methods``, importable here and in children."""
     folder = tmp_path_factory.mktemp("toys")
     (folder / "toy_methods.py").write_text(TOYS)
-    monkeypatch.syspath_prepend(str(folder))
-    monkeypatch.setenv("PYTHONPATH", str(folder))
-    return folder
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        monkeypatch.syspath_prepend(str(folder))
+        monkeypatch.setenv("PYTHONPATH", str(folder))
+        yield folder
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def plan_text():
     """Build the text of a small plan."""
 

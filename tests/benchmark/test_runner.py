@@ -54,17 +54,23 @@ class Stops(SerialEngine):
 BOTH = 'protocols = ["inductive", "transductive"]\n'
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def plan(plan_text, toys):
     return parse_plan(
         plan_text(learners=("PLKNN", "toy_methods:Noisy"), head=BOTH, noise="[0, 1]")
     )
 
 
-@pytest.fixture
-def whole(plan, tmp_path):
-    run_plan(plan, tmp_path / "whole")
-    return results_bytes(tmp_path / "whole")
+@pytest.fixture(scope="module")
+def whole_folder(plan, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("whole")
+    run_plan(plan, folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def whole(whole_folder):
+    return results_bytes(whole_folder)
 
 
 def test_rows_and_counts(plan, tmp_path):
@@ -105,8 +111,8 @@ def test_interrupted_runs_resume_to_the_same_bytes(plan, tmp_path, whole, after)
     assert results_bytes(tmp_path / "stopped") == whole
 
 
-def test_finished_jobs_are_skipped(plan, tmp_path, whole):
-    folder = tmp_path / "whole"
+def test_finished_jobs_are_skipped(plan, whole_folder, whole):
+    folder = whole_folder
     again = run_plan(plan, folder)
     assert again.n_executed == 0
     lost = sorted((folder / "jobs").iterdir())[:5]

@@ -101,6 +101,30 @@ def test_absent_data_is_said_and_the_rest_runs(run, plan, tmp_path):
     assert "Left out: nowhere" in err
 
 
+def test_published_figures_are_printed(run, tmp_path):
+    import numpy as np
+
+    rng = np.random.default_rng(0)
+    y = np.arange(40) % 4
+    X = rng.normal(size=(40, 5)) + 3 * np.eye(4, 5)[y]
+    text = PLAN.format(extra='name = "CENDA[thr=0.999]"').replace(
+        'source = "sklearn:iris"\nr = 1', 'name = "Lost"\nsource = "lost"\nr = 1'
+    )
+    # Published under no r: the sets are the file's own.
+    text = text.replace(
+        "folds = 2", 'folds = 2\npublished = {paper="CENDA", table="7"}'
+    )
+    text = text.replace("r = 1\n", "").replace('PLKNN"', 'PLKNN"\nname = "PL-KNN"')
+    S = np.eye(4, dtype=bool)[y] | (rng.random((40, 4)) < 0.2)
+    np.savez(tmp_path / "lost.npz", X=X, y=y, S=S)
+    path = tmp_path / "mine.toml"
+    path.write_text(text)
+    code, out, _ = run("bench", path, "--data", tmp_path, "--out", tmp_path / "out")
+    assert code == 0
+    assert "Published, measured, difference" in out
+    assert "0.810 ± 0.012" in out
+
+
 def test_interrupt_keeps_what_is_done(run, plan, tmp_path, monkeypatch):
     from partlearn.benchmark import SerialEngine
 

@@ -321,3 +321,59 @@ def test_new_data_must_have_the_columns(run, pets, tmp_path):
     code, _, err = run("reduce", model, "--load", model, "--out", tmp_path / "b.csv")
     assert code == 2
     assert "--load reads tables" in err
+
+
+def test_one_label_per_row_is_a_set_of_one(run, tmp_path):
+    rng = np.random.default_rng(0)
+    y = np.arange(30) % 3
+    X = rng.normal(size=(30, 4)) + 4 * np.eye(3, 4)[y]
+    path = tmp_path / "classes.npz"
+    np.savez(path, X=X.astype(np.float32), y=y)
+    out = tmp_path / "out.csv"
+    code, text, _ = run("disambiguate", path, "--out", out)
+    assert code == 0
+    assert "100.0%" in text
+
+
+def test_several_labels_per_row_are_refused(run, tmp_path):
+    path = tmp_path / "many.npz"
+    np.savez(path, X=np.eye(4), Y=np.ones((4, 3), dtype=bool))
+    code, _, err = run("disambiguate", path, "--out", tmp_path / "out.csv")
+    assert code == 2
+    assert "no candidate sets" in err
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [(None, None), ("auto", "auto"), ("12", 12), ("0.99", 0.99), ("15%", 0.15)],
+)
+def test_amounts(text, value):
+    from partlearn.cli._models import parse_amount
+
+    assert parse_amount(text, "--n") == value
+
+
+def test_warnings_of_a_fit_are_notes(run, pets, tmp_path):
+    arguments = ("reduce", pets, *COMMON, "--out", tmp_path / "o.csv")
+    code, _, err = run(*arguments, "--param", "max_iter=1")
+    assert code == 0
+    assert "Note: " in err
+
+
+def test_models_without_skops_name_the_extra(run, pets, tmp_path, monkeypatch):
+    import sys
+
+    monkeypatch.setitem(sys.modules, "skops.io", None)
+    code, _, err = run("reduce", pets, "--load", "m", "--out", tmp_path / "o.csv")
+    assert code == 2
+    assert "partlearn[cli]" in err
+
+
+def test_command_line_without_typer_names_the_extra(monkeypatch):
+    import sys
+
+    for name in [n for n in sys.modules if n.startswith("partlearn.cli._")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "typer", None)
+    with pytest.raises(SystemExit, match=r"partlearn\[cli\]"):
+        main(["--help"])
