@@ -22,7 +22,7 @@ import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 
-from partlearn.linalg._standardized import Standardized
+from partlearn.linalg._standardized import Standardized, thin_product
 
 __all__ = ["Eigen", "ThinEigenSolver", "conjugate_gradients", "fix_signs"]
 
@@ -127,7 +127,7 @@ class ThinEigenSolver:
     def solve(self, C: NDArray[Any]) -> Eigen:
         """Solve for one ``C`` of shape (m, q); eigenvalues are clipped at zero."""
         if self._white is not None:
-            solved = (self._white.T @ C).astype(np.float64, copy=False)
+            solved = thin_product(self._white.T, C).astype(np.float64, copy=False)
             G = solved.T @ solved
         elif self.route == "primal":
             A = self.X.transposed_matmul(C).astype(np.float64, copy=False)
@@ -178,7 +178,7 @@ class ThinEigenSolver:
         """Return the data along the first `r` directions, (m, r)."""
         if self._white is not None:
             A = eigen.solved @ eigen.vectors[:, :r]
-            return self._white @ A.astype(self.X.dtype, copy=False)
+            return thin_product(self._white, A.astype(self.X.dtype, copy=False))
         if self.route == "primal":
             return self.X @ self.directions(eigen, r)
         Z = (eigen.C - self.nu * eigen.solved) @ eigen.vectors[:, :r] / self.mu

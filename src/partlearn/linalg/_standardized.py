@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from sklearn.utils.extmath import safe_sparse_dot
 from sklearn.utils.sparsefuncs import mean_variance_axis, min_max_axis
 
-__all__ = ["Standardized", "column_moments", "standardize"]
+__all__ = ["Standardized", "column_moments", "standardize", "thin_product"]
 
 _BLOCK = 1 << 19  # elements of a dense block made from sparse rows, to stay in cache
 
@@ -38,6 +38,15 @@ def column_moments(X: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     # Round-off of the mean must not pass for spread.
     std[low == high] = 0.0
     return mean, std
+
+
+def thin_product(X: NDArray[Any], A: NDArray[Any]) -> NDArray[Any]:
+    """``X @ A`` for an `A` of few columns, C-ordered.
+
+    BLAS takes about half the time when the thin factor comes first, whatever the
+    memory order of either.
+    """
+    return np.ascontiguousarray((A.T @ X.T).T)
 
 
 class Standardized:
@@ -81,14 +90,14 @@ class Standardized:
     def __matmul__(self, P: NDArray[Any]) -> NDArray[Any]:
         """Product with a (d, p) matrix."""
         if self.dense is not None:
-            return self.dense @ P
+            return thin_product(self.dense, P)
         P = self._inverse[:, None] * P
         return safe_sparse_dot(self._X, P) - self.mean @ P
 
     def transposed_matmul(self, A: NDArray[Any]) -> NDArray[Any]:
         """Product of the transpose with an (m, p) matrix."""
         if self.dense is not None:
-            return self.dense.T @ A
+            return thin_product(self.dense.T, A)
         product = safe_sparse_dot(self._X.T, A) - np.outer(self.mean, A.sum(axis=0))
         return self._inverse[:, None] * product
 

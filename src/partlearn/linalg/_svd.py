@@ -11,7 +11,7 @@ import scipy.linalg
 from numpy.typing import NDArray
 
 from partlearn.linalg._eigen import MAX_FACTOR
-from partlearn.linalg._standardized import Standardized
+from partlearn.linalg._standardized import Standardized, thin_product
 
 __all__ = ["ThinBasis", "ThinSVD", "thin_svd"]
 
@@ -124,21 +124,21 @@ class ThinBasis:
     def left(self, A: NDArray[Any]) -> NDArray[Any]:
         """``U A`` for A of shape (r, p)."""
         if self.U is not None:
-            return self.U @ A
+            return thin_product(self.U, A)
         assert self.V is not None  # one of the two is always kept
         return self.X @ (self.V @ (A / self.s[:, None]))
 
     def left_transposed(self, C: NDArray[Any]) -> NDArray[Any]:
         """``U' C`` for C of shape (m, p)."""
         if self.U is not None:
-            return self.U.T @ C
+            return thin_product(self.U.T, C)
         assert self.V is not None
         return (self.V.T @ self.X.transposed_matmul(C)) / self.s[:, None]
 
     def right(self, A: NDArray[Any]) -> NDArray[Any]:
         """``V A`` for A of shape (r, p)."""
         if self.V is not None:
-            return self.V @ A
+            return thin_product(self.V, A)
         assert self.U is not None
         return self.X.transposed_matmul(self.U @ (A / self.s[:, None]))
 
