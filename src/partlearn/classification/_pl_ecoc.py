@@ -349,9 +349,8 @@ def _dual_column(
 ) -> tuple[NDArray[np.float64], float]:
     """Train on one column; coefficients over all training rows, and the offset."""
     rows = np.flatnonzero(side)
-    part = data[rows]
-    if machine.kernel == "precomputed":
-        part = part[:, rows]
+    shared = machine.kernel == "precomputed"
+    part = data[np.ix_(rows, rows)] if shared else data[rows]
     fitted = clone(machine).fit(part, side[rows])
     dual = np.zeros(len(side))
     coefficients = fitted.dual_coef_
