@@ -14,6 +14,7 @@ from partlearn.feature_selection._plot import (
 from partlearn.feature_selection._pml_fsla import PMLFSLA
 from partlearn.feature_selection._pml_fsso import PMLFSSO
 from partlearn.feature_selection._saute import SAUTE
+from partlearn.feature_selection._trace import TRACE
 
 __all__ = [
     "DRMFS",
@@ -21,6 +22,7 @@ __all__ = [
     "PMLFSLA",
     "PMLFSSO",
     "SAUTE",
+    "TRACE",
     "CRISPSelector",
     "MaxJointEntropy",
     "MaxRelevance",

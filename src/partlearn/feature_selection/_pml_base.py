@@ -98,10 +98,12 @@ class PMLSelector(BaseSelector):
 
     _non_negative = True  # whether the method needs features without a sign
 
-    def _validate(self, X: Any, y: Any) -> tuple[Any, NDArray[np.bool_]]:
+    def _validate(
+        self, X: Any, y: Any, **check_params: Any
+    ) -> tuple[Any, NDArray[np.bool_]]:
         """Features in float64, and candidates; rows may have none."""
         X, C = validate_partial_data(
-            self, X, y, empty="keep", accept_sparse="csr", order="C"
+            self, X, y, empty="keep", accept_sparse="csr", order="C", **check_params
         )
         X = X.astype(np.float64)
         if self.scale:

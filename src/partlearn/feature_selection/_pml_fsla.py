@@ -133,6 +133,7 @@ class PMLFSLA(PMLSelector):
 
     See Also
     --------
+    TRACE : Our own, convex and without a random start.
     partlearn.multilabel.MLKNN : A classifier to put behind it.
 
     Notes
