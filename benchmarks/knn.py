@@ -56,6 +56,11 @@ def knn(run: Run) -> None:
     for m, d, target in shapes:
         Z = points(m, d)
         known = search(Z, compiled_kernels())()[1]
+        # Neighbours of the points before each moved by a tenth of its spread, and of
+        # points that have nothing to do with them.
+        moved = Z + 0.1 * np.random.default_rng(1).standard_normal(Z.shape)
+        earlier = search(moved.astype(np.float32), compiled_kernels())()[1]
+        stale = search(points(m, d)[::-1].copy(), compiled_kernels())()[1]
         reference = NearestNeighbors(n_neighbors=K, algorithm="brute").fit(Z)
         truth = NearestNeighbors(n_neighbors=K, algorithm="brute").fit(Z.astype(float))
         shape = f"{m} x {d}"
@@ -67,14 +72,17 @@ def knn(run: Run) -> None:
                 "product": product(Z),
                 "cold": search(Z, compiled_kernels()),
                 "warm": search(Z, compiled_kernels(), known),
+                "warm, moved": search(Z, compiled_kernels(), earlier),
+                "warm, stale": search(Z, compiled_kernels(), stale),
                 "cold, NumPy": search(Z, numpy_kernels()),
                 "warm, NumPy": search(Z, numpy_kernels(), known),
                 "argpartition": argpartition(Z),
                 "scikit-learn": reference.kneighbors,
             },
         )
-        for name in ("warm", "warm, NumPy", "cold", "cold, NumPy"):
-            limit = target if name.startswith("warm") else None
+        judged = ("warm", "warm, moved", "warm, NumPy")
+        for name in (*judged, "warm, stale", "cold", "cold, NumPy"):
+            limit = target if name in judged else None
             value = times[name] / times["product"]
             run.ratio(f"{shape} {name} / product", value, at_most=limit)
         for name in ("scikit-learn", "argpartition"):

@@ -192,6 +192,25 @@ def test_earlier_neighbours_do_not_change_the_answer():
     assert_array_equal(self_neighbors(csr_array(Z), 4, warm_start=earlier), expected)
 
 
+def test_a_stale_warm_start_does_not_flood_the_search(monkeypatch):
+    Z = np.random.default_rng(0).standard_normal((1500, 5))
+    far = np.argsort(-((Z[:, None, :2] - Z[:, :2]) ** 2).sum(axis=2), axis=1)[:, :4]
+    collected = []
+    scan = numpy_kernels().scan
+
+    def counting(*arguments):
+        found = scan(*arguments)
+        collected.append(found[0].size)
+        return found
+
+    kernels = numpy_kernels()._replace(scan=counting)
+    _, indices = exact_neighbors(
+        Z, Z, 4, exclude_self=True, warm_start=far, kernels=kernels
+    )
+    assert_array_equal(indices, self_neighbors(Z, 4))
+    assert 1500 < sum(collected) < 10 * 1500
+
+
 def test_counts_are_clamped():
     Z = [[0.0], [2.0], [3.0]]
     assert_array_equal(self_neighbors(Z, 9), [[1, 2], [2, 0], [1, 0]])

@@ -29,6 +29,7 @@ _TILE = 1 << 22  # values of h held at once by a worker
 _WIDEST = 1 << 14  # columns of a tile
 _TALLEST = 512  # rows of a tile
 _PENDING = 1 << 20  # candidates kept unranked
+_PROBES = 16  # rows of a block that tell whether a warm start is of use
 _WORTH_COMPILING = 1e7  # number of pairs from which compiled loops are asked for
 
 
@@ -184,7 +185,7 @@ class _Block:
         self.pending: list[_scan.Candidates] = []
         self.n_pending = 0
         if search.warm_start is None:
-            self.minima = np.full((n, search.groups), np.inf, dtype=products.dtype)
+            self.minima = self.no_minima()
         else:
             self.known = search.warm_start[rows]
             self.rank(np.repeat(np.arange(n), k), self.known.ravel())
@@ -205,9 +206,22 @@ class _Block:
             self.bound, self.norms, self.products.error, self.products.tiny
         )
 
+    def no_minima(self) -> NDArray:
+        """Minima of the column groups before any column was seen."""
+        shape = (self.bound.size, self.search.groups)
+        return np.full(shape, np.inf, dtype=self.products.dtype)
+
+    def is_loose(self, H: NDArray) -> bool:
+        """Whether stale neighbours bound some rows too loosely to help."""
+        some = slice(None, None, max(1, H.shape[0] // _PROBES))
+        below = self.limit()[some, None] >= H[some]
+        return bool(np.count_nonzero(below) > 2 * self.search.k * below.shape[0])
+
     def add(self, H: NDArray, tile: slice) -> None:
         """Collect the candidates of a tile, tightening the bound where possible."""
         products = self.products
+        if self.minima is None and self.is_loose(H):
+            self.minima = self.no_minima()
         rows, columns, values = self.search.scan(
             H,
             self.search.k,
