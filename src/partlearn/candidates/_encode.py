@@ -44,8 +44,8 @@ class CandidateBinarizer(BaseEstimator):
     >>> binarizer = CandidateBinarizer().fit([{"cat", "dog"}, {"eel"}])
     >>> binarizer.transform([{"eel", "cat"}]).astype(int)
     array([[1, 0, 1]])
-    >>> binarizer.inverse_transform([[0, 1, 1]])
-    [frozenset({'dog', 'eel'})]
+    >>> [sorted(labels) for labels in binarizer.inverse_transform([[0, 1, 1]])]
+    [['dog', 'eel']]
     """
 
     def __init__(

@@ -126,9 +126,9 @@ class PMLSelector(BaseSelector):
         if not np.isfinite(scores).all() or scores.max() <= 1e-12 * unit:
             raise ValueError(
                 f"All feature scores of {type(self).__name__} have vanished or "
-                "overflowed, so there is no ranking. Are all features constant, or all "
-                "candidate sets empty? Otherwise another update rule or smaller "
-                "penalties keep the factors alive."
+                "overflowed, so there is no ranking. Are all features constant, all "
+                "candidate sets empty, or the labels of all rows alike? Otherwise "
+                "another update rule or smaller penalties keep the factors alive."
             )
         keep, exclude, available = self._limits()
         n = self._count(keep, available)
