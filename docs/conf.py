@@ -3,6 +3,7 @@
 import importlib
 import inspect
 import os
+import re
 import warnings
 from pathlib import Path
 
@@ -27,6 +28,9 @@ exclude_patterns = ["_build", "adr", "auto_examples/**.ipynb", "auto_examples/**
 autosummary_generate = True
 autodoc_typehints = "none"
 numpydoc_show_class_members = False
+
+# A checkout may live in a folder with spaces in its name.
+suppress_warnings = ["sphinx_gallery.space_in_filename"]
 
 html_theme = "pydata_sphinx_theme"
 html_title = "partlearn"
@@ -63,7 +67,7 @@ PACKAGES = [
 ]
 
 
-def write_api(app: object) -> None:
+def write_api() -> None:
     """List every public name, so that none can be forgotten."""
     lines = ["API", "===", ""]
     top = [name for name in partlearn.__all__ if not name.startswith("__")]
@@ -90,4 +94,20 @@ def write_api(app: object) -> None:
         target.write_text(text, encoding="utf-8")
 
 
-write_api(None)
+write_api()
+
+
+def escape_names(app, what, name, obj, options, lines):
+    """Shapes such as (n_iter_,) name attributes; reST would take them for links."""
+    for i, line in enumerate(lines):
+        if "``" not in line and ">>>" not in line:
+            lines[i] = re.sub(
+                r"\([^()]*\)",
+                lambda shape: re.sub(r"(?<=\w)_(?=[\s,)])", r"\\_", shape.group()),
+                line,
+            )
+
+
+def setup(app):
+    # Before numpydoc, which listens with the default priority.
+    app.connect("autodoc-process-docstring", escape_names, priority=400)
