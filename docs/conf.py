@@ -79,8 +79,11 @@ def write_api() -> None:
         documented = [
             name
             for name in names
-            if inspect.isclass(getattr(module, name))
-            or inspect.isroutine(getattr(module, name))
+            if (
+                inspect.isclass(thing := getattr(module, name))
+                or inspect.isroutine(thing)
+            )
+            and thing.__module__.startswith("partlearn")
         ]
         first = inspect.getdoc(module).splitlines()[0]
         lines += [title, "-" * len(title), "", first, ""]

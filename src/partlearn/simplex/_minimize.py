@@ -56,9 +56,9 @@ def minimize_on_simplex(
     ----------
     .. [1] A. Beck, M. Teboulle. A fast iterative shrinkage-thresholding algorithm for
        linear inverse problems. SIAM Journal on Imaging Sciences, 2009.
-       :doi:`10.1137/080716542`
+       https://doi.org/10.1137/080716542
     .. [2] B. O'Donoghue, E. Candès. Adaptive restart for accelerated gradient schemes.
-       Foundations of Computational Mathematics, 2015. :doi:`10.1007/s10208-013-9150-3`
+       Foundations of Computational Mathematics, 2015. https://doi.org/10.1007/s10208-013-9150-3
 
     Examples
     --------

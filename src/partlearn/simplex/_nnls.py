@@ -47,7 +47,7 @@ def nnls_from_gram(G: ArrayLike, b: ArrayLike) -> NDArray[np.float64]:
     References
     ----------
     .. [1] C. L. Lawson, R. J. Hanson. Solving Least Squares Problems. Chapter 23.
-       SIAM, 1995. :doi:`10.1137/1.9781611971217`
+       SIAM, 1995. https://doi.org/10.1137/1.9781611971217
 
     Examples
     --------

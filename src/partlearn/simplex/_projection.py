@@ -39,7 +39,7 @@ def project_simplex(Q: ArrayLike, S: ArrayLike | None = None) -> NDArray:
     ----------
     .. [1] J. Duchi, S. Shalev-Shwartz, Y. Singer, T. Chandra. Efficient projections
        onto the l1-ball for learning in high dimensions. ICML 2008.
-       :doi:`10.1145/1390156.1390191`
+       https://doi.org/10.1145/1390156.1390191
 
     Examples
     --------
