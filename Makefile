@@ -50,6 +50,7 @@ unit: $(VENV)/.installed-test
 test: lint types unit
 
 docs: $(VENV)/.installed-docs
+	rm -rf docs/generated
 	$(PY) -m sphinx -W --keep-going -b html docs docs/_build/html
 
 bench: $(VENV)/.installed-test

@@ -138,7 +138,7 @@ def relative_error(terms: int, dtype: type[np.floating]) -> float:
     References
     ----------
     .. [1] N. Higham. Accuracy and Stability of Numerical Algorithms, section 3.1.
-       SIAM, 2002. :doi:`10.1137/1.9780898718027`
+       SIAM, 2002. https://doi.org/10.1137/1.9780898718027
     """
     product = (terms + 8) * float(np.finfo(dtype).eps) / 2
     rest = (3 * terms + 32) * float(np.finfo(np.float64).eps) / 2
