@@ -112,8 +112,9 @@ class WPLDR(BaseReducer):
 
     References
     ----------
-    Xiang-Ru Yu, Deng-Bao Wang and Min-Ling Zhang. Partial Label Learning with a
-    Wrapped Dimensionality Reduction. IJCAI 2024.
+    Xiang-Ru Yu, Deng-Bao Wang and Min-Ling Zhang. Wrapped Partial Label
+    Dimensionality Reduction via Dependence Maximization. IJCAI 2025, 6913-6921.
+    https://doi.org/10.24963/ijcai.2025/769
 
     Examples
     --------
