@@ -33,6 +33,8 @@ FIELDS = [
 ]  # fmt: skip
 OWN = ["lost", "fgnet", "birdsong", "slashdot_r1"]
 DRAWN = ["dermatology", "vehicle", "vowel"]
+# With three false labels every row of this set, which has four, carries all of them.
+FULL = {("vehicle", 3)}
 LARGE = {"birdsong", "slashdot_r1"}
 REDUCERS = {
     "CENDA": lambda: CENDA(scaling="maxabs"),
@@ -62,6 +64,8 @@ def read(folder: Path, name: str):
 def jobs(names: list[str]):
     for name in names:
         for r in ["own"] if name in OWN else [1, 2, 3]:
+            if (name, r) in FULL:
+                continue
             for protocol in ("transductive", "inductive"):
                 for reducer in ["raw", *REDUCERS, *EXTRA.get(name, {})]:
                     yield name, str(r), reducer, protocol

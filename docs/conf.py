@@ -55,6 +55,7 @@ PACKAGES = [
     "decomposition",
     "feature_selection",
     "classification",
+    "multilabel",
     "metrics",
     "model_selection",
     "datasets",
