@@ -106,6 +106,25 @@ class BaseMultilabelClassifier(ClassifierMixin, BaseEstimator):
             return (self._threshold <= P).astype(np.int64)
         return self.classes_[P.argmax(axis=1)]
 
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Share of rows whose whole set of labels is predicted right.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Rows to classify.
+        y : array-like of shape (n_samples, n_labels) or (n_samples,)
+            True labels.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows.
+
+        Returns
+        -------
+        accuracy : float
+            Subset accuracy, a harsh score: see :mod:`partlearn.metrics` for others.
+        """
+        return float(super().score(X, y, sample_weight))
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
