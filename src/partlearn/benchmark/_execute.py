@@ -19,6 +19,7 @@ from partlearn.benchmark._data import BenchmarkData
 from partlearn.benchmark._jobs import Job, Reduction
 from partlearn.benchmark._memory import PeakMemory
 from partlearn.benchmark._methods import build
+from partlearn.candidates import uniform_confidence
 from partlearn.metrics import (
     accuracy_score,
     candidate_hit_rate,
@@ -146,7 +147,8 @@ def reduce(
         rows = np.arange(data.truth.size) if train is None else train
         reducer = build(task.reducer.cls, task.reducer.params, "reducer", task.seed)
         start = perf_counter()
-        reducer.fit(X[rows], data.S[rows])
+        labels = data.truth if task.reducer.supervised else data.S
+        reducer.fit(X[rows], labels[rows])
         fitted = perf_counter()
         Z = reducer.transform(X)
         done = perf_counter()
@@ -156,10 +158,9 @@ def reduce(
         truth = data.truth[rows]
         # Sets and truth of the fitted rows, for the pictures of the report.
         arrays = {"Z": Z, "rows": rows, "candidates": data.S[rows], "truth": truth}
-        confidence = getattr(reducer, "label_confidence_", None)
+        confidence = _confidence(reducer)
         record["disambiguation"] = None
         if confidence is not None:
-            confidence = np.asarray(confidence)
             arrays["confidence"] = confidence
             record["disambiguation"] = float(disambiguation_accuracy(truth, confidence))
         record["arrays"] = arrays
@@ -169,6 +170,13 @@ def reduce(
         }
 
     return _guard(work, limits)
+
+
+def _confidence(reducer: Any) -> np.ndarray | None:
+    """Confidences of a reducer, or of the last step of a pipeline that has any."""
+    steps = [step for _, step in getattr(reducer, "steps", [("", reducer)])]
+    found = [getattr(step, "label_confidence_", None) for step in reversed(steps)]
+    return next((np.asarray(F) for F in found if F is not None), None)
 
 
 def _n_iter(estimator: Any) -> int | None:
@@ -206,7 +214,8 @@ def learn(
     if reduced is not None and reduced["status"] != "ok":
         return [_inherit(reduced) for _ in jobs]
     features = _features(data, reduced, jobs[0], split[0])
-    return [_learn_one(data, features, job, split, limits) for job in jobs]
+    confidence = _passed_confidence(data, reduced)
+    return [_learn_one(data, features, confidence, job, split, limits) for job in jobs]
 
 
 def _inherit(reduced: Mapping[str, Any]) -> Record:
@@ -227,9 +236,20 @@ def _features(
     return standardize(Z, rows) if job.content["scale_reduced"] else Z
 
 
+def _passed_confidence(
+    data: BenchmarkData, reduced: Mapping[str, Any] | None
+) -> np.ndarray:
+    """Confidences of all rows; uniform ones where the reducer learns none."""
+    F = np.asarray(uniform_confidence(data.S))
+    if reduced is not None and "confidence" in reduced["arrays"]:
+        F[reduced["arrays"]["rows"]] = reduced["arrays"]["confidence"]
+    return F
+
+
 def _learn_one(
     data: BenchmarkData,
     features: Any,
+    confidence: np.ndarray,
     job: Job,
     split: tuple[np.ndarray, np.ndarray],
     limits: Limits,
@@ -240,7 +260,10 @@ def _learn_one(
         learner = build(job.learner.cls, job.learner.params, "learner", job.seed)
         X_train, X_test = features[train], features[test]
         start = perf_counter()
-        learner.fit(X_train, data.S[train])
+        if job.learner.pass_confidence:
+            learner.fit(X_train, data.S[train], confidence=confidence[train])
+        else:
+            learner.fit(X_train, data.S[train])
         fitted = perf_counter()
         predicted = learner.predict(X_test)
         done = perf_counter()

@@ -9,6 +9,7 @@ from typing import Any
 
 from partlearn._version import __version__
 from partlearn.benchmark._engines import Engine
+from partlearn.benchmark._jobs import source_hash
 from partlearn.benchmark._plan import Plan
 
 __all__ = ["run_facts"]
@@ -41,6 +42,7 @@ def run_facts(plan: Plan, engine: Engine) -> dict[str, Any]:
     versions = {name: _version(name) for name in PACKAGES}
     return {
         "partlearn": __version__,
+        "sources": source_hash(),
         "python": platform.python_version(),
         "versions": {k: v for k, v in versions.items() if v is not None},
         "system": f"{platform.system()} {platform.machine()}",

@@ -9,6 +9,8 @@ from difflib import get_close_matches
 from importlib import import_module
 from typing import Any
 
+from sklearn.utils.validation import has_fit_parameter
+
 from partlearn.benchmark._plan import MethodSpec, Plan
 from partlearn.benchmark._toml import PlanError
 
@@ -19,12 +21,19 @@ PACKAGES = {
     "selector": ("partlearn.feature_selection",),
     "projection": ("partlearn.decomposition",),
     "learner": ("partlearn.classification",),
+    # A part of another method may be any of them.
+    "part": (
+        "partlearn.decomposition",
+        "partlearn.feature_selection",
+        "partlearn.classification",
+    ),
 }
 _METHOD = {
     "reducer": "transform",
     "selector": "transform",
     "projection": "transform",
     "learner": "predict",
+    "part": "fit",
 }
 
 
@@ -123,7 +132,8 @@ def build(
     name : str
         As for :func:`find_class`.
     params : mapping
-        Constructor parameters.
+        Constructor parameters. A table with ``class`` among them, also inside a list,
+        is an estimator that is built first.
     kind : {"reducer", "projection", "selector", "learner"}
         What the class is for.
     seed : int or None, default=None
@@ -144,10 +154,25 @@ def build(
                 f"{cls.__name__} has no parameter `{key}`.{hint} "
                 f"It takes: {', '.join(accepted) or 'none'}."
             )
-    chosen = dict(params)
+    chosen = {key: _with_parts(value, seed) for key, value in params.items()}
     if seed is not None and "random_state" in accepted:
         chosen.setdefault("random_state", seed)
     return cls(**chosen)
+
+
+def _with_parts(value: Any, seed: int | None) -> Any:
+    """Build the estimators among parameters, such as the steps of a pipeline."""
+    if isinstance(value, list | tuple):
+        return [_with_parts(item, seed) for item in value]
+    if not isinstance(value, Mapping) or "class" not in value:
+        return value
+    unknown = set(value) - {"class", "params"}
+    if unknown:
+        raise PlanError(
+            f"An estimator among parameters has `class` and `params`, not "
+            f"`{min(unknown)}`."
+        )
+    return build(value["class"], value.get("params", {}), "part", seed)
 
 
 def check_methods(plan: Plan) -> Plan:
@@ -195,8 +220,16 @@ def _available(
         try:
             for params in (spec.params, *spec.by_data.values()):
                 if spec.cls:
-                    build(spec.cls, params, kind)
+                    _check_confidence(spec, build(spec.cls, params, kind))
         except PlanError as error:
             raise PlanError(f"{plan.name}: {kind} {spec.name!r}: {error}") from None
         kept.append(spec)
     return tuple(kept)
+
+
+def _check_confidence(spec: MethodSpec, estimator: Any) -> None:
+    if spec.pass_confidence and not has_fit_parameter(estimator, "confidence"):
+        raise PlanError(
+            f"{type(estimator).__name__} cannot start from confidences: its fit takes "
+            "no `confidence`. Leave `pass_confidence` out."
+        )

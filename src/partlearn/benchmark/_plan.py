@@ -73,6 +73,12 @@ class MethodSpec:
         Left out without complaint where the class does not exist.
     by_data : dict
         Parameters that differ for one data set, by its name.
+    supervised : bool
+        A reducer that is fitted with the true labels: an upper reference.
+    ranked : bool
+        Whether a reducer takes part in ranks and tests; references do not.
+    pass_confidence : bool
+        A learner that starts from the confidences of the reducer.
     """
 
     name: str
@@ -82,6 +88,9 @@ class MethodSpec:
     point: Mapping[str, Any] = field(default_factory=dict)
     optional: bool = False
     by_data: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    supervised: bool = False
+    ranked: bool = True
+    pass_confidence: bool = False
 
     def for_data(self, name: str) -> "MethodSpec":
         """Return the method with the parameters for one data set."""
@@ -392,6 +401,13 @@ def _methods(
     for i, entry in enumerate(merged[key]):
         path = (key, i)
         check.table(entry, path, FIELDS[key])
+        supervised = entry.get("supervised", False)
+        if supervised and "transductive" in merged["plan"].get("protocols", ()):
+            check.fail(
+                (*path, "supervised"),
+                "a supervised reducer would see the truth of the test rows in the "
+                "transductive protocol",
+            )
         name = entry.get("name") or entry.get("class")
         if not name:
             check.fail(path, "give a `class` or a `name`")
@@ -409,6 +425,9 @@ def _methods(
             published=entry.get("published", name),
             optional=entry.get("optional", False),
             by_data=_by_data(entry.get("by_data", {}), path, merged, check),
+            supervised=supervised,
+            ranked=entry.get("ranked", True) and not supervised,
+            pass_confidence=entry.get("pass_confidence", False),
         )
         points = _expand_grid(spec, entry.get("grid", {}), path, check)
         _unique(points, found, path, check)

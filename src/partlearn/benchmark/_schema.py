@@ -121,6 +121,8 @@ FIELDS: dict[str, Rules] = {
         "by_data": (False, _table),
         "published": (False, _text),
         "optional": (False, _flag),
+        "supervised": (False, _flag),
+        "ranked": (False, _flag),
     },
     "learners": {
         "name": (False, _text),
@@ -129,6 +131,7 @@ FIELDS: dict[str, Rules] = {
         "grid": (False, _table),
         "published": (False, _text),
         "optional": (False, _flag),
+        "pass_confidence": (False, _flag),
     },
     "quick": {
         "folds": (False, _whole(2)),

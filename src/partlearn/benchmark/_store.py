@@ -5,7 +5,7 @@
 import csv
 import json
 import os
-import tempfile
+import secrets
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -20,11 +20,8 @@ Row = dict[str, Any]
 
 def _atomic(path: Path, write: Callable[[Path], None]) -> None:
     """Write beside ``path`` and rename, so that a reader never sees half a file."""
-    handle, name = tempfile.mkstemp(
-        prefix=f".{path.name}.", suffix=".tmp", dir=path.parent
-    )
-    os.close(handle)
-    temporary = Path(name)
+    # Not mkstemp: its files are for their owner only, whatever the umask says.
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")
     try:
         write(temporary)
         os.replace(temporary, path)

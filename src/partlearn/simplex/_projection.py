@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 __all__ = ["compiled_projection", "project_rows", "project_simplex", "projector"]
 
 _WORTH_COMPILING = 1e5  # entries from which compiled loops are asked for
+_FEW_CLASSES = 8  # up to which a bubble sort of whole rows beats a sort of each column
 
 
 def project_simplex(Q: ArrayLike, S: ArrayLike | None = None) -> NDArray:
@@ -86,14 +87,28 @@ def compiled_projection() -> Callable[..., NDArray]:
 
 def project_rows(Q: NDArray, S: NDArray[np.bool_]) -> NDArray:
     """Project each row on its candidates; an empty `S` allows every class."""
-    V = np.where(S, Q, -np.inf) if S.size else Q
+    # Classes by rows: rows are many and classes few, and NumPy is fast along the long
+    # axis.
+    V = np.ascontiguousarray((np.where(S, Q, -np.inf) if S.size else Q).T)
     # The projection ignores a shift of the row; with the largest entry at zero the
     # sums below do not cancel.
-    V = V - V.max(axis=1, keepdims=True)
-    U = -np.sort(-V, axis=1)
-    sums = np.cumsum(np.where(np.isneginf(U), 0, U), axis=1)
-    counts = np.arange(1, V.shape[1] + 1, dtype=V.dtype)
+    V = V - V.max(axis=0)
+    U = _descending(V)
+    sums = np.cumsum(np.where(np.isneginf(U), 0, U), axis=0)
+    counts = np.arange(1, len(V) + 1, dtype=V.dtype)[:, None]
     thresholds = (sums - 1) / counts
-    rho = np.count_nonzero(thresholds < U, axis=1)
-    theta = np.take_along_axis(thresholds, rho[:, None] - 1, axis=1)
-    return np.maximum(V - theta, 0)
+    rho = np.count_nonzero(thresholds < U, axis=0)
+    theta = thresholds[rho - 1, np.arange(V.shape[1])]
+    return np.ascontiguousarray(np.maximum(V - theta, 0).T)
+
+
+def _descending(V: NDArray) -> NDArray:
+    """Sort every column; a few entries by exchanges of whole rows."""
+    if len(V) > _FEW_CLASSES:
+        return -np.sort(-V, axis=0)
+    rows = list(V)
+    for last in range(len(rows) - 1, 0, -1):
+        for i in range(last):
+            pair = rows[i], rows[i + 1]
+            rows[i], rows[i + 1] = np.maximum(*pair), np.minimum(*pair)
+    return np.stack(rows)
