@@ -9,7 +9,6 @@ from partlearn.decomposition import CENDA, DELIN, PLDA, WPLDR
 from partlearn.decomposition._auto import (
     choose_dimension,
     held_out_hits,
-    smallest_good,
 )
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -73,14 +72,3 @@ def test_hits_by_hand():
     hits = held_out_hits(Z, Q, np.eye(3), S, 1)
     # In one dimension row 0 is nearest to rows 0 and 1 alike: the first is taken.
     np.testing.assert_array_equal(hits, [[False, True], [True, True]])
-
-
-def test_smallest_good_weighs_rows_and_forgives_noise():
-    hits = np.array([[0, 0, 1, 1], [1, 1, 1, 1], [1, 1, 1, 1]], dtype=bool)
-    assert smallest_good(hits, np.ones(4)) == 2
-    # What rows disagree on is decided by the ones that count more.
-    split = np.array([[1, 0], [0, 1]], dtype=bool)
-    assert smallest_good(split, np.array([1.0, 0.2])) == 1
-    assert smallest_good(split, np.array([0.2, 1.0])) == 2
-    even = np.array([[1, 0] * 50, [0, 1] * 50], dtype=bool)
-    assert smallest_good(even, np.ones(100)) == 1

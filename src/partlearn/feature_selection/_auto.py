@@ -18,7 +18,7 @@ from partlearn.candidates import vote
 from partlearn.feature_selection._columns import DenseColumns, SparseColumns
 from partlearn.neighbors import query_neighbors
 
-__all__ = ["held_out_hits", "sizes_to_try", "smallest_good"]
+__all__ = ["held_out_hits", "sizes_to_try"]
 
 FRACTIONS = (0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6)
 _VOTERS = 10
@@ -70,13 +70,3 @@ def held_out_hits(
         _, neighbors = query_neighbors(Z, Q, _VOTERS)
         hits[i] = S[np.arange(len(S)), vote(F, neighbors).argmax(axis=1)]
     return hits
-
-
-def smallest_good(hits: NDArray[np.bool_], weight: NDArray[np.float64]) -> int:
-    """First row of `hits` within one paired standard error of the best row."""
-    weight = weight / weight.sum()
-    best = hits[np.argmax(hits @ weight)]
-    difference = best - hits.astype(np.float64)
-    loss = difference @ weight
-    error = np.sqrt((difference - loss[:, None]) ** 2 @ weight**2)
-    return int(np.argmax(loss <= error))

@@ -18,11 +18,12 @@ from partlearn.candidates import validate_partial_data
 from partlearn.decomposition import CRISP
 from partlearn.decomposition._crisp import check_informative
 from partlearn.decomposition._crisp_scores import targets
-from partlearn.feature_selection._auto import held_out_hits, sizes_to_try, smallest_good
+from partlearn.feature_selection._auto import held_out_hits, sizes_to_try
 from partlearn.feature_selection._base import COLUMNS, COUNT, BaseSelector
 from partlearn.feature_selection._columns import columns
 from partlearn.feature_selection._pursuit import Pursuit, matching_pursuit
 from partlearn.linalg import column_moments, standardize
+from partlearn.metrics._smallest import smallest_good
 
 __all__ = ["CRISPSelector"]
 
@@ -241,7 +242,7 @@ class CRISPSelector(BaseSelector):
             sizes,
             self.standardize,
         )
-        return int(sizes[smallest_good(hits, 1.0 / S[held].sum(axis=1))])
+        return int(sizes[smallest_good(hits, 1.0 / S[held].sum(axis=1), errors=1.0)])
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

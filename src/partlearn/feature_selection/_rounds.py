@@ -20,13 +20,14 @@ from partlearn.candidates import (
     vote,
     vote_weights,
 )
-from partlearn.feature_selection._auto import held_out_hits, sizes_to_try, smallest_good
+from partlearn.feature_selection._auto import held_out_hits, sizes_to_try
 from partlearn.feature_selection._base import BaseSelector, count_features
 from partlearn.feature_selection._columns import DenseColumns, SparseColumns, columns
 from partlearn.feature_selection._criteria import Criterion, relevance_only
 from partlearn.feature_selection._greedy import Path, greedy_path
 from partlearn.feature_selection._redundancy import Redundancy
 from partlearn.feature_selection._relevance import Relevance
+from partlearn.metrics._smallest import smallest_good
 from partlearn.neighbors import self_neighbors
 
 __all__ = ["ConfidenceSelector", "Rounds", "Setting", "alternate"]
@@ -224,7 +225,7 @@ class ConfidenceSelector(BaseSelector):
         )
         self.sizes_, weight = sizes, 1.0 / S[held].sum(axis=1)
         self.hit_rates_ = hits @ weight / weight.sum()
-        return int(sizes[smallest_good(hits, weight)])
+        return int(sizes[smallest_good(hits, weight, errors=1.0)])
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
