@@ -1,5 +1,6 @@
 """Multi-label learners, and partial multi-label data to try them on."""
 
+from partlearn.multilabel._fpml import FPML
 from partlearn.multilabel._ml_knn import MLKNN
 from partlearn.multilabel._noise import (
     add_noise_labels,
@@ -9,6 +10,7 @@ from partlearn.multilabel._noise import (
 )
 
 __all__ = [
+    "FPML",
     "MLKNN",
     "add_noise_labels",
     "noise_by_similarity",

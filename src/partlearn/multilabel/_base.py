@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from partlearn.candidates import FLOATS, validate_partial_data
 
-__all__ = ["BaseMultilabelClassifier", "one_label_each"]
+__all__ = ["BaseMultilabelClassifier", "one_label_each", "rank_features"]
 
 
 def one_label_each(y: Any) -> bool:
@@ -38,12 +38,38 @@ def one_label_each(y: Any) -> bool:
     return not isinstance(y[0], (set, frozenset, list, tuple, np.ndarray))
 
 
+def rank_features(
+    scores: NDArray[np.float64], rng: np.random.RandomState
+) -> NDArray[np.intp]:
+    """Place of each feature by descending score, 1 is best.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (d,)
+        One per feature.
+    rng : RandomState
+        Orders equal scores; the order of columns would be a hidden prior.
+
+    Returns
+    -------
+    ranking : ndarray of int, shape (d,)
+        Places from 1 to d.
+    """
+    ranking = np.empty(len(scores), dtype=np.intp)
+    order = np.lexsort((rng.permutation(len(scores)), -scores))
+    ranking[order] = np.arange(1, len(scores) + 1)
+    return ranking
+
+
 class BaseMultilabelClassifier(ClassifierMixin, BaseEstimator):
     """Classifier that learns from candidate labels and predicts a set of labels.
 
     A subclass calls `_validate_fit` in `fit` and writes ``_label_scores``, numbers in
     [0, 1], one column per label; a label is predicted where its number reaches
     ``_threshold``.
+
+    One that has feature weights calls `_rank_features`, and then has ``scores_`` and
+    ``ranking_`` as selectors do.
 
     It follows the rule of scikit-learn's multi-label classifiers: fitted with a matrix
     or with sets it predicts a matrix, fitted with plain labels it predicts labels.
@@ -59,6 +85,12 @@ class BaseMultilabelClassifier(ClassifierMixin, BaseEstimator):
         )
         self.multilabel_ = not one_label_each(y)
         return X, C
+
+    def _rank_features(
+        self, scores: NDArray[np.float64], rng: np.random.RandomState
+    ) -> None:
+        self.scores_ = scores
+        self.ranking_ = rank_features(scores, rng)
 
     def _validate_predict(self, X: Any) -> Any:
         check_is_fitted(self)
