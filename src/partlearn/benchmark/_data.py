@@ -88,7 +88,7 @@ def find_file(source: str, folder: str | Path | None) -> Path | None:
 
 def load_plan_data(
     plan: Plan, folder: str | Path | None
-) -> tuple[list[BenchmarkData], list[dict[str, str]]]:
+) -> tuple[list[Any], list[dict[str, str]]]:
     """Load every data set of a plan that is there.
 
     Parameters
@@ -101,10 +101,16 @@ def load_plan_data(
     Returns
     -------
     data : list of BenchmarkData
-        One per data set, r and noise seed.
+        One per data set, r and noise seed. For a multi-label plan one per data set,
+        without noise, which belongs on training rows.
     absent : list of dict
         Name, source and reason for those that are not there.
     """
+    from partlearn.benchmark._multilabel._data import load_multilabel
+    from partlearn.benchmark._multilabel._plan import MultilabelPlan
+
+    if isinstance(plan, MultilabelPlan):
+        return load_multilabel(plan, folder)
     data: list[BenchmarkData] = []
     absent: list[dict[str, str]] = []
     for spec in plan.data:

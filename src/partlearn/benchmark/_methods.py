@@ -21,6 +21,8 @@ PACKAGES = {
     "selector": ("partlearn.feature_selection",),
     "projection": ("partlearn.decomposition",),
     "learner": ("partlearn.classification",),
+    "ranker": ("partlearn.feature_selection", "partlearn.multilabel"),
+    "multilabel": ("partlearn.multilabel", "partlearn.benchmark._multilabel._svm"),
     # A part of another method may be any of them.
     "part": (
         "partlearn.decomposition",
@@ -33,6 +35,8 @@ _METHOD = {
     "selector": "transform",
     "projection": "transform",
     "learner": "predict",
+    "ranker": "fit",
+    "multilabel": "predict",
     "part": "fit",
 }
 
@@ -194,6 +198,12 @@ def check_methods(plan: Plan) -> Plan:
     >>> check_methods(load_plan("demo")).learners[0].name
     'PL-KNN'
     """
+    from partlearn.benchmark._multilabel._plan import MultilabelPlan
+
+    if isinstance(plan, MultilabelPlan):
+        from partlearn.benchmark._multilabel._runner import check_multilabel
+
+        return check_multilabel(plan)
     reducers = _available(plan, plan.reducers, "reducer")
     return replace(
         plan,

@@ -266,6 +266,10 @@ def parse_plan(text: str, *, origin: str = "<plan>", quick: bool = False) -> Pla
     """
     document = read_toml(text, origin)
     check = Checker(origin, key_lines(text))
+    if _is_multilabel(document.get("plan")):
+        from partlearn.benchmark._multilabel._plan import parse_multilabel
+
+        return parse_multilabel(document, check, quick=quick)
     check.table(document, (), FIELDS["document"])
     head = document["plan"]
     check.table(head, ("plan",), FIELDS["plan"])
@@ -278,6 +282,10 @@ def parse_plan(text: str, *, origin: str = "<plan>", quick: bool = False) -> Pla
     if quick:
         _apply_quick(merged, document.get("quick", {}), check)
     return _build(merged, check, quick)
+
+
+def _is_multilabel(plan: Any) -> bool:
+    return isinstance(plan, Mapping) and plan.get("task") == "multilabel"
 
 
 def _parent(name: str, check: Checker) -> dict[str, Any]:

@@ -143,8 +143,21 @@ def run_plan(
     >>> len(result.rows), result.n_failed
     (2, 0)
     """
-    start = perf_counter()
+    from partlearn.benchmark._multilabel._plan import MultilabelPlan
+
     engine = engine or SerialEngine()
+    if isinstance(plan, MultilabelPlan):
+        from partlearn.benchmark._multilabel._runner import run_multilabel
+
+        return run_multilabel(
+            plan,
+            folder,
+            data_folder=data_folder,
+            engine=engine,
+            retry_failed=retry_failed,
+            progress=progress,
+        )
+    start = perf_counter()
     plan = check_methods(plan)
     data, absent = load_plan_data(plan, data_folder)
     jobs = expand(plan, data)

@@ -1,0 +1,167 @@
+"""Scores of one prediction, thresholds, and the area under a curve of scores."""
+
+# SPDX-License-Identifier: BSD-3-Clause
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = [
+    "LOWER_IS_BETTER",
+    "METRICS",
+    "area",
+    "f1_scores",
+    "mean_over",
+    "ranking_scores",
+    "tuned_thresholds",
+]
+
+METRICS = (
+    "average_precision",
+    "ranking_loss",
+    "coverage",
+    "macro_f1",
+    "micro_f1",
+    "macro_f1_tuned",
+    "micro_f1_tuned",
+)
+LOWER_IS_BETTER = ("ranking_loss", "coverage")
+
+
+def ranking_scores(Y: NDArray[np.bool_], S: NDArray[np.float64]) -> dict[str, float]:
+    """Average precision, ranking loss and coverage from one comparison of scores.
+
+    The same numbers as the functions in :mod:`partlearn.metrics`, which look at one
+    row at a time and would take longer than the learners that are compared.
+
+    Parameters
+    ----------
+    Y : ndarray of bool, shape (n_samples, n_labels)
+        True labels.
+    S : ndarray of shape (n_samples, n_labels)
+        Real-valued scores.
+
+    Returns
+    -------
+    dict
+        One number each.
+    """
+    if not np.isfinite(S).all():
+        raise ValueError("The scores hold NaN or infinity.")
+    if np.isin(S, (0.0, 1.0)).all():
+        raise ValueError(
+            "These scores are all 0 or 1: hard predictions cannot be ranked."
+        )
+    some = Y.any(axis=1)
+    Y, S = Y[some], S[some]
+    n, q = Y.shape
+    full = Y.all(axis=1)
+    if full.all():
+        raise ValueError("No row has a true and a false label; nothing can be ranked.")
+    row, label = np.nonzero(Y)
+    ahead = np.empty(row.size)
+    true_ahead = np.empty(row.size)
+    step = max(1, 2**22 // q)
+    for start in range(0, row.size, step):
+        part = slice(start, start + step)
+        # Of tied labels each has the worst rank.
+        above = S[row[part]] >= S[row[part], label[part]][:, None]
+        ahead[part] = above.sum(axis=1)
+        true_ahead[part] = (above & Y[row[part]]).sum(axis=1)
+    n_true = np.bincount(row, minlength=n)
+    worst = np.zeros(n)
+    np.maximum.at(worst, row, ahead)
+    precision = np.bincount(row, true_ahead / ahead, minlength=n) / n_true
+    wrong = np.bincount(row, ahead - true_ahead, minlength=n)
+    pairs = n_true * (q - n_true)
+    return {
+        "average_precision": float(precision[~full].mean()),
+        "ranking_loss": float((wrong[~full] / pairs[~full]).mean()),
+        "coverage": float(((worst - 1) / q).mean()),
+    }
+
+
+def f1_scores(Y: NDArray[np.bool_], P: NDArray[np.bool_]) -> dict[str, float]:
+    """Macro and micro F1; a label neither true nor predicted counts 0.
+
+    Parameters
+    ----------
+    Y, P : ndarray of bool, shape (n_samples, n_labels)
+        True and predicted labels.
+
+    Returns
+    -------
+    dict
+        One number each.
+    """
+    hit = (Y & P).sum(axis=0)
+    total = Y.sum(axis=0) + P.sum(axis=0)
+    per_label = np.divide(2 * hit, total, out=np.zeros(len(hit)), where=total > 0)
+    micro = 2 * hit.sum() / total.sum() if total.sum() else 0.0
+    return {"macro_f1": float(per_label.mean()), "micro_f1": float(micro)}
+
+
+def tuned_thresholds(
+    Y: NDArray[np.bool_], S: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Per label, the lowest score to predict it at which F1 is highest.
+
+    Parameters
+    ----------
+    Y : ndarray of bool, shape (n_samples, n_labels)
+        Training labels.
+    S : ndarray of shape (n_samples, n_labels)
+        Scores of the same rows, from models that have not seen them.
+
+    Returns
+    -------
+    ndarray of shape (n_labels,)
+        Infinite for a label that no row has. Of equal F1 the highest threshold.
+    """
+    order = np.argsort(-S, axis=0, kind="stable")
+    scores = np.take_along_axis(S, order, axis=0)
+    hits = np.cumsum(np.take_along_axis(Y, order, axis=0), axis=0)
+    count = np.arange(1, len(S) + 1)[:, None]
+    f1 = 2 * hits / (count + Y.sum(axis=0))
+    # A threshold takes all rows of equal score or none.
+    f1[:-1][scores[:-1] == scores[1:]] = -1.0
+    found = scores[f1.argmax(axis=0), np.arange(S.shape[1])]
+    return np.where(Y.any(axis=0), found, np.inf)
+
+
+def area(x: Sequence[float], y: Sequence[float]) -> float:
+    """Area under a curve by trapezia over the width: a height. One point is itself.
+
+    Parameters
+    ----------
+    x, y : sequence of float
+        Points in any order of `x`.
+
+    Returns
+    -------
+    float
+        Mean height.
+    """
+    order = np.argsort(x, kind="stable")
+    at, height = np.asarray(x, float)[order], np.asarray(y, float)[order]
+    width = at[-1] - at[0]
+    if width <= 0:
+        return float(height.mean())
+    return float(np.trapezoid(height, at) / width)
+
+
+def mean_over(rows: Sequence[dict[str, float]]) -> dict[str, float]:
+    """Mean of each score over several predictions.
+
+    Parameters
+    ----------
+    rows : sequence of dict
+        Scores with the same names.
+
+    Returns
+    -------
+    dict
+        Means.
+    """
+    return {name: float(np.mean([row[name] for row in rows])) for name in rows[0]}
