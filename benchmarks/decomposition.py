@@ -3,6 +3,7 @@
     python -m benchmarks.decomposition delin wpldr memory     # targets G12, G9, memory
     python -m benchmarks.decomposition fits growth            # seconds, exponents
     python -m benchmarks.decomposition large                  # target G10, minutes
+    python -m benchmarks.decomposition approximate            # needs pynndescent
 
 One thread, CPU seconds, both sides in this process. `fits` and `growth` take
 ``--rounds`` rounds of each method, since an exact neighbour search dominates them all.
@@ -24,7 +25,7 @@ import scipy.sparse as sp
 from threadpoolctl import threadpool_limits
 
 from benchmarks.cenda import cpu, data, report
-from partlearn.candidates import uniform_confidence
+from partlearn.candidates import make_candidates, uniform_confidence
 from partlearn.decomposition import CENDA, DELIN, PLDA, WPLDR
 from partlearn.decomposition._confidence_step import (
     confidence_step,
@@ -220,6 +221,25 @@ def large() -> None:
     print("     " + ", ".join(f"{k} {v:.1f}" for k, v in found.items()))
 
 
+def approximate() -> None:
+    """Exact and injected approximate neighbours; the first fit compiles the search."""
+    from pynndescent import PyNNDescentTransformer
+
+    rng = np.random.default_rng(0)
+    y = rng.integers(20, size=30_000)
+    X = 2 * rng.normal(size=(20, 50))[y] + rng.normal(scale=4, size=(len(y), 50))
+    S = make_candidates(y, n_false=3, random_state=0)
+    CENDA(max_iter=1, search=PyNNDescentTransformer(15)).fit(X[:2000], S[:2000])
+    for name, reducer in REDUCERS.items():
+        shown = []
+        for search in (None, PyNNDescentTransformer(15, random_state=0)):
+            model = reducer(max_iter=2, search=search)
+            taken, _ = cpu(lambda model=model: model.fit(X, S))
+            right = (model.label_confidence_.argmax(axis=1) == y).mean()
+            shown.append(f"{taken:.1f} s, {right:.4f} right")
+        print(f"{name:6} 30000 x 50: exact {shown[0]}; approximate {shown[1]}")
+
+
 def seconds(name: str, shape: tuple[int, int, int], rounds: int) -> float:
     X, S = data(*shape)
     reducer = REDUCERS[name](max_iter=rounds)
@@ -251,7 +271,13 @@ def growth(rounds: int) -> None:
             print(f"{name:6} {axis} = {shown}   exponent {slope:.2f}", flush=True)
 
 
-PARTS = {"delin": delin, "wpldr": wpldr, "memory": memory, "large": large}
+PARTS = {
+    "delin": delin,
+    "wpldr": wpldr,
+    "memory": memory,
+    "large": large,
+    "approximate": approximate,
+}
 SWEEPS = {"fits": fits, "growth": growth}
 
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.neighbors import KNeighborsTransformer
 
 from partlearn.candidates import make_candidates
 from partlearn.decomposition import CENDA, DELIN, PLDA, WPLDR
@@ -59,6 +60,24 @@ def test_float32_is_kept(Reducer, problem):
     assert ours.components_.dtype == np.float32
     assert ours.label_confidence_.dtype == np.float32
     assert ours.transform(X.astype(np.float32)).dtype == np.float32
+
+
+def test_tolerance_stops_and_silences(Reducer, problem):
+    X, S, _ = problem
+    options = {"decay": 1.0} if Reducer is PLDA else {}  # else beta moves for long
+    ours = Reducer(max_iter=30, tol=1.0, **options).fit(X, S)
+    assert ours.n_iter_ == 1
+    longer = Reducer(max_iter=30, tol=1e-12, **options).fit(X, S)
+    assert longer.n_iter_ > 1
+
+
+def test_a_search_can_be_injected(Reducer, problem):
+    X, S, _ = problem
+    search = KNeighborsTransformer(n_neighbors=9, mode="distance")
+    exact = Reducer(3, max_iter=4, n_jobs=2).fit(X, S)
+    ours = Reducer(3, max_iter=4, search=search).fit(X, S)
+    np.testing.assert_allclose(ours.transform(X), exact.transform(X), atol=1e-8)
+    np.testing.assert_allclose(ours.label_confidence_, exact.label_confidence_)
 
 
 def test_fraction_of_the_eigenvalues(Reducer, problem):

@@ -23,6 +23,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from partlearn.candidates import FLOATS, validate_partial_data
 from partlearn.decomposition._auto import choose_dimension, most_directions
 from partlearn.linalg import Standardized, column_moments, fix_signs, standardize
+from partlearn.neighbors import self_neighbors
 
 __all__ = ["N_COMPONENTS", "BaseReducer", "count_directions"]
 
@@ -112,6 +113,19 @@ class BaseReducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
                 "way whatever the candidates are."
             )
         return r
+
+    def _neighbors(
+        self, Z: NDArray[Any], last: NDArray[np.int64] | None
+    ) -> NDArray[np.int64]:
+        """Neighbours of embedded rows; those of the last round are where to start."""
+        found: NDArray[np.int64] = self_neighbors(
+            Z,
+            self.n_neighbors,
+            search=self.search,
+            warm_start=last,
+            n_jobs=self.n_jobs,
+        )
+        return found
 
     def _set_components(self, P: NDArray[Any], values: NDArray[np.float64]) -> None:
         """Keep the directions, the columns of `P`, or as many as were chosen."""

@@ -10,12 +10,11 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import _fit_context
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
 from partlearn.candidates import refine, uniform_confidence, vote
 from partlearn.decomposition._base import N_COMPONENTS, BaseReducer
 from partlearn.linalg import Eigen, ThinEigenSolver
-from partlearn.neighbors import self_neighbors
 
 __all__ = ["CENDA"]
 
@@ -54,6 +53,12 @@ class CENDA(BaseReducer):
         Most rounds of projection and voting.
     tol : float, default=1e-10
         Stop when no confidence changes by more.
+    search : neighbour transformer, default=None
+        Search for the neighbours that vote, for example ``PyNNDescentTransformer``;
+        advisable above 20,000 rows. It must offer `n_neighbors` besides the row
+        itself. None is an exact search.
+    n_jobs : int or None, default=None
+        Threads of the exact search; the result does not depend on it.
 
     Attributes
     ----------
@@ -123,6 +128,8 @@ class CENDA(BaseReducer):
         "standardize": ["boolean"],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "tol": [Interval(Real, 0, None, closed="left")],
+        "search": [HasMethods(["fit", "transform"]), None],
+        "n_jobs": [Integral, None],
     }
 
     def __init__(
@@ -137,6 +144,8 @@ class CENDA(BaseReducer):
         standardize: bool = True,
         max_iter: int = 50,
         tol: float = 1e-10,
+        search: Any = None,
+        n_jobs: int | None = None,
     ) -> None:
         self.n_components = n_components
         self.mu = mu
@@ -147,6 +156,8 @@ class CENDA(BaseReducer):
         self.standardize = standardize
         self.max_iter = max_iter
         self.tol = tol
+        self.search = search
+        self.n_jobs = n_jobs
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any) -> Self:
@@ -176,7 +187,7 @@ class CENDA(BaseReducer):
             eigen = solver.solve(centred(F))
             r = self._count(eigen.values)
             Z, scale = embed(solver, eigen, r, self.scaling)
-            neighbors = self_neighbors(Z, self.n_neighbors, warm_start=neighbors)
+            neighbors = self._neighbors(Z, neighbors)
             before = F
             F = refine(F, vote(F, neighbors, self.vote), S, own=self.alpha)
             objective.append(eigen.values[:r].sum())

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import ceil
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -14,7 +14,7 @@ import scipy.linalg
 from numpy.typing import NDArray
 from sklearn.base import _fit_context
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -29,7 +29,6 @@ from partlearn.decomposition._delin_kernel import (
 )
 from partlearn.decomposition._scatter import class_scaled, without_noise
 from partlearn.linalg import Standardized, ThinBasis
-from partlearn.neighbors import self_neighbors
 
 __all__ = ["DELIN", "LinearSpace", "delin_update"]
 
@@ -70,8 +69,16 @@ None, default=None
         Whether to bring all columns to mean zero and variance one first.
     max_iter : int, default=75
         Most rounds of voting and projection.
+    tol : float, default=0.0
+        Stop when no confidence changes by more: by default, when none changes at all.
     random_state : int, RandomState instance or None, default=None
         Decides between labels with equal votes; None is a fixed seed.
+    search : neighbour transformer, default=None
+        Search for the neighbours that vote, for example ``PyNNDescentTransformer``;
+        advisable above 20,000 rows. It must offer `n_neighbors` besides the row
+        itself. None is an exact search.
+    n_jobs : int or None, default=None
+        Threads of the exact search; the result does not depend on it.
 
     Attributes
     ----------
@@ -155,6 +162,9 @@ None, default=None
         "standardize": ["boolean"],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "random_state": ["random_state"],
+        "tol": [Interval(Real, 0, None, closed="left")],
+        "search": [HasMethods(["fit", "transform"]), None],
+        "n_jobs": [Integral, None],
     }
 
     def __init__(
@@ -166,7 +176,10 @@ None, default=None
         normalize: Literal["auto", "within", "total"] = "auto",
         standardize: bool = True,
         max_iter: int = 75,
+        tol: float = 0.0,
         random_state: Any = None,
+        search: Any = None,
+        n_jobs: int | None = None,
     ) -> None:
         self.n_components = n_components
         self.n_neighbors = n_neighbors
@@ -174,7 +187,10 @@ None, default=None
         self.normalize = normalize
         self.standardize = standardize
         self.max_iter = max_iter
+        self.tol = tol
         self.random_state = random_state
+        self.search = search
+        self.n_jobs = n_jobs
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any) -> Self:
@@ -216,12 +232,10 @@ None, default=None
             objective.append(space.shares[:r].sum())
             if settled or n_iter == self.max_iter:
                 break
-            neighbors = self_neighbors(
-                space.embedding(r), self.n_neighbors, warm_start=neighbors
-            )
+            neighbors = self._neighbors(space.embedding(r), neighbors)
             before, F = F, update(F, neighbors, S, rng)
             n_iter += 1
-            settled = np.array_equal(F, before)
+            settled = bool(np.abs(F - before).max() <= self.tol)
         if not settled:
             self._warn_unsettled()
         self._warn_if_fewer(r)

@@ -12,18 +12,16 @@ import scipy.linalg
 from numpy.typing import NDArray
 from sklearn.base import _fit_context
 from sklearn.preprocessing import normalize
-from sklearn.utils._param_validation import Interval
+from sklearn.utils._param_validation import HasMethods, Interval
 
 from partlearn.candidates import refine, uniform_confidence
 from partlearn.decomposition._base import N_COMPONENTS, BaseReducer
 from partlearn.decomposition._graph import reconstruction_graph
 from partlearn.decomposition._scatter import class_scaled, without_noise
 from partlearn.linalg import ThinBasis
-from partlearn.neighbors import self_neighbors
 
 __all__ = ["PLDA", "Discriminants", "discriminants"]
 
-_SETTLED = 1e-8  # neither confidences nor beta move by more
 _CAP = 1e-12  # smallest within-class share of a direction's scatter
 
 
@@ -54,6 +52,14 @@ class PLDA(BaseReducer):
         Whether to bring all columns to mean zero and variance one first.
     max_iter : int, default=100
         Most rounds.
+    tol : float, default=1e-8
+        Stop when neither confidences nor `beta` change by more.
+    search : neighbour transformer, default=None
+        Search for the neighbours that vote, for example ``PyNNDescentTransformer``;
+        advisable above 20,000 rows. It must offer `n_neighbors` besides the row
+        itself. None is an exact search.
+    n_jobs : int or None, default=None
+        Threads of the exact search; the result does not depend on it.
 
     Attributes
     ----------
@@ -126,6 +132,9 @@ class PLDA(BaseReducer):
         "decay": [Interval(Real, 0, 1, closed="right")],
         "standardize": ["boolean"],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "tol": [Interval(Real, 0, None, closed="left")],
+        "search": [HasMethods(["fit", "transform"]), None],
+        "n_jobs": [Integral, None],
     }
 
     def __init__(
@@ -137,6 +146,9 @@ class PLDA(BaseReducer):
         decay: float = 0.95,
         standardize: bool = True,
         max_iter: int = 100,
+        tol: float = 1e-8,
+        search: Any = None,
+        n_jobs: int | None = None,
     ) -> None:
         self.n_components = n_components
         self.n_neighbors = n_neighbors
@@ -144,6 +156,9 @@ class PLDA(BaseReducer):
         self.decay = decay
         self.standardize = standardize
         self.max_iter = max_iter
+        self.tol = tol
+        self.search = search
+        self.n_jobs = n_jobs
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any) -> Self:
@@ -177,13 +192,13 @@ class PLDA(BaseReducer):
             A = found.vectors[:, :r].astype(matrix.dtype)
             P = basis.right(A)
             Z = normalize(basis.left(basis.s[:, None] * A) + origin @ P)
-            neighbors = self_neighbors(Z, self.n_neighbors, warm_start=neighbors)
+            neighbors = self._neighbors(Z, neighbors)
             W = reconstruction_graph(np.hstack([Z, F]), neighbors)
             before = F
             F = refine(F, W @ F, S)
             objective.append(found.values[:r].sum())
-            if np.abs(F - before).max() < _SETTLED and (
-                beta < _SETTLED or self.decay == 1
+            if np.abs(F - before).max() < self.tol and (
+                beta < self.tol or self.decay == 1
             ):
                 break
             beta *= self.decay**t

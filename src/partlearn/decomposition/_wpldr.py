@@ -14,7 +14,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator, lobpcg
 from sklearn.base import _fit_context
-from sklearn.utils._param_validation import Interval
+from sklearn.utils._param_validation import HasMethods, Interval
 
 from partlearn.candidates import uniform_confidence
 from partlearn.decomposition._base import N_COMPONENTS, BaseReducer, count_directions
@@ -22,7 +22,6 @@ from partlearn.decomposition._confidence_step import confidence_step
 from partlearn.decomposition._graph import reconstruction_graph
 from partlearn.decomposition._scatter import without_noise
 from partlearn.linalg import Standardized, ThinBasis
-from partlearn.neighbors import self_neighbors
 
 __all__ = ["WPLDR", "WhitenedSpace", "objective", "residual_operator"]
 
@@ -65,6 +64,12 @@ class WPLDR(BaseReducer):
         Most linearisations of the dependence in a round's step for the confidences.
     tol : float, default=1e-4
         Stop when no confidence changes by more in a round.
+    search : neighbour transformer, default=None
+        Search for the neighbours that vote, for example ``PyNNDescentTransformer``;
+        advisable above 20,000 rows. It must offer `n_neighbors` besides the row
+        itself. None is an exact search.
+    n_jobs : int or None, default=None
+        Threads of the exact search; the result does not depend on it.
 
     Attributes
     ----------
@@ -140,6 +145,8 @@ class WPLDR(BaseReducer):
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "cccp_max_iter": [Interval(Integral, 1, None, closed="left")],
         "tol": [Interval(Real, 0, None, closed="left")],
+        "search": [HasMethods(["fit", "transform"]), None],
+        "n_jobs": [Integral, None],
     }
 
     def __init__(
@@ -154,6 +161,8 @@ class WPLDR(BaseReducer):
         max_iter: int = 20,
         cccp_max_iter: int = 10,
         tol: float = 1e-4,
+        search: Any = None,
+        n_jobs: int | None = None,
     ) -> None:
         self.n_components = n_components
         self.n_neighbors = n_neighbors
@@ -164,6 +173,8 @@ class WPLDR(BaseReducer):
         self.max_iter = max_iter
         self.cccp_max_iter = cccp_max_iter
         self.tol = tol
+        self.search = search
+        self.n_jobs = n_jobs
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any) -> Self:
@@ -192,7 +203,7 @@ class WPLDR(BaseReducer):
         trace = []
         for _ in range(self.max_iter):
             Z = space.embedding(vectors[:, :r]).astype(np.float64, copy=False)
-            neighbors = self_neighbors(Z, self.n_neighbors, warm_start=neighbors)
+            neighbors = self._neighbors(Z, neighbors)
             points = np.hstack([self.alpha**0.5 * Z, self.beta**0.5 * F])
             A = residual_operator(reconstruction_graph(points, neighbors))
             before = F
