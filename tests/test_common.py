@@ -31,13 +31,15 @@ FEWER = {
 }
 
 # Reaching `max_iter` is reported by a warning on data that are pure noise, as those of
-# scikit-learn's checks are, and so is asking two classes for two directions.
+# scikit-learn's checks are; so are asking two classes for two directions, and rows of
+# multi-label data that have no label to learn from.
 IGNORED = [
     pytest.mark.filterwarnings(
         f"ignore::{ConvergenceWarning.__module__}.{ConvergenceWarning.__qualname__}"
     ),
     pytest.mark.filterwarnings("ignore:Only .* of n_components:UserWarning"),
     pytest.mark.filterwarnings("ignore:OPTICS found:UserWarning"),
+    pytest.mark.filterwarnings("ignore:.* rows without candidates:UserWarning"),
 ]
 pytestmark = IGNORED
 

@@ -8,10 +8,14 @@ from partlearn.multilabel._noise import (
     noise_rate,
     noise_to_average,
 )
+from partlearn.multilabel._particle_map import ParticleMAP
+from partlearn.multilabel._particle_vls import ParticleVLS
 
 __all__ = [
     "FPML",
     "MLKNN",
+    "ParticleMAP",
+    "ParticleVLS",
     "add_noise_labels",
     "noise_by_similarity",
     "noise_rate",

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from typing import Any
 
@@ -15,7 +16,12 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from partlearn.candidates import FLOATS, validate_partial_data
 
-__all__ = ["BaseMultilabelClassifier", "one_label_each", "rank_features"]
+__all__ = [
+    "BaseMultilabelClassifier",
+    "drop_empty",
+    "one_label_each",
+    "rank_features",
+]
 
 
 def one_label_each(y: Any) -> bool:
@@ -36,6 +42,38 @@ def one_label_each(y: Any) -> bool:
     if getattr(y, "ndim", 1) == 2:
         return bool(y.shape[1] == 1)
     return not isinstance(y[0], (set, frozenset, list, tuple, np.ndarray))
+
+
+def drop_empty(
+    X: Any, C: NDArray[np.bool_]
+) -> tuple[NDArray[np.intp], Any, NDArray[np.bool_]]:
+    """Leave rows without candidates out, with a warning.
+
+    Parameters
+    ----------
+    X : ndarray or CSR matrix of shape (n, d)
+        Rows.
+    C : ndarray of bool, shape (n, l)
+        Candidates.
+
+    Returns
+    -------
+    kept : ndarray of int
+        Rows with a candidate.
+    X, C : ndarray
+        These rows, `X` in float64.
+    """
+    kept = np.flatnonzero(C.any(axis=1))
+    if len(kept) == len(C):
+        return kept, X.astype(np.float64), C
+    if not kept.size:
+        raise ValueError("Every candidate set is empty: there is no label to learn.")
+    warnings.warn(
+        f"{len(C) - len(kept)} rows without candidates are left out.",
+        UserWarning,
+        stacklevel=4,
+    )
+    return kept, X[kept].astype(np.float64), C[kept]
 
 
 def rank_features(
