@@ -1,6 +1,7 @@
 """The store: atomic, tolerant of what a killed run leaves behind."""
 
 import builtins
+import os
 
 import numpy as np
 import pytest
@@ -80,3 +81,19 @@ def test_tables_round_trip_as_csv_without_pyarrow(tmp_path, monkeypatch):
     (found,), timings = load_rows(tmp_path)
     assert timings == []
     assert (found["fold"], found["accuracy"], found["r"]) == (2, 0.25, None)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="permissions of POSIX")
+@pytest.mark.parametrize(("umask", "mode"), [(0o022, 0o644), (0o007, 0o660)])
+def test_files_follow_the_umask(tmp_path, umask, mode):
+    before = os.umask(umask)
+    try:
+        store = Store(tmp_path)
+        store.put_job("j", {"status": "ok"})
+        store.put_reduction("r", {"status": "ok", "arrays": {"Z": np.ones(2)}})
+        table = write_table(tmp_path / "t", ROWS, COLUMNS)
+    finally:
+        os.umask(before)
+    written = [*(tmp_path / "jobs").iterdir(), *(tmp_path / "reductions").iterdir()]
+    assert len(written) == 3
+    assert {path.stat().st_mode & 0o777 for path in [*written, table]} == {mode}

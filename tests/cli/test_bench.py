@@ -57,6 +57,8 @@ def test_bench_prints_tables_and_writes_the_report(run, plan, tmp_path):
     assert "0 jobs in" in again[2]
     fresh = run("bench", plan, "--out", out, "--fresh")
     assert "4 jobs in" in fresh[2]
+    three = run("bench", plan, "--out", out, "--folds", 3)
+    assert "6 jobs in" in three[2]
 
 
 def test_report_in_every_format(run, plan, tmp_path):

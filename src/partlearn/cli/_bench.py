@@ -38,6 +38,9 @@ def bench(
     out: Annotated[
         Path | None, typer.Option(help="Folder for results [default: results/PLAN].")
     ] = None,
+    folds: Annotated[
+        int | None, typer.Option(min=2, help="Folds, instead of the plan's number.")
+    ] = None,
     jobs: Annotated[
         int, typer.Option(min=0, help="Number of processes; 0 means one per core.")
     ] = 1,
@@ -72,6 +75,7 @@ def bench(
         plan,
         out or Path("results") / Path(plan).stem,
         data_folder=data,
+        folds=folds,
         workers=jobs or None,
         scheduler=scheduler,
         fresh=not resume,

@@ -2,6 +2,7 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ def run_and_report(
     out: Path,
     *,
     data_folder: Path | None = None,
+    folds: int | None = None,
     workers: int | None = 1,
     scheduler: str | None = None,
     fresh: bool = False,
@@ -28,6 +30,8 @@ def run_and_report(
     from partlearn.report import summarize, to_json
 
     plan = load_plan(plan_name)
+    if folds is not None:
+        plan = replace(plan, folds=folds)
     if fresh:
         _clear(out)
     engine = make_engine(workers, scheduler)
