@@ -94,6 +94,11 @@ def _show(title: str, columns: list[str], rows: list[list[str]], *, left: int) -
 
 def print_summary(summary: Mapping[str, Any]) -> None:
     """Print the tables of a report."""
+    if summary.get("task") == "multilabel":
+        from partlearn.cli._console_multilabel import print_multilabel
+
+        print_multilabel(summary, _show)
+        return
     _print_results(summary)
     if summary["published"]:
         _print_published(summary)

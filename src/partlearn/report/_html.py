@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from partlearn.report import _format
-from partlearn.report._figures import figures
+from partlearn.report._figures import Figure, figures
 from partlearn.report._tables import result_tables, win_tie_loss_rows
 
 __all__ = ["to_html"]
@@ -40,23 +40,36 @@ def to_html(summary: Mapping[str, Any]) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    # Our own SVG is markup; its texts were escaped by matplotlib and by us.
-    drawn = [{**f, "svg": Markup(f["svg"])} for f in figures(summary)]
+
+    def trusted(drawn: list[Figure]) -> list[dict[str, str]]:
+        # Our own SVG is markup; its texts were escaped by matplotlib and by us.
+        return [{**f, "svg": Markup(f["svg"])} for f in drawn]
+
+    shared = {
+        "s": summary,
+        "empty": _format.EMPTY,
+        "facts": _format.fact_list(summary["facts"]),
+        "seconds": _format.seconds,
+    }
+    if summary.get("task") == "multilabel":
+        from partlearn.report._multilabel._html import TEMPLATE, page_parts
+
+        parts = page_parts(summary)
+        parts["figures"] = trusted(parts["figures"])
+        return environment.get_template(TEMPLATE).render(shared | parts)
+    drawn = trusted(figures(summary))
     columns, rows = win_tie_loss_rows(summary)
     return environment.get_template("report.html.j2").render(
-        s=summary,
+        shared,
         tables=result_tables(summary),
         wtl={"columns": columns, "rows": rows},
-        empty=_format.EMPTY,
         figures=drawn,
-        facts=_format.fact_list(summary["facts"]),
         sections=_sections(summary, bool(drawn)),
         name=_format.data_name,
         score=_format.score,
         signed=_format.signed,
         dims=_format.dims,
         pvalue=_format.pvalue,
-        seconds=_format.seconds,
     )
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from partlearn.benchmark import Store, load_rows, published_figures
 from partlearn.report._compare import effects, ranking, win_tie_loss_table
 from partlearn.report._costs import costs
+from partlearn.report._multilabel._summary import summarize_multilabel
 from partlearn.report._views import views
 
 __all__ = ["Summary", "summarize"]
@@ -58,6 +59,8 @@ def summarize(folder: str | Path) -> Summary:
             f"{Path(folder)} holds no finished run (plan.json, run.json). "
             "`partlearn bench PLAN --out FOLDER` makes one."
         )
+    if plan.get("task") == "multilabel":
+        return summarize_multilabel(folder, plan, run)
     results, timings = load_rows(folder)
     metric = plan["metrics"][0]
     cells = _cells(plan, results, metric)

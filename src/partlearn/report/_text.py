@@ -65,6 +65,10 @@ def to_markdown(summary: Mapping[str, Any]) -> str:
     str
         Tables of results, published figures, win/tie/loss, costs and failures.
     """
+    if summary.get("task") == "multilabel":
+        from partlearn.report._multilabel._text import markdown
+
+        return markdown(summary)
     lines = [f"# {_md(summary['title'])}", ""]
     if summary["citation"]:
         lines += [f"Published figures: {_md(summary['citation'])}.", ""]
@@ -201,6 +205,10 @@ def to_latex(summary: Mapping[str, Any]) -> str:
     str
         One table per protocol; needs the package booktabs.
     """
+    if summary.get("task") == "multilabel":
+        from partlearn.report._multilabel._text import latex
+
+        return latex(summary)
     lines: list[str] = []
     for table in result_tables(summary):
         names = ["data", "learner", *summary["reducers"]]

@@ -1,0 +1,1 @@
+"""Reports on partial multi-label runs: curves, areas, and controls beside them."""

@@ -1,0 +1,148 @@
+"""Comparisons for multi-label runs: against the controls, and ranks."""
+
+# SPDX-License-Identifier: BSD-3-Clause
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from partlearn.benchmark import (
+    average_ranks,
+    corrected_resampled_t,
+    friedman,
+    holm,
+    nemenyi_cliques,
+    nemenyi_critical_difference,
+    wilcoxon_holm,
+    win_tie_loss,
+)
+from partlearn.report._multilabel._areas import is_better, signed_areas
+
+__all__ = ["against", "ranks"]
+
+Cells = Sequence[Mapping[str, Any]]
+
+
+def _by_block(
+    cells: Cells, metric: str
+) -> dict[tuple[Any, ...], dict[str, Mapping[str, Any]]]:
+    blocks: dict[tuple[Any, ...], dict[str, Mapping[str, Any]]] = {}
+    for cell in cells:
+        if cell["metric"] == metric and cell["area"] is not None:
+            key = tuple(cell[k] for k in ("data", "r", "labels", "learner"))
+            blocks.setdefault(key, {})[cell["method"]] = cell
+    return blocks
+
+
+def against(
+    cells: Cells, metric: str, methods: Sequence[str], control: str, folds: int
+) -> list[dict[str, Any]]:
+    """Compare every method with a control, over all blocks that have both.
+
+    Parameters
+    ----------
+    cells : sequence of dict
+        From :func:`cells`.
+    metric : str
+        The score.
+    methods : sequence of str
+        Methods to compare.
+    control : str
+        The control.
+    folds : int
+        Folds of the plan: how much of the rows a test part has.
+
+    Returns
+    -------
+    list of dict
+        Mean difference (more is better), wins, ties and losses by the corrected
+        resampled t test within blocks, blocks above, and a Wilcoxon p value over
+        blocks, corrected by Holm over the methods.
+    """
+    blocks = _by_block(cells, metric)
+    found: list[dict[str, Any]] = []
+    for method in methods:
+        both = [b for b in blocks.values() if method in b and control in b]
+        if not both or method == control:
+            continue
+        outcomes, differences = [], []
+        for block in both:
+            a, b = signed_areas(block[method]), signed_areas(block[control])
+            keys = [key for key in a if key in b]
+            ours, theirs = [a[key] for key in keys], [b[key] for key in keys]
+            differences.append(float(np.mean(ours)) - float(np.mean(theirs)))
+            if len(keys) > 1:
+                outcomes.append(
+                    corrected_resampled_t(ours, theirs, test_fraction=1 / folds)
+                )
+        count = win_tie_loss(outcomes)
+        pair = np.column_stack([differences, np.zeros(len(differences))])
+        raw = float(wilcoxon_holm(pair)[0, 1]) if len(differences) > 1 else 1.0
+        found.append(
+            {
+                "metric": metric,
+                "method": method,
+                "control": control,
+                "n_blocks": len(both),
+                "n_above": int(np.sum(np.array(differences) > 0)),
+                "difference": float(np.mean(differences)),
+                "win": count.win,
+                "tie": count.tie,
+                "loss": count.loss,
+                "p": raw,
+            }
+        )
+    for entry, p in zip(found, holm([e["p"] for e in found]), strict=True):
+        entry["p"] = float(p)
+        entry["beats"] = bool(p < 0.05 and entry["difference"] > 0)
+    return found
+
+
+def ranks(cells: Cells, metric: str, methods: Sequence[str]) -> list[dict[str, Any]]:
+    """Average ranks with Friedman, Wilcoxon-Holm and Nemenyi, for one score.
+
+    Parameters
+    ----------
+    cells : sequence of dict
+        From :func:`cells`.
+    metric : str
+        The score.
+    methods : sequence of str
+        Methods with an order of features.
+
+    Returns
+    -------
+    list of dict
+        One, over the blocks that have every method; none with fewer than two such
+        blocks or three methods.
+    """
+    # A method that failed everywhere must not empty the table.
+    blocks = _by_block(cells, metric)
+    there = [m for m in methods if any(m in block for block in blocks.values())]
+    rows = [
+        [is_better(metric) * block[m]["area"] for m in there]
+        for block in blocks.values()
+        if all(m in block for m in there)
+    ]
+    if len(rows) < 2 or len(there) < 3:
+        return []
+    scores = np.array(rows)
+    test = friedman(scores)
+    places = average_ranks(scores)
+    critical = nemenyi_critical_difference(len(there), len(rows))
+    return [
+        {
+            "protocol": metric,
+            "metric": metric,
+            "reducers": there,
+            "ranks": places.tolist(),
+            "n_blocks": len(rows),
+            "friedman": test.statistic,
+            "friedman_p": test.p_value,
+            "iman_davenport_p": test.iman_davenport_p_value,
+            "wilcoxon_holm": wilcoxon_holm(scores).tolist(),
+            "critical_difference": critical,
+            "cliques": [m for *_, m in nemenyi_cliques(places, critical)],
+        }
+    ]

@@ -1,0 +1,107 @@
+"""Markdown and LaTeX of a multi-label report."""
+
+# SPDX-License-Identifier: BSD-3-Clause
+
+from collections.abc import Mapping
+from typing import Any
+
+from partlearn.report import _format
+from partlearn.report._multilabel._tables import (
+    against_table,
+    metric_name,
+    published_table,
+    rank_table,
+    result_tables,
+    set_name,
+)
+from partlearn.report._text import _md, _md_table, _tex
+
+__all__ = ["latex", "markdown"]
+
+
+def markdown(summary: Mapping[str, Any]) -> str:
+    """Render the summary of a multi-label run as Markdown."""
+    lines = [f"# {_md(summary['title'])}", ""]
+    if summary["citation"]:
+        lines += [f"Published figures: {_md(summary['citation'])}.", ""]
+    for note in summary["notes"]:
+        lines += [f"> {_md(note)}", ""]
+    if summary["published"]:
+        lines += ["## Published, measured, difference", ""]
+        lines += _plain(published_table(summary))
+    lines += ["## Results", ""]
+    for metric in summary["metrics"]:
+        for table in result_tables(summary, metric):
+            lines += [f"{_md(table['caption']).capitalize()}:", ""]
+            rows = [_result_row(row) for row in table["rows"]]
+            lines += _md_table(["method", *(_md(h) for h in table["head"])], rows)
+    for key, title in (
+        ("against_random", "Against random order"),
+        ("against_frequency", "Against label frequency"),
+    ):
+        if summary[key]:
+            lines += [f"## {title}", "", *_plain(against_table(summary, key))]
+    for ranking in summary["ranking"]:
+        lines += [f"## Ranks by {metric_name(ranking['metric'])}", ""]
+        p = _format.pvalue(ranking["friedman_p"])
+        lines += [f"Friedman p = {p} over {ranking['n_blocks']} combinations.", ""]
+        lines += _plain(rank_table(ranking, summary["reference"]))
+    lines += _problems(summary)
+    lines += ["## Run facts", ""]
+    facts = _format.fact_list(summary["facts"])
+    lines += [f"- {key}: {_md(value)}" for key, value in facts]
+    return "\n".join(lines) + "\n"
+
+
+def _result_row(row: Mapping[str, Any]) -> list[str]:
+    name = _md(row["method"]) + (" (control)" if row["control"] else "")
+    return [
+        name,
+        *(f"**{c['text']}**" if c["best"] else c["text"] for c in row["cells"]),
+    ]
+
+
+def _plain(table: Mapping[str, Any]) -> list[str]:
+    rows = [[_md(cell) for cell in row] for row in table["rows"]]
+    return _md_table([_md(cell) for cell in table["head"]], rows)
+
+
+def _problems(summary: Mapping[str, Any]) -> list[str]:
+    lines: list[str] = []
+    if summary["absent"]:
+        lines += ["## Data that was not there", ""]
+        lines += [f"- {_md(a['name'])}: {_md(a['reason'])}" for a in summary["absent"]]
+        lines.append("")
+    if summary["failures"]:
+        lines += ["## Failures", ""]
+        lines += [
+            f"- {_md(set_name(f['data'], f['r']))}, {_md(f['reducer'])}, "
+            f"{_md(f['learner'])}, {f['labels']} ({f['n_jobs']} jobs): "
+            f"{f['error']}: {_md(f['message'])}"
+            for f in summary["failures"]
+        ]
+        lines.append("")
+    return lines
+
+
+def latex(summary: Mapping[str, Any]) -> str:
+    """Render the result tables of a multi-label run as LaTeX."""
+    lines: list[str] = []
+    for metric in summary["metrics"]:
+        for table in result_tables(summary, metric):
+            lines += [
+                r"\begin{table}",
+                rf"\caption{{{_tex(table['caption'])}}}",
+                r"\begin{tabular}{l" + "r" * len(table["head"]) + "}",
+                r"\toprule",
+                " & ".join(["method", *(_tex(h) for h in table["head"])]) + r" \\",
+                r"\midrule",
+            ]
+            for row in table["rows"]:
+                cells = [
+                    rf"\textbf{{{_tex(c['text'])}}}" if c["best"] else _tex(c["text"])
+                    for c in row["cells"]
+                ]
+                lines.append(" & ".join([_tex(row["method"]), *cells]) + r" \\")
+            lines += [r"\bottomrule", r"\end{tabular}", r"\end{table}", ""]
+    return "\n".join(lines)
