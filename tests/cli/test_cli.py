@@ -257,7 +257,7 @@ def test_select_by_share(run, pets, tmp_path):
             ["disambiguate", "{pets}", "--out", "{out}", "--param", "zzz=1"],
             "no parameter `zzz`",
         ),
-        (["report", "absent-folder"], "holds no finished run"),
+        (["report", "{out}"], "holds no finished run"),
         (["bench", "absent.toml"], "no such plan file"),
         (["bench", "cenda-table7", "--out", "{out}"], "none of the plan's data sets"),
         (["bench", "demo", "--scheduler", "nonsense://x"], "nonsense"),
@@ -273,6 +273,7 @@ def test_bad_use_is_code_2_and_one_sentence(run, pets, tmp_path, arguments, mess
     assert message in err
     assert "Traceback" not in err
     assert out == ""
+    assert not (tmp_path / "o.csv").exists()
 
 
 def test_method_without_confidences(run, pets, tmp_path):

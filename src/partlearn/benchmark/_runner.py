@@ -59,10 +59,10 @@ class RunResult:
     folder: Path
     rows: list[dict[str, Any]] = field(repr=False)
     absent: list[dict[str, str]]
-    n_failed: int
-    n_executed: int
-    wall_time: float
-    work_time: float
+    n_failed: int = 0
+    n_executed: int = 0
+    wall_time: float = 0.0
+    work_time: float = 0.0
 
 
 def make_engine(workers: int | None = 1, scheduler: str | None = None) -> Engine:
@@ -160,6 +160,8 @@ def run_plan(
     start = perf_counter()
     plan = check_methods(plan)
     data, absent = load_plan_data(plan, data_folder)
+    if not data:  # nothing to run: leave no empty folder behind
+        return RunResult(Path(folder), [], absent)
     jobs = expand(plan, data)
     store = Store(folder)
     store.clean()

@@ -22,6 +22,7 @@ def _atomic(path: Path, write: Callable[[Path], None]) -> None:
     """Write beside ``path`` and rename, so that a reader never sees half a file."""
     # Not mkstemp: its files are for their owner only, whatever the umask says.
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")
+    path.parent.mkdir(parents=True, exist_ok=True)
     try:
         write(temporary)
         os.replace(temporary, path)
@@ -35,7 +36,7 @@ class Store:
     Parameters
     ----------
     folder : str or Path
-        Created when it does not exist.
+        Created when something is first kept in it: reading leaves no trace.
 
     Examples
     --------
@@ -52,8 +53,6 @@ class Store:
         self.folder = Path(folder)
         self._jobs = self.folder / "jobs"
         self._reductions = self.folder / "reductions"
-        self._jobs.mkdir(parents=True, exist_ok=True)
-        self._reductions.mkdir(exist_ok=True)
 
     def clean(self) -> None:
         """Remove what a killed run left half-written."""

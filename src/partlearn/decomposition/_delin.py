@@ -74,9 +74,9 @@ None, default=None
     random_state : int, RandomState instance or None, default=None
         Decides between labels with equal votes; None is a fixed seed.
     search : neighbour transformer, default=None
-        Search for the neighbours that vote, for example ``PyNNDescentTransformer``;
-        advisable above 20,000 rows. It must offer `n_neighbors` besides the row
-        itself. None is an exact search.
+        Search for the neighbours that vote, for example ``PyNNDescentTransformer``,
+        for more rows than the exact search, which None stands for, can manage. It
+        must offer `n_neighbors` besides the row itself.
     n_jobs : int or None, default=None
         Threads of the exact search; the result does not depend on it.
 

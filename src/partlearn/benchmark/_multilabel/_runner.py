@@ -94,6 +94,8 @@ def run_multilabel(
     start = perf_counter()
     plan = check_multilabel(plan)
     data, absent = load_multilabel(plan, data_folder)
+    if not data:  # nothing to run: leave no empty folder behind
+        return RunResult(Path(folder), [], absent)
     jobs = expand_multilabel(plan, data)
     store = Store(folder)
     store.clean()
