@@ -12,7 +12,6 @@ __all__ = [
     "METRICS",
     "area",
     "f1_scores",
-    "mean_over",
     "ranking_scores",
     "tuned_thresholds",
 ]
@@ -149,19 +148,3 @@ def area(x: Sequence[float], y: Sequence[float]) -> float:
     if width <= 0:
         return float(height.mean())
     return float(np.trapezoid(height, at) / width)
-
-
-def mean_over(rows: Sequence[dict[str, float]]) -> dict[str, float]:
-    """Mean of each score over several predictions.
-
-    Parameters
-    ----------
-    rows : sequence of dict
-        Scores with the same names.
-
-    Returns
-    -------
-    dict
-        Means.
-    """
-    return {name: float(np.mean([row[name] for row in rows])) for name in rows[0]}

@@ -1,0 +1,189 @@
+"""Plans for multi-label data: what they say, and where they are wrong."""
+
+import numpy as np
+import pytest
+
+from partlearn.benchmark import (
+    PlanError,
+    check_methods,
+    list_plans,
+    load_plan,
+    load_plan_data,
+    parse_plan,
+)
+from partlearn.benchmark._multilabel._data import load_multilabel
+from partlearn.benchmark._multilabel._jobs import expand_multilabel, points
+from partlearn.benchmark._multilabel._plan import MultilabelPlan
+
+BASE = """
+[plan]
+name = "small"
+task = "multilabel"
+folds = 2
+{head}
+[[data]]
+source = "sklearn:multilabel"
+{data}
+[[selectors]]
+class = "TRACE"
+{selector}
+[[learners]]
+class = "MLKNN"
+{tail}
+"""
+
+
+def text(head="", data="r = 1", selector="", tail=""):
+    return BASE.format(head=head, data=data, selector=selector, tail=tail)
+
+
+def test_defaults_are_the_sound_protocol():
+    plan = parse_plan(text())
+    assert isinstance(plan, MultilabelPlan)
+    assert plan.percentages == tuple(range(1, 21))
+    assert plan.labels == ("candidates", "clean")
+    assert plan.random_draws == 20
+    assert plan.metrics[0] == "average_precision"
+    assert plan.data[0].noise == "add"
+    assert [m.name for m in plan.reducers] == ["TRACE"]
+
+
+def test_every_field():
+    plan = parse_plan(
+        text(
+            head="percentages = [5, 20]\nlabels = ['clean']\nrandom_draws = 2\n"
+            "inner_folds = 4\nmetrics = ['coverage']\nreference = 'TRACE'\n"
+            "time_limit = 9\nnotes = ['x']",
+            data="r = [0.5, 1]\nnoise = 'rate'\nnoise_seeds = [3, 4]\ncounts = [1, 2]\n"
+            "learners = ['MLKNN']\nmax_rows = 50\nnote = 'y'",
+            tail="[[classifiers]]\nname = 'alone'\nclass = 'MLKNN'",
+        )
+    )
+    (data,) = plan.data
+    assert (data.r, data.noise_seeds, data.counts) == ((0.5, 1), (3, 4), (1, 2))
+    assert data.learners == ("MLKNN",)
+    assert plan.time_limit == 9
+    assert plan.classifiers[0].name == "alone"
+
+
+@pytest.mark.parametrize(
+    ("parts", "message"),
+    [
+        ({"head": "percentages = [0]"}, "above 0"),
+        ({"head": "labels = ['noisy']"}, "candidates, clean"),
+        ({"head": "protocols = ['inductive']"}, "unknown field `protocols`"),
+        ({"head": "reference = 'nobody'"}, "no selector is named 'nobody'"),
+        ({"data": "r = -1"}, "at least 0"),
+        ({"data": "r = 1\nnoise = 'loud'"}, "must be one of add"),
+        ({"data": "r = 1\nlearners = ['nobody']"}, "no learner is named"),
+        ({"selector": "name = 'random order'"}, "name of a control"),
+        ({"tail": "pass_confidence = true"}, "unknown field `pass_confidence`"),
+        (
+            {"tail": "[[classifiers]]\nname = 'TRACE'\nclass = 'MLKNN'"},
+            "two methods are named 'TRACE'",
+        ),
+        ({"tail": "[quick]\nselectors = ['nobody']"}, "no selectors entry"),
+    ],
+)
+def test_errors_say_where(parts, message):
+    with pytest.raises(PlanError, match=message):
+        parse_plan(text(**parts), origin="mine.toml", quick="quick" in str(parts))
+
+
+def test_quick_changes_what_it_names():
+    plan = parse_plan(
+        text(
+            head="reference = 'TRACE'",
+            tail="[[selectors]]\nclass = 'MIFS'\n[quick]\nselectors = ['MIFS']\n"
+            "percentages = [10]\nnoise_seeds = [7]\nrandom_draws = 1\nr = 2\n"
+            "inner_folds = 2\nlabels = ['clean']\nfolds = 3\nmax_rows = 40",
+        ),
+        quick=True,
+    )
+    assert plan.name == "small-quick"
+    assert [m.name for m in plan.reducers] == ["MIFS"]
+    assert plan.reference == ""
+    assert (plan.percentages, plan.random_draws, plan.folds) == ((10,), 1, 3)
+    (data,) = plan.data
+    assert (data.r, data.noise_seeds, data.max_rows) == ((2,), (7,), 40)
+
+
+def test_optional_methods_and_wrong_parameters():
+    missing = text(tail="[[selectors]]\nclass = 'NOPE'\noptional = true")
+    assert [m.name for m in check_methods(parse_plan(missing)).reducers] == ["TRACE"]
+    with pytest.raises(PlanError, match="no ranker named 'NOPE'"):
+        check_methods(parse_plan(missing.replace("optional = true", "")))
+    with pytest.raises(PlanError, match="no parameter `mi`"):
+        check_methods(parse_plan(text(selector="params = { mi = 1 }")))
+
+
+def test_data_without_noise_or_labels(tmp_path):
+    with pytest.raises(PlanError, match="give `r`"):
+        load_plan_data(parse_plan(text(data="")), None)
+    source = 'source = "sklearn:multilabel"'
+    rng = np.random.default_rng(0)
+    X, Y = rng.random((20, 3)), rng.random((20, 4)) < 0.5
+    np.savez(tmp_path / "plain.npz", X=X, Y=Y)
+    np.savez(tmp_path / "partial.npz", X=X, Y=Y, S=Y | (rng.random((20, 4)) < 0.3))
+    np.savez(tmp_path / "single.npz", X=X, y=np.arange(20) % 3)
+    plain = text(data="").replace(source, 'source = "plain"')
+    with pytest.raises(PlanError, match="no candidates; give `r`"):
+        load_plan_data(parse_plan(plain), tmp_path)
+    partial = text(data="max_rows = 10").replace(source, 'source = "partial"')
+    (data,), absent = load_plan_data(parse_plan(partial), tmp_path)
+    assert absent == []
+    assert data.candidates.shape == (10, 4)
+    single = text().replace(source, 'source = "single"')
+    with pytest.raises(PlanError, match="matrix of true labels"):
+        load_plan_data(parse_plan(single), tmp_path)
+    with pytest.raises(PlanError, match="asks for 4 of 3 features"):
+        load_plan_data(
+            parse_plan(plain.replace("[[sel", "r = 1\ncounts = 4\n[[sel", 1)), tmp_path
+        )
+    with pytest.raises(PlanError, match="30 folds of 10 rows"):
+        load_plan_data(parse_plan(partial.replace("folds = 2", "folds = 30")), tmp_path)
+
+
+def test_absent_data_is_listed(tmp_path):
+    plan = parse_plan(text().replace("sklearn:multilabel", "nowhere"))
+    data, absent = load_multilabel(plan, tmp_path)
+    assert data == []
+    assert "nowhere" in absent[0]["reason"]
+
+
+def test_jobs_have_controls_and_share_rankings():
+    plan = parse_plan(text(head="percentages = [5, 20]\nrandom_draws = 3"))
+    data, _ = load_multilabel(plan, None)
+    jobs = expand_multilabel(plan, data)
+    # Per fold: TRACE, 3 random orders, norm, ridge, all features, label frequency;
+    # each trained on candidates and on clean labels.
+    assert len(jobs) == 2 * 2 * (1 + 3 + 1 + 1 + 1 + 1)
+    assert len({job.id for job in jobs}) == len(jobs)
+    rankings = {j.reduction.id for j in jobs if j.reduction.reducer.cls}
+    assert len(rankings) == 2 * (1 + 3 + 1 + 1)
+    draws = {j.reduction.seed for j in jobs if j.reduction.reducer.name[:6] == "random"}
+    assert len(draws) == 2 * 3
+    assert points(plan, data[0]) == [(5, 2), (20, 8)]
+
+
+def test_scores_asked_for_do_not_change_a_job():
+    def ids(head):
+        plan = parse_plan(text(head=f"percentages = [5]\nrandom_draws = 1\n{head}"))
+        return [j.id for j in expand_multilabel(plan, load_multilabel(plan, None)[0])]
+
+    assert ids("metrics = ['coverage']") == ids("metrics = ['macro_f1']")
+    assert ids("fold_seed = 1") != ids("fold_seed = 2")
+
+
+def test_shipped_plans():
+    names = [n for n in list_plans() if n.startswith("pml-")]
+    tables = [f"pml-fsla-table{i}" for i in range(2, 9)]
+    wanted = [*tables, "pml-fsla-figure4", "pml-fsla-figure5", "pml-sound"]
+    assert set(names) == {*wanted, *(f"{n}-quick" for n in wanted)}
+    for name in names:
+        plan = check_methods(load_plan(name))
+        assert isinstance(plan, MultilabelPlan)
+        assert plan.reducers
+    sound = load_plan("pml-sound")
+    # Seeds below 9000 were used in development.
+    assert all(min(d.noise_seeds) > 9000 for d in sound.data)

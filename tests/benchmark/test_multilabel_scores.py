@@ -1,0 +1,214 @@
+"""Scores, thresholds, machines and the protocol of multi-label comparisons."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.svm import LinearSVC
+
+from partlearn.benchmark._multilabel import _newton, _protocol, _svm
+from partlearn.benchmark._multilabel._newton import squared_hinge
+from partlearn.benchmark._multilabel._protocol import (
+    draw_candidates,
+    n_selected,
+    split,
+    unit_scaled,
+)
+from partlearn.benchmark._multilabel._published import published_scores
+from partlearn.benchmark._multilabel._rank import CONTROLS, order_of, ordered
+from partlearn.benchmark._multilabel._scores import (
+    area,
+    f1_scores,
+    ranking_scores,
+    tuned_thresholds,
+)
+from partlearn.benchmark._multilabel._svm import LinearSVM
+from partlearn.metrics import (
+    average_precision,
+    coverage,
+    macro_f1,
+    micro_f1,
+    ranking_loss,
+)
+
+
+def test_ranking_scores_by_hand():
+    Y = np.array([[1, 0, 1], [0, 0, 0]], dtype=bool)
+    S = np.array([[0.9, 0.5, 0.1], [0.3, 0.2, 0.1]])
+    # Ranks 1 and 3 are true: (1/1 + 2/3) / 2; one of two pairs is wrong; (3 - 1) / 3.
+    found = ranking_scores(Y, S)
+    assert found["average_precision"] == pytest.approx(5 / 6)
+    assert found["ranking_loss"] == pytest.approx(1 / 2)
+    assert found["coverage"] == pytest.approx(2 / 3)
+
+
+@pytest.mark.parametrize("ties", [False, True])
+def test_ranking_scores_equal_the_public_ones(ties):
+    rng = np.random.default_rng(0)
+    Y = rng.random((60, 7)) < 0.3
+    Y[0], Y[1] = True, False
+    S = rng.random(Y.shape)
+    if ties:
+        S = np.round(S, 1) + 0.05
+    found = ranking_scores(Y, S)
+    assert found["average_precision"] == pytest.approx(average_precision(Y, S))
+    assert found["ranking_loss"] == pytest.approx(ranking_loss(Y, S))
+    assert found["coverage"] == pytest.approx(coverage(Y, S))
+
+
+def test_ranking_scores_refuse_what_cannot_be_ranked():
+    Y = np.array([[True, False]])
+    with pytest.raises(ValueError, match="hard predictions"):
+        ranking_scores(Y, np.array([[1.0, 0.0]]))
+    with pytest.raises(ValueError, match="NaN"):
+        ranking_scores(Y, np.array([[np.nan, 0.0]]))
+    with pytest.raises(ValueError, match="No row"):
+        ranking_scores(np.array([[True, True]]), np.array([[0.5, 0.2]]))
+
+
+def test_f1_by_hand_and_as_the_public_ones():
+    Y = np.array([[1, 0, 0], [1, 1, 0], [0, 1, 0]], dtype=bool)
+    P = np.array([[1, 0, 0], [0, 1, 0], [1, 1, 0]], dtype=bool)
+    found = f1_scores(Y, P)
+    # Labels: 2*1/(2+2), 2*2/(2+2), nothing true nor predicted counts 0.
+    assert found["macro_f1"] == pytest.approx((0.5 + 1 + 0) / 3)
+    assert found["micro_f1"] == pytest.approx(2 * 3 / 8)
+    assert found["macro_f1"] == macro_f1(Y, P, zero_division=0)
+    assert found["micro_f1"] == micro_f1(Y, P)
+    nothing = np.zeros((2, 2), dtype=bool)
+    assert f1_scores(nothing, nothing)["micro_f1"] == 0
+
+
+def test_thresholds_by_hand():
+    S = np.array([[0.9, 0.5, 0.1], [0.8, 0.5, 0.2], [0.7, 0.5, 0.3], [0.1, 0.4, 0.4]])
+    Y = np.array([[1, 1, 0], [0, 0, 0], [1, 0, 0], [0, 0, 0]], dtype=bool)
+    # Label 0: predicting 1, 2, 3, 4 rows gives F1 2/3, 1/2, 4/5, 2/3.
+    # Label 1: the three tied rows go together, 2/4, before all four, 2/5.
+    found = tuned_thresholds(Y, S)
+    assert found.tolist() == [0.7, 0.5, np.inf]
+
+
+def test_area_by_hand():
+    assert area([1, 3, 2], [0.0, 2.0, 1.0]) == pytest.approx(1.0)
+    assert area([1, 2, 5], [0.0, 1.0, 1.0]) == pytest.approx((0.5 + 3) / 4)
+    assert area([100], [0.7]) == 0.7
+
+
+@pytest.mark.parametrize("C", [0.1, 10.0])
+def test_machines_are_those_of_liblinear(C):
+    rng = np.random.default_rng(0)
+    X = rng.random((80, 4))
+    Y = rng.normal(size=(80, 3)) + X[:, :3] > 0.6
+    W = squared_hinge(np.column_stack([X, np.ones(80)]), Y, C)
+    for j in range(3):
+        machine = LinearSVC(C=C, dual=False, tol=1e-8).fit(X, Y[:, j])
+        expected = np.append(machine.coef_[0], machine.intercept_)
+        np.testing.assert_allclose(W[:, j], expected, atol=1e-4)
+
+
+def test_machines_do_not_depend_on_blocks_of_rows(monkeypatch):
+    rng = np.random.default_rng(1)
+    X, Y = rng.random((50, 6)), rng.random((50, 4)) < 0.5
+    whole = squared_hinge(X, Y, 1.0)
+    monkeypatch.setattr(_newton, "_BLOCK", 100)
+    np.testing.assert_allclose(squared_hinge(X, Y, 1.0), whole, atol=1e-10)
+
+
+def test_machines_are_stationary_on_separable_rows():
+    X = np.array([[1.0, 0.0], [1.0, 1e6], [1.0, -1e6], [1.0, 3.0]])
+    Y = np.array([[1], [1], [0], [0]], dtype=bool)
+    w, y = squared_hinge(X, Y, 100.0), np.where(Y, 1.0, -1.0)
+    slack = np.maximum(1 - y * (X @ w), 0)
+    gradient = w - 2 * 100 * X.T @ (y * slack)
+    assert np.abs(gradient).max() < 1e-3
+
+
+@pytest.mark.parametrize("few", [0, 100])
+def test_svm_decides_constant_labels_and_keeps_held_out_scores(monkeypatch, few):
+    monkeypatch.setattr(_svm, "FEW_FEATURES", few)
+    rng = np.random.default_rng(0)
+    X = rng.random((60, 5)) * (rng.random((60, 5)) < 0.15)
+    Y = np.column_stack([X[:, 0] > 0, np.ones(60, bool), np.zeros(60, bool)])
+    model = LinearSVM(C=(1.0, 10.0), inner_folds=2, random_state=0).fit(X, Y)
+    assert model.C_ in (1.0, 10.0)
+    assert model.held_out_scores_.shape == Y.shape
+    predicted = model.predict(X)
+    assert predicted[:, 1].all()
+    assert not predicted[:, 2].any()
+    assert (predicted[:, 0] == Y[:, 0]).mean() > 0.9
+
+
+def test_scaling_sees_training_rows_only():
+    X = np.array([[0.0, 5.0, 1.0], [2.0, 5.0, 3.0], [4.0, 6.0, 0.0]])
+    train = np.array([0, 1])
+    expected = [[0, 0, 0], [1, 0, 1], [2, 0, 0]]
+    np.testing.assert_allclose(unit_scaled(X, train), expected)
+    np.testing.assert_allclose(unit_scaled(sparse.csr_array(X), train), expected)
+
+
+def test_what_would_not_fit_is_refused(monkeypatch):
+    monkeypatch.setattr(_protocol, "DENSE_BYTES", 10)
+    with pytest.raises(ValueError, match="max_rows"):
+        unit_scaled(np.ones((3, 3)), np.array([0]))
+
+
+def test_folds_cover_all_rows_and_change_with_the_seed():
+    parts = [split(20, 4, fold, 0, 5) for fold in range(4)]
+    assert sorted(np.concatenate([test for _, test in parts])) == list(range(20))
+    assert all(set(train).isdisjoint(test) for train, test in parts)
+    other = split(20, 4, 0, 0, 6)
+    assert not np.array_equal(parts[0][1], other[1])
+
+
+@pytest.mark.parametrize("noise", ["add", "average", "rate", "similarity"])
+def test_noise_keeps_true_labels_and_its_seed(noise):
+    Y = np.random.default_rng(0).random((30, 8)) < 0.3
+    C = draw_candidates(Y, noise, 2, 1, 0)
+    assert (C >= Y).all()
+    assert C.sum() > Y.sum()
+    np.testing.assert_array_equal(C, draw_candidates(Y, noise, 2, 1, 0))
+
+
+def test_number_of_features():
+    assert [n_selected(p, 103) for p in (1, 2, 20, 100)] == [1, 2, 21, 103]
+    assert n_selected(1, 16) == 1
+
+
+def test_equal_scores_are_shuffled():
+    order = ordered(np.array([1.0, 3.0, 1.0, 1.0, 1.0]), 0)
+    assert order[0] == 1
+    assert sorted(order) == [0, 1, 2, 3, 4]
+    seen = {tuple(ordered(np.zeros(5), seed)) for seed in range(5)}
+    assert len(seen) > 1
+
+
+def test_controls_by_hand():
+    X = np.array([[0.0, 1.0, 3.0], [1.0, 1.0, 3.0], [0.0, 1.0, 3.1], [1.0, 1.0, 3.0]])
+    C = np.array([[0], [1], [0], [1]], dtype=bool)
+    assert ordered(CONTROLS["column norm"](X, C), 0).tolist() == [2, 1, 0]
+    assert ordered(CONTROLS["ridge on candidates"](X, C), 0)[0] == 0
+    assert CONTROLS["random order"](X, C).tolist() == [0, 0, 0]
+
+
+class Ranked:
+    """A method that has been fitted."""
+
+    def __init__(self, **attributes):
+        vars(self).update(attributes)
+
+
+def test_order_of_a_method():
+    assert order_of(Ranked(ranking_=[2, 3, 1]), 0).tolist() == [2, 0, 1]
+    with pytest.raises(TypeError, match=r"\[\[classifiers\]\]"):
+        order_of(Ranked(), 0)
+    with pytest.raises(ValueError, match="no ranking"):
+        order_of(Ranked(ranking_=[1, 2], scores_=np.zeros(2)), 0)
+
+
+def test_published_scores():
+    figures = published_scores("PML-FSLA", "4, 5")
+    assert len(figures) == 160
+    yeast = figures["Yeast", "PML-FSLA", "average_precision"]
+    assert (yeast.mean, yeast.std) == (0.690, 0.0)
+    ablation = published_scores("PML-FSLA", "7")
+    assert np.isnan(ablation["Yeast", "PML-FSLA-q", "micro_f1"].std)
+    assert published_scores("PML-FSLA", "99") == {}
