@@ -165,7 +165,7 @@ def test_reduce_keeps_the_other_columns(run, pets, tmp_path):
     outcome = json.loads(text)
     assert (outcome["features_in"], outcome["features_out"]) == (2, 1)
     rows = table(out)
-    assert list(rows[0]) == ["cenda0", "id", "kind", "truth"]
+    assert list(rows[0]) == ["crisp0", "id", "kind", "truth"]
     assert rows[4]["kind"] == "horse|dog"
 
 
@@ -181,7 +181,7 @@ def test_blocks_give_the_same_table(run, pets, tmp_path, monkeypatch):
     whole, parts = tmp_path / "whole.parquet", tmp_path / "parts.parquet"
     model = tmp_path / "m.skops"
     source = tmp_path / "pets.parquet"
-    arguments = ("reduce", pets, *COMMON, "--save", model)
+    arguments = ("reduce", pets, *COMMON, "--method", "cenda", "--save", model)
     assert run(*arguments, "--out", whole)[0] == 0
     import pyarrow.csv
     import pyarrow.parquet as pq
@@ -220,7 +220,7 @@ def test_select_by_share(run, pets, tmp_path):
     )
     assert code == 0, err
     outcome = json.loads(text)
-    assert outcome["method"] == "SAUTE"
+    assert outcome["method"] == "CRISPSelector"
     assert outcome["features"][0] in {"weight", "height"}
     assert len(outcome["features"]) == 1
 
@@ -236,8 +236,8 @@ def test_select_by_share(run, pets, tmp_path):
             "Did you mean CENDA",
         ),
         (
-            ["reduce", "{pets}", "--out", "{out}", "--param", "mue=1"],
-            "no parameter `mue`. Did you mean `mu`",
+            ["reduce", "{pets}", "--out", "{out}", "--param", "n_fold=3"],
+            "no parameter `n_fold`. Did you mean `n_folds`",
         ),
         (["reduce", "{pets}", "--out", "{out}", "--param", "mu"], "name=value"),
         (

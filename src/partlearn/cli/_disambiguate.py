@@ -18,7 +18,7 @@ def disambiguate(
     out: Out,
     method: Annotated[
         str, typer.Option(help="Reducer, selector or learner that leaves confidences.")
-    ] = "cenda",
+    ] = "crisp",
     labels: Labels = None,
     sep: Sep = None,
     truth: Annotated[

@@ -28,7 +28,7 @@ Param = Annotated[
 def reduce(
     data: Input,
     out: Out,
-    method: Annotated[str, typer.Option(help="Reducer, such as cenda.")] = "cenda",
+    method: Annotated[str, typer.Option(help="Reducer, such as cenda.")] = "crisp",
     labels: Labels = None,
     sep: Sep = None,
     truth: Truth = None,
@@ -55,7 +55,9 @@ def reduce(
 def select(
     data: Input,
     out: Out,
-    method: Annotated[str, typer.Option(help="Selector, such as saute.")] = "saute",
+    method: Annotated[
+        str, typer.Option(help="Selector, such as saute.")
+    ] = "crisp-selector",
     labels: Labels = None,
     sep: Sep = None,
     truth: Truth = None,
