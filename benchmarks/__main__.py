@@ -36,6 +36,17 @@ def _cases_in(path: Path) -> Iterator[tuple[str, str]]:
                 yield node.name, ast.literal_eval(mark.args[0])
 
 
+def scripts(folder: Path = HERE) -> dict[str, str]:
+    """Files that are commands of their own, each with what it does."""
+    found = {}
+    for path in sorted(folder.glob("[!_]*.py")):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        names = {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
+        if "main" in names and not list(_cases_in(path)):
+            found[path.stem] = (ast.get_docstring(tree) or "").split("\n")[0]
+    return found
+
+
 def environment() -> dict[str, Any]:
     """Versions and thread pools: what a ratio may depend on."""
     from importlib.metadata import PackageNotFoundError, version
@@ -105,6 +116,9 @@ def main(arguments: list[str] | None = None) -> int:
     known = discover()
     if options.list:
         print("\n".join(known))
+        print("\nCommands of their own:")
+        for name, about in scripts().items():
+            print(f"  python -m benchmarks.{name:20} {about}")
         return 0
     unknown = sorted(set(options.cases) - set(known))
     if unknown:
