@@ -100,6 +100,7 @@ def print_summary(summary: Mapping[str, Any]) -> None:
         print_multilabel(summary, _show)
         return
     _print_results(summary)
+    _print_ranks(summary)
     if summary["published"]:
         _print_published(summary)
     if summary["win_tie_loss"]:
@@ -108,9 +109,9 @@ def print_summary(summary: Mapping[str, Any]) -> None:
 
 def _print_results(summary: Mapping[str, Any]) -> None:
     from partlearn.report._format import EMPTY, data_name, score
-    from partlearn.report._tables import result_tables
+    from partlearn.report._tables import method_label, result_tables
 
-    names = ["no reduction" if n == "none" else n for n in summary["reducers"]]
+    names = [method_label(summary, name) for name in summary["reducers"]]
     for table in result_tables(summary):
         rows = []
         for row in table["rows"]:
@@ -124,6 +125,26 @@ def _print_results(summary: Mapping[str, Any]) -> None:
             f"(mean ± std over {summary['facts']['folds']} folds, * best)"
         )
         _show(title, ["data", "learner", *names], rows, left=2)
+
+
+def _print_ranks(summary: Mapping[str, Any]) -> None:
+    from partlearn.report._format import pvalue
+    from partlearn.report._tables import overview_rows, rank_rows, unranked_note
+
+    for entry in summary["overview"]:
+        head, rows = overview_rows(entry, summary)
+        title = f"Average rank / mean {summary['metric']}, {entry['protocol']} protocol"
+        _show(title, head, rows, left=1)
+    for entry in summary["ranking"]:
+        head, rows = rank_rows(entry, summary)
+        title = (
+            f"Ranks over {entry['n_blocks']} {entry['over']}, {entry['protocol']}: "
+            f"Friedman p = {pvalue(entry['friedman_p'])}, critical difference "
+            f"{entry['critical_difference']:.2f}, Wilcoxon p corrected by Holm"
+        )
+        _show(title, head, rows, left=1)
+    if note := unranked_note(summary):
+        print(note)
 
 
 def _print_published(summary: Mapping[str, Any]) -> None:

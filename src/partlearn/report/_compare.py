@@ -19,9 +19,19 @@ from partlearn.benchmark import (
     win_tie_loss,
 )
 
-__all__ = ["effects", "ranking", "win_tie_loss_table"]
+__all__ = [
+    "complete_blocks",
+    "effects",
+    "ranked_reducers",
+    "ranking",
+    "win_tie_loss_table",
+]
+
+# With fewer data sets no signed-rank test can reach 0.05.
+FEWEST_DATA_SETS = 6
 
 Row = Mapping[str, Any]
+Block = tuple[str, int | None, str]
 
 
 def _fold_scores(
@@ -110,22 +120,29 @@ def _count(
     }
 
 
-def _score_table(
+def ranked_reducers(plan: Mapping[str, Any]) -> list[str]:
+    """Names of the reducers that are compared; references are not."""
+    return [m["name"] for m in plan["reducers"] if m.get("ranked", True)]
+
+
+def complete_blocks(
     plan: Mapping[str, Any], cells: Sequence[Row], protocol: str
-) -> tuple[list[str], np.ndarray]:
-    """Means with one row per (data, r, learner) that has every reducer."""
-    names = [m["name"] for m in plan["reducers"]]
-    blocks: dict[tuple[Any, ...], dict[str, float]] = {}
+) -> dict[Block, dict[str, float]]:
+    """Means by (data, r, learner) and reducer, where every ranked reducer has one."""
+    blocks: dict[Block, dict[str, float]] = {}
     for cell in cells:
         if cell["protocol"] == protocol and cell["mean"] is not None:
             key = (cell["data"], cell["r"], cell["learner"])
             blocks.setdefault(key, {})[cell["reducer"]] = cell["mean"]
-    rows = [[b[n] for n in names] for b in blocks.values() if len(b) == len(names)]
-    return names, np.array(rows).reshape(len(rows), len(names))
+    names = set(ranked_reducers(plan))
+    return {key: block for key, block in blocks.items() if names <= set(block)}
 
 
 def ranking(plan: Mapping[str, Any], cells: Sequence[Row]) -> list[dict[str, Any]]:
     """Average ranks, Friedman, Wilcoxon-Holm and Nemenyi, per protocol.
+
+    Combinations of one data set are no independent evidence, so that with enough data
+    sets each one counts once, by its mean over r and learners, in a second entry.
 
     Returns
     -------
@@ -133,28 +150,38 @@ def ranking(plan: Mapping[str, Any], cells: Sequence[Row]) -> list[dict[str, Any
         Empty with fewer than three reducers or two complete blocks.
     """
     found = []
+    names = ranked_reducers(plan)
     for protocol in plan["protocols"]:
-        names, scores = _score_table(plan, cells, protocol)
-        if scores.shape[0] < 2 or scores.shape[1] < 3:
+        blocks = complete_blocks(plan, cells, protocol)
+        if len(blocks) < 2 or len(names) < 3:
             continue
-        test = friedman(scores)
-        critical = nemenyi_critical_difference(len(names), scores.shape[0])
-        ranks = average_ranks(scores)
-        found.append(
-            {
-                "protocol": protocol,
-                "reducers": names,
-                "ranks": ranks.tolist(),
-                "n_blocks": int(scores.shape[0]),
-                "friedman": test.statistic,
-                "friedman_p": test.p_value,
-                "iman_davenport_p": test.iman_davenport_p_value,
-                "wilcoxon_holm": wilcoxon_holm(scores).tolist(),
-                "critical_difference": critical,
-                "cliques": [m for *_, m in nemenyi_cliques(ranks, critical)],
-            }
-        )
+        scores = np.array([[b[n] for n in names] for b in blocks.values()])
+        tested = _tested(scores, names)
+        found.append({"protocol": protocol, "over": "combinations"} | tested)
+        data = [key[0] for key in blocks]
+        sets = list(dict.fromkeys(data))
+        if FEWEST_DATA_SETS <= len(sets) < len(blocks):
+            means = [scores[[d == name for d in data]].mean(axis=0) for name in sets]
+            tested = _tested(np.array(means), names)
+            found.append({"protocol": protocol, "over": "data sets"} | tested)
     return found
+
+
+def _tested(scores: np.ndarray, names: list[str]) -> dict[str, Any]:
+    test = friedman(scores)
+    critical = nemenyi_critical_difference(len(names), scores.shape[0])
+    ranks = average_ranks(scores)
+    return {
+        "reducers": names,
+        "ranks": ranks.tolist(),
+        "n_blocks": int(scores.shape[0]),
+        "friedman": test.statistic,
+        "friedman_p": test.p_value,
+        "iman_davenport_p": test.iman_davenport_p_value,
+        "wilcoxon_holm": wilcoxon_holm(scores).tolist(),
+        "critical_difference": critical,
+        "cliques": [m for *_, m in nemenyi_cliques(ranks, critical)],
+    }
 
 
 def effects(

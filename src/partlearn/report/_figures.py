@@ -8,6 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 from html import escape
 from typing import Any
 
+from partlearn.report._overview import rows_per_feature
+
 __all__ = ["Figure", "figures"]
 
 # Okabe and Ito's colours: told apart with any colour vision; marks and hatches repeat
@@ -88,6 +90,7 @@ def figures(summary: Mapping[str, Any]) -> list[Figure]:
     return [
         *_bars(summary),
         *_sweeps(summary),
+        *_regimes(summary),
         *_critical_differences(summary),
         *_planes(summary),
         *_histograms(summary),
@@ -271,6 +274,70 @@ def _sweep_drawer(
     return draw
 
 
+def _regimes(summary: Mapping[str, Any]) -> list[Figure]:
+    """Scores against rows per feature, where there are enough data sets to see it."""
+    found = []
+    ratios = rows_per_feature(summary["data"], summary["facts"]["folds"])
+    for number, entry in enumerate(summary["overview"]):
+        names = [row["reducer"] for row in entry["rows"] if row["ranked"]]
+        cells = [c for c in summary["cells"] if c["protocol"] == entry["protocol"]]
+        sets = sorted({c["data"] for c in cells}, key=lambda name: ratios[name])
+        if len(sets) < 3:
+            continue
+        curves = {}
+        for name in names:
+            of = [
+                [c["mean"] for c in cells if (c["data"], c["reducer"]) == (d, name)]
+                for d in sets
+            ]
+            known = [[m for m in means if m is not None] for means in of]
+            curves[name] = [sum(m) / len(m) if m else float("nan") for m in known]
+        found.append(
+            _figure(
+                f"regimes-{number}",
+                f"{summary['metric'].capitalize()} against rows per feature, "
+                f"{entry['protocol']}",
+                f"Mean {summary['metric']} of each data set over r and learners, by "
+                "the number of training rows per feature.",
+                f"{len(sets)} data sets from {sets[0]} with {ratios[sets[0]]:.2g} "
+                f"training rows per feature to {sets[-1]} with "
+                f"{ratios[sets[-1]]:.2g}; the overview table has the means.",
+                _regime_drawer(curves, [ratios[d] for d in sets], summary["metric"]),
+                (7.0, 4.4),
+            )
+        )
+    return found
+
+
+def _regime_drawer(
+    curves: Mapping[str, Sequence[float]], x: Sequence[float], metric: str
+) -> Callable[[Any], None]:
+    def draw(figure: Any) -> None:
+        axis = figure.subplots()
+        for i, (name, y) in enumerate(curves.items()):
+            axis.plot(
+                x,
+                y,
+                color=COLOURS[i % len(COLOURS)],
+                marker=MARKS[i % len(MARKS)],
+                markersize=4,
+                linewidth=0.8,
+                label="no reduction" if name == "none" else name,
+            )
+        axis.set_xscale("log")
+        axis.set_xlabel("training rows per feature")
+        axis.set_ylabel(metric)
+        figure.legend(loc="outside right center", fontsize=8)
+
+    return draw
+
+
+_OVER = {
+    "combinations": "combinations of data set, r and learner",
+    "data sets": "data sets, each by its mean over r and learners",
+}
+
+
 def _critical_differences(summary: Mapping[str, Any]) -> list[Figure]:
     found = []
     for number, ranking in enumerate(summary["ranking"]):
@@ -281,9 +348,10 @@ def _critical_differences(summary: Mapping[str, Any]) -> list[Figure]:
         found.append(
             _figure(
                 f"ranks-{number}",
-                f"Critical-difference diagram, {ranking['protocol']}",
-                f"Average ranks over {ranking['n_blocks']} combinations of data set, r "
-                "and learner; 1 is best. A bar joins methods whose ranks differ by "
+                f"Critical-difference diagram over {ranking['over']}, "
+                f"{ranking['protocol']}",
+                f"Average ranks over {ranking['n_blocks']} {_OVER[ranking['over']]}; "
+                "1 is best. A bar joins methods whose ranks differ by "
                 "less than the critical difference "
                 f"{ranking['critical_difference']:.2f} (Nemenyi, 0.05).",
                 f"Average ranks: {text}.",

@@ -48,6 +48,7 @@ def fact_list(facts: Mapping[str, Any]) -> list[tuple[str, str]]:
     ratio = facts["wall_time"] / max(facts["work_time"], 1e-9)
     pairs: Sequence[tuple[str, Any]] = [
         ("partlearn", facts["partlearn"]),
+        ("sources", facts.get("sources", "unknown")),
         ("Python", facts["python"]),
         ("packages", versions),
         ("system", f"{facts['system']}, {facts['cores']} cores"),

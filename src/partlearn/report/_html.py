@@ -7,7 +7,13 @@ from typing import Any
 
 from partlearn.report import _format
 from partlearn.report._figures import Figure, figures
-from partlearn.report._tables import result_tables, win_tie_loss_rows
+from partlearn.report._tables import (
+    method_label,
+    overview_rows,
+    result_tables,
+    unranked_note,
+    win_tie_loss_rows,
+)
 
 __all__ = ["to_html"]
 
@@ -62,6 +68,11 @@ def to_html(summary: Mapping[str, Any]) -> str:
     return environment.get_template("report.html.j2").render(
         shared,
         tables=result_tables(summary),
+        overviews=[
+            (o["protocol"], *overview_rows(o, summary)) for o in summary["overview"]
+        ],
+        label=lambda name: method_label(summary, name),
+        unranked=unranked_note(summary),
         wtl={"columns": columns, "rows": rows},
         figures=drawn,
         sections=_sections(summary, bool(drawn)),
@@ -76,6 +87,7 @@ def to_html(summary: Mapping[str, Any]) -> str:
 def _sections(summary: Mapping[str, Any], has_figures: bool) -> list[tuple[str, str]]:
     candidates = [
         (summary["published"], "published", "Published, measured, difference"),
+        (summary["overview"], "overview", "Overview"),
         (True, "results", "Results"),
         (summary["win_tie_loss"], "wtl", "Win / tie / loss"),
         (summary["effects"], "effects", "Effect sizes"),

@@ -12,6 +12,7 @@ from partlearn.benchmark import Store, load_rows, published_figures
 from partlearn.report._compare import effects, ranking, win_tie_loss_table
 from partlearn.report._costs import costs
 from partlearn.report._multilabel._summary import summarize_multilabel
+from partlearn.report._overview import overview
 from partlearn.report._views import views
 
 __all__ = ["Summary", "summarize"]
@@ -65,6 +66,7 @@ def summarize(folder: str | Path) -> Summary:
     metric = plan["metrics"][0]
     cells = _cells(plan, results, metric)
     reference = _reference(plan)
+    spent = costs(plan, timings)
     notes = list(plan["notes"])
     if "transductive" in plan["protocols"]:
         notes.append(LEAK_NOTE)
@@ -85,11 +87,13 @@ def summarize(folder: str | Path) -> Summary:
         "cells": cells,
         "published": _published_rows(cells, plan["protocols"]),
         "win_tie_loss": win_tie_loss_table(plan, results, metric, reference),
+        "unranked": _unranked(plan),
+        "overview": overview(plan, cells, run["data"], spent),
         "ranking": ranking(plan, cells),
         "effects": effects(plan, cells, reference),
         "figure": dict(plan["figure"]),
         "sweep": _sweep(plan, cells),
-        "costs": costs(plan, timings),
+        "costs": spent,
         "views": views(plan, timings, run["data"], store),
         "failures": _failures(results),
         "warnings": _warnings(results),
@@ -100,8 +104,19 @@ def summarize(folder: str | Path) -> Summary:
 def _reference(plan: Mapping[str, Any]) -> str:
     if plan["reference"]:
         return str(plan["reference"])
-    named = [m["name"] for m in plan["reducers"] if m["cls"]]
+    named = [m["name"] for m in plan["reducers"] if m["cls"] and m.get("ranked", True)]
     return str(named[-1]) if named else ""
+
+
+def _unranked(plan: Mapping[str, Any]) -> dict[str, str]:
+    """References, and what makes them so."""
+    return {
+        m["name"]: "fitted with the true labels"
+        if m.get("supervised")
+        else "for comparison"
+        for m in plan["reducers"]
+        if not m.get("ranked", True)
+    }
 
 
 def _group(
@@ -151,21 +166,24 @@ def _cells(
         known = figure is not None and cell["mean"] is not None
         cell["difference"] = cell["mean"] - figure.mean if known and figure else None
         cells.append(cell)
-    _mark_best(cells)
+    _mark_best(cells, _unranked(plan))
     return cells
 
 
-def _mark_best(cells: Sequence[dict[str, Any]]) -> None:
+def _mark_best(cells: Sequence[dict[str, Any]], unranked: Mapping[str, str]) -> None:
     blocks: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
     for cell in cells:
         key = tuple(cell[k] for k in ("protocol", "data", "r", "learner"))
         blocks.setdefault(key, []).append(cell)
     for block in blocks.values():
-        means = [c["mean"] for c in block if c["mean"] is not None]
+        compared = [c for c in block if c["reducer"] not in unranked]
+        means = [c["mean"] for c in compared if c["mean"] is not None]
         for cell in block:
             # Best as printed: three decimals.
-            cell["best"] = cell["mean"] is not None and round(cell["mean"], 3) == round(
-                max(means), 3
+            cell["best"] = (
+                cell in compared
+                and cell["mean"] is not None
+                and round(cell["mean"], 3) == round(max(means), 3)
             )
 
 

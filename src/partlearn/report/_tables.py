@@ -5,7 +5,91 @@
 from collections.abc import Mapping
 from typing import Any
 
-__all__ = ["result_tables", "win_tie_loss_rows"]
+from partlearn.report._format import EMPTY, pvalue
+
+__all__ = [
+    "method_label",
+    "overview_rows",
+    "rank_rows",
+    "result_tables",
+    "unranked_note",
+    "win_tie_loss_rows",
+]
+
+DAGGER = "\N{DAGGER}"
+
+
+def method_label(summary: Mapping[str, Any], name: str) -> str:
+    """Name of a reducer as printed; references have a dagger."""
+    shown = "no reduction" if name == "none" else name
+    return f"{shown} {DAGGER}" if name in summary["unranked"] else shown
+
+
+def unranked_note(summary: Mapping[str, Any]) -> str:
+    """Sentence on the references, or nothing."""
+    if not summary["unranked"]:
+        return ""
+    texts = [
+        f"{'no reduction' if name == 'none' else name} ({why})"
+        for name, why in summary["unranked"].items()
+    ]
+    return f"{DAGGER} Not ranked and not tested: {', '.join(texts)}."
+
+
+def overview_rows(entry: Mapping[str, Any], summary: Mapping[str, Any]) -> Any:
+    """Overview of one protocol as texts: head and rows.
+
+    Parameters
+    ----------
+    entry : dict
+        One of the summary's ``overview``.
+    summary : dict
+        From :func:`partlearn.report.summarize`.
+
+    Returns
+    -------
+    head : list of str
+        "reduction", groups with their number of cells, "fit, s".
+    rows : list of list of str
+        "rank / mean", or the mean alone for references.
+    """
+    head = ["reduction"]
+    head += [f"{g['name']} ({g['n_blocks']})" for g in entry["groups"]]
+    rows = []
+    for row in entry["rows"]:
+        texts = [method_label(summary, row["reducer"])]
+        for cell in row["cells"]:
+            mean = EMPTY if cell["mean"] is None else f"{cell['mean']:.3f}"
+            rank = "" if cell["rank"] is None else f"{cell['rank']:.2f} / "
+            texts.append(rank + mean)
+        time = row["fit_time"]
+        rows.append([*texts, EMPTY if time is None else f"{time:.3g}"])
+    return [*head, "fit, s"], rows
+
+
+def rank_rows(entry: Mapping[str, Any], summary: Mapping[str, Any]) -> Any:
+    """Ranks of one entry of ``ranking``, best first, with p against the reference.
+
+    Returns
+    -------
+    head : list of str
+        Names of the columns.
+    rows : list of list of str
+        A reducer each.
+    """
+    names, reference = entry["reducers"], summary["reference"]
+    order = sorted(range(len(names)), key=lambda i: entry["ranks"][i])
+    p = entry["wilcoxon_holm"]
+    at = names.index(reference) if reference in names else order[0]
+    rows = [
+        [
+            "no reduction" if names[i] == "none" else names[i],
+            f"{entry['ranks'][i]:.2f}",
+            EMPTY if i == at else pvalue(p[at][i]),
+        ]
+        for i in order
+    ]
+    return ["reduction", "rank", f"p against {names[at]}"], rows
 
 
 def result_tables(summary: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -8,7 +8,14 @@ from typing import Any
 
 from partlearn.report import _format
 from partlearn.report._format import EMPTY
-from partlearn.report._tables import result_tables, win_tie_loss_rows
+from partlearn.report._tables import (
+    method_label,
+    overview_rows,
+    rank_rows,
+    result_tables,
+    unranked_note,
+    win_tie_loss_rows,
+)
 
 __all__ = ["to_json", "to_latex", "to_markdown"]
 
@@ -76,10 +83,24 @@ def to_markdown(summary: Mapping[str, Any]) -> str:
         lines += [f"> {_md(note)}", ""]
     if summary["published"]:
         lines += ["## Published, measured, difference", "", *_md_published(summary)]
+    if note := unranked_note(summary):
+        lines += [_md(note), ""]
+    for entry in summary["overview"]:
+        lines += [
+            f"## Average rank / mean {summary['metric']}, {entry['protocol']}",
+            "",
+        ]
+        head, rows = overview_rows(entry, summary)
+        lines += _md_table(
+            [_md(h) for h in head], [[_md(c) for c in row] for row in rows]
+        )
+    for entry in summary["ranking"]:
+        lines += _md_ranking(entry, summary)
     lines += ["## Results", ""]
     for table in result_tables(summary):
         lines += [f"{table['protocol'].capitalize()} protocol:", ""]
-        head = ["data", "learner", *(_md(r) for r in summary["reducers"])]
+        labels = [method_label(summary, name) for name in summary["reducers"]]
+        head = ["data", "learner", *(_md(label) for label in labels)]
         lines += _md_table(head, [_md_result(row) for row in table["rows"]])
     if summary["win_tie_loss"]:
         lines += [f"## Win / tie / loss of {_md(summary['reference'])}", ""]
@@ -117,6 +138,19 @@ def to_markdown(summary: Mapping[str, Any]) -> str:
         f"- {key}: {_md(value)}" for key, value in _format.fact_list(summary["facts"])
     ]
     return "\n".join(lines) + "\n"
+
+
+def _md_ranking(entry: Mapping[str, Any], summary: Mapping[str, Any]) -> list[str]:
+    head, rows = rank_rows(entry, summary)
+    return [
+        f"## Ranks over {entry['n_blocks']} {entry['over']}, {entry['protocol']}",
+        "",
+        f"Friedman p = {_format.pvalue(entry['friedman_p'])}; critical difference "
+        f"{entry['critical_difference']:.2f} (Nemenyi, 0.05); Wilcoxon signed-rank "
+        "tests corrected by Holm.",
+        "",
+        *_md_table([_md(h) for h in head], [[_md(c) for c in row] for row in rows]),
+    ]
 
 
 def _md_result(row: Mapping[str, Any]) -> list[str]:
@@ -185,6 +219,7 @@ _TEX = {
     ">": r"\textgreater{}",
     "±": r"$\pm$",
     EMPTY: "--",
+    "\N{DAGGER}": r"$\dagger$",
 }
 
 
@@ -211,7 +246,8 @@ def to_latex(summary: Mapping[str, Any]) -> str:
         return latex(summary)
     lines: list[str] = []
     for table in result_tables(summary):
-        names = ["data", "learner", *summary["reducers"]]
+        labels = [method_label(summary, name) for name in summary["reducers"]]
+        names = ["data", "learner", *labels]
         lines += [
             r"\begin{table}",
             rf"\caption{{{_tex(summary['title'])}, {table['protocol']} protocol}}",

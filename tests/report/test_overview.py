@@ -1,0 +1,214 @@
+"""Ranks and means of a comparison with references, from a run made by hand."""
+
+from dataclasses import asdict
+
+import numpy as np
+import pytest
+
+from partlearn.benchmark import (
+    SerialEngine,
+    Store,
+    average_ranks,
+    parse_plan,
+    wilcoxon_holm,
+)
+from partlearn.benchmark._facts import run_facts
+from partlearn.benchmark._store import write_table
+from partlearn.benchmark._tables import RESULTS, TIMINGS
+from partlearn.report import summarize, to_html, to_latex, to_markdown
+from partlearn.report._tables import overview_rows, rank_rows
+
+HEAD = '[plan]\nname = "mine"\nfolds = 2\n'
+METHODS = """
+[[reducers]]
+name = "none"
+[[reducers]]
+class = "CENDA"
+[[reducers]]
+class = "CRISP"
+[[reducers]]
+name = "ablation"
+class = "CRISP"
+ranked = false
+[[reducers]]
+name = "LDA"
+class = "sklearn.discriminant_analysis:LinearDiscriminantAnalysis"
+supervised = true
+[[learners]]
+class = "PLKNN"
+[[learners]]
+class = "SURE"
+"""
+# Rows and features of each data set: 0.5, 2 and 10 training rows per feature.
+SHAPES = [(40, 40), (40, 10), (40, 2)]
+
+
+def make_run(folder, n_data, missing=()):
+    """A finished run; scores of `missing` (data, reducer) are failures."""
+    names = [f"d{i}" for i in range(n_data)]
+    data = "".join(f'[[data]]\nname = "{n}"\nsource = "{n}"\n' for n in names)
+    plan = parse_plan(HEAD + data + METHODS)
+    rng = np.random.default_rng(0)
+    level = {"none": 0.4, "CENDA": 0.5, "CRISP": 0.7, "ablation": 0.9, "LDA": 0.95}
+    results, timings = [], []
+    for name in names:
+        for reducer in plan.reducers:
+            for learner in plan.learners:
+                for fold in range(2):
+                    failed = (name, reducer.name) in missing
+                    head = {
+                        "id": "x",
+                        "data": name,
+                        "protocol": "inductive",
+                        "reducer": reducer.name,
+                        "learner": learner.name,
+                        "fold": fold,
+                    }
+                    score = level[reducer.name] + 0.02 * rng.random()
+                    found = {
+                        "status": "failed" if failed else "ok",
+                        "accuracy": None if failed else score,
+                        "warnings": "",
+                    }
+                    results.append(head | found)
+                    reduction = f"{name}{reducer.name}" if reducer.cls else ""
+                    cost = {"reduction": reduction, "reduce_fit_time": 0.25}
+                    timings.append(head | cost)
+    store = Store(folder)
+    store.write_json("plan.json", asdict(plan))
+    described = [
+        {
+            "name": name,
+            "r": None,
+            "n_samples": SHAPES[i % 3][0],
+            "n_features": SHAPES[i % 3][1],
+            "n_classes": 3,
+            "classes": ["a", "b", "c"],
+            "mean_candidates": 2.0,
+            "fingerprint": name,
+        }
+        for i, name in enumerate(names)
+    ]
+    facts = run_facts(plan, SerialEngine())
+    facts |= {"wall_time": 1.0, "work_time": 1.0, "n_jobs": 1, "n_executed": 1}
+    facts |= {"n_failed": 0}
+    run = {"facts": facts, "absent": [], "data": described}
+    store.write_json("run.json", run)
+    write_table(folder / "results", results, RESULTS)
+    write_table(folder / "timings", timings, TIMINGS)
+    return summarize(folder)
+
+
+@pytest.fixture(scope="module")
+def summary(tmp_path_factory):
+    return make_run(tmp_path_factory.mktemp("run"), 6)
+
+
+def scores_of(summary, names, *, by_data):
+    blocks = {}
+    for cell in summary["cells"]:
+        key = cell["data"] if by_data else (cell["data"], cell["learner"])
+        blocks.setdefault(key, {}).setdefault(cell["reducer"], []).append(cell["mean"])
+    return np.array([[np.mean(b[n]) for n in names] for b in blocks.values()])
+
+
+def test_references_take_no_part_in_ranks_and_tests(summary):
+    names = ["none", "CENDA", "CRISP"]
+    cells, sets = summary["ranking"]
+    assert (cells["over"], cells["n_blocks"]) == ("combinations", 12)
+    assert (sets["over"], sets["n_blocks"]) == ("data sets", 6)
+    for entry, by_data in ((cells, False), (sets, True)):
+        scores = scores_of(summary, names, by_data=by_data)
+        assert entry["reducers"] == names
+        np.testing.assert_allclose(entry["ranks"], average_ranks(scores))
+        np.testing.assert_allclose(entry["wilcoxon_holm"], wilcoxon_holm(scores))
+    best = {c["reducer"] for c in summary["cells"] if c["best"]}
+    assert best == {"CRISP"}
+    assert summary["reference"] == "CRISP"
+    assert summary["unranked"] == {
+        "ablation": "for comparison",
+        "LDA": "fitted with the true labels",
+    }
+
+
+def test_overview_by_rows_per_feature_and_learner(summary):
+    (entry,) = summary["overview"]
+    assert [(g["name"], g["n_blocks"]) for g in entry["groups"]] == [
+        ("all", 12),
+        ("below 1 row per feature", 4),
+        ("1 to 5 rows per feature", 4),
+        ("5 rows per feature or more", 4),
+        ("PLKNN", 6),
+        ("SURE", 6),
+    ]
+    assert [r["reducer"] for r in entry["rows"]] == [
+        "CRISP",
+        "CENDA",
+        "none",
+        "ablation",
+        "LDA",
+    ]
+    crisp, lda, raw = entry["rows"][0], entry["rows"][-1], entry["rows"][2]
+    few = [
+        c["mean"]
+        for c in summary["cells"]
+        if c["reducer"] == "CRISP" and c["data"] in ("d0", "d3")
+    ]
+    assert crisp["cells"][1]["mean"] == pytest.approx(np.mean(few))
+    assert crisp["cells"][0]["rank"] == 1
+    assert lda["cells"][0]["rank"] is None
+    assert lda["cells"][0]["mean"] > 0.94
+    assert (crisp["fit_time"], raw["fit_time"]) == (0.25, None)
+
+
+def test_a_reference_that_failed_has_no_mean_but_costs_no_cell(tmp_path):
+    (entry,) = make_run(tmp_path, 3, missing=[("d0", "LDA")])["overview"]
+    lda = entry["rows"][-1]["cells"]
+    assert entry["groups"][0]["n_blocks"] == 6
+    assert [cell["mean"] is None for cell in lda[:3]] == [True, True, False]
+
+
+def test_few_data_sets_are_not_tested_by_themselves(tmp_path):
+    summary = make_run(tmp_path, 5)
+    assert [entry["over"] for entry in summary["ranking"]] == ["combinations"]
+
+
+def test_one_data_set_has_no_overview(tmp_path):
+    summary = make_run(tmp_path, 1)
+    assert summary["overview"] == []
+    assert '<h2 id="overview">' not in to_html(summary)
+
+
+def test_printed_rows(summary):
+    head, rows = overview_rows(summary["overview"][0], summary)
+    assert head[:2] == ["reduction", "all (12)"]
+    assert rows[0][1].startswith("1.00 / 0.7")
+    assert rows[-1][0] == "LDA \N{DAGGER}"
+    assert "/" not in rows[-1][1]
+    head, rows = rank_rows(summary["ranking"][1], summary)
+    assert head == ["reduction", "rank", "p against CRISP"]
+    assert [row[0] for row in rows] == ["CRISP", "CENDA", "no reduction"]
+    assert rows[0][2] == "\N{EN DASH}"
+    assert float(rows[1][2]) < 0.1
+
+
+def test_every_format_names_the_references(summary):
+    page = to_html(summary)
+    assert "Not ranked and not tested: ablation (for comparison), LDA" in page
+    assert "Ranks" in page
+    assert "over 6 data sets, each by its mean over r and learners" in page
+    assert 'id="regimes-0"' in page
+    text = to_markdown(summary)
+    assert "## Ranks over 6 data sets, inductive" in text
+    assert "## Average rank / mean accuracy, inductive" in text
+    assert "LDA \N{DAGGER}" in text
+    assert r"LDA $\dagger$" in to_latex(summary)
+
+
+def test_the_console_prints_ranks(summary, capsys):
+    from partlearn.cli._console import print_summary
+
+    print_summary(summary)
+    text = capsys.readouterr().out
+    assert "Ranks over 6 data sets, inductive: Friedman p = " in text
+    assert "Not ranked and not tested" in text
