@@ -61,7 +61,7 @@ def _curves(summary: Mapping[str, Any]) -> list[Figure]:
             columns = min(len(sets), 3)
             rows = (len(sets) + columns - 1) // columns
             name = metric_name(metric)
-            title = f"{name.capitalize()}, {learner}, trained on {labels}"
+            title = f"{name[0].upper()}{name[1:]}, {learner}, trained on {labels}"
             found.append(
                 _figure(
                     f"curves-{len(found)}",

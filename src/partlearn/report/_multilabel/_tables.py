@@ -66,7 +66,8 @@ def result_tables(summary: Mapping[str, Any], metric: str) -> list[Table]:
                 for method in summary["methods"]
                 if any((method, *s) in known for s in sets)
             ]
-            caption = f"{metric_name(metric)}, {learner}, trained on {labels}"
+            name = metric_name(metric)
+            caption = f"{name[0].upper()}{name[1:]}, {learner}, trained on {labels}"
             head = [set_name(*s) for s in sets]
             tables.append({"caption": caption, "head": head, "rows": rows})
     return tables

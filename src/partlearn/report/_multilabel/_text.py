@@ -32,7 +32,7 @@ def markdown(summary: Mapping[str, Any]) -> str:
     lines += ["## Results", ""]
     for metric in summary["metrics"]:
         for table in result_tables(summary, metric):
-            lines += [f"{_md(table['caption']).capitalize()}:", ""]
+            lines += [f"{_md(table['caption'])}:", ""]
             rows = [_result_row(row) for row in table["rows"]]
             lines += _md_table(["method", *(_md(h) for h in table["head"])], rows)
     for key, title in (

@@ -1,0 +1,280 @@
+"""Reports of multi-label runs: numbers from the rows, names shown as text."""
+
+import json
+import re
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+
+from partlearn.benchmark import parse_plan, run_plan
+from partlearn.benchmark._multilabel._scores import area
+from partlearn.cli.__main__ import main
+from partlearn.report import summarize, to_html, to_json, to_latex, to_markdown
+from partlearn.report._multilabel._areas import cells
+from partlearn.report._multilabel._compare import against, ranks
+
+EVIL = '<script>alert("x")</script> & $\\alpha$ | *b*'
+PLAN = """
+[plan]
+name = "evil"
+task = "multilabel"
+title = 'Title with <b>markup</b> & "quotes"'
+citation = "A <i>paper</i>"
+folds = 2
+percentages = [10, 30, 50]
+random_draws = 2
+inner_folds = 2
+reference = "TRACE"
+metrics = ["average_precision", "ranking_loss", "micro_f1"]
+published = {{ paper = "PML-FSLA", table = "2, 4" }}
+notes = ["A <em>note</em>"]
+[[data]]
+name = "Yeast"
+source = "evil"
+r = 1
+noise_seeds = [0, 1]
+note = "not the real one"
+[[data]]
+name = '{evil}'
+source = "evil"
+r = 0.5
+noise = "rate"
+learners = ["knn"]
+[[data]]
+name = "absent <set>"
+source = "nowhere"
+r = 1
+[[selectors]]
+class = "TRACE"
+[[selectors]]
+name = "PML-FSLA"
+class = "PMLFSLA"
+params = {{ n_latent = 2, n_init = 1, max_iter = 20 }}
+[[selectors]]
+name = 'broken <x>'
+class = "PMLFSLA"
+params = {{ alpha = -1.0 }}
+[[classifiers]]
+name = "alone"
+class = "MLKNN"
+published = "MLKNN"
+[[learners]]
+name = "knn"
+class = "MLKNN"
+[[learners]]
+name = "svm <x>"
+class = "LinearSVM"
+params = {{ C = [1.0] }}
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    base = tmp_path_factory.mktemp("evil")
+    rng = np.random.default_rng(0)
+    X = rng.random((40, 10))
+    Y = X[:, :4] + 0.3 * rng.normal(size=(40, 4)) > 0.6
+    names = np.array([EVIL, "b", "c", "d"])
+    np.savez(base / "evil.npz", X=X, Y=Y, label_names=names)
+    (base / "evil.toml").write_text(PLAN.format(evil=EVIL), encoding="utf-8")
+    plan = parse_plan(PLAN.format(evil=EVIL))
+    run_plan(plan, base / "out", data_folder=base)
+    return base
+
+
+@pytest.fixture(scope="module")
+def summary(folder):
+    return summarize(folder / "out")
+
+
+@pytest.fixture(scope="module")
+def page(summary):
+    return to_html(summary)
+
+
+class Page(HTMLParser):
+    """Collects tags, text and ids."""
+
+    void = ("meta", "link", "br")
+
+    def __init__(self, page):
+        super().__init__()
+        self.open, self.tags, self.ids, self.links = [], [], [], []
+        self.text = ""
+        self.feed(page)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        found = dict(attrs)
+        if "id" in found:
+            self.ids.append(found["id"])
+        if found.get("href", "").startswith("#"):
+            self.links.append(found["href"][1:])
+        if tag not in self.void:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.tags.append(tag)
+        self.ids += [value for key, value in attrs if key == "id"]
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.text += data
+
+
+def test_page_is_whole_and_shows_names_as_text(page):
+    found = Page(page)
+    assert found.open == []
+    assert "script" not in found.tags
+    assert EVIL in found.text
+    assert "broken <x>" in found.text
+    assert "absent <set>" in found.text
+    assert len(found.ids) == len(set(found.ids))
+    assert set(found.links) <= set(found.ids)
+    assert not re.search(r'(src|href)="(https?:)?//', page)
+    for control in ("random order", "label frequency", "all features"):
+        assert control in found.text
+
+
+def test_areas_come_from_the_rows(summary):
+    rows = [
+        {"labels": "clean", "learner": "knn", "reducer": "A", "status": "ok"}
+        | {"data": "D", "r": 1.0, "noise_seed": 0, "fold": fold, "draw": draw}
+        | {"percentage": p, "coverage": value}
+        for fold, draw, p, value in [
+            (0, 0, 1, 0.2), (0, 0, 3, 0.4), (0, 1, 1, 0.4), (0, 1, 3, 0.6),
+            (1, 0, 1, 0.8), (1, 0, 3, 0.8), (1, 1, 1, 0.8), (1, 1, 3, 0.8),
+        ]
+    ]  # fmt: skip
+    (cell,) = cells({"metrics": ["coverage"]}, rows, ["A", "B"])
+    # Draws first: fold 0 has the curve 0.3, 0.5, of area 0.4; fold 1 has 0.8.
+    assert cell["area"] == pytest.approx(0.6)
+    assert cell["area_std"] == pytest.approx(np.std([0.4, 0.8], ddof=1))
+    assert cell["y"] == pytest.approx([0.55, 0.65])
+    assert cell["mean"] == pytest.approx(0.6)
+    assert area(cell["x"], cell["y"]) == pytest.approx(0.6)
+
+
+def block(data, method, areas, metric="coverage"):
+    return {
+        "data": data, "r": 1, "labels": "clean", "learner": "knn", "method": method,
+        "metric": metric, "areas": [[0, i, a] for i, a in enumerate(areas)],
+        "area": float(np.mean(areas)),
+    }  # fmt: skip
+
+
+def test_against_a_control_by_hand():
+    found = [block(f"D{i}", "C", [0.5, 0.5, 0.5]) for i in range(8)]
+    found += [block(f"D{i}", "A", [0.39, 0.4, 0.41 - i / 1e3]) for i in range(8)]
+    found += [block(f"D{i}", "B", [0.6, 0.6, 0.61 + i / 1e3]) for i in range(8)]
+    low, high = against(found, "coverage", ["A", "B", "C"], "C", folds=3)
+    # Low coverage is good: A beats the control in all blocks, B loses in all.
+    assert low["difference"] == pytest.approx(0.1 + 3.5 / 3e3)
+    assert (low["n_above"], low["win"], low["beats"]) == (8, 8, True)
+    # Exact two-sided Wilcoxon, times two for Holm.
+    assert low["p"] == pytest.approx(2 * 2 / 2**8)
+    assert (high["n_above"], high["loss"], high["beats"]) == (0, 8, False)
+
+
+def test_ranks_leave_out_incomplete_blocks():
+    found = [
+        block(f"D{i}", name, [value])
+        for i in range(3)
+        for name, value in (("A", 0.1), ("B", 0.2), ("C", 0.3))
+    ]
+    found.append(block("other", "A", [0.9]))
+    (ranking,) = ranks(found, "coverage", ["A", "B", "C", "never"])
+    assert ranking["reducers"] == ["A", "B", "C"]
+    assert ranking["ranks"] == [1, 2, 3]
+    assert ranking["n_blocks"] == 3
+    assert ranks(found, "coverage", ["A", "B"]) == []
+
+
+def test_published_figures_have_controls_beside_them(summary):
+    rows = summary["published"]
+    assert {row["data"] for row in rows} == {"Yeast"}
+    assert {row["method"] for row in rows} == {"PML-FSLA", "alone"}
+    assert {row["metric"] for row in rows} == {"average_precision", "micro_f1"}
+    row = next(
+        r
+        for r in rows
+        if (r["method"], r["metric"]) == ("PML-FSLA", "average_precision")
+    )
+    assert row["published_mean"] == 0.690
+    assert row["difference"] == pytest.approx(row["mean"] - 0.690)
+    assert list(row["beside"]) == ["random order", "all features", "label frequency"]
+    assert all(0 < value < 1 for value in row["beside"].values())
+
+
+def test_best_is_among_the_orders(summary):
+    best = [c for c in summary["cells"] if c["best"]]
+    flat = {"all features", "label frequency", "alone"}
+    assert not {c["method"] for c in best} & flat
+    keys = [tuple(c[k] for k in ("data", "labels", "learner", "metric")) for c in best]
+    every = {
+        tuple(c[k] for k in ("data", "labels", "learner", "metric"))
+        for c in summary["cells"]
+    }
+    assert set(keys) == every
+
+
+def test_failures_absences_and_notes(summary):
+    assert {f["reducer"] for f in summary["failures"]} == {"broken <x>"}
+    assert summary["absent"][0]["name"] == "absent <set>"
+    assert "Yeast: not the real one" in summary["notes"]
+
+
+def test_text_formats(summary):
+    text = to_markdown(summary)
+    before = 0
+    for line in text.splitlines():
+        width = len(re.findall(r"(?<!\\)\|", line)) if line[:1] == "|" else 0
+        # Rows of one table follow each other and have as many cells.
+        assert not (before and width) or width == before
+        before = width
+    assert "<script>" not in text
+    tex = to_latex(summary)
+    assert tex.count(r"\begin{tabular}") == tex.count(r"\end{tabular}") > 0
+    assert r"\textless{}script\textgreater{}" in tex
+    assert json.loads(to_json(summary))["task"] == "multilabel"
+
+
+def test_command_prints_tables(folder, capsys):
+    arguments = [str(folder / "evil.toml"), "--data", str(folder)]
+    with pytest.raises(SystemExit) as ended:
+        main(["bench", *arguments, "--out", str(folder / "out")])
+    # Some jobs failed.
+    assert ended.value.code == 1
+    printed = capsys.readouterr()
+    assert "random order (control)" in printed.out
+    assert "Published, measured, difference" in printed.out
+    assert "Against random order" in printed.out
+    assert "Ranks by average precision" in printed.out
+    assert "absent <set>" in printed.err
+
+
+def test_sweep_has_a_curve_per_parameter(tmp_path):
+    text = PLAN.split("[[data]]")[0].format().replace("published", "#")
+    text = text.replace('reference = "TRACE"\n', "")
+    text += """
+[[data]]
+name = "made"
+source = "sklearn:multilabel"
+r = 1
+max_rows = 40
+[[selectors]]
+name = "path"
+class = "TRACE"
+grid = { mu = [0.1, 1.0] }
+[[learners]]
+class = "MLKNN"
+"""
+    run_plan(parse_plan(text), tmp_path)
+    summary = summarize(tmp_path)
+    curves = [c for c in summary["sweep"] if c["protocol"].startswith("average")]
+    assert [c["x"] for c in curves] == [[0.1, 1.0]] * 2
+    assert {c["reducer"] for c in curves} == {"path"}
+    assert "against mu" in to_html(summary)
