@@ -23,6 +23,11 @@ CITATIONS = {
         "reduction via dependence maximization, IJCAI 2025, "
         "https://doi.org/10.24963/ijcai.2025/769"
     ),
+    "PML-FSLA": (
+        "H. Pan, K. Liu, W. Gao, Reconsidering feature structure information and "
+        "latent space alignment in partial multi-label feature selection, AAAI 2025, "
+        "https://arxiv.org/abs/2503.10115"
+    ),
 }
 
 
