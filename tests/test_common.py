@@ -26,8 +26,10 @@ PARTS = {"reducer": CENDA, "classifier": PLKNN}
 FEWER = {
     "DRMFS": {"max_iter": 100},
     "MIFS": {"max_iter": 20},
+    "PMLFP": {"max_iter": 3, "inner_iter": 30},
     "PMLFSLA": {"n_init": 2, "max_iter": 150},
     "PMLFSSO": {"max_iter": 100},
+    "PMLLC": {"max_iter": 3, "inner_iter": 30},
 }
 
 # Reaching `max_iter` is reported by a warning on data that are pure noise, as those of

@@ -561,9 +561,10 @@ def test_blocks_and_chunks_do_not_matter(monkeypatch):
     whole = ParticleVLS().fit(X, C).predict_proba(X)
     monkeypatch.setattr(pairwise, "_BLOCK", 50)
     monkeypatch.setattr(pairwise, "_CHUNK", 3)
-    np.testing.assert_allclose(
-        ParticleVLS().fit(X, C).predict_proba(X), whole, rtol=1e-12
-    )
+    again = ParticleVLS().fit(X, C)
+    np.testing.assert_allclose(again.predict_proba(X), whole, rtol=1e-12)
+    two = ParticleVLS(n_jobs=2).fit(X, C)
+    np.testing.assert_array_equal(two.coef_, again.coef_)
 
 
 def test_a_single_label_meets_the_virtual_one():

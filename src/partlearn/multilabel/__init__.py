@@ -10,10 +10,14 @@ from partlearn.multilabel._noise import (
 )
 from partlearn.multilabel._particle_map import ParticleMAP
 from partlearn.multilabel._particle_vls import ParticleVLS
+from partlearn.multilabel._pml_fp import PMLFP
+from partlearn.multilabel._pml_lc import PMLLC
 
 __all__ = [
     "FPML",
     "MLKNN",
+    "PMLFP",
+    "PMLLC",
     "ParticleMAP",
     "ParticleVLS",
     "add_noise_labels",

@@ -19,7 +19,12 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from partlearn.linalg import Standardized, conjugate_gradients, standardize
+from partlearn.linalg import (
+    Standardized,
+    column_moments,
+    conjugate_gradients,
+    standardize,
+)
 from partlearn.multilabel._linear import BaseLinearScorer
 
 __all__ = ["FPML", "Factors", "Weights", "fpml_sweep", "ridge_solver"]
@@ -207,7 +212,7 @@ class FPML(BaseLinearScorer):
         self.labels_ = np.clip(G @ S.T + prior, 0, 1) * C
         self.n_labels_ = max(1, round(float(C.sum(axis=1).mean())))
         self.threshold_ = None if self.threshold == "count" else self.threshold
-        self._set_weights(W, prior, mean, scale, rng)
+        self._set_weights(W, prior, mean, scale, column_moments(X)[1], rng)
         return self
 
     def _latent_size(self, C: NDArray[np.bool_]) -> int:

@@ -33,12 +33,13 @@ class BaseLinearScorer(BaseMultilabelClassifier):
     """
 
     def _set_weights(
-        self, W: Array, b: Array, mean: Array, scale: Array, rng: Any
+        self, W: Array, b: Array, mean: Array, scale: Array, std: Array, rng: Any
     ) -> None:
-        """Weights (d, l) of standardised features: coefficients and a ranking."""
+        """Coefficients and a ranking from weights (d, l) of ``(X - mean) / scale``."""
         self.coef_ = np.ascontiguousarray((W / scale[:, None]).T)
         self.intercept_ = b - self.coef_ @ mean
-        self._rank_features(np.linalg.norm(W, axis=1), rng)
+        # In units of a standard deviation, whether or not the features were scaled.
+        self._rank_features(np.linalg.norm(self.coef_, axis=0) * std, rng)
 
     def decision_function(self, X: Any) -> Array:
         """Score of each label, less the border from which a label is predicted.

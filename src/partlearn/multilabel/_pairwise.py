@@ -92,9 +92,12 @@ def fit_pairs(
     down = np.where(m < 0, N.sum(axis=0)[j], meets[m, j])
     wanted = wanted[(up > 0) & (down > 0)]
     chunks = [wanted[i : i + _CHUNK] for i in range(0, len(wanted), _CHUNK)]
-    found = Parallel(n_jobs=n_jobs)(
-        delayed(_fit_some)(X, E, N, chunk, C) for chunk in chunks or [wanted]
-    )
+    if len(chunks) > 1:
+        found = Parallel(n_jobs=n_jobs)(
+            delayed(_fit_some)(X, E, N, chunk, C) for chunk in chunks
+        )
+    else:  # not worth a worker
+        found = [_fit_some(X, E, N, wanted, C)]
     coef, intercept, accuracy = map(np.concatenate, zip(*found, strict=True))
     return Pairs(wanted[:, 0], wanted[:, 1], coef, intercept, accuracy)
 
