@@ -193,6 +193,24 @@ def test_ranks_leave_out_incomplete_blocks():
     assert ranks(found, "coverage", ["A", "B"]) == []
 
 
+def test_each_data_set_counts_once():
+    found = [
+        block(data, name, [value]) | {"learner": learner}
+        for data, learner, values in [
+            ("D1", "x", (0.1, 0.2, 0.3)),
+            ("D1", "y", (0.1, 0.2, 0.3)),
+            ("D2", "x", (0.3, 0.2, 0.1)),
+            ("D3", "x", (0.1, 0.2, 0.3)),
+            *((f"E{i}", "x", (0.1, 0.2, 0.3)) for i in range(3)),
+        ]
+        for name, value in zip("ABC", values, strict=True)
+    ]
+    by_block, by_set = ranks(found, "coverage", ["A", "B", "C"])
+    assert (by_block["n_blocks"], by_set["n_blocks"]) == (7, 6)
+    assert by_block["ranks"] == pytest.approx([9 / 7, 2, 19 / 7])
+    assert by_set["ranks"] == pytest.approx([8 / 6, 2, 16 / 6])
+
+
 def test_published_figures_have_controls_beside_them(summary):
     rows = summary["published"]
     assert {row["data"] for row in rows} == {"Yeast"}

@@ -1,5 +1,7 @@
 """Multi-label runs: the same bytes whatever happens on the way, failures as rows."""
 
+import json
+
 import numpy as np
 import pytest
 
@@ -173,6 +175,26 @@ def test_processes_give_the_same_bytes(whole, tmp_path):
     run_plan(plan_of(), tmp_path, engine=engine)
     engine.close()
     assert results_bytes(tmp_path) == results_bytes(whole[0])
+
+
+@pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::DeprecationWarning")
+def test_a_cluster_gives_the_same_bytes(whole, tmp_path):
+    distributed = pytest.importorskip("distributed")
+    quiet = {"processes": False, "n_workers": 2, "dashboard_address": None}
+    with distributed.LocalCluster(threads_per_worker=1, **quiet) as cluster:
+        engine = make_engine(scheduler=cluster.scheduler_address)
+        result = run_plan(plan_of(), tmp_path, engine=engine)
+        engine.close()
+    assert result.n_failed == 0
+    assert results_bytes(tmp_path) == results_bytes(whole[0])
+
+
+def test_folds_are_kept(whole):
+    folds = json.loads((whole[0] / "splits.json").read_text())
+    ((by_seed),) = folds.values()
+    assert set(by_seed) == {"0", "1"}
+    _, test = split(70, 2, 1, 0, 1)
+    assert np.flatnonzero(np.array(by_seed["1"]) == 1).tolist() == test.tolist()
 
 
 def test_finished_jobs_are_skipped_and_new_scores_cost_nothing(whole):

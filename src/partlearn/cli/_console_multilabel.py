@@ -50,5 +50,6 @@ def print_multilabel(summary: Mapping[str, Any], show: Callable[..., None]) -> N
             table = rank_table(ranking, summary["reference"])
             p, n = pvalue(ranking["friedman_p"]), ranking["n_blocks"]
             name = metric_name(ranking["metric"])
-            title = f"Ranks by {name}: Friedman p = {p} over {n} combinations"
+            over = ranking["over"]
+            title = f"Ranks by {name}: Friedman p = {p} over {n} {over}"
             show(title, table["head"], table["rows"], left=1)

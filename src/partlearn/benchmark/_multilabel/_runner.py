@@ -8,6 +8,8 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
+import numpy as np
+
 from partlearn.benchmark._engines import Call, Engine, Failure
 from partlearn.benchmark._execute import Limits, Record
 from partlearn.benchmark._facts import run_facts
@@ -21,6 +23,7 @@ from partlearn.benchmark._multilabel._data import (
 from partlearn.benchmark._multilabel._execute import follow, rank
 from partlearn.benchmark._multilabel._jobs import expand_multilabel
 from partlearn.benchmark._multilabel._plan import MultilabelPlan
+from partlearn.benchmark._multilabel._protocol import split
 from partlearn.benchmark._multilabel._tables import merge_multilabel
 from partlearn.benchmark._runner import (
     Progress,
@@ -100,6 +103,7 @@ def run_multilabel(
     store = Store(folder)
     store.clean()
     store.write_json("plan.json", asdict(plan))
+    store.write_json("splits.json", _folds(plan, data))
     pending = [job for job in jobs if _is_open(store, job, retry_failed)]
     session = _Session(plan, data, store, engine, progress)
     work_time = session.run(pending, retry_failed)
@@ -118,6 +122,21 @@ def run_multilabel(
     return RunResult(
         Path(folder), rows, absent, n_failed, len(pending), wall_time, work_time
     )
+
+
+def _folds(
+    plan: MultilabelPlan, data: Sequence[MultilabelData]
+) -> dict[str, dict[str, list[int]]]:
+    """Fold of every row by data set and noise seed, so that others can use the same."""
+    found: dict[str, dict[str, list[int]]] = {}
+    for item in data:
+        n = item.Y.shape[0]
+        for seed in item.spec.noise_seeds:
+            of_row = np.empty(n, dtype=np.int64)
+            for fold in range(plan.folds):
+                of_row[split(n, plan.folds, fold, plan.fold_seed, seed)[1]] = fold
+            found.setdefault(item.fingerprint, {})[str(seed)] = of_row.tolist()
+    return found
 
 
 class _Session:

@@ -8,15 +8,12 @@ from typing import Any
 import numpy as np
 
 from partlearn.benchmark import (
-    average_ranks,
     corrected_resampled_t,
-    friedman,
     holm,
-    nemenyi_cliques,
-    nemenyi_critical_difference,
     wilcoxon_holm,
     win_tie_loss,
 )
+from partlearn.report._compare import FEWEST_DATA_SETS, _tested
 from partlearn.report._multilabel._areas import is_better, signed_areas
 
 __all__ = ["against", "ranks"]
@@ -114,35 +111,23 @@ def ranks(cells: Cells, metric: str, methods: Sequence[str]) -> list[dict[str, A
     Returns
     -------
     list of dict
-        One, over the blocks that have every method; none with fewer than two such
-        blocks or three methods.
+        One over the combinations that have every method, none with fewer than two of
+        them or three methods; and one in which each data set counts once, by its mean.
     """
-    # A method that failed everywhere must not empty the table.
     blocks = _by_block(cells, metric)
+    # A method that failed everywhere must not empty the table.
     there = [m for m in methods if any(m in block for block in blocks.values())]
-    rows = [
-        [is_better(metric) * block[m]["area"] for m in there]
-        for block in blocks.values()
-        if all(m in block for m in there)
-    ]
-    if len(rows) < 2 or len(there) < 3:
+    whole = {k: b for k, b in blocks.items() if all(m in b for m in there)}
+    if len(whole) < 2 or len(there) < 3:
         return []
-    scores = np.array(rows)
-    test = friedman(scores)
-    places = average_ranks(scores)
-    critical = nemenyi_critical_difference(len(there), len(rows))
-    return [
-        {
-            "protocol": metric,
-            "metric": metric,
-            "reducers": there,
-            "ranks": places.tolist(),
-            "n_blocks": len(rows),
-            "friedman": test.statistic,
-            "friedman_p": test.p_value,
-            "iman_davenport_p": test.iman_davenport_p_value,
-            "wilcoxon_holm": wilcoxon_holm(scores).tolist(),
-            "critical_difference": critical,
-            "cliques": [m for *_, m in nemenyi_cliques(places, critical)],
-        }
-    ]
+    sign = is_better(metric)
+    scores = np.array([[sign * b[m]["area"] for m in there] for b in whole.values()])
+    head = {"protocol": metric, "metric": metric}
+    found = [head | {"over": "combinations"} | _tested(scores, there)]
+    data = [key[0] for key in whole]
+    sets = list(dict.fromkeys(data))
+    if FEWEST_DATA_SETS <= len(sets) < len(whole):
+        means = [scores[[d == name for d in data]].mean(axis=0) for name in sets]
+        tested = _tested(np.array(means), there)
+        found.append(head | {"over": "data sets"} | tested)
+    return found

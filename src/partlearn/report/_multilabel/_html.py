@@ -63,6 +63,7 @@ def page_parts(summary: Mapping[str, Any]) -> dict[str, Any]:
                 "friedman": f"{k['friedman']:.2f}",
                 "p": _format.pvalue(k["friedman_p"]),
                 "n_blocks": k["n_blocks"],
+                "over": k["over"],
                 "table": rank_table(k, summary["reference"]),
             }
             for k in summary["ranking"]
