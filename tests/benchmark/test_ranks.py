@@ -80,6 +80,14 @@ def test_wilcoxon_holm_agrees_with_posthocs(scores, posthocs):
     np.testing.assert_allclose(ours[off], theirs[off], rtol=1e-9)
 
 
+def test_a_control_takes_the_smaller_correction(scores):
+    others = [i for i in range(4) if i != 1]
+    raw = [stats.wilcoxon(scores[:, 1], scores[:, i]).pvalue for i in others]
+    found = wilcoxon_holm(scores, control=1)
+    np.testing.assert_allclose(found[others], holm(raw))
+    assert found[1] == 1
+
+
 def test_wilcoxon_without_differences_is_one():
     base = np.linspace(0, 1, 6)
     table = np.column_stack([base, base, base + 1e-15])

@@ -138,7 +138,9 @@ def complete_blocks(
     return {key: block for key, block in blocks.items() if names <= set(block)}
 
 
-def ranking(plan: Mapping[str, Any], cells: Sequence[Row]) -> list[dict[str, Any]]:
+def ranking(
+    plan: Mapping[str, Any], cells: Sequence[Row], reference: str
+) -> list[dict[str, Any]]:
     """Average ranks, Friedman, Wilcoxon-Holm and Nemenyi, per protocol.
 
     Combinations of one data set are no independent evidence, so that with enough data
@@ -156,19 +158,22 @@ def ranking(plan: Mapping[str, Any], cells: Sequence[Row]) -> list[dict[str, Any
         if len(blocks) < 2 or len(names) < 3:
             continue
         scores = np.array([[b[n] for n in names] for b in blocks.values()])
-        tested = _tested(scores, names)
+        tested = _tested(scores, names, reference)
         found.append({"protocol": protocol, "over": "combinations"} | tested)
         data = [key[0] for key in blocks]
         sets = list(dict.fromkeys(data))
         if FEWEST_DATA_SETS <= len(sets) < len(blocks):
             means = [scores[[d == name for d in data]].mean(axis=0) for name in sets]
-            tested = _tested(np.array(means), names)
+            tested = _tested(np.array(means), names, reference)
             found.append({"protocol": protocol, "over": "data sets"} | tested)
     return found
 
 
-def _tested(scores: np.ndarray, names: list[str]) -> dict[str, Any]:
+def _tested(
+    scores: np.ndarray, names: list[str], reference: str = ""
+) -> dict[str, Any]:
     test = friedman(scores)
+    control = names.index(reference) if reference in names else None
     critical = nemenyi_critical_difference(len(names), scores.shape[0])
     ranks = average_ranks(scores)
     return {
@@ -179,6 +184,10 @@ def _tested(scores: np.ndarray, names: list[str]) -> dict[str, Any]:
         "friedman_p": test.p_value,
         "iman_davenport_p": test.iman_davenport_p_value,
         "wilcoxon_holm": wilcoxon_holm(scores).tolist(),
+        # Fewer comparisons, a smaller correction: all that the reference is asked.
+        "against_reference": None
+        if control is None
+        else wilcoxon_holm(scores, control=control).tolist(),
         "critical_difference": critical,
         "cliques": [m for *_, m in nemenyi_cliques(ranks, critical)],
     }

@@ -89,7 +89,7 @@ def summarize(folder: str | Path) -> Summary:
         "win_tie_loss": win_tie_loss_table(plan, results, metric, reference),
         "unranked": _unranked(plan),
         "overview": overview(plan, cells, run["data"], spent),
-        "ranking": ranking(plan, cells),
+        "ranking": ranking(plan, cells, reference),
         "effects": effects(plan, cells, reference),
         "figure": dict(plan["figure"]),
         "sweep": _sweep(plan, cells),

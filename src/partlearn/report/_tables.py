@@ -77,19 +77,19 @@ def rank_rows(entry: Mapping[str, Any], summary: Mapping[str, Any]) -> Any:
     rows : list of list of str
         A reducer each.
     """
-    names, reference = entry["reducers"], summary["reference"]
+    names, p = entry["reducers"], entry["against_reference"]
     order = sorted(range(len(names)), key=lambda i: entry["ranks"][i])
-    p = entry["wilcoxon_holm"]
-    at = names.index(reference) if reference in names else order[0]
-    rows = [
-        [
-            "no reduction" if names[i] == "none" else names[i],
-            f"{entry['ranks'][i]:.2f}",
-            EMPTY if i == at else pvalue(p[at][i]),
-        ]
-        for i in order
-    ]
-    return ["reduction", "rank", f"p against {names[at]}"], rows
+    rows = []
+    for i in order:
+        own = names[i] == summary["reference"]
+        rows.append(
+            [
+                "no reduction" if names[i] == "none" else names[i],
+                f"{entry['ranks'][i]:.2f}",
+                EMPTY if own or p is None else pvalue(p[i]),
+            ]
+        )
+    return ["reduction", "rank", f"p against {summary['reference']}"], rows
 
 
 def result_tables(summary: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -150,18 +150,21 @@ def holm(p_values: Any) -> np.ndarray:
     return corrected
 
 
-def wilcoxon_holm(scores: Any) -> np.ndarray:
-    """Wilcoxon signed-rank tests of all pairs of methods, corrected by Holm.
+def wilcoxon_holm(scores: Any, *, control: int | None = None) -> np.ndarray:
+    """Wilcoxon signed-rank tests of pairs of methods, corrected by Holm.
 
     Parameters
     ----------
     scores : array-like of shape (n_datasets, n_methods)
         Higher or lower is better: the test is two-sided.
+    control : int or None, default=None
+        Column that the others are compared with. None compares all pairs, which
+        takes a larger correction.
 
     Returns
     -------
-    ndarray of shape (n_methods, n_methods)
-        Symmetric corrected p values, 1 on the diagonal.
+    ndarray of shape (n_methods, n_methods), or (n_methods,) with a control
+        Corrected p values; symmetric, with 1 on the diagonal or for the control.
 
     Examples
     --------
@@ -172,6 +175,12 @@ def wilcoxon_holm(scores: Any) -> np.ndarray:
     """
     scores = _table(scores, 2)
     k = scores.shape[1]
+    if control is not None:
+        others = [i for i in range(k) if i != control]
+        p = [_signed_rank_p(scores[:, control] - scores[:, i]) for i in others]
+        against = np.ones(k)
+        against[others] = holm(p)
+        return against
     pairs = list(combinations(range(k), 2))
     raw = [_signed_rank_p(scores[:, i] - scores[:, j]) for i, j in pairs]
     result = np.ones((k, k))
