@@ -96,7 +96,9 @@ def against(
     return found
 
 
-def ranks(cells: Cells, metric: str, methods: Sequence[str]) -> list[dict[str, Any]]:
+def ranks(
+    cells: Cells, metric: str, methods: Sequence[str], reference: str = ""
+) -> list[dict[str, Any]]:
     """Average ranks with Friedman, Wilcoxon-Holm and Nemenyi, for one score.
 
     Parameters
@@ -107,6 +109,8 @@ def ranks(cells: Cells, metric: str, methods: Sequence[str]) -> list[dict[str, A
         The score.
     methods : sequence of str
         Methods with an order of features.
+    reference : str, default=""
+        Method that the others are tested against.
 
     Returns
     -------
@@ -123,11 +127,11 @@ def ranks(cells: Cells, metric: str, methods: Sequence[str]) -> list[dict[str, A
     sign = is_better(metric)
     scores = np.array([[sign * b[m]["area"] for m in there] for b in whole.values()])
     head = {"protocol": metric, "metric": metric}
-    found = [head | {"over": "combinations"} | _tested(scores, there)]
+    found = [head | {"over": "combinations"} | _tested(scores, there, reference)]
     data = [key[0] for key in whole]
     sets = list(dict.fromkeys(data))
     if FEWEST_DATA_SETS <= len(sets) < len(whole):
         means = [scores[[d == name for d in data]].mean(axis=0) for name in sets]
-        tested = _tested(np.array(means), there)
+        tested = _tested(np.array(means), there, reference)
         found.append(head | {"over": "data sets"} | tested)
     return found

@@ -88,7 +88,9 @@ def summarize_multilabel(
         ],
         "against_frequency": against(found, metric, orders, LABEL_FREQUENCY, folds),
         "ranking": [
-            entry for name in plan["metrics"] for entry in ranks(found, name, orders)
+            entry
+            for name in plan["metrics"]
+            for entry in ranks(found, name, orders, plan["reference"])
         ],
         "sweep": _sweep(plan, found),
         "costs": costs(plan, timings),

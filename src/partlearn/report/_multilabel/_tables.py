@@ -126,14 +126,15 @@ def rank_table(ranking: Mapping[str, Any], reference: str) -> Table:
     """Average ranks, best first, with p values against one method."""
     names, places = ranking["reducers"], ranking["ranks"]
     order = sorted(range(len(names)), key=lambda i: places[i])
+    p = ranking["against_reference"]
     head = ["method", "average rank"]
-    if reference in names:
+    if p is not None:
         head.append(f"Wilcoxon-Holm p against {reference}")
     rows = []
     for i in order:
         row = [names[i], f"{places[i]:.2f}"]
-        if reference in names:
-            p = ranking["wilcoxon_holm"][names.index(reference)][i]
-            row.append(_format.EMPTY if names[i] == reference else _format.pvalue(p))
+        if p is not None:
+            same = names[i] == reference
+            row.append(_format.EMPTY if same else _format.pvalue(p[i]))
         rows.append(row)
     return {"head": head, "rows": rows}

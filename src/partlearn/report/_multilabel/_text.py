@@ -42,12 +42,9 @@ def markdown(summary: Mapping[str, Any]) -> str:
         if summary[key]:
             lines += [f"## {title}", "", *_plain(against_table(summary, key))]
     for ranking in summary["ranking"]:
-        lines += [
-            f"## Ranks by {metric_name(ranking['metric'])}, {ranking['over']}",
-            "",
-        ]
         p = _format.pvalue(ranking["friedman_p"])
         n, over = ranking["n_blocks"], ranking["over"]
+        lines += [f"## Ranks by {metric_name(ranking['metric'])} over {over}", ""]
         lines += [f"Friedman p = {p} over {n} {over}.", ""]
         lines += _plain(rank_table(ranking, summary["reference"]))
     lines += _problems(summary)

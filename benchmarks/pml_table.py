@@ -1,0 +1,196 @@
+"""Write the tables of the page on published multi-label numbers from a finished run.
+
+partlearn bench pml-sound --data FOLDER
+python -m benchmarks.pml_table results/pml-sound docs/user_guide
+"""
+
+import argparse
+import csv
+from pathlib import Path
+
+import numpy as np
+
+from partlearn.benchmark import average_ranks, friedman, wilcoxon_holm
+from partlearn.report import summarize
+
+LOWER = ("ranking_loss", "coverage")
+DEVELOPMENT = "emotions"  # used when TRACE was developed
+SHORT = {"linear SVM": "SVM", "ML-KNN": "kNN"}
+FLAT = ("all features", "label frequency", "ML-KNN, all features")
+
+
+def save(path: Path, rows: list[list[str]]) -> None:
+    """Write one CSV file."""
+    with path.open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file, lineterminator="\n").writerows(rows)
+    print(path.name, len(rows) - 1, "rows")
+
+
+def cell_of(summary, **wanted):
+    """The one cell with these values, or None."""
+    found = [c for c in summary["cells"] if all(c[k] == v for k, v in wanted.items())]
+    return found[0] if found else None
+
+
+def blocks_of(summary, labels):
+    """Data sets and learners of the table's columns."""
+    return list(
+        dict.fromkeys(
+            (c["data"], c["learner"]) for c in summary["cells"] if c["labels"] == labels
+        )
+    )
+
+
+def wide(summary, metric, labels):
+    """Methods by data set and learner."""
+    blocks = blocks_of(summary, labels)
+    rows = [["method", *(f"{data}, {SHORT[learner]}" for data, learner in blocks)]]
+    for method in summary["methods"]:
+        row = [method + (" (control)" if method in summary["controls"] else "")]
+        for data, learner in blocks:
+            cell = cell_of(
+                summary,
+                data=data,
+                learner=learner,
+                labels=labels,
+                method=method,
+                metric=metric,
+            )
+            if cell is None or cell["area"] is None:
+                row.append("")
+            else:
+                star = "*" if cell["best"] else ""
+                row.append(f"{cell['area']:.3f}{star}")
+        rows.append(row)
+    return rows
+
+
+def long(summary):
+    """Everything, one row per cell."""
+    names = ["data", "r", "labels", "learner", "method", "metric"]
+    numbers = ["area", "area_std", "mean", "std"]
+    rows = [[*names, *numbers]]
+    for cell in summary["cells"]:
+        values = ["" if cell[k] is None else f"{cell[k]:.4f}" for k in numbers]
+        rows.append([*(str(cell[k]) for k in names), *values])
+    return rows
+
+
+def published(summary):
+    """Published PML-FSLA beside ours, with the controls, linear SVM on candidates."""
+    ours = ["PML-FSLA", "PML-FSLA, program", "TRACE"]
+    controls = ["random order", "ridge on candidates", "all features"]
+    rows = [["data", "score", "published", *ours, "difference", *controls]]
+    rows[0].append("label frequency")
+    seen = set()
+    for entry in summary["published"]:
+        key = (entry["data"], entry["metric"])
+        if entry["method"] != "PML-FSLA" or entry["labels"] != "candidates":
+            continue
+        if key in seen:
+            continue
+        seen.add(key)
+        known = {
+            c["method"]: c["mean"]
+            for c in summary["cells"]
+            if (c["data"], c["metric"]) == key
+            and (c["labels"], c["learner"]) == ("candidates", entry["learner"])
+        }
+        name = entry["metric"].replace("_", " ").replace("f1", "F1")
+        row = [f"{entry['data']}, {SHORT[entry['learner']]}", name]
+        row.append(f"{entry['published_mean']:.3f}")
+        row += [f"{known[m]:.3f}" if known.get(m) is not None else "" for m in ours]
+        row.append(f"{known['PML-FSLA'] - entry['published_mean']:+.3f}")
+        row += [f"{known[m]:.3f}" for m in (*controls, "label frequency")]
+        rows.append(row)
+    return rows
+
+
+def against_random(summary, metric):
+    """Which methods beat a random order of features."""
+    rows = [["method", "difference", "better in", "win/tie/loss", "p", "beats random"]]
+    entries = [e for e in summary["against_random"] if e["metric"] == metric]
+    rows += [
+        [
+            e["method"],
+            f"{e['difference']:+.4f}",
+            f"{e['n_above']} of {e['n_blocks']}",
+            f"{e['win']}/{e['tie']}/{e['loss']}",
+            f"{e['p']:.4f}",
+            "yes" if e["beats"] else "no",
+        ]
+        for e in sorted(entries, key=lambda e: -e["difference"])
+    ]
+    return rows
+
+
+def scores_of(summary, metric, methods, without=()):
+    """Areas by block and method, turned so that more is better."""
+    sign = -1 if metric in LOWER else 1
+    blocks: dict[tuple, dict[str, float]] = {}
+    for c in summary["cells"]:
+        if c["metric"] == metric and c["area"] is not None and c["data"] not in without:
+            key = (c["data"], c["labels"], c["learner"])
+            blocks.setdefault(key, {})[c["method"]] = sign * c["area"]
+    whole = {k: b for k, b in blocks.items() if all(m in b for m in methods)}
+    return list(whole), np.array([[b[m] for m in methods] for b in whole.values()])
+
+
+def ranks(summary):
+    """Average ranks by several scores, and p values against the reference."""
+    methods = [m for m in summary["methods"] if m not in FLAT]
+    reference = methods.index(summary["reference"])
+    columns, tests = [], []
+    for metric in summary["metrics"]:
+        keys, scores = scores_of(summary, metric, methods)
+        columns.append(average_ranks(scores))
+        tests.append((metric, len(keys), friedman(scores).p_value))
+    keys, scores = scores_of(summary, summary["metric"], methods)
+    p = wilcoxon_holm(scores, control=reference)
+    _, fewer = scores_of(summary, summary["metric"], methods, (DEVELOPMENT,))
+    data = [key[0] for key in keys]
+    sets = list(dict.fromkeys(data))
+    by_set = np.array([scores[[d == s for d in data]].mean(axis=0) for s in sets])
+    for name, table in [("without emotions", fewer), ("by data set", by_set)]:
+        print(name, table.shape[0], "Friedman p", friedman(table).p_value)
+        print(
+            " ",
+            "smallest Wilcoxon-Holm p",
+            wilcoxon_holm(table, control=reference).min(),
+        )
+    for metric, n, value in tests:
+        print(metric, n, "blocks, Friedman p", value)
+    head = ["method", *(m.replace("_", " ") for m in summary["metrics"])]
+    head += ["p against " + summary["reference"], "without emotions", "by data set"]
+    rows = [head]
+    order = np.argsort(columns[0], kind="stable")
+    extra = [average_ranks(fewer), average_ranks(by_set)]
+    for i in order:
+        row = [methods[i], *(f"{c[i]:.2f}" for c in columns)]
+        row.append("" if i == reference else f"{p[i]:.4f}")
+        rows.append([*row, *(f"{c[i]:.2f}" for c in extra)])
+    return rows
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("run", type=Path, help="folder of the finished run")
+    parser.add_argument("out", type=Path, help="folder for the tables")
+    args = parser.parse_args()
+    summary = summarize(args.run)
+    print(summary["facts"]["n_jobs"], "jobs,", summary["facts"]["n_failed"], "failed")
+    tables = {
+        "pml_sound": long(summary),
+        "pml_sound_candidates": wide(summary, "average_precision", "candidates"),
+        "pml_sound_clean": wide(summary, "average_precision", "clean"),
+        "pml_sound_ranking_loss": wide(summary, "ranking_loss", "candidates"),
+        "pml_sound_published": published(summary),
+        "pml_sound_random": against_random(summary, "average_precision"),
+        "pml_sound_ranks": ranks(summary),
+    }
+    for name, rows in tables.items():
+        save(args.out / f"{name}.csv", rows)
+
+
+if __name__ == "__main__":
+    main()
