@@ -293,6 +293,8 @@ class = "MLKNN"
     run_plan(parse_plan(text), tmp_path)
     summary = summarize(tmp_path)
     curves = [c for c in summary["sweep"] if c["protocol"].startswith("average")]
-    assert [c["x"] for c in curves] == [[0.1, 1.0]] * 2
-    assert {c["reducer"] for c in curves} == {"path"}
+    assert [c["x"] for c in curves] == [[0.1, 1.0]] * 2 * 4
+    controls = {"random order", "all features", "label frequency"}
+    assert {c["reducer"] for c in curves} == {"path"} | controls
+    assert all(len(set(c["y"])) == 1 for c in curves if c["reducer"] in controls)
     assert "against mu" in to_html(summary)

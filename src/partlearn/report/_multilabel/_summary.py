@@ -151,27 +151,42 @@ def _published(plan: Mapping[str, Any], found: Sequence[Cell]) -> list[dict[str,
 
 
 def _sweep(plan: Mapping[str, Any], found: Sequence[Cell]) -> list[dict[str, Any]]:
-    """Areas against a parameter, for selectors whose grid varies one."""
+    """Areas against a parameter, for selectors whose grid varies one.
+
+    The controls do not depend on it: they are level lines in the same picture.
+    """
     points = {m["name"]: m["point"] for m in plan["reducers"] if len(m["point"]) == 1}
     curves: dict[tuple[Any, ...], dict[str, list[float]]] = {}
     for cell in found:
         if cell["method"] not in points or cell["area"] is None:
             continue
         ((parameter, value),) = points[cell["method"]].items()
-        key = (
-            f"{cell['metric']}, {cell['labels']}",
-            cell["data"],
-            cell["r"],
-            cell["learner"],
-            parameter,
-            cell["method"].split("[")[0],
-        )
+        key = (*_place(cell), parameter, cell["method"].split("[")[0])
         curve = curves.setdefault(key, {"x": [], "y": [], "std": []})
         curve["x"].append(value)
         curve["y"].append(cell["area"])
         curve["std"].append(cell["area_std"] or 0.0)
+    level = {
+        (*_place(cell), cell["method"]): cell["area"]
+        for cell in found
+        if cell["method"] in BESIDE and cell["area"] is not None
+    }
+    for (*place, parameter, _), curve in list(curves.items()):
+        for name in BESIDE:
+            if (height := level.get((*place, name))) is not None:
+                flat = [height] * len(curve["x"])
+                curves[*place, parameter, name] = {
+                    "x": curve["x"],
+                    "y": flat,
+                    "std": [0.0] * len(flat),
+                }
     names = ("protocol", "data", "r", "learner", "parameter", "reducer")
     return [{**dict(zip(names, key, strict=True)), **c} for key, c in curves.items()]
+
+
+def _place(cell: Cell) -> tuple[Any, ...]:
+    score = f"{cell['metric']}, {cell['labels']}"
+    return score, cell["data"], cell["r"], cell["learner"]
 
 
 def _failures(results: Sequence[Row]) -> list[dict[str, Any]]:
