@@ -220,7 +220,7 @@ def _sweeps(summary: Mapping[str, Any]) -> list[Figure]:
                 f"{protocol} protocol.",
                 alt,
                 _sweep_drawer(summary, parameter, curves, sets, (rows, columns)),
-                (3.6 * columns + 1, 2.8 * rows + 0.8),
+                (max(3.6 * columns + 1, 6.4), 2.8 * rows + 0.8),
             )
         )
     return found
@@ -250,6 +250,8 @@ def _sweep_drawer(
                     x = [str(v) for v in x]
                 elif min(x) > 0 and max(x) / min(x) >= 1000:
                     axis.set_xscale("log")
+                    # Matplotlib would write powers as mathematics, which we show as is.
+                    axis.xaxis.set_major_formatter(lambda v, _: f"{v:g}")
                 axis.plot(
                     x,
                     curve["y"],

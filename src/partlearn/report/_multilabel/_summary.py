@@ -186,7 +186,8 @@ def _sweep(plan: Mapping[str, Any], found: Sequence[Cell]) -> list[dict[str, Any
 
 def _place(cell: Cell) -> tuple[Any, ...]:
     score = f"{cell['metric']}, {cell['labels']}"
-    return score, cell["data"], cell["r"], cell["learner"]
+    r = None if cell["r"] is None else f"{cell['r']:g}"
+    return score, cell["data"], r, cell["learner"]
 
 
 def _failures(results: Sequence[Row]) -> list[dict[str, Any]]:
