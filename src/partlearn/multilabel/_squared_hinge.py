@@ -9,7 +9,7 @@ penalised, so that a shift of the features changes nothing.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import scipy.linalg
@@ -47,8 +47,8 @@ def squared_hinge(X: Any, y: Array, C: float = 1.0) -> tuple[Array, float]:
 
     Notes
     -----
-    A step costs O(n d min(n, d)), or O(nnz) per conjugate gradient where neither
-    number is small.
+    A step costs O(n d²), or O(n³) with fewer rows than features, or O(nnz) per
+    conjugate gradient where neither number is small.
 
     Examples
     --------
@@ -58,23 +58,27 @@ def squared_hinge(X: Any, y: Array, C: float = 1.0) -> tuple[Array, float]:
     >>> w.round(6), round(b, 6)
     (array([0.8]), -0.8)
     """
-    w: Array = np.zeros(X.shape[1])
-    b, f = 0.0, np.zeros(len(y))
-    slack = np.ones(len(y))
-    value = float(C * len(y))
+    n, d = X.shape
+    space: _Space = _Iterative(X)
+    if min(n, d) <= _DIRECT:
+        space = _Tall(X) if d <= n else _Wide(X)
+    w, b, f = space.zero(), 0.0, np.zeros(n)
+    slack, value = np.ones(n), float(C * n)
     for _ in range(_MAX_NEWTON):
         active = np.flatnonzero(slack > 0)
-        goal_w, goal_b = _least_squares(X[active], y[active], C, w, b)
-        goal_f = np.asarray(X @ goal_w).ravel() + goal_b
-        step, decrease = 1.0, _slope(w, goal_w, y, f, goal_f, slack, C)
-        # Where the slope is lost in rounding, the minimiser has been reached.
+        goal_w, goal_b = w * 0, b  # no active row: the penalty alone is left
+        if active.size:
+            goal_w, goal_b = space.ridge(active, y[active], 1 / (2 * C), w)
+        goal_f = space.scores(goal_w) + goal_b
+        # Derivative towards the goal; the minimiser is reached where rounding hides it.
+        decrease = space.inner(w, goal_w - w) - 2 * C * (slack * y) @ (goal_f - f)
         if decrease >= -1e-15 * value:
             break
+        step = 1.0
         while True:
-            new_w = w + step * (goal_w - w)
-            new_f = f + step * (goal_f - f)
+            new_w, new_f = w + step * (goal_w - w), f + step * (goal_f - f)
             new_slack = np.maximum(1 - y * new_f, 0)
-            new_value = float(new_w @ new_w / 2 + C * (new_slack @ new_slack))
+            new_value = space.inner(new_w, new_w) / 2 + C * float(new_slack @ new_slack)
             if new_value <= value + _ARMIJO * step * decrease or step < 1e-10:
                 break
             step /= 2
@@ -83,49 +87,111 @@ def squared_hinge(X: Any, y: Array, C: float = 1.0) -> tuple[Array, float]:
         slack, value = new_slack, new_value
         if same:
             break
-    return w, float(b)
+    return space.normal(w), float(b)
 
 
-def _slope(
-    w: Array, goal: Array, y: Array, f: Array, goal_f: Array, slack: Array, C: float
-) -> float:
-    """Derivative of the objective towards the goal."""
-    return float(w @ (goal - w) - 2 * C * (slack * y) @ (goal_f - f))
+class _Space(Protocol):
+    """How a normal is stored, and ridge regression of some rows in that form."""
+
+    def zero(self) -> Array:
+        """The zero vector."""
+
+    def ridge(
+        self, rows: NDArray[np.intp], y: Array, penalty: float, start: Array
+    ) -> tuple[Array, float]:
+        """Normal and free intercept that fit `y` in these rows."""
+
+    def scores(self, w: Array) -> Array:
+        """Inner products with all rows."""
+
+    def inner(self, v: Array, w: Array) -> float:
+        """Inner product of two normals."""
+
+    def normal(self, w: Array) -> Array:
+        """The normal itself."""
 
 
-def _least_squares(
-    A: Any, y: Array, C: float, w: Array, b: float
-) -> tuple[Array, float]:
-    """Minimiser of the quadratic that the active rows make, with a free intercept."""
-    n, d = A.shape
-    if n == 0:
-        return np.zeros(d), b
-    mean = np.asarray(A.mean(axis=0)).ravel()
-    target = y - y.mean()
-    ridge = 1 / (2 * C)
-    if min(n, d) > _DIRECT or (sp.issparse(A) and d > n):
-        solution = _by_gradients(A, mean, target, ridge, w)
-    elif sp.issparse(A):
-        K = (A.T @ A).toarray() - n * np.outer(mean, mean)
-        K.flat[:: d + 1] += ridge
-        solution = scipy.linalg.solve(K, A.T @ target, assume_a="pos")
-    else:
-        Z = A - mean
-        K = Z.T @ Z if d <= n else Z @ Z.T
-        K.flat[:: len(K) + 1] += ridge
-        rhs = Z.T @ target if d <= n else target
-        solution = scipy.linalg.solve(K, rhs, assume_a="pos")
-        if d > n:
-            solution = Z.T @ solution
-    return solution, float(y.mean() - mean @ solution)
+class _Tall:
+    """By its entries: as many numbers as features."""
+
+    def __init__(self, X: Any) -> None:
+        self.X = X
+
+    def zero(self) -> Array:
+        return np.zeros(self.X.shape[1])
+
+    def scores(self, w: Array) -> Array:
+        return np.asarray(self.X @ w)
+
+    def inner(self, v: Array, w: Array) -> float:
+        return float(v @ w)
+
+    def normal(self, w: Array) -> Array:
+        return w
+
+    def ridge(
+        self, rows: NDArray[np.intp], y: Array, penalty: float, start: Array
+    ) -> tuple[Array, float]:
+        A = self.X[rows]
+        mean = np.asarray(A.mean(axis=0)).ravel()
+        w = self._solve(A, mean, y - y.mean(), penalty, start)
+        return w, float(y.mean() - mean @ w)
+
+    def _solve(
+        self, A: Any, mean: Array, target: Array, penalty: float, start: Array
+    ) -> Array:
+        if sp.issparse(A):
+            K = (A.T @ A).toarray() - A.shape[0] * np.outer(mean, mean)
+        else:
+            A = A - mean
+            K = A.T @ A
+        K.flat[:: len(K) + 1] += penalty
+        return np.asarray(scipy.linalg.solve(K, A.T @ target, assume_a="pos"))
 
 
-def _by_gradients(A: Any, mean: Array, target: Array, ridge: float, w: Array) -> Array:
-    """The same system by products with the rows, from the last solution."""
+class _Iterative(_Tall):
+    """The same, solved by products with the rows, from the last solution."""
 
-    def apply(V: Array) -> Array:
-        Z = A @ V - mean @ V
-        return A.T @ Z - np.outer(mean, Z.sum(axis=0)) + ridge * V
+    def _solve(
+        self, A: Any, mean: Array, target: Array, penalty: float, start: Array
+    ) -> Array:
+        def apply(V: Array) -> Array:
+            Z = A @ V - mean @ V
+            return A.T @ Z - np.outer(mean, Z.sum(axis=0)) + penalty * V
 
-    rhs = (A.T @ target - mean * target.sum())[:, None]
-    return conjugate_gradients(apply, rhs, start=w[:, None])[:, 0]
+        rhs = (A.T @ target)[:, None]
+        return conjugate_gradients(apply, rhs, start=start[:, None])[:, 0]
+
+
+class _Wide:
+    """By its weights on the rows, of which there are fewer than features."""
+
+    def __init__(self, X: Any) -> None:
+        self.X = X
+        K = X @ X.T
+        self.K = K.toarray() if sp.issparse(K) else K
+
+    def zero(self) -> Array:
+        return np.zeros(len(self.K))
+
+    def scores(self, w: Array) -> Array:
+        return self.K @ w
+
+    def inner(self, v: Array, w: Array) -> float:
+        return float(v @ (self.K @ w))
+
+    def normal(self, w: Array) -> Array:
+        return np.asarray(self.X.T @ w)
+
+    def ridge(
+        self, rows: NDArray[np.intp], y: Array, penalty: float, start: Array
+    ) -> tuple[Array, float]:
+        K = self.K[np.ix_(rows, rows)]
+        mean = K.mean(axis=0)
+        centred = K - mean - mean[:, None] + mean.mean()
+        centred.flat[:: len(K) + 1] += penalty
+        a = scipy.linalg.solve(centred, y - y.mean(), assume_a="pos")
+        a -= a.mean()  # zero but for rounding: the centre has no weight of its own
+        w = self.zero()
+        w[rows] = a
+        return w, float(y.mean() - mean @ a)
