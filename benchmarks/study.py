@@ -49,7 +49,7 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
 def number(value: float | None, places: int = 3) -> str:
     """Without the zero before the point, as everywhere in the guide."""
     if value is None:
-        return r"\ "
+        return ""
     return f"{value:.{places}f}".removeprefix("0")
 
 
@@ -61,7 +61,7 @@ def main_table(entry: Row) -> list[str]:
     rows = []
     for row in entry["rows"]:
         cell = row["cells"][0]
-        rank = r"\ " if cell["rank"] is None else f"{cell['rank']:.2f}"
+        rank = "" if cell["rank"] is None else f"{cell['rank']:.2f}"
         time = number(row["fit_time"], 2)
         rows.append([label(row["reducer"]), rank, number(cell["mean"]), time])
     return table(["reduction", "rank", "accuracy", "seconds to fit"], rows)
@@ -102,8 +102,8 @@ def test_table(entry: Row, reference: str, blocks: Mapping[Any, Row]) -> list[st
 
     rows = []
     for i in sorted(range(len(names)), key=lambda i: entry["ranks"][i]):
-        p = r"\ " if i == at else f"{entry['against_reference'][i]:.2g}"
-        better = r"\ " if i == at else f"{wins(names[i])} of {len(means)}"
+        p = "" if i == at else f"{entry['against_reference'][i]:.2g}"
+        better = "" if i == at else f"{wins(names[i])} of {len(means)}"
         rows.append([label(names[i]), f"{entry['ranks'][i]:.2f}", p, better])
     text = (
         f"Over {entry['n_blocks']} data sets, each by its mean over r and learners: "
