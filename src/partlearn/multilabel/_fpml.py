@@ -122,8 +122,7 @@ class FPML(BaseLinearScorer):
     References
     ----------
     Guoxian Yu, Xia Chen, Carlotta Domeniconi, Jun Wang, Zhao Li, Zili Zhang and Xindong
-    Wu. Feature-induced partial multi-label learning. ICDM 2018.
-    https://doi.org/10.1109/ICDM.2018.00192
+    Wu. Feature-induced partial multi-label learning. ICDM 2018, 1398-1403.
 
     Examples
     --------

@@ -122,11 +122,11 @@ class ParticleVLS(BaseParticle):
     References
     ----------
     Jun-Peng Fang and Min-Ling Zhang. Partial multi-label learning via credible label
-    elicitation. AAAI 2019. https://doi.org/10.1609/aaai.v33i01.33013518
+    elicitation. AAAI 2019.
 
     Min-Ling Zhang and Jun-Peng Fang. Partial multi-label learning via credible label
-    elicitation. IEEE Transactions on Pattern Analysis and Machine Intelligence, 2020.
-    https://doi.org/10.1109/TPAMI.2020.2985210
+    elicitation. IEEE Transactions on Pattern Analysis and Machine Intelligence 43(10),
+    2021, 3587-3599.
 
     Examples
     --------

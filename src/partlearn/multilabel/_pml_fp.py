@@ -119,8 +119,8 @@ class PMLFP(BaseConfidenceRanker):
 
     References
     ----------
-    Ming-Kun Xie and Sheng-Jun Huang. Partial multi-label learning. AAAI 2018.
-    https://doi.org/10.1609/aaai.v32i1.11644
+    Ming-Kun Xie and Sheng-Jun Huang. Partial multi-label learning. AAAI 2018,
+    4302-4309.
 
     Examples
     --------
