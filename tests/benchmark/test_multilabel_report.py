@@ -41,6 +41,7 @@ source = "evil"
 r = 0.5
 noise = "rate"
 learners = ["knn"]
+counts = [1, 4, 10]
 [[data]]
 name = "absent <set>"
 source = "nowhere"

@@ -251,6 +251,16 @@ def test_failures_are_rows(toys, tmp_path, head):
     assert again.n_executed == len(failed)
 
 
+def test_without_data_there_is_nothing_to_keep(tmp_path):
+    text = ONE.format(head="").split("[[selectors]]\nname")[0]
+    text = text.replace("sklearn:multilabel", "nowhere")
+    text += '[[learners]]\nclass = "MLKNN"\n'
+    result = run_plan(parse_plan(text), tmp_path / "out", data_folder=tmp_path)
+    assert (result.rows, result.n_executed) == ([], 0)
+    assert result.absent[0]["source"] == "nowhere"
+    assert not (tmp_path / "out").exists()
+
+
 def test_candidates_of_the_file(tmp_path):
     rng = np.random.default_rng(0)
     X, Y = rng.random((40, 12)), rng.random((40, 4)) < 0.4
