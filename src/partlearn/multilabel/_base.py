@@ -71,7 +71,7 @@ def drop_empty(
     warnings.warn(
         f"{len(C) - len(kept)} rows without candidates are left out.",
         UserWarning,
-        stacklevel=4,
+        stacklevel=5,
     )
     return kept, X[kept].astype(np.float64), C[kept]
 

@@ -222,7 +222,7 @@ class BaseConfidenceRanker(BaseLinearScorer):
             warnings.warn(
                 f"The objective still changed after max_iter={self.max_iter} rounds.",
                 ConvergenceWarning,
-                stacklevel=4,
+                stacklevel=5,
             )
         self.objective_ = np.array(objective)
         self.n_iter_ = n_iter

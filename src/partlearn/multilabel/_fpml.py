@@ -223,7 +223,7 @@ class FPML(BaseLinearScorer):
                 f"n_latent={self.n_latent} is not less than the number of labels, {l}, "
                 "so that the labels are not denoised.",
                 UserWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
         return min(n, l, self.n_latent)
 
@@ -250,7 +250,7 @@ class FPML(BaseLinearScorer):
             warnings.warn(
                 f"The objective still changed after max_iter={self.max_iter} sweeps.",
                 ConvergenceWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
         self.objective_ = np.array(objective)
         self.n_iter_ = len(objective)

@@ -197,7 +197,7 @@ def propagate(
     warnings.warn(
         f"The confidences still changed after max_iter={max_iter} steps.",
         ConvergenceWarning,
-        stacklevel=3,
+        stacklevel=7,
     )
     return P, max_iter
 

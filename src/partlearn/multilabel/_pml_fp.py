@@ -211,7 +211,7 @@ class PMLFP(BaseConfidenceRanker):
                 "The prototypes of all labels nearly coincide, so that distances to "
                 "them say nothing about the confidences.",
                 UserWarning,
-                stacklevel=4,
+                stacklevel=5,
             )
         return structure
 
