@@ -286,33 +286,46 @@ def _regimes(summary: Mapping[str, Any]) -> list[Figure]:
         sets = sorted({c["data"] for c in cells}, key=lambda name: ratios[name])
         if len(sets) < 3:
             continue
-        curves = {}
-        for name in names:
-            of = [
-                [c["mean"] for c in cells if (c["data"], c["reducer"]) == (d, name)]
-                for d in sets
-            ]
-            known = [[m for m in means if m is not None] for means in of]
-            curves[name] = [sum(m) / len(m) if m else float("nan") for m in known]
+        means = {name: _means_by_data(cells, sets, name) for name in names}
+        reference = summary["reference"]
+        base = means.get(reference)
+        if base is not None:
+            means = {
+                name: [y - z for y, z in zip(values, base, strict=True)]
+                for name, values in means.items()
+            }
+        than = f" less that of {reference}" if base is not None else ""
         found.append(
             _figure(
                 f"regimes-{number}",
                 f"{summary['metric'].capitalize()} against rows per feature, "
                 f"{entry['protocol']}",
-                f"Mean {summary['metric']} of each data set over r and learners, by "
-                "the number of training rows per feature.",
+                f"Mean {summary['metric']} of each data set over r and learners{than}, "
+                "by the number of training rows per feature.",
                 f"{len(sets)} data sets from {sets[0]} with {ratios[sets[0]]:.2g} "
                 f"training rows per feature to {sets[-1]} with "
                 f"{ratios[sets[-1]]:.2g}; the overview table has the means.",
-                _regime_drawer(curves, [ratios[d] for d in sets], summary["metric"]),
+                _regime_drawer(
+                    means, [ratios[d] for d in sets], summary["metric"] + than
+                ),
                 (7.0, 4.4),
             )
         )
     return found
 
 
+def _means_by_data(
+    cells: Sequence[Mapping[str, Any]], sets: Sequence[str], reducer: str
+) -> list[float]:
+    means: dict[str, list[float]] = {name: [] for name in sets}
+    for cell in cells:
+        if cell["reducer"] == reducer and cell["mean"] is not None:
+            means[cell["data"]].append(cell["mean"])
+    return [sum(m) / len(m) if m else float("nan") for m in means.values()]
+
+
 def _regime_drawer(
-    curves: Mapping[str, Sequence[float]], x: Sequence[float], metric: str
+    curves: Mapping[str, Sequence[float]], x: Sequence[float], label: str
 ) -> Callable[[Any], None]:
     def draw(figure: Any) -> None:
         axis = figure.subplots()
@@ -322,13 +335,16 @@ def _regime_drawer(
                 y,
                 color=COLOURS[i % len(COLOURS)],
                 marker=MARKS[i % len(MARKS)],
-                markersize=4,
-                linewidth=0.8,
+                markersize=5,
+                # A line through the zeros of the reference only.
+                linewidth=0.0 if any(y) else 1.0,
                 label="no reduction" if name == "none" else name,
             )
         axis.set_xscale("log")
+        # Matplotlib would write powers as mathematics, which we show as is.
+        axis.xaxis.set_major_formatter(lambda v, _: f"{v:g}")
         axis.set_xlabel("training rows per feature")
-        axis.set_ylabel(metric)
+        axis.set_ylabel(label)
         figure.legend(loc="outside right center", fontsize=8)
 
     return draw
@@ -366,6 +382,7 @@ def _critical_differences(summary: Mapping[str, Any]) -> list[Figure]:
 
 def _rank_drawer(ranking: Mapping[str, Any]) -> Callable[[Any], None]:
     ranks, names = ranking["ranks"], ranking["reducers"]
+    shown = ["no reduction" if name == "none" else name for name in names]
 
     def draw(figure: Any) -> None:
         axis = figure.subplots()
@@ -387,7 +404,7 @@ def _rank_drawer(ranking: Mapping[str, Any]) -> Callable[[Any], None]:
             axis.text(
                 end,
                 y - 0.08,
-                f"{names[i]} ({ranks[i]:.2f})",
+                f"{shown[i]} ({ranks[i]:.2f})",
                 ha="left" if left else "right",
                 va="bottom",
             )
