@@ -305,6 +305,20 @@ def test_one_step_is_exact_where_the_cost_is_linear():
 # ------------------------------------------------------------------ descent
 
 
+def assert_descends(model, seed):
+    X, _, C = problem(seed, n=25, r=2)
+    model.set_params(random_state=seed, max_iter=4, tol=1e-6).fit(X, C)
+    J = model.objective_
+    assert len(J) == 3 * model.n_iter_
+    assert (np.diff(J) <= ROUND * J[:-1]).all()
+    P = model.labels_
+    assert not P[~C].any()
+    assert P.min() >= 0
+    assert P.max() <= 1
+    assert (P.sum(axis=1) >= 1 - 1e-9).all()
+    np.testing.assert_allclose(P[C.sum(axis=1) == 1].max(axis=1, initial=1), 1)
+
+
 @pytest.mark.parametrize(
     "model",
     [
@@ -322,18 +336,13 @@ def test_one_step_is_exact_where_the_cost_is_linear():
     ],
     ids=str,
 )
-def test_no_step_raises_the_objective(model, global_random_seed):
-    X, _, C = problem(global_random_seed, n=25, r=2)
-    model.set_params(random_state=global_random_seed, max_iter=4, tol=1e-6).fit(X, C)
-    J = model.objective_
-    assert len(J) == 3 * model.n_iter_
-    assert (np.diff(J) <= ROUND * J[:-1]).all()
-    P = model.labels_
-    assert not P[~C].any()
-    assert P.min() >= 0
-    assert P.max() <= 1
-    assert (P.sum(axis=1) >= 1 - 1e-9).all()
-    np.testing.assert_allclose(P[C.sum(axis=1) == 1].max(axis=1, initial=1), 1)
+def test_no_step_raises_the_objective(model):
+    assert_descends(model, 0)
+
+
+@pytest.mark.parametrize("cls", BOTH)
+def test_no_step_raises_the_objective_on_other_data(cls, global_random_seed):
+    assert_descends(cls(), global_random_seed + 1)
 
 
 @pytest.mark.parametrize("cls", BOTH)
