@@ -154,6 +154,8 @@ def test_extending_a_shipped_plan_keeps_its_jobs_but_not_its_words():
     assert child.title != base.title
 
 
+# Plans for multi-label data have tests of their own.
+SHIPPED = [name for name in list_plans() if not name.startswith("pml-")]
 PAPERS = {
     "saute": ["table3", "table4", "table6", "figure1", "figure2", "figure3"],
     "cenda": ["table3", "table4", "table6", "table7", "figure1", "figure2"],
@@ -162,13 +164,12 @@ PAPERS = {
 
 
 def test_every_table_and_figure_has_a_plan_and_a_quick_variant():
-    expected = {
-        f"{p}-{t}{q}" for p in PAPERS for t in PAPERS[p] for q in ("", "-quick")
-    }
-    assert expected | {"demo", "demo-quick"} == set(list_plans())
+    names = {f"{paper}-{table}" for paper in PAPERS for table in PAPERS[paper]}
+    names |= {"demo", "crisp-study", "crisp-study-selectors"}
+    assert set(SHIPPED) == names | {f"{name}-quick" for name in names}
 
 
-@pytest.mark.parametrize("name", list_plans())
+@pytest.mark.parametrize("name", SHIPPED)
 def test_shipped_plans_are_sound(name):
     plan = check_methods(load_plan(name))
     assert plan.reducers
