@@ -320,6 +320,14 @@ def test_machine_where_nothing_separates():
     np.testing.assert_allclose(X @ w + b, [-1.5, -1, 1], atol=1e-5)
 
 
+def test_machine_says_when_it_stops_early(monkeypatch):
+    monkeypatch.setattr(hinge, "_MAX_NEWTON", 1)
+    X = np.random.default_rng(0).normal(size=(50, 3))
+    y = np.where(X[:, 0] + 0.3 * X[:, 1] > 0, 1.0, -1.0)
+    with pytest.warns(ConvergenceWarning, match="after 1 Newton steps"):
+        squared_hinge(X, y)
+
+
 def test_pairs_need_both_sides():
     X = np.arange(4.0)[:, None]
     E = np.array([[1, 0, 0], [1, 0, 0], [0, 1, 0], [0, 1, 0]], dtype=bool)

@@ -9,12 +9,14 @@ penalised, so that a shift of the features changes nothing.
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, Protocol
 
 import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
 
 from partlearn.linalg import conjugate_gradients
 
@@ -87,6 +89,12 @@ def squared_hinge(X: Any, y: Array, C: float = 1.0) -> tuple[Array, float]:
         slack, value = new_slack, new_value
         if same:
             break
+    else:
+        warnings.warn(
+            f"A support vector machine stopped after {_MAX_NEWTON} Newton steps.",
+            ConvergenceWarning,
+            stacklevel=2,
+        )
     return space.normal(w), float(b)
 
 
