@@ -1,5 +1,6 @@
 """Ranks and means of a comparison with references, from a run made by hand."""
 
+import re
 from dataclasses import asdict
 
 import numpy as np
@@ -214,3 +215,32 @@ def test_the_console_prints_ranks(summary, capsys):
     text = capsys.readouterr().out
     assert "Ranks over 6 data sets, inductive: Friedman p = " in text
     assert "Not ranked and not tested" in text
+
+
+def test_the_page_of_the_study(tmp_path):
+    from benchmarks.study import main
+
+    make_run(tmp_path / "run", 7, missing=[("d6", "LDA")])
+    main([str(tmp_path / "run"), "--out", str(tmp_path / "page")])
+    text = (tmp_path / "page.inc").read_text()
+    assert "7 data sets, 2 folds, 14 cells" in text
+    assert re.search(r"^CRISP +1\.00 +\.7", text, re.MULTILINE)
+    assert "Over 7 data sets, each by its mean over r and learners" in text
+    assert "7 of 7" in text
+    assert "In 0 of the 14 cells another reduction is ahead of CRISP" in text
+    for name in ("ranks", "regimes"):
+        assert (tmp_path / f"page_{name}.svg").read_text().startswith("<svg")
+
+
+def test_the_page_of_the_study_says_where_the_reference_loses():
+    from benchmarks.study import losses
+
+    blocks = {
+        ("a", 1, "PL-KNN"): {"CRISP": 0.5, "none": 0.7},
+        ("a", 2, "PL-KNN"): {"CRISP": 0.5, "none": 0.51},
+        ("b", None, "SURE"): {"CRISP": 0.5, "none": 0.4},
+    }
+    text = "\n".join(losses(blocks, ["CRISP", "none"], "CRISP"))
+    assert "In 2 of the 3 cells" in text
+    assert "in 1 of them by .02 or more" in text
+    assert "1 of 2  no reduction by .20 (PL-KNN, r = 1)" in text
