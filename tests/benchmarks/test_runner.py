@@ -64,9 +64,12 @@ def test_runs_as_a_module():
     done = subprocess.run(
         command, cwd=ROOT, capture_output=True, text=True, check=True, timeout=300
     )
-    names = done.stdout.split()
+    cases, commands = done.stdout.split("Commands of their own:")
+    names = cases.split()
     assert {"knn", "knn-large", "simplex-qp"} <= set(names)
     assert len(names) == len(set(names))
+    assert "python -m benchmarks.decomposition" in commands
+    assert "python -m benchmarks.knn" not in commands  # a file of cases
 
 
 def test_discovery_reads_without_importing(main, folder):
