@@ -161,7 +161,11 @@ def text_of(folder: Path) -> tuple[str, Row]:
         "set, r, learner) in which every reduction could be scored.",
         "",
         *main_table(entry),
-        *test_table(tests["data sets"], reference, blocks),
+        *(
+            test_table(tests["data sets"], reference, blocks)
+            if "data sets" in tests
+            else ["Too few data sets to test.", ""]
+        ),
         "Average rank / mean accuracy by rows of a training fold per feature:",
         "",
         *group_table(entry, by_learner=False),
@@ -197,10 +201,10 @@ def unseen(plan: Row, summary: Row, reference: str) -> list[str]:
 
 
 def diagrams(summary: Row) -> dict[str, str]:
-    """SVG of the ranks over data sets and of accuracy against rows per feature."""
-    at = [k["over"] for k in summary["ranking"]].index("data sets")
+    """SVG of the ranks, over data sets if enough, and of the regimes."""
     drawn = {f["key"]: f["svg"] for f in figures(summary)}
-    return {"ranks": drawn[f"ranks-{at}"], "regimes": drawn["regimes-0"]}
+    last = len(summary["ranking"]) - 1
+    return {"ranks": drawn[f"ranks-{last}"], "regimes": drawn["regimes-0"]}
 
 
 def main(arguments: list[str] | None = None) -> None:
