@@ -109,6 +109,11 @@ def published(summary):
 def against_random(summary, metric):
     """Which methods beat a random order of features."""
     rows = [["method", "difference", "better in", "win/tie/loss", "p", "beats random"]]
+    rows[0].append("better than label frequency in")
+    informed = {
+        e["method"]: f"{e['n_above']} of {e['n_blocks']}"
+        for e in summary["against_frequency"]
+    }
     entries = [e for e in summary["against_random"] if e["metric"] == metric]
     rows += [
         [
@@ -118,6 +123,7 @@ def against_random(summary, metric):
             f"{e['win']}/{e['tie']}/{e['loss']}",
             f"{e['p']:.4f}",
             "yes" if e["beats"] else "no",
+            informed[e["method"]],
         ]
         for e in sorted(entries, key=lambda e: -e["difference"])
     ]
@@ -153,11 +159,8 @@ def ranks(summary):
     by_set = np.array([scores[[d == s for d in data]].mean(axis=0) for s in sets])
     for name, table in [("without emotions", fewer), ("by data set", by_set)]:
         print(name, table.shape[0], "Friedman p", friedman(table).p_value)
-        print(
-            " ",
-            "smallest Wilcoxon-Holm p",
-            wilcoxon_holm(table, control=reference).min(),
-        )
+        smallest = wilcoxon_holm(table, control=reference).min()
+        print(f"  smallest Wilcoxon-Holm p against the reference {smallest:.4f}")
     for metric, n, value in tests:
         print(metric, n, "blocks, Friedman p", value)
     head = ["method", *(m.replace("_", " ") for m in summary["metrics"])]
