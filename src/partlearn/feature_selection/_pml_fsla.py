@@ -151,8 +151,9 @@ class PMLFSLA(PMLSelector):
 
     References
     ----------
-    Partial Multi-Label Feature Selection via Latent Space Alignment (PML-FSLA). AAAI
-    Conference on Artificial Intelligence, 2025.
+    Hanlin Pan, Kunpeng Liu and Wanfu Gao. Reconsidering Feature Structure Information
+    and Latent Space Alignment in Partial Multi-label Feature Selection. AAAI 2025.
+    https://arxiv.org/abs/2503.10115
 
     Examples
     --------
