@@ -1,5 +1,6 @@
 """The runner: the same answers whatever happens on the way."""
 
+import importlib.util
 import os
 
 import numpy as np
@@ -92,6 +93,24 @@ def test_rows_and_counts(plan, tmp_path):
 def test_order_does_not_matter(plan, tmp_path, whole):
     run_plan(plan, tmp_path / "reversed", engine=Reversed())
     assert results_bytes(tmp_path / "reversed") == whole
+
+
+def _visible(module):
+    return importlib.util.find_spec(module) is not None
+
+
+def test_processes_see_what_can_be_imported_when_they_are_asked(tmp_path, monkeypatch):
+    def ask():
+        engine = make_engine(2)
+        found = dict(engine.run(iter([(_visible, ("arrived_late",))])))
+        engine.close()
+        return found[0]
+
+    assert not ask()
+    (tmp_path / "arrived_late.py").write_text("")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    assert ask()
 
 
 def test_processes_give_the_same_bytes(plan, tmp_path, whole):

@@ -134,7 +134,10 @@ class JoblibEngine:
                 yield i, _attempt(call_isolated, call)
 
     def close(self) -> None:
-        """Do nothing: joblib ends idle processes itself."""
+        """End the processes: a later run may need to import from other places."""
+        from joblib.externals.loky import get_reusable_executor
+
+        get_reusable_executor(max_workers=self.workers, reuse=True).shutdown(wait=True)
 
 
 def _identity(value: Any) -> Any:
