@@ -2,11 +2,14 @@
 
 import math
 import os
+import signal
 import sys
 import time
+import types
 
 import pytest
 
+from partlearn.benchmark import _isolated
 from partlearn.benchmark._isolated import ChildDiedError, IsolatedProcess
 from partlearn.benchmark._memory import PeakMemory, resident_bytes
 
@@ -40,6 +43,34 @@ def test_death_is_told_from_time_out(child):
     with pytest.raises(ChildDiedError, match="ended with code 7"):
         child.call(os._exit, (7,), seconds=60)
     assert child.call(abs, (-3,)) == 3
+
+
+def test_a_function_the_child_cannot_import_is_an_error(child, monkeypatch):
+    module = types.ModuleType("only_here")
+    exec("def absent():\n    return 1", module.__dict__)
+    monkeypatch.setitem(sys.modules, "only_here", module)
+    with pytest.raises(RuntimeError, match="No module named 'only_here'"):
+        child.call(module.absent, ())
+    assert child.call(abs, (-3,)) == 3
+
+
+def test_what_cannot_be_sent_is_an_error(child):
+    with pytest.raises(RuntimeError, match="cannot be sent: cannot pickle"):
+        child.call(eval, ("__import__('sys').stdout",))
+    code = "(_ for _ in ()).throw(type('OddError', (Exception,), {})('told'))"
+    with pytest.raises(RuntimeError, match="OddError: told"):
+        child.call(eval, (code,))
+    assert child.call(abs, (-3,)) == 3
+
+
+def test_a_child_that_does_not_leave_is_killed(monkeypatch):
+    monkeypatch.setattr(_isolated, "_GRACE", 0.05)
+    child = IsolatedProcess()
+    assert child.call(abs, (-3,)) == 3
+    process = child._running()
+    _isolated._send(process.stdin, (time.sleep, (60,), None, None))
+    child.close()
+    assert process.returncode == -signal.SIGKILL
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="address-space limits need Linux")

@@ -20,6 +20,7 @@ from typing import IO, Any
 __all__ = ["ChildDiedError", "IsolatedProcess", "call_isolated"]
 
 _HEADER = struct.Struct(">Q")
+_GRACE = 2.0  # seconds for an idle child to leave
 
 
 class ChildDiedError(RuntimeError):
@@ -120,17 +121,21 @@ class IsolatedProcess:
         return self._process
 
     def close(self) -> None:
-        """End the child."""
+        """End the child: when idle it leaves by itself, otherwise it is killed."""
         process, self._process = self._process, None
         if process is None:
             return
-        process.kill()
-        process.wait()
-        for stream in (process.stdin, process.stdout):
-            if stream is not None:
-                # What is still in the buffer has nobody to read it.
-                with suppress(BrokenPipeError):
-                    stream.close()
+        assert process.stdin is not None
+        assert process.stdout is not None
+        # What is still in the buffer has nobody to read it.
+        with suppress(BrokenPipeError):
+            process.stdin.close()
+        try:
+            process.wait(timeout=_GRACE)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+        process.stdout.close()
 
 
 _local = threading.local()
@@ -213,7 +218,14 @@ def main() -> None:
         except Exception as error:
             answer = ("error", error)
         _cap(None, None)
-        _send(sink, answer)
+        try:
+            _send(sink, answer)
+        except Exception as error:
+            # Nothing was written: the answer is packed before.
+            text = f"the answer of the job cannot be sent: {error}"
+            if answer[0] == "error":
+                text = f"{type(answer[1]).__name__}: {answer[1]}"
+            _send(sink, ("error", RuntimeError(text)))
 
 
 if __name__ == "__main__":
