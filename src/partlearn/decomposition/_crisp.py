@@ -186,9 +186,9 @@ class CRISP(BaseReducer):
         Draws the folds (and starts the truncated decomposition). None stands for 0:
         the same data give the same result.
     search : neighbour transformer, default=None
-        Search for the votes, for example ``PyNNDescentTransformer``; advisable above
-        20,000 rows. It must offer eleven neighbours besides the row itself, or
-        `n_neighbors` if that is more than ten. None is an exact search.
+        Search for the votes, for example ``PyNNDescentTransformer``, for more rows than
+        the exact search, which None stands for, can manage. It must offer eleven
+        neighbours besides the row itself, or `n_neighbors` if that is more than ten.
     svd_rank : int or None, default=None
         Number of leading singular directions of the data that are used. None uses all,
         unless both sides of the data exceed 4000: then 500, found by a randomised
