@@ -378,3 +378,21 @@ def test_command_line_without_typer_names_the_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "typer", None)
     with pytest.raises(SystemExit, match=r"partlearn\[cli\]"):
         main(["--help"])
+
+
+def test_without_the_extra_the_command_says_what_to_install(monkeypatch):
+    from partlearn.cli.__main__ import main
+
+    for name in [n for n in sys.modules if n.startswith("partlearn.cli._")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "typer", None)
+    with pytest.raises(SystemExit, match=r"pip install 'partlearn\[cli\]'"):
+        main(["--help"])
+
+
+def test_a_fault_of_our_own_is_not_called_a_missing_extra(monkeypatch):
+    from partlearn.cli.__main__ import main
+
+    monkeypatch.setitem(sys.modules, "partlearn.cli._app", None)
+    with pytest.raises(ImportError, match=r"partlearn\.cli\._app"):
+        main(["--help"])
