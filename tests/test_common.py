@@ -21,11 +21,13 @@ FEWEST_OWN_CHECKS = 14
 # Meta-estimators take other estimators; everything else is built with its defaults.
 PARTS = {"reducer": CENDA, "classifier": PLKNN}
 
-# Multiplicative updates need hundreds of sweeps and several starts to settle, which no
-# check of the interface needs.
+# Multiplicative updates need hundreds of sweeps and several starts to settle, PLDA a
+# hundred rounds, a search many fits, which no check of the interface needs.
 FEWER = {
     "DRMFS": {"max_iter": 100},
     "MIFS": {"max_iter": 20},
+    "PLDA": {"max_iter": 30},
+    "PLSVMCV": {"lams": (0.01, 0.1, 1.0), "cv": 3},
     "PMLFP": {"max_iter": 3, "inner_iter": 30},
     "PMLFSLA": {"n_init": 2, "max_iter": 150},
     "PMLFSSO": {"max_iter": 100},
