@@ -3,6 +3,11 @@
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.metrics import (
+    coverage_error,
+    label_ranking_average_precision_score,
+    label_ranking_loss,
+)
 from sklearn.svm import LinearSVC
 
 from partlearn.benchmark._multilabel import _newton, _protocol, _svm
@@ -42,7 +47,7 @@ def test_ranking_scores_by_hand():
 
 
 @pytest.mark.parametrize("ties", [False, True])
-def test_ranking_scores_equal_the_public_ones(ties):
+def test_ranking_scores_equal_the_public_ones_and_scikit_learn(ties):
     rng = np.random.default_rng(0)
     Y = rng.random((60, 7)) < 0.3
     Y[0], Y[1] = True, False
@@ -50,6 +55,13 @@ def test_ranking_scores_equal_the_public_ones(ties):
     if ties:
         S = np.round(S, 1) + 0.05
     found = ranking_scores(Y, S)
+    some, mixed = Y.any(axis=1), Y.any(axis=1) & ~Y.all(axis=1)
+    reference = label_ranking_average_precision_score(Y[mixed], S[mixed])
+    assert found["average_precision"] == pytest.approx(reference)
+    reference = label_ranking_loss(Y[mixed], S[mixed])
+    assert found["ranking_loss"] == pytest.approx(reference)
+    reference = (coverage_error(Y[some], S[some]) - 1) / Y.shape[1]
+    assert found["coverage"] == pytest.approx(reference)
     assert found["average_precision"] == pytest.approx(average_precision(Y, S))
     assert found["ranking_loss"] == pytest.approx(ranking_loss(Y, S))
     assert found["coverage"] == pytest.approx(coverage(Y, S))
@@ -57,7 +69,7 @@ def test_ranking_scores_equal_the_public_ones(ties):
 
 def test_ranking_scores_refuse_what_cannot_be_ranked():
     Y = np.array([[True, False]])
-    with pytest.raises(ValueError, match="hard predictions"):
+    with pytest.raises(ValueError, match="all 0 or 1"):
         ranking_scores(Y, np.array([[1.0, 0.0]]))
     with pytest.raises(ValueError, match="NaN"):
         ranking_scores(Y, np.array([[np.nan, 0.0]]))

@@ -3,7 +3,11 @@
 import numpy as np
 import pytest
 from sklearn.exceptions import UndefinedMetricWarning
-from sklearn.metrics import coverage_error, label_ranking_average_precision_score
+from sklearn.metrics import (
+    coverage_error,
+    label_ranking_average_precision_score,
+    label_ranking_loss,
+)
 
 from partlearn.metrics import (
     average_precision,
@@ -95,7 +99,9 @@ def test_equals_scikit_learn_where_no_row_is_left_out(global_random_seed):
     Y = np.zeros((25, 6), dtype=int)
     Y[np.arange(25), rng.integers(6, size=25)] = 1
     S = rng.integers(4, size=(25, 6)) / 3 + 0.1
-    assert average_precision(Y, S) == label_ranking_average_precision_score(Y, S)
+    expected = label_ranking_average_precision_score(Y, S)
+    assert average_precision(Y, S) == pytest.approx(expected, rel=1e-12)
+    assert ranking_loss(Y, S) == pytest.approx(label_ranking_loss(Y, S), rel=1e-12)
     assert coverage(Y, S) == pytest.approx((coverage_error(Y, S) - 1) / 6)
 
 

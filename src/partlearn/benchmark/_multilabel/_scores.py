@@ -7,6 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from partlearn.metrics._multilabel import ranking_scores as rows_ranked
+from partlearn.metrics._multilabel import scored_rows
+
 __all__ = [
     "LOWER_IS_BETTER",
     "METRICS",
@@ -31,8 +34,8 @@ LOWER_IS_BETTER = ("ranking_loss", "coverage")
 def ranking_scores(Y: NDArray[np.bool_], S: NDArray[np.float64]) -> dict[str, float]:
     """Average precision, ranking loss and coverage from one comparison of scores.
 
-    The same numbers as the functions in :mod:`partlearn.metrics`, which look at one
-    row at a time and would take longer than the learners that are compared.
+    The same numbers as the functions in :mod:`partlearn.metrics`, which compare anew
+    for each.
 
     Parameters
     ----------
@@ -46,38 +49,15 @@ def ranking_scores(Y: NDArray[np.bool_], S: NDArray[np.float64]) -> dict[str, fl
     dict
         One number each.
     """
-    if not np.isfinite(S).all():
-        raise ValueError("The scores hold NaN or infinity.")
-    if np.isin(S, (0.0, 1.0)).all():
-        raise ValueError(
-            "These scores are all 0 or 1: hard predictions cannot be ranked."
-        )
-    some = Y.any(axis=1)
-    Y, S = Y[some], S[some]
-    n, q = Y.shape
+    Y, S = scored_rows(Y, S, full=True)
     full = Y.all(axis=1)
     if full.all():
         raise ValueError("No row has a true and a false label; nothing can be ranked.")
-    row, label = np.nonzero(Y)
-    ahead = np.empty(row.size)
-    true_ahead = np.empty(row.size)
-    step = max(1, 2**22 // q)
-    for start in range(0, row.size, step):
-        part = slice(start, start + step)
-        # Of tied labels each has the worst rank.
-        above = S[row[part]] >= S[row[part], label[part]][:, None]
-        ahead[part] = above.sum(axis=1)
-        true_ahead[part] = (above & Y[row[part]]).sum(axis=1)
-    n_true = np.bincount(row, minlength=n)
-    worst = np.zeros(n)
-    np.maximum.at(worst, row, ahead)
-    precision = np.bincount(row, true_ahead / ahead, minlength=n) / n_true
-    wrong = np.bincount(row, ahead - true_ahead, minlength=n)
-    pairs = n_true * (q - n_true)
+    found = rows_ranked(Y, S)
     return {
-        "average_precision": float(precision[~full].mean()),
-        "ranking_loss": float((wrong[~full] / pairs[~full]).mean()),
-        "coverage": float(((worst - 1) / q).mean()),
+        "average_precision": float(found["average_precision"][~full].mean()),
+        "ranking_loss": float(found["ranking_loss"][~full].mean()),
+        "coverage": float(found["coverage"].mean()),
     }
 
 
