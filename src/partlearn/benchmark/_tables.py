@@ -137,13 +137,19 @@ def _timing(job: Job, record: Row, reduced: Row) -> Row:
     }
 
 
-def load_rows(folder: str | Path) -> tuple[list[Row], list[Row]]:
+def load_rows(
+    folder: str | Path,
+    results: Sequence[tuple[str, str]] = RESULTS,
+    timings: Sequence[tuple[str, str]] = TIMINGS,
+) -> tuple[list[Row], list[Row]]:
     """Read both tables of a run.
 
     Parameters
     ----------
     folder : str or Path
         Folder of the run.
+    results, timings : sequence of (name, type)
+        Columns of the tables.
 
     Returns
     -------
@@ -152,8 +158,8 @@ def load_rows(folder: str | Path) -> tuple[list[Row], list[Row]]:
     """
     folder = Path(folder)
     return (
-        [_typed(row, RESULTS) for row in read_table(folder / "results")],
-        [_typed(row, TIMINGS) for row in read_table(folder / "timings")],
+        [_typed(row, results) for row in read_table(folder / "results")],
+        [_typed(row, timings) for row in read_table(folder / "timings")],
     )
 
 

@@ -16,6 +16,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from partlearn.candidates._places import candidate_places
 from partlearn.simplex import minimize_on_simplex, power_iteration
 
 __all__ = ["confidence_step", "restricted_quadratic"]
@@ -82,16 +83,6 @@ def confidence_step(
         if change < tol:
             break
     return F
-
-
-def candidate_places(
-    S: NDArray[np.bool_],
-) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
-    """Columns of each row's candidates, padded to the largest set, and what is used."""
-    size = S.sum(axis=1)
-    # A stable sort of "is no candidate" lists the candidates first, in order.
-    place = np.argsort(~S, axis=1, kind="stable")[:, : size.max()]
-    return place, np.arange(size.max()) < size[:, None]
 
 
 def _best_only(G: NDArray[np.float64], filled: NDArray[np.bool_]) -> NDArray[Any]:

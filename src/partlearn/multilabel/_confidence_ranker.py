@@ -15,6 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from partlearn.candidates._places import candidate_places
 from partlearn.linalg import Standardized, column_moments, standardize
 from partlearn.multilabel._base import drop_empty
 from partlearn.multilabel._label_ranking import (
@@ -86,10 +87,7 @@ class PairCosts:
         costs, _ = ranking_costs(F, weights, C if self.linear else None, loss)
         self.costs = costs * C
         if not self.linear:
-            self._index = np.argsort(~C, axis=1, kind="stable")[
-                :, : C.sum(axis=1).max()
-            ]
-            inside = np.take_along_axis(C, self._index, axis=1)
+            self._index, inside = candidate_places(C)
             f = np.take_along_axis(F, self._index, axis=1)
             H = pair_loss(1 - f[:, :, None] + f[:, None, :], loss)
             H *= inside[:, :, None] & inside[:, None, :]

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from partlearn.benchmark._jobs import Job
 from partlearn.benchmark._multilabel._scores import METRICS
-from partlearn.benchmark._store import Row, Store, read_table, write_table
-from partlearn.benchmark._tables import TIMINGS, _timing, _typed
+from partlearn.benchmark._store import Row, Store, write_table
+from partlearn.benchmark._tables import TIMINGS, _timing, load_rows
 
 __all__ = ["load_multilabel_rows", "merge_multilabel"]
 
@@ -112,8 +112,4 @@ def load_multilabel_rows(folder: str | Path) -> tuple[list[Row], list[Row]]:
     results, timings : list of dict
         Empty cells are None.
     """
-    folder = Path(folder)
-    return (
-        [_typed(row, RESULTS) for row in read_table(folder / "results")],
-        [_typed(row, COSTS) for row in read_table(folder / "timings")],
-    )
+    return load_rows(folder, RESULTS, COSTS)
