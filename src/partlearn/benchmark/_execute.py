@@ -26,7 +26,7 @@ from partlearn.metrics import (
     disambiguation_accuracy,
 )
 
-__all__ = ["Limits", "Record", "learn", "reduce", "standardize"]
+__all__ = ["Limits", "Record", "guard", "learn", "reduce", "standardize"]
 
 Record = dict[str, Any]
 
@@ -98,7 +98,7 @@ def _controller(n_modules: int) -> ThreadpoolController:
     return ThreadpoolController()
 
 
-def _guard(work: Callable[[Record], None], limits: Limits) -> Record:
+def guard(work: Callable[[Record], None], limits: Limits) -> Record:
     """Run ``work(record)`` with capped threads; an exception fills the record."""
     record: Record = {"status": "ok", "error": "", "message": "", "traceback": ""}
     with (
@@ -169,7 +169,7 @@ def reduce(
             "transform_time": done - fitted,
         }
 
-    return _guard(work, limits)
+    return guard(work, limits)
 
 
 def _confidence(reducer: Any) -> np.ndarray | None:
@@ -276,7 +276,7 @@ def _learn_one(
             "predict_time": done - fitted,
         }
 
-    return _guard(work, limits)
+    return guard(work, limits)
 
 
 def _scores(

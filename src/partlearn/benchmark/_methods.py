@@ -14,7 +14,7 @@ from sklearn.utils.validation import has_fit_parameter
 from partlearn.benchmark._plan import MethodSpec, Plan
 from partlearn.benchmark._toml import PlanError
 
-__all__ = ["build", "check_methods", "find_class", "known_classes"]
+__all__ = ["available", "build", "check_methods", "find_class", "known_classes"]
 
 PACKAGES = {
     "reducer": ("partlearn.decomposition", "partlearn.feature_selection"),
@@ -204,18 +204,18 @@ def check_methods(plan: Plan) -> Plan:
         from partlearn.benchmark._multilabel._runner import check_multilabel
 
         return check_multilabel(plan)
-    reducers = _available(plan, plan.reducers, "reducer")
+    reducers = available(plan, plan.reducers, "reducer")
     return replace(
         plan,
         reducers=reducers,
-        learners=_available(plan, plan.learners, "learner"),
+        learners=available(plan, plan.learners, "learner"),
         reference=plan.reference
         if plan.reference in {m.name for m in reducers}
         else "",
     )
 
 
-def _available(
+def available(
     plan: Plan, specs: tuple[MethodSpec, ...], kind: str
 ) -> tuple[MethodSpec, ...]:
     kept = []

@@ -16,9 +16,14 @@ __all__ = [
     "DataSpec",
     "MethodSpec",
     "Plan",
+    "as_tuple",
+    "check_unique",
+    "entry_name",
     "list_plans",
     "load_plan",
     "parse_plan",
+    "read_methods",
+    "read_parent",
 ]
 
 
@@ -275,10 +280,10 @@ def parse_plan(text: str, *, origin: str = "<plan>", quick: bool = False) -> Pla
     check.table(head, ("plan",), FIELDS["plan"])
     base: dict[str, Any] = {}
     if extends := head.get("extends"):
-        base = _parent(extends, check)
+        base = read_parent(extends, check)
     merged = {**base, **{k: v for k, v in document.items() if k != "quick"}}
     merged["plan"] = {**base.get("plan", {}), **head}
-    check.known_data = {_entry_name(entry) for entry in merged.get("data", [])}
+    check.known_data = {entry_name(entry) for entry in merged.get("data", [])}
     if quick:
         _apply_quick(merged, document.get("quick", {}), check)
     return _build(merged, check, quick)
@@ -288,7 +293,7 @@ def _is_multilabel(plan: Any) -> bool:
     return isinstance(plan, Mapping) and plan.get("task") == "multilabel"
 
 
-def _parent(name: str, check: Checker) -> dict[str, Any]:
+def read_parent(name: str, check: Checker) -> dict[str, Any]:
     found = _shipped(name)
     if found is None:
         check.fail(("plan", "extends"), f"there is no shipped plan named {name!r}")
@@ -309,7 +314,7 @@ def _apply_quick(merged: dict[str, Any], quick: Any, check: Checker) -> None:
         if key not in quick:
             continue
         wanted = quick[key]
-        have = {_entry_name(entry): entry for entry in merged.get(key, [])}
+        have = {entry_name(entry): entry for entry in merged.get(key, [])}
         for name in wanted:
             if name not in have:
                 check.fail(("quick", key), f"no {key} entry is named {name!r}")
@@ -321,7 +326,7 @@ def _apply_quick(merged: dict[str, Any], quick: Any, check: Checker) -> None:
     ]
 
 
-def _entry_name(entry: Mapping[str, Any]) -> str:
+def entry_name(entry: Mapping[str, Any]) -> str:
     name = entry.get("name") or entry.get("class") or entry.get("source") or ""
     return str(name).removeprefix("sklearn:")
 
@@ -332,8 +337,8 @@ def _build(merged: Mapping[str, Any], check: Checker, quick: bool) -> Plan:
     for key in ("data", "reducers", "learners"):
         check.required_list(merged, key)
     data = _datasets(merged, check)
-    reducers = _methods(merged, "reducers", check)
-    learners = _methods(merged, "learners", check)
+    reducers = read_methods(merged, "reducers", check)
+    learners = read_methods(merged, "learners", check)
     reference = head.get("reference", "")
     if reference and reference not in [m.name for m in reducers]:
         if not quick:
@@ -363,7 +368,7 @@ def _build(merged: Mapping[str, Any], check: Checker, quick: bool) -> Plan:
     )
 
 
-def _unique(
+def check_unique(
     new: Sequence[DataSpec | MethodSpec],
     old: Sequence[DataSpec | MethodSpec],
     path: tuple[str, int],
@@ -375,7 +380,7 @@ def _unique(
             check.fail(path, f"two {path[0]} entries are named {spec.name!r}")
 
 
-def _as_tuple(value: Any) -> tuple[Any, ...]:
+def as_tuple(value: Any) -> tuple[Any, ...]:
     return tuple(value) if isinstance(value, list | tuple) else (value,)
 
 
@@ -383,26 +388,26 @@ def _datasets(merged: Mapping[str, Any], check: Checker) -> tuple[DataSpec, ...]
     found: list[DataSpec] = []
     for i, entry in enumerate(merged["data"]):
         spec = _data(entry, ("data", i), check)
-        _unique([spec], found, ("data", i), check)
+        check_unique([spec], found, ("data", i), check)
         found.append(spec)
     return tuple(found)
 
 
 def _data(entry: Any, path: tuple[str, int], check: Checker) -> DataSpec:
     check.table(entry, path, FIELDS["data"])
-    r = _as_tuple(entry["r"]) if "r" in entry else None
+    r = as_tuple(entry["r"]) if "r" in entry else None
     return DataSpec(
-        name=_entry_name(entry),
+        name=entry_name(entry),
         source=entry["source"],
         r=r,
         published_r=entry.get("published_r"),
-        noise_seeds=_as_tuple(entry.get("noise_seeds", (0,))),
+        noise_seeds=as_tuple(entry.get("noise_seeds", (0,))),
         max_rows=entry.get("max_rows"),
         note=entry.get("note", ""),
     )
 
 
-def _methods(
+def read_methods(
     merged: Mapping[str, Any], key: str, check: Checker
 ) -> tuple[MethodSpec, ...]:
     found: list[MethodSpec] = []
@@ -438,7 +443,7 @@ def _methods(
             pass_confidence=entry.get("pass_confidence", False),
         )
         points = _expand_grid(spec, entry.get("grid", {}), path, check)
-        _unique(points, found, path, check)
+        check_unique(points, found, path, check)
         found += points
     return tuple(found)
 
@@ -449,7 +454,7 @@ def _by_data(
     merged: Mapping[str, Any],
     check: Checker,
 ) -> dict[str, dict[str, Any]]:
-    names = [_entry_name(entry) for entry in merged["data"]]
+    names = [entry_name(entry) for entry in merged["data"]]
     for name, params in special.items():
         where = (*path, "by_data", name)
         if not isinstance(params, dict):

@@ -29,7 +29,16 @@ from partlearn.benchmark._store import Store
 from partlearn.benchmark._tables import merge
 from partlearn.model_selection import CandidateKFold
 
-__all__ = ["RunResult", "make_engine", "run_plan"]
+__all__ = [
+    "RunResult",
+    "failed_record",
+    "has_limits",
+    "is_open",
+    "make_engine",
+    "run_plan",
+    "seconds_of",
+    "within_limits",
+]
 
 Progress = Callable[[int, int, str], None]
 
@@ -167,7 +176,7 @@ def run_plan(
     store.clean()
     store.write_json("plan.json", asdict(plan))
     session = _Session(plan, data, store, engine, progress)
-    pending = [job for job in jobs if _is_open(store, job, retry_failed)]
+    pending = [job for job in jobs if is_open(store, job, retry_failed)]
     work_time = session.run(pending, retry_failed)
     rows = merge(plan, jobs, store)
     wall_time = perf_counter() - start
@@ -189,7 +198,7 @@ def run_plan(
     )
 
 
-def _is_open(store: Store, job: Job, retry_failed: bool) -> bool:
+def is_open(store: Store, job: Job, retry_failed: bool) -> bool:
     record = store.get_job(job.id)
     return record is None or (retry_failed and record["status"] != "ok")
 
@@ -277,9 +286,9 @@ class _Session:
 
         seconds = 0.0
         for i, answer in self.engine.run(calls()):
-            record = _failed(answer) if isinstance(answer, Failure) else answer
+            record = failed_record(answer) if isinstance(answer, Failure) else answer
             self.store.put_reduction(tasks[i].id, record)
-            seconds += _seconds(record)
+            seconds += seconds_of(record)
             self._advance(1, f"{tasks[i].data} {tasks[i].reducer.name}")
         return seconds
 
@@ -302,14 +311,14 @@ class _Session:
                 answer = self._each_alone(jobs, answer)
             for job, record in zip(jobs, answer, strict=True):
                 self.store.put_job(job.id, record)
-                seconds += _seconds(record)
+                seconds += seconds_of(record)
             self._advance(len(jobs), f"{jobs[0].reduction.data} {jobs[0].learner.name}")
         return seconds
 
     def _each_alone(self, jobs: Sequence[Job], failure: Failure) -> list[Record]:
         """Find the job that took the others of its group down with it."""
         if len(jobs) == 1:
-            return [_failed(failure)]
+            return [failed_record(failure)]
         key = jobs[0].reduction.content["data"]
         split = self.splits[key][jobs[0].fold]
         reduced = (
@@ -319,7 +328,7 @@ class _Session:
         )
         data, limits = self.data[key], self.limits
         return [
-            _within(limits, _learn_alone, data, reduced, job, split, limits)
+            within_limits(limits, _learn_alone, data, reduced, job, split, limits)
             for job in jobs
         ]
 
@@ -344,12 +353,12 @@ def _split(plan: Plan, data: BenchmarkData) -> list[tuple[np.ndarray, np.ndarray
     return [(train, test) for train, test in splitter.split(data.X, data.S)]
 
 
-def _seconds(record: Record) -> float:
+def seconds_of(record: Record) -> float:
     names = ("fit_time", "transform_time", "predict_time")
     return sum(record.get("measured", {}).get(name, 0.0) for name in names)
 
 
-def _failed(failure: Failure) -> Record:
+def failed_record(failure: Failure) -> Record:
     return {
         "status": "failed",
         "error": failure.error,
@@ -360,25 +369,25 @@ def _failed(failure: Failure) -> Record:
     }
 
 
-def _has_limits(limits: Limits) -> bool:
+def has_limits(limits: Limits) -> bool:
     return limits.time is not None or limits.memory is not None
 
 
-def _within(limits: Limits, function: Callable[..., Any], *args: Any) -> Any:
+def within_limits(limits: Limits, function: Callable[..., Any], *args: Any) -> Any:
     try:
         return call_isolated(
             function, args, seconds=limits.time, megabytes=limits.memory
         )
     except (TimeoutError, ChildDiedError) as error:
-        return _failed(Failure(type(error).__name__, str(error)))
+        return failed_record(Failure(type(error).__name__, str(error)))
 
 
 def _reduce(
     data: BenchmarkData, task: Reduction, train: np.ndarray | None, limits: Limits
 ) -> Record:
-    if not _has_limits(limits):
+    if not has_limits(limits):
         return reduce(data, task, train, limits)
-    return _within(limits, reduce, data, task, train, limits)
+    return within_limits(limits, reduce, data, task, train, limits)
 
 
 def _learn(
@@ -388,10 +397,11 @@ def _learn(
     split: tuple[np.ndarray, np.ndarray],
     limits: Limits,
 ) -> list[Record]:
-    if not _has_limits(limits):
+    if not has_limits(limits):
         return learn(data, reduced, jobs, split, limits)
     return [
-        _within(limits, _learn_alone, data, reduced, j, split, limits) for j in jobs
+        within_limits(limits, _learn_alone, data, reduced, j, split, limits)
+        for j in jobs
     ]
 
 

@@ -8,7 +8,16 @@ from typing import Any, NoReturn
 
 from partlearn.benchmark._toml import Path, PlanError
 
-__all__ = ["FIELDS", "METRICS", "PROTOCOLS", "Checker"]
+__all__ = [
+    "FIELDS",
+    "METRICS",
+    "PROTOCOLS",
+    "Checker",
+    "some_of",
+    "texts",
+    "whole",
+    "wholes",
+]
 
 PROTOCOLS = ("inductive", "transductive")
 METRICS = ("accuracy", "disambiguation", "candidate_hit")
@@ -35,12 +44,12 @@ def _tables(value: Any) -> str | None:
     return None if good else "must be a list of tables, written [[...]]"
 
 
-def _texts(value: Any) -> str | None:
+def texts(value: Any) -> str | None:
     good = isinstance(value, list) and all(isinstance(v, str) for v in value)
     return None if good and value else "must be a list of texts"
 
 
-def _whole(minimum: int) -> Callable[[Any], str | None]:
+def whole(minimum: int) -> Callable[[Any], str | None]:
     def rule(value: Any) -> str | None:
         good = _is_int(value) and value >= minimum
         return None if good else f"must be a whole number of at least {minimum}"
@@ -48,7 +57,7 @@ def _whole(minimum: int) -> Callable[[Any], str | None]:
     return rule
 
 
-def _wholes(minimum: int) -> Callable[[Any], str | None]:
+def wholes(minimum: int) -> Callable[[Any], str | None]:
     def rule(value: Any) -> str | None:
         values = value if isinstance(value, list) else [value]
         good = bool(values) and all(_is_int(v) and v >= minimum for v in values)
@@ -66,7 +75,7 @@ def _positive(value: Any) -> str | None:
     return None if good and value > 0 else "must be a positive number"
 
 
-def _some_of(allowed: tuple[str, ...]) -> Callable[[Any], str | None]:
+def some_of(allowed: tuple[str, ...]) -> Callable[[Any], str | None]:
     def rule(value: Any) -> str | None:
         good = isinstance(value, list) and value and all(v in allowed for v in value)
         return None if good else f"must be a list out of {', '.join(allowed)}"
@@ -90,27 +99,27 @@ FIELDS: dict[str, Rules] = {
         "title": (False, _text),
         "citation": (False, _text),
         "extends": (False, _text),
-        "protocols": (False, _some_of(PROTOCOLS)),
-        "folds": (False, _whole(2)),
-        "fold_seed": (False, _whole(0)),
-        "seed": (False, _whole(0)),
-        "metrics": (False, _some_of(METRICS)),
+        "protocols": (False, some_of(PROTOCOLS)),
+        "folds": (False, whole(2)),
+        "fold_seed": (False, whole(0)),
+        "seed": (False, whole(0)),
+        "metrics": (False, some_of(METRICS)),
         "reference": (False, _text),
         "scale_reduced": (False, _flag),
-        "threads": (False, _whole(1)),
+        "threads": (False, whole(1)),
         "time_limit": (False, _positive),
-        "memory_limit": (False, _whole(1)),
+        "memory_limit": (False, whole(1)),
         "published": (False, _table),
         "figure": (False, _table),
-        "notes": (False, _texts),
+        "notes": (False, texts),
     },
     "data": {
         "name": (False, _text),
         "source": (True, _text),
-        "r": (False, _wholes(1)),
-        "published_r": (False, _whole(1)),
-        "noise_seeds": (False, _wholes(0)),
-        "max_rows": (False, _whole(2)),
+        "r": (False, wholes(1)),
+        "published_r": (False, whole(1)),
+        "noise_seeds": (False, wholes(0)),
+        "max_rows": (False, whole(2)),
         "note": (False, _text),
     },
     "reducers": {
@@ -134,13 +143,13 @@ FIELDS: dict[str, Rules] = {
         "pass_confidence": (False, _flag),
     },
     "quick": {
-        "folds": (False, _whole(2)),
-        "protocols": (False, _some_of(PROTOCOLS)),
-        "data": (False, _texts),
-        "reducers": (False, _texts),
-        "learners": (False, _texts),
-        "r": (False, _wholes(1)),
-        "max_rows": (False, _whole(2)),
+        "folds": (False, whole(2)),
+        "protocols": (False, some_of(PROTOCOLS)),
+        "data": (False, texts),
+        "reducers": (False, texts),
+        "learners": (False, texts),
+        "r": (False, wholes(1)),
+        "max_rows": (False, whole(2)),
     },
 }
 

@@ -10,7 +10,7 @@ from partlearn.benchmark._jobs import Job
 from partlearn.benchmark._plan import Plan
 from partlearn.benchmark._store import Row, Store, read_table, write_table
 
-__all__ = ["load_rows", "merge"]
+__all__ = ["load_rows", "merge", "timing_row"]
 
 KEYS = [
     ("id", "string"),
@@ -83,7 +83,7 @@ def merge(plan: Plan, jobs: Sequence[Job], store: Store) -> list[Row]:
             reduced = reductions[key]
         head = _head(job)
         results.append(head | _result(record, reduced))
-        timings.append(head | _timing(job, record, reduced))
+        timings.append(head | timing_row(job, record, reduced))
     write_table(store.folder / "results", results, RESULTS)
     write_table(store.folder / "timings", timings, TIMINGS)
     return results
@@ -123,7 +123,7 @@ def _result(record: Row, reduced: Row) -> Row:
     }
 
 
-def _timing(job: Job, record: Row, reduced: Row) -> Row:
+def timing_row(job: Job, record: Row, reduced: Row) -> Row:
     cost = record["measured"]
     reduce_cost = reduced.get("measured", {})
     return {

@@ -22,6 +22,7 @@ from partlearn.benchmark import (
 __all__ = [
     "complete_blocks",
     "effects",
+    "rank_and_test",
     "ranked_reducers",
     "ranking",
     "win_tie_loss_table",
@@ -158,18 +159,18 @@ def ranking(
         if len(blocks) < 2 or len(names) < 3:
             continue
         scores = np.array([[b[n] for n in names] for b in blocks.values()])
-        tested = _tested(scores, names, reference)
+        tested = rank_and_test(scores, names, reference)
         found.append({"protocol": protocol, "over": "combinations"} | tested)
         data = [key[0] for key in blocks]
         sets = list(dict.fromkeys(data))
         if FEWEST_DATA_SETS <= len(sets) < len(blocks):
             means = [scores[[d == name for d in data]].mean(axis=0) for name in sets]
-            tested = _tested(np.array(means), names, reference)
+            tested = rank_and_test(np.array(means), names, reference)
             found.append({"protocol": protocol, "over": "data sets"} | tested)
     return found
 
 
-def _tested(
+def rank_and_test(
     scores: np.ndarray, names: list[str], reference: str = ""
 ) -> dict[str, Any]:
     test = friedman(scores)

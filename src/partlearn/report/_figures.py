@@ -10,7 +10,7 @@ from typing import Any
 
 from partlearn.report._overview import rows_per_feature
 
-__all__ = ["Figure", "figures"]
+__all__ = ["Figure", "critical_differences", "figures", "make_figure", "sweep_figures"]
 
 # Okabe and Ito's colours: told apart with any colour vision; marks and hatches repeat
 # the distinction so that colour is never the only sign.
@@ -62,7 +62,7 @@ def _named(svg: str, alt: str, key: str) -> str:
     return head + title + body
 
 
-def _figure(
+def make_figure(
     key: str,
     title: str,
     caption: str,
@@ -89,9 +89,9 @@ def figures(summary: Mapping[str, Any]) -> list[Figure]:
     """
     return [
         *_bars(summary),
-        *_sweeps(summary),
+        *sweep_figures(summary),
         *_regimes(summary),
-        *_critical_differences(summary),
+        *critical_differences(summary),
         *_planes(summary),
         *_histograms(summary),
     ]
@@ -115,7 +115,7 @@ def _bars(summary: Mapping[str, Any]) -> list[Figure]:
             rows = (len(part) + 2) // 3
             size = (3.3 * min(len(part), 3) + 1.2, 2.6 * rows + 0.6)
             found.append(
-                _figure(
+                make_figure(
                     f"bars-{p}-{start}",
                     f"{summary['metric'].capitalize()} by method, {protocol}",
                     f"Mean {summary['metric']} over folds with one standard "
@@ -193,7 +193,7 @@ def _bars_drawer(
     return draw
 
 
-def _sweeps(summary: Mapping[str, Any]) -> list[Figure]:
+def sweep_figures(summary: Mapping[str, Any]) -> list[Figure]:
     groups: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
     for curve in summary["sweep"]:
         if len(set(map(str, curve["x"]))) > 1:
@@ -213,7 +213,7 @@ def _sweeps(summary: Mapping[str, Any]) -> list[Figure]:
                 f"with {best[1]['reducer']} and {best[1]['learner']}."
             )
         found.append(
-            _figure(
+            make_figure(
                 f"sweep-{number}",
                 f"{summary['metric'].capitalize()} against {parameter}, {protocol}",
                 f"Mean {summary['metric']} over folds as {parameter} changes, "
@@ -296,7 +296,7 @@ def _regimes(summary: Mapping[str, Any]) -> list[Figure]:
             }
         than = f" less that of {reference}" if base is not None else ""
         found.append(
-            _figure(
+            make_figure(
                 f"regimes-{number}",
                 f"{summary['metric'].capitalize()} against rows per feature, "
                 f"{entry['protocol']}",
@@ -356,7 +356,7 @@ _OVER = {
 }
 
 
-def _critical_differences(summary: Mapping[str, Any]) -> list[Figure]:
+def critical_differences(summary: Mapping[str, Any]) -> list[Figure]:
     found = []
     for number, ranking in enumerate(summary["ranking"]):
         order = sorted(
@@ -364,7 +364,7 @@ def _critical_differences(summary: Mapping[str, Any]) -> list[Figure]:
         )
         text = ", ".join(f"{name} {rank:.2f}" for rank, name in order)
         found.append(
-            _figure(
+            make_figure(
                 f"ranks-{number}",
                 f"Critical-difference diagram over {ranking['over']}, "
                 f"{ranking['protocol']}",
@@ -428,7 +428,7 @@ def _planes(summary: Mapping[str, Any]) -> list[Figure]:
             f"{_name(view['data'], view['r'])}, {view['reducer']}, {view['protocol']}"
         )
         found.append(
-            _figure(
+            make_figure(
                 f"plane-{number}",
                 f"First two directions: {name}",
                 "Each mark is a training row, drawn by its most likely label; the "
@@ -496,7 +496,7 @@ def _histograms(summary: Mapping[str, Any]) -> list[Figure]:
             f"{_name(view['data'], view['r'])}, {view['reducer']}, {view['protocol']}"
         )
         found.append(
-            _figure(
+            make_figure(
                 f"confidence-{number}",
                 f"Confidence before and after: {name}",
                 "Highest label confidence of each training row: before, every label "

@@ -17,7 +17,7 @@ from partlearn.report._tables import (
     win_tie_loss_rows,
 )
 
-__all__ = ["to_json", "to_latex", "to_markdown"]
+__all__ = ["md", "md_table", "tex", "to_json", "to_latex", "to_markdown"]
 
 
 def to_json(summary: Mapping[str, Any]) -> str:
@@ -46,14 +46,14 @@ def _finite(value: Any) -> Any:
     return value
 
 
-def _md(text: Any) -> str:
+def md(text: Any) -> str:
     """Escape what would be markup or would end a table cell."""
     special = "\\`*_{}[]<>|#"
     line = str(text).replace("\n", " ")
     return "".join("\\" + c if c in special else c for c in line)
 
 
-def _md_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+def md_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
     lines = ["| " + " | ".join(head) + " |", "|" + " --- |" * len(head)]
     lines += ["| " + " | ".join(row) + " |" for row in rows]
     return [*lines, ""]
@@ -76,41 +76,39 @@ def to_markdown(summary: Mapping[str, Any]) -> str:
         from partlearn.report._multilabel._text import markdown
 
         return markdown(summary)
-    lines = [f"# {_md(summary['title'])}", ""]
+    lines = [f"# {md(summary['title'])}", ""]
     if summary["citation"]:
-        lines += [f"Published figures: {_md(summary['citation'])}.", ""]
+        lines += [f"Published figures: {md(summary['citation'])}.", ""]
     for note in summary["notes"]:
-        lines += [f"> {_md(note)}", ""]
+        lines += [f"> {md(note)}", ""]
     if summary["published"]:
         lines += ["## Published, measured, difference", "", *_md_published(summary)]
     if note := unranked_note(summary):
-        lines += [_md(note), ""]
+        lines += [md(note), ""]
     for entry in summary["overview"]:
         lines += [
             f"## Average rank / mean {summary['metric']}, {entry['protocol']}",
             "",
         ]
         head, rows = overview_rows(entry, summary)
-        lines += _md_table(
-            [_md(h) for h in head], [[_md(c) for c in row] for row in rows]
-        )
+        lines += md_table([md(h) for h in head], [[md(c) for c in row] for row in rows])
     for entry in summary["ranking"]:
         lines += _md_ranking(entry, summary)
     lines += ["## Results", ""]
     for table in result_tables(summary):
         lines += [f"{table['protocol'].capitalize()} protocol:", ""]
         labels = [method_label(summary, name) for name in summary["reducers"]]
-        head = ["data", "learner", *(_md(label) for label in labels)]
-        lines += _md_table(head, [_md_result(row) for row in table["rows"]])
+        head = ["data", "learner", *(md(label) for label in labels)]
+        lines += md_table(head, [_md_result(row) for row in table["rows"]])
     if summary["win_tie_loss"]:
-        lines += [f"## Win / tie / loss of {_md(summary['reference'])}", ""]
+        lines += [f"## Win / tie / loss of {md(summary['reference'])}", ""]
         columns, rows = win_tie_loss_rows(summary)
-        lines += _md_table(
-            ["protocol", "against", *(_md(c) for c in columns)],
+        lines += md_table(
+            ["protocol", "against", *(md(c) for c in columns)],
             [
                 [
                     row["protocol"],
-                    _md(row["against"]),
+                    md(row["against"]),
                     *(
                         f"{c['plain']} ({c['corrected']})" if c else EMPTY
                         for c in row["cells"]
@@ -120,11 +118,11 @@ def to_markdown(summary: Mapping[str, Any]) -> str:
             ],
         )
     lines += ["## Time and memory", ""]
-    lines += _md_table(
+    lines += md_table(
         ["method", "kind", "fit, s", "use, s"],
         [
             [
-                _md(c["name"]),
+                md(c["name"]),
                 c["kind"],
                 _format.seconds(c["fit_time"]),
                 _format.seconds(c["use_time"]),
@@ -135,7 +133,7 @@ def to_markdown(summary: Mapping[str, Any]) -> str:
     lines += _md_problems(summary)
     lines += ["## Run facts", ""]
     lines += [
-        f"- {key}: {_md(value)}" for key, value in _format.fact_list(summary["facts"])
+        f"- {key}: {md(value)}" for key, value in _format.fact_list(summary["facts"])
     ]
     return "\n".join(lines) + "\n"
 
@@ -149,7 +147,7 @@ def _md_ranking(entry: Mapping[str, Any], summary: Mapping[str, Any]) -> list[st
         f"{entry['critical_difference']:.2f} (Nemenyi, 0.05); Wilcoxon signed-rank "
         "tests corrected by Holm.",
         "",
-        *_md_table([_md(h) for h in head], [[_md(c) for c in row] for row in rows]),
+        *md_table([md(h) for h in head], [[md(c) for c in row] for row in rows]),
     ]
 
 
@@ -158,7 +156,7 @@ def _md_result(row: Mapping[str, Any]) -> list[str]:
     for cell in row["cells"]:
         text = _format.score(cell["mean"], cell["std"]) if cell else EMPTY
         cells.append(f"**{text}**" if cell and cell["best"] else text)
-    return [_md(_format.data_name(row["data"], row["r"])), _md(row["learner"]), *cells]
+    return [md(_format.data_name(row["data"], row["r"])), md(row["learner"]), *cells]
 
 
 def _md_published(summary: Mapping[str, Any]) -> list[str]:
@@ -168,9 +166,9 @@ def _md_published(summary: Mapping[str, Any]) -> list[str]:
     rows = []
     for row in summary["published"]:
         cells = [
-            _md(_format.data_name(row["data"], row["r"])),
-            _md(row["learner"]),
-            _md(row["reducer"]),
+            md(_format.data_name(row["data"], row["r"])),
+            md(row["learner"]),
+            md(row["reducer"]),
             _format.score(row["published_mean"], row["published_std"]),
         ]
         for protocol in summary["protocols"]:
@@ -180,21 +178,21 @@ def _md_published(summary: Mapping[str, Any]) -> list[str]:
                 _format.signed(found["difference"]) if found else EMPTY,
             ]
         rows.append(cells)
-    return _md_table(head, rows)
+    return md_table(head, rows)
 
 
 def _md_problems(summary: Mapping[str, Any]) -> list[str]:
     lines = []
     if summary["absent"]:
         lines += ["## Data that was not there", ""]
-        lines += [f"- {_md(a['name'])}: {_md(a['reason'])}" for a in summary["absent"]]
+        lines += [f"- {md(a['name'])}: {md(a['reason'])}" for a in summary["absent"]]
         lines.append("")
     if summary["failures"]:
         lines += ["## Failures", ""]
         lines += [
-            f"- {_md(f['data'])}, {_md(f['reducer'])}, {_md(f['learner'])} "
+            f"- {md(f['data'])}, {md(f['reducer'])}, {md(f['learner'])} "
             f"({f['protocol']}, {f['n_folds']} folds): "
-            f"{f['error']}: {_md(f['message'])}"
+            f"{f['error']}: {md(f['message'])}"
             for f in summary["failures"]
         ]
         lines.append("")
@@ -223,7 +221,7 @@ _TEX = {
 }
 
 
-def _tex(text: Any) -> str:
+def tex(text: Any) -> str:
     return "".join(_TEX.get(c, c) for c in str(text).replace("\n", " "))
 
 
@@ -250,21 +248,21 @@ def to_latex(summary: Mapping[str, Any]) -> str:
         names = ["data", "learner", *labels]
         lines += [
             r"\begin{table}",
-            rf"\caption{{{_tex(summary['title'])}, {table['protocol']} protocol}}",
+            rf"\caption{{{tex(summary['title'])}, {table['protocol']} protocol}}",
             r"\begin{tabular}{ll" + "r" * len(summary["reducers"]) + "}",
             r"\toprule",
-            " & ".join(_tex(n) for n in names) + r" \\",
+            " & ".join(tex(n) for n in names) + r" \\",
             r"\midrule",
         ]
         for row in table["rows"]:
             cells = []
             for cell in row["cells"]:
-                text = _tex(_format.score(cell["mean"], cell["std"]) if cell else EMPTY)
+                text = tex(_format.score(cell["mean"], cell["std"]) if cell else EMPTY)
                 best = cell is not None and cell["best"]
                 cells.append(rf"\textbf{{{text}}}" if best else text)
             head = [
-                _tex(_format.data_name(row["data"], row["r"])),
-                _tex(row["learner"]),
+                tex(_format.data_name(row["data"], row["r"])),
+                tex(row["learner"]),
             ]
             lines.append(" & ".join([*head, *cells]) + r" \\")
         lines += [r"\bottomrule", r"\end{tabular}", r"\end{table}", ""]

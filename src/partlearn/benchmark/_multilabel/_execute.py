@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.model_selection import KFold
 
-from partlearn.benchmark._execute import Limits, Record, _guard
+from partlearn.benchmark._execute import Limits, Record, guard
 from partlearn.benchmark._jobs import Job, Reduction
 from partlearn.benchmark._methods import build, find_class
 from partlearn.benchmark._multilabel._data import MultilabelData
@@ -78,7 +78,7 @@ def rank(data: MultilabelData, task: Reduction, limits: Limits) -> Record:
         record["arrays"] = {"order": order}
         record["measured"] = {"fit_time": perf_counter() - start}
 
-    return _guard(work, limits)
+    return guard(work, limits)
 
 
 def _with_top(task: Reduction) -> dict[str, Any]:
@@ -139,7 +139,7 @@ def follow(
         record["n_train"], record["n_test"] = int(train.size), int(test.size)
         record["measured"] = {"fit_time": seconds[0], "predict_time": seconds[1]}
 
-    return _guard(work, limits)
+    return guard(work, limits)
 
 
 def _point(

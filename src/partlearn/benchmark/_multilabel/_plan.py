@@ -17,20 +17,20 @@ from partlearn.benchmark._plan import (
     DataSpec,
     MethodSpec,
     Plan,
-    _as_tuple,
-    _entry_name,
-    _methods,
-    _parent,
-    _unique,
+    as_tuple,
+    check_unique,
+    entry_name,
+    read_methods,
+    read_parent,
 )
 from partlearn.benchmark._schema import (
     FIELDS,
     Checker,
     Rules,
-    _some_of,
-    _texts,
-    _whole,
-    _wholes,
+    some_of,
+    texts,
+    whole,
+    wholes,
 )
 
 __all__ = ["MultilabelDataSpec", "MultilabelPlan", "parse_multilabel"]
@@ -51,7 +51,7 @@ def _is_number(value: Any) -> bool:
 
 
 def _amounts(value: Any) -> str | None:
-    values = _as_tuple(value)
+    values = as_tuple(value)
     good = bool(values) and all(_is_number(v) and v >= 0 for v in values)
     return None if good else "must be a number of at least 0, or a list of them"
 
@@ -77,31 +77,31 @@ MULTILABEL_FIELDS: dict[str, Rules] = {
     "plan": {
         **_without(FIELDS["plan"], "protocols", "scale_reduced", "metrics"),
         "task": (True, _one_of(("multilabel",))),
-        "metrics": (False, _some_of(METRICS)),
-        "labels": (False, _some_of(LABELS)),
+        "metrics": (False, some_of(METRICS)),
+        "labels": (False, some_of(LABELS)),
         "percentages": (False, _percentages),
-        "random_draws": (False, _whole(1)),
-        "inner_folds": (False, _whole(2)),
+        "random_draws": (False, whole(1)),
+        "inner_folds": (False, whole(2)),
     },
     "data": {
         **_without(FIELDS["data"], "published_r"),
         "r": (False, _amounts),
         "noise": (False, _one_of(tuple(NOISE))),
-        "counts": (False, _wholes(1)),
-        "learners": (False, _texts),
+        "counts": (False, wholes(1)),
+        "learners": (False, texts),
     },
     "selectors": _METHOD,
     "classifiers": _METHOD,
     "learners": _without(FIELDS["learners"], "pass_confidence"),
     "quick": {
         **_without(FIELDS["quick"], "protocols", "reducers"),
-        "selectors": (False, _texts),
-        "classifiers": (False, _texts),
-        "labels": (False, _some_of(LABELS)),
+        "selectors": (False, texts),
+        "classifiers": (False, texts),
+        "labels": (False, some_of(LABELS)),
         "percentages": (False, _percentages),
-        "random_draws": (False, _whole(1)),
-        "inner_folds": (False, _whole(2)),
-        "noise_seeds": (False, _wholes(0)),
+        "random_draws": (False, whole(1)),
+        "inner_folds": (False, whole(2)),
+        "noise_seeds": (False, wholes(0)),
         "r": (False, _amounts),
     },
 }
@@ -179,11 +179,11 @@ def parse_multilabel(
     check.table(document, (), fields["document"])
     head = document["plan"]
     check.table(head, ("plan",), fields["plan"])
-    base = _parent(head["extends"], check) if "extends" in head else {}
+    base = read_parent(head["extends"], check) if "extends" in head else {}
     merged = {**base, **{k: v for k, v in document.items() if k != "quick"}}
     merged["plan"] = {**base.get("plan", {}), **head}
     merged.setdefault("classifiers", [])
-    check.known_data = {_entry_name(entry) for entry in merged.get("data", [])}
+    check.known_data = {entry_name(entry) for entry in merged.get("data", [])}
     if quick:
         _apply_quick(merged, document.get("quick", {}), check)
     for key in ("data", "selectors", "learners"):
@@ -198,7 +198,7 @@ def _apply_quick(
     for key in ("data", "selectors", "classifiers", "learners"):
         if key not in quick:
             continue
-        have = {_entry_name(entry): entry for entry in merged.get(key, [])}
+        have = {entry_name(entry): entry for entry in merged.get(key, [])}
         for name in quick[key]:
             if name not in have:
                 check.fail(("quick", key), f"no {key} entry is named {name!r}")
@@ -219,7 +219,7 @@ def _build(merged: Mapping[str, Any], check: Checker, quick: bool) -> Multilabel
     for key in ("selectors", "classifiers", "learners"):
         for i, entry in enumerate(merged[key]):
             check.table(entry, (key, i), MULTILABEL_FIELDS[key])
-        found[key] = _methods(merged, key, check)
+        found[key] = read_methods(merged, key, check)
     for key in ("selectors", "classifiers"):
         for spec in found[key]:
             if spec.name in RESERVED:
@@ -269,16 +269,16 @@ def _datasets(
                 check.fail((*path, "learners"), f"no learner is named {name!r}")
         wanted = [n for n in entry.get("learners", ()) if n in names]
         spec = MultilabelDataSpec(
-            name=_entry_name(entry),
+            name=entry_name(entry),
             source=entry["source"],
-            r=_as_tuple(entry["r"]) if "r" in entry else None,
-            noise_seeds=_as_tuple(entry.get("noise_seeds", (0,))),
+            r=as_tuple(entry["r"]) if "r" in entry else None,
+            noise_seeds=as_tuple(entry.get("noise_seeds", (0,))),
             max_rows=entry.get("max_rows"),
             note=entry.get("note", ""),
             noise=entry.get("noise", "add"),
-            counts=_as_tuple(entry["counts"]) if "counts" in entry else None,
+            counts=as_tuple(entry["counts"]) if "counts" in entry else None,
             learners=tuple(wanted) or None,
         )
-        _unique([spec], found, path, check)
+        check_unique([spec], found, path, check)
         found.append(spec)
     return tuple(found)

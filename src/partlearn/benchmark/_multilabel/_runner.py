@@ -14,7 +14,7 @@ from partlearn.benchmark._engines import Call, Engine, Failure
 from partlearn.benchmark._execute import Limits, Record
 from partlearn.benchmark._facts import run_facts
 from partlearn.benchmark._jobs import Job, Reduction
-from partlearn.benchmark._methods import _available
+from partlearn.benchmark._methods import available
 from partlearn.benchmark._multilabel._data import (
     MultilabelData,
     describe,
@@ -28,11 +28,11 @@ from partlearn.benchmark._multilabel._tables import merge_multilabel
 from partlearn.benchmark._runner import (
     Progress,
     RunResult,
-    _failed,
-    _has_limits,
-    _is_open,
-    _seconds,
-    _within,
+    failed_record,
+    has_limits,
+    is_open,
+    seconds_of,
+    within_limits,
 )
 from partlearn.benchmark._store import Store
 
@@ -52,13 +52,13 @@ def check_multilabel(plan: MultilabelPlan) -> MultilabelPlan:
     MultilabelPlan
         Without the optional methods that this installation does not have.
     """
-    selectors = _available(plan, plan.reducers, "ranker")
+    selectors = available(plan, plan.reducers, "ranker")
     names = {method.name for method in selectors}
     return replace(
         plan,
         reducers=selectors,
-        classifiers=_available(plan, plan.classifiers, "multilabel"),
-        learners=_available(plan, plan.learners, "multilabel"),
+        classifiers=available(plan, plan.classifiers, "multilabel"),
+        learners=available(plan, plan.learners, "multilabel"),
         reference=plan.reference if plan.reference in names else "",
     )
 
@@ -104,7 +104,7 @@ def run_multilabel(
     store.clean()
     store.write_json("plan.json", asdict(plan))
     store.write_json("splits.json", _folds(plan, data))
-    pending = [job for job in jobs if _is_open(store, job, retry_failed)]
+    pending = [job for job in jobs if is_open(store, job, retry_failed)]
     session = _Session(plan, data, store, engine, progress)
     work_time = session.run(pending, retry_failed)
     rows = merge_multilabel(jobs, store)
@@ -209,9 +209,9 @@ class _Session:
         calls: Iterator[Call] = ((_limited, (*args, self.limits)) for args in work)
         seconds = 0.0
         for i, answer in self.engine.run(calls):
-            record = _failed(answer) if isinstance(answer, Failure) else answer
+            record = failed_record(answer) if isinstance(answer, Failure) else answer
             keep(i, record)
-            seconds += _seconds(record)
+            seconds += seconds_of(record)
             self.done += 1
             self.progress(self.done, self.total, labels[i])
         return seconds
@@ -220,7 +220,7 @@ class _Session:
 def _limited(function: Callable[..., Record], *args: Any) -> Record:
     """Call in a process of its own where the plan sets limits."""
     limits: Limits = args[-1]
-    if not _has_limits(limits):
+    if not has_limits(limits):
         return function(*args)
-    found: Record = _within(limits, function, *args)
+    found: Record = within_limits(limits, function, *args)
     return found

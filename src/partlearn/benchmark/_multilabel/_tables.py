@@ -8,7 +8,7 @@ from pathlib import Path
 from partlearn.benchmark._jobs import Job
 from partlearn.benchmark._multilabel._scores import METRICS
 from partlearn.benchmark._store import Row, Store, write_table
-from partlearn.benchmark._tables import TIMINGS, _timing, load_rows
+from partlearn.benchmark._tables import TIMINGS, load_rows, timing_row
 
 __all__ = ["load_multilabel_rows", "merge_multilabel"]
 
@@ -78,7 +78,7 @@ def merge_multilabel(jobs: Sequence[Job], store: Store) -> list[Row]:
         empty = dict.fromkeys(("percentage", "n_features", *METRICS))
         points = record.get("curve") or [empty]
         results += [head | point | tail for point in points]
-        costs.append(head | _timing(job, record, ranked))
+        costs.append(head | timing_row(job, record, ranked))
     write_table(store.folder / "results", results, RESULTS)
     write_table(store.folder / "timings", costs, COSTS)
     return results

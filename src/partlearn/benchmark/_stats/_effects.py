@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import optimize, stats
 
-from partlearn.benchmark._stats._paired import _differences
+from partlearn.benchmark._stats._paired import paired_differences
 
 __all__ = ["EffectSize", "cohen_d_paired", "rank_biserial"]
 
@@ -53,7 +53,7 @@ def cohen_d_paired(a: Any, b: Any, *, confidence: float = 0.95) -> EffectSize:
     >>> round(effect.value, 2)
     1.52
     """
-    difference = _differences(a, b)
+    difference = paired_differences(a, b)
     n = difference.size
     mean, sd = float(difference.mean()), float(difference.std(ddof=1))
     if sd <= 1e-12 * max(abs(mean), 1e-12):
@@ -117,7 +117,7 @@ def rank_biserial(
     >>> rank_biserial([3, 4, 5, 1], [1, 1, 1, 2]).value
     0.8
     """
-    difference = np.round(_differences(a, b), 12)
+    difference = np.round(paired_differences(a, b), 12)
     rng = np.random.default_rng(random_state)
     rows = rng.integers(0, difference.size, size=(n_resamples, difference.size))
     draws = np.array([_rank_biserial(difference[row]) for row in rows])

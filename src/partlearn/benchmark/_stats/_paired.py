@@ -13,6 +13,7 @@ __all__ = [
     "Comparison",
     "WinTieLoss",
     "corrected_resampled_t",
+    "paired_differences",
     "paired_t",
     "win_tie_loss",
 ]
@@ -60,7 +61,7 @@ class WinTieLoss:
         return f"{self.win}/{self.tie}/{self.loss}"
 
 
-def _differences(a: Any, b: Any) -> np.ndarray:
+def paired_differences(a: Any, b: Any) -> np.ndarray:
     a = np.asarray(a, dtype=float).ravel()
     b = np.asarray(b, dtype=float).ravel()
     if a.shape != b.shape:
@@ -122,7 +123,7 @@ def paired_t(a: Any, b: Any, *, alpha: float = 0.05) -> Comparison:
     >>> paired_t([0.8, 0.9, 0.85], [0.7, 0.8, 0.74]).outcome
     'win'
     """
-    difference = _differences(a, b)
+    difference = paired_differences(a, b)
     return _decide(difference, 1.0 / difference.size, alpha)
 
 
@@ -159,7 +160,7 @@ def corrected_resampled_t(
     """
     if not 0 < test_fraction < 1:
         raise ValueError(f"`test_fraction` must be in (0, 1); got {test_fraction}.")
-    difference = _differences(a, b)
+    difference = paired_differences(a, b)
     factor = 1.0 / difference.size + test_fraction / (1.0 - test_fraction)
     return _decide(difference, factor, alpha)
 

@@ -13,7 +13,7 @@ from partlearn.benchmark import (
     wilcoxon_holm,
     win_tie_loss,
 )
-from partlearn.report._compare import FEWEST_DATA_SETS, _tested
+from partlearn.report._compare import FEWEST_DATA_SETS, rank_and_test
 from partlearn.report._multilabel._areas import is_better, signed_areas
 
 __all__ = ["against", "ranks"]
@@ -127,11 +127,11 @@ def ranks(
     sign = is_better(metric)
     scores = np.array([[sign * b[m]["area"] for m in there] for b in whole.values()])
     head = {"protocol": metric, "metric": metric}
-    found = [head | {"over": "combinations"} | _tested(scores, there, reference)]
+    found = [head | {"over": "combinations"} | rank_and_test(scores, there, reference)]
     data = [key[0] for key in whole]
     sets = list(dict.fromkeys(data))
     if FEWEST_DATA_SETS <= len(sets) < len(whole):
         means = [scores[[d == name for d in data]].mean(axis=0) for name in sets]
-        tested = _tested(np.array(means), there, reference)
+        tested = rank_and_test(np.array(means), there, reference)
         found.append(head | {"over": "data sets"} | tested)
     return found

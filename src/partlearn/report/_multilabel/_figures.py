@@ -9,9 +9,9 @@ from partlearn.report._figures import (
     COLOURS,
     MARKS,
     Figure,
-    _critical_differences,
-    _figure,
-    _sweeps,
+    critical_differences,
+    make_figure,
+    sweep_figures,
 )
 from partlearn.report._multilabel._areas import is_better
 from partlearn.report._multilabel._tables import metric_name, set_name
@@ -41,7 +41,7 @@ def multilabel_figures(summary: Mapping[str, Any]) -> list[Figure]:
         curve for curve in summary["sweep"] if curve["protocol"].startswith(metric)
     ]
     drawn = [] if wanted["sweep"] else _curves(summary)
-    return [*drawn, *_sweeps(wanted), *_critical_differences(wanted)]
+    return [*drawn, *sweep_figures(wanted), *critical_differences(wanted)]
 
 
 def _curves(summary: Mapping[str, Any]) -> list[Figure]:
@@ -63,7 +63,7 @@ def _curves(summary: Mapping[str, Any]) -> list[Figure]:
             name = metric_name(metric)
             title = f"{name[0].upper()}{name[1:]}, {learner}, trained on {labels}"
             found.append(
-                _figure(
+                make_figure(
                     f"curves-{len(found)}",
                     title,
                     f"Mean {name} on clean test labels over folds and "

@@ -14,27 +14,27 @@ from partlearn.report._multilabel._tables import (
     result_tables,
     set_name,
 )
-from partlearn.report._text import _md, _md_table, _tex
+from partlearn.report._text import md, md_table, tex
 
 __all__ = ["latex", "markdown"]
 
 
 def markdown(summary: Mapping[str, Any]) -> str:
     """Render the summary of a multi-label run as Markdown."""
-    lines = [f"# {_md(summary['title'])}", ""]
+    lines = [f"# {md(summary['title'])}", ""]
     if summary["citation"]:
-        lines += [f"Published figures: {_md(summary['citation'])}.", ""]
+        lines += [f"Published figures: {md(summary['citation'])}.", ""]
     for note in summary["notes"]:
-        lines += [f"> {_md(note)}", ""]
+        lines += [f"> {md(note)}", ""]
     if summary["published"]:
         lines += ["## Published, measured, difference", ""]
         lines += _plain(published_table(summary))
     lines += ["## Results", ""]
     for metric in summary["metrics"]:
         for table in result_tables(summary, metric):
-            lines += [f"{_md(table['caption'])}:", ""]
+            lines += [f"{md(table['caption'])}:", ""]
             rows = [_result_row(row) for row in table["rows"]]
-            lines += _md_table(["method", *(_md(h) for h in table["head"])], rows)
+            lines += md_table(["method", *(md(h) for h in table["head"])], rows)
     for key, title in (
         ("against_random", "Against random order"),
         ("against_frequency", "Against label frequency"),
@@ -50,12 +50,12 @@ def markdown(summary: Mapping[str, Any]) -> str:
     lines += _problems(summary)
     lines += ["## Run facts", ""]
     facts = _format.fact_list(summary["facts"])
-    lines += [f"- {key}: {_md(value)}" for key, value in facts]
+    lines += [f"- {key}: {md(value)}" for key, value in facts]
     return "\n".join(lines) + "\n"
 
 
 def _result_row(row: Mapping[str, Any]) -> list[str]:
-    name = _md(row["method"]) + (" (control)" if row["control"] else "")
+    name = md(row["method"]) + (" (control)" if row["control"] else "")
     return [
         name,
         *(f"**{c['text']}**" if c["best"] else c["text"] for c in row["cells"]),
@@ -63,22 +63,22 @@ def _result_row(row: Mapping[str, Any]) -> list[str]:
 
 
 def _plain(table: Mapping[str, Any]) -> list[str]:
-    rows = [[_md(cell) for cell in row] for row in table["rows"]]
-    return _md_table([_md(cell) for cell in table["head"]], rows)
+    rows = [[md(cell) for cell in row] for row in table["rows"]]
+    return md_table([md(cell) for cell in table["head"]], rows)
 
 
 def _problems(summary: Mapping[str, Any]) -> list[str]:
     lines: list[str] = []
     if summary["absent"]:
         lines += ["## Data that was not there", ""]
-        lines += [f"- {_md(a['name'])}: {_md(a['reason'])}" for a in summary["absent"]]
+        lines += [f"- {md(a['name'])}: {md(a['reason'])}" for a in summary["absent"]]
         lines.append("")
     if summary["failures"]:
         lines += ["## Failures", ""]
         lines += [
-            f"- {_md(set_name(f['data'], f['r']))}, {_md(f['reducer'])}, "
-            f"{_md(f['learner'])}, {f['labels']} ({f['n_jobs']} jobs): "
-            f"{f['error']}: {_md(f['message'])}"
+            f"- {md(set_name(f['data'], f['r']))}, {md(f['reducer'])}, "
+            f"{md(f['learner'])}, {f['labels']} ({f['n_jobs']} jobs): "
+            f"{f['error']}: {md(f['message'])}"
             for f in summary["failures"]
         ]
         lines.append("")
@@ -92,17 +92,17 @@ def latex(summary: Mapping[str, Any]) -> str:
         for table in result_tables(summary, metric):
             lines += [
                 r"\begin{table}",
-                rf"\caption{{{_tex(table['caption'])}}}",
+                rf"\caption{{{tex(table['caption'])}}}",
                 r"\begin{tabular}{l" + "r" * len(table["head"]) + "}",
                 r"\toprule",
-                " & ".join(["method", *(_tex(h) for h in table["head"])]) + r" \\",
+                " & ".join(["method", *(tex(h) for h in table["head"])]) + r" \\",
                 r"\midrule",
             ]
             for row in table["rows"]:
                 cells = [
-                    rf"\textbf{{{_tex(c['text'])}}}" if c["best"] else _tex(c["text"])
+                    rf"\textbf{{{tex(c['text'])}}}" if c["best"] else tex(c["text"])
                     for c in row["cells"]
                 ]
-                lines.append(" & ".join([_tex(row["method"]), *cells]) + r" \\")
+                lines.append(" & ".join([tex(row["method"]), *cells]) + r" \\")
             lines += [r"\bottomrule", r"\end{tabular}", r"\end{table}", ""]
     return "\n".join(lines)
