@@ -37,6 +37,8 @@ def neighbor_grams(
     b : ndarray of shape (n, k)
         ``b[i, a] = q_i . z_a``.
     """
+    if sp.issparse(Q) != sp.issparse(Z):
+        Q, Z = sp.csr_array(Q), sp.csr_array(Z)
     n, k = neighbors.shape
     G, b = np.empty((n, k, k)), np.empty((n, k))
     for block, queries, points in _gather(Q, Z, neighbors):

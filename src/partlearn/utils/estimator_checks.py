@@ -142,7 +142,9 @@ def _output(fitted: Any, X: Any) -> NDArray[Any]:
         P = fitted.predict_proba(X)
         assert np.allclose(P.sum(axis=1), 1, atol=1e-5)
         return P
-    return pdist(np.asarray(fitted.transform(X), dtype=np.float64))
+    Z = fitted.transform(X)
+    Z = Z.toarray() if sp.issparse(Z) else np.asarray(Z)
+    return pdist(Z.astype(np.float64, copy=False))
 
 
 def _confidence(fitted: Any) -> NDArray[Any] | None:
@@ -212,17 +214,14 @@ def check_sparse_candidates(estimator: Any) -> None:
 
 
 def check_sparse_features(estimator: Any) -> None:
-    """Sparse features mean the same as dense ones."""
+    """Sparse features mean the same as dense ones, in `fit` and behind it."""
     X, _, S = _problem()
     X = np.where(np.abs(X) < 2, 0.0, X)
-    dense = _fit(estimator, X, S)
-    sparse = _fit(estimator, sp.csr_matrix(X), S)
-    output = sparse.transform if hasattr(sparse, "transform") else sparse.predict_proba
-    found = output(sp.csr_matrix(X))
-    found = found.toarray() if sp.issparse(found) else np.asarray(found)
-    if not is_classifier(sparse):
-        found = pdist(found)
-    np.testing.assert_allclose(found, _output(dense, X), rtol=1e-5, atol=1e-5)
+    rows = sp.csr_matrix(X)
+    dense, sparse = _fit(estimator, X, S), _fit(estimator, rows, S)
+    expected = _output(dense, X)
+    for fitted, new in [(sparse, rows), (sparse, X), (dense, rows)]:
+        np.testing.assert_allclose(_output(fitted, new), expected, rtol=1e-5, atol=1e-5)
 
 
 def check_permuted_classes(estimator: Any) -> None:
