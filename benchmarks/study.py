@@ -1,6 +1,6 @@
 """The study of reducers and selectors as text for the documentation.
 
-    partlearn bench crisp-study --data FOLDER --folds 3
+    partlearn bench crisp-study --data FOLDER
     python -m benchmarks.study results/crisp-study --out docs/user_guide/study_reducers
 
 reads the tables of a finished run and writes ``study_reducers.inc``, which the user
@@ -15,7 +15,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from partlearn.benchmark import Store
+import numpy as np
+
+from partlearn.benchmark import Store, average_ranks
 from partlearn.report import summarize
 from partlearn.report._compare import complete_blocks, ranked_reducers, ranking
 from partlearn.report._figures import figures
@@ -84,6 +86,34 @@ def group_table(entry: Row, *, by_learner: bool) -> list[str]:
             texts.append(rank + number(cell["mean"]))
         rows.append(texts)
     return table(head, rows)
+
+
+def candidates_table(entry: Row, blocks: Mapping[Any, Row]) -> list[str]:
+    """Ranks and means where candidates are the source's own, and by drawn ones."""
+    drawn = sorted({key[1] for key in blocks} - {None})
+    groups = {"own sets": None} | {f"r = {r}": r for r in drawn}
+    columns = {
+        name: [block for key, block in blocks.items() if key[1] == r]
+        for name, r in groups.items()
+    }
+    columns = {name: part for name, part in columns.items() if part}
+    ranked = [row["reducer"] for row in entry["rows"] if row["ranked"]]
+    ranks = {
+        name: average_ranks(np.array([[b[m] for m in ranked] for b in part]))
+        for name, part in columns.items()
+    }
+    rows = [["cells", *(str(len(part)) for part in columns.values())]]
+    for row in entry["rows"]:
+        method = row["reducer"]
+        texts = [label(method)]
+        for name, part in columns.items():
+            known = [block[method] for block in part if method in block]
+            mean = number(float(np.mean(known)) if len(known) == len(part) else None)
+            if row["ranked"]:
+                mean = f"{ranks[name][ranked.index(method)]:.2f} / {mean}"
+            texts.append(mean)
+        rows.append(texts)
+    return table(["reduction", *columns], rows)
 
 
 def test_table(entry: Row, reference: str, blocks: Mapping[Any, Row]) -> list[str]:
@@ -169,6 +199,10 @@ def text_of(folder: Path) -> tuple[str, Row]:
         "Average rank / mean accuracy by rows of a training fold per feature:",
         "",
         *group_table(entry, by_learner=False),
+        "Average rank / mean accuracy by the candidate sets, those of the source or "
+        "with r false labels drawn for each row:",
+        "",
+        *candidates_table(entry, blocks),
         "Average rank / mean accuracy by learner:",
         "",
         *group_table(entry, by_learner=True),

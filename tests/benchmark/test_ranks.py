@@ -64,6 +64,7 @@ def test_average_ranks_share_ties():
     np.testing.assert_allclose(
         average_ranks([[0.9, 0.8, 0.8], [0.7, 0.9, 0.6]]), [1.5, 1.75, 2.75]
     )
+    np.testing.assert_allclose(average_ranks([[0.9, 0.8, 0.8]]), [1, 2.5, 2.5])
 
 
 def test_holm_by_hand():
@@ -132,7 +133,7 @@ def test_cliques_are_maximal():
     ("call", "message"),
     [
         (lambda: friedman([[1, 2], [2, 1]]), "at least 2 rows .* and 3 columns"),
-        (lambda: average_ranks([[1, 2]]), "at least 2 rows"),
+        (lambda: average_ranks([1, 2]), r"at least 1 row \(data sets\)"),
         (lambda: friedman([[1, 2, np.nan], [2, 1, 3]]), "must be finite"),
         (lambda: nemenyi_critical_difference(1, 5), "at least 2 methods"),
     ],

@@ -17,6 +17,7 @@ from partlearn.benchmark._facts import run_facts
 from partlearn.benchmark._store import write_table
 from partlearn.benchmark._tables import RESULTS, TIMINGS
 from partlearn.report import summarize, to_html, to_latex, to_markdown
+from partlearn.report._overview import overview
 from partlearn.report._tables import overview_rows, rank_rows
 
 HEAD = '[plan]\nname = "mine"\nfolds = 2\n'
@@ -217,6 +218,35 @@ def test_the_console_prints_ranks(summary, capsys):
     assert "Not ranked and not tested" in text
 
 
+def test_a_group_of_one_cell():
+    """Two data sets of different regimes and one learner: every group has one cell."""
+    plan = {
+        "folds": 2,
+        "protocols": ["inductive"],
+        "reducers": [{"name": "none"}, {"name": "CRISP"}],
+    }
+    cells = [
+        {
+            "protocol": "inductive",
+            "data": data,
+            "r": None,
+            "learner": "SURE",
+            "reducer": reducer,
+            "mean": mean,
+        }
+        for data, scores in {"wide": (0.4, 0.6), "tall": (0.8, 0.7)}.items()
+        for reducer, mean in zip(("none", "CRISP"), scores, strict=True)
+    ]
+    data = [
+        {"name": "wide", "n_samples": 40, "n_features": 40},
+        {"name": "tall", "n_samples": 40, "n_features": 2},
+    ]
+    (entry,) = overview(plan, cells, data, [])
+    assert [g["n_blocks"] for g in entry["groups"]] == [2, 1, 1]
+    ranks = {row["reducer"]: [c["rank"] for c in row["cells"]] for row in entry["rows"]}
+    assert ranks == {"none": [1.5, 2, 1], "CRISP": [1.5, 1, 2]}
+
+
 def test_the_page_of_the_study(tmp_path):
     from benchmarks.study import main
 
@@ -227,9 +257,31 @@ def test_the_page_of_the_study(tmp_path):
     assert re.search(r"^CRISP +1\.00 +\.7", text, re.MULTILINE)
     assert "Over 7 data sets, each by its mean over r and learners" in text
     assert "7 of 7" in text
+    assert re.search(r"^reduction +own sets$", text, re.MULTILINE)
     assert "In 0 of the 14 cells another reduction is ahead of CRISP" in text
     for name in ("ranks", "regimes"):
         assert (tmp_path / f"page_{name}.svg").read_text().startswith("<svg")
+
+
+def test_the_page_of_the_study_tells_drawn_candidates_apart():
+    from benchmarks.study import candidates_table
+
+    blocks = {
+        ("a", 1, "SURE"): {"CRISP": 0.5, "none": 0.7, "LDA": 0.9},
+        ("a", 2, "SURE"): {"CRISP": 0.5, "none": 0.4},
+        ("b", 1, "SURE"): {"CRISP": 0.6, "none": 0.6, "LDA": 0.7},
+        ("c", None, "SURE"): {"CRISP": 0.5, "none": 0.4, "LDA": 0.8},
+    }
+    entry = {
+        "rows": [{"reducer": n, "ranked": n != "LDA"} for n in blocks["a", 1, "SURE"]]
+    }
+    lines = candidates_table(entry, blocks)
+    cut = [re.split("  +", line) for line in lines]
+    assert cut[1] == ["reduction", "own sets", "r = 1", "r = 2"]
+    assert cut[3] == ["cells", "1", "2", "1"]
+    assert cut[4] == ["CRISP", "1.00 / .500", "1.75 / .550", "1.00 / .500"]
+    assert cut[5] == ["no reduction", "2.00 / .400", "1.25 / .650", "2.00 / .400"]
+    assert cut[6] == ["LDA", ".800", ".800"]  # failed once where r is 2
 
 
 def test_the_page_of_the_study_says_where_the_reference_loses():

@@ -45,12 +45,12 @@ class FriedmanResult:
     ranks: np.ndarray
 
 
-def _table(scores: Any, minimum: int) -> np.ndarray:
+def _table(scores: Any, n_methods: int, n_datasets: int = 2) -> np.ndarray:
     scores = np.asarray(scores, dtype=float)
-    if scores.ndim != 2 or scores.shape[0] < 2 or scores.shape[1] < minimum:
+    if scores.ndim != 2 or scores.shape[0] < n_datasets or scores.shape[1] < n_methods:
         raise ValueError(
-            f"`scores` must have at least 2 rows (data sets) and {minimum} columns "
-            f"(methods); got shape {scores.shape}."
+            f"`scores` must have at least {n_datasets} row{'s' * (n_datasets > 1)} "
+            f"(data sets) and {n_methods} columns (methods); got shape {scores.shape}."
         )
     if not np.isfinite(scores).all():
         raise ValueError("`scores` must be finite; drop rows with failed methods.")
@@ -63,7 +63,7 @@ def average_ranks(scores: Any) -> np.ndarray:
     Parameters
     ----------
     scores : array-like of shape (n_datasets, n_methods)
-        Higher is better; ties share their mean rank.
+        Higher is better; ties share their mean rank. One data set is enough.
 
     Returns
     -------
@@ -76,7 +76,7 @@ def average_ranks(scores: Any) -> np.ndarray:
     >>> average_ranks([[0.9, 0.8, 0.8], [0.7, 0.9, 0.6]])
     array([1.5 , 1.75, 2.75])
     """
-    return stats.rankdata(-_table(scores, 2), axis=1).mean(axis=0)
+    return stats.rankdata(-_table(scores, 2, 1), axis=1).mean(axis=0)
 
 
 def friedman(scores: Any) -> FriedmanResult:
