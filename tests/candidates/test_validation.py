@@ -84,6 +84,18 @@ def test_column_vector_is_ravelled_with_a_warning(column):
     assert classes.tolist() == [1, 2]
 
 
+def test_column_of_sets_is_read_as_sets():
+    with pytest.warns(DataConversionWarning, match="column-vector y"):
+        classes, matrix = check_candidates(pd.DataFrame({"y": SETS}))
+    assert classes.tolist() == ["a", "b", "c"]
+    np.testing.assert_array_equal(matrix, S)
+
+
+def test_an_iterator_of_labels_is_read():
+    classes, _ = check_candidates(label for label in "ba")
+    assert classes.tolist() == ["a", "b"]
+
+
 def test_result_does_not_alias_the_input():
     mine = S.copy()
     _, matrix = check_candidates(mine)
@@ -155,9 +167,15 @@ class TestEmptySets:
         (7, TypeError, "got int"),
         ([{"a"}, "b"], ValueError, "rows that are not sets: 1"),
         ([{"a"}, {1}], ValueError, r"mix text and other types: 'a' \(row 0\) and 1"),
-        ([{"a"}, {None, "b"}], ValueError, "mix text"),
+        ([{"a"}, {None, "b"}], ValueError, "None or NaN in rows 1"),
         ([{1.0}, {float("nan")}], ValueError, "None or NaN in rows 1"),
-        (np.array(["a", None], dtype=object), ValueError, "mix text"),
+        (np.array(["a", None], dtype=object), ValueError, "None or NaN in rows 1"),
+        (["a", float("nan"), "b"], ValueError, "None or NaN in rows 1"),
+        ([{1}, {pd.NA}], ValueError, "None or NaN in rows 1"),
+        (["a", 3], ValueError, r"mix text and other types: 'a' \(row 0\) and 3"),
+        ([{("a", 1)}, {("b", 2)}], ValueError, "itself a set, list or tuple in rows 0"),
+        ([{frozenset("a")}, {frozenset("b")}], ValueError, "in rows 0, 1; give each"),
+        ({0: {"a"}, 1: {"b"}}, TypeError, "got dict"),
         ([set(), set()], ValueError, "No row has any candidate"),
         (np.array([0.0, np.nan]), ValueError, "contains NaN in rows 1"),
         (np.array([0.0, np.inf]), ValueError, "contains infinity in rows 1"),
@@ -170,7 +188,9 @@ class TestEmptySets:
         (np.array([["a", "b"]], dtype=object), ValueError, "objects such as 'a'"),
         (sp.csr_matrix([[0, 3], [1, 0]]), ValueError, "found 3 at row 0, column 1"),
         (sp.csr_matrix([[1], [1]]), ValueError, "at least two; got 1"),
+        (sp.coo_array(np.array([1, 0])), ValueError, "must be a matrix"),
         (pd.DataFrame({"a": [0, 1], "b": [1, 5]}), ValueError, "found 5 at row 1"),
+        (pd.DataFrame(S, columns=list("aab")), ValueError, "columns of y must be dis"),
     ],
 )
 def test_bad_labels_are_explained(y, error, match):

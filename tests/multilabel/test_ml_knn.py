@@ -152,6 +152,9 @@ def test_a_column_of_labels_is_plain():
     with pytest.warns(DataConversionWarning):
         model = MLKNN(1).fit(X, np.array([[0], [1], [0], [1]]))
     assert model.predict(X).tolist() == [0, 1, 0, 1]
+    sets = np.array([{0}, {1}, {0}, {0, 1}])[:, None]
+    with pytest.warns(DataConversionWarning):
+        assert MLKNN(1).fit(X, sets).multilabel_
 
 
 def test_blocks_do_not_matter(monkeypatch):

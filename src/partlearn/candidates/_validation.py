@@ -9,7 +9,7 @@ boolean matrix of shape ``(n_samples, n_classes)``; no estimator checks labels a
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from typing import Any, Literal
 
@@ -114,9 +114,9 @@ def _read(y: Any, classes: NDArray[Any] | None) -> tuple[NDArray[Any], NDArray[A
             "Learning from candidate labels requires y to be passed, but the target "
             "y is None."
         )
-    if classes is not None and len(np.unique(classes)) != len(classes):
-        raise ValueError(f"`classes` must be distinct; got {list(classes)}.")
-    if isinstance(y, (str, bytes)) or not (
+    if classes is not None:
+        _check_distinct(classes, "`classes`")
+    if isinstance(y, (str, bytes, Mapping)) or not (
         isinstance(y, Iterable) or hasattr(y, "__array__")
     ):
         raise TypeError(
@@ -129,39 +129,39 @@ def _read(y: Any, classes: NDArray[Any] | None) -> tuple[NDArray[Any], NDArray[A
         names = np.asarray([str(c) for c in y.columns])
         plain = np.asarray(list(y.columns))
         names = plain if plain.dtype.kind in "iu" else names
-        if len(names) > 1:
-            return _from_matrix(np.asarray(y), names if classes is None else classes)
-        y = np.asarray(y)
-    sets = _as_sets(y)
-    if sets is not None:
-        return _from_sets(sets, classes)
-    array = np.asarray(y)
-    if array.ndim == 2 and array.shape[1] == 1:
+        if len(names) > 1 and classes is None:
+            _check_distinct(names, "The columns of y")
+            classes = names
+    y = np.asarray(y) if hasattr(y, "__array__") else list(y)
+    if isinstance(y, np.ndarray) and y.ndim == 2 and y.shape[1] == 1:
         warnings.warn(
             "A column-vector y was passed when a 1d array was expected. Please change "
             "the shape of y to (n_samples,), for example using ravel().",
             DataConversionWarning,
             stacklevel=4,
         )
-        array = array.ravel()
+        y = y.ravel()
+    sets = _as_sets(y)
+    if sets is not None:
+        return _from_sets(sets, classes)
+    array = np.asarray(y)
+    if array.dtype.kind == "U" and array is not y:
+        # A list may mix text with numbers or NaN, which have become text here.
+        array = np.asarray(y, dtype=object)
     if array.ndim == 1:
         return _from_labels(array, classes)
     return _from_matrix(array, classes)
 
 
-def _as_sets(y: Any) -> list[Any] | None:
+def _check_distinct(classes: NDArray[Any], what: str) -> None:
+    if len(np.unique(classes)) != len(classes):
+        raise ValueError(f"{what} must be distinct; got {classes.tolist()}.")
+
+
+def _as_sets(y: NDArray[Any] | list[Any]) -> list[Any] | None:
     """Return `y` as a list of label collections, or None if it is something else."""
-    if isinstance(y, np.ndarray):
-        if y.dtype != object or y.ndim != 1:
-            return None
-        y = list(y)
-    elif not isinstance(y, (list, tuple)):
-        if hasattr(y, "__array__") or not isinstance(y, Iterable):
-            if getattr(getattr(y, "dtype", None), "kind", "O") != "O":
-                return None
-            array = np.asarray(y)
-            return None if array is y or array.dtype != object else _as_sets(array)
-        y = list(y)
+    if isinstance(y, np.ndarray) and (y.dtype != object or y.ndim != 1):
+        return None
     collections = [isinstance(row, (*_SETS, np.ndarray)) for row in y]
     if not any(collections):
         return None
@@ -175,10 +175,15 @@ def _as_sets(y: Any) -> list[Any] | None:
     if any(isinstance(row, (set, frozenset)) for row in rows):
         return rows
     lengths = {len(row) for row in rows}
-    if len(lengths) == 1 and all(
-        isinstance(v, (bool, int, float, np.bool_, np.integer, np.floating))
-        and v in (0, 1)
-        for v in chain.from_iterable(rows)
+    # Rows of one label each are sets of one: no matrix has a single column.
+    if (
+        len(lengths) == 1
+        and lengths != {1}
+        and all(
+            isinstance(v, (bool, int, float, np.bool_, np.integer, np.floating))
+            and v in (0, 1)
+            for v in chain.from_iterable(rows)
+        )
     ):
         return None  # the rows of a binary matrix
     if any(isinstance(v, _SETS) for v in chain.from_iterable(rows)):
@@ -187,7 +192,19 @@ def _as_sets(y: Any) -> list[Any] | None:
 
 
 def _check_label_types(flat: list[Any], rows: NDArray[np.intp]) -> None:
-    """Refuse labels that cannot be ordered with each other."""
+    """Refuse what is no label, and labels that cannot be ordered with each other."""
+    missing = [r for v, r in zip(flat, rows, strict=True) if _is_missing(v)]
+    if missing:
+        raise ValueError(
+            f"A label is None or NaN in rows {_some(missing)}; leave unknown labels "
+            "out of the set."
+        )
+    nested = [r for v, r in zip(flat, rows, strict=True) if isinstance(v, _SETS)]
+    if nested:
+        raise ValueError(
+            f"A label is itself a set, list or tuple in rows {_some(nested)}; give "
+            "each class one number or text."
+        )
     text = np.fromiter((isinstance(v, str) for v in flat), bool, len(flat))
     if text.any() and not text.all():
         i, j = int(np.argmax(text)), int(np.argmin(text))
@@ -196,12 +213,12 @@ def _check_label_types(flat: list[Any], rows: NDArray[np.intp]) -> None:
             f"{flat[i]!r} (row {rows[i]}) and {flat[j]!r} (row {rows[j]}). "
             "Convert them all to one type."
         )
-    missing = [r for v, r in zip(flat, rows, strict=True) if v is None or v != v]
-    if missing:
-        raise ValueError(
-            f"A label is None or NaN in rows {_some(missing)}; leave unknown labels "
-            "out of the set."
-        )
+
+
+def _is_missing(label: Any) -> bool:
+    """Whether a label is None, NaN or NaT, or pandas' NA, which compares to NA."""
+    same = label == label
+    return not (isinstance(same, (bool, np.bool_)) and same) or label is None
 
 
 def _from_sets(
@@ -320,6 +337,8 @@ def _from_matrix(
 def _from_sparse(
     matrix: Any, classes: NDArray[Any] | None
 ) -> tuple[NDArray[Any], NDArray[Any]]:
+    if matrix.ndim != 2:
+        raise ValueError("A sparse y must be a matrix, one column per class.")
     found = _columns(matrix.shape[1], classes)
     entries = matrix.tocoo()
     wrong = np.flatnonzero((entries.data != 1) & (entries.data != 0))

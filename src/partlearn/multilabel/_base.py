@@ -40,7 +40,9 @@ def one_label_each(y: Any) -> bool:
     if not sp.issparse(y) and not isinstance(y, (list, tuple)):
         y = np.asarray(y)
     if getattr(y, "ndim", 1) == 2:
-        return bool(y.shape[1] == 1)
+        if y.shape[1] > 1:
+            return False
+        y = y.ravel()
     return not isinstance(y[0], (set, frozenset, list, tuple, np.ndarray))
 
 
