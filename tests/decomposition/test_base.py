@@ -31,6 +31,14 @@ def test_transform_is_the_documented_product(Reducer, problem):
     assert list(ours.get_feature_names_out()) == [f"{name}{i}" for i in range(3)]
 
 
+def test_units_of_columns_do_not_matter(Reducer, problem):
+    X, S, _ = problem
+    units = 2.0 ** np.linspace(-700, 700, X.shape[1]).astype(int)
+    plain = Reducer(3, max_iter=8).fit(X, S)
+    far = Reducer(3, max_iter=8).fit(X * units, S)
+    np.testing.assert_array_equal(far.transform(X * units), plain.transform(X))
+
+
 def test_inverse_transform_comes_back_to_the_projection(Reducer, problem):
     X, S, _ = problem
     ours = Reducer(3, max_iter=8).fit(X, S)

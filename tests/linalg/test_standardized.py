@@ -33,6 +33,7 @@ def test_products(center, scale, form):
     np.testing.assert_allclose(matrix.transposed_matmul(A), Z.T @ A, atol=1e-12)
     np.testing.assert_allclose(matrix.scatter(), Z.T @ Z, atol=1e-10)
     np.testing.assert_allclose(matrix.gram(), Z @ Z.T, atol=1e-10)
+    assert matrix.squared_norm() == pytest.approx((Z**2).sum(), rel=1e-12)
     np.testing.assert_allclose((X - mean) / std, Z, atol=1e-12)
     assert (matrix.dense is None) == sp.issparse(form(X))
 
@@ -58,6 +59,23 @@ def test_small_spread_around_a_large_mean_is_no_constant():
     X = (1e6 + np.random.default_rng(0).normal(size=(500, 1))) * np.ones((1, 1))
     _, std = column_moments(X)
     np.testing.assert_allclose(std, 1, rtol=0.2)
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_matrix, sp.csc_array])
+def test_units_do_not_matter_however_large_or_small(form):
+    X = sparse_data()
+    units = 2.0 ** np.array([-900, -520, -30, 0, 1, 30, 520, 1000])
+    mean, std = column_moments(form(X))
+    far_mean, far_std = column_moments(form(X * units))
+    np.testing.assert_array_equal(far_mean, mean * units)
+    np.testing.assert_array_equal(far_std, std * units)
+
+
+def test_spread_that_cannot_be_divided_by_is_none():
+    X = np.array([[1.0, 1.0], [2.0, 2.0]])
+    matrix, _, scale = standardize((X * [1e-42, 1.0]).astype(np.float32))
+    assert scale[0] == 1
+    np.testing.assert_allclose(matrix.dense, [[0, -(0.5**0.5)], [0, 0.5**0.5]])
 
 
 def test_dtype_is_kept(global_dtype):

@@ -14,30 +14,57 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils.extmath import safe_sparse_dot
-from sklearn.utils.sparsefuncs import mean_variance_axis, min_max_axis
+from sklearn.utils.sparsefuncs import (
+    inplace_column_scale,
+    mean_variance_axis,
+    min_max_axis,
+)
 
 __all__ = ["Standardized", "column_moments", "standardize", "thin_product"]
 
+_FAR = 300  # powers of two from which numbers are scaled before they are squared
 _BLOCK = 1 << 19  # elements of a dense block made from sparse rows, to stay in cache
 
 
 def column_moments(X: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Mean and standard deviation (ddof 1) of each column, in float64.
 
-    A constant column has standard deviation exactly zero.
+    A constant column has standard deviation exactly zero, and so has one whose
+    deviation is too small to divide by in the precision of `X`.
     """
     m = X.shape[0]
+    low, high = (
+        min_max_axis(X, axis=0) if sp.issparse(X) else (X.min(axis=0), X.max(axis=0))
+    )
+    smallest = np.finfo(np.result_type(X.dtype, np.float32)).tiny
+    X, power = _moderate(X, np.maximum(np.abs(low), np.abs(high)))
     if sp.issparse(X):
         mean, var = mean_variance_axis(X.astype(np.float64, copy=False), axis=0)
-        low, high = min_max_axis(X, axis=0)
     else:
         mean = X.mean(axis=0, dtype=np.float64)
         var = X.var(axis=0, dtype=np.float64, mean=mean[None, :])
-        low, high = X.min(axis=0), X.max(axis=0)
-    std = np.sqrt(var * (m / max(m - 1, 1)))
+    std = np.ldexp(np.sqrt(var * (m / max(m - 1, 1))), power)
     # Round-off of the mean must not pass for spread.
-    std[low == high] = 0.0
-    return mean, std
+    std[(low == high) | (std < smallest)] = 0.0
+    return np.ldexp(mean, power), std
+
+
+def _moderate(X: Any, peak: NDArray[Any]) -> tuple[Any, NDArray[np.intc]]:
+    """Divide columns whose squares would overflow or vanish by a power of two.
+
+    `peak` has the largest magnitude in each column. A power of two changes no digit.
+    """
+    _, power = np.frexp(peak.astype(np.float64))
+    power[np.abs(power) < _FAR] = 0
+    if not power.any():
+        return X, power
+    power = np.maximum(power, -1000)  # its inverse must be finite
+    X = X.astype(np.float64)
+    if sp.issparse(X):
+        inplace_column_scale(X, np.ldexp(1.0, -power))
+    else:
+        X *= np.ldexp(1.0, -power)
+    return X, power
 
 
 def thin_product(X: NDArray[Any], A: NDArray[Any]) -> NDArray[Any]:
@@ -128,6 +155,16 @@ class Standardized:
             left,
             np.stack([ones, cross - shift @ shift]),
         )
+
+    def squared_norm(self) -> float:
+        """Sum of all squared entries."""
+        if self.dense is not None:
+            return float(np.vdot(self.dense, self.dense))
+        scaled = sp.csr_array(self._X @ sp.diags_array(self._inverse))
+        shift = (self.mean * self._inverse).astype(np.float64)
+        sums = np.asarray(scaled.sum(axis=0), dtype=np.float64).ravel()
+        squares = float(np.square(scaled.data, dtype=np.float64).sum())
+        return squares - float(shift @ (2 * sums - self.shape[0] * shift))
 
 
 def _dense_product(

@@ -201,8 +201,8 @@ class FPML(BaseLinearScorer):
         rng = check_random_state(self.random_state)
         X, Y = X.astype(np.float64), _labels(C)
         Z, mean, scale = standardize(X, center=self.intercept, scale=self.standardize)
-        T, prior, unit = standardize(Y, center=self.intercept, scale=False)
-        norms = squared_norm(X, mean, scale), squared_norm(Y, prior, unit)
+        T, prior, _ = standardize(Y, center=self.intercept, scale=False)
+        norms = Z.squared_norm(), T.squared_norm()
         self.n_latent_ = self._latent_size(C)
         weights = Weights(
             self.lam1 / (X.shape[1] if self.balance else 1), self.lam2, self.lam3
@@ -363,15 +363,6 @@ def ridge_solver(X: Standardized, penalty: float) -> Callable[[Array], Array]:
     if d <= n:
         return lambda G: scipy.linalg.cho_solve(factor, X.transposed_matmul(G))
     return lambda G: X.transposed_matmul(scipy.linalg.cho_solve(factor, G))
-
-
-def squared_norm(X: Any, mean: Array, scale: Array) -> float:
-    """Squared norm of ``(X - mean) / scale``, with a sparse `X` left as it is."""
-    if not sp.issparse(X):
-        return float(np.sum(((X - mean) / scale) ** 2))
-    sums = np.asarray(X.sum(axis=0)).ravel()
-    squares = np.asarray(X.multiply(X).sum(axis=0)).ravel()
-    return float(np.sum((squares - mean * (2 * sums - X.shape[0] * mean)) / scale**2))
 
 
 def _labels(C: NDArray[np.bool_]) -> Any:

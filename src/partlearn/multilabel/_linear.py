@@ -39,7 +39,7 @@ class BaseLinearScorer(BaseMultilabelClassifier):
         self.coef_ = np.ascontiguousarray((W / scale[:, None]).T)
         self.intercept_ = b - self.coef_ @ mean
         # In units of a standard deviation, whether or not the features were scaled.
-        self._rank_features(np.linalg.norm(self.coef_, axis=0) * std, rng)
+        self._rank_features(np.linalg.norm(self.coef_ * std, axis=0), rng)
 
     def decision_function(self, X: Any) -> Array:
         """Score of each label, less the border from which a label is predicted.
