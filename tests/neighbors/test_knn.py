@@ -155,6 +155,18 @@ def test_translation_does_not_change_the_neighbours():
     assert_array_equal(self_neighbors(Z, 7), self_neighbors(Z + 2.0**40, 7))
 
 
+@pytest.mark.parametrize("form", [np.asarray, csr_array])
+@pytest.mark.parametrize("power", [-1000, -530, 500])
+def test_units_do_not_change_the_neighbours(form, power):
+    Z = np.random.default_rng(0).normal(size=(60, 4))
+    distances, indices = self_neighbors(form(Z), 5, return_distance=True)
+    found = self_neighbors(form(Z * 2.0**power), 5, return_distance=True)
+    np.testing.assert_array_equal(found[1], indices)
+    np.testing.assert_array_equal(found[0], distances * 2.0**power)
+    found = query_neighbors(form(Z * 2.0**power), form(Z[:9] * 2.0**power), 3)
+    np.testing.assert_array_equal(found[1][:, 1:], indices[:9, :2])
+
+
 def test_float32_gives_way_to_float64_products(oracle):
     rng = np.random.default_rng(0)
     Z = hard_data("clusters", 600, 3, rng)
@@ -324,7 +336,12 @@ def test_other_wrong_arguments_are_named():
         self_neighbors(Z, 1, warm_start=np.ones((6, 1)))
     with pytest.raises(ValueError, match="1 features like `Z`; got 2"):
         query_neighbors(Z, [[1.0, 2.0]], 1)
-    with pytest.raises(ValueError, match="overflow float64"):
-        self_neighbors([[1e200], [-1e200]], 1)
+    for far in (1e154, 1e200, 1e308):
+        points = np.full((4, 1), far)
+        points[0] *= -1
+        for Z in (points, csr_array(points)):
+            with pytest.raises(ValueError, match="overflow float64"):
+                self_neighbors(Z, 1)
+    Z = np.arange(6.0)[:, None]
     with pytest.raises(ValueError, match="NaN"):
         self_neighbors([[np.nan], [1.0]], 1)

@@ -30,6 +30,7 @@ _WIDEST = 1 << 14  # columns of a tile
 _TALLEST = 512  # rows of a tile
 _PENDING = 1 << 20  # candidates kept unranked
 _PROBES = 16  # rows of a block that tell whether a warm start is of use
+_TINY = 2.0**-300  # squares of numbers that are not much larger lose digits
 _WORTH_COMPILING = 1e7  # number of pairs from which compiled loops are asked for
 
 
@@ -79,6 +80,7 @@ def exact_neighbors(
     if kernels is None:
         large = float(Z.shape[0]) * Q.shape[0] >= _WORTH_COMPILING
         kernels = compiled_kernels() if large else numpy_kernels()
+    Z, Q, unit = _enlarged(Z, Q)
     search = _Search(Z, Q, k, exclude_self, warm_start, kernels)
     workers = min(effective_n_jobs(n_jobs), len(search.blocks))
     if workers <= 1:
@@ -90,7 +92,26 @@ def exact_neighbors(
                 delayed(search.run)(search.blocks[worker::workers])
                 for worker in range(workers)
             )
-    return np.sqrt(search.squared), search.indices
+    return np.sqrt(search.squared) * unit, search.indices
+
+
+def _enlarged(Z: Any, Q: Any) -> tuple[Any, Any, float]:
+    """Points so near zero that squares vanish, in a smaller unit, and this unit.
+
+    Units are powers of two: they change no digit.
+    """
+    largest = max(_largest(Z), _largest(Q))
+    if largest == 0 or largest > _TINY:
+        return Z, Q, 1.0
+    unit = 2.0 ** max(int(np.frexp(largest)[1]), -1000)  # its inverse must be finite
+    scaled = Z * (1 / unit)
+    return scaled, scaled if Q is Z else Q * (1 / unit), unit
+
+
+def _largest(X: Any) -> float:
+    """Largest magnitude of an entry."""
+    data = X.data if issparse(X) else X
+    return max(float(data.max(initial=0)), -float(data.min(initial=0)))
 
 
 class _Search:

@@ -49,15 +49,12 @@ class DenseProducts:
         tiles: list[slice],
         dtype: type[np.floating],
     ) -> None:
-        centre = Z.mean(axis=0, dtype=np.float64)
-        norms = _centred_norms(Z, centre)
-        query_norms = norms if Q is Z else _centred_norms(Q, centre)
+        with np.errstate(over="ignore", invalid="ignore"):  # infinities are looked for
+            centre = Z.mean(axis=0, dtype=np.float64)
+            norms = _centred_norms(Z, centre)
+            query_norms = norms if Q is Z else _centred_norms(Q, centre)
+        _check_range(norms, query_norms)
         largest = max(norms.max(), query_norms.max())
-        if not np.isfinite(largest):
-            raise ValueError(
-                "Squared distances between these points overflow float64; rescale "
-                "the features."
-            )
         # A power of two changes no digit and keeps float32 from overflowing.
         self.scale = float(2.0 ** -np.ceil(np.log2(largest))) if largest > 0 else 1.0
         self.dtype = np.dtype(dtype)
@@ -86,11 +83,13 @@ class SparseProducts:
     """Products of CSR data in float64; they are not centred, which would fill them."""
 
     def __init__(self, Z: csr_array, Q: csr_array, tiles: list[slice]) -> None:
-        squared = _squared_norms(Z)
+        with np.errstate(over="ignore"):
+            squared, query_squared = _squared_norms(Z), _squared_norms(Q)
+        _check_range(np.sqrt(squared), np.sqrt(query_squared))
         terms = int(max(_longest_row(Z), _longest_row(Q)))
         self.scale = 1.0
         self.dtype = np.dtype(np.float64)
-        self.norms = np.sqrt(_squared_norms(Q))
+        self.norms = np.sqrt(query_squared)
         self.error = relative_error(terms, np.float64)
         self.tiny = absolute_error(terms, np.float64)
         self._squared = [squared[tile] for tile in tiles]
@@ -105,6 +104,17 @@ class SparseProducts:
         """Write ``h`` for a tile of reference points."""
         np.multiply((left @ self._tiles[tile]).toarray(), -2, out=out)
         out += self._squared[tile]
+
+
+def _check_range(norms: NDArray[np.float64], others: NDArray[np.float64]) -> None:
+    """Refuse points so far apart that the square of their distance is no number."""
+    with np.errstate(over="ignore"):
+        furthest = (norms.max() + others.max()) ** 2
+    if not np.isfinite(furthest):
+        raise ValueError(
+            "Squared distances between these points overflow float64; rescale the "
+            "features."
+        )
 
 
 def threshold(
@@ -155,8 +165,7 @@ def _centred_norms(X: NDArray, centre: NDArray[np.float64]) -> NDArray[np.float6
     norms = np.empty(X.shape[0])
     for start in range(0, X.shape[0], _ROWS):
         part = X[start : start + _ROWS] - centre
-        with np.errstate(over="ignore"):  # the caller looks for infinities
-            squared = np.einsum("ij,ij->i", part, part)
+        squared = np.einsum("ij,ij->i", part, part)
         norms[start : start + _ROWS] = np.sqrt(squared)
     return norms
 
