@@ -101,6 +101,37 @@ def test_identical_rows_have_width_one(n_landmarks):
     np.testing.assert_allclose(ridge.solve(P).outputs, np.tile(P.mean(0), (5, 1)))
 
 
+@pytest.mark.parametrize("n_landmarks", [None, 12])
+def test_a_common_offset_changes_nothing(data, n_landmarks):
+    X, P = data
+    X = X.round(3)  # so that adding the offset loses little
+    predictions = []
+    for rows in (X, X + 1e9):
+        ridge = make_ridge(
+            rows, 0.05, n_landmarks=n_landmarks, rng=np.random.RandomState(0)
+        )
+        predictions.append(ridge.predictor(ridge.solve(P))(rows[:9]))
+    np.testing.assert_allclose(*predictions, atol=1e-5)
+
+
+def test_rows_too_far_apart_are_named(data):
+    X, _ = data
+    for rows in (X * 1e200, sp.csr_array(X * 1e200)):
+        with pytest.raises(ValueError, match="overflow float64; rescale"):
+            make_ridge(rows, 0.05)
+    with pytest.raises(ValueError, match="overflow float32; rescale"):
+        make_ridge((X * 1e30).astype(np.float32), 0.05)
+
+
+def test_rows_equal_as_far_as_squares_tell_have_width_one(data):
+    X, P = data
+    for n_landmarks in (None, 12):
+        rng = np.random.RandomState(0)
+        ridge = make_ridge(X * 1e-160, 0.05, n_landmarks=n_landmarks, rng=rng)
+        assert ridge.sigma == 1
+        assert np.isfinite(ridge.solve(P).outputs).all()
+
+
 def test_a_penalty_below_precision(global_random_seed):
     X = np.random.default_rng(global_random_seed).standard_normal((300, 2))
     with pytest.raises(np.linalg.LinAlgError, match="too small for its precision"):

@@ -126,7 +126,7 @@ class _Dual:
             K = X @ X.T
             K = K.toarray() if sp.issparse(K) else K
         else:
-            K = euclidean_distances(X, squared=True)
+            K = squared_distances(X)
             self.sigma = mean_distance(K) if sigma is None else float(sigma)
             _gaussian(K, self.sigma)
         self.means = K.mean(axis=0)
@@ -201,19 +201,42 @@ def _factored(G: NDArray[Any]) -> tuple[NDArray[Any], bool]:
         ) from error
 
 
+def squared_distances(X: Any, Z: Any = None) -> NDArray[Any]:
+    """Squared distances between the rows of X and of Z, or among those of X."""
+    if not sp.issparse(X) and not sp.issparse(Z):
+        # They are differences of squares, which a common offset would drown.
+        with np.errstate(over="ignore"):
+            centre = X.mean(axis=0) if Z is None else Z.mean(axis=0)
+        X = X - centre
+        Z = Z if Z is None else Z - centre
+    with np.errstate(over="ignore", invalid="ignore"):
+        squared: NDArray[Any] = euclidean_distances(X, Z, squared=True)
+    if not np.isfinite(squared.max(initial=0)):
+        raise ValueError(
+            f"Squared distances between these rows overflow {squared.dtype}; rescale "
+            "the features."
+        )
+    return squared
+
+
 def mean_distance(squared: NDArray[Any]) -> float:
-    """Mean distance between two different rows, from the squared distances; 0 -> 1."""
+    """Mean distance between two different rows, from the squared distances."""
     m = squared.shape[0]
     step = max(1, _BLOCK // m)
     total = 0.0
     for start in range(0, m, step):
         total += float(np.sqrt(squared[start : start + step], dtype=np.float64).sum())
-    return total / max(1, m * (m - 1)) or 1.0
+    return _width(total / max(1, m * (m - 1)), squared.dtype)
+
+
+def _width(distance: float, dtype: Any) -> float:
+    """Use a mean distance as width; 1 where rows are equal as far as squares tell."""
+    return distance if distance**2 > np.finfo(dtype).tiny else 1.0
 
 
 def gaussian_kernel(X: Any, sigma: float) -> NDArray[Any]:
     """Gaussian kernel matrix of the rows of X."""
-    return _gaussian(euclidean_distances(X, squared=True), sigma)
+    return _gaussian(squared_distances(X), sigma)
 
 
 def _gaussian(squared: NDArray[Any], sigma: float) -> NDArray[Any]:
@@ -231,7 +254,7 @@ def _landmark_root(Z: Any, sigma: float) -> NDArray[Any]:
 
 
 def _distance_to(X: Any, Z: Any) -> float:
-    """Mean distance of the rows of X to other rows, of which Z is a sample; 0 -> 1.
+    """Mean distance of the rows of X to other rows, of which Z is a sample.
 
     All pairs of rows would cost more than the whole approximate fit.
     """
@@ -239,9 +262,9 @@ def _distance_to(X: Any, Z: Any) -> float:
     step = max(1, _BLOCK // L)
     total = 0.0
     for start in range(0, m, step):
-        distances = euclidean_distances(X[start : start + step], Z)
+        distances = np.sqrt(squared_distances(X[start : start + step], Z))
         total += float(distances.sum(dtype=np.float64))
-    return total / max(1, (m - 1) * L) or 1.0
+    return _width(total / max(1, (m - 1) * L), X.dtype)
 
 
 def _blocks(X: Any, Z: Any, sigma: float | None, coef: NDArray[Any]) -> NDArray[Any]:
@@ -251,7 +274,5 @@ def _blocks(X: Any, Z: Any, sigma: float | None, coef: NDArray[Any]) -> NDArray[
     step = max(1, _BLOCK // Z.shape[0])
     for start in range(0, X.shape[0], step):
         block = slice(start, start + step)
-        out[block] = (
-            _gaussian(euclidean_distances(X[block], Z, squared=True), sigma) @ coef
-        )
+        out[block] = _gaussian(squared_distances(X[block], Z), sigma) @ coef
     return out

@@ -58,7 +58,7 @@ def heat_graph(
         if isinstance(t, str):
             middle = float(np.median(distances))
             width = middle if middle > 0 else 1.0
-        weights = np.exp(-(distances**2) / (2 * float(width) ** 2))
+        weights = np.exp(-((distances / float(width)) ** 2) / 2)
         if np.mean(weights < _EMPTY_WEIGHT) > 0.9:
             warnings.warn(
                 f"Nearly all weights of the graph of {what} are zero: neighbours lie "
