@@ -58,6 +58,14 @@ def test_two_classes_or_few_rows_need_no_search():
     assert CENDA("auto").fit(np.eye(3), [0, 1, 2]).n_components_ == 1
 
 
+def test_frames_as_output_do_not_matter(flat):
+    X, S, _ = flat
+    framing = CENDA("auto", max_iter=2).set_output(transform="pandas")
+    framed = framing.fit_transform(X[:60], S[:60])
+    plain = CENDA("auto", max_iter=2).fit_transform(X[:60], S[:60])
+    np.testing.assert_array_equal(framed.to_numpy(), plain)
+
+
 def test_a_fold_with_fewer_directions_repeats_its_last(monkeypatch):
     """A rank that varies between folds must not count as misses."""
     X, y = make_blobs(40, n_features=5, centers=4, random_state=0)

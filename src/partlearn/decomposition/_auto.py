@@ -72,6 +72,7 @@ def choose_dimension(
     for k in range(n_folds):
         held, kept = np.flatnonzero(fold == k), np.flatnonzero(fold != k)
         inner = clone(reducer).set_params(n_components=most)
+        inner.set_output(transform="default")  # a clone may have been told to frame
         with warnings.catch_warnings():
             # The fit on all rows, which follows, reports what there is to report.
             warnings.simplefilter("ignore")
