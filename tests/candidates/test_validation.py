@@ -77,6 +77,26 @@ def test_integer_valued_floats_are_labels():
     np.testing.assert_array_equal(matrix, [[0, 1], [1, 0]])
 
 
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
+def test_columns_of_a_frame_are_found_by_name(frame):
+    y = frame({"c": [0, 0, 1], "a": [1, 0, 1], "b": [1, 1, 0]})
+    classes, matrix = check_candidates(y, classes=["a", "b", "c"])
+    assert classes.tolist() == ["a", "b", "c"]
+    np.testing.assert_array_equal(matrix, S)
+    _, wider = check_candidates(y, classes=["a", "z", "b", "c"])
+    np.testing.assert_array_equal(wider, np.insert(S, 1, False, axis=1))
+    with pytest.raises(ValueError, match="Column 'c' of y is not one of the 3 known"):
+        check_candidates(y, classes=["a", "b", "x"])
+    renamed, matrix = check_candidates(y, classes=["x", "y", "z"])
+    assert renamed.tolist() == ["x", "y", "z"]
+    np.testing.assert_array_equal(matrix, S[:, [2, 0, 1]])
+
+
+def test_a_frame_without_names_is_a_matrix():
+    _, matrix = check_candidates(pd.DataFrame(S), classes=[1, 2, 3])
+    np.testing.assert_array_equal(matrix, S)
+
+
 @pytest.mark.parametrize("column", [np.array([[1], [2]]), pd.DataFrame({"y": [1, 2]})])
 def test_column_vector_is_ravelled_with_a_warning(column):
     with pytest.warns(DataConversionWarning, match="column-vector y"):

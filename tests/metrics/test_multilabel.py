@@ -1,6 +1,7 @@
 """Multi-label scores: public programs, hand-made cases, ties and empty rows."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.metrics import (
@@ -136,5 +137,17 @@ def test_a_label_never_seen_counts_zero_and_says_so():
 
 
 def test_predictions_of_another_shape():
-    with pytest.raises(ValueError, match="differ in shape"):
+    with pytest.raises(ValueError, match="3 columns but there are 2 classes"):
         hamming_loss([[1, 0]], [[1, 0, 0]])
+    with pytest.raises(ValueError, match="differ in shape"):
+        hamming_loss([[1, 0]], [[1, 0], [0, 1]])
+
+
+def test_predicted_labels_are_matched_by_name():
+    truth = pd.DataFrame({"a": [1, 0, 1], "b": [0, 1, 1]})
+    assert hamming_loss(truth, truth[["b", "a"]]) == 0
+    assert hamming_loss(truth, truth.to_numpy()) == 0
+    sets = [{"a"}, {"b"}, {"a", "b"}]
+    assert hamming_loss(sets, [{"a"}, {"a"}, {"a"}]) == 0.5
+    with pytest.raises(ValueError, match=r"Label 'c' .* is not one of the 2 known"):
+        micro_f1(sets, [{"a"}, {"c"}, {"a", "c"}])

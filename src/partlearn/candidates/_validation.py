@@ -58,7 +58,8 @@ def check_candidates(
     classes : array-like of shape (n_classes,), default=None
         The classes and their order. By default the column names of a data frame,
         ``0 .. n_classes - 1`` for another matrix, and the sorted distinct labels
-        otherwise.
+        otherwise. The columns of a data frame are found by these names, unless none
+        of its names is a class or they merely count ``0, 1, ...``.
     empty : {"error", "drop", "all", "keep"}, default="error"
         What to do with a row that has no candidate: raise, leave the row out, treat it
         as unlabelled, so that every class is possible, or keep it as it is, which only
@@ -129,9 +130,8 @@ def _read(y: Any, classes: NDArray[Any] | None) -> tuple[NDArray[Any], NDArray[A
         names = np.asarray([str(c) for c in y.columns])
         plain = np.asarray(list(y.columns))
         names = plain if plain.dtype.kind in "iu" else names
-        if len(names) > 1 and classes is None:
-            _check_distinct(names, "The columns of y")
-            classes = names
+        if len(names) > 1:
+            return _from_frame(y, names, classes)
     y = np.asarray(y) if hasattr(y, "__array__") else list(y)
     if isinstance(y, np.ndarray) and y.ndim == 2 and y.shape[1] == 1:
         warnings.warn(
@@ -300,6 +300,28 @@ def _columns(q: int, classes: NDArray[Any] | None) -> NDArray[Any]:
             "classes."
         )
     return classes
+
+
+def _from_frame(
+    frame: Any, names: NDArray[Any], classes: NDArray[Any] | None
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Read a matrix with named columns; names of given classes decide their places."""
+    _check_distinct(names, "The columns of y")
+    if classes is None:
+        return _from_matrix(np.asarray(frame), names)
+    order = {c: j for j, c in enumerate(classes.tolist())}
+    place = [order.get(name, -1) for name in names.tolist()]
+    if max(place) < 0 or names.tolist() == list(range(len(names))):
+        return _from_matrix(np.asarray(frame), classes)  # the names are no classes
+    if min(place) < 0:
+        stranger = names.tolist()[place.index(-1)]
+        raise ValueError(
+            f"Column {stranger!r} of y is not one of the {len(classes)} known classes."
+        )
+    _, columns = _from_matrix(np.asarray(frame), names)
+    S = np.zeros((len(columns), len(classes)), dtype=bool)
+    S[:, place] = columns
+    return classes, S
 
 
 def _from_matrix(

@@ -213,7 +213,9 @@ def one_error(Y_true: Any, scores: ArrayLike) -> float:
 
 
 def _predicted(Y_true: Any, Y_pred: Any) -> tuple[NDArray[Any], NDArray[Any]]:
-    Y, P = _truth(Y_true), _truth(Y_pred)
+    classes, Y = check_candidates(Y_true, empty="keep")
+    # Sets and frames name their labels, which need not stand in the same order.
+    _, P = check_candidates(Y_pred, classes=classes, empty="keep")
     if Y.shape != P.shape:
         raise ValueError(
             f"True and predicted labels differ in shape: {Y.shape} and {P.shape}."
