@@ -1,11 +1,14 @@
 """The commands as a user runs them: output, exit codes, messages."""
 
 import csv
+import gzip
 import json
 import subprocess
 import sys
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from partlearn.cli.__main__ import main
@@ -198,6 +201,92 @@ def test_blocks_give_the_same_table(run, pets, tmp_path, monkeypatch):
         np.testing.assert_allclose(ours[name], theirs[name], rtol=1e-12)
 
 
+def test_other_columns_stay_as_they_are_written(run, pets, tmp_path):
+    codes = ["001", "NA", "", "true", "1e3", "2024-01-01", "x", "1.50", "é", "7\n8"]
+    lines = ROWS.splitlines()
+    text = [lines[0] + ",code"]
+    text += [f'{line},"{code}"' for line, code in zip(lines[1:], codes, strict=True)]
+    pets.write_text("\n".join(text), encoding="utf-8")
+    out = tmp_path / "out.csv"
+    run("select", pets, *COMMON, "--ignore", "code", "--out", out)
+    with out.open(newline="", encoding="utf-8") as file:
+        assert [row["code"] for row in csv.DictReader(file)] == codes
+
+
+def test_types_may_change_after_the_first_block(run, pets, tmp_path):
+    model, new = tmp_path / "m.skops", tmp_path / "new.csv"
+    run("reduce", pets, *COMMON, "--out", tmp_path / "out.csv", "--save", model)
+    # Arrow reads blocks of one megabyte.
+    rows = ["4,25,1"] * 200_000 + ["4.5,25.5,b7"]
+    new.write_text("\n".join(["weight,height,id", *rows]))
+    code, _, err = run("reduce", new, "--load", model, "--out", tmp_path / "long.csv")
+    assert (code, err) == (0, "")
+    last = (tmp_path / "long.csv").read_text().splitlines()[-1]
+    assert last.endswith(",b7")
+
+
+@pytest.mark.parametrize("name", ["pets.csv.gz", "PETS.CSV"])
+def test_tables_of_any_name_keep_their_columns(run, pets, tmp_path, name):
+    data = tmp_path / name
+    content = pets.read_bytes()
+    data.write_bytes(gzip.compress(content) if name.endswith("gz") else content)
+    model, first, again = (tmp_path / n for n in ("m.skops", "1.csv", "2.csv"))
+    run("reduce", data, *COMMON, "--out", first, "--save", model)
+    run("reduce", data, "--load", model, "--out", again)
+    assert [row["id"] for row in table(first)] == list("abcdefghij")
+    assert table(first) == table(again)
+
+
+def test_lists_of_candidates_become_text(run, pets, tmp_path):
+    data, out = tmp_path / "lists.parquet", tmp_path / "out.csv"
+    sets = [row["kind"].split("|") for row in table(pets)]
+    weights = [float(row["weight"]) for row in table(pets)]
+    pq.write_table(pa.table({"weight": weights, "candidates": sets}), data)
+    code, _, _ = run("select", data, "--out", out)
+    assert code == 0
+    assert [row["candidates"] for row in table(out)] == ["|".join(s) for s in sets]
+
+
+@pytest.mark.parametrize(
+    ("header", "rows", "message"),
+    [
+        ("weight,weight,height", ["1,2,3"], "several columns 'weight'"),
+        ("weight,height", [], "no rows"),
+        ("weight,height,crisp0", ["1,2,3"], "has a column 'crisp0'"),
+    ],
+)
+def test_new_tables_that_do_not_fit(run, pets, tmp_path, header, rows, message):
+    model, out = tmp_path / "m.skops", tmp_path / "out.csv"
+    run("reduce", pets, *COMMON, "--out", out, "--save", model)
+    before = out.read_bytes()
+    new = tmp_path / "new.csv"
+    new.write_text("\n".join([header, *rows]) + "\n")
+    code, _, err = run("reduce", new, "--load", model, "--out", out)
+    assert code == 2
+    assert message in err
+    assert out.read_bytes() == before
+
+
+def test_features_of_the_same_name_are_not_merged(run, tmp_path):
+    rng = np.random.default_rng(0)
+    S = np.eye(3, dtype=bool)[rng.integers(3, size=30)]
+    path = tmp_path / "d.npz"
+    names = np.array(["f", "f"])
+    X = rng.normal(size=(30, 2)) + S[:, :2]
+    np.savez(path, X=X, S=S, feature_names=names)
+    out = tmp_path / "out.csv"
+    code, _, err = run("select", path, "--n-features", "2", "--out", out)
+    assert code == 2
+    assert "several features are called 'f'" in err
+
+
+def test_a_folder_is_no_output(run, pets, tmp_path):
+    (tmp_path / "out.csv").mkdir()
+    code, _, err = run("reduce", pets, *COMMON, "--out", tmp_path / "out.csv")
+    assert code == 2
+    assert "is a folder" in err
+
+
 def test_reduce_from_npz_writes_sets_as_text(run, tmp_path):
     rng = np.random.default_rng(0)
     y = np.arange(30) % 3
@@ -318,10 +407,11 @@ def test_new_data_must_have_the_columns(run, pets, tmp_path):
     words.write_text("weight,height\n1,tall\n")
     code, _, err = run("reduce", words, "--load", model, "--out", tmp_path / "b.csv")
     assert code == 2
-    assert "not a number" in err
-    code, _, err = run("reduce", model, "--load", model, "--out", tmp_path / "b.csv")
+    assert "Row #2" in err
+    assert "invalid value 'tall'" in err
+    code, _, err = run("reduce", "x.npz", "--load", model, "--out", tmp_path / "b.csv")
     assert code == 2
-    assert "--load reads tables" in err
+    assert "--load reads CSV" in err
 
 
 def test_one_label_per_row_is_a_set_of_one(run, tmp_path):

@@ -307,3 +307,10 @@ def test_dictionaries_of_numbers_are_features(tmp_path):
     np.testing.assert_array_equal(
         read(tmp_path / "a.parquet").data.ravel(), [1.5, 2.5, 1.5]
     )
+
+
+def test_line_breaks_inside_quotes_in_long_files(tmp_path):
+    path = tmp_path / "notes.csv"
+    line = '1,"first line,\n' + "and a second one" * 100 + '",cat|dog\n'
+    path.write_text("a,note,candidates\n" + line * 3000)
+    assert read(path, ignore=["note"]).candidates.shape == (3000, 2)

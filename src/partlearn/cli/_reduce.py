@@ -94,7 +94,7 @@ def _run(
 ) -> None:
     from partlearn.cli._console import print_json
     from partlearn.cli._models import Model, load_model, save_model
-    from partlearn.cli._stream import TABLE_SUFFIXES, TableWriter
+    from partlearn.cli._stream import TableWriter, is_table
 
     if load is not None and (save is not None or params):
         raise ValueError("--load applies a model as it was saved; leave out the rest")
@@ -105,10 +105,10 @@ def _run(
         else:
             bunch, estimator = _fit(kind, data, method, params, options)
             model = Model(estimator, bunch.feature_names, bunch.target_names)
-            if data.suffix in TABLE_SUFFIXES:
+            if is_table(data):
                 names = _apply(model, data, writer)
             else:
-                names = _write(model, bunch, options["sep"] or "|", writer)
+                names = _write(model, data, bunch, options["sep"] or "|", writer)
             if save is not None:
                 save_model(model, save)
     outcome = {
@@ -144,10 +144,16 @@ def _names_out(model: Any) -> list[str]:
     import numpy as np
 
     given = np.asarray(model.feature_names, dtype=object)
-    return [str(n) for n in model.estimator.get_feature_names_out(given)]
+    names = [str(n) for n in model.estimator.get_feature_names_out(given)]
+    double = [name for name in set(names) if names.count(name) > 1]
+    if double:
+        raise ValueError(
+            f"several features are called {double[0]!r}; a table needs distinct names"
+        )
+    return names
 
 
-def _write(model: Any, bunch: Any, sep: str, writer: Any) -> list[str]:
+def _write(model: Any, data: Path, bunch: Any, sep: str, writer: Any) -> list[str]:
     """Transform and write in blocks: the result never stands in memory as a whole."""
     from partlearn.cli._stream import BLOCK_ROWS
 
@@ -155,15 +161,27 @@ def _write(model: Any, bunch: Any, sep: str, writer: Any) -> list[str]:
     targets = model.target_names
     for start in range(0, bunch.data.shape[0], BLOCK_ROWS):
         rows = slice(start, start + BLOCK_ROWS)
-        columns = _columns(model.estimator, bunch.data[rows], names)
-        columns["candidates"] = [
-            sep.join(targets[j] for j in row.nonzero()[0])
-            for row in bunch.candidates[rows]
-        ]
+        labels = {
+            "candidates": [
+                sep.join(targets[j] for j in row.nonzero()[0])
+                for row in bunch.candidates[rows]
+            ]
+        }
         if bunch.truth is not None and bunch.truth.ndim == 1:
-            columns["truth"] = [targets[j] for j in bunch.truth[rows]]
-        writer.write(columns)
+            labels["truth"] = [targets[j] for j in bunch.truth[rows]]
+        learnt = _columns(model.estimator, bunch.data[rows], names)
+        writer.write(_beside(learnt, labels, data))
     return names
+
+
+def _beside(learnt: dict[str, Any], kept: dict[str, Any], data: Path) -> dict[str, Any]:
+    """Put columns side by side, none in place of another."""
+    for name in learnt:
+        if name in kept:
+            raise ValueError(
+                f"{data.name} has a column {name!r}, and so has the result; rename it"
+            )
+    return {**learnt, **kept}
 
 
 def _columns(estimator: Any, X: Any, names: list[str]) -> dict[str, Any]:
@@ -182,5 +200,6 @@ def _apply(model: Any, data: Path, writer: Any) -> list[str]:
 
     names = _names_out(model)
     for X, kept in read_blocks(data, model.feature_names):
-        writer.write({**_columns(model.estimator, X, names), **kept})
+        learnt = _columns(model.estimator, X, names)
+        writer.write(_beside(learnt, kept, data))
     return names

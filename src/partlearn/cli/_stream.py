@@ -3,16 +3,19 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
 import csv
+import gzip
 import os
-import re
 from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
 import numpy as np
 
-__all__ = ["TABLE_SUFFIXES", "TableWriter", "read_blocks"]
+from partlearn.datasets._read import format_of
+
+__all__ = ["TABLE_SUFFIXES", "TableWriter", "is_table", "read_blocks"]
 
 TABLE_SUFFIXES = (".csv", ".tsv", ".parquet")
 BLOCK_ROWS = 20_000
@@ -38,6 +41,8 @@ class TableWriter:
         self._file: Any = None
 
     def __enter__(self) -> "TableWriter":
+        if self.path.is_dir():
+            raise IsADirectoryError(f"{self.path} is a folder; --out names a file")
         self.path.parent.mkdir(parents=True, exist_ok=True)
         return self
 
@@ -57,15 +62,19 @@ class TableWriter:
                 self._file, delimiter=delimiter, lineterminator="\n"
             )
             self._writer.writerow(columns)
-        # Lists of Python numbers write the shortest text that reads back the same.
-        lists = [np.asarray(c).tolist() for c in columns.values()]
+        lists = [_cells(column) for column in columns.values()]
         self._writer.writerows(zip(*lists, strict=True))
 
     def _write_parquet(self, columns: dict[str, Any]) -> None:
         import pyarrow as pa
         import pyarrow.parquet as pq
 
-        table = pa.table({name: pa.array(c) for name, c in columns.items()})
+        table = pa.table(
+            {
+                name: column if isinstance(column, pa.Array) else pa.array(column)
+                for name, column in columns.items()
+            }
+        )
         if self._writer is None:
             self._writer = self._file = pq.ParquetWriter(self._part, table.schema)
         self._writer.write_table(table)
@@ -83,9 +92,25 @@ class TableWriter:
         self._part.unlink(missing_ok=True)
 
 
+def _cells(column: Any) -> list[Any]:
+    """Python values; lists, which are label sets, become text such as cat|dog."""
+    if not hasattr(column, "to_pylist"):
+        # Lists of Python numbers write the shortest text that reads back the same.
+        return list(np.asarray(column).tolist())
+    return [
+        "|".join(map(str, cell)) if isinstance(cell, list) else cell
+        for cell in column.to_pylist()
+    ]
+
+
+def is_table(path: Path) -> bool:
+    """Whether a file can be read some rows at a time."""
+    return format_of(path, None) in ("csv", "parquet")
+
+
 def read_blocks(
     path: Path, features: Sequence[str]
-) -> Iterator[tuple[np.ndarray, dict[str, list[Any]]]]:
+) -> Iterator[tuple[np.ndarray, dict[str, Any]]]:
     """Read a table some rows at a time.
 
     Parameters
@@ -99,11 +124,13 @@ def read_blocks(
     ------
     X : ndarray of shape (n_rows, n_features)
         The features.
-    kept : dict of str to list
+    kept : dict of str to pyarrow.Array
         All other columns, to hand through as they are.
     """
     known = set(features)
-    for batch in _batches(path):
+    empty = True
+    for batch in _batches(path, known):
+        empty = False
         names = batch.schema.names
         absent = [name for name in features if name not in names]
         if absent:
@@ -112,39 +139,68 @@ def read_blocks(
                 + ", ".join(absent[:5])
                 + (" ..." if len(absent) > 5 else "")
             )
+        double = [name for name in set(names) if names.count(name) > 1]
+        if double:
+            raise ValueError(f"{path.name}: there are several columns {double[0]!r}")
         try:
             columns = [
                 batch.column(name).to_numpy(zero_copy_only=False).astype(np.float64)
                 for name in features
             ]
-        except ValueError as error:
+        except (TypeError, ValueError) as error:
             raise ValueError(
                 f"{path.name}: a feature is not a number: {error}"
             ) from None
-        others = [name for name in names if name not in known]
-        kept = {name: batch.column(name).to_pylist() for name in others}
+        kept = {name: batch.column(name) for name in names if name not in known}
         yield np.column_stack(columns), kept
+    if empty:
+        raise ValueError(f"{path.name}: the table has no rows")
 
 
-def _batches(path: Path) -> Iterator[Any]:
+def _batches(path: Path, features: AbstractSet[str]) -> Iterator[Any]:
     try:
-        import pyarrow.csv as arrow_csv
+        import pyarrow as pa
         import pyarrow.parquet as pq
     except ImportError:
         raise ImportError(
             "Reading tables needs the extra: pip install 'partlearn[data]'."
         ) from None
-    if path.suffix == ".parquet":
-        with pq.ParquetFile(path) as file:
-            yield from file.iter_batches(batch_size=BLOCK_ROWS)
-        return
-    if path.suffix not in TABLE_SUFFIXES:
-        known = ", ".join(TABLE_SUFFIXES)
-        raise ValueError(f"--load reads tables ({known}); got {path.name!r}")
-    with path.open(encoding="utf-8-sig") as text:
-        header = re.sub(r'"[^"]*"', "", text.readline())
-    delimiter = max((",", "\t", ";"), key=header.count)
+    if not is_table(path):
+        raise ValueError(f"--load reads CSV, TSV and Parquet; got {path.name!r}")
+    try:
+        if format_of(path, None) == "parquet":
+            with pq.ParquetFile(path) as file:
+                yield from file.iter_batches(batch_size=BLOCK_ROWS)
+        else:
+            yield from _csv_batches(path, features)
+    except pa.ArrowInvalid as error:
+        raise ValueError(f"{path.name}: {error}") from None
+
+
+def _csv_batches(path: Path, features: AbstractSet[str]) -> Iterator[Any]:
+    import pyarrow as pa
+    import pyarrow.csv as arrow_csv
+
+    from partlearn.datasets._table import find_delimiter
+
+    opener: Any = gzip.open if path.suffix == ".gz" else open
+    with opener(path, "rb") as file:
+        delimiter = find_delimiter(file.readline())
+    parse = arrow_csv.ParseOptions(delimiter=delimiter, newlines_in_values=True)
+    with arrow_csv.open_csv(path, parse_options=parse) as reader:
+        schema = reader.schema
+    # Types guessed from the first block need not fit the others, and a guess would
+    # turn a code such as 00123 into 123.
+    types = {
+        field.name: pa.string()
+        if field.name not in features
+        else field.type
+        if pa.types.is_boolean(field.type)
+        else pa.float64()
+        for field in schema
+    }
+    convert = arrow_csv.ConvertOptions(column_types=types)
     with arrow_csv.open_csv(
-        path, parse_options=arrow_csv.ParseOptions(delimiter=delimiter)
+        path, parse_options=parse, convert_options=convert
     ) as reader:
         yield from reader

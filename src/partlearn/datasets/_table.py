@@ -22,7 +22,14 @@ from partlearn.datasets._matrix import BLOCK_BYTES
 from partlearn.datasets._options import ReadOptions
 from partlearn.datasets._textlabels import TextColumn
 
-__all__ = ["META_KEY", "expand", "read_arrow", "read_csv", "read_parquet"]
+__all__ = [
+    "META_KEY",
+    "expand",
+    "find_delimiter",
+    "read_arrow",
+    "read_csv",
+    "read_parquet",
+]
 
 META_KEY = b"partlearn"
 _MAX_COLUMNS = 1_000_000
@@ -45,7 +52,8 @@ def expand(path: Path, budget: Budget) -> bytes:
     return bytes(out)
 
 
-def _delimiter(header: bytes) -> str:
+def find_delimiter(header: bytes) -> str:
+    """Return the most frequent of comma, tab and semicolon outside quotes."""
     header = re.sub(rb'"[^"]*"', b"", header)
     counts = {mark: header.count(mark.encode()) for mark in (",", "\t", ";")}
     return max(counts, key=lambda mark: counts[mark])
@@ -67,7 +75,7 @@ def read_csv(path: Path, options: ReadOptions, budget: Budget) -> Bunch:
     head = head.split(b"\n", 1)[0].removeprefix(b"\xef\xbb\xbf")
     if not head.strip():
         raise DataFormatError("the file has no header line")
-    delimiter = _delimiter(head)
+    delimiter = find_delimiter(head)
     if head.count(delimiter.encode()) > _MAX_COLUMNS:
         raise DataFormatError(f"more than {_MAX_COLUMNS:,} columns")
     names = _header_names(head, delimiter, pa, csv)
@@ -80,7 +88,9 @@ def read_csv(path: Path, options: ReadOptions, budget: Budget) -> Bunch:
         table = csv.read_csv(
             source,
             read_options=csv.ReadOptions(block_size=2**22),
-            parse_options=csv.ParseOptions(delimiter=delimiter),
+            parse_options=csv.ParseOptions(
+                delimiter=delimiter, newlines_in_values=True
+            ),
             convert_options=csv.ConvertOptions(column_types=as_text),
         )
         return _from_table(table, options, budget, "a CSV file", pa, {})
