@@ -153,6 +153,8 @@ def test_accuracy_needs_the_truth():
         model.score(X, S)
     with pytest.raises(ValueError, match="candidate_hit_rate"):
         model.score(X, [{0}, {1}, {2}, {0, 2}])
+    with pytest.raises(ValueError, match="scoring=candidate_hit_scorer"):
+        model.score(X, [[0], [1], [2], [0, 2]])
     assert model.score(X, model.predict(X)) == 1.0
 
 

@@ -157,6 +157,18 @@ def test_a_column_of_labels_is_plain():
         assert MLKNN(1).fit(X, sets).multilabel_
 
 
+def test_sets_are_scored_as_matrices():
+    X = np.array([[0.0], [1.0], [0.1], [0.9]])
+    sets = [{"a"}, {"a", "b"}, {"a"}, set()]
+    model = MLKNN(1).fit(X, sets)
+    matrix = np.array([[1, 0], [1, 1], [1, 0], [0, 0]])
+    assert model.score(X, sets) == model.score(X, matrix)
+    predicted = [{"ab"[j] for j in np.flatnonzero(row)} for row in model.predict(X)]
+    assert model.score(X, predicted) == 1
+    with pytest.raises(ValueError, match="Label 'c'"):
+        model.score(X, [{"c"}, *sets[1:]])
+
+
 def test_blocks_do_not_matter(monkeypatch):
     import partlearn.multilabel._ml_knn as module
 

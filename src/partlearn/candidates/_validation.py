@@ -19,7 +19,13 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import DataConversionWarning
 from sklearn.utils.validation import validate_data
 
-__all__ = ["FLOATS", "check_candidates", "parse_candidates", "validate_partial_data"]
+__all__ = [
+    "FLOATS",
+    "check_candidates",
+    "one_label_each",
+    "parse_candidates",
+    "validate_partial_data",
+]
 
 FLOATS = (np.float64, np.float32)
 _SETS = (set, frozenset, list, tuple)
@@ -410,6 +416,28 @@ def validate_partial_data(
             f"{X.shape[0]} rows, y has {S.shape[0]}."
         )
     return X, S
+
+
+def one_label_each(y: Any) -> bool:
+    """Whether `y` holds plain labels, one per row, rather than sets or a matrix.
+
+    Parameters
+    ----------
+    y : candidate labels
+        What :func:`check_candidates` has accepted; no iterator.
+
+    Returns
+    -------
+    plain : bool
+        True for 1-D labels and for a single column of them.
+    """
+    if not sp.issparse(y) and not isinstance(y, (list, tuple)):
+        y = np.asarray(y)
+    if getattr(y, "ndim", 1) == 2:
+        if y.shape[1] > 1:
+            return False
+        y = y.ravel()
+    return not isinstance(y[0], (set, frozenset, list, tuple, np.ndarray))
 
 
 def parse_candidates(texts: Iterable[str], *, sep: str = "|") -> list[frozenset[str]]:

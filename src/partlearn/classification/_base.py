@@ -13,6 +13,7 @@ from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from partlearn.candidates import FLOATS, uniform_confidence
+from partlearn.candidates._validation import one_label_each
 
 __all__ = [
     "BasePartialClassifier",
@@ -72,11 +73,11 @@ class BasePartialClassifier(ClassifierMixin, BaseEstimator):
         accuracy : float
             Share of rows predicted right.
         """
-        if np.ndim(y) != 1 or isinstance(next(iter(y)), (set, frozenset)):
+        if not one_label_each(y):
             raise ValueError(
                 "Accuracy needs true labels, one per row, but y holds candidate sets. "
-                "Use partlearn.metrics.candidate_hit_rate (scoring="
-                '"candidate_hit_rate"), which needs no truth.'
+                "Use partlearn.metrics.candidate_hit_rate, which needs no truth (in "
+                "scikit-learn's tools scoring=candidate_hit_scorer)."
             )
         return float(accuracy_score(y, self.predict(X), sample_weight=sample_weight))
 

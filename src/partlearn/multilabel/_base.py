@@ -9,41 +9,18 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from partlearn.candidates import FLOATS, validate_partial_data
+from partlearn.candidates import FLOATS, check_candidates, validate_partial_data
+from partlearn.candidates._validation import one_label_each
 
 __all__ = [
     "BaseMultilabelClassifier",
     "drop_empty",
-    "one_label_each",
     "rank_features",
 ]
-
-
-def one_label_each(y: Any) -> bool:
-    """Whether `y` holds plain labels, one per row, rather than sets or a matrix.
-
-    Parameters
-    ----------
-    y : candidate labels
-        What :func:`partlearn.candidates.check_candidates` has accepted; no iterator.
-
-    Returns
-    -------
-    plain : bool
-        True for 1-D labels and for a single column of them.
-    """
-    if not sp.issparse(y) and not isinstance(y, (list, tuple)):
-        y = np.asarray(y)
-    if getattr(y, "ndim", 1) == 2:
-        if y.shape[1] > 1:
-            return False
-        y = y.ravel()
-    return not isinstance(y[0], (set, frozenset, list, tuple, np.ndarray))
 
 
 def drop_empty(
@@ -185,8 +162,8 @@ class BaseMultilabelClassifier(ClassifierMixin, BaseEstimator):
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
             Rows to classify.
-        y : array-like of shape (n_samples, n_labels) or (n_samples,)
-            True labels.
+        y : binary matrix of shape (n_samples, n_classes) or sequence of label sets
+            True labels; plain labels if the classifier was fitted with such.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the rows.
 
@@ -195,6 +172,9 @@ class BaseMultilabelClassifier(ClassifierMixin, BaseEstimator):
         accuracy : float
             Subset accuracy, a harsh score: see :mod:`partlearn.metrics` for others.
         """
+        if self.multilabel_:
+            _, Y = check_candidates(y, classes=self.classes_, empty="keep")
+            y = Y.astype(np.int64)
         return float(super().score(X, y, sample_weight))
 
     def __sklearn_tags__(self) -> Any:
