@@ -1,6 +1,7 @@
 """Reducer and classifier in one object."""
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 from sklearn.datasets import make_blobs
@@ -18,6 +19,7 @@ from partlearn.classification import (
     CoupledClassifier,
 )
 from partlearn.decomposition import CENDA
+from partlearn.feature_selection import RandomSelection
 from partlearn.metrics import candidate_hit_scorer
 from partlearn.model_selection import CandidateKFold, cross_validate
 
@@ -44,6 +46,18 @@ def test_passes_the_confidences(blobs, learner):
     by_hand = learner.fit(reducer.transform(X), S, confidence=reducer.label_confidence_)
     np.testing.assert_array_equal(
         coupled.predict_proba(X), by_hand.predict_proba(reducer.transform(X))
+    )
+
+
+def test_the_reducer_sees_the_names_of_the_features(blobs):
+    X, S, _ = blobs
+    frame = pd.DataFrame(X).add_prefix("x")
+    selector = RandomSelection(2, must_keep=["x3"], random_state=0)
+    model = CoupledClassifier(selector, PLKNN()).fit(frame, S)
+    assert "x3" in model.reducer_.get_feature_names_out()
+    by_hand = PLKNN().fit(model.reducer_.transform(frame), S)
+    np.testing.assert_array_equal(
+        model.predict(frame), by_hand.predict(model.reducer_.transform(frame))
     )
 
 

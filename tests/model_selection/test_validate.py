@@ -1,9 +1,12 @@
 """Cross-validation: nothing of the test rows reaches an honest fit."""
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.compose import make_column_transformer
 from sklearn.datasets import load_iris
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -34,6 +37,20 @@ class Spy(TransformerMixin, BaseEstimator):
 @pytest.fixture(autouse=True)
 def _fresh_spy():
     Spy.seen = []
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
+def test_frames_keep_their_columns(frame):
+    columns = {f"x{j}": X[:, j] for j in range(4)}
+    data = frame({"name": ["iris"] * len(X), **columns})
+    chosen = make_column_transformer((StandardScaler(), list(columns)))
+    found = cross_validate(make_pipeline(chosen, PLKNN()), data, S, Y, cv=3)
+    plain = cross_validate(make_pipeline(StandardScaler(), PLKNN()), X, S, Y, cv=3)
+    np.testing.assert_array_equal(found["test_score"], plain["test_score"])
+    numbers = frame(columns)
+    for protocol in ("inductive", "transductive"):
+        model = make_pipeline(CENDA(tol=0.5), PLKNN())
+        assert cross_validate(model, numbers, S, Y, cv=3, protocol=protocol)
 
 
 def test_inductive_fits_on_training_rows_only():

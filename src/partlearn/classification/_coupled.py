@@ -122,7 +122,8 @@ class CoupledClassifier(BasePartialClassifier):
                 f"{type(self.classifier).__name__} cannot start from confidences: its "
                 "fit takes no `confidence`. Set pass_confidence=False."
             )
-        X, S = validate_partial_data(self, X, y, accept_sparse="csr")
+        checked, S = validate_partial_data(self, X, y, accept_sparse="csr")
+        X = _named(X, checked)
         columns = recoded(S)
         self.reducer_ = clone(self.reducer).fit(X, columns)
         Z = self.reducer_.transform(X)
@@ -192,13 +193,18 @@ class CoupledClassifier(BasePartialClassifier):
 
     def _reduce(self, X: Any) -> Any:
         check_is_fitted(self)
-        X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=FLOATS)
-        return self.reducer_.transform(X)
+        checked = validate_data(self, X, reset=False, accept_sparse="csr", dtype=FLOATS)
+        return self.reducer_.transform(_named(X, checked))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = get_tags(self.reducer).input_tags.sparse
         return tags
+
+
+def _named(X: Any, checked: Any) -> Any:
+    """The data frame itself, whose names the reducer may ask for, or checked rows."""
+    return X if hasattr(X, "columns") else checked
 
 
 def confidence_of(reducer: Any) -> NDArray[Any]:

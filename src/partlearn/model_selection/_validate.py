@@ -14,7 +14,7 @@ from joblib import Parallel, delayed
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
-from sklearn.utils import check_array
+from sklearn.utils import _safe_indexing, check_array
 
 from partlearn.candidates import FLOATS, check_candidates
 from partlearn.linalg import standardize
@@ -63,8 +63,9 @@ def cross_validate(
     ----------
     estimator : classifier or Pipeline
         What to evaluate. In a pipeline, all steps but the last are the reducer.
-    X : array-like or sparse matrix of shape (n_samples, n_features)
-        Features.
+    X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+        Features. A data frame is handed to the estimator as it is, names and all,
+        unless the protocol is transductive.
     candidates : candidate labels
         In any form that :func:`partlearn.candidates.check_candidates` reads. The
         estimator is fitted on the candidate matrix, so its classes are the columns.
@@ -108,7 +109,8 @@ def cross_validate(
     >>> bool(result["test_score"].mean() > 0.9)
     True
     """
-    X = check_array(X, accept_sparse="csr", dtype=FLOATS)
+    if protocol == "transductive" or not hasattr(X, "columns"):
+        X = check_array(X, accept_sparse="csr", dtype=FLOATS)
     classes, S = check_candidates(candidates)
     codes = truth_codes(truth, classes)
     if not len(codes) == S.shape[0] == X.shape[0]:
@@ -240,11 +242,12 @@ def _fold(
 ) -> dict[str, Any]:
     """Fit on the training rows, score on the test rows."""
     start = time.perf_counter()
-    fitted = clone(estimator).fit(X[train], S[train])
+    fitted = clone(estimator).fit(_safe_indexing(X, train), S[train])
     fit_time = time.perf_counter() - start
     start = time.perf_counter()
+    rows = _safe_indexing(X, test)
     values = {
-        name: score(fitted, X[test], S[test], truth[test])
+        name: score(fitted, rows, S[test], truth[test])
         for name, score in scores.items()
     }
     return {
