@@ -293,3 +293,29 @@ def test_known_oddities_of_real_sets(shared_dir):
     assert find(report, "never-true").count == 2
     birds = read(folder / "birdsong.npz")
     assert "scales" in codes(check(birds.data, birds.candidates))
+
+
+def severities(X, S):
+    return {f.code: f.severity for f in check(X, S).findings}
+
+
+def test_what_no_method_can_learn_from_is_an_error():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(20, 2))
+    S = np.eye(2, dtype=bool)[np.arange(20) % 2]
+    assert severities(X, S[:, :1])["one-label"] == "error"
+    assert severities(X, S & [True, False])["one-label"] == "error"
+    assert severities(X, np.ones_like(S))["full-sets"] == "error"
+    assert severities(np.ones_like(X), S)["constant-features"] == "error"
+    S[0] = True
+    X[:, 1] = 1.0
+    found = severities(X, S)
+    assert found["full-sets"] == found["constant-features"] == "warning"
+    assert "one-label" not in found
+
+
+def test_values_near_the_largest_number():
+    X = np.random.default_rng(0).normal(size=(20, 2))
+    X[0] = 1e308
+    S = np.eye(2, dtype=bool)[np.arange(20) % 2]
+    assert check(X, S).ok

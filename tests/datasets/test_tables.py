@@ -314,3 +314,38 @@ def test_line_breaks_inside_quotes_in_long_files(tmp_path):
     line = '1,"first line,\n' + "and a second one" * 100 + '",cat|dog\n'
     path.write_text("a,note,candidates\n" + line * 3000)
     assert read(path, ignore=["note"]).candidates.shape == (3000, 2)
+
+
+def test_labels_in_lists_may_contain_separators(tmp_path):
+    path = tmp_path / "lists.parquet"
+    sets = [["a|b", "c"], ["c"], ["d, e", "a|b"]]
+    table = pa.table({"x": [1.0, 2.0, 3.0], "candidates": sets})
+    pyarrow.parquet.write_table(table, path)
+    bunch = read(path)
+    assert bunch.target_names == ["a|b", "c", "d, e"]
+    assert bunch.candidates.sum(axis=1).tolist() == [2, 1, 2]
+
+
+@pytest.mark.parametrize("value", ["?", "1,5"])
+def test_text_among_numbers_is_pointed_at(tmp_path, value):
+    lines = ["a;b;candidates", "1;NA;cat|dog", f"{value};2;dog", "x;3;cat"]
+    path = csv(tmp_path, "\n".join(lines))
+    with pytest.raises(AmbiguousDataError) as error:
+        read(path)
+    assert f"{value!r} in row 1 of 'a'" in str(error.value)
+
+
+def test_numbers_stored_as_text_are_no_features(tmp_path):
+    path = tmp_path / "text.parquet"
+    table = pa.table({"x": ["1", "2"], "candidates": ["a", "b"]})
+    pyarrow.parquet.write_table(table, path)
+    with pytest.raises(AmbiguousDataError, match="columns 'x' hold text, not features"):
+        read(path)
+
+
+@pytest.mark.parametrize("text", ["größe,candidates\n1,a\n", "x,candidates\n1,ä\n"])
+def test_other_encodings_are_named(tmp_path, text):
+    path = tmp_path / "latin.csv"
+    path.write_text(text, encoding="latin-1")
+    with pytest.raises(DataFormatError, match="UTF-8"):
+        read(path)

@@ -96,6 +96,10 @@ def check(
 
 def _sets(candidates: Any) -> tuple[NDArray[Any], NDArray[np.bool_]]:
     """Candidate matrix in which empty sets keep their rows."""
+    matrix = isinstance(candidates, np.ndarray) and candidates.dtype == bool
+    if matrix and candidates.shape[1:] == (1,):
+        # Elsewhere one column is a vector of labels; here it is a single class.
+        return np.arange(1), candidates
     classes, kept, rows = check_candidates(candidates, empty="drop", return_rows=True)
     m = candidates.shape[0] if hasattr(candidates, "shape") else len(candidates)
     S = np.zeros((m, kept.shape[1]), dtype=bool)

@@ -53,7 +53,8 @@ def group_lines(X: Any) -> NDArray[np.int64]:
 def _moments(X: Any) -> tuple[NDArray[Any], NDArray[Any]]:
     """Return mean and standard deviation of each column, without densifying."""
     if not sp.issparse(X):
-        return X.mean(axis=0, dtype=float), X.std(axis=0, dtype=float)
+        with np.errstate(over="ignore", invalid="ignore"):  # values near the largest
+            return X.mean(axis=0, dtype=float), X.std(axis=0, dtype=float)
     values = X.astype(np.float64)
     mean = np.asarray(values.mean(axis=0)).ravel()
     square = np.asarray(values.multiply(values).mean(axis=0)).ravel()
@@ -91,7 +92,7 @@ def feature_findings(
     if flat.size:
         yield Finding(
             "constant-features",
-            "warning",
+            "error" if flat.size == constant.size else "warning",
             f"{plural(flat.size, 'feature')} constant.",
             "They carry nothing; leave them out (sklearn VarianceThreshold).",
             items=named(flat, names),

@@ -78,16 +78,25 @@ def label_findings(
             "empty-sets",
             "warning" if several else "error",
             f"{plural(empty.size, 'row')} of {m:,} without any candidate label.",
-            'Leave them out with check_candidates(y, empty="drop"), or treat them as '
-            'unlabelled with empty="all".',
+            "Leave these rows out, or give them every label that is possible (in "
+            'Python check_candidates(y, empty="drop") or empty="all").',
             rows=some(empty),
             count=empty.size,
+        )
+    occurring = np.flatnonzero(np.diag(C))
+    if occurring.size == 1 and not several:
+        yield Finding(
+            "one-label",
+            "error",
+            "Only one label is ever a candidate.",
+            "Nothing can be learnt from it. Add rows that may have other labels.",
+            items=named(occurring, names),
         )
     full = np.flatnonzero(sizes == q)
     if full.size and q > 1:
         yield Finding(
             "full-sets",
-            "warning",
+            "error" if full.size == m else "warning",
             f"{plural(full.size, 'row')} of {m:,} with every label as a candidate.",
             "They say nothing about their label. That is fine for unlabelled rows; "
             "otherwise leave them out to save time.",

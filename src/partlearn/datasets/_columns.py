@@ -50,6 +50,7 @@ _TRUTH = {
     "class",
     "y",
 }
+_MISSING = {"", "NA", "N/A", "n/a", "#NA", "#N/A", "NULL", "null"}
 _WIDE = 100
 _BLOCK_ROWS = 8192
 
@@ -296,6 +297,19 @@ def _length(columns: dict[str, Column]) -> int:
     return len(first.codes) if isinstance(first, TextColumn) else len(first)
 
 
+def _first_text(name: str, column: Column) -> str:
+    """Say which value makes a column one of text, unless all of them are numbers."""
+    assert isinstance(column, TextColumn)
+    for code, value in enumerate(column.values):
+        try:
+            float(value)
+        except ValueError:
+            if value not in _MISSING:
+                row = int((column.codes == code).argmax())
+                return f" ({value[:40]!r} in row {row} of {name!r})"
+    return ""
+
+
 def _features(
     features: dict[str, Column], budget: Budget, sparse: bool
 ) -> tuple[Any, str | None]:
@@ -312,9 +326,10 @@ def _features(
             numeric.append(column)
     if text:
         raise AmbiguousDataError(
-            f"columns {', '.join(map(repr, text[:5]))} hold text, not features",
+            f"columns {', '.join(map(repr, text[:5]))} hold text, not features"
+            + _first_text(text[0], features[text[0]]),
             advice="Leave them out with ignore=, name the label columns with labels= "
-            "and truth=, or code them as numbers first.",
+            "and truth=, or code them as numbers first, and missing ones as nothing.",
         )
     if not numeric:
         raise DataFormatError("the table has no feature columns")

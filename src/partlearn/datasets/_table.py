@@ -120,7 +120,12 @@ class _arrow_errors:
         known = (self.pa.ArrowException, OSError, ValueError, MemoryError, TypeError)
         if isinstance(error, (*known, KeyError, OverflowError)):
             text = str(error).split("\n", 1)[0][:300]
-            raise DataFormatError(f"{self.what} cannot be read ({text})") from error
+            # Arrow's own message has UTF8, Python's has utf-8.
+            foreign = "utf8" in text.lower().replace("-", "")
+            raise DataFormatError(
+                f"{self.what} cannot be read ({text})",
+                advice="Save the file in the encoding UTF-8." if foreign else "",
+            ) from error
 
 
 def read_parquet(path: Path, options: ReadOptions, budget: Budget) -> Bunch:
@@ -250,5 +255,4 @@ def _list_column(column: Any, name: str, pa: Any) -> TextColumn:
     ]
     coded = pa.array(lines, pa.large_string()).dictionary_encode()
     codes = coded.indices.to_numpy(zero_copy_only=False)
-    values = [v.replace(separator, "|") for v in coded.dictionary.to_pylist()]
-    return TextColumn(codes, values)
+    return TextColumn(codes, coded.dictionary.to_pylist(), separator)

@@ -21,19 +21,26 @@ _SEPARATORS = ("|", ";", ",")
 
 @dataclass(frozen=True)
 class TextColumn:
-    """A column of text: distinct values and, per row, which one (-1: none)."""
+    """A column of text: distinct values and, per row, which one (-1: none).
+
+    `sep` is what separates labels, where the file leaves no doubt about it.
+    """
 
     codes: NDArray[Any]
     values: list[str]
+    sep: str | None = None
 
 
 def has_separator(column: TextColumn) -> bool:
     """Whether some value looks like a set of several labels."""
-    return any(s in value for value in column.values for s in _SEPARATORS)
+    separators = _SEPARATORS if column.sep is None else (column.sep,)
+    return any(s in value for value in column.values for s in separators)
 
 
 def find_separator(column: TextColumn, sep: str | None, where: str) -> str | None:
     """Return the separator in use; None when every value is a single label."""
+    if column.sep is not None:
+        return column.sep
     if sep is not None:
         return sep
     present = [s for s in _SEPARATORS if any(s in value for value in column.values)]
