@@ -486,3 +486,71 @@ def test_a_fault_of_our_own_is_not_called_a_missing_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "partlearn.cli._app", None)
     with pytest.raises(ImportError, match=r"partlearn\.cli\._app"):
         main(["--help"])
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("30,60,c,dog|horse", "30,,c,dog|horse", "row 2 of column 'height'"),
+        ("30,60,c,dog|horse", "30,inf,c,dog|horse", "row 2 of column 'height'"),
+        ("c,dog|horse", "c,", "1 of 10 rows have no candidate label, the first is"),
+    ],
+)
+def test_unusable_rows_are_named(run, pets, tmp_path, old, new, message):
+    bad = tmp_path / "bad.csv"
+    bad.write_text(ROWS.replace(old, new))
+    for command in ("reduce", "select", "disambiguate"):
+        code, _, err = run(command, bad, *COMMON, "--out", tmp_path / "o.csv")
+        assert code == 1
+        assert "bad.csv: " in err
+        assert message in err
+
+
+def test_missing_values_of_new_rows_are_named(run, pets, tmp_path, monkeypatch):
+    model, new = tmp_path / "m.skops", tmp_path / "new.parquet"
+    run("reduce", pets, *COMMON, "--out", tmp_path / "o.csv", "--save", model)
+    monkeypatch.setattr("partlearn.cli._stream.BLOCK_ROWS", 2)
+    columns = {"weight": [1.0, 2.0, 3.0, None], "height": [1.0, 2.0, 3.0, 4.0]}
+    pq.write_table(pa.table(columns), new)
+    code, _, err = run("reduce", new, "--load", model, "--out", tmp_path / "o.csv")
+    assert code == 1
+    assert "row 3 of column 'weight'" in err
+
+
+def test_missing_values_of_sparse_data_are_named(run, tmp_path):
+    rng = np.random.default_rng(0)
+    X = rng.random((40, 120)) * (rng.random((40, 120)) < 0.05)
+    X[7, 3] = np.nan
+    path = tmp_path / "sparse.npz"
+    np.savez(path, X=X, S=np.eye(2, dtype=bool)[np.arange(40) % 2])
+    code, _, err = run("reduce", path, "--out", tmp_path / "o.csv")
+    assert code == 1
+    assert "row 7 of column 'x3'" in err
+
+
+def test_one_label_is_named(run, tmp_path):
+    data = tmp_path / "one.csv"
+    data.write_text("a,candidates\n1,cat\n2,cat\n3,cat\n")
+    code, _, err = run("disambiguate", data, "--out", tmp_path / "o.csv")
+    assert code == 1
+    assert "no other label than 'cat'" in err
+
+
+def test_advice_names_options_of_the_command(run, pets, tmp_path):
+    _, _, err = run("reduce", pets, "--labels", "kind", "--out", tmp_path / "o.csv")
+    assert "Leave them out with --ignore, name the label columns with --labels" in err
+    both = tmp_path / "both.csv"
+    both.write_text("a,label\n1,x|y\n2,y\n")
+    _, _, err = run("check", both)
+    assert "Say with --task pll," in err
+    square = tmp_path / "square.npz"
+    np.savez(square, X=np.ones((3, 2)), S=np.tri(3))
+    _, _, err = run("check", square)
+    assert "argument of partlearn.datasets.read" in err
+
+
+def test_damaged_data_have_the_same_code_everywhere(run, tmp_path):
+    bad = tmp_path / "bad.csv"
+    bad.write_text("a,candidates\n")
+    out = tmp_path / "o.csv"
+    assert run("check", bad)[0] == run("reduce", bad, "--out", out)[0] == 1

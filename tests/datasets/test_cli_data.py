@@ -94,7 +94,7 @@ def test_convert_options(tmp_path):
     assert read(tmp_path / "a.npz").candidates.sum() == 3
     result = run("data", "convert", source, tmp_path / "b.npz")
     assert result.exit_code == 2  # ambiguous: an option settles it
-    assert "labels=" in result.stderr
+    assert "--labels" in result.stderr
     result = run("data", "convert", source, tmp_path / "b.arff", *options)
     assert result.exit_code == 1
     damaged = tmp_path / "c.npz"

@@ -9,7 +9,7 @@ __all__ = ["main"]
 
 
 def main(argv: Sequence[str] | None = None) -> None:
-    """Run the command line; bad use ends with exit code 2 and one sentence.
+    """Run the command line; what a user can put right ends in one sentence.
 
     Parameters
     ----------
@@ -26,8 +26,9 @@ def main(argv: Sequence[str] | None = None) -> None:
         app(args=argv, prog_name="partlearn")
     except (ValueError, OSError, ImportError) as error:
         # What a user can put right: bad plans, absent files, extras not installed.
-        print(f"partlearn: {error}", file=sys.stderr)
-        sys.exit(2)
+        from partlearn.cli._data_options import tell
+
+        sys.exit(tell(error))
 
 
 if __name__ == "__main__":

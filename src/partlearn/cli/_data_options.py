@@ -2,6 +2,7 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
+import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,7 +14,17 @@ import typer
 if TYPE_CHECKING:
     from sklearn.utils import Bunch
 
-__all__ = ["Ignore", "Json", "Labels", "Sep", "Task", "Truth", "ending", "load"]
+__all__ = [
+    "Ignore",
+    "Json",
+    "Labels",
+    "Sep",
+    "Task",
+    "Truth",
+    "ending",
+    "load",
+    "tell",
+]
 
 Labels = Annotated[
     str | None,
@@ -31,22 +42,36 @@ Ignore = Annotated[
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 
 
-@contextmanager
-def ending() -> Iterator[None]:
-    """Exit code 1 for files that cannot be used, 2 for what a caller can correct."""
+def tell(error: Exception) -> int:
+    """Print an error; exit code 1 for unusable data, 2 for what can be corrected."""
     from partlearn.datasets import AmbiguousDataError, DataError
 
+    print(f"partlearn: {_in_options(str(error))}", file=sys.stderr)
+    unusable = isinstance(error, DataError) and not isinstance(
+        error, AmbiguousDataError
+    )
+    return 1 if unusable else 2
+
+
+def _in_options(text: str) -> str:
+    """Name options of the command where the library names its arguments."""
+    text = re.sub(
+        r'\b(labels|truth|sep|task|ignore)=(?:"(\w+)")?',
+        lambda found: f"--{found[1]}" + (f" {found[2]}" if found[2] else ""),
+        text,
+    )
+    if re.search(r"\b(format|fold|orientation|\w+_orientation|\w+_key)=", text):
+        text += " That is an argument of partlearn.datasets.read in Python."
+    return text
+
+
+@contextmanager
+def ending() -> Iterator[None]:
+    """End with the exit code of an error that a user can do something about."""
     try:
         yield
-    except AmbiguousDataError as error:
-        print(f"partlearn: {error}", file=sys.stderr)
-        raise typer.Exit(2) from error
-    except DataError as error:
-        print(f"partlearn: {error}", file=sys.stderr)
-        raise typer.Exit(1) from error
     except (ValueError, OSError, ImportError) as error:
-        print(f"partlearn: {error}", file=sys.stderr)
-        raise typer.Exit(2) from error
+        raise typer.Exit(tell(error)) from error
 
 
 def load(

@@ -10,11 +10,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from partlearn.cli._console import say
 
 __all__ = [
     "Model",
+    "blame_values",
     "fit_quietly",
     "load_model",
     "parse_amount",
@@ -84,6 +86,7 @@ def read_input(
         bunch.candidates = bunch.truth[:, None] == np.arange(len(bunch.target_names))
     if bunch.feature_names is None:
         bunch.feature_names = [f"x{j}" for j in range(bunch.data.shape[1])]
+    bunch.path = path
     return bunch
 
 
@@ -94,10 +97,53 @@ def fit_quietly(estimator: Any, bunch: Any) -> Any:
         X = X.astype(np.float64)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        estimator.fit(X, bunch.candidates)
+        try:
+            estimator.fit(X, bunch.candidates)
+        except ValueError:
+            _blame_labels(bunch)
+            blame_values(X, bunch.feature_names, bunch.path)
+            raise
     for text in dict.fromkeys(str(w.message) for w in caught):
         say(f"Note: {text}")
     return estimator
+
+
+def _blame_labels(bunch: Any) -> None:
+    """Say where sets break learning: estimators know neither rows nor names."""
+    from partlearn.datasets import DataFormatError
+
+    empty = np.flatnonzero(~bunch.candidates.any(axis=1))
+    if empty.size:
+        raise DataFormatError(
+            f"{empty.size} of {len(bunch.candidates)} rows have no candidate label, "
+            f"the first is row {empty[0]}",
+            path=bunch.path,
+            advice="Leave them out, or give them every label that is possible.",
+        )
+    if len(bunch.target_names) == 1:
+        raise DataFormatError(
+            f"there is no other label than {bunch.target_names[0]!r}",
+            path=bunch.path,
+            advice="Nothing can be learnt from one label.",
+        )
+
+
+def blame_values(X: Any, names: Sequence[str], path: Path, start: int = 0) -> None:
+    """Say where values are missing, if any are; `start` is the first row of `X`."""
+    from partlearn.datasets import DataFormatError
+
+    if sparse.issparse(X):
+        X = X.tocoo()
+        rows, columns = (place[~np.isfinite(X.data)] for place in X.coords)
+    else:
+        rows, columns = np.nonzero(~np.isfinite(X))
+    if rows.size:
+        raise DataFormatError(
+            f"missing or infinite values, the first in row {start + rows[0]} of column "
+            f"{names[columns[0]]!r}",
+            path=path,
+            advice="Fill them in, or leave these rows or columns out.",
+        )
 
 
 def _skops() -> Any:

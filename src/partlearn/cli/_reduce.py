@@ -196,10 +196,15 @@ def _columns(estimator: Any, X: Any, names: list[str]) -> dict[str, Any]:
 
 def _apply(model: Any, data: Path, writer: Any) -> list[str]:
     """Read, transform and write in blocks; columns that are no features stay."""
+    from partlearn.cli._models import blame_values
     from partlearn.cli._stream import read_blocks
 
     names = _names_out(model)
     for X, kept in read_blocks(data, model.feature_names):
-        learnt = _columns(model.estimator, X, names)
+        try:
+            learnt = _columns(model.estimator, X, names)
+        except ValueError:
+            blame_values(X, model.feature_names, data, start=writer.n_rows)
+            raise
         writer.write(_beside(learnt, kept, data))
     return names

@@ -239,7 +239,8 @@ def _label_columns(
             raise AmbiguousDataError(
                 f"column {truth[0]!r} holds label sets, which may be candidates of "
                 "one unknown label or several relevant labels",
-                advice='Say with task="pll", "pml" or "multilabel" which.',
+                advice='Say with task="pll", "pml" or "multilabel" which; labels= '
+                "names a column of candidates.",
             )
     if not candidates and options.task in ("pll", "pml"):
         return truth, []
