@@ -49,7 +49,26 @@ def uniform_confidence(
 
 
 def vote_weights(k: int, kind: Vote = "rank") -> NDArray[np.float64]:
-    """Weights of the k nearest neighbours, nearest first: k, k-1, ..., 1 or all one."""
+    """Weights of the k nearest neighbours, nearest first.
+
+    Parameters
+    ----------
+    k : int
+        Number of neighbours.
+    kind : {"rank", "uniform"}, default="rank"
+        "rank" counts down from `k` to one, "uniform" weights all alike.
+
+    Returns
+    -------
+    weights : ndarray of shape (k,)
+        The weights.
+
+    Examples
+    --------
+    >>> from partlearn.candidates import vote_weights
+    >>> vote_weights(3)
+    array([3., 2., 1.])
+    """
     return np.arange(k, 0, -1.0) if kind == "rank" else np.ones(k)
 
 

@@ -56,10 +56,14 @@ def selection_curve(
         In any form that :func:`partlearn.candidates.check_candidates` reads.
     truth : array-like of shape (n_samples,)
         True labels, used to score only.
-    sizes : sequence of int or float
+    sizes : sequence of int or float, default=(0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6)
         Numbers of features, or fractions of them; by default those of the paper.
-    cv, random_state, n_jobs
-        As in :func:`partlearn.model_selection.cross_validate`.
+    cv : int, splitter or iterable of (train, test), default=10
+        Number of shuffled folds, or how to split.
+    random_state : int, RandomState or None, default=0
+        Seed of the folds.
+    n_jobs : int, default=None
+        Folds in parallel; the result does not depend on it.
 
     Returns
     -------

@@ -29,8 +29,23 @@ _BLOCK = 1 << 19  # elements of a dense block made from sparse rows, to stay in 
 def column_moments(X: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Mean and standard deviation (ddof 1) of each column, in float64.
 
-    A constant column has standard deviation exactly zero, and so has one whose
-    deviation is too small to divide by in the precision of `X`.
+    Parameters
+    ----------
+    X : ndarray, CSR or CSC matrix of shape (m, d)
+        The data.
+
+    Returns
+    -------
+    mean, std : ndarray of shape (d,)
+        A constant column has standard deviation exactly zero, and so has one whose
+        deviation is too small to divide by in the precision of `X`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from partlearn.linalg import column_moments
+    >>> column_moments(np.array([[1.0, 0.1], [3.0, 0.1]]))
+    (array([2. , 0.1]), array([1.41421356, 0.        ]))
     """
     m = X.shape[0]
     low, high = (

@@ -100,7 +100,30 @@ def candidate_hit_rate(
 def prediction_hits(
     S: NDArray[np.bool_], names: NDArray[Any], y_pred: NDArray[Any]
 ) -> NDArray[np.bool_]:
-    """Whether each prediction lies in its candidate set; unknown labels never do."""
+    """Whether each prediction lies in its candidate set; unknown labels never do.
+
+    Parameters
+    ----------
+    S : ndarray of bool, shape (n_samples, n_classes)
+        Candidates.
+    names : ndarray of shape (n_classes,)
+        Classes of the columns.
+    y_pred : ndarray of shape (n_samples,)
+        Predicted labels.
+
+    Returns
+    -------
+    hits : ndarray of bool, shape (n_samples,)
+        One entry per row.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from partlearn.metrics import prediction_hits
+    >>> S = np.array([[True, False], [True, True]])
+    >>> prediction_hits(S, np.array(["a", "b"]), np.array(["b", "b"]))
+    array([False,  True])
+    """
     if y_pred.shape != (len(S),):
         raise ValueError(
             f"Expected {len(S)} predicted labels, one per row; got shape "
