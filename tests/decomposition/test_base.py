@@ -173,6 +173,12 @@ def test_too_many_directions_are_named(Reducer, problem):
     assert ours.n_components_ == (8 if Reducer is WPLDR else 4)
 
 
+def test_no_direction_is_no_number_of_directions(Reducer, problem):
+    X, S, _ = problem
+    with pytest.raises(ValueError, match="'n_components' parameter"):
+        Reducer(0).fit(X, S)
+
+
 def test_label_without_any_row(Reducer, problem):
     X, S, _ = problem
     S = np.insert(S, 2, False, axis=1)

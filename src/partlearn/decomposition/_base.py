@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import warnings
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,7 @@ from sklearn.base import (
     TransformerMixin,
 )
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from partlearn.candidates import FLOATS, validate_partial_data
@@ -30,7 +30,7 @@ __all__ = ["N_COMPONENTS", "BaseReducer", "count_directions"]
 # What every reducer accepts as `n_components`.
 N_COMPONENTS = [
     Interval(Integral, 1, None, closed="left"),
-    Interval(Real, 0, 1, closed="both"),
+    Interval(RealNotInt, 0, 1, closed="both"),
     StrOptions({"auto"}),
     None,
 ]
