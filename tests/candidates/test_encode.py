@@ -35,7 +35,9 @@ def test_mistakes_are_explained():
     binarizer.fit(SETS)
     with pytest.raises(ValueError, match=r"Label 'z' \(row 1\)"):
         binarizer.transform([{"a"}, {"z"}])
-    with pytest.raises(ValueError, match="2 columns; 3 classes"):
+    with pytest.raises(ValueError, match="3 columns, one per class"):
         binarizer.inverse_transform([[0, 1]])
+    with pytest.raises(ValueError, match=r"got shape \(3,\)"):
+        binarizer.inverse_transform([0, 1, 1])
     with pytest.raises(ValueError, match='must be "error" or "all"'):
         CandidateBinarizer(empty="drop").fit(SETS)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 from sklearn.datasets import load_iris
 from sklearn.neighbors import KNeighborsClassifier
 
@@ -91,6 +92,8 @@ def test_confused_labels_become_candidates():
     X, y = load_iris(return_X_y=True)
     S = instance_candidates(X, y, random_state=0)
     assert S[np.arange(150), y].all()
+    sparse = instance_candidates(csr_array(X), y, random_state=0)
+    assert np.mean(sparse == S) > 0.9
     # Setosa is never taken for virginica before versicolor.
     assert S[y == 0, 1].all()
     # versicolor and virginica confuse each other more than either does setosa.

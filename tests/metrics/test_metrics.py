@@ -28,6 +28,8 @@ def test_disambiguation_accuracy():
         disambiguation_accuracy(F, [0, 0, 0])
     with pytest.raises(ValueError, match="3 classes but 2 columns"):
         disambiguation_accuracy([0, 0, 0], F, classes=[0, 1, 2])
+    with pytest.raises(ValueError, match="No true label is one of the classes"):
+        disambiguation_accuracy(["b", "a", "b"], F)
 
 
 def test_candidate_hit_rate():

@@ -128,10 +128,10 @@ class CandidateBinarizer(BaseEstimator):
         check_is_fitted(self)
         if not sp.issparse(S):
             S = np.asarray(S)
-        rows, q = S.shape
-        if q != len(self.classes_):
+        q = len(self.classes_)
+        if S.ndim != 2 or S.shape[1] != q:
             raise ValueError(
-                f"The matrix has {q} columns; {len(self.classes_)} classes were learnt."
+                f"The matrix must have {q} columns, one per class; got shape {S.shape}."
             )
         entries = sp.csr_array(S)
         entries.eliminate_zeros()
@@ -139,5 +139,5 @@ class CandidateBinarizer(BaseEstimator):
         ends = entries.indptr
         return [
             frozenset(names[j] for j in entries.indices[ends[i] : ends[i + 1]])
-            for i in range(rows)
+            for i in range(S.shape[0])
         ]

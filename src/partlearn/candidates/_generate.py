@@ -7,6 +7,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
@@ -234,12 +235,12 @@ def instance_candidates(
 
     Parameters
     ----------
-    X : array-like of shape (n_samples, n_features)
+    X : array-like or sparse matrix of shape (n_samples, n_features)
         Features.
     y : array-like of shape (n_samples,)
         True labels.
     estimator : classifier with ``predict_proba``, default=None
-        By default a standardised logistic regression.
+        By default a standardised logistic regression; sparse columns are only scaled.
     rate : float, default=1.0
         Scales all probabilities; at 1 the likeliest wrong label is always a candidate.
     cv : int, default=5
@@ -265,7 +266,8 @@ def instance_candidates(
     _probability("rate", rate)
     rng = check_random_state(random_state)
     if estimator is None:
-        estimator = make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000))
+        scaler = StandardScaler(with_mean=not sp.issparse(X))
+        estimator = make_pipeline(scaler, LogisticRegression(max_iter=1000))
     smallest = int(np.bincount(codes).min())
     if smallest < 2:
         raise ValueError(

@@ -51,6 +51,11 @@ def disambiguation_accuracy(
         raise ValueError(
             f"There are {len(names)} classes but {F.shape[1]} columns of confidence."
         )
+    if len(y) and not set(names.tolist()) & set(y.tolist()):
+        raise ValueError(
+            f"No true label is one of the classes {names.tolist()[:10]}; pass "
+            "`classes`, the labels of the columns, such as `classes_`."
+        )
     return float(np.mean(names[F.argmax(axis=1)] == y))
 
 
