@@ -163,7 +163,7 @@ def block(data, method, areas, metric="coverage"):
     return {
         "data": data, "r": 1, "labels": "clean", "learner": "knn", "method": method,
         "metric": metric, "areas": [[0, i, a] for i, a in enumerate(areas)],
-        "area": float(np.mean(areas)),
+        "area": float(np.mean(areas)), "n_failed": 0,
     }  # fmt: skip
 
 
@@ -187,6 +187,8 @@ def test_ranks_leave_out_incomplete_blocks():
         for name, value in (("A", 0.1), ("B", 0.2), ("C", 0.3))
     ]
     found.append(block("other", "A", [0.9]))
+    found += [block("some folds", name, [0.5]) for name in "ABC"]
+    found[-1]["n_failed"] = 1
     (ranking,) = ranks(found, "coverage", ["A", "B", "C", "never"])
     assert ranking["reducers"] == ["A", "B", "C"]
     assert ranking["ranks"] == [1, 2, 3]

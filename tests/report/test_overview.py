@@ -46,7 +46,7 @@ SHAPES = [(40, 40), (40, 10), (40, 2)]
 
 
 def make_run(folder, n_data, missing=()):
-    """A finished run; scores of `missing` (data, reducer) are failures."""
+    """A finished run; `missing` (data, reducer) failed, or one fold of them."""
     names = [f"d{i}" for i in range(n_data)]
     data = "".join(f'[[data]]\nname = "{n}"\nsource = "{n}"\n' for n in names)
     plan = parse_plan(HEAD + data + METHODS)
@@ -57,7 +57,8 @@ def make_run(folder, n_data, missing=()):
         for reducer in plan.reducers:
             for learner in plan.learners:
                 for fold in range(2):
-                    failed = (name, reducer.name) in missing
+                    pair = (name, reducer.name)
+                    failed = pair in missing or (*pair, fold) in missing
                     head = {
                         "id": "x",
                         "data": name,
@@ -172,6 +173,16 @@ def test_a_reference_that_failed_has_no_mean_but_costs_no_cell(tmp_path):
     assert [cell["mean"] is None for cell in lda[:3]] == [True, True, False]
 
 
+def test_a_mean_over_some_folds_is_compared_with_no_other(tmp_path):
+    summary = make_run(tmp_path, 3, missing=[("d0", "CRISP", 1)])
+    (cells,) = summary["ranking"]
+    assert cells["n_blocks"] == 4
+    assert summary["overview"][0]["groups"][0]["n_blocks"] == 4
+    assert {e["other"]: e["n_blocks"] for e in summary["effects"]}["CENDA"] == 4
+    best = {c["data"]: c["reducer"] for c in summary["cells"] if c["best"]}
+    assert best == {"d0": "CENDA", "d1": "CRISP", "d2": "CRISP"}
+
+
 def test_few_data_sets_are_not_tested_by_themselves(tmp_path):
     summary = make_run(tmp_path, 5)
     assert [entry["over"] for entry in summary["ranking"]] == ["combinations"]
@@ -233,6 +244,7 @@ def test_a_group_of_one_cell():
             "learner": "SURE",
             "reducer": reducer,
             "mean": mean,
+            "whole": True,
         }
         for data, scores in {"wide": (0.4, 0.6), "tall": (0.8, 0.7)}.items()
         for reducer, mean in zip(("none", "CRISP"), scores, strict=True)

@@ -130,13 +130,19 @@ def complete_blocks(
     plan: Mapping[str, Any], cells: Sequence[Row], protocol: str
 ) -> dict[Block, dict[str, float]]:
     """Means by (data, r, learner) and reducer, where every ranked reducer has one."""
+    names = set(ranked_reducers(plan))
+    blocks = _blocks(cells, protocol)
+    return {key: block for key, block in blocks.items() if names <= set(block)}
+
+
+def _blocks(cells: Sequence[Row], protocol: str) -> dict[Block, dict[str, float]]:
+    """Means over all folds by (data, r, learner) and reducer."""
     blocks: dict[Block, dict[str, float]] = {}
     for cell in cells:
-        if cell["protocol"] == protocol and cell["mean"] is not None:
+        if cell["protocol"] == protocol and cell["whole"]:
             key = (cell["data"], cell["r"], cell["learner"])
             blocks.setdefault(key, {})[cell["reducer"]] = cell["mean"]
-    names = set(ranked_reducers(plan))
-    return {key: block for key, block in blocks.items() if names <= set(block)}
+    return blocks
 
 
 def ranking(
@@ -206,11 +212,7 @@ def effects(
     """
     found = []
     for protocol in plan["protocols"]:
-        blocks: dict[tuple[Any, ...], dict[str, float]] = {}
-        for cell in cells:
-            if cell["protocol"] == protocol and cell["mean"] is not None:
-                key = (cell["data"], cell["r"], cell["learner"])
-                blocks.setdefault(key, {})[cell["reducer"]] = cell["mean"]
+        blocks = _blocks(cells, protocol)
         for other in (m["name"] for m in plan["reducers"]):
             both = [b for b in blocks.values() if reference in b and other in b]
             if other == reference or len(both) < 2:

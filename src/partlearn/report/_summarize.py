@@ -150,6 +150,8 @@ def _cells(
             "std": float(np.std(scores, ddof=1)) if len(scores) > 1 else None,
             "n_scores": len(scores),
             "n_failed": sum(row["status"] != "ok" for row in rows),
+            # A mean over the folds that did not fail compares with no other.
+            "whole": len(scores) == len(rows),
             "n_components": float(np.mean(dims)) if dims else None,
         }
         figure = figures.get(
@@ -177,12 +179,12 @@ def _mark_best(cells: Sequence[dict[str, Any]], unranked: Mapping[str, str]) -> 
         blocks.setdefault(key, []).append(cell)
     for block in blocks.values():
         compared = [c for c in block if c["reducer"] not in unranked]
-        means = [c["mean"] for c in compared if c["mean"] is not None]
+        means = [c["mean"] for c in compared if c["whole"]]
         for cell in block:
             # Best as printed: three decimals.
             cell["best"] = (
                 cell in compared
-                and cell["mean"] is not None
+                and cell["whole"]
                 and round(cell["mean"], 3) == round(max(means), 3)
             )
 

@@ -118,7 +118,8 @@ def ranks(
         One over the combinations that have every method, none with fewer than two of
         them or three methods; and one in which each data set counts once, by its mean.
     """
-    blocks = _by_block(cells, metric)
+    # A mean over the folds that did not fail compares with no other.
+    blocks = _by_block([c for c in cells if not c["n_failed"]], metric)
     # A method that failed everywhere must not empty the table.
     there = [m for m in methods if any(m in block for block in blocks.values())]
     whole = {k: b for k, b in blocks.items() if all(m in b for m in there)}
