@@ -1,5 +1,7 @@
 """Data of a plan: found, filled with candidates, fingerprinted."""
 
+import gzip
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -83,7 +85,7 @@ def test_absent_data_is_reported(folder):
     assert absent[0]["name"] == "toy"
     assert "nowhere" in absent[0]["reason"]
     _, absent = load_plan_data(plan("nowhere", "r = 1"), None)
-    assert "without a data folder" in absent[0]["reason"]
+    assert "no data folder was given" in absent[0]["reason"]
 
 
 def test_max_rows_is_a_fixed_part(folder):
@@ -139,3 +141,37 @@ def test_large_sparse_input_is_scaled_but_stays_sparse(monkeypatch):
     np.testing.assert_allclose(deviation[deviation > 0], 1.0)
     part = standardize(X, np.arange(10))
     assert part.shape == X.shape
+
+
+def test_compressed_tables_are_found(folder):
+    path = folder / "deep" / "own.CSV.gz"
+    lines = "a,candidates,truth\n1,x|y,x\n2,y,y\n3,x,x\n"
+    path.write_bytes(gzip.compress(lines.encode()))
+    assert find_file("Own", folder) == path
+    assert find_file("deep/own.CSV.gz", folder) == path
+
+
+def test_tables_that_a_plan_cannot_read_are_to_be_converted(folder):
+    lines = "a,id,kind,known\n1,r1,x|y,x\n2,r2,y,y\n"
+    (folder / "own.csv").write_text(lines)
+    with pytest.raises(PlanError, match=r"data convert own\.csv own\.npz --labels"):
+        load_plan_data(plan("own"), folder)
+
+
+def test_one_class_is_nothing_to_compare(folder):
+    (folder / "own.csv").write_text("a,candidates,truth\n1,x,x\n2,x,x\n")
+    with pytest.raises(PlanError, match="has one class, 'x'"):
+        load_plan_data(plan("own"), folder)
+
+
+def test_more_folds_than_rows(folder):
+    (folder / "own.csv").write_text("a,candidates,truth\n1,x|y,x\n2,y,y\n")
+    with pytest.raises(PlanError, match="Data 'toy': 10 folds of 2 rows"):
+        load_plan_data(plan("own"), folder)
+
+
+@pytest.mark.parametrize("source", ["nothing", "nothing.npz"])
+def test_absent_files_are_named(folder, source):
+    _, (entry,) = load_plan_data(plan(source), folder)
+    assert entry["file"] == "nothing.npz"
+    assert entry["reason"] == f"no file such as nothing.npz in {folder.name}"

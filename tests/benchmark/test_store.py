@@ -97,3 +97,9 @@ def test_files_follow_the_umask(tmp_path, umask, mode):
     written = [*(tmp_path / "jobs").iterdir(), *(tmp_path / "reductions").iterdir()]
     assert len(written) == 3
     assert {path.stat().st_mode & 0o777 for path in [*written, table]} == {mode}
+
+
+def test_a_file_holds_no_run(tmp_path):
+    path = tmp_path / "file"
+    path.write_text("")
+    assert Store(path).read_json("run.json") is None

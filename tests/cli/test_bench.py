@@ -88,6 +88,7 @@ def test_failed_jobs_are_exit_code_1(run, tmp_path):
     code, text, err = run("bench", path, "--out", tmp_path / "out", "--json")
     assert code == 1
     assert "2 jobs failed" in err
+    assert "The first, CENDA and PLKNN: InvalidParameterError: The 'mu'" in err
     summary = json.loads(text)
     assert summary["failures"][0]["n_folds"] == 2
     code, _, err = run("bench", path, "--out", tmp_path / "out", "--retry-failed")
@@ -186,3 +187,19 @@ def test_progress_bar_shows_on_a_terminal(capsys, monkeypatch):
     assert "digits CENDA" in capsys.readouterr().err
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
     assert output().width < 240
+
+
+def test_interrupted_change_of_a_plan_leaves_the_last_report(
+    run, plan, tmp_path, monkeypatch
+):
+    out = tmp_path / "out"
+    assert run("bench", plan, "--out", out)[0] == 0
+    before = run("report", out)[1]
+
+    def stop(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("partlearn.benchmark._runner._Session.run", stop)
+    plan.write_text(PLAN.format(extra='[[reducers]]\nclass = "PLDA"'))
+    assert run("bench", plan, "--out", out)[0] == 1
+    assert run("report", out)[1] == before

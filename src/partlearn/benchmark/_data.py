@@ -10,13 +10,21 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
+from sklearn.utils import Bunch
 
 from partlearn.benchmark._plan import DataSpec, Plan
 from partlearn.benchmark._toml import PlanError
 from partlearn.candidates import make_candidates
-from partlearn.datasets import read
+from partlearn.datasets import AmbiguousDataError, read
 
-__all__ = ["BenchmarkData", "find_file", "load_data", "load_plan_data"]
+__all__ = [
+    "BenchmarkData",
+    "absent_data",
+    "find_file",
+    "load_data",
+    "load_plan_data",
+    "read_data",
+]
 
 SUFFIXES = (".npz", ".mat", ".parquet", ".arff", ".csv", ".tsv")
 
@@ -71,7 +79,7 @@ def find_file(source: str, folder: str | Path | None) -> Path | None:
         The first match in the order of formats npz, mat, parquet, arff, csv.
     """
     direct = Path(source)
-    if direct.suffix in SUFFIXES:
+    if _plain(direct).suffix in SUFFIXES:
         inside = Path(folder) / direct if folder else direct
         return next((p for p in (inside, direct) if p.is_file()), None)
     if folder is None:
@@ -81,9 +89,34 @@ def find_file(source: str, folder: str | Path | None) -> Path | None:
     found = [
         path
         for path in sorted(Path(folder).rglob("*"))
-        if path.stem.lower() == source.lower() and path.suffix in SUFFIXES
+        if _plain(path).stem == source.lower() and _plain(path).suffix in SUFFIXES
     ]
-    return min(found, key=lambda p: SUFFIXES.index(p.suffix), default=None)
+    return min(found, key=lambda p: SUFFIXES.index(_plain(p).suffix), default=None)
+
+
+def _plain(path: Path) -> Path:
+    """Name of a file in small letters and without the end of a compressed one."""
+    return Path(path.name.lower().removesuffix(".gz"))
+
+
+def absent_data(name: str, source: str, folder: str | Path | None) -> dict[str, str]:
+    """Say that a data set is not there, and where it was looked for."""
+    file = source if _plain(Path(source)).suffix in SUFFIXES else f"{source}.npz"
+    where = f" in {Path(folder).name}" if folder else "; no data folder was given"
+    reason = f"no file such as {file}{where}"
+    return {"name": name, "source": source, "file": file, "reason": reason}
+
+
+def read_data(name: str, path: Path) -> Bunch:
+    """Read the file of a data set, which has to speak for itself."""
+    try:
+        return read(path)
+    except AmbiguousDataError as error:
+        raise PlanError(
+            f"Data {name!r}: {error} A plan has no place for that: make a file that "
+            f"says it with `partlearn data convert {path.name} {_plain(path).stem}.npz "
+            "--labels ... --truth ... --ignore ...`."
+        ) from None
 
 
 def load_plan_data(
@@ -116,10 +149,11 @@ def load_plan_data(
     for spec in plan.data:
         loaded = load_data(spec, folder)
         if loaded is None:
-            where = f"in {Path(folder).name}" if folder else "without a data folder"
-            reason = f"no file named {spec.source}.* found {where}"
-            absent.append({"name": spec.name, "source": spec.source, "reason": reason})
+            absent.append(absent_data(spec.name, spec.source, folder))
         else:
+            n = loaded.truth.shape[0]
+            if plan.folds > n:
+                raise PlanError(f"Data {spec.name!r}: {plan.folds} folds of {n} rows.")
             data += list(_with_candidates(spec, loaded))
     return data, absent
 
@@ -185,13 +219,18 @@ def _one_hot(truth: np.ndarray, q: int) -> np.ndarray:
 
 
 def _from_file(spec: DataSpec, path: Path) -> BenchmarkData:
-    bunch = read(path)
+    bunch = read_data(spec.name, path)
     if bunch.truth is None or bunch.truth.ndim != 1:
         raise PlanError(
             f"Data {spec.name!r}: {path.name} does not have one true label per row; "
             "a comparison needs it to score (it is never given to fit)."
         )
     names = tuple(str(name) for name in bunch.target_names)
+    if len(names) < 2:
+        raise PlanError(
+            f"Data {spec.name!r}: {path.name} has one class, {names[0]!r}; there is "
+            "nothing to compare."
+        )
     truth = np.asarray(bunch.truth, dtype=np.int64)
     if bunch.candidates is not None:
         S = np.asarray(bunch.candidates, dtype=bool)

@@ -174,7 +174,6 @@ def run_plan(
     jobs = expand(plan, data)
     store = Store(folder)
     store.clean()
-    store.write_json("plan.json", asdict(plan))
     session = _Session(plan, data, store, engine, progress)
     pending = [job for job in jobs if is_open(store, job, retry_failed)]
     work_time = session.run(pending, retry_failed)
@@ -190,6 +189,8 @@ def run_plan(
         "n_failed": n_failed,
     }
     description = [_describe(item) for item in data]
+    # Last, and together: an interrupted run leaves the report of the one before.
+    store.write_json("plan.json", asdict(plan))
     store.write_json(
         "run.json", {"facts": facts, "absent": absent, "data": description}
     )

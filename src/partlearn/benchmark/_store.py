@@ -111,7 +111,7 @@ class Store:
     def _read(path: Path) -> Any:
         try:
             return json.loads(path.read_text(encoding="utf-8"))
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             return None
         except json.JSONDecodeError:
             # A disk that filled up, a copy cut short: the job simply runs again.

@@ -11,10 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from partlearn.benchmark._data import find_file
+from partlearn.benchmark._data import absent_data, find_file, read_data
 from partlearn.benchmark._multilabel._plan import MultilabelDataSpec, MultilabelPlan
 from partlearn.benchmark._toml import PlanError
-from partlearn.datasets import read
 
 __all__ = ["MultilabelData", "describe", "load_multilabel"]
 
@@ -72,9 +71,7 @@ def load_multilabel(
         assert isinstance(spec, MultilabelDataSpec)
         loaded = _load(spec, folder)
         if loaded is None:
-            where = f"in {Path(folder).name}" if folder else "without a data folder"
-            reason = f"no file named {spec.source}.* found {where}"
-            absent.append({"name": spec.name, "source": spec.source, "reason": reason})
+            absent.append(absent_data(spec.name, spec.source, folder))
             continue
         n = loaded.Y.shape[0]
         if plan.folds > n:
@@ -122,7 +119,7 @@ def _made(spec: MultilabelDataSpec) -> MultilabelData:
 
 
 def _from_file(spec: MultilabelDataSpec, path: Path) -> MultilabelData:
-    bunch = read(path)
+    bunch = read_data(spec.name, path)
     if bunch.truth is None or bunch.truth.ndim != 2:
         raise PlanError(
             f"Data {spec.name!r}: {path.name} does not have a matrix of true labels; "

@@ -102,7 +102,6 @@ def run_multilabel(
     jobs = expand_multilabel(plan, data)
     store = Store(folder)
     store.clean()
-    store.write_json("plan.json", asdict(plan))
     store.write_json("splits.json", _folds(plan, data))
     pending = [job for job in jobs if is_open(store, job, retry_failed)]
     session = _Session(plan, data, store, engine, progress)
@@ -118,6 +117,8 @@ def run_multilabel(
         "n_failed": n_failed,
     }
     about = [describe(item) for item in data]
+    # Last, and together: an interrupted run leaves the report of the one before.
+    store.write_json("plan.json", asdict(plan))
     store.write_json("run.json", {"facts": facts, "absent": absent, "data": about})
     return RunResult(
         Path(folder), rows, absent, n_failed, len(pending), wall_time, work_time
