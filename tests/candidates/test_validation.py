@@ -12,7 +12,8 @@ from partlearn.candidates import (
     parse_candidates,
     validate_partial_data,
 )
-from partlearn.classification import PLKNN
+from partlearn.classification import PLKNN, SURE
+from partlearn.multilabel import ParticleVLS
 
 S = np.array([[1, 1, 0], [0, 1, 0], [1, 0, 1]], dtype=bool)
 SETS = [{"a", "b"}, {"b"}, {"a", "c"}]
@@ -121,6 +122,19 @@ def test_result_does_not_alias_the_input():
     _, matrix = check_candidates(mine)
     matrix[:] = False
     np.testing.assert_array_equal(mine, S)
+
+
+def test_entries_of_sparse_features_that_are_stored_twice_are_added():
+    X = np.array([[0.0, 3.0], [1.0, 0.0], [2.0, 2.0]])
+    parts = (np.array([1.0, 2.0, 1.0, 2.0, 2.0]), [1, 1, 0, 1, 0], [0, 2, 3, 5])
+    twice = sp.csr_array(parts, shape=(3, 2))
+    np.testing.assert_array_equal(twice.toarray(), X)
+    checked, _ = validate_partial_data(PLKNN(), twice, S, accept_sparse="csr")
+    np.testing.assert_array_equal(checked.data, [3, 1, 2, 2])
+    assert twice.nnz == 5  # the caller's matrix is left alone
+    for model in (SURE(), ParticleVLS()):
+        expected = model.fit(X, S).predict_proba(X)
+        np.testing.assert_allclose(model.predict_proba(twice), expected, atol=1e-12)
 
 
 def test_given_classes_fix_the_order():

@@ -21,6 +21,7 @@ from sklearn.utils.validation import validate_data
 
 __all__ = [
     "FLOATS",
+    "canonical",
     "check_candidates",
     "one_label_each",
     "parse_candidates",
@@ -408,7 +409,7 @@ def validate_partial_data(
         Candidate matrix.
     """
     check_params = {"dtype": FLOATS, **check_params}
-    X = validate_data(estimator, X, **check_params)
+    X = canonical(validate_data(estimator, X, **check_params))
     estimator.classes_, S = check_candidates(y, empty=empty)
     if S.shape[0] != X.shape[0]:
         raise ValueError(
@@ -416,6 +417,25 @@ def validate_partial_data(
             f"{X.shape[0]} rows, y has {S.shape[0]}."
         )
     return X, S
+
+
+def canonical(X: Any) -> Any:
+    """Add up entries that a sparse matrix holds twice; squares would not.
+
+    Parameters
+    ----------
+    X : ndarray or CSR matrix
+        Checked features.
+
+    Returns
+    -------
+    X : ndarray or CSR matrix
+        The same rows, copied only where something had to change.
+    """
+    if sp.issparse(X) and not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
+    return X
 
 
 def one_label_each(y: Any) -> bool:

@@ -13,7 +13,7 @@ from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from partlearn.candidates import FLOATS, uniform_confidence
-from partlearn.candidates._validation import one_label_each
+from partlearn.candidates._validation import canonical, one_label_each
 
 __all__ = [
     "BasePartialClassifier",
@@ -33,8 +33,10 @@ class BasePartialClassifier(ClassifierMixin, BaseEstimator):
     def _validate_predict(self, X: Any) -> Any:
         check_is_fitted(self)
         # One order of memory for arrays and frames, so that sums round alike.
-        return validate_data(
-            self, X, reset=False, accept_sparse="csr", dtype=FLOATS, order="C"
+        return canonical(
+            validate_data(
+                self, X, reset=False, accept_sparse="csr", dtype=FLOATS, order="C"
+            )
         )
 
     def _scores(self, X: Any) -> NDArray[Any]:

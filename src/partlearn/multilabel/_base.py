@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from partlearn.candidates import FLOATS, check_candidates, validate_partial_data
-from partlearn.candidates._validation import one_label_each
+from partlearn.candidates._validation import canonical, one_label_each
 
 __all__ = [
     "BaseMultilabelClassifier",
@@ -111,8 +111,10 @@ class BaseMultilabelClassifier(ClassifierMixin, BaseEstimator):
 
     def _validate_predict(self, X: Any) -> Any:
         check_is_fitted(self)
-        return validate_data(
-            self, X, reset=False, accept_sparse="csr", dtype=FLOATS, order="C"
+        return canonical(
+            validate_data(
+                self, X, reset=False, accept_sparse="csr", dtype=FLOATS, order="C"
+            )
         )
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
