@@ -193,7 +193,7 @@ class PLECOC(BaseScoreClassifier):
         if q < 2:
             raise ValueError(
                 "PLECOC needs at least two classes; y has 1 class "
-                f"({self.classes_[seen][0]!r})."
+                f"({self.classes_[seen].tolist()[0]!r})."
             )
         auto = math.ceil(10 * math.log2(q))
         length = auto if self.code_length == "auto" else int(self.code_length)

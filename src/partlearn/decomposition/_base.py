@@ -84,7 +84,7 @@ class BaseReducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         if S.shape[1] < 2:
             raise ValueError(
                 f"{type(self).__name__} needs at least two classes; y has 1 class "
-                f"({self.classes_[0]!r})."
+                f"({self.classes_.tolist()[0]!r})."
             )
         # Round-off would pass for signal later: name what has none here.
         if np.array_equal(S, np.broadcast_to(S[0], S.shape)):

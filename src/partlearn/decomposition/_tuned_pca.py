@@ -167,7 +167,7 @@ class TunedPCA(BaseReducer):
         if S.shape[1] < 2:
             raise ValueError(
                 f"TunedPCA needs at least two classes; y has 1 class "
-                f"({self.classes_[0]!r})."
+                f"({self.classes_.tolist()[0]!r})."
             )
         rng = check_random_state(0 if self.random_state is None else self.random_state)
         basis, self.mean_, self.scale_ = principal(

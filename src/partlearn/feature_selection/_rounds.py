@@ -158,7 +158,7 @@ class ConfidenceSelector(BaseSelector):
         if S.shape[1] < 2:
             raise ValueError(
                 f"{type(self).__name__} needs at least two classes; y has 1 class "
-                f"({self.classes_[0]!r})."
+                f"({self.classes_.tolist()[0]!r})."
             )
         keep, exclude, available = self._limits()
         setting = Setting(
