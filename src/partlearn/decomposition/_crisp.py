@@ -445,7 +445,8 @@ def check_informative(S: NDArray[np.bool_], classes: NDArray[Any], name: str) ->
     """Refuse candidate sets from which nothing can be learnt."""
     if S.shape[1] < 2:
         raise ValueError(
-            f"{name} needs at least two classes; y has 1 class ({classes.tolist()[0]!r})."
+            f"{name} needs at least two classes; y has 1 class "
+            f"({classes.tolist()[0]!r})."
         )
     if np.array_equal(S.all(axis=0), S.any(axis=0)):
         raise ValueError(
