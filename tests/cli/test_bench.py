@@ -203,3 +203,21 @@ def test_interrupted_change_of_a_plan_leaves_the_last_report(
     plan.write_text(PLAN.format(extra='[[reducers]]\nclass = "PLDA"'))
     assert run("bench", plan, "--out", out)[0] == 1
     assert run("report", out)[1] == before
+
+
+def test_help_names_the_folder_of_results(run):
+    assert "results/PLAN" in run("bench", "--help")[1]
+
+
+def test_pages_appear_only_when_they_are_complete(run, plan, tmp_path, monkeypatch):
+    out, page = tmp_path / "out", tmp_path / "page.md"
+    assert run("bench", plan, "--out", out)[0] == 0
+    page.write_text("old")
+
+    def full(*_):
+        raise OSError("No space left on device")
+
+    monkeypatch.setattr("os.fsync", full)
+    code, _, err = run("report", out, "--markdown", page)
+    assert (code, "No space left" in err) == (2, True)
+    assert page.read_text() == "old"

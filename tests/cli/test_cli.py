@@ -5,6 +5,7 @@ import gzip
 import json
 import subprocess
 import sys
+from zipfile import ZipFile
 
 import numpy as np
 import pyarrow as pa
@@ -390,6 +391,51 @@ def test_model_files_of_others_are_refused(run, pets, tmp_path):
     code, _, err = run("reduce", pets, "--load", path, "--out", out)
     assert code == 2
     assert "not a saved model" in err
+    with ZipFile(path, "w") as file:
+        file.writestr("schema.json", "{")
+    code, _, err = run("reduce", pets, "--load", path, "--out", out)
+    assert code == 2
+    assert "other.skops is not a saved model, or damaged" in err
+    dump({"format": "partlearn-model/1"}, path)
+    code, _, err = run("reduce", pets, "--load", path, "--out", out)
+    assert code == 2
+    assert "not a model saved by partlearn" in err
+
+
+def test_models_are_applied_by_their_own_command(run, pets, tmp_path):
+    model, out = tmp_path / "m.skops", tmp_path / "o.csv"
+    for command, other in (("reduce", "select"), ("select", "reduce")):
+        run(command, pets, *COMMON, "--out", out, "--save", model)
+        code, _, err = run(other, pets, "--load", model, "--out", out)
+        assert code == 2
+        assert f"`partlearn {command}`" in err
+        code, _, err = run(
+            command, pets, "--load", model, "--method", "x", "--out", out
+        )
+        assert code == 2
+        assert "leave out the rest" in err
+
+
+def test_a_model_that_cannot_be_saved_leaves_the_old_one(
+    run, pets, tmp_path, monkeypatch
+):
+    import skops.io
+
+    model, out = tmp_path / "new" / "m.skops", tmp_path / "o.csv"
+    arguments = ("reduce", pets, *COMMON, "--out", out, "--save", model)
+    assert run(*arguments)[0] == 0
+    before = model.read_bytes()
+
+    def full(content, file):
+        (file.write if hasattr(file, "write") else file.write_bytes)(b"half")
+        raise OSError("No space left on device")
+
+    monkeypatch.setattr(skops.io, "dump", full)
+    code, _, err = run(*arguments)
+    assert code == 2
+    assert "No space left" in err
+    assert model.read_bytes() == before
+    assert [p.name for p in model.parent.iterdir()] == ["m.skops"]
 
 
 def test_new_data_must_have_the_columns(run, pets, tmp_path):

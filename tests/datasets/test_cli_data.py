@@ -215,3 +215,18 @@ def test_help_imports_nothing_heavy():
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     )
     assert done.stdout.strip() == "[]"
+
+
+def test_folders_of_outputs_are_made(tmp_path, iris):
+    made = tmp_path / "a" / "made.csv"
+    assert run("data", "make", made).exit_code == 0
+    page = tmp_path / "b" / "page.html"
+    assert run("check", iris, "--html", page).exit_code == 0
+    assert made.is_file()
+    assert page.is_file()
+
+
+def test_info_of_nothing_names_the_list():
+    result = run("data", "info", "lots")
+    assert result.exit_code == 2
+    assert "data list" in result.stderr

@@ -36,7 +36,7 @@ def bench(
         Path | None, typer.Option(help="Folder with the data sets, searched deeply.")
     ] = None,
     out: Annotated[
-        Path | None, typer.Option(help="Folder for results [default: results/PLAN].")
+        Path | None, typer.Option(help="Folder for results; results/PLAN if not given.")
     ] = None,
     folds: Annotated[
         int | None, typer.Option(min=2, help="Folds, instead of the plan's number.")

@@ -119,6 +119,11 @@ def info(
     """Say what a data set is; nothing is downloaded for it."""
     with ending():
         bunch = _named(name, data_home, download=False)
+        if bunch is None and not Path(name).exists():
+            raise FileNotFoundError(
+                f"{name}: no such file, and no set of this name; `partlearn data list` "
+                "names all sets"
+            )
         if bunch is None:
             bunch = load(Path(name), labels, truth, sep, task, ignore)
         facts = _facts(bunch)

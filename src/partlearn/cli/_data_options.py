@@ -34,7 +34,12 @@ Labels = Annotated[
     ),
 ]
 Truth = Annotated[str | None, typer.Option(help="Column of true labels.")]
-Sep = Annotated[str | None, typer.Option(help="What separates labels in a column.")]
+Sep = Annotated[
+    str | None,
+    typer.Option(
+        help="What separates labels in a column; | ; and , are found without it."
+    ),
+]
 Task = Annotated[str | None, typer.Option(help="pll, pml, multiclass or multilabel.")]
 Ignore = Annotated[
     list[str] | None, typer.Option(help="Column to leave out; may be repeated.")

@@ -95,14 +95,17 @@ def _clear(out: Path) -> None:
 
 def write_reports(summary: dict[str, Any], out: Path) -> list[Path]:
     """Write ``report.html`` where the extra is installed, and ``report.json``."""
+    from partlearn.datasets._write import atomic
     from partlearn.report import to_html, to_json
 
-    (out / "report.json").write_text(to_json(summary) + "\n", encoding="utf-8")
+    with atomic(out / "report.json") as file:
+        file.write(f"{to_json(summary)}\n".encode())
     path = out / "report.html"
     try:
         page = to_html(summary)
     except ImportError as error:
         say(str(error))
         return [out / "report.json"]
-    path.write_text(page, encoding="utf-8")
+    with atomic(path) as file:
+        file.write(page.encode())
     return [path]

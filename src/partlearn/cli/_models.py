@@ -13,6 +13,7 @@ import numpy as np
 from scipy import sparse
 
 from partlearn.cli._console import say
+from partlearn.datasets._write import atomic
 
 __all__ = [
     "Model",
@@ -164,8 +165,8 @@ def save_model(model: Model, path: Path) -> None:
         "feature_names": model.feature_names,
         "target_names": model.target_names,
     }
-    path.parent.mkdir(parents=True, exist_ok=True)
-    _skops().dump(content, path)
+    with atomic(path) as file:
+        _skops().dump(content, file)
 
 
 def load_model(path: Path) -> Model:
@@ -173,19 +174,24 @@ def load_model(path: Path) -> Model:
     io = _skops()
     if not path.is_file():
         raise FileNotFoundError(f"{path}: no such model file")
+    content = None
     try:
         foreign = io.get_untrusted_types(file=path)
         ours = [name for name in foreign if name.startswith("partlearn.")]
-        if len(ours) < len(foreign):
-            others = ", ".join(sorted(set(foreign) - set(ours)))
-            raise ValueError(f"{path.name} holds types that are not trusted: {others}")
-        content = io.load(path, trusted=ours)
-    except ValueError:
-        raise
+        if len(ours) == len(foreign):
+            content = io.load(path, trusted=ours)
     except Exception as error:
-        raise ValueError(f"{path.name} is not a saved model: {error}") from error
-    if not isinstance(content, dict) or content.get("format") != FORMAT:
+        raise ValueError(
+            f"{path.name} is not a saved model, or damaged: {error}"
+        ) from error
+    if len(ours) < len(foreign):
+        others = ", ".join(sorted(set(foreign) - set(ours)))
+        raise ValueError(f"{path.name} holds types that are not trusted: {others}")
+    keys = {"estimator", "feature_names", "target_names"}
+    if (
+        not isinstance(content, dict)
+        or content.get("format") != FORMAT
+        or not keys <= content.keys()
+    ):
         raise ValueError(f"{path.name} is not a model saved by partlearn")
-    return Model(
-        content["estimator"], content["feature_names"], content["target_names"]
-    )
+    return Model(**{key: content[key] for key in keys})

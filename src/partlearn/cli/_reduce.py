@@ -96,11 +96,19 @@ def _run(
     from partlearn.cli._models import Model, load_model, save_model
     from partlearn.cli._stream import TableWriter, is_table
 
-    if load is not None and (save is not None or params):
+    default = {"projection": "crisp", "selector": "crisp-selector"}[kind]
+    if load is not None and (save is not None or params or method != default):
         raise ValueError("--load applies a model as it was saved; leave out the rest")
     with TableWriter(out) as writer:
         if load is not None:
             model = load_model(load)
+            selects = hasattr(model.estimator, "get_support")
+            if selects != (kind == "selector"):
+                command = "select" if selects else "reduce"
+                raise ValueError(
+                    f"{load.name} holds a {type(model.estimator).__name__}: apply it "
+                    f"with `partlearn {command}`"
+                )
             names = _apply(model, data, writer)
         else:
             bunch, estimator = _fit(kind, data, method, params, options)

@@ -21,14 +21,16 @@ def report(
 ) -> None:
     """Write the report of a run; without options, print its tables."""
     from partlearn.cli._console import print_summary
+    from partlearn.datasets._write import atomic
     from partlearn.report import summarize, to_html, to_json, to_latex, to_markdown
 
     summary = summarize(_run_folder(folder))
     writers = ((html, to_html), (markdown, to_markdown), (latex, to_latex))
     for path, render in writers:
         if path is not None:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(render(summary), encoding="utf-8")
+            page = render(summary).encode()
+            with atomic(path) as file:
+                file.write(page)
             if not as_json:
                 print(f"Report: {path}")
     if as_json:

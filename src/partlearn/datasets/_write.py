@@ -34,6 +34,7 @@ _RESERVED = (CANDIDATE_MARK, TRUTH_MARK, "__index_level_")
 @contextmanager
 def atomic(path: Path) -> Iterator[BinaryIO]:
     """Return a file that appears under its name only when it is complete."""
+    path.parent.mkdir(parents=True, exist_ok=True)
     handle, temporary = tempfile.mkstemp(
         dir=path.parent, prefix=f".{path.name}.", suffix=".tmp"
     )
