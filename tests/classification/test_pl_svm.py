@@ -106,6 +106,8 @@ def test_start(blobs):
     X, S, _ = blobs
     with pytest.raises(ValueError, match=r"shape \(4, 6\).*got \(6, 4\)"):
         PLSVM(init=np.zeros((6, 4))).fit(X, S)
+    with pytest.raises(ValueError, match="must be finite"):
+        PLSVM(init=np.full((4, 6), np.nan)).fit(X, S)
     with pytest.warns(ConvergenceWarning, match="max_iter=2 "):
         model = PLSVM(init=np.zeros((4, 6)), max_iter=2).fit(X, S)
     assert model.n_iter_ == 2

@@ -178,6 +178,8 @@ class PLSVM(BaseScoreClassifier):
                 f"`init` must have shape ({q}, {d}), one row per class and one column "
                 f"per feature; got {W.shape}."
             )
+        if not np.isfinite(W).all():
+            raise ValueError("`init` must be finite.")
         return W
 
     def predict_proba(self, X: Any) -> NDArray[Any]:
