@@ -230,3 +230,12 @@ def test_info_of_nothing_names_the_list():
     result = run("data", "info", "lots")
     assert result.exit_code == 2
     assert "data list" in result.stderr
+
+
+def test_a_reader_that_goes_away_is_no_error_to_report(monkeypatch):
+    def gone(*_, **__):
+        raise BrokenPipeError(32, "Broken pipe")
+
+    monkeypatch.setattr("typer.echo", gone)
+    result = run("data", "list")
+    assert (result.exit_code, result.stderr) == (1, "")

@@ -75,6 +75,8 @@ def ending() -> Iterator[None]:
     """End with the exit code of an error that a user can do something about."""
     try:
         yield
+    except BrokenPipeError:  # whoever reads has seen enough: not an error to report
+        raise
     except (ValueError, OSError, ImportError) as error:
         raise typer.Exit(tell(error)) from error
 

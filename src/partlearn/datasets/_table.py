@@ -187,7 +187,10 @@ def _from_table(
     names = table.column_names
     if len(set(names)) != len(names):
         double = next(n for n in names if names.count(n) > 1)
-        raise DataFormatError(f"there are several columns {double!r}")
+        raise DataFormatError(
+            f"there are several columns {double!r}",
+            advice="Give each a name of its own, or remove all but one.",
+        )
     if not names or not table.num_rows:
         raise DataFormatError("the table has no rows")
     labels = _strings(options.labels) | _strings(options.truth)
