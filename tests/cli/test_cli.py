@@ -11,8 +11,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+import scipy.sparse as sp
 
 from partlearn.cli.__main__ import main
+from partlearn.datasets import write
 
 ROWS = """weight,height,id,kind,truth
 4,25,a,cat|dog,cat
@@ -478,6 +480,13 @@ def test_several_labels_per_row_are_refused(run, tmp_path):
     code, _, err = run("disambiguate", path, "--out", tmp_path / "out.csv")
     assert code == 2
     assert "no candidate sets" in err
+    assert "--labels" in err
+    lines = tmp_path / "many.libsvm"
+    lines.write_text("1,2 1:0.5\n2 2:1\n")
+    _, _, err = run("disambiguate", lines, "--out", tmp_path / "out.csv")
+    assert "data convert many.libsvm many.npz --task pll" in err
+    _, _, err = run("data", "convert", path, tmp_path / "b.npz", "--task", "pll")
+    assert ": --task pll needs candidate sets" in err
 
 
 @pytest.mark.parametrize(
@@ -561,14 +570,19 @@ def test_missing_values_of_new_rows_are_named(run, pets, tmp_path, monkeypatch):
     code, _, err = run("reduce", new, "--load", model, "--out", tmp_path / "o.csv")
     assert code == 1
     assert "row 3 of column 'weight'" in err
+    pq.write_table(pa.table({"weight": ["heavy"], "height": [1.0]}), new)
+    code, _, err = run("reduce", new, "--load", model, "--out", tmp_path / "o.csv")
+    assert code == 2
+    assert "a feature is not a number" in err
 
 
 def test_missing_values_of_sparse_data_are_named(run, tmp_path):
     rng = np.random.default_rng(0)
     X = rng.random((40, 120)) * (rng.random((40, 120)) < 0.05)
     X[7, 3] = np.nan
-    path = tmp_path / "sparse.npz"
-    np.savez(path, X=X, S=np.eye(2, dtype=bool)[np.arange(40) % 2])
+    S = np.eye(2, dtype=bool)[np.arange(40) % 2]
+    parts = {"data": sp.csr_array(X), "candidates": S, "target_names": ["a", "b"]}
+    path = write(parts | {"task": "pll"}, tmp_path / "sparse.npz")
     code, _, err = run("reduce", path, "--out", tmp_path / "o.csv")
     assert code == 1
     assert "row 7 of column 'x3'" in err

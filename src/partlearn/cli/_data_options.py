@@ -61,7 +61,7 @@ def tell(error: Exception) -> int:
 def _in_options(text: str) -> str:
     """Name options of the command where the library names its arguments."""
     text = re.sub(
-        r'\b(labels|truth|sep|task|ignore)=(?:"(\w+)")?',
+        r"""\b(labels|truth|sep|task|ignore)=(?:["'](\w+)["'])?""",
         lambda found: f"--{found[1]}" + (f" {found[2]}" if found[2] else ""),
         text,
     )

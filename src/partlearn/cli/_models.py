@@ -13,6 +13,7 @@ import numpy as np
 from scipy import sparse
 
 from partlearn.cli._console import say
+from partlearn.datasets._read import format_of
 from partlearn.datasets._write import atomic
 
 __all__ = [
@@ -81,9 +82,13 @@ def read_input(
     if bunch.candidates is None:
         # One label per row is a set of one.
         if bunch.truth is None or bunch.truth.ndim != 1:
-            raise ValueError(
-                f"{path.name} has no candidate sets; name their column with --labels"
-            )
+            advice = "name their column with --labels"
+            if format_of(path, None) in ("arff", "libsvm"):
+                advice = (
+                    "if its labels are candidates, use what `partlearn data convert "
+                    f"{path.name} {path.stem}.npz --task pll` writes"
+                )
+            raise ValueError(f"{path.name} has no candidate sets; {advice}")
         bunch.candidates = bunch.truth[:, None] == np.arange(len(bunch.target_names))
     if bunch.feature_names is None:
         bunch.feature_names = [f"x{j}" for j in range(bunch.data.shape[1])]
