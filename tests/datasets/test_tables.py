@@ -349,3 +349,42 @@ def test_other_encodings_are_named(tmp_path, text):
     path.write_text(text, encoding="latin-1")
     with pytest.raises(DataFormatError, match="UTF-8"):
         read(path)
+
+
+XYZ = "x,y,z,candidates\n0.1,0.5,1,a|b\n0.2,1.5,2,b\n0.3,2,3,a\n"
+
+
+def test_a_coordinate_called_y_is_a_feature(tmp_path):
+    bunch = read(csv(tmp_path, XYZ))
+    assert bunch.feature_names == ["x", "y", "z"]
+    assert bunch.target_names == ["a", "b"]
+    assert bunch.truth is None
+    named = read(csv(tmp_path, XYZ.replace("z,", "truth,")), truth="truth")
+    assert named.feature_names == ["x", "y"]
+    whole = XYZ.replace("0.5", "5").replace("1.5", "7")
+    named = read(csv(tmp_path, whole.replace("z,", "truth,")), truth="truth")
+    assert named.feature_names == ["x", "y"]
+    one_hot = "x,y,a,b\n1,0.5,1,1\n2,1.5,0,1\n"
+    assert read(csv(tmp_path, one_hot), labels=["a", "b"]).data.shape == (2, 2)
+
+
+@pytest.mark.parametrize("labels", [None, ["a", "b"]])
+def test_a_y_of_whole_numbers_is_left_open(tmp_path, labels):
+    text = "x,y,candidates\n1,5,a|b\n2,7,b\n"
+    if labels:
+        text = "x,y,a,b\n1,5,1,1\n2,7,0,1\n"
+    path = csv(tmp_path, text)
+    with pytest.raises(AmbiguousDataError, match="'y' may hold true labels or a feat"):
+        read(path, labels=labels)
+    assert read(path, labels=labels, ignore=["y"]).data.shape == (2, 1)
+
+
+def test_a_y_of_labels_is_the_truth(tmp_path):
+    for labels in ("ab", "12", "01"):
+        a, b = labels
+        text = f"x,y,candidates\n1,{a},{a}|{b}\n2,{b},{b}\n"
+        bunch = read(csv(tmp_path, text))
+        assert bunch.truth.tolist() == [0, 1]
+        assert bunch.target_names == [a, b]
+    bunch = read(csv(tmp_path, "x,y\n1,0\n2,1\n3,1\n"))
+    assert (bunch.task, bunch.truth.tolist()) == ("multiclass", [0, 1, 1])

@@ -25,7 +25,13 @@ from partlearn.datasets._textlabels import (
     set_matrix,
 )
 
-__all__ = ["CANDIDATE_MARK", "TRUTH_MARK", "assemble_columns", "is_label_name"]
+__all__ = [
+    "CANDIDATE_MARK",
+    "TRUTH_MARK",
+    "assemble_columns",
+    "is_label_name",
+    "is_text",
+]
 
 Column = NDArray[Any] | TextColumn
 CANDIDATE_MARK, TRUTH_MARK = "candidate:", "truth:"
@@ -50,6 +56,7 @@ _TRUTH = {
     "class",
     "y",
 }
+_COORDINATES = {"y"}  # true labels in some files, a feature beside x in others
 _MISSING = {"", "NA", "N/A", "n/a", "#NA", "#N/A", "NULL", "null"}
 _WIDE = 100
 _BLOCK_ROWS = 8192
@@ -60,8 +67,23 @@ def _plain(name: str) -> str:
 
 
 def is_label_name(name: str) -> bool:
-    """Whether a column of this name is read as text, whatever it looks like."""
+    """Whether a column of this name may be taken for labels."""
     return _plain(name) in _CANDIDATES | _TRUTH
+
+
+def is_text(name: str, options: ReadOptions) -> bool:
+    """Whether a column is read as text, whatever it looks like: 01 is no number."""
+    for given, known in ((options.labels, _CANDIDATES), (options.truth, _TRUTH)):
+        if name == given or (given is None and _plain(name) in known - _COORDINATES):
+            return True
+    return False
+
+
+def _is_measured(column: Column) -> bool:
+    """Whether a column holds numbers that are not whole, as no class does."""
+    if isinstance(column, TextColumn) or column.dtype.kind != "f":
+        return False
+    return bool((np.isfinite(column) & (column != np.round(column))).any())
 
 
 def assemble_columns(
@@ -110,6 +132,8 @@ def assemble_columns(
             sets[role] = column, parse_sets(column, sep)
             if role == "truth":
                 _check_truth(*sets[role], options.task or meta.get("task"), where)
+    if options.truth is None and "truth" in sets and _plain(truth[0]) in _COORDINATES:
+        _check_coordinate(truth[0], sets, names)
     names = target_names or names
     occurring = all_names(*(parsed for _, parsed in sets.values()))
     if names and not set(occurring) <= set(names):
@@ -146,6 +170,23 @@ def assemble_columns(
         budget=budget,
         variables=used,
     )
+
+
+def _check_coordinate(
+    name: str, sets: dict[str, tuple[TextColumn, list[list[str]]]], names: list[str]
+) -> None:
+    """Check that a column which may be a feature holds candidates' labels."""
+    known = set(names)
+    if "candidates" in sets:
+        known |= set(all_names(sets["candidates"][1]))
+    odd = [label for label in all_names(sets["truth"][1]) if label not in known]
+    if known and odd:
+        raise AmbiguousDataError(
+            f"column {name!r} may hold true labels or a feature; {odd[0]!r} in it is "
+            "never a candidate",
+            advice="Name it with truth=, leave it out with ignore=, or rename it if it "
+            "is a feature.",
+        )
 
 
 def _check_truth(
@@ -213,8 +254,9 @@ def _label_columns(
             free, _CANDIDATES, "labels"
         )
     if not truth:
+        classes = [c for c in free if not _is_measured(columns[c])]
         truth = [c for c in free if c.startswith(TRUTH_MARK)] or _named(
-            free, _TRUTH, "truth"
+            classes, _TRUTH, "truth"
         )
     truth = [c for c in truth if c not in candidates]
     if options.task in ("multiclass", "multilabel") and not truth:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import Bunch
 
-from partlearn.datasets._columns import Column, assemble_columns, is_label_name
+from partlearn.datasets._columns import Column, assemble_columns, is_text
 from partlearn.datasets._errors import DataError, DataFormatError
 from partlearn.datasets._extras import need
 from partlearn.datasets._limits import Budget
@@ -80,10 +80,7 @@ def read_csv(path: Path, options: ReadOptions, budget: Budget) -> Bunch:
         raise DataFormatError(f"more than {_MAX_COLUMNS:,} columns")
     names = _header_names(head, delimiter, pa, csv)
     coded = pa.dictionary(pa.int32(), pa.string())
-    as_text = {n: coded for n in names if is_label_name(n)}
-    for given in (options.labels, options.truth):
-        if isinstance(given, str) and given in names:
-            as_text[given] = coded
+    as_text = {n: coded for n in names if is_text(n, options)}
     with _arrow_errors(pa, "the table"):
         table = csv.read_csv(
             source,
