@@ -388,3 +388,11 @@ def test_a_y_of_labels_is_the_truth(tmp_path):
         assert bunch.target_names == [a, b]
     bunch = read(csv(tmp_path, "x,y\n1,0\n2,1\n3,1\n"))
     assert (bunch.task, bunch.truth.tolist()) == ("multiclass", [0, 1, 1])
+
+
+def test_a_wrong_name_to_ignore_is_answered_with_the_names(tmp_path):
+    path = csv(tmp_path, "a, b,candidates\n1,2,x\n2,3,y\n")
+    with pytest.raises(
+        AmbiguousDataError, match="no column 'b'; columns are 'a', ' b'"
+    ):
+        read(path, ignore=["b"])

@@ -100,11 +100,7 @@ def assemble_columns(
     and the label columns.
     """
     meta = meta or {}
-    missing = [c for c in options.ignore if c not in columns]
-    if missing:
-        raise AmbiguousDataError(
-            f"there is no column {missing[0]!r}", advice="Correct ignore=."
-        )
+    _given(columns, options.ignore, "ignore")
     columns = {k: v for k, v in columns.items() if k not in options.ignore}
     own = "target_names" in meta
     candidates, truth = (
