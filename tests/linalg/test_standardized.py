@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from partlearn.linalg import column_moments, standardize
+from partlearn.linalg import column_moments, standardize, thin_svd
 
 
 def sparse_data(m=30, d=8, seed=0, dtype=np.float64):
@@ -59,6 +59,27 @@ def test_small_spread_around_a_large_mean_is_no_constant():
     X = (1e6 + np.random.default_rng(0).normal(size=(500, 1))) * np.ones((1, 1))
     _, std = column_moments(X)
     np.testing.assert_allclose(std, 1, rtol=0.2)
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_matrix, sp.csr_array])
+@pytest.mark.parametrize("offset", [1e2, 1e4, 1e7])
+def test_an_offset_changes_nothing(form, offset, global_dtype):
+    """Whole numbers, so that float32 and float64 hold the same data."""
+    rng = np.random.default_rng(0)
+    X = rng.integers(-8, 8, size=(12, 30)).astype(float)
+    X[:, 20:] *= rng.random((12, 10)) < 0.3
+    Z = literal(X, True, True)
+    X[:, :20] += min(offset, 1e6) if global_dtype == np.float32 else offset
+    X[0, 0] = 0.0  # a full column need not be quite full
+    Z[:, 0] = literal(X, True, True)[:, 0]
+    matrix, _, _ = standardize(form(X.astype(global_dtype)))
+    eps = np.finfo(global_dtype).eps
+    np.testing.assert_allclose(matrix.gram(), Z @ Z.T, atol=1e3 * eps)
+    np.testing.assert_allclose(matrix.scatter(), Z.T @ Z, atol=1e3 * eps)
+    P = rng.normal(size=(30, 2)).astype(global_dtype)
+    np.testing.assert_allclose(matrix @ P, Z @ P, atol=1e3 * eps)
+    # Centred rows have one direction less than there are rows.
+    assert thin_svd(matrix).s.shape == (11,)
 
 
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_matrix, sp.csc_array])

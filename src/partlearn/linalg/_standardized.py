@@ -23,6 +23,8 @@ from sklearn.utils.sparsefuncs import (
 __all__ = ["Standardized", "column_moments", "standardize", "thin_product"]
 
 _FAR = 300  # powers of two from which numbers are scaled before they are squared
+_FULL = 0.9  # share of entries from which a sparse column is as good as dense
+_HUGE = 1e4  # means, in deviations, from which the rounding of a mean matters
 _BLOCK = 1 << 19  # elements of a dense block made from sparse rows, to stay in cache
 
 
@@ -125,22 +127,23 @@ class Standardized:
         self.mean = mean.astype(X.dtype)
         self.dense: NDArray[Any] | None = None
         if sp.issparse(X):
-            self._X = X
+            self._X, rest = _centred_where_full(X, mean)
+            self._shift = rest.astype(X.dtype)
         else:
-            self.dense = (X - self.mean) * self._inverse
+            self.dense = _written_down(X, mean, inverse)
 
     def __matmul__(self, P: NDArray[Any]) -> NDArray[Any]:
         """Product with a (d, p) matrix."""
         if self.dense is not None:
             return thin_product(self.dense, P)
         P = self._inverse[:, None] * P
-        return safe_sparse_dot(self._X, P) - self.mean @ P
+        return safe_sparse_dot(self._X, P) - self._shift @ P
 
     def transposed_matmul(self, A: NDArray[Any]) -> NDArray[Any]:
         """Product of the transpose with an (m, p) matrix."""
         if self.dense is not None:
             return thin_product(self.dense.T, A)
-        product = safe_sparse_dot(self._X.T, A) - np.outer(self.mean, A.sum(axis=0))
+        product = safe_sparse_dot(self._X.T, A) - np.outer(self._shift, A.sum(axis=0))
         return self._inverse[:, None] * product
 
     def scatter(self) -> NDArray[np.float64]:
@@ -148,7 +151,7 @@ class Standardized:
         if self.dense is not None:
             return (self.dense.T @ self.dense).astype(np.float64, copy=False)
         scaled = sp.csr_array(self._X @ sp.diags_array(self._inverse))
-        shift = (self.mean * self._inverse).astype(np.float64)
+        shift = (self._shift * self._inverse).astype(np.float64)
         sums = np.asarray(scaled.sum(axis=0), dtype=np.float64).ravel()
         left = np.column_stack([shift, sums - self.shape[0] * shift])
         return _dense_product(
@@ -160,7 +163,7 @@ class Standardized:
         if self.dense is not None:
             return (self.dense @ self.dense.T).astype(np.float64, copy=False)
         scaled = sp.csr_array(self._X @ sp.diags_array(self._inverse))
-        shift = (self.mean * self._inverse).astype(np.float64)
+        shift = (self._shift * self._inverse).astype(np.float64)
         cross = np.asarray(scaled @ shift, dtype=np.float64)
         ones = np.ones_like(cross)
         left = np.column_stack([cross, ones])
@@ -176,10 +179,56 @@ class Standardized:
         if self.dense is not None:
             return float(np.vdot(self.dense, self.dense))
         scaled = sp.csr_array(self._X @ sp.diags_array(self._inverse))
-        shift = (self.mean * self._inverse).astype(np.float64)
+        shift = (self._shift * self._inverse).astype(np.float64)
         sums = np.asarray(scaled.sum(axis=0), dtype=np.float64).ravel()
         squares = float(np.square(scaled.data, dtype=np.float64).sum())
         return squares - float(shift @ (2 * sums - self.shape[0] * shift))
+
+
+def _written_down(
+    X: NDArray[Any], mean: NDArray[np.float64], inverse: NDArray[np.float64]
+) -> NDArray[Any]:
+    """``(X - mean) * inverse`` in the precision of `X`, with columns that sum to zero.
+
+    A mean rounded to float32 is off by as much as the data are large, and so is one in
+    float64 where it is huge beside the deviation: what is left of it in every row would
+    pass for a direction of its own.
+    """
+    Z = np.empty(X.shape, dtype=X.dtype)
+    step = max(1, _BLOCK // max(1, X.shape[1]))
+    for start in range(0, X.shape[0], step):
+        block = slice(start, start + step)
+        Z[block] = (X[block] - mean) * inverse
+    far = np.abs(mean) * inverse > _HUGE
+    Z[:, far] -= Z[:, far].mean(axis=0)
+    return Z
+
+
+def _centred_where_full(
+    X: Any, mean: NDArray[np.float64]
+) -> tuple[Any, NDArray[np.float64]]:
+    """Subtract the mean of columns that are stored nearly in full.
+
+    Only such a column can have a mean far above its deviation, which corrections of
+    rank one would drown in rounding error. Returns the matrix and the means that are
+    still to be subtracted.
+    """
+    m, d = X.shape
+    stored = np.bincount(X.indices, minlength=d)
+    full = np.flatnonzero((stored > _FULL * m) & (mean != 0))
+    if not full.size:
+        return X, mean
+    minus = sp.csr_array(
+        (
+            np.tile(-mean[full], m),
+            np.tile(full, m),
+            np.arange(0, m * full.size + 1, full.size),
+        ),
+        shape=X.shape,
+    )
+    rest = mean.copy()
+    rest[full] = 0.0
+    return sp.csr_array(X + minus).astype(X.dtype, copy=False), rest
 
 
 def _dense_product(
