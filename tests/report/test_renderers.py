@@ -9,6 +9,7 @@ from html.parser import HTMLParser
 import pytest
 
 from partlearn.report import to_html, to_json, to_latex, to_markdown
+from partlearn.report._figures import _planes
 from partlearn.report._format import pvalue, score, signed
 
 VOID = {"meta", "link", "br", "img", "hr", "input"}
@@ -172,3 +173,17 @@ def test_html_without_the_extra_names_it(summary, monkeypatch):
     monkeypatch.setattr(builtins, "__import__", without_jinja)
     with pytest.raises(ImportError, match=r"partlearn\[report\]"):
         to_html(summary)
+
+
+def test_labels_of_any_script_and_length_leave_room_for_the_picture():
+    labels = ["犬" * 200, "x" * 300, "_hidden"]
+    points = [
+        {"x": i, "y": i % 2, "label": label, "confidence": 1.0, "correct": True}
+        for i, label in enumerate(labels)
+    ]
+    histogram = {"edges": [0.0, 1.0], "before": [3], "after": [3]}
+    view = {"data": "d", "r": None, "reducer": "CRISP", "protocol": "inductive"}
+    view |= {"points": points, "histogram": histogram}
+    (figure,) = _planes({"views": [view]})  # warnings are errors
+    for shown in ("犬" * 23 + "…", "x" * 23 + "…", "_hidden"):
+        assert shown in figure["svg"]

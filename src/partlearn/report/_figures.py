@@ -4,6 +4,7 @@
 
 import io
 import re
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from html import escape
 from typing import Any
@@ -34,7 +35,9 @@ def _svg(draw: Callable[[Any], None], size: tuple[float, float], key: str) -> st
     from matplotlib.figure import Figure as Canvas
 
     settings: Any = {**SETTINGS, "svg.hashsalt": key}
-    with rc_context(settings):
+    with rc_context(settings), warnings.catch_warnings():
+        # Texts stay texts: the browser has fonts for what ours cannot draw.
+        warnings.filterwarnings("ignore", message="Glyph .* missing from font")
         figure = Canvas(figsize=size, layout="constrained")
         draw(figure)
         buffer = io.StringIO()
@@ -443,6 +446,12 @@ def _planes(summary: Mapping[str, Any]) -> list[Figure]:
     return found
 
 
+def _in_legend(label: str) -> str:
+    """Short enough to leave room for the picture; matplotlib hides names in _."""
+    short = label if len(label) <= 24 else label[:23] + "…"
+    return f" {short}" if short.startswith("_") else short
+
+
 def _plane_drawer(points: Sequence[Mapping[str, Any]]) -> Callable[[Any], None]:
     def draw(figure: Any) -> None:
         axis = figure.subplots()
@@ -457,7 +466,7 @@ def _plane_drawer(points: Sequence[Mapping[str, Any]]) -> Callable[[Any], None]:
                 marker=MARKS[(i // len(COLOURS) + i) % len(MARKS)],
                 alpha=[0.25 + 0.75 * p["confidence"] for p in mine],
                 linewidths=0,
-                label=label,
+                label=_in_legend(label),
             )
         rest = [p for p in points if p["label"] in labels[20:]]
         if rest:
