@@ -152,8 +152,8 @@ def _read(y: Any, classes: NDArray[Any] | None) -> tuple[NDArray[Any], NDArray[A
     if sets is not None:
         return _from_sets(sets, classes)
     array = np.asarray(y)
-    if array.dtype.kind == "U" and array is not y:
-        # A list may mix text with numbers or NaN, which have become text here.
+    if array.dtype.kind == "U" and array is not y and not _of_one_type(y):
+        # Text mixed with numbers or NaN, which have become text here.
         array = np.asarray(y, dtype=object)
     if array.ndim == 1:
         return _from_labels(array, classes)
@@ -200,6 +200,8 @@ def _as_sets(y: NDArray[Any] | list[Any]) -> list[Any] | None:
 
 def _check_label_types(flat: list[Any], rows: NDArray[np.intp]) -> None:
     """Refuse what is no label, and labels that cannot be ordered with each other."""
+    if _of_one_type(flat):
+        return
     missing = [r for v, r in zip(flat, rows, strict=True) if _is_missing(v)]
     if missing:
         raise ValueError(
@@ -220,6 +222,12 @@ def _check_label_types(flat: list[Any], rows: NDArray[np.intp]) -> None:
             f"{flat[i]!r} (row {rows[i]}) and {flat[j]!r} (row {rows[j]}). "
             "Convert them all to one type."
         )
+
+
+def _of_one_type(labels: Iterable[Any]) -> bool:
+    """Whether labels are all text or all whole numbers: nothing can be amiss then."""
+    kinds = set(map(type, labels))
+    return len(kinds) == 1 and kinds <= {str, int, bool}
 
 
 def _is_missing(label: Any) -> bool:
