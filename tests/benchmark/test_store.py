@@ -103,3 +103,16 @@ def test_a_file_holds_no_run(tmp_path):
     path = tmp_path / "file"
     path.write_text("")
     assert Store(path).read_json("run.json") is None
+
+
+def test_forget_removes_fragments_and_nothing_else(tmp_path):
+    store = Store(tmp_path)
+    key = "0123456789abcdef0123"
+    store.put_job(key, {"status": "ok"})
+    store.put_reduction(key, {"status": "ok", "arrays": {"Z": np.zeros(1)}})
+    own = tmp_path / "jobs" / "applications.json"
+    own.write_text("{}")
+    store.forget()
+    assert store.get_job(key) is store.get_reduction(key) is None
+    assert own.is_file()
+    assert list((tmp_path / "reductions").iterdir()) == []

@@ -221,3 +221,16 @@ def test_pages_appear_only_when_they_are_complete(run, plan, tmp_path, monkeypat
     code, _, err = run("report", out, "--markdown", page)
     assert (code, "No space left" in err) == (2, True)
     assert page.read_text() == "old"
+
+
+def test_a_mistake_in_the_plan_forgets_no_jobs(run, plan, tmp_path):
+    out = tmp_path / "out"
+    assert run("bench", plan, "--out", out)[0] == 0
+    before = sorted((out / "jobs").iterdir())
+    good = plan.read_text()
+    for wrong in ("params.nu = 7", '[[data]]\nsource = "sklearn:irish"'):
+        plan.write_text(PLAN.format(extra=wrong))
+        assert run("bench", plan, "--out", out, "--fresh")[0] == 2
+    assert sorted((out / "jobs").iterdir()) == before
+    plan.write_text(good)
+    assert "0 jobs in" in run("bench", plan, "--out", out)[2]

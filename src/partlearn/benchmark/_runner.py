@@ -107,6 +107,7 @@ def run_plan(
     data_folder: str | Path | None = None,
     engine: Engine | None = None,
     retry_failed: bool = False,
+    fresh: bool = False,
     progress: Progress | None = None,
 ) -> RunResult:
     """Run the jobs of a plan that are not done yet, and merge the results.
@@ -123,6 +124,8 @@ def run_plan(
         From :func:`make_engine`; None runs in this process.
     retry_failed : bool, default=False
         Run failed jobs again.
+    fresh : bool, default=False
+        Forget finished jobs, once plan and data have been found in order.
     progress : callable or None, default=None
         Called with (done, total, label) after each finished job.
 
@@ -164,6 +167,7 @@ def run_plan(
             data_folder=data_folder,
             engine=engine,
             retry_failed=retry_failed,
+            fresh=fresh,
             progress=progress,
         )
     start = perf_counter()
@@ -175,6 +179,8 @@ def run_plan(
     store = Store(folder)
     store.clean()
     session = _Session(plan, data, store, engine, progress)
+    if fresh:
+        store.forget()
     pending = [job for job in jobs if is_open(store, job, retry_failed)]
     work_time = session.run(pending, retry_failed)
     rows = merge(plan, jobs, store)

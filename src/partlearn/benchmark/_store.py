@@ -5,6 +5,7 @@
 import csv
 import json
 import os
+import re
 import secrets
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -16,6 +17,7 @@ import numpy as np
 __all__ = ["Store", "read_table", "write_table"]
 
 Row = dict[str, Any]
+_FRAGMENT = re.compile(r"[0-9a-f]{20}\.(json|npz)")
 
 
 def _atomic(path: Path, write: Callable[[Path], None]) -> None:
@@ -59,6 +61,13 @@ class Store:
         for folder in (self._jobs, self._reductions, self.folder):
             for leftover in folder.glob(".*.tmp"):
                 leftover.unlink(missing_ok=True)
+
+    def forget(self) -> None:
+        """Remove finished jobs, and nothing else that may be in the folder."""
+        for folder in (self._jobs, self._reductions):
+            for path in folder.glob("*"):
+                if _FRAGMENT.fullmatch(path.name):
+                    path.unlink()
 
     def get_job(self, job_id: str) -> Row | None:
         """Record of a finished job, or None."""

@@ -32,8 +32,6 @@ def run_and_report(
     plan = load_plan(plan_name)
     if folds is not None:
         plan = replace(plan, folds=folds)
-    if fresh:
-        _clear(out)
     engine = make_engine(workers, scheduler)
     try:
         with progress(plan.name) as update:
@@ -43,6 +41,7 @@ def run_and_report(
                 data_folder=data_folder,
                 engine=engine,
                 retry_failed=retry_failed,
+                fresh=fresh,
                 progress=update,
             )
     except KeyboardInterrupt:
@@ -81,16 +80,6 @@ def _say_end(result: Any) -> None:
         reason = f"{first['error']}: {first['message']}".splitlines()[0]
         say(f"{result.n_failed} jobs failed; the report has the tracebacks.")
         say(f"The first, {first['reducer']} and {first['learner']}: {reason}")
-
-
-def _clear(out: Path) -> None:
-    """Forget finished jobs, and nothing else that may be in the folder."""
-    for name in ("jobs", "reductions"):
-        folder = out / name
-        if folder.is_dir():
-            for path in folder.iterdir():
-                if path.suffix in {".json", ".npz"}:
-                    path.unlink()
 
 
 def write_reports(summary: dict[str, Any], out: Path) -> list[Path]:

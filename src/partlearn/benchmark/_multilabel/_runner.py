@@ -70,6 +70,7 @@ def run_multilabel(
     data_folder: str | Path | None,
     engine: Engine,
     retry_failed: bool,
+    fresh: bool,
     progress: Progress | None,
 ) -> RunResult:
     """Run the jobs of a plan that are not done yet, and merge the results.
@@ -86,6 +87,8 @@ def run_multilabel(
         Where jobs run.
     retry_failed : bool
         Run failed jobs again.
+    fresh : bool
+        Forget finished jobs.
     progress : callable or None
         Called with (done, total, label) after each finished job.
 
@@ -103,6 +106,8 @@ def run_multilabel(
     store = Store(folder)
     store.clean()
     store.write_json("splits.json", _folds(plan, data))
+    if fresh:
+        store.forget()
     pending = [job for job in jobs if is_open(store, job, retry_failed)]
     session = _Session(plan, data, store, engine, progress)
     work_time = session.run(pending, retry_failed)
