@@ -132,3 +132,11 @@ def test_costs_count_each_reduction_once(summary):
 def test_folder_without_a_run(tmp_path):
     with pytest.raises(FileNotFoundError, match="holds no finished run"):
         summarize(tmp_path)
+
+
+@pytest.mark.parametrize("content", ["{}", "[1]", '{"data": 1}'])
+def test_files_of_others_are_no_run(tmp_path, content):
+    for name in ("plan.json", "run.json"):
+        (tmp_path / name).write_text(content)
+    with pytest.raises(FileNotFoundError, match="holds no finished run"):
+        summarize(tmp_path)

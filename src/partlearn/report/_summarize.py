@@ -55,7 +55,7 @@ def summarize(folder: str | Path) -> Summary:
     """
     store = Store(folder)
     plan, run = store.read_json("plan.json"), store.read_json("run.json")
-    if plan is None or run is None:
+    if not (_has(plan, "metrics", "data") and _has(run, "facts", "absent", "data")):
         raise FileNotFoundError(
             f"{Path(folder)} holds no finished run (plan.json, run.json). "
             "`partlearn bench PLAN --out FOLDER` makes one."
@@ -99,6 +99,10 @@ def summarize(folder: str | Path) -> Summary:
         "warnings": _warnings(results),
         "facts": run["facts"],
     }
+
+
+def _has(content: Any, *keys: str) -> bool:
+    return isinstance(content, dict) and content.keys() >= set(keys)
 
 
 def _reference(plan: Mapping[str, Any]) -> str:
