@@ -614,3 +614,15 @@ def test_damaged_data_have_the_same_code_everywhere(run, tmp_path):
     bad.write_text("a,candidates\n")
     out = tmp_path / "o.csv"
     assert run("check", bad)[0] == run("reduce", bad, "--out", out)[0] == 1
+
+
+def test_data_are_never_replaced_by_what_was_made_of_them(run, pets, tmp_path):
+    link = tmp_path / "link.csv"
+    link.symlink_to(pets)
+    for command in ("reduce", "select", "disambiguate"):
+        code, _, err = run(command, pets, *COMMON, "--out", link)
+        assert code == 2
+        assert "is the data itself" in err
+    code, _, _ = run("data", "convert", pets, pets, *COMMON)
+    assert code == 2
+    assert pets.read_text() == ROWS

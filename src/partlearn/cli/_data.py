@@ -17,6 +17,7 @@ from partlearn.cli._data_options import (
     Task,
     Truth,
     ending,
+    keep_apart,
     load,
 )
 
@@ -163,6 +164,7 @@ def convert(
     with ending():
         from partlearn.datasets import write
 
+        keep_apart(source, target)
         bunch = load(source, labels, truth, sep, task, ignore)
         for part in ("test", "folds"):
             if part in bunch:

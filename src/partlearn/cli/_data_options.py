@@ -22,6 +22,7 @@ __all__ = [
     "Task",
     "Truth",
     "ending",
+    "keep_apart",
     "load",
     "tell",
 ]
@@ -79,6 +80,12 @@ def ending() -> Iterator[None]:
         raise
     except (ValueError, OSError, ImportError) as error:
         raise typer.Exit(tell(error)) from error
+
+
+def keep_apart(source: Path, target: Path) -> None:
+    """Refuse to replace data by what was made of them."""
+    if source.exists() and target.exists() and target.samefile(source):
+        raise ValueError(f"{target} is the data itself; write to another file")
 
 
 def load(

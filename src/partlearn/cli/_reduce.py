@@ -7,7 +7,14 @@ from typing import Annotated, Any
 
 import typer
 
-from partlearn.cli._data_options import Ignore, Json, Labels, Sep, Truth
+from partlearn.cli._data_options import (
+    Ignore,
+    Json,
+    Labels,
+    Sep,
+    Truth,
+    keep_apart,
+)
 
 __all__ = ["reduce", "select"]
 
@@ -99,6 +106,7 @@ def _run(
     default = {"projection": "crisp", "selector": "crisp-selector"}[kind]
     if load is not None and (save is not None or params or method != default):
         raise ValueError("--load applies a model as it was saved; leave out the rest")
+    keep_apart(data, out)
     with TableWriter(out) as writer:
         if load is not None:
             model = load_model(load)
