@@ -200,9 +200,8 @@ def _csv_batches(path: Path, features: AbstractSet[str]) -> Iterator[Any]:
         for field in schema
     }
     convert = arrow_csv.ConvertOptions(column_types=types)
-    read = arrow_csv.ReadOptions(
-        use_threads=False
-    )  # as fast here, and errors name rows
+    # Without threads, which gain nothing here, errors name the row.
+    read = arrow_csv.ReadOptions(use_threads=False)
     with arrow_csv.open_csv(
         path, read_options=read, parse_options=parse, convert_options=convert
     ) as reader:
