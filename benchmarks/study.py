@@ -153,7 +153,7 @@ def losses(blocks: Mapping[Any, Row], ranked: Sequence[str], reference: str) -> 
     n_lost = 0
     for (data, r, learner), block in blocks.items():
         best = max(ranked, key=lambda name: block[name])
-        gap = block[best] - block[reference]
+        gap = round(block[best] - block[reference], 12)  # rounding is no lead
         sizes[data] = sizes.get(data, 0) + 1
         if gap <= 0:
             continue

@@ -65,6 +65,10 @@ def test_average_ranks_share_ties():
         average_ranks([[0.9, 0.8, 0.8], [0.7, 0.9, 0.6]]), [1.5, 1.75, 2.75]
     )
     np.testing.assert_allclose(average_ranks([[0.9, 0.8, 0.8]]), [1, 2.5, 2.5])
+    # Means of the same fold accuracies in another order.
+    assert average_ranks([[0.1 + 0.2, 0.3, 0.2]]).tolist() == [1.5, 1.5, 3]
+    equal = friedman([[0.1 + 0.2, 0.3, 0.3], [0.3, 0.1 + 0.2, 0.3]])
+    assert (equal.statistic, equal.p_value) == (0, 1)
 
 
 def test_holm_by_hand():

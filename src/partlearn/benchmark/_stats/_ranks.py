@@ -19,6 +19,8 @@ __all__ = [
     "wilcoxon_holm",
 ]
 
+_DECIMALS = 12  # of scores; what lies behind them is rounding
+
 
 @dataclass(frozen=True)
 class FriedmanResult:
@@ -76,7 +78,12 @@ def average_ranks(scores: Any) -> np.ndarray:
     >>> average_ranks([[0.9, 0.8, 0.8], [0.7, 0.9, 0.6]])
     array([1.5 , 1.75, 2.75])
     """
-    return stats.rankdata(-_table(scores, 2, 1), axis=1).mean(axis=0)
+    return _ranks(_table(scores, 2, 1)).mean(axis=0)
+
+
+def _ranks(scores: np.ndarray) -> np.ndarray:
+    """Ranks in each row; means that differ by rounding alone are tied."""
+    return stats.rankdata(-np.round(scores, _DECIMALS), axis=1)
 
 
 def friedman(scores: Any) -> FriedmanResult:
@@ -106,7 +113,7 @@ def friedman(scores: Any) -> FriedmanResult:
     """
     scores = _table(scores, 3)
     n, k = scores.shape
-    ranks = stats.rankdata(-scores, axis=1)
+    ranks = _ranks(scores)
     # Conover's form: the variance of the actual ranks corrects for ties.
     spread = ((ranks - (k + 1) / 2) ** 2).sum()
     mean = ranks.mean(axis=0)
@@ -191,7 +198,7 @@ def wilcoxon_holm(scores: Any, *, control: int | None = None) -> np.ndarray:
 
 def _signed_rank_p(difference: np.ndarray) -> float:
     # Rounding turns equal scores into tiny differences with a rank of their own.
-    difference = np.round(difference, 12)
+    difference = np.round(difference, _DECIMALS)
     nonzero = difference[difference != 0]
     if nonzero.size == 0:
         return 1.0
