@@ -192,6 +192,12 @@ class TunedPCA(BaseReducer):
             P = fix_signs(V).T
         else:
             self.reducer_ = clone(self.reducer).fit(Z.astype(X.dtype, copy=False), S)
+            if not hasattr(self.reducer_, "label_confidence_"):
+                raise TypeError(
+                    "TunedPCA needs a reducer that learns from candidate labels and "
+                    f"keeps its `label_confidence_`; {type(self.reducer).__name__} "
+                    "does not. Without any it is PCA alone."
+                )
             self.label_confidence_ = self.reducer_.label_confidence_
             P = composed(self.reducer_, V)
         self.components_ = np.ascontiguousarray(P, dtype=X.dtype)
