@@ -117,7 +117,7 @@ def test_refuses_what_is_not_linear_or_learns_nothing():
     X, _, S = hidden_classes(0, m=60, d=10)
     with pytest.raises(TypeError, match="needs a linear reducer"):
         quietly(TunedPCA(DELIN(kernel="rbf"), n_components=4), X, S)
-    with pytest.raises(TypeError, match="learns from candidate labels .* PCA does not"):
+    with pytest.raises(TypeError, match="PCA does not"):
         TunedPCA(PCA(2), n_components=4).fit(X, S)
 
 
