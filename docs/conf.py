@@ -64,6 +64,7 @@ PACKAGES = [
     "neighbors",
     "linalg",
     "simplex",
+    "base",
     "utils",
 ]
 

@@ -14,6 +14,7 @@ LAYERS = [
     {"benchmark"},
     {
         "_disambiguate",
+        "base",
         "decomposition",
         "feature_selection",
         "classification",
