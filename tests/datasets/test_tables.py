@@ -173,7 +173,8 @@ def test_missing_values_and_row_numbers(tmp_path):
         ("a,candidates\n", "no rows"),
         ("a,a,candidates\n1,2,x\n", "several columns"),
         ("a,candidates\n1,x,9\n", "cannot be read"),
-        ("candidates\nx\n", "no feature columns"),
+        ("candidates\nx\n", "one column only"),
+        ("candidates,truth\nx,x\n", "no feature columns"),
         ("a,when,candidates\n1,2020-01-01,x\n", "are no features"),
     ],
 )
@@ -396,3 +397,19 @@ def test_a_wrong_name_to_ignore_is_answered_with_the_names(tmp_path):
         AmbiguousDataError, match="no column 'b'; columns are 'a', ' b'"
     ):
         read(path, ignore=["b"])
+
+
+@pytest.mark.parametrize(
+    "text", ["1,2.5,a|b\n2,3.5,b\n3,4.5,a\n", "5.1,3.5,cat\n4,3,cat\n7,1,dog\n"]
+)
+def test_a_file_without_names_is_not_robbed_of_its_first_row(tmp_path, text):
+    with pytest.raises(DataFormatError, match="first line holds numbers and the label"):
+        read(csv(tmp_path, text))
+    spectra = read(csv(tmp_path, "1100.5,1101,kind\n" + text), truth="kind", sep="|")
+    assert len(spectra.data) == 3
+
+
+@pytest.mark.parametrize("text", ["x y candidates\n1 2 a\n", "x|candidates\n1|a\n"])
+def test_other_delimiters_are_named(tmp_path, text):
+    with pytest.raises(DataFormatError, match="commas, tabs or semicolons"):
+        read(csv(tmp_path, text))

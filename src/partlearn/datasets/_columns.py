@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -126,6 +127,7 @@ def assemble_columns(
             if role == "truth" and options.sep is None and sep == ",":
                 sep = None if options.task in ("pll", "multiclass") else sep
             sets[role] = column, parse_sets(column, sep)
+            _check_header(chosen[0], columns, all_names(sets[role][1]))
             if role == "truth":
                 _check_truth(*sets[role], options.task or meta.get("task"), where)
     if options.truth is None and "truth" in sets and _plain(truth[0]) in _COORDINATES:
@@ -166,6 +168,16 @@ def assemble_columns(
         budget=budget,
         variables=used,
     )
+
+
+def _check_header(name: str, columns: dict[str, Column], labels: list[str]) -> None:
+    """Check that the first line was one of names: spectra have numbers there, too."""
+    own = {part.strip() for part in re.split(r"[|;,]", name)}
+    if own <= set(labels) and all(_is_number(c) for c in columns if c != name):
+        raise DataFormatError(
+            f"the first line holds numbers and the label {name!r} instead of names",
+            advice="Add a line with the names of the columns.",
+        )
 
 
 def _check_coordinate(
@@ -340,13 +352,18 @@ def _first_text(name: str, column: Column) -> str:
     """Say which value makes a column one of text, unless all of them are numbers."""
     assert isinstance(column, TextColumn)
     for code, value in enumerate(column.values):
-        try:
-            float(value)
-        except ValueError:
-            if value not in _MISSING:
-                row = int((column.codes == code).argmax())
-                return f" ({value[:40]!r} in row {row} of {name!r})"
+        if not _is_number(value) and value not in _MISSING:
+            row = int((column.codes == code).argmax())
+            return f" ({value[:40]!r} in row {row} of {name!r})"
     return ""
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _features(

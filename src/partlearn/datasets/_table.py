@@ -79,6 +79,11 @@ def read_csv(path: Path, options: ReadOptions, budget: Budget) -> Bunch:
     if head.count(delimiter.encode()) > _MAX_COLUMNS:
         raise DataFormatError(f"more than {_MAX_COLUMNS:,} columns")
     names = _header_names(head, delimiter, pa, csv)
+    if len(names) == 1:
+        raise DataFormatError(
+            f"there is one column only, {names[0][:40]!r}",
+            advice="Columns are separated by commas, tabs or semicolons.",
+        )
     coded = pa.dictionary(pa.int32(), pa.string())
     as_text = {n: coded for n in names if is_text(n, options)}
     with _arrow_errors(pa, "the table"):
