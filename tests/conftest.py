@@ -5,6 +5,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import settings
+
+# The same examples every time: a change is judged by what it does. New ones are looked
+# for with `pytest --hypothesis-profile=explore`.
+settings.register_profile("steady", derandomize=True)
+settings.register_profile("explore", print_blob=True)
+settings.load_profile("steady")
 
 ROOT = Path(__file__).resolve().parents[1]
 

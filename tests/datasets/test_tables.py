@@ -74,6 +74,11 @@ def test_truth_column_and_order_of_numbers(tmp_path):
     assert bunch.task == "pll"
 
 
+def test_labels_that_are_no_values_have_an_order_too(tmp_path):
+    bunch = read(csv(tmp_path, "x,candidates\n1,nan|9\n2,10|inf\n3,NAN|-inf\n"))
+    assert bunch.target_names == sorted(["nan", "9", "10", "inf", "NAN", "-inf"])
+
+
 def test_numbers_as_labels_keep_their_text(tmp_path):
     bunch = read(csv(tmp_path, "x,candidates\n1,01\n2,1\n"))
     assert bunch.target_names == ["01", "1"]

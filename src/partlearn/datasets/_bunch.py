@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -49,9 +50,12 @@ def one_hot(codes: NDArray[Any], q: int, budget: Budget) -> NDArray[np.bool_]:
 def sort_names(names: list[str]) -> list[str]:
     """Numbers by value, anything else by the alphabet."""
     try:
-        return sorted(names, key=lambda name: (float(name), name))
+        values = {name: float(name) for name in names}
     except ValueError:
         return sorted(names)
+    if not all(map(math.isfinite, values.values())):  # labels such as nan or inf
+        return sorted(names)
+    return sorted(names, key=lambda name: (values[name], name))
 
 
 def class_codes(values: NDArray[Any], where: str) -> tuple[NDArray[np.intp], list[str]]:
