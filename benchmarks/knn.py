@@ -49,6 +49,11 @@ def search(Z: np.ndarray, kernels, warm_start=None):
     )
 
 
+def tree_search(Z: np.ndarray):
+    """The default, which is a tree in few dimensions."""
+    return lambda: exact_neighbors(Z, Z, K, exclude_self=True, n_jobs=1)
+
+
 @case("knn")
 def knn(run: Run) -> None:
     """Exact kNN, k = 10, 1e4 x 50 and 1e4 x 250 (G6)."""
@@ -103,6 +108,25 @@ def knn_growth(run: Run) -> None:
     works = {str(d): search(points(m, d), kernels) for d in columns}
     times = run.time(f"features, {m} rows", works, repeats=3)
     run.growth("features", columns, list(times.values()), at_most=1)
+
+
+@case("knn-few")
+def knn_few(run: Run) -> None:
+    """Exact kNN in one to six dimensions: a tree beside the blocked product."""
+    m = run.pick(20_000, 600)
+    for d in run.pick([1, 2, 4, 6], [2]):
+        Z = points(m, d)
+        works = {
+            "tree": tree_search(Z),
+            "product": search(Z, compiled_kernels()),
+        }
+        run.agree(f"{m} x {d} indices", works["tree"]()[1], works["product"]()[1])
+        times = run.time(f"{m} x {d}", works, repeats=3)
+        run.ratio(f"{m} x {d} product / tree", times["product"] / times["tree"])
+    rows = run.pick([25_000, 50_000, 100_000, 200_000], [600, 1200])
+    works = {str(n): tree_search(points(n, 3)) for n in rows}
+    times = run.time("rows, 3 features", works, repeats=3)
+    run.growth("rows", rows, list(times.values()), at_most=1.3)
 
 
 @case("knn-large", slow=True)

@@ -1,4 +1,7 @@
-"""Exact search: a shortlist from rounded products, ranked by true differences."""
+"""Exact search: a shortlist from rounded products, ranked by true differences.
+
+In few dimensions a tree makes the shortlist; ranking and answer are the same.
+"""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -22,6 +25,7 @@ from partlearn.neighbors._products import (
     relative_error,
     threshold,
 )
+from partlearn.neighbors._tree import MOST_DIMENSIONS, tree_neighbors
 
 __all__ = ["Kernels", "compiled_kernels", "exact_neighbors", "numpy_kernels"]
 
@@ -31,6 +35,8 @@ _TALLEST = 512  # rows of a tile
 _PENDING = 1 << 20  # candidates kept unranked
 _PROBES = 16  # rows of a block that tell whether a warm start is of use
 _TINY = 2.0**-300  # squares of numbers that are not much larger lose digits
+_TREE_ROWS = 500  # points from which a tree is faster than a product
+_FAR = 1e150  # squares of larger numbers overflow, which the products look for
 _WORTH_COMPILING = 1e7  # number of pairs from which compiled loops are asked for
 
 
@@ -77,10 +83,14 @@ def exact_neighbors(
     if k == 0:
         empty = np.empty((Q.shape[0], 0))
         return empty, empty.astype(np.int64)
+    Z, Q, unit = _enlarged(Z, Q)
+    if kernels is None and _suits_tree(Z):
+        found = tree_neighbors(Z, Q, k, exclude_self=exclude_self, n_jobs=n_jobs)
+        if found is not None:
+            return np.sqrt(found[0]) * unit, found[1]
     if kernels is None:
         large = float(Z.shape[0]) * Q.shape[0] >= _WORTH_COMPILING
         kernels = compiled_kernels() if large else numpy_kernels()
-    Z, Q, unit = _enlarged(Z, Q)
     search = _Search(Z, Q, k, exclude_self, warm_start, kernels)
     workers = min(effective_n_jobs(n_jobs), len(search.blocks))
     if workers <= 1:
@@ -93,6 +103,16 @@ def exact_neighbors(
                 for worker in range(workers)
             )
     return np.sqrt(search.squared) * unit, search.indices
+
+
+def _suits_tree(Z: Any) -> bool:
+    """Whether points are many, in few dimensions, and their squares finite."""
+    return (
+        not issparse(Z)
+        and 0 < Z.shape[1] <= MOST_DIMENSIONS
+        and Z.shape[0] >= _TREE_ROWS
+        and _largest(Z) < _FAR
+    )
 
 
 def _enlarged(Z: Any, Q: Any) -> tuple[Any, Any, float]:

@@ -65,7 +65,9 @@ def self_neighbors(
     can hide, and ranks by distances computed from differences in float64. The answer
     is the same for dense and sparse input, with and without numba, warm start or
     threads. It takes O(n_samples**2 * n_features) time and O(n_samples * n_features)
-    memory besides blocks of fixed size.
+    memory besides blocks of fixed size. In up to six dimensions a k-d tree makes the
+    shortlist of dense points in O(n_samples * log(n_samples)), unless most of them
+    have many others at the same distance.
 
     Examples
     --------

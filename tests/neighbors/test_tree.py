@@ -1,0 +1,109 @@
+"""The tree of few dimensions gives the answers of the blocked product, bit for bit."""
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from numpy.testing import assert_array_equal
+from scipy.sparse import csr_array
+
+from partlearn.neighbors import _exact, query_neighbors, self_neighbors
+from partlearn.neighbors._exact import exact_neighbors, numpy_kernels
+from partlearn.neighbors._tree import tree_neighbors
+
+KINDS = ["plain", "offset", "clusters", "scaled", "tiny", "near duplicates", "rounded"]
+
+
+def points(kind, m, d, seed, dtype=np.float64):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((m, d))
+    if kind == "offset":
+        X += 1e6
+    elif kind == "clusters":
+        X += rng.integers(0, 3, size=(m, 1)) * 1e9
+    elif kind == "scaled":
+        X *= 10.0 ** rng.integers(-8, 8, d)
+    elif kind == "tiny":
+        X *= 1e-30
+        X[1] = 1.0
+    elif kind == "near duplicates":
+        X = X[rng.integers(0, 5, m)] + 1e-9 * X
+    elif kind == "rounded":  # some ties
+        X = X.round(2)
+    return X.astype(dtype)
+
+
+def by_products(Z, Q, k, exclude_self):
+    kernels = numpy_kernels()  # named, they are used
+    return exact_neighbors(Z, Q, k, exclude_self=exclude_self, kernels=kernels)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("d", [1, 2, 6])
+def test_same_answers_as_the_product(kind, d, global_random_seed, global_dtype):
+    Z = points(kind, 600, d, global_random_seed, global_dtype)
+    Q = points(kind, 100, d, global_random_seed + 9, global_dtype)
+    for query, own in ((Z, True), (Q, False)):
+        expected = by_products(Z, query, 7, own)
+        found = exact_neighbors(Z, query, 7, exclude_self=own, n_jobs=2)
+        assert_array_equal(found[0], expected[0])
+        assert_array_equal(found[1], expected[1])
+
+
+def test_a_tree_it_is(monkeypatch):
+    monkeypatch.setattr(_exact, "_Search", None)
+    Z = points("plain", 600, 3, 0)
+    assert self_neighbors(Z, 5).shape == (600, 5)
+    assert query_neighbors(Z, Z[:9], 5)[1][:, 0].tolist() == list(range(9))
+    for other in (Z[:400], np.hstack([Z, Z, Z]), csr_array(Z)):
+        with pytest.raises(TypeError, match="NoneType"):
+            self_neighbors(other, 5)
+
+
+@given(
+    Z=arrays(
+        np.float64,
+        st.tuples(st.integers(2, 40), st.integers(1, 6)),
+        elements=st.integers(-3, 3).map(float),
+    ),
+    k=st.integers(1, 12),
+)
+@settings(
+    max_examples=60,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+def test_ties_go_to_the_lowest_index(oracle, monkeypatch, Z, k):
+    monkeypatch.setattr("partlearn.neighbors._tree._TIES", 10**6)
+    for own in (True, False):
+        most = min(k, len(Z) - own)
+        squared, indices = tree_neighbors(Z, Z, most, exclude_self=own)
+        expected = oracle(Z, Z, most, own)
+        assert_array_equal(indices, expected[1])
+        assert_array_equal(np.sqrt(squared), expected[0])
+
+
+def test_a_few_ties_are_ranked_by_themselves():
+    # Five rows at equal distances from row 0, of which the tree may name any two.
+    Z = points("plain", 600, 2, 0) + 50
+    Z[[0, 3, 599, 5, 77, 8]] = [[0, 0], [0, 1], [1, 0], [0, -1], [-1, 0], [0, 1]]
+    squared, indices = tree_neighbors(Z, Z, 2, exclude_self=True)
+    assert indices[0].tolist() == [3, 5]
+    assert squared[0].tolist() == [1, 1]
+    assert indices[3].tolist() == [8, 0]
+
+
+def test_masses_of_equal_points_are_left_to_the_product():
+    Z = np.zeros((600, 2))
+    Z[300:] = 1
+    assert tree_neighbors(Z, Z, 3, exclude_self=True) is None
+    assert self_neighbors(Z, 3)[[0, 1, 599]].tolist() == [
+        [1, 2, 3], [0, 2, 3], [300, 301, 302]
+    ]  # fmt: skip
+
+
+def test_distances_that_overflow_are_refused_as_elsewhere():
+    Z = points("plain", 600, 2, 0) * 1e160
+    with pytest.raises(ValueError, match="overflow float64; rescale"):
+        self_neighbors(Z, 3)
