@@ -1,8 +1,8 @@
 """CENDA beside a textbook implementation: a full eigenproblem in every round.
 
 Run as ``python -m benchmarks.cenda [G1 G2 G3 G4 G5 1e6]``. Both sides run in this
-process with one thread; times are CPU seconds, so that a busy machine matters little. The
-textbook does a few rounds and is scaled to fifty, ours does all fifty and its
+process with one thread; times are CPU seconds, so that a busy machine matters little.
+The textbook does a few rounds and is scaled to fifty, ours does all fifty and its
 factorisation. The two must agree before any ratio is printed.
 """
 
