@@ -124,6 +124,12 @@ def test_same_summary_same_page(summary):
     assert to_html(small) == to_html(small)
 
 
+def test_a_data_set_counts_once_whatever_its_r(summary):
+    again = [data | {"r": 9} for data in summary["data"]]
+    page = to_html(summary | {"data": [*summary["data"], *again]})
+    assert re.search(r"failed, 2 data sets, ", page)
+
+
 def test_markdown_keeps_tables_whole(summary):
     text = to_markdown(summary)
     for block in re.findall(r"(?:^\|.*\n)+", text, flags=re.MULTILINE):
