@@ -6,7 +6,7 @@ import scipy.sparse as sp
 from scipy.spatial.distance import cdist, pdist
 
 from partlearn.classification import _memory
-from partlearn.classification._ridge import make_ridge
+from partlearn.classification._ridge import gaussian_kernel, make_ridge
 
 
 @pytest.fixture
@@ -130,6 +130,12 @@ def test_rows_equal_as_far_as_squares_tell_have_width_one(data):
         ridge = make_ridge(X * 1e-160, 0.05, n_landmarks=n_landmarks, rng=rng)
         assert ridge.sigma == 1
         assert np.isfinite(ridge.solve(P).outputs).all()
+
+
+def test_widths_beyond_all_numbers(global_dtype):
+    X = np.arange(4, dtype=global_dtype)[:, None]
+    np.testing.assert_array_equal(gaussian_kernel(X, 1e-200), np.eye(4))
+    np.testing.assert_array_equal(gaussian_kernel(X, 1e200), np.ones((4, 4)))
 
 
 def test_a_penalty_below_precision(global_random_seed):

@@ -240,9 +240,11 @@ def gaussian_kernel(X: Any, sigma: float) -> NDArray[Any]:
 
 
 def _gaussian(squared: NDArray[Any], sigma: float) -> NDArray[Any]:
-    """``exp(-d^2 / (2 sigma^2))``, in place."""
-    squared *= -0.5 / sigma**2
-    return np.exp(squared, out=squared)
+    """``exp(-d^2 / (2 sigma^2))``, in place; widths beyond all numbers are limits."""
+    squared_width = max(min(sigma, 1e150) ** 2, float(np.finfo(squared.dtype).tiny))
+    with np.errstate(over="ignore", under="ignore"):
+        squared *= -0.5 / squared_width
+        return np.exp(squared, out=squared)
 
 
 def _landmark_root(Z: Any, sigma: float) -> NDArray[Any]:
