@@ -279,7 +279,8 @@ class WhitenedSpace:
         HF = F - F.mean(axis=0)
         C = self._transposed(HF)
         vectors, sigma, _ = scipy.linalg.svd(C, full_matrices=False, check_finite=False)
-        return without_noise(sigma**2, len(F) * np.vdot(HF, HF), self.dtype), vectors
+        total = len(F) * float(np.vdot(HF, HF))
+        return without_noise(sigma**2, total, self.dtype), vectors
 
     def solve(
         self,

@@ -243,7 +243,7 @@ class SparseTables:
         )
         keys = (part.indices.astype(np.intp) * N_BINS + of_f) * N_BINS
         keys += part.data - 1
-        joint = np.bincount(keys, minlength=self._d * N_BINS**2)
+        joint: NDArray[Any] = np.bincount(keys, minlength=self._d * N_BINS**2)
         joint = joint.reshape(self._d, N_BINS, N_BINS)
         joint = _complete(
             joint, self.counts[f], self.counts, int(self._rest[f]), self._rest

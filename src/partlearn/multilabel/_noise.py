@@ -181,5 +181,5 @@ def noise_by_similarity(
     return _add(truth, _rounded(_share(p) * truth.sum(axis=1)), keys)
 
 
-def _rounded(x: NDArray[np.float64]) -> NDArray[np.intp]:
+def _rounded(x: NDArray[Any]) -> NDArray[np.intp]:
     return np.floor(x + 0.5).astype(np.intp)
