@@ -123,6 +123,7 @@ def test_mat_and_npz_are_the_same_cell_for_cell(shared_dir, original, npz):
 
 
 @pytest.mark.shared
+@pytest.mark.filterwarnings("ignore:The default value for `spmatrix`")
 def test_our_reader_agrees_with_scipy(shared_dir):
     from partlearn.datasets._limits import Budget, Limits
     from partlearn.datasets._mat5 import read_mat5
