@@ -361,3 +361,13 @@ def test_convergence_is_reported(cls):
     X, C, _ = problem(15)
     with pytest.warns(ConvergenceWarning, match="still changed after"):
         cls(3, max_iter=2, tol=0.0).fit(X, C)
+
+
+def test_singular_factors_of_mifs_are_explained(monkeypatch):
+    def singular(*args, **kwargs):
+        raise np.linalg.LinAlgError("Matrix is singular.")
+
+    monkeypatch.setattr("partlearn.feature_selection._mifs.solve", singular)
+    X = np.random.default_rng(0).normal(size=(20, 4))
+    with pytest.raises(ValueError, match="standardise the features"):
+        MIFS().fit(X, np.eye(4, dtype=int)[np.arange(20) % 4])

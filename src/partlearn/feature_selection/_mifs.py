@@ -327,7 +327,13 @@ def mifs_als(
     gram = _Gram(p.X)
     while True:
         V = _solve_V(p, W, V, B)
-        B = solve(V.T @ V + 1e-10 * np.eye(V.shape[1]), V.T @ p.Y, assume_a="pos")
+        try:
+            B = solve(V.T @ V + 1e-10 * np.eye(V.shape[1]), V.T @ p.Y, assume_a="pos")
+        except np.linalg.LinAlgError as error:
+            raise ValueError(
+                "The factors of MIFS are singular, as they are where features have "
+                "very large values; standardise the features."
+            ) from error
         if normalize:
             # Orthonormal rows: unit rows alone would let parallel ones grow for ever.
             left, size, B = np.linalg.svd(B, full_matrices=False)

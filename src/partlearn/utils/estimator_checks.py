@@ -24,6 +24,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import get_tags
 
 from partlearn.candidates import make_candidates
+from partlearn.utils._frames import frames, optional
 from partlearn.utils.multilabel_checks import multilabel_checks
 
 __all__ = ["check_partial_label_estimator", "partial_label_checks"]
@@ -194,7 +195,7 @@ def _labelled(fitted: Any) -> bool:
 
 def check_frame_of_candidates(estimator: Any) -> None:
     """The columns of a data frame of candidates name the classes."""
-    pandas = _optional("pandas")
+    pandas = optional("pandas")
     if pandas is None:
         return
     X, _, S = _problem()
@@ -378,26 +379,14 @@ def check_frames(estimator: Any) -> None:
     """Data frames of pandas and polars go in and, from transformers, come out."""
     X, _, S = _problem()
     plain = _fit(estimator, X, S)
-    columns = [f"f{j}" for j in range(X.shape[1])]
-    for name in ("pandas", "polars"):
-        module = _optional(name)
-        if module is None:
-            continue
-        frame = module.DataFrame(dict(zip(columns, X.T.copy(), strict=True)))
+    for name, frame in frames(X):
         fitted = _fit(estimator, frame, S)
-        assert list(fitted.feature_names_in_) == columns
+        assert list(fitted.feature_names_in_) == list(frame.columns)
         np.testing.assert_allclose(_output(fitted, frame), _output(plain, X), rtol=1e-9)
         if hasattr(fitted, "transform"):
             out = fitted.set_output(transform=name).transform(frame)
             assert type(out).__module__.startswith(name)
             assert list(out.columns) == list(fitted.get_feature_names_out())
-
-
-def _optional(name: str) -> Any:
-    try:
-        return __import__(name)
-    except ModuleNotFoundError:
-        return None
 
 
 def check_n_jobs(estimator: Any) -> None:

@@ -19,6 +19,8 @@ from numpy.typing import NDArray
 from sklearn.base import clone, is_classifier
 from sklearn.utils import get_tags
 
+from partlearn.utils._frames import frames, optional
+
 __all__ = ["multilabel_checks"]
 
 Check = Callable[[Any], None]
@@ -170,7 +172,7 @@ def check_label_sets(estimator: Any) -> None:
 
 def check_frame_of_candidates(estimator: Any) -> None:
     """The columns of a data frame of candidates name the classes."""
-    pandas = _optional("pandas")
+    pandas = optional("pandas")
     if pandas is None:
         return
     X, C = _problem()
@@ -270,25 +272,13 @@ def check_frames(estimator: Any) -> None:
     """Data frames of pandas and polars go in and, from selectors, come out."""
     X, C = _problem()
     plain = _fit(estimator, X, C)
-    columns = [f"f{j}" for j in range(X.shape[1])]
-    for name in ("pandas", "polars"):
-        module = _optional(name)
-        if module is None:
-            continue
-        frame = module.DataFrame(dict(zip(columns, X.T.copy(), strict=True)))
+    for name, frame in frames(X):
         fitted = _fit(estimator, frame, C)
-        assert list(fitted.feature_names_in_) == columns
+        assert list(fitted.feature_names_in_) == list(frame.columns)
         np.testing.assert_allclose(_output(fitted, frame), _output(plain, X), rtol=1e-6)
         if hasattr(fitted, "transform"):
             out = fitted.set_output(transform=name).transform(frame)
             assert list(out.columns) == list(fitted.get_feature_names_out())
-
-
-def _optional(name: str) -> Any:
-    try:
-        return __import__(name)
-    except ModuleNotFoundError:
-        return None
 
 
 def check_n_jobs(estimator: Any) -> None:
