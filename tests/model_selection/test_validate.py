@@ -41,6 +41,8 @@ def _fresh_spy():
 
 @pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
 def test_frames_keep_their_columns(frame):
+    if not hasattr(StandardScaler().fit(frame({"x": [1.0]})), "feature_names_in_"):
+        pytest.skip("this scikit-learn does not know these frames")
     columns = {f"x{j}": X[:, j] for j in range(4)}
     data = frame({"name": ["iris"] * len(X), **columns})
     chosen = make_column_transformer((StandardScaler(), list(columns)))
