@@ -83,8 +83,9 @@ def exact_neighbors(
     if k == 0:
         empty = np.empty((Q.shape[0], 0))
         return empty, empty.astype(np.int64)
-    Z, Q, unit = _enlarged(Z, Q)
-    if kernels is None and _suits_tree(Z):
+    largest = _largest(Z) if Q is Z else max(_largest(Z), _largest(Q))
+    Z, Q, unit = _enlarged(Z, Q, largest)
+    if kernels is None and largest < _FAR and _suits_tree(Z):
         found = tree_neighbors(Z, Q, k, exclude_self=exclude_self, n_jobs=n_jobs)
         if found is not None:
             return np.sqrt(found[0]) * unit, found[1]
@@ -106,21 +107,16 @@ def exact_neighbors(
 
 
 def _suits_tree(Z: Any) -> bool:
-    """Whether points are many, in few dimensions, and their squares finite."""
-    return (
-        not issparse(Z)
-        and 0 < Z.shape[1] <= MOST_DIMENSIONS
-        and Z.shape[0] >= _TREE_ROWS
-        and _largest(Z) < _FAR
-    )
+    """Whether points are dense and many, in few dimensions."""
+    few = 0 < Z.shape[1] <= MOST_DIMENSIONS
+    return few and Z.shape[0] >= _TREE_ROWS and not issparse(Z)
 
 
-def _enlarged(Z: Any, Q: Any) -> tuple[Any, Any, float]:
+def _enlarged(Z: Any, Q: Any, largest: float) -> tuple[Any, Any, float]:
     """Points so near zero that squares vanish, in a smaller unit, and this unit.
 
     Units are powers of two: they change no digit.
     """
-    largest = max(_largest(Z), _largest(Q))
     if largest == 0 or largest > _TINY:
         return Z, Q, 1.0
     unit = 2.0 ** max(int(np.frexp(largest)[1]), -1000)  # its inverse must be finite
