@@ -20,6 +20,30 @@ def brute_force(Z, Q, k, exclude_self):
     return distances, indices
 
 
+def make_hard_data(kind, m, d, rng):
+    """Points of a kind on which rounding decides."""
+    X = rng.standard_normal((m, d))
+    if kind == "offset":
+        X += 1e6
+    elif kind == "clusters":
+        X += rng.integers(0, 3, size=(m, 1)) * 1e9
+    elif kind == "scaled":
+        X *= 10.0 ** rng.integers(-8, 8, d)
+    elif kind == "outlier":
+        X[0] = 1e5
+    elif kind == "tiny":
+        X *= 1e-30
+        X[1] = 1.0
+    elif kind == "near duplicates":
+        X = X[rng.integers(0, 5, m)] + 1e-9 * X
+    return X
+
+
+@pytest.fixture(scope="session")
+def hard_data():
+    return make_hard_data
+
+
 @pytest.fixture(scope="session")
 def oracle():
     return brute_force

@@ -62,24 +62,6 @@ def test_ties_go_to_the_lowest_index(oracle, Z, k, offset, single):
     assert_array_equal(self_neighbors(csr_array(Z), k), expected[1])
 
 
-def hard_data(kind, m, d, rng):
-    X = rng.standard_normal((m, d))
-    if kind == "offset":
-        X += 1e6
-    elif kind == "clusters":
-        X += rng.integers(0, 3, size=(m, 1)) * 1e9
-    elif kind == "scaled":
-        X *= 10.0 ** rng.integers(-8, 8, d)
-    elif kind == "outlier":
-        X[0] = 1e5
-    elif kind == "tiny":
-        X *= 1e-30
-        X[1] = 1.0
-    elif kind == "near duplicates":
-        X = X[rng.integers(0, 5, m)] + 1e-9 * X
-    return X
-
-
 HARD = [
     "plain",
     "offset",
@@ -93,7 +75,9 @@ HARD = [
 
 @pytest.mark.parametrize("kind", HARD)
 @pytest.mark.parametrize("d", [3, 17])
-def test_hard_data_are_ranked_exactly(kind, d, oracle, small_tiles, global_dtype):
+def test_hard_data_are_ranked_exactly(
+    kind, d, hard_data, oracle, small_tiles, global_dtype
+):
     rng = np.random.default_rng(d)
     Z = hard_data(kind, 120, d, rng).astype(global_dtype)
     expected = oracle(Z, Z, 6, True)
@@ -111,7 +95,7 @@ def test_hard_data_are_ranked_exactly(kind, d, oracle, small_tiles, global_dtype
 
 
 @pytest.mark.parametrize("kind", HARD)
-def test_queries_far_from_the_data(kind, oracle, global_random_seed):
+def test_queries_far_from_the_data(kind, hard_data, oracle, global_random_seed):
     rng = np.random.default_rng(global_random_seed)
     Z, Q = hard_data(kind, 60, 5, rng), hard_data("plain", 20, 5, rng) * 1e3
     expected = oracle(Z, Q, 4, False)
@@ -167,7 +151,7 @@ def test_units_do_not_change_the_neighbours(form, power):
     np.testing.assert_array_equal(found[1][:, 1:], indices[:9, :2])
 
 
-def test_float32_gives_way_to_float64_products(oracle):
+def test_float32_gives_way_to_float64_products(hard_data, oracle):
     rng = np.random.default_rng(0)
     Z = hard_data("clusters", 600, 3, rng)
     search = _exact._Search(Z, Z, 2, True, None, numpy_kernels())

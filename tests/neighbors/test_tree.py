@@ -15,23 +15,13 @@ from partlearn.neighbors._tree import tree_neighbors
 KINDS = ["plain", "offset", "clusters", "scaled", "tiny", "near duplicates", "rounded"]
 
 
-def points(kind, m, d, seed, dtype=np.float64):
-    rng = np.random.default_rng(seed)
-    X = rng.standard_normal((m, d))
-    if kind == "offset":
-        X += 1e6
-    elif kind == "clusters":
-        X += rng.integers(0, 3, size=(m, 1)) * 1e9
-    elif kind == "scaled":
-        X *= 10.0 ** rng.integers(-8, 8, d)
-    elif kind == "tiny":
-        X *= 1e-30
-        X[1] = 1.0
-    elif kind == "near duplicates":
-        X = X[rng.integers(0, 5, m)] + 1e-9 * X
-    elif kind == "rounded":  # some ties
-        X = X.round(2)
-    return X.astype(dtype)
+@pytest.fixture
+def points(hard_data):
+    def make(kind, m, d, seed, dtype=np.float64):
+        X = hard_data(kind, m, d, np.random.default_rng(seed))
+        return (X.round(2) if kind == "rounded" else X).astype(dtype)  # some ties
+
+    return make
 
 
 def by_products(Z, Q, k, exclude_self):
@@ -41,7 +31,7 @@ def by_products(Z, Q, k, exclude_self):
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("d", [1, 2, 6])
-def test_same_answers_as_the_product(kind, d, global_random_seed, global_dtype):
+def test_same_answers_as_the_product(points, kind, d, global_random_seed, global_dtype):
     Z = points(kind, 600, d, global_random_seed, global_dtype)
     Q = points(kind, 100, d, global_random_seed + 9, global_dtype)
     for query, own in ((Z, True), (Q, False)):
@@ -51,7 +41,7 @@ def test_same_answers_as_the_product(kind, d, global_random_seed, global_dtype):
         assert_array_equal(found[1], expected[1])
 
 
-def test_a_tree_it_is(monkeypatch):
+def test_a_tree_it_is(points, monkeypatch):
     monkeypatch.setattr(_exact, "_Search", None)
     Z = points("plain", 600, 3, 0)
     assert self_neighbors(Z, 5).shape == (600, 5)
@@ -84,7 +74,7 @@ def test_ties_go_to_the_lowest_index(oracle, monkeypatch, Z, k):
         assert_array_equal(np.sqrt(squared), expected[0])
 
 
-def test_a_few_ties_are_ranked_by_themselves():
+def test_a_few_ties_are_ranked_by_themselves(points):
     # Five rows at equal distances from row 0, of which the tree may name any two.
     Z = points("plain", 600, 2, 0) + 50
     Z[[0, 3, 599, 5, 77, 8]] = [[0, 0], [0, 1], [1, 0], [0, -1], [-1, 0], [0, 1]]
@@ -103,7 +93,7 @@ def test_masses_of_equal_points_are_left_to_the_product():
     ]  # fmt: skip
 
 
-def test_distances_that_overflow_are_refused_as_elsewhere():
+def test_distances_that_overflow_are_refused_as_elsewhere(points):
     Z = points("plain", 600, 2, 0) * 1e160
     with pytest.raises(ValueError, match="overflow float64; rescale"):
         self_neighbors(Z, 3)
