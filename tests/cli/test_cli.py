@@ -515,16 +515,6 @@ def test_models_without_skops_name_the_extra(run, pets, tmp_path, monkeypatch):
     assert "partlearn[cli]" in err
 
 
-def test_command_line_without_typer_names_the_extra(monkeypatch):
-    import sys
-
-    for name in [n for n in sys.modules if n.startswith("partlearn.cli._")]:
-        monkeypatch.delitem(sys.modules, name)
-    monkeypatch.setitem(sys.modules, "typer", None)
-    with pytest.raises(SystemExit, match=r"partlearn\[cli\]"):
-        main(["--help"])
-
-
 def test_without_the_extra_the_command_says_what_to_install(monkeypatch):
     from partlearn.cli.__main__ import main
 
