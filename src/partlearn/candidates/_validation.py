@@ -17,7 +17,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import DataConversionWarning
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 __all__ = [
     "FLOATS",
@@ -26,6 +26,7 @@ __all__ = [
     "one_label_each",
     "parse_candidates",
     "validate_partial_data",
+    "validate_rows",
 ]
 
 FLOATS = (np.float64, np.float32)
@@ -425,6 +426,26 @@ def validate_partial_data(
             f"{X.shape[0]} rows, y has {S.shape[0]}."
         )
     return X, S
+
+
+def validate_rows(estimator: Any, X: Any) -> Any:
+    """Check the rows that a fitted classifier is to predict.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Fitted classifier.
+    X : array-like or sparse matrix of shape (n_samples, n_features)
+        Rows as the caller passed them.
+
+    Returns
+    -------
+    X : ndarray or CSR matrix
+        Rows in one order of memory, so that sums over arrays and frames round alike.
+    """
+    check_is_fitted(estimator)
+    options = {"accept_sparse": "csr", "dtype": FLOATS, "order": "C"}
+    return canonical(validate_data(estimator, X, reset=False, **options))
 
 
 def canonical(X: Any) -> Any:

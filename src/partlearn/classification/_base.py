@@ -10,10 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import accuracy_score
-from sklearn.utils.validation import check_is_fitted, validate_data
 
-from partlearn.candidates import FLOATS, uniform_confidence
-from partlearn.candidates._validation import canonical, one_label_each
+from partlearn.candidates import uniform_confidence
+from partlearn.candidates._validation import one_label_each, validate_rows
 
 __all__ = [
     "BasePartialClassifier",
@@ -31,13 +30,7 @@ class BasePartialClassifier(ClassifierMixin, BaseEstimator):
     """
 
     def _validate_predict(self, X: Any) -> Any:
-        check_is_fitted(self)
-        # One order of memory for arrays and frames, so that sums round alike.
-        return canonical(
-            validate_data(
-                self, X, reset=False, accept_sparse="csr", dtype=FLOATS, order="C"
-            )
-        )
+        return validate_rows(self, X)
 
     def _scores(self, X: Any) -> NDArray[Any]:
         return self.predict_proba(X)

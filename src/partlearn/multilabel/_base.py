@@ -11,10 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
 
-from partlearn.candidates import FLOATS, check_candidates, validate_partial_data
-from partlearn.candidates._validation import canonical, one_label_each
+from partlearn.candidates import check_candidates, validate_partial_data
+from partlearn.candidates._validation import one_label_each, validate_rows
 
 __all__ = [
     "BaseMultilabelClassifier",
@@ -110,12 +109,7 @@ class BaseMultilabelClassifier(ClassifierMixin, BaseEstimator):
         self.ranking_ = rank_features(scores, rng)
 
     def _validate_predict(self, X: Any) -> Any:
-        check_is_fitted(self)
-        return canonical(
-            validate_data(
-                self, X, reset=False, accept_sparse="csr", dtype=FLOATS, order="C"
-            )
-        )
+        return validate_rows(self, X)
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Probability of each label.
