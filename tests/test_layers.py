@@ -25,7 +25,7 @@ LAYERS = [
     {"datasets"},
     {"neighbors", "linalg", "simplex", "metrics"},
     {"candidates"},
-    {"_version"},
+    {"_sklearn_compat", "_version"},
 ]
 RANK = {name: i for i, layer in enumerate(LAYERS) for name in layer}
 OPTIONAL = {
@@ -83,6 +83,63 @@ def test_extras_are_imported_where_they_are_used():
             if module.split(".")[0] in OPTIONAL
         ]
     assert not wrong
+
+
+def names_of(path):
+    """Dotted names that a file imports or takes from what it imported."""
+    aliases = {}
+    nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+    for node in nodes:
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                bound = alias.name if alias.asname else alias.name.split(".")[0]
+                aliases[alias.asname or bound] = bound
+                yield alias.name
+        elif isinstance(node, ast.ImportFrom):
+            for alias in node.names:
+                aliases[alias.asname or alias.name] = f"{node.module}.{alias.name}"
+                yield f"{node.module}.{alias.name}"
+    for node in nodes:
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            yield f"{aliases.get(node.value.id, node.value.id)}.{node.attr}"
+
+
+def is_private_sklearn(name):
+    first, *rest = name.removesuffix(".__version__").split(".")
+    return first == "sklearn" and any(part.startswith("_") for part in rest)
+
+
+def test_private_names_of_sklearn_are_in_one_file():
+    """Only `_sklearn_compat.py` changes when scikit-learn moves a private name."""
+    wrong = [
+        f"{path.relative_to(SOURCE)} uses {name}"
+        for path in own_files()
+        if path.name != "_sklearn_compat.py"
+        for name in names_of(path)
+        if is_private_sklearn(name)
+    ]
+    assert not wrong
+
+
+def test_names_of_finds_private_names(tmp_path):
+    file = tmp_path / "module.py"
+    file.write_text(
+        "import sklearn\n"
+        "import sklearn.utils as u\n"
+        "from sklearn.utils import _x as x, validation\n"
+        "def f():\n"
+        "    from sklearn.utils._param_validation import Interval\n"
+        "    return validation._num_samples, u._y, sklearn._config\n",
+        encoding="utf-8",
+    )
+    private = {name for name in names_of(file) if is_private_sklearn(name)}
+    assert private == {
+        "sklearn.utils._x",
+        "sklearn.utils._param_validation.Interval",
+        "sklearn.utils.validation._num_samples",
+        "sklearn.utils._y",
+        "sklearn._config",
+    }
 
 
 def test_import_is_light():

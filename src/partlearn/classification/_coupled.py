@@ -7,10 +7,9 @@ from __future__ import annotations
 from typing import Any, Self
 
 from numpy.typing import NDArray
-from sklearn.base import _fit_context, clone
+from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
-from sklearn.utils._param_validation import HasMethods
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import (
     check_is_fitted,
@@ -18,6 +17,7 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
+from partlearn._sklearn_compat import HasMethods, fit_context
 from partlearn.candidates import FLOATS, validate_partial_data
 from partlearn.classification._base import BasePartialClassifier, recoded
 
@@ -98,7 +98,7 @@ class CoupledClassifier(BasePartialClassifier):
         self.classifier = classifier
         self.pass_confidence = pass_confidence
 
-    @_fit_context(prefer_skip_nested_validation=False)
+    @fit_context(prefer_skip_nested_validation=False)
     def fit(self, X: Any, y: Any) -> Self:
         """Fit the reducer, then the classifier on the reduced rows.
 

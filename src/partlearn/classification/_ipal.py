@@ -11,12 +11,11 @@ from typing import Any, Self
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.base import _fit_context
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import normalize
-from sklearn.utils._param_validation import Interval
 from sklearn.utils.extmath import row_norms
 
+from partlearn._sklearn_compat import Interval, fit_context
 from partlearn.candidates import validate_partial_data
 from partlearn.classification._base import BasePartialClassifier, initial_confidence
 from partlearn.classification._candidate_graph import few_candidates, graph, lift
@@ -128,7 +127,7 @@ class IPAL(BasePartialClassifier):
         self.restrict_to_neighbours = restrict_to_neighbours
         self.n_jobs = n_jobs
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any, confidence: Any = None) -> Self:
         """Disambiguate the training rows.
 

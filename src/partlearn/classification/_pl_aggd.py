@@ -11,11 +11,10 @@ from typing import Any, Self
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.base import _fit_context
 from sklearn.preprocessing import normalize
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval
 
+from partlearn._sklearn_compat import Interval, fit_context
 from partlearn.candidates import uniform_confidence, validate_partial_data
 from partlearn.classification._base import BaseScoreClassifier, initial_confidence
 from partlearn.classification._candidate_graph import few_candidates, graph, lift
@@ -159,7 +158,7 @@ class PLAGGD(BaseScoreClassifier):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any, confidence: Any = None) -> Self:
         """Learn the graph, the confidences and the regression.
 

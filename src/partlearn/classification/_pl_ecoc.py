@@ -14,11 +14,11 @@ import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from scipy.special import softmax
-from sklearn.base import _fit_context, clone
+from sklearn.base import clone
 from sklearn.svm import SVC
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
+from partlearn._sklearn_compat import HasMethods, Interval, StrOptions, fit_context
 from partlearn.candidates import validate_partial_data
 from partlearn.classification._base import BaseScoreClassifier
 from partlearn.classification._memory import too_large
@@ -154,7 +154,7 @@ class PLECOC(BaseScoreClassifier):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    @_fit_context(prefer_skip_nested_validation=False)
+    @fit_context(prefer_skip_nested_validation=False)
     def fit(self, X: Any, y: Any) -> Self:
         """Draw the code and train its machines.
 

@@ -9,10 +9,9 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import _fit_context
-from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from partlearn._sklearn_compat import Interval, StrOptions, fit_context
 from partlearn.candidates import (
     uniform_confidence,
     validate_partial_data,
@@ -100,7 +99,7 @@ class PLKNN(BasePartialClassifier):
         self.variant = variant
         self.n_jobs = n_jobs
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any, confidence: Any = None) -> Self:
         """Remember the training rows and what they vote with.
 

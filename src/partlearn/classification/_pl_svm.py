@@ -11,11 +11,10 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import softmax
-from sklearn.base import _fit_context
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions
 
+from partlearn._sklearn_compat import Interval, StrOptions, fit_context
 from partlearn.candidates import validate_partial_data
 from partlearn.classification._base import BaseScoreClassifier, initial_confidence
 
@@ -118,7 +117,7 @@ class PLSVM(BaseScoreClassifier):
         self.tol = tol
         self.random_state = random_state
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any, confidence: Any = None) -> Self:
         """Learn the coefficients.
 

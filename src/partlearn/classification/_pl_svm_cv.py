@@ -12,11 +12,10 @@ from typing import Any, Literal, Self
 import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import _fit_context
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions
 
+from partlearn._sklearn_compat import Interval, StrOptions, fit_context
 from partlearn.candidates import validate_partial_data
 from partlearn.classification._base import BaseScoreClassifier, recoded
 from partlearn.classification._pl_svm import PLSVM
@@ -130,7 +129,7 @@ class PLSVMCV(BaseScoreClassifier):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any, confidence: Any = None) -> Self:
         """Choose `lam` and fit it on all rows.
 

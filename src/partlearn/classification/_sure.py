@@ -10,11 +10,10 @@ from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import _fit_context
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions
 
+from partlearn._sklearn_compat import Interval, StrOptions, fit_context
 from partlearn.candidates import uniform_confidence, validate_partial_data
 from partlearn.classification._base import BaseScoreClassifier, initial_confidence
 from partlearn.classification._ridge import Solution, make_ridge
@@ -152,7 +151,7 @@ class SURE(BaseScoreClassifier):
         self.memory_limit = memory_limit
         self.random_state = random_state
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any, confidence: Any = None) -> Self:
         """Learn the regression and the confidences.
 

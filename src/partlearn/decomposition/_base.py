@@ -17,9 +17,9 @@ from sklearn.base import (
     TransformerMixin,
 )
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils._param_validation import Interval, RealNotInt, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from partlearn._sklearn_compat import Interval, RealNotInt, StrOptions
 from partlearn.candidates import FLOATS, validate_partial_data
 from partlearn.decomposition._auto import choose_dimension, most_directions
 from partlearn.linalg import Standardized, column_moments, fix_signs, standardize

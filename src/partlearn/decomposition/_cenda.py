@@ -9,9 +9,8 @@ from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import _fit_context
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
+from partlearn._sklearn_compat import HasMethods, Interval, StrOptions, fit_context
 from partlearn.candidates import refine, uniform_confidence, vote
 from partlearn.decomposition._base import N_COMPONENTS, BaseReducer
 from partlearn.linalg import Eigen, ThinEigenSolver
@@ -159,7 +158,7 @@ class CENDA(BaseReducer):
         self.search = search
         self.n_jobs = n_jobs
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any) -> Self:
         """Learn the projection and the confidences.
 

@@ -11,11 +11,10 @@ from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import _fit_context
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
+from partlearn._sklearn_compat import HasMethods, Interval, StrOptions, fit_context
 from partlearn.candidates import refine, uniform_confidence, validate_partial_data
 from partlearn.decomposition._base import (
     N_COMPONENTS,
@@ -311,7 +310,7 @@ class CRISP(BaseReducer):
         self.svd_rank = svd_rank
         self.n_jobs = n_jobs
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any) -> Self:
         """Learn the projection and the confidences.
 

@@ -12,12 +12,11 @@ from typing import Any, Literal, Self
 import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
-from sklearn.base import _fit_context
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from partlearn._sklearn_compat import HasMethods, Interval, StrOptions, fit_context
 from partlearn.candidates import FLOATS, uniform_confidence, vote
 from partlearn.decomposition._base import N_COMPONENTS, BaseReducer
 from partlearn.decomposition._delin_kernel import (
@@ -192,7 +191,7 @@ None, default=None
         self.search = search
         self.n_jobs = n_jobs
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any) -> Self:
         """Learn the projection and the confidences.
 

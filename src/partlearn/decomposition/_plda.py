@@ -10,10 +10,9 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
-from sklearn.base import _fit_context
 from sklearn.preprocessing import normalize
-from sklearn.utils._param_validation import HasMethods, Interval
 
+from partlearn._sklearn_compat import HasMethods, Interval, fit_context
 from partlearn.candidates import refine, uniform_confidence
 from partlearn.decomposition._base import N_COMPONENTS, BaseReducer
 from partlearn.decomposition._graph import reconstruction_graph
@@ -160,7 +159,7 @@ class PLDA(BaseReducer):
         self.search = search
         self.n_jobs = n_jobs
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any) -> Self:
         """Learn the projection and the confidences.
 

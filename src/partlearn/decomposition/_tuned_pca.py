@@ -11,10 +11,10 @@ from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import _fit_context, clone
+from sklearn.base import clone
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
+from partlearn._sklearn_compat import HasMethods, Interval, StrOptions, fit_context
 from partlearn.candidates import (
     refine,
     uniform_confidence,
@@ -144,7 +144,7 @@ class TunedPCA(BaseReducer):
         self.standardize = standardize
         self.random_state = random_state
 
-    @_fit_context(prefer_skip_nested_validation=False)
+    @fit_context(prefer_skip_nested_validation=False)
     def fit(self, X: Any, y: Any) -> Self:
         """Choose the number of components, then fit the reducer on them.
 

@@ -13,9 +13,8 @@ import scipy.linalg
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator, lobpcg
-from sklearn.base import _fit_context
-from sklearn.utils._param_validation import HasMethods, Interval
 
+from partlearn._sklearn_compat import HasMethods, Interval, fit_context
 from partlearn.candidates import uniform_confidence
 from partlearn.decomposition._base import N_COMPONENTS, BaseReducer, count_directions
 from partlearn.decomposition._confidence_step import confidence_step
@@ -176,7 +175,7 @@ class WPLDR(BaseReducer):
         self.search = search
         self.n_jobs = n_jobs
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any) -> Self:
         """Learn the projection and the confidences.
 

@@ -13,8 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
-from sklearn.utils._param_validation import Interval, RealNotInt
 from sklearn.utils.validation import check_is_fitted
+
+from partlearn._sklearn_compat import Interval, RealNotInt
 
 __all__ = ["COLUMNS", "COUNT", "BaseSelector", "count_features", "find_columns"]
 

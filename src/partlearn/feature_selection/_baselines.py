@@ -7,10 +7,10 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import _fit_context
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
+from partlearn._sklearn_compat import fit_context
 from partlearn.candidates import FLOATS
 from partlearn.feature_selection._base import (
     COLUMNS,
@@ -135,7 +135,7 @@ class MaxRelevance(ConfidenceSelector):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any) -> Self:
         """Select features and learn the confidences.
 
@@ -216,7 +216,7 @@ class RandomSelection(BaseSelector):
         self.must_keep = must_keep
         self.exclude = exclude
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None) -> Self:
         """Draw the features.
 

@@ -10,10 +10,9 @@ from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import _fit_context
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 
+from partlearn._sklearn_compat import HasMethods, Interval, StrOptions, fit_context
 from partlearn.candidates import validate_partial_data
 from partlearn.decomposition import CRISP
 from partlearn.decomposition._crisp import check_informative
@@ -154,7 +153,7 @@ class CRISPSelector(BaseSelector):
         self.search = search
         self.n_jobs = n_jobs
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any) -> Self:
         """Learn the confidences, then pick features.
 

@@ -8,10 +8,9 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import _fit_context
-from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import validate_data
 
+from partlearn._sklearn_compat import StrOptions, fit_context
 from partlearn.candidates import FLOATS
 from partlearn.feature_selection._base import (
     COLUMNS,
@@ -113,7 +112,7 @@ class MaxJointEntropy(BaseSelector):
         self.must_keep = must_keep
         self.exclude = exclude
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None) -> Self:
         """Select the features.
 

@@ -12,11 +12,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import spearmanr
-from sklearn.base import _fit_context
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions
 
+from partlearn._sklearn_compat import Interval, StrOptions, fit_context
 from partlearn.feature_selection._base import COLUMNS, COUNT, Columns
 from partlearn.feature_selection._fsla_factors import (
     LABEL_STEPS,
@@ -248,7 +247,7 @@ class PMLFSLA(PMLSelector):
         self.must_keep = must_keep
         self.exclude = exclude
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any) -> Self:
         """Factorise features and labels, and rank the features.
 

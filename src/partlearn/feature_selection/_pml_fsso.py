@@ -13,11 +13,10 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.base import _fit_context
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions
 
+from partlearn._sklearn_compat import Interval, StrOptions, fit_context
 from partlearn.feature_selection._base import COLUMNS, COUNT, Columns
 from partlearn.feature_selection._heat_graph import degrees, heat_graph
 from partlearn.feature_selection._pml_base import (
@@ -206,7 +205,7 @@ class PMLFSSO(PMLSelector):
         self.must_keep = must_keep
         self.exclude = exclude
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any) -> Self:
         """Find the subspace and rank the features.
 

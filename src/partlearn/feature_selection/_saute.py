@@ -7,9 +7,7 @@ from __future__ import annotations
 from numbers import Integral, Real
 from typing import Any, Self
 
-from sklearn.base import _fit_context
-from sklearn.utils._param_validation import Interval, StrOptions
-
+from partlearn._sklearn_compat import Interval, StrOptions, fit_context
 from partlearn.feature_selection._base import COLUMNS, COUNT, Columns
 from partlearn.feature_selection._criteria import CRITERIA, Criterion
 from partlearn.feature_selection._rounds import ConfidenceSelector
@@ -194,7 +192,7 @@ class SAUTE(ConfidenceSelector):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any) -> Self:
         """Select features and learn the confidences.
 

@@ -10,11 +10,10 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import _fit_context
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval
 
+from partlearn._sklearn_compat import Interval, fit_context
 from partlearn.feature_selection._base import (
     COLUMNS,
     COUNT,
@@ -183,7 +182,7 @@ class TRACE(PMLSelector):
         self.must_keep = must_keep
         self.exclude = exclude
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any) -> Self:
         """Denoise the candidates and rank the features.
 

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import _num_samples
 
+from partlearn._sklearn_compat import num_samples
 from partlearn.candidates import check_candidates
 
 __all__ = ["CandidateKFold", "StratifiedCandidateKFold"]
@@ -69,7 +69,7 @@ class CandidateKFold:
         train, test : ndarray of int
             Sorted row indices.
         """
-        m = _num_samples(X)
+        m = num_samples(X)
         if m < self.n_splits:
             raise ValueError(
                 f"Cannot make n_splits={self.n_splits} folds of {m} rows; lower "

@@ -14,8 +14,9 @@ from joblib import Parallel, delayed
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
-from sklearn.utils import _safe_indexing, check_array
+from sklearn.utils import check_array
 
+from partlearn._sklearn_compat import safe_indexing
 from partlearn.candidates import FLOATS, check_candidates
 from partlearn.linalg import standardize
 from partlearn.metrics import candidate_hit_rate
@@ -242,10 +243,10 @@ def _fold(
 ) -> dict[str, Any]:
     """Fit on the training rows, score on the test rows."""
     start = time.perf_counter()
-    fitted = clone(estimator).fit(_safe_indexing(X, train), S[train])
+    fitted = clone(estimator).fit(safe_indexing(X, train), S[train])
     fit_time = time.perf_counter() - start
     start = time.perf_counter()
-    rows = _safe_indexing(X, test)
+    rows = safe_indexing(X, test)
     values = {
         name: score(fitted, rows, S[test], truth[test])
         for name, score in scores.items()

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions
 
+from partlearn._sklearn_compat import Interval, StrOptions
 from partlearn.candidates._places import candidate_places
 from partlearn.linalg import Standardized, column_moments, standardize
 from partlearn.multilabel._base import drop_empty

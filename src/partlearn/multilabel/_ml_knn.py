@@ -9,10 +9,9 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import _fit_context
 from sklearn.preprocessing import normalize
-from sklearn.utils._param_validation import Interval, StrOptions
 
+from partlearn._sklearn_compat import Interval, StrOptions, fit_context
 from partlearn.multilabel._base import BaseMultilabelClassifier
 from partlearn.neighbors import query_neighbors, self_neighbors
 
@@ -110,7 +109,7 @@ class MLKNN(BaseMultilabelClassifier):
         self.metric = metric
         self.n_jobs = n_jobs
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any) -> Self:
         """Count labels around the training rows.
 

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import KFold
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions
 
+from partlearn._sklearn_compat import Interval, StrOptions
 from partlearn.classification._candidate_graph import graph
 from partlearn.classification._local_grams import neighbor_grams
 from partlearn.linalg import column_moments

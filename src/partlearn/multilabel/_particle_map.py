@@ -11,11 +11,10 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.special import expit
-from sklearn.base import _fit_context
 from sklearn.isotonic import isotonic_regression
 from sklearn.model_selection import KFold
-from sklearn.utils._param_validation import Interval, StrOptions
 
+from partlearn._sklearn_compat import Interval, StrOptions, fit_context
 from partlearn.multilabel._pairwise import Pairs, fit_pairs, pairs_of, vote_blocks
 from partlearn.multilabel._particle import CONSTRAINTS, BaseParticle, Credible
 
@@ -205,7 +204,7 @@ class ParticleMAP(BaseParticle):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any) -> Self:
         """Elicit credible labels, train the classifiers and count the pairs won.
 

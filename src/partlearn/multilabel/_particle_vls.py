@@ -9,8 +9,8 @@ from typing import Any, Self
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.base import _fit_context
 
+from partlearn._sklearn_compat import fit_context
 from partlearn.multilabel._pairwise import Pairs, fit_pairs, pairs_of, vote_blocks
 from partlearn.multilabel._particle import CONSTRAINTS, BaseParticle
 
@@ -180,7 +180,7 @@ class ParticleVLS(BaseParticle):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any) -> Self:
         """Elicit credible labels and train the classifiers.
 

@@ -11,12 +11,11 @@ from typing import Any, Self
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.base import _fit_context
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import normalize
-from sklearn.utils._param_validation import Interval, StrOptions
 
+from partlearn._sklearn_compat import Interval, StrOptions, fit_context
 from partlearn.linalg import Standardized
 from partlearn.multilabel._confidence_ranker import CONSTRAINTS, BaseConfidenceRanker
 
@@ -176,7 +175,7 @@ class PMLFP(BaseConfidenceRanker):
         self.tol = tol
         self.random_state = random_state
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any) -> Self:
         """Learn the linear model, the prototypes and the confidences.
 

@@ -8,8 +8,8 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import _fit_context
 
+from partlearn._sklearn_compat import fit_context
 from partlearn.linalg import Standardized
 from partlearn.multilabel._confidence_ranker import CONSTRAINTS, BaseConfidenceRanker
 
@@ -168,7 +168,7 @@ class PMLLC(BaseConfidenceRanker):
         self.tol = tol
         self.random_state = random_state
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any) -> Self:
         """Learn the linear model and the confidences.
 

@@ -1,0 +1,28 @@
+"""The private names of scikit-learn that this library uses, in one place.
+
+scikit-learn offers no public way to declare parameter constraints, to index rows of any
+container or to count them. When one of these names moves, only this file changes; a
+test refuses private names of scikit-learn anywhere else.
+"""
+
+# SPDX-License-Identifier: BSD-3-Clause
+
+from sklearn.base import _fit_context as fit_context
+from sklearn.utils import _safe_indexing as safe_indexing
+from sklearn.utils._param_validation import (
+    HasMethods,
+    Interval,
+    RealNotInt,
+    StrOptions,
+)
+from sklearn.utils.validation import _num_samples as num_samples
+
+__all__ = [
+    "HasMethods",
+    "Interval",
+    "RealNotInt",
+    "StrOptions",
+    "fit_context",
+    "num_samples",
+    "safe_indexing",
+]
