@@ -58,6 +58,8 @@ PACKAGES = [
     "multilabel",
     "metrics",
     "model_selection",
+    "io",
+    "check",
     "datasets",
     "benchmark",
     "report",
@@ -77,6 +79,7 @@ def write_api() -> None:
     for package in PACKAGES:
         module = importlib.import_module(f"partlearn.{package}")
         sections.append((f"partlearn.{package}", module, list(module.__all__)))
+    seen = set()  # names handed on by a second package have their page already
     for title, module, names in sections:
         documented = [
             name
@@ -86,7 +89,9 @@ def write_api() -> None:
                 or inspect.isroutine(thing)
             )
             and thing.__module__.startswith("partlearn")
+            and (thing.__module__, name) not in seen
         ]
+        seen |= {(getattr(module, name).__module__, name) for name in documented}
         first = inspect.getdoc(module).splitlines()[0]
         lines += [title, "-" * len(title), "", first, ""]
         lines += [".. autosummary::", "   :toctree: .", "   :nosignatures:", ""]

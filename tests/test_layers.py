@@ -12,8 +12,8 @@ LAYERS = [
     {"cli", "__main__"},
     {"report"},
     {"benchmark"},
+    {"check", "_disambiguate"},
     {
-        "_disambiguate",
         "base",
         "decomposition",
         "feature_selection",
@@ -22,8 +22,9 @@ LAYERS = [
         "model_selection",
         "utils",
     },
-    {"datasets"},
     {"neighbors", "linalg", "simplex", "metrics"},
+    {"datasets"},
+    {"io"},
     {"candidates"},
     {"_sklearn_compat", "_version"},
 ]

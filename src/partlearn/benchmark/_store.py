@@ -4,32 +4,21 @@
 
 import csv
 import json
-import os
 import re
-import secrets
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from io import StringIO
 from pathlib import Path
 from typing import Any
 from zipfile import BadZipFile
 
 import numpy as np
 
+from partlearn.io import atomic_write
+
 __all__ = ["Store", "read_table", "write_table"]
 
 Row = dict[str, Any]
 _FRAGMENT = re.compile(r"[0-9a-f]{20}\.(json|npz)")
-
-
-def _atomic(path: Path, write: Callable[[Path], None]) -> None:
-    """Write beside ``path`` and rename, so that a reader never sees half a file."""
-    # Not mkstemp: its files are for their owner only, whatever the umask says.
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    try:
-        write(temporary)
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 class Store:
@@ -93,24 +82,16 @@ class Store:
         """Keep a reduction: arrays first, so that a record implies its arrays."""
         arrays = record.get("arrays")
         if arrays is not None:
-            path = self._reductions / f"{reduction_id}.npz"
-
-            def write(temporary: Path) -> None:
-                with temporary.open("wb") as file:
-                    np.savez(file, **arrays)
-
-            _atomic(path, write)
+            with atomic_write(self._reductions / f"{reduction_id}.npz") as file:
+                np.savez(file, **arrays)
         plain = {k: v for k, v in record.items() if k != "arrays"}
         self.write_json(f"reductions/{reduction_id}.json", plain)
 
     def write_json(self, name: str, content: Any) -> None:
         """Write ``folder/name`` atomically."""
         text = json.dumps(content, indent=1, sort_keys=True)
-
-        def write(temporary: Path) -> None:
-            temporary.write_text(text + "\n", encoding="utf-8")
-
-        _atomic(self.folder / name, write)
+        with atomic_write(self.folder / name) as file:
+            file.write(f"{text}\n".encode())
 
     def read_json(self, name: str) -> Any:
         """Read ``folder/name``, or None when it is not there or not whole."""
@@ -154,18 +135,18 @@ def write_table(
     schema = pa.schema([(name, pa.type_for_alias(kind)) for name, kind in columns])
     table = pa.Table.from_pylist(list(rows), schema=schema)
     target = path.with_suffix(".parquet")
-    _atomic(target, lambda temporary: pq.write_table(table, temporary))
+    with atomic_write(target) as file:
+        pq.write_table(table, file)
     return target
 
 
 def _write_csv(path: Path, rows: Sequence[Row], names: list[str]) -> Path:
-    def write(temporary: Path) -> None:
-        with temporary.open("w", newline="", encoding="utf-8") as file:
-            writer = csv.DictWriter(file, names, extrasaction="ignore")
-            writer.writeheader()
-            writer.writerows(rows)
-
-    _atomic(path, write)
+    text = StringIO(newline="")
+    writer = csv.DictWriter(text, names, extrasaction="ignore")
+    writer.writeheader()
+    writer.writerows(rows)
+    with atomic_write(path) as file:
+        file.write(text.getvalue().encode())
     return path
 
 

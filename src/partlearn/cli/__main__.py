@@ -26,9 +26,9 @@ def main(argv: Sequence[str] | None = None) -> None:
         app(args=argv, prog_name="partlearn")
     except (ValueError, OSError, ImportError) as error:
         # What a user can put right: bad plans, absent files, extras not installed.
-        from partlearn.cli._data_options import tell
+        from partlearn.cli._data_options import print_error
 
-        sys.exit(tell(error))
+        sys.exit(print_error(error))
 
 
 if __name__ == "__main__":

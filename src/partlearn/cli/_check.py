@@ -14,7 +14,7 @@ from partlearn.cli._data_options import (
     Sep,
     Task,
     Truth,
-    ending,
+    exit_on_error,
     load,
 )
 
@@ -32,9 +32,9 @@ def check(
     as_json: Json = False,
 ) -> None:
     """Say what is wrong with a data set; exit code 1 if something breaks learning."""
-    with ending():
-        from partlearn.datasets import AmbiguousDataError
-        from partlearn.datasets import check as examine
+    with exit_on_error():
+        from partlearn.check import check as check_data
+        from partlearn.io import AmbiguousDataError
 
         bunch = load(file, labels, truth, sep, task, ignore)
         if bunch.candidates is None:
@@ -43,7 +43,7 @@ def check(
                 path=file,
                 advice="Name the candidates with --labels, or say --task pll.",
             )
-        report = examine(
+        report = check_data(
             bunch.data,
             bunch.candidates,
             bunch.truth,
@@ -51,9 +51,9 @@ def check(
             target_names=bunch.target_names,
         )
         if html is not None:
-            from partlearn.datasets._write import atomic
+            from partlearn.io import atomic_write
 
-            with atomic(html) as page:
+            with atomic_write(html) as page:
                 page.write(report.to_html().encode())
         typer.echo(report.to_json() if as_json else report.to_text())
     if not report.ok:

@@ -16,9 +16,9 @@ from partlearn.cli._data_options import (
     Sep,
     Task,
     Truth,
-    ending,
-    keep_apart,
+    exit_on_error,
     load,
+    refuse_overwriting_input,
 )
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ Home = Annotated[
 @app.command("list")
 def list_(as_json: Json = False, data_home: Home = None) -> None:
     """List the sets that can be loaded or fetched."""
-    with ending():
+    with exit_on_error():
         from partlearn.datasets import REGISTRY, data_folder
 
         folder = data_folder(data_home)
@@ -118,7 +118,7 @@ def info(
     as_json: Json = False,
 ) -> None:
     """Say what a data set is; nothing is downloaded for it."""
-    with ending():
+    with exit_on_error():
         bunch = _named(name, data_home, download=False)
         if bunch is None and not Path(name).exists():
             raise FileNotFoundError(
@@ -161,10 +161,10 @@ def convert(
     as_json: Json = False,
 ) -> None:
     """Read a file in any format and write it in another one."""
-    with ending():
-        from partlearn.datasets import write
+    with exit_on_error():
+        from partlearn.io import write
 
-        keep_apart(source, target)
+        refuse_overwriting_input(source, target)
         bunch = load(source, labels, truth, sep, task, ignore)
         for part in ("test", "folds"):
             if part in bunch:
@@ -180,7 +180,7 @@ def fetch(
     as_json: Json = False,
 ) -> None:
     """Download a data set once and print where it is."""
-    with ending():
+    with exit_on_error():
         from partlearn.datasets import fetch_file, read
 
         def show(have: int, size: int) -> None:
@@ -213,7 +213,7 @@ def make(
     as_json: Json = False,
 ) -> None:
     """Make synthetic partial-label data with planted informative features."""
-    with ending():
+    with exit_on_error():
         from partlearn.datasets import make_partial_classification, write
 
         bunch = make_partial_classification(

@@ -21,10 +21,10 @@ __all__ = [
     "Sep",
     "Task",
     "Truth",
-    "ending",
-    "keep_apart",
+    "exit_on_error",
     "load",
-    "tell",
+    "print_error",
+    "refuse_overwriting_input",
 ]
 
 Labels = Annotated[
@@ -48,9 +48,9 @@ Ignore = Annotated[
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 
 
-def tell(error: Exception) -> int:
+def print_error(error: Exception) -> int:
     """Print an error; exit code 1 for unusable data, 2 for what can be corrected."""
-    from partlearn.datasets import AmbiguousDataError, DataError
+    from partlearn.io import AmbiguousDataError, DataError
 
     print(f"partlearn: {_in_options(str(error))}", file=sys.stderr)
     unusable = isinstance(error, DataError) and not isinstance(
@@ -72,17 +72,17 @@ def _in_options(text: str) -> str:
 
 
 @contextmanager
-def ending() -> Iterator[None]:
+def exit_on_error() -> Iterator[None]:
     """End with the exit code of an error that a user can do something about."""
     try:
         yield
     except BrokenPipeError:  # whoever reads has seen enough: not an error to report
         raise
     except (ValueError, OSError, ImportError) as error:
-        raise typer.Exit(tell(error)) from error
+        raise typer.Exit(print_error(error)) from error
 
 
-def keep_apart(source: Path, target: Path) -> None:
+def refuse_overwriting_input(source: Path, target: Path) -> None:
     """Refuse to replace data by what was made of them."""
     if source.exists() and target.exists() and target.samefile(source):
         raise ValueError(f"{target} is the data itself; write to another file")
@@ -97,7 +97,7 @@ def load(
     ignore: list[str] | None,
 ) -> "Bunch":
     """Read a file with the options of a command."""
-    from partlearn.datasets import read
+    from partlearn.io import read
 
     options: dict[str, Any] = {"sep": sep, "task": task, "ignore": ignore or ()}
     return read(path, labels=_columns(labels, path), truth=truth, **options)

@@ -7,7 +7,13 @@ from typing import Annotated, Any
 
 import typer
 
-from partlearn.cli._data_options import Ignore, Json, Labels, Sep, keep_apart
+from partlearn.cli._data_options import (
+    Ignore,
+    Json,
+    Labels,
+    Sep,
+    refuse_overwriting_input,
+)
 from partlearn.cli._reduce import Input, Out, Param
 
 __all__ = ["disambiguate"]
@@ -36,9 +42,9 @@ def disambiguate(
     """
     from partlearn.cli._console import print_json
     from partlearn.cli._models import fit_quietly, parse_params, read_input
-    from partlearn.cli._stream import BLOCK_ROWS, TableWriter
+    from partlearn.io import BLOCK_ROWS, TableWriter
 
-    keep_apart(data, out)
+    refuse_overwriting_input(data, out)
     with TableWriter(out) as writer:
         estimator = _build(method, parse_params(param or []))
         bunch = read_input(data, labels=labels, sep=sep, truth=truth, ignore=ignore)

@@ -84,10 +84,10 @@ def _say_end(result: Any) -> None:
 
 def write_reports(summary: dict[str, Any], out: Path) -> list[Path]:
     """Write ``report.html`` where the extra is installed, and ``report.json``."""
-    from partlearn.datasets._write import atomic
+    from partlearn.io import atomic_write
     from partlearn.report import to_html, to_json
 
-    with atomic(out / "report.json") as file:
+    with atomic_write(out / "report.json") as file:
         file.write(f"{to_json(summary)}\n".encode())
     path = out / "report.html"
     try:
@@ -95,6 +95,6 @@ def write_reports(summary: dict[str, Any], out: Path) -> list[Path]:
     except ImportError as error:
         say(str(error))
         return [out / "report.json"]
-    with atomic(path) as file:
+    with atomic_write(path) as file:
         file.write(page.encode())
     return [path]

@@ -13,16 +13,15 @@ import numpy as np
 from scipy import sparse
 
 from partlearn.cli._console import say
-from partlearn.datasets._read import format_of
-from partlearn.datasets._write import atomic
+from partlearn.io import atomic_write, format_of
 
 __all__ = [
     "Model",
-    "blame_values",
     "fit_quietly",
     "load_model",
     "parse_amount",
     "parse_params",
+    "raise_on_missing_values",
     "read_input",
     "save_model",
 ]
@@ -106,17 +105,17 @@ def fit_quietly(estimator: Any, bunch: Any) -> Any:
         try:
             estimator.fit(X, bunch.candidates)
         except ValueError:
-            _blame_labels(bunch)
-            blame_values(X, bunch.feature_names, bunch.path)
+            _raise_on_bad_labels(bunch)
+            raise_on_missing_values(X, bunch.feature_names, bunch.path)
             raise
     for text in dict.fromkeys(str(w.message) for w in caught):
         say(f"Note: {text}")
     return estimator
 
 
-def _blame_labels(bunch: Any) -> None:
+def _raise_on_bad_labels(bunch: Any) -> None:
     """Say where sets break learning: estimators know neither rows nor names."""
-    from partlearn.datasets import DataFormatError
+    from partlearn.io import DataFormatError
 
     empty = np.flatnonzero(~bunch.candidates.any(axis=1))
     if empty.size:
@@ -134,9 +133,11 @@ def _blame_labels(bunch: Any) -> None:
         )
 
 
-def blame_values(X: Any, names: Sequence[str], path: Path, start: int = 0) -> None:
+def raise_on_missing_values(
+    X: Any, names: Sequence[str], path: Path, start: int = 0
+) -> None:
     """Say where values are missing, if any are; `start` is the first row of `X`."""
-    from partlearn.datasets import DataFormatError
+    from partlearn.io import DataFormatError
 
     if sparse.issparse(X):
         X = X.tocoo()
@@ -170,7 +171,7 @@ def save_model(model: Model, path: Path) -> None:
         "feature_names": model.feature_names,
         "target_names": model.target_names,
     }
-    with atomic(path) as file:
+    with atomic_write(path) as file:
         _skops().dump(content, file)
 
 

@@ -13,7 +13,7 @@ from partlearn.cli._data_options import (
     Labels,
     Sep,
     Truth,
-    keep_apart,
+    refuse_overwriting_input,
 )
 
 __all__ = ["reduce", "select"]
@@ -101,12 +101,12 @@ def _run(
 ) -> None:
     from partlearn.cli._console import print_json
     from partlearn.cli._models import Model, load_model, save_model
-    from partlearn.cli._stream import TableWriter, is_table
+    from partlearn.io import TableWriter, is_table
 
     default = {"projection": "crisp", "selector": "crisp-selector"}[kind]
     if load is not None and (save is not None or params or method != default):
         raise ValueError("--load applies a model as it was saved; leave out the rest")
-    keep_apart(data, out)
+    refuse_overwriting_input(data, out)
     with TableWriter(out) as writer:
         if load is not None:
             model = load_model(load)
@@ -171,7 +171,7 @@ def _names_out(model: Any) -> list[str]:
 
 def _write(model: Any, data: Path, bunch: Any, sep: str, writer: Any) -> list[str]:
     """Transform and write in blocks: the result never stands in memory as a whole."""
-    from partlearn.cli._stream import BLOCK_ROWS
+    from partlearn.io import BLOCK_ROWS
 
     names = _names_out(model)
     targets = model.target_names
@@ -212,15 +212,15 @@ def _columns(estimator: Any, X: Any, names: list[str]) -> dict[str, Any]:
 
 def _apply(model: Any, data: Path, writer: Any) -> list[str]:
     """Read, transform and write in blocks; columns that are no features stay."""
-    from partlearn.cli._models import blame_values
-    from partlearn.cli._stream import read_blocks
+    from partlearn.cli._models import raise_on_missing_values
+    from partlearn.io import read_blocks
 
     names = _names_out(model)
     for X, kept in read_blocks(data, model.feature_names):
         try:
             learnt = _columns(model.estimator, X, names)
         except ValueError:
-            blame_values(X, model.feature_names, data, start=writer.n_rows)
+            raise_on_missing_values(X, model.feature_names, data, start=writer.n_rows)
             raise
         writer.write(_beside(learnt, kept, data))
     return names

@@ -21,7 +21,7 @@ def report(
 ) -> None:
     """Write the report of a run; without options, print its tables."""
     from partlearn.cli._console import print_summary
-    from partlearn.datasets._write import atomic
+    from partlearn.io import atomic_write
     from partlearn.report import summarize, to_html, to_json, to_latex, to_markdown
 
     summary = summarize(_run_folder(folder))
@@ -29,7 +29,7 @@ def report(
     for path, render in writers:
         if path is not None:
             page = render(summary).encode()
-            with atomic(path) as file:
+            with atomic_write(path) as file:
                 file.write(page)
             if not as_json:
                 print(f"Report: {path}")

@@ -1,13 +1,8 @@
-"""Data: readers, writers, generators, downloads and checks."""
+"""Data sets: bundled, downloaded and made; reading files is in partlearn.io."""
 
-from partlearn.datasets._check import check
-from partlearn.datasets._errors import (
-    AmbiguousDataError,
-    DataError,
-    DataFormatError,
-    DataLimitError,
-    DownloadError,
-)
+from importlib import import_module
+from typing import Any
+
 from partlearn.datasets._fetch import (
     data_folder,
     fetch,
@@ -17,19 +12,25 @@ from partlearn.datasets._fetch import (
     fetch_lost,
     fetch_slashdot_r1,
 )
-from partlearn.datasets._limits import Limits
 from partlearn.datasets._load import (
     load_breast_cancer_partial,
     load_digits_partial,
     load_iris_partial,
     load_wine_partial,
 )
-from partlearn.datasets._read import read
-from partlearn.datasets._registry import REGISTRY, RemoteFile
-from partlearn.datasets._report import DataReport, Finding
+from partlearn.datasets._remote import REGISTRY, RemoteFile
 from partlearn.datasets._single_label import single_label
 from partlearn.datasets._synthetic import make_partial_classification
-from partlearn.datasets._write import write
+from partlearn.io import (
+    AmbiguousDataError,
+    DataError,
+    DataFormatError,
+    DataLimitError,
+    DownloadError,
+    Limits,
+    read,
+    write,
+)
 
 __all__ = [
     "REGISTRY",
@@ -59,3 +60,12 @@ __all__ = [
     "single_label",
     "write",
 ]
+
+_CHECKER = ("DataReport", "Finding", "check")
+
+
+def __getattr__(name: str) -> Any:
+    """Hand on the checker, which lies above this layer, when it is asked for."""
+    if name in _CHECKER:
+        return getattr(import_module("partlearn.check"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -18,10 +18,8 @@ from typing import Any
 
 from sklearn.utils import Bunch
 
-from partlearn.datasets._errors import DownloadError
-from partlearn.datasets._extras import need
-from partlearn.datasets._read import read
-from partlearn.datasets._registry import REGISTRY, RemoteFile
+from partlearn.datasets._remote import REGISTRY, RemoteFile
+from partlearn.io import DownloadError, import_optional, read
 
 __all__ = [
     "data_folder",
@@ -59,7 +57,7 @@ def data_folder(data_home: str | os.PathLike[str] | None = None) -> Path:
     """
     chosen = data_home or os.environ.get("PARTLEARN_DATA")
     if chosen is None:
-        chosen = need("pooch", "Downloads").os_cache("partlearn")
+        chosen = import_optional("pooch", "Downloads").os_cache("partlearn")
     return Path(chosen).expanduser()
 
 
@@ -190,7 +188,7 @@ def _try_mirrors(
     entry: RemoteFile, folder: Path, timeout: float, progress: Progress | None
 ) -> list[str]:
     """Try each address; an empty list means that the file is there."""
-    pooch = need("pooch", "Downloads")
+    pooch = import_optional("pooch", "Downloads")
     folder.mkdir(parents=True, exist_ok=True)
     part = folder / f"{entry.file}.{entry.sha256[:12]}.part"
     reasons = []

@@ -1,0 +1,6 @@
+"""What is wrong with my data: the checker and its report."""
+
+from partlearn.check._check import check
+from partlearn.check._report import DataReport, Finding
+
+__all__ = ["DataReport", "Finding", "check"]

@@ -1,0 +1,223 @@
+"""What is wrong with my data, in plain words."""
+
+# SPDX-License-Identifier: BSD-3-Clause
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.utils import check_array
+
+from partlearn.candidates import check_candidates
+from partlearn.check._features import feature_findings
+from partlearn.check._labels import (
+    ambiguity_degree,
+    cooccurrence,
+    label_findings,
+    truth_findings,
+)
+from partlearn.check._report import DataReport, Finding
+
+__all__ = ["check"]
+
+_NEIGHBORS = 10
+_LARGE = 8 * 10**9
+
+
+def check(
+    X: Any,
+    candidates: Any,
+    truth: Any = None,
+    *,
+    feature_names: list[str] | None = None,
+    target_names: list[str] | None = None,
+) -> DataReport:
+    """Look for problems in partial-label data and say what to do about them.
+
+    Parameters
+    ----------
+    X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+        Data; missing values are allowed and reported.
+    candidates : candidate labels in any form that ``check_candidates`` reads
+        Candidate sets; empty sets are allowed and reported.
+    truth : array-like of shape (n_samples,) or (n_samples, n_classes), default=None
+        True labels, or column numbers if `candidates` is a matrix; a binary matrix
+        for several true labels per row.
+    feature_names, target_names : list of str, default=None
+        Names for the report.
+
+    Returns
+    -------
+    report : DataReport
+        Findings, facts and memory estimates, as text, JSON and HTML.
+
+    Examples
+    --------
+    >>> from partlearn.check import check
+    >>> from partlearn.datasets import load_iris_partial
+    >>> iris = load_iris_partial()
+    >>> report = check(iris.data, iris.candidates, iris.truth)
+    >>> report.ok, [finding.code for finding in report.findings]
+    (True, ['no-singletons', 'duplicate-rows', 'difficulty'])
+    """
+    if feature_names is None and hasattr(X, "columns"):
+        feature_names = [str(c) for c in X.columns]
+    X = check_array(X, accept_sparse="csr", dtype=None, ensure_all_finite=False)
+    if X.dtype.kind not in "biuf":
+        X = check_array(X, dtype=np.float64, ensure_all_finite=False)
+    classes, S = _sets(candidates)
+    m, d = X.shape
+    if len(S) != m:
+        raise ValueError(f"X has {m} rows, candidates have {len(S)}.")
+    labels = target_names if target_names is not None else [str(c) for c in classes]
+    if len(labels) != S.shape[1]:
+        raise ValueError(f"{len(labels)} `target_names` for {S.shape[1]} labels.")
+    features = (
+        feature_names if feature_names is not None else [str(j) for j in range(d)]
+    )
+    if len(features) != d:
+        raise ValueError(f"{len(features)} `feature_names` for {d} features.")
+    known = None if truth is None else _truth(truth, classes, S)
+    C = cooccurrence(S)
+    facts = _facts(X, S, C, known)
+    memory = _memory(X, S.shape[1])
+    findings = [
+        *label_findings(S, C, labels, known is not None and known.ndim == 2),
+        *feature_findings(X, S, features),
+        *_size_findings(facts, memory),
+    ]
+    if known is not None:
+        findings += truth_findings(S, known, labels)
+    return DataReport(findings, facts, memory)
+
+
+def _sets(candidates: Any) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+    """Candidate matrix in which empty sets keep their rows."""
+    matrix = isinstance(candidates, np.ndarray) and candidates.dtype == bool
+    if matrix and candidates.shape[1:] == (1,):
+        # Elsewhere one column is a vector of labels; here it is a single class.
+        return np.arange(1), candidates
+    classes, kept, rows = check_candidates(candidates, empty="drop", return_rows=True)
+    m = candidates.shape[0] if hasattr(candidates, "shape") else len(candidates)
+    S = np.zeros((m, kept.shape[1]), dtype=bool)
+    S[rows] = kept
+    return classes, S
+
+
+def _truth(
+    truth: Any, classes: NDArray[Any], S: NDArray[np.bool_]
+) -> NDArray[np.bool_] | NDArray[np.intp]:
+    values = truth.toarray() if sp.issparse(truth) else np.asarray(truth)
+    if len(values) != len(S):
+        raise ValueError(f"truth has {len(values)} rows, candidates have {len(S)}.")
+    if values.ndim == 2:
+        if values.shape != S.shape:
+            raise ValueError(
+                f"truth has {values.shape[1]} columns, candidates have {S.shape[1]}."
+            )
+        return np.asarray(values > 0)
+    order = np.argsort(classes)
+    place = np.searchsorted(classes, values, sorter=order)
+    codes = order[np.minimum(place, len(classes) - 1)]
+    unknown = np.flatnonzero(classes[codes] != values)
+    if unknown.size:
+        raise ValueError(
+            f"Row {unknown[0]} has the true label {values[unknown[0]]!r}, which is no "
+            "class of the candidates."
+        )
+    return np.asarray(codes)
+
+
+def _facts(
+    X: Any, S: NDArray[np.bool_], C: NDArray[np.int64], truth: NDArray[Any] | None
+) -> dict[str, Any]:
+    m, q = S.shape
+    sizes = S.sum(axis=1)
+    values = X.nnz if sp.issparse(X) else int(np.count_nonzero(X))
+    weights = (S / np.maximum(sizes, 1)[:, None]).sum(axis=0)
+    facts: dict[str, Any] = {
+        "n_samples": m,
+        "n_features": X.shape[1],
+        "n_classes": q,
+        "density": float(values / max(1, m * X.shape[1])),
+        "mean_set_size": float(sizes.mean()),
+        "largest_set": int(sizes.max()),
+        "share_of_single_sets": float((sizes == 1).mean()),
+        "ambiguity_degree": ambiguity_degree(S, C, truth),
+        "rows_of_the_rarest_label": float(weights.min()),
+        "rows_of_the_commonest_label": float(weights.max()),
+    }
+    return facts | {"difficulty": _difficulty(facts)}
+
+
+def _difficulty(facts: dict[str, Any]) -> str:
+    """One word from set size and ambiguity degree, as a first expectation."""
+    share = (facts["mean_set_size"] - 1) / max(1, facts["n_classes"] - 1)
+    degree = facts["ambiguity_degree"]
+    if degree >= 0.99 or share > 0.5:
+        return "very hard"
+    if degree > 0.8 or share > 0.3:
+        return "hard"
+    if degree > 0.5 or share > 0.1:
+        return "moderate"
+    return "easy"
+
+
+def _memory(X: Any, q: int) -> dict[str, int]:
+    """Orders of magnitude of the peak memory: the arrays each method must hold."""
+    m, d = X.shape
+    data = 12 * X.nnz if sp.issparse(X) else 8 * m * d
+    confidence = 2 * 8 * m * q
+    graph = 16 * m * _NEIGHBORS
+    gram = 2 * 8 * min(m, d) ** 2
+    kernel = 2 * 8 * m * m
+    base = data + confidence
+    return {
+        "PLKNN": base + graph,
+        "IPAL": base + 2 * graph,
+        "PLSVM": base + 16 * q * d,
+        "PLECOC": base + 16 * m * int(np.ceil(10 * np.log2(max(2, q)))),
+        "CENDA": base + graph + gram,
+        "DELIN": base + graph + gram,
+        "PLDA": base + graph + gram,
+        "WPLDR": base + graph + gram,
+        "CRISP": base + graph + gram,
+        "SAUTE": base + graph + 64 * d,
+        "SURE (rbf kernel)": base + kernel,
+        "PLAGGD (rbf kernel)": base + kernel + graph,
+    }
+
+
+def _size_findings(facts: dict[str, Any], memory: dict[str, int]) -> Iterator[Finding]:
+    large = [name for name, size in memory.items() if size > _LARGE]
+    if large:
+        yield Finding(
+            "memory",
+            "warning",
+            f"{len(large)} of {len(memory)} methods would need more than 8 GB.",
+            "Use a method without a kernel matrix, or fewer rows or features.",
+            items=tuple(large),
+            count=len(large),
+        )
+    if facts["n_samples"] < 5 * facts["n_classes"]:
+        yield Finding(
+            "few-rows",
+            "warning",
+            f"Only {facts['n_samples']:,} rows for {facts['n_classes']:,} labels.",
+            "Results will vary much from split to split; repeat them with several "
+            "seeds.",
+        )
+    if facts["difficulty"] in ("hard", "very hard"):
+        yield Finding(
+            "difficulty",
+            "note",
+            f"Expected to be {facts['difficulty']}: sets have "
+            f"{facts['mean_set_size']:.1f} of {facts['n_classes']} labels on average, "
+            "and some label is accompanied by the same other one in "
+            f"{100 * facts['ambiguity_degree']:.0f} % of its rows.",
+            "Expect lower accuracy than the same features give with certain labels.",
+        )

@@ -1,0 +1,262 @@
+"""Checks of the data matrix."""
+
+# SPDX-License-Identifier: BSD-3-Clause
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from hashlib import blake2b
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from partlearn.check._labels import named, plural, some
+from partlearn.check._report import Finding
+
+__all__ = ["feature_findings"]
+
+_SCALES = 1e3  # ratio of standard deviations that ruins distances
+_SAMPLE = 200
+_AGREE = 0.98  # share of rows that makes a column look like a label
+_ENOUGH = 5  # rows with the same value that make agreement remarkable
+
+
+def _lines(X: Any) -> Iterator[bytes]:
+    """Return a digest of each row; equal rows have equal digests."""
+    if sp.issparse(X):
+        X = sp.csr_array(X, copy=True)
+        X.sum_duplicates()
+        X.eliminate_zeros()
+        for i in range(X.shape[0]):
+            part = slice(X.indptr[i], X.indptr[i + 1])
+            digest = blake2b(X.indices[part].tobytes(), digest_size=16)
+            digest.update(X.data[part].tobytes())
+            yield digest.digest()
+        return
+    X = X + 0 if X.dtype.kind == "f" else X  # -0.0 equals 0.0
+    for row in X:
+        yield blake2b(np.ascontiguousarray(row).tobytes(), digest_size=16).digest()
+
+
+def group_lines(X: Any) -> NDArray[np.int64]:
+    """Return number the distinct rows; equal rows get the same number."""
+    seen: dict[bytes, int] = {}
+    return np.fromiter(
+        (seen.setdefault(digest, len(seen)) for digest in _lines(X)),
+        dtype=np.int64,
+        count=X.shape[0],
+    )
+
+
+def _moments(X: Any) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return mean and standard deviation of each column, without densifying."""
+    if not sp.issparse(X):
+        with np.errstate(over="ignore", invalid="ignore"):  # values near the largest
+            return X.mean(axis=0, dtype=float), X.std(axis=0, dtype=float)
+    values = X.astype(np.float64)
+    mean = np.asarray(values.mean(axis=0)).ravel()
+    square = np.asarray(values.multiply(values).mean(axis=0)).ravel()
+    return mean, np.sqrt(np.maximum(square - mean**2, 0.0))
+
+
+def _constant(X: Any) -> NDArray[np.bool_]:
+    if sp.issparse(X):
+        low, high = X.min(axis=0).toarray().ravel(), X.max(axis=0).toarray().ravel()
+    else:
+        low, high = X.min(axis=0), X.max(axis=0)
+    return np.asarray(low == high)
+
+
+def feature_findings(
+    X: Any, S: NDArray[np.bool_], names: list[str]
+) -> Iterator[Finding]:
+    """Find useless, badly scaled and contradictory data."""
+    values = X.data if sp.issparse(X) else X
+    if values.dtype.kind == "f" and not np.isfinite(values).all():
+        place = sp.coo_array(X).coords[0] if sp.issparse(X) else np.arange(len(X))
+        bad = ~np.isfinite(values)
+        rows = np.unique(place[bad if bad.ndim == 1 else bad.any(axis=1)])
+        yield Finding(
+            "not-finite",
+            "error",
+            f"{plural(rows.size, 'row')} with missing or infinite values.",
+            "Fill them in (sklearn.impute) or leave these rows out.",
+            rows=some(rows),
+            count=rows.size,
+        )
+        return
+    constant = _constant(X)
+    flat = np.flatnonzero(constant)
+    if flat.size:
+        yield Finding(
+            "constant-features",
+            "error" if flat.size == constant.size else "warning",
+            f"{plural(flat.size, 'feature')} constant.",
+            "They carry nothing; leave them out (sklearn VarianceThreshold).",
+            items=named(flat, names),
+            count=flat.size,
+        )
+    yield from _duplicate_features(X, constant, names)
+    yield from _duplicate_rows(X, S)
+    _, deviation = _moments(X)
+    moving = deviation[~constant & (deviation > 0)]
+    if moving.size and moving.max() > _SCALES * moving.min():
+        yield Finding(
+            "scales",
+            "warning",
+            "The features differ in scale by a factor of "
+            f"{moving.max() / moving.min():,.0f}.",
+            "Distances see only the largest. Standardise first (standardize=True, or "
+            "sklearn StandardScaler).",
+        )
+    columns = sp.csc_array(X) if sp.issparse(X) else X
+    yield from _leakage(columns, S, names)
+
+
+def _duplicate_features(
+    X: Any, constant: NDArray[np.bool_], names: list[str]
+) -> Iterator[Finding]:
+    columns = sp.csr_array(X.T) if sp.issparse(X) else X.T
+    groups = group_lines(columns)
+    _, first = np.unique(groups, return_index=True)
+    repeated = np.setdiff1d(np.arange(len(groups)), first)
+    repeated = repeated[~constant[repeated]]
+    if repeated.size:
+        yield Finding(
+            "duplicate-features",
+            "warning",
+            f"{plural(repeated.size, 'feature')} equal to an earlier one.",
+            "Copies weigh twice in distances and add nothing; leave them out.",
+            items=named(repeated, names),
+            count=repeated.size,
+        )
+
+
+def _duplicate_rows(X: Any, S: NDArray[np.bool_]) -> Iterator[Finding]:
+    groups = group_lines(X)
+    number, first, size = np.unique(groups, return_index=True, return_counts=True)
+    extra = len(groups) - len(number)
+    if not extra:
+        return
+    # Sets of equal rows that have no label in common cannot all be right.
+    copies = np.flatnonzero(size[groups] > 1)
+    order = copies[np.argsort(groups[copies], kind="stable")]
+    starts = np.flatnonzero(np.diff(groups[order], prepend=-1))
+    common = np.logical_and.reduceat(S[order], starts, axis=0).any(axis=1)
+    apart = first[groups[order[starts[~common]]]]
+    yield Finding(
+        "duplicate-rows",
+        "note",
+        f"{plural(extra, 'row')} equal to an earlier one in all features.",
+        "Copies in training and test parts make scores look better than they are.",
+        rows=some(np.setdiff1d(np.arange(len(groups)), first)),
+        count=extra,
+    )
+    if apart.size:
+        yield Finding(
+            "contradictions",
+            "warning",
+            f"{plural(apart.size, 'group')} of equal rows whose candidate sets have no "
+            "label in common.",
+            "At least one set of each group is wrong, or the features do not tell "
+            "the classes apart. The first row of each group is named.",
+            rows=some(np.sort(apart)),
+            count=apart.size,
+        )
+
+
+def _leakage(X: Any, S: NDArray[np.bool_], names: list[str]) -> Iterator[Finding]:
+    """Find features that look like a label; a sparse X comes as CSC."""
+    labelled = np.flatnonzero(S.any(axis=1))
+    suspects = []
+    if labelled.size:
+        S = S[labelled]
+        rare = S.mean(axis=0) < 0.9
+        spread = np.linspace(0, len(S) - 1, _SAMPLE).astype(np.int64)
+        sample = np.unique(spread)
+        few = S[sample]
+        for j in range(X.shape[1]):
+            column = _column(X, j)[labelled]
+            # A sample settles it for nearly all columns.
+            if _agreement(column[sample], few, rare, 2)[0] < _AGREE - 0.05:
+                continue
+            if _tells_label(column, S, rare):
+                suspects.append(j)
+    if suspects:
+        found = np.asarray(suspects)
+        yield Finding(
+            "leakage",
+            "warning",
+            f"{plural(found.size, 'feature')} looking like a label: rows with the same "
+            "value share a candidate.",
+            "If the column was made from the labels, leave it out; scores would be "
+            "worthless.",
+            items=named(found, names),
+            count=found.size,
+        )
+    numbers = [j for j in range(X.shape[1]) if _counts_rows(_column(X, j))]
+    if numbers:
+        found = np.asarray(numbers)
+        yield Finding(
+            "row-numbers",
+            "warning",
+            f"{plural(found.size, 'feature')} counting the rows.",
+            "A row number is no feature, and tells the label if rows are sorted by "
+            "it; leave it out.",
+            items=named(found, names),
+            count=found.size,
+        )
+
+
+def _column(X: Any, j: int) -> NDArray[Any]:
+    if not sp.issparse(X):
+        return np.asarray(X[:, j])
+    column = np.zeros(X.shape[0], dtype=X.dtype)
+    part = slice(X.indptr[j], X.indptr[j + 1])
+    column[X.indices[part]] = X.data[part]
+    return column
+
+
+def _agreement(
+    column: NDArray[Any], S: NDArray[np.bool_], rare: NDArray[np.bool_], enough: int
+) -> tuple[float, int]:
+    """Return which share of rows has the commonest label of its value.
+
+    Only values of at least `enough` rows and `rare` labels count. The second result
+    is the number of different commonest labels.
+    """
+    _, code, size = np.unique(column, return_inverse=True, return_counts=True)
+    order = np.argsort(code.reshape(-1), kind="stable")
+    starts = np.concatenate(([0], np.cumsum(size)[:-1]))
+    counts = np.add.reduceat(S[order].astype(np.int32), starts, axis=0) * rare
+    counts = counts[size >= enough]
+    if not len(counts):
+        return 1.0, 0
+    share = counts.max(axis=1).sum() / size[size >= enough].sum()
+    return float(share), len(np.unique(counts.argmax(axis=1)))
+
+
+def _tells_label(
+    column: NDArray[Any], S: NDArray[np.bool_], rare: NDArray[np.bool_]
+) -> bool:
+    """Tell whether rows of equal value share a candidate, for several values.
+
+    Labels which nearly every set contains do not count, nor do values that few rows
+    have: agreement must be remarkable. A few wrong sets do not hide it.
+    """
+    values, size = np.unique(column, return_counts=True)
+    often = size >= _ENOUGH
+    if not 2 <= len(values) <= max(50, 2 * S.shape[1]):
+        return False
+    if size[often].sum() < 0.9 * len(column):
+        return False
+    share, labels = _agreement(column, S, rare, _ENOUGH)
+    return share >= _AGREE and labels > 1
+
+
+def _counts_rows(column: NDArray[Any]) -> bool:
+    if len(column) <= 10 or column[1] != column[0] + 1:
+        return False
+    return bool((np.diff(column.astype(np.float64)) == 1).all())

@@ -1,0 +1,264 @@
+"""What a check found, as text, JSON and HTML."""
+
+# SPDX-License-Identifier: BSD-3-Clause
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, field
+from html import escape
+from typing import Any, Literal
+
+__all__ = ["DataReport", "Finding"]
+
+Severity = Literal["error", "warning", "note"]
+_ORDER = {"error": 0, "warning": 1, "note": 2}
+_WORDS = {"error": "Error", "warning": "Warning", "note": "Note"}
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing to know about a data set.
+
+    Parameters
+    ----------
+    code : str
+        A stable short name, such as ``"empty-sets"``.
+    severity : {"error", "warning", "note"}
+        An error breaks learning or its evaluation; a warning makes results worse or
+        misleading; a note is good to know.
+    title : str
+        What was found, in one line.
+    advice : str
+        What to do about it.
+    rows : tuple of int, default=()
+        Rows concerned (the first few of them, if many).
+    items : tuple of str, default=()
+        Features or labels concerned (the first few of them, if many).
+    count : int, default=0
+        How many rows, features or labels are concerned.
+
+    Examples
+    --------
+    >>> from partlearn.check import Finding
+    >>> Finding("empty-sets", "error", "2 rows have no candidate.", "Drop them.").code
+    'empty-sets'
+    """
+
+    code: str
+    severity: Severity
+    title: str
+    advice: str
+    rows: tuple[int, ...] = ()
+    items: tuple[str, ...] = ()
+    count: int = 0
+
+    def where(self) -> str:
+        """Name the rows, features or labels concerned.
+
+        Returns
+        -------
+        text : str
+            ``"rows 3, 7, ..."``; empty when the whole set is concerned.
+        """
+        named = [str(r) for r in self.rows] or list(self.items)
+        if not named:
+            return ""
+        text = ", ".join(named)
+        if self.count > len(named):
+            text += ", ..."
+        return f"rows {text}" if self.rows else text
+
+
+@dataclass
+class DataReport:
+    """Findings about a data set, the worst first.
+
+    Parameters
+    ----------
+    findings : list of Finding
+        What was found.
+    facts : dict
+        Numbers about the data: sizes, mean set size, ambiguity degree and so on.
+    memory : dict
+        Rough peak memory in bytes of each method on data of this size.
+
+    Examples
+    --------
+    >>> from partlearn.check import check
+    >>> report = check([[0.0], [1.0]], [{"a"}, {"a", "b"}])
+    >>> report.ok
+    True
+    >>> report.facts["n_samples"]
+    2
+    """
+
+    findings: list[Finding] = field(default_factory=list)
+    facts: dict[str, Any] = field(default_factory=dict)
+    memory: dict[str, int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.findings = sorted(self.findings, key=lambda f: _ORDER[f.severity])
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing was found that breaks learning."""
+        return all(f.severity != "error" for f in self.findings)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the report as plain values.
+
+        Returns
+        -------
+        report : dict
+            ``ok``, ``findings``, ``facts`` and ``memory``.
+        """
+        return {
+            "ok": self.ok,
+            "findings": [asdict(f) for f in self.findings],
+            "facts": self.facts,
+            "memory": self.memory,
+        }
+
+    def to_json(self) -> str:
+        """Return the report as JSON.
+
+        Returns
+        -------
+        text : str
+            JSON with two spaces of indentation.
+        """
+        return json.dumps(self.to_dict(), indent=2, ensure_ascii=False)
+
+    def to_text(self) -> str:
+        """Return the report in plain words.
+
+        Returns
+        -------
+        text : str
+            Several lines.
+        """
+        lines = [self._summary(), ""]
+        for finding in self.findings:
+            lines.append(f"{_WORDS[finding.severity].upper()}: {finding.title}")
+            where = finding.where()
+            if where:
+                lines.append(f"  {where}")
+            lines.append(f"  {finding.advice}")
+        if not self.findings:
+            lines.append("Nothing to complain about.")
+        lines += ["", "Rough peak memory per method:"]
+        lines += [f"  {name:<28} {_size(size)}" for name, size in self.memory.items()]
+        return "\n".join(lines)
+
+    def to_html(self) -> str:
+        """Return the report as one HTML page without outside requests.
+
+        Returns
+        -------
+        text : str
+            A page; everything that comes from the data is escaped.
+        """
+        facts = "\n".join(_row(_label(k), _show(v)) for k, v in self.facts.items())
+        memory = "\n".join(_row(k, _size(v)) for k, v in self.memory.items())
+        findings = "\n".join(_item(f) for f in self.findings)
+        if not findings:
+            findings = "<li>Nothing to complain about.</li>"
+        return _PAGE.format(
+            summary=escape(self._summary()),
+            findings=findings,
+            facts=facts,
+            memory=memory,
+        )
+
+    def __str__(self) -> str:
+        return self.to_text()
+
+    def _repr_html_(self) -> str:
+        return self.to_html()
+
+    def _summary(self) -> str:
+        counts = [
+            f"{n} {word}{'s' if n != 1 else ''}"
+            for word in ("error", "warning", "note")
+            if (n := sum(f.severity == word for f in self.findings))
+        ]
+        f = self.facts
+        head = (
+            f"{f.get('n_samples', 0):,} rows, {f.get('n_features', 0):,} features, "
+            f"{f.get('n_classes', 0):,} labels, "
+            f"{f.get('mean_set_size', 0.0):.2f} candidates per row"
+        )
+        return f"{head}: {', '.join(counts) or 'nothing found'}."
+
+
+def _item(finding: Finding) -> str:
+    where = finding.where()
+    return (
+        f'<li class="{finding.severity}"><strong>{_WORDS[finding.severity]}:</strong> '
+        f"{escape(finding.title)}"
+        + (f"<br><small>{escape(where)}</small>" if where else "")
+        + f"<br>{escape(finding.advice)}</li>"
+    )
+
+
+def _row(head: str, value: str) -> str:
+    return f'<tr><th scope="row">{escape(head)}</th><td>{escape(value)}</td></tr>'
+
+
+def _label(key: str) -> str:
+    return key.replace("_", " ").removeprefix("n ").capitalize()
+
+
+def _show(value: Any) -> str:
+    if isinstance(value, float):
+        return f"{value:,.3g}"
+    return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def _size(n: int) -> str:
+    size = float(n)
+    for unit in ("B", "kB", "MB", "GB", "TB"):
+        if size < 1000 or unit == "TB":
+            break
+        size /= 1000
+    return f"{size:.0f} {unit}" if size >= 10 or unit == "B" else f"{size:.1f} {unit}"
+
+
+_PAGE = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Data check</title>
+<style>
+body {{ font: 16px/1.5 sans-serif; max-width: 48rem; margin: 2rem auto;
+padding: 0 1rem; color: #1a1a1a; background: #fff; }}
+li {{ margin: .6rem 0; padding-left: .6rem; border-left: .3rem solid #767676; }}
+li.error {{ border-color: #a40000; }} li.warning {{ border-color: #8a5a00; }}
+table {{ border-collapse: collapse; margin: 1rem 0; }}
+th, td {{ text-align: left; padding: .2rem .8rem .2rem 0;
+border-bottom: 1px solid #ccc; }}
+</style>
+</head>
+<body>
+<main>
+<h1>Data check</h1>
+<p>{summary}</p>
+<h2>Findings</h2>
+<ul>
+{findings}
+</ul>
+<h2>Numbers</h2>
+<table><caption>Facts about the data</caption>
+<tbody>
+{facts}
+</tbody></table>
+<table><caption>Rough peak memory per method</caption>
+<tbody>
+{memory}
+</tbody></table>
+</main>
+</body>
+</html>
+"""

@@ -1,0 +1,370 @@
+"""ARFF files, dense and sparse, with the labels of Mulan, MEKA or UCI."""
+
+# SPDX-License-Identifier: BSD-3-Clause
+
+from __future__ import annotations
+
+import re
+from array import array
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.utils import Bunch
+
+from partlearn.io._arff_text import (
+    MISSING,
+    Attribute,
+    header,
+    split_row,
+    split_sparse,
+)
+from partlearn.io._bunch import make_bunch
+from partlearn.io._errors import AmbiguousDataError, DataFormatError
+from partlearn.io._label_text import (
+    TextColumn,
+    all_names,
+    find_separator,
+    parse_sets,
+    set_matrix,
+)
+from partlearn.io._limits import Budget
+from partlearn.io._matrix import as_stored
+from partlearn.io._mulan import mulan_labels, sibling_xml
+from partlearn.io._options import ReadOptions
+from partlearn.io._table import expand
+
+__all__ = ["read_arff"]
+
+_MEKA = re.compile(r"-C\s+(-?\d{1,6})\b")
+_POSITIVE = {"1", "true", "yes", "t", "y"}
+
+
+def _lines(data: bytes) -> Iterator[tuple[int, str]]:
+    """Numbered lines without comments; not UTF-8 means Latin-1, as Weka wrote."""
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        text = data.decode("latin-1")
+    start, number = 0, 0
+    while start < len(text):
+        stop = text.find("\n", start)
+        stop = len(text) if stop < 0 else stop
+        line = text[start:stop].strip()
+        start = stop + 1
+        number += 1
+        if line and not line.startswith("%"):
+            yield number, line
+
+
+class _Values:
+    """The cells of a file, as coordinates: column by column codes or numbers."""
+
+    def __init__(self, attributes: list[Attribute]) -> None:
+        self.attributes = attributes
+        self.rows, self.columns, self.numbers = array("q"), array("q"), array("d")
+        self.text: dict[int, dict[str, int]] = {
+            j: {}
+            for j, attribute in enumerate(attributes)
+            if attribute.kind in ("string", "date")
+        }
+        self.codes = [
+            {value: float(i) for i, value in enumerate(a.values)} for a in attributes
+        ]
+        self.n_rows = 0
+
+    def number(self, j: int, value: str) -> float:
+        if value == MISSING:
+            return float("nan")
+        kind = self.attributes[j].kind
+        if kind == "numeric":
+            try:
+                return float(value)
+            except ValueError:
+                raise DataFormatError(
+                    f"attribute {self.attributes[j].name!r} is numeric; found "
+                    f"{value[:40]!r}"
+                ) from None
+        if kind == "nominal":
+            code = self.codes[j].get(value)
+            if code is None:
+                raise DataFormatError(
+                    f"{value[:40]!r} is no value of attribute "
+                    f"{self.attributes[j].name!r}"
+                )
+            return code
+        return float(self.text[j].setdefault(value, len(self.text[j]) + 1))
+
+    def add(self, line: str) -> None:
+        d = len(self.attributes)
+        if line.startswith("{"):
+            seen = -1
+            for j, value in split_sparse(line):
+                if j >= d:
+                    raise DataFormatError(f"column {j} of {d} attributes")
+                if j <= seen:
+                    raise DataFormatError(f"column {j} is out of order")
+                seen = j
+                self._put(j, self.number(j, value))
+        else:
+            values = split_row(line)
+            if len(values) != d:
+                raise DataFormatError(f"{len(values)} values for {d} attributes")
+            for j, value in enumerate(values):
+                number = self.number(j, value)
+                if number != 0.0:
+                    self._put(j, number)
+        self.n_rows += 1
+
+    def _put(self, j: int, number: float) -> None:
+        self.rows.append(self.n_rows)
+        self.columns.append(j)
+        self.numbers.append(number)
+
+    def matrix(self) -> Any:
+        """Codes and numbers; what is absent is zero or the first nominal value."""
+        shape = (self.n_rows, len(self.attributes))
+        coordinates = (np.asarray(self.rows), np.asarray(self.columns))
+        cells = sp.coo_array((np.asarray(self.numbers), coordinates), shape=shape)
+        return cells.tocsc()
+
+
+def read_arff(path: Path, options: ReadOptions, budget: Budget) -> Bunch:
+    """Read an ARFF file; labels are those of MEKA's ``-C``, Mulan's XML or `labels`."""
+    lines = _lines(expand(path, budget))
+    relation, attributes = header(lines)
+    if not attributes:
+        raise DataFormatError("there are no attributes")
+    values = _Values(attributes)
+    for number, line in lines:
+        try:
+            values.add(line)
+        except DataFormatError as error:
+            error.where = error.where or f"line {number}"
+            raise
+    if not values.n_rows:
+        raise DataFormatError("there are no rows")
+    cells = values.matrix()
+    labels, origin = _labels(path, relation, attributes, options)
+    return _build(values, cells, labels, options, budget, origin)
+
+
+def _labels(
+    path: Path, relation: str, attributes: list[Attribute], options: ReadOptions
+) -> tuple[list[int], str]:
+    """Columns of the labels, and how they were found."""
+    place = {a.name: j for j, a in enumerate(attributes)}
+    given = options.labels
+    if isinstance(given, str) and given.endswith(".xml") and given not in place:
+        return _by_name(mulan_labels(Path(given)), place), f"labels of {given}"
+    if isinstance(given, int):
+        return _edge(given, len(attributes)), f"labels={given}"
+    if given is not None:
+        names = [given] if isinstance(given, str) else list(given)
+        return _by_name(names, place), "labels="
+    meka = _MEKA.search(relation)
+    if meka is not None:
+        return _edge(int(meka.group(1)), len(attributes)), f"MEKA's -C {meka.group(1)}"
+    xml = sibling_xml(path)
+    if xml is not None:
+        return _by_name(mulan_labels(xml), place), f"Mulan's {xml.name}"
+    named = [j for j, a in enumerate(attributes) if a.name.lower() == "class"]
+    last = len(attributes) - 1
+    if len(named) == 1:
+        return named, "the attribute 'class'"
+    binary = {j for j, a in enumerate(attributes) if len(a.values) == 2}
+    nominal = {j for j, a in enumerate(attributes) if a.kind == "nominal"}
+    if last in nominal and not (last in binary and last - 1 in binary):
+        return [last], "the last attribute"
+    raise AmbiguousDataError(
+        "the file does not say which attributes are labels",
+        advice="Put Mulan's .xml beside it, or say with labels= their number "
+        "(first: 6, last: -6), their names or the path of the .xml.",
+    )
+
+
+def _edge(n: int, total: int) -> list[int]:
+    if not 0 < abs(n) < total:
+        raise DataFormatError(f"{abs(n)} labels of {total} attributes are impossible")
+    return list(range(n)) if n > 0 else list(range(total + n, total))
+
+
+def _by_name(names: list[str], place: dict[str, int]) -> list[int]:
+    missing = [name for name in names if name not in place]
+    if missing:
+        raise AmbiguousDataError(
+            f"there is no attribute {missing[0]!r}", advice="Correct labels=."
+        )
+    return [place[name] for name in names]
+
+
+def _build(
+    values: _Values,
+    cells: Any,
+    labels: list[int],
+    options: ReadOptions,
+    budget: Budget,
+    origin: str,
+) -> Bunch:
+    attributes = values.attributes
+    budget.matrix(values.n_rows, len(labels), 1, "the label matrix")
+    Y, names = _label_part(values, cells, labels, options, budget)
+    ignored = _by_name(
+        list(options.ignore), {a.name: j for j, a in enumerate(attributes)}
+    )
+    features = [j for j in range(len(attributes)) if j not in {*labels, *ignored}]
+    X, notes = _feature_part(values, cells, features, budget)
+    as_candidates = _are_candidates(Y, labels, options)
+    return make_bunch(
+        X,
+        Y if as_candidates else None,
+        None if as_candidates else Y,
+        target_names=names,
+        feature_names=[attributes[j].name for j in features],
+        task=options.task,
+        sparse=options.sparse,
+        descr=f"Read from an ARFF file, labels by {origin}.{notes}",
+        key_argument="labels=",
+        budget=budget,
+        variables={"labels": ", ".join(attributes[j].name for j in labels[:3])},
+    )
+
+
+def _are_candidates(
+    Y: NDArray[np.bool_], labels: list[int], options: ReadOptions
+) -> bool:
+    """Binary attributes are relevant labels unless the caller says otherwise."""
+    if options.task is not None:
+        return options.task in ("pll", "pml")
+    if len(labels) > 1 or (Y.sum(axis=1) == 1).all():
+        return False
+    raise AmbiguousDataError(
+        "one attribute holds label sets, which may be candidates of one unknown label "
+        "or several relevant labels",
+        advice='Say with task="pll", "pml" or "multilabel" which.',
+    )
+
+
+def _column(cells: Any, j: int) -> NDArray[np.float64]:
+    return np.asarray(cells[:, [j]].toarray()).ravel()
+
+
+def _label_part(
+    values: _Values, cells: Any, labels: list[int], options: ReadOptions, budget: Budget
+) -> tuple[NDArray[Any], list[str]]:
+    """One attribute of classes or sets, or one binary attribute per label."""
+    if len(labels) == 1:
+        attribute = values.attributes[labels[0]]
+        column = _text_column(values, _column(cells, labels[0]), labels[0])
+        where = f"attribute {attribute.name!r}"
+        if attribute.kind == "nominal" and options.sep is None:
+            sep = None  # the declaration lists whole labels
+        else:
+            sep = find_separator(column, options.sep, where)
+        if sep is None and (column.codes < 0).any():
+            row = int(np.flatnonzero(column.codes < 0)[0])
+            raise DataFormatError(f"row {row} has no class", where=where)
+        sets = parse_sets(column, sep)
+        names = list(attribute.values) if sep is None and attribute.values else None
+        names = names or all_names(sets)
+        return set_matrix(column, sets, names, budget), names
+    Y = np.zeros((values.n_rows, len(labels)), dtype=bool)
+    for k, j in enumerate(labels):
+        Y[:, k] = _binary(values.attributes[j], _column(cells, j))
+    return Y, [values.attributes[j].name for j in labels]
+
+
+def _text_column(values: _Values, numbers: NDArray[np.float64], j: int) -> TextColumn:
+    attribute = values.attributes[j]
+    missing = np.isnan(numbers)
+    if attribute.kind == "nominal":
+        codes = np.where(missing, -1, numbers).astype(np.int64)
+        return TextColumn(codes, list(attribute.values))
+    if attribute.kind == "numeric":
+        distinct, inverse = np.unique(numbers, return_inverse=True)
+        codes = np.where(missing, -1, inverse.reshape(-1))
+        return TextColumn(codes, [f"{v:g}" for v in distinct])
+    codes = np.where(missing | (numbers == 0), 0, numbers).astype(np.int64) - 1
+    return TextColumn(codes, list(values.text[j]))
+
+
+def _binary(attribute: Attribute, numbers: NDArray[np.float64]) -> NDArray[np.bool_]:
+    where = f"attribute {attribute.name!r}"
+    if attribute.kind == "numeric":
+        if not np.isin(numbers, (0.0, 1.0)).all():
+            raise DataFormatError("a label is 0 or 1; found other numbers", where=where)
+        return numbers == 1
+    if attribute.kind != "nominal" or len(attribute.values) > 2:
+        raise DataFormatError("a label has two values, such as {0,1}", where=where)
+    if np.isnan(numbers).any():
+        raise DataFormatError("a label is missing", where=where)
+    positive = [i for i, v in enumerate(attribute.values) if v.lower() in _POSITIVE]
+    if len(positive) != 1:
+        if len(attribute.values) == 1 and not positive:
+            return np.zeros(len(numbers), dtype=bool)
+        raise DataFormatError(
+            f"which of {', '.join(attribute.values)} means relevant is not clear",
+            where=where,
+        )
+    return numbers == positive[0]
+
+
+def _feature_part(
+    values: _Values, cells: Any, features: list[int], budget: Budget
+) -> tuple[Any, str]:
+    """Return the data matrix, and a note on how nominal attributes were coded."""
+    notes = []
+    text = [values.attributes[j].name for j in features if j in values.text]
+    if text:
+        raise AmbiguousDataError(
+            f"attributes {', '.join(map(repr, text[:5]))} hold text, not features",
+            advice="Leave them out with ignore=.",
+        )
+    if not features:
+        raise DataFormatError("there are no attributes besides the labels")
+    cells = cells[:, features]
+    shifted = []
+    for k, j in enumerate(features):
+        attribute = values.attributes[j]
+        if attribute.kind != "nominal":
+            continue
+        meaning = _meaning(attribute)
+        if meaning is None:
+            table = ", ".join(f"{i}={v}" for i, v in enumerate(attribute.values))
+            notes.append(f"\n{attribute.name}: {table}")
+            continue
+        part = slice(cells.indptr[k], cells.indptr[k + 1])
+        codes = cells.data[part]
+        known = ~np.isnan(codes)
+        codes[known] = meaning[codes[known].astype(np.int64)] - meaning[0]
+        cells.data[part] = codes
+        if meaning[0] != 0:
+            shifted.append((k, meaning[0]))
+    notes = [*notes[:50], "\n..."] if len(notes) > 50 else notes
+    return _dense_or_sparse(cells, shifted, budget), "".join(notes)
+
+
+def _meaning(attribute: Attribute) -> NDArray[np.float64] | None:
+    """Return the numbers that nominal values such as {0, 1} stand for."""
+    try:
+        numbers = np.asarray([float(v) for v in attribute.values])
+    except ValueError:
+        return None
+    return numbers if np.isfinite(numbers).all() and len(numbers) else None
+
+
+def _dense_or_sparse(
+    cells: Any, shifted: list[tuple[int, float]], budget: Budget
+) -> Any:
+    m, d = cells.shape
+    cells.eliminate_zeros()
+    if not shifted and m * d >= 2**16 and cells.nnz < 0.1 * m * d:
+        return cells
+    budget.matrix(m, d, 8, "the data matrix")
+    dense = cells.toarray()
+    for k, offset in shifted:
+        dense[:, k] += offset
+    return as_stored(dense)

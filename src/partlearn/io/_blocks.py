@@ -1,0 +1,204 @@
+"""Tables in blocks of rows, so that what is written may exceed the memory."""
+
+# SPDX-License-Identifier: BSD-3-Clause
+
+import csv
+import gzip
+from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
+from contextlib import ExitStack
+from io import TextIOWrapper
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+
+from partlearn.io._atomic import atomic_write
+from partlearn.io._read import format_of
+from partlearn.io._table import find_delimiter
+
+__all__ = ["BLOCK_ROWS", "TABLE_SUFFIXES", "TableWriter", "is_table", "read_blocks"]
+
+TABLE_SUFFIXES = (".csv", ".tsv", ".parquet")
+BLOCK_ROWS = 20_000
+
+
+class TableWriter:
+    """Writes columns block by block; the file appears when all of it is written.
+
+    Parameters
+    ----------
+    path : Path
+        Ends in .csv, .tsv or .parquet.
+    """
+
+    def __init__(self, path: Path) -> None:
+        if path.suffix not in TABLE_SUFFIXES:
+            known = ", ".join(TABLE_SUFFIXES)
+            raise ValueError(f"--out must end in one of {known}; got {path.name!r}")
+        self.path = path
+        self.n_rows = 0
+        self._writer: Any = None
+        self._stack = ExitStack()
+
+    def __enter__(self) -> "TableWriter":
+        if self.path.is_dir():
+            raise IsADirectoryError(f"{self.path} is a folder; --out names a file")
+        self._file = self._stack.enter_context(atomic_write(self.path))
+        return self
+
+    def write(self, columns: dict[str, Any]) -> None:
+        """Append rows; every block has the same columns."""
+        self.n_rows += len(next(iter(columns.values())))
+        if self.path.suffix == ".parquet":
+            self._write_parquet(columns)
+        else:
+            self._write_text(columns)
+
+    def _write_text(self, columns: dict[str, Any]) -> None:
+        if self._writer is None:
+            text = TextIOWrapper(self._file, encoding="utf-8", newline="")
+            self._stack.callback(text.detach)  # which flushes, and closes nothing
+            delimiter = "\t" if self.path.suffix == ".tsv" else ","
+            self._writer = csv.writer(text, delimiter=delimiter, lineterminator="\n")
+            self._writer.writerow(columns)
+        lists = [_cells(column) for column in columns.values()]
+        self._writer.writerows(zip(*lists, strict=True))
+
+    def _write_parquet(self, columns: dict[str, Any]) -> None:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        table = pa.table(
+            {
+                name: column if isinstance(column, pa.Array) else pa.array(column)
+                for name, column in columns.items()
+            }
+        )
+        if self._writer is None:
+            self._writer = pq.ParquetWriter(self._file, table.schema)
+            self._stack.callback(self._writer.close)
+        self._writer.write_table(table)
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._stack.__exit__(kind, error, trace)
+
+
+def _cells(column: Any) -> list[Any]:
+    """Python values; lists, which are label sets, become text such as cat|dog."""
+    if not hasattr(column, "to_pylist"):
+        # Lists of Python numbers write the shortest text that reads back the same.
+        return list(np.asarray(column).tolist())
+    return [
+        "|".join(map(str, cell)) if isinstance(cell, list) else cell
+        for cell in column.to_pylist()
+    ]
+
+
+def is_table(path: Path) -> bool:
+    """Whether a file can be read some rows at a time."""
+    return format_of(path, None) in ("csv", "parquet")
+
+
+def read_blocks(
+    path: Path, features: Sequence[str]
+) -> Iterator[tuple[np.ndarray, dict[str, Any]]]:
+    """Read a table some rows at a time.
+
+    Parameters
+    ----------
+    path : Path
+        CSV, TSV or Parquet.
+    features : sequence of str
+        Numeric columns, in the order a model wants them.
+
+    Yields
+    ------
+    X : ndarray of shape (n_rows, n_features)
+        The features.
+    kept : dict of str to pyarrow.Array
+        All other columns, to hand through as they are.
+    """
+    known = set(features)
+    empty = True
+    for batch in _batches(path, known):
+        empty = False
+        names = batch.schema.names
+        absent = [name for name in features if name not in names]
+        if absent:
+            raise ValueError(
+                f"{path.name} lacks columns that the model was fitted on: "
+                + ", ".join(absent[:5])
+                + (" ..." if len(absent) > 5 else "")
+            )
+        double = [name for name in set(names) if names.count(name) > 1]
+        if double:
+            raise ValueError(f"{path.name}: there are several columns {double[0]!r}")
+        try:
+            columns = [
+                batch.column(name).to_numpy(zero_copy_only=False).astype(np.float64)
+                for name in features
+            ]
+        except (TypeError, ValueError) as error:
+            raise ValueError(
+                f"{path.name}: a feature is not a number: {error}"
+            ) from None
+        kept = {name: batch.column(name) for name in names if name not in known}
+        yield np.column_stack(columns), kept
+    if empty:
+        raise ValueError(f"{path.name}: the table has no rows")
+
+
+def _batches(path: Path, features: AbstractSet[str]) -> Iterator[Any]:
+    try:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+    except ImportError:
+        raise ImportError(
+            "Reading tables needs the extra: pip install 'partlearn[data]'."
+        ) from None
+    if not is_table(path):
+        raise ValueError(f"--load reads CSV, TSV and Parquet; got {path.name!r}")
+    try:
+        if format_of(path, None) == "parquet":
+            with pq.ParquetFile(path) as file:
+                yield from file.iter_batches(batch_size=BLOCK_ROWS)
+        else:
+            yield from _csv_batches(path, features)
+    except pa.ArrowInvalid as error:
+        raise ValueError(f"{path.name}: {error}") from None
+
+
+def _csv_batches(path: Path, features: AbstractSet[str]) -> Iterator[Any]:
+    import pyarrow as pa
+    import pyarrow.csv as arrow_csv
+
+    opener: Any = gzip.open if path.suffix == ".gz" else open
+    with opener(path, "rb") as file:
+        delimiter = find_delimiter(file.readline())
+    parse = arrow_csv.ParseOptions(delimiter=delimiter, newlines_in_values=True)
+    with arrow_csv.open_csv(path, parse_options=parse) as reader:
+        schema = reader.schema
+    # Types guessed from the first block need not fit the others, and a guess would
+    # turn a code such as 00123 into 123.
+    types = {
+        field.name: pa.string()
+        if field.name not in features
+        else field.type
+        if pa.types.is_boolean(field.type)
+        else pa.float64()
+        for field in schema
+    }
+    convert = arrow_csv.ConvertOptions(column_types=types)
+    # Without threads, which gain nothing here, errors name the row.
+    read = arrow_csv.ReadOptions(use_threads=False)
+    with arrow_csv.open_csv(
+        path, read_options=read, parse_options=parse, convert_options=convert
+    ) as reader:
+        yield from reader

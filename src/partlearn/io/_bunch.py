@@ -1,0 +1,177 @@
+"""From matrices with known roles to the Bunch that every reader returns."""
+
+# SPDX-License-Identifier: BSD-3-Clause
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.utils import Bunch
+
+from partlearn.io._errors import AmbiguousDataError, DataFormatError
+from partlearn.io._limits import Budget
+from partlearn.io._matrix import Sparse, as_rows
+from partlearn.io._options import Task
+
+__all__ = ["binary_matrix", "class_codes", "make_bunch", "one_hot", "sort_names"]
+
+
+def binary_matrix(A: Any, budget: Budget, where: str) -> NDArray[np.bool_]:
+    """Return a label matrix of {0, 1} or {-1, +1}, dense or sparse, as booleans."""
+    budget.matrix(A.shape[0], A.shape[1], 1, where)
+    entries = A.data if sp.issparse(A) else A
+    if entries.dtype != bool:
+        allowed = (entries == 0) | (entries == 1) | (entries == -1)
+        minus = bool((entries == -1).any())
+        zero = bool((entries == 0).any()) or entries.size < A.shape[0] * A.shape[1]
+        if not allowed.all() or (minus and zero):
+            odd = entries[~allowed][:3].tolist() or [-1, 0, 1]
+            raise DataFormatError(
+                "label values must be 0 and 1, or -1 and +1; found "
+                f"{', '.join(map(str, odd))}",
+                where=where,
+            )
+    dense = A.toarray() if sp.issparse(A) else A
+    return np.asarray(dense if dense.dtype == bool else dense > 0)
+
+
+def one_hot(codes: NDArray[Any], q: int, budget: Budget) -> NDArray[np.bool_]:
+    """Boolean matrix with one label per row."""
+    budget.matrix(len(codes), q, 1, "the label matrix")
+    matrix = np.zeros((len(codes), q), dtype=bool)
+    matrix[np.arange(len(codes)), codes] = True
+    return matrix
+
+
+def sort_names(names: list[str]) -> list[str]:
+    """Numbers by value, anything else by the alphabet."""
+    try:
+        values = {name: float(name) for name in names}
+    except ValueError:
+        return sorted(names)
+    if not all(map(math.isfinite, values.values())):  # labels such as nan or inf
+        return sorted(names)
+    return sorted(names, key=lambda name: (values[name], name))
+
+
+def class_codes(values: NDArray[Any], where: str) -> tuple[NDArray[np.intp], list[str]]:
+    """Codes and class names of a vector of class numbers."""
+    if values.dtype.kind == "f":
+        if not np.isfinite(values).all():
+            raise DataFormatError(
+                "class labels are missing (not a number)", where=where
+            )
+        if (np.abs(values) < 2**53).all() and (values == np.round(values)).all():
+            values = values.astype(np.int64)
+    classes, codes = np.unique(values, return_inverse=True)
+    return codes.reshape(-1), [str(c) for c in classes.tolist()]
+
+
+def make_bunch(
+    X: Any,
+    candidates: NDArray[np.bool_] | None,
+    truth: NDArray[Any] | None,
+    *,
+    target_names: list[str],
+    feature_names: list[str] | None,
+    task: Task | None,
+    sparse: Sparse,
+    descr: str,
+    key_argument: str,
+    budget: Budget,
+    **extra: Any,
+) -> Bunch:
+    """Check that the parts agree, settle the task and build the Bunch.
+
+    `truth` is a vector of codes or a boolean matrix.
+    """
+    if sp.issparse(X):
+        dense = sparse is False or (sparse == "auto" and X.shape[1] < 100)
+        if dense:
+            budget.matrix(X.shape[0], X.shape[1], X.dtype.itemsize, "the data matrix")
+    X = as_rows(X, sparse)
+    m, q = X.shape[0], len(target_names)
+    for what, part in (("candidates", candidates), ("truth", truth)):
+        if part is not None and len(part) != m:
+            raise DataFormatError(
+                f"the data have {m} rows, the {what} have {len(part)}",
+            )
+        if part is not None and part.ndim == 2 and part.shape[1] != q:
+            raise DataFormatError(
+                f"there are {q} classes, the {what} have {part.shape[1]}"
+            )
+    task = _settle(task, candidates, truth, key_argument)
+    if task in ("multiclass", "multilabel"):
+        candidates = None
+    if truth is not None:
+        truth = _truth_form(truth, task, q, budget)
+    if feature_names is not None and len(feature_names) != X.shape[1]:
+        feature_names = None
+    sizes = ""
+    if candidates is not None:
+        mean = np.count_nonzero(candidates) / max(1, m)
+        sizes = f", {mean:.2f} candidates per row"
+    return Bunch(
+        data=X,
+        candidates=candidates,
+        truth=truth,
+        feature_names=feature_names,
+        target_names=target_names,
+        task=task,
+        DESCR=f"{m} samples, {X.shape[1]} features, {q} classes{sizes} ({task}).\n"
+        + descr,
+        **extra,
+    )
+
+
+def _settle(
+    task: Task | None,
+    candidates: NDArray[np.bool_] | None,
+    truth: NDArray[Any] | None,
+    key_argument: str,
+) -> Task:
+    if candidates is None and truth is None:
+        raise AmbiguousDataError(
+            "no labels were recognised",
+            advice=f"Name them with {key_argument}.",
+        )
+    single = truth is None or truth.ndim == 1 or bool((truth.sum(axis=1) == 1).all())
+    if task is None:
+        if candidates is not None:
+            return "pll" if single else "pml"
+        return "multiclass" if single else "multilabel"
+    if task in ("pll", "pml") and candidates is None:
+        raise AmbiguousDataError(
+            f"task={task!r} needs candidate sets, and none were recognised",
+            advice=f"Name them with {key_argument}.",
+        )
+    if task in ("multiclass", "multilabel") and truth is None:
+        raise AmbiguousDataError(
+            f"task={task!r} needs true labels, and none were recognised",
+            advice=f"Name them with {key_argument}.",
+        )
+    if task in ("pll", "multiclass") and not single:
+        assert truth is not None
+        rows = np.flatnonzero(truth.sum(axis=1) != 1)
+        raise DataFormatError(
+            f"task={task!r} needs one true label per row; {len(rows)} rows have none "
+            f"or several, the first is row {rows[0]}",
+            advice='Pass task="pml" or "multilabel", or take the rows with one label '
+            "by single_label().",
+        )
+    return task
+
+
+def _truth_form(
+    truth: NDArray[Any], task: Task, q: int, budget: Budget
+) -> NDArray[Any]:
+    if task in ("pll", "multiclass"):
+        codes = truth if truth.ndim == 1 else truth.argmax(axis=1)
+        return codes.astype(np.int64)
+    if truth.ndim == 2:
+        return truth
+    return one_hot(truth, q, budget)

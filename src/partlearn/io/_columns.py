@@ -1,0 +1,410 @@
+"""Tables: which column is what."""
+
+# SPDX-License-Identifier: BSD-3-Clause
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import Bunch
+
+from partlearn.io._bunch import binary_matrix, make_bunch
+from partlearn.io._errors import AmbiguousDataError, DataFormatError
+from partlearn.io._label_text import (
+    TextColumn,
+    all_names,
+    find_separator,
+    has_separator,
+    parse_sets,
+    set_matrix,
+)
+from partlearn.io._limits import Budget
+from partlearn.io._matrix import BLOCK_BYTES, MatrixBuilder, as_dtype
+from partlearn.io._options import ReadOptions
+
+__all__ = [
+    "CANDIDATE_MARK",
+    "TRUTH_MARK",
+    "assemble_columns",
+    "is_label_name",
+    "is_text",
+]
+
+Column = NDArray[Any] | TextColumn
+CANDIDATE_MARK, TRUTH_MARK = "candidate:", "truth:"
+_CANDIDATES = {
+    "candidates",
+    "candidate",
+    "candidatelabels",
+    "candidatelabel",
+    "candidateset",
+    "candidatesets",
+    "partiallabel",
+    "partiallabels",
+    "partialtarget",
+}
+_TRUTH = {
+    "truth",
+    "truelabel",
+    "groundtruth",
+    "label",
+    "labels",
+    "target",
+    "class",
+    "y",
+}
+_COORDINATES = {"y"}  # true labels in some files, a feature beside x in others
+_MISSING = {"", "NA", "N/A", "n/a", "#NA", "#N/A", "NULL", "null"}
+_WIDE = 100
+_BLOCK_ROWS = 8192
+
+
+def _plain(name: str) -> str:
+    return name.replace("_", "").replace("-", "").replace(" ", "").lower()
+
+
+def is_label_name(name: str) -> bool:
+    """Whether a column of this name may be taken for labels."""
+    return _plain(name) in _CANDIDATES | _TRUTH
+
+
+def is_text(name: str, options: ReadOptions) -> bool:
+    """Whether a column is read as text, whatever it looks like: 01 is no number."""
+    for given, known in ((options.labels, _CANDIDATES), (options.truth, _TRUTH)):
+        if name == given or (given is None and _plain(name) in known - _COORDINATES):
+            return True
+    return False
+
+
+def _is_measured(column: Column) -> bool:
+    """Whether a column holds numbers that are not whole, as no class does."""
+    if isinstance(column, TextColumn) or column.dtype.kind != "f":
+        return False
+    return bool((np.isfinite(column) & (column != np.round(column))).any())
+
+
+def assemble_columns(
+    columns: dict[str, Column],
+    options: ReadOptions,
+    budget: Budget,
+    *,
+    origin: str,
+    meta: dict[str, Any] | None = None,
+) -> Bunch:
+    """Find label columns, turn the others into the data matrix.
+
+    `meta` is what our own writer noted down: ``task``, ``target_names``, ``sparse``
+    and the label columns.
+    """
+    meta = meta or {}
+    _given(columns, options.ignore, "ignore")
+    columns = {k: v for k, v in columns.items() if k not in options.ignore}
+    own = "target_names" in meta
+    candidates, truth = (
+        _marked_columns(columns) if own else _label_columns(columns, options)
+    )
+    target_names = meta.get("target_names")
+    sets: dict[str, tuple[TextColumn, list[list[str]]]] = {}
+    matrices: dict[str, NDArray[np.bool_]] = {}
+    names: list[str] = []
+    for role, chosen in (("candidates", candidates), ("truth", truth)):
+        if len(chosen) > 1 or (chosen and _marked(chosen[0])):
+            matrices[role] = _one_hot(columns, chosen, budget)
+            here = [c.removeprefix(_mark(c)) for c in chosen]
+            if names and names != here:
+                raise DataFormatError(
+                    "the candidate and the truth columns name different classes"
+                )
+            names = here
+        elif chosen:
+            column = _as_text(columns[chosen[0]])
+            where = f"column {chosen[0]!r}"
+            sep = find_separator(column, options.sep, where)
+            if role == "truth" and options.sep is None and sep == ",":
+                sep = None if options.task in ("pll", "multiclass") else sep
+            sets[role] = column, parse_sets(column, sep)
+            _check_header(chosen[0], columns, all_names(sets[role][1]))
+            if role == "truth":
+                _check_truth(*sets[role], options.task or meta.get("task"), where)
+    if options.truth is None and "truth" in sets and _plain(truth[0]) in _COORDINATES:
+        _check_coordinate(truth[0], sets, names)
+    names = target_names or names
+    occurring = all_names(*(parsed for _, parsed in sets.values()))
+    if names and not set(occurring) <= set(names):
+        odd = sorted(set(occurring) - set(names))
+        raise DataFormatError(f"{odd[0]!r} is no class of this table")
+    names = names or occurring
+    for role, (column, parsed) in sets.items():
+        matrices[role] = set_matrix(column, parsed, names, budget)
+    features = {k: v for k, v in columns.items() if k not in {*candidates, *truth}}
+    X, dropped = _features(features, budget, bool(meta.get("sparse")))
+    X = as_dtype(X, meta.get("dtype"))
+    note = ""
+    if dropped is not None:
+        note = f" Column {dropped!r} was taken as row numbers."
+    used = {
+        role: ", ".join(chosen[:3])
+        for role, chosen in (("candidates", candidates), ("truth", truth))
+        if chosen
+    }
+    return make_bunch(
+        X,
+        matrices.get("candidates"),
+        matrices.get("truth"),
+        target_names=list(names),
+        feature_names=[k for k in features if k != dropped]
+        if meta.get("feature_names", True)
+        else None,
+        task=options.task or meta.get("task"),
+        sparse=bool(meta["sparse"]) if "sparse" in meta else options.sparse,
+        descr=f"Read from {origin}: "
+        + ", ".join(f"{role} from {name!r}" for role, name in used.items())
+        + f".{note}",
+        key_argument="labels= (candidate sets) or truth=",
+        budget=budget,
+        variables=used,
+    )
+
+
+def _check_header(name: str, columns: dict[str, Column], labels: list[str]) -> None:
+    """Check that the first line was one of names: spectra have numbers there, too."""
+    own = {part.strip() for part in re.split(r"[|;,]", name)}
+    if own <= set(labels) and all(_is_number(c) for c in columns if c != name):
+        raise DataFormatError(
+            f"the first line holds numbers and the label {name!r} instead of names",
+            advice="Add a line with the names of the columns.",
+        )
+
+
+def _check_coordinate(
+    name: str, sets: dict[str, tuple[TextColumn, list[list[str]]]], names: list[str]
+) -> None:
+    """Check that a column which may be a feature holds candidates' labels."""
+    known = set(names)
+    if "candidates" in sets:
+        known |= set(all_names(sets["candidates"][1]))
+    odd = [label for label in all_names(sets["truth"][1]) if label not in known]
+    if known and odd:
+        raise AmbiguousDataError(
+            f"column {name!r} may hold true labels or a feature; {odd[0]!r} in it is "
+            "never a candidate",
+            advice="Name it with truth=, leave it out with ignore=, or rename it if it "
+            "is a feature.",
+        )
+
+
+def _check_truth(
+    column: TextColumn, sets: list[list[str]], task: str | None, where: str
+) -> None:
+    """Check that every row has its single true label."""
+    sizes = np.asarray([*(len(s) for s in sets), 0])[column.codes]
+    if task in ("pml", "multilabel") or sizes.max() > 1 or sizes.min() == 1:
+        return
+    rows = np.flatnonzero(sizes == 0)
+    raise DataFormatError(
+        f"{len(rows)} rows have no true label, the first is row {rows[0]}",
+        where=where,
+        advice="Leave the column out with ignore=, or these rows, or pass "
+        'task="multilabel" or "pml" if no label is meant.',
+    )
+
+
+def _mark(name: str) -> str:
+    for mark in (CANDIDATE_MARK, TRUTH_MARK):
+        if name.startswith(mark):
+            return mark
+    return ""
+
+
+def _marked(name: str) -> bool:
+    return bool(_mark(name))
+
+
+def _marked_columns(columns: dict[str, Column]) -> tuple[list[str], list[str]]:
+    return (
+        [c for c in columns if c.startswith(CANDIDATE_MARK)],
+        [c for c in columns if c.startswith(TRUTH_MARK)],
+    )
+
+
+def _given(
+    columns: dict[str, Column], value: str | int | Sequence[str] | None, argument: str
+) -> list[str]:
+    if value is None:
+        return []
+    if isinstance(value, int):
+        raise AmbiguousDataError(
+            "columns of a table are chosen by name", advice=f"Correct {argument}=."
+        )
+    chosen = [value] if isinstance(value, str) else list(value)
+    for name in chosen:
+        if name not in columns:
+            known = ", ".join(repr(c) for c in list(columns)[:10])
+            raise AmbiguousDataError(
+                f"there is no column {name!r}; columns are {known}",
+                advice=f"Correct {argument}=.",
+            )
+    return chosen
+
+
+def _label_columns(
+    columns: dict[str, Column], options: ReadOptions
+) -> tuple[list[str], list[str]]:
+    candidates = _given(columns, options.labels, "labels")
+    truth = _given(columns, options.truth, "truth")
+    free = [c for c in columns if c not in {*candidates, *truth}]
+    if not candidates:
+        candidates = [c for c in free if c.startswith(CANDIDATE_MARK)] or _named(
+            free, _CANDIDATES, "labels"
+        )
+    if not truth:
+        classes = [c for c in free if not _is_measured(columns[c])]
+        truth = [c for c in free if c.startswith(TRUTH_MARK)] or _named(
+            classes, _TRUTH, "truth"
+        )
+    truth = [c for c in truth if c not in candidates]
+    if options.task in ("multiclass", "multilabel") and not truth:
+        candidates, truth = [], candidates
+    if not candidates and not truth:
+        text = [c for c in free if isinstance(columns[c], TextColumn)]
+        if len(text) != 1:
+            found = f"{len(text)} columns hold text" if text else "no column holds text"
+            raise AmbiguousDataError(
+                f"no label column was recognised ({found})",
+                advice="Name it with labels= (candidate sets) or truth=.",
+            )
+        column = columns[text[0]]
+        assert isinstance(column, TextColumn)
+        if has_separator(column) and options.task not in ("multiclass", "multilabel"):
+            return text, []
+        return [], text
+    if not candidates and options.truth is None and options.task is None:
+        only = columns[truth[0]]
+        several = isinstance(only, TextColumn) and has_separator(only)
+        if several and not _marked(truth[0]):
+            raise AmbiguousDataError(
+                f"column {truth[0]!r} holds label sets, which may be candidates of "
+                "one unknown label or several relevant labels",
+                advice='Say with task="pll", "pml" or "multilabel" which; labels= '
+                "names a column of candidates.",
+            )
+    if not candidates and options.task in ("pll", "pml"):
+        return truth, []
+    return candidates, truth
+
+
+def _named(free: list[str], names: set[str], argument: str) -> list[str]:
+    found = [c for c in free if _plain(c) in names]
+    if len(found) > 1:
+        raise AmbiguousDataError(
+            f"columns {', '.join(map(repr, found))} could all be the labels",
+            advice=f"Choose with {argument}=.",
+        )
+    return found
+
+
+def _as_text(column: Column) -> TextColumn:
+    if isinstance(column, TextColumn):
+        return column
+    if column.dtype.kind == "f":
+        missing = np.isnan(column)
+        whole = np.isfinite(column) & (column == np.round(column))
+        if (whole | missing).all() and (np.abs(column[whole]) < 2**53).all():
+            kept = column[~missing].astype(np.int64)
+        else:
+            kept = column[~missing]
+    else:
+        missing, kept = np.zeros(len(column), dtype=bool), column
+    values, inverse = np.unique(kept, return_inverse=True)
+    codes = np.full(len(column), -1, dtype=np.int64)
+    codes[~missing] = inverse.reshape(-1)
+    return TextColumn(codes, [str(v) for v in values.tolist()])
+
+
+def _one_hot(
+    columns: dict[str, Column], chosen: list[str], budget: Budget
+) -> NDArray[np.bool_]:
+    rows = _length(columns)
+    budget.matrix(rows, len(chosen), 1, "the label matrix")
+    values = []
+    for name in chosen:
+        column = columns[name]
+        if isinstance(column, TextColumn):
+            raise DataFormatError(
+                "one-hot label columns must hold 0 and 1; found text",
+                where=f"column {name!r}",
+            )
+        values.append(column)
+    matrix = np.column_stack(values)
+    return binary_matrix(matrix, budget, "the label columns")
+
+
+def _length(columns: dict[str, Column]) -> int:
+    first = next(iter(columns.values()))
+    return len(first.codes) if isinstance(first, TextColumn) else len(first)
+
+
+def _first_text(name: str, column: Column) -> str:
+    """Say which value makes a column one of text, unless all of them are numbers."""
+    assert isinstance(column, TextColumn)
+    for code, value in enumerate(column.values):
+        if not _is_number(value) and value not in _MISSING:
+            row = int((column.codes == code).argmax())
+            return f" ({value[:40]!r} in row {row} of {name!r})"
+    return ""
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _features(
+    features: dict[str, Column], budget: Budget, sparse: bool
+) -> tuple[Any, str | None]:
+    """Return the data matrix and the name of the row-number column left out."""
+    dropped = next((c for c in features if c in ("", "__index_level_0__")), None)
+    numeric: list[NDArray[Any]] = []
+    text = []
+    for name, column in features.items():
+        if name == dropped:
+            continue
+        if isinstance(column, TextColumn):
+            text.append(name)
+        else:
+            numeric.append(column)
+    if text:
+        raise AmbiguousDataError(
+            f"columns {', '.join(map(repr, text[:5]))} hold text, not features"
+            + _first_text(text[0], features[text[0]]),
+            advice="Leave them out with ignore=, name the label columns with labels= "
+            "and truth=, or code them as numbers first, and missing ones as nothing.",
+        )
+    if not numeric:
+        raise DataFormatError("the table has no feature columns")
+    kinds = {c.dtype for c in numeric}
+    dtype = np.result_type(*kinds)
+    if dtype.kind == "b":
+        dtype = np.dtype(np.uint8)
+    rows = len(numeric[0])
+    budget.matrix(rows, len(numeric), dtype.itemsize, "the data matrix")
+    if len(numeric) < _WIDE and not sparse:
+        X = np.empty((rows, len(numeric)), dtype=dtype)
+        for start in range(0, rows, _BLOCK_ROWS):  # so that lines stay in the cache
+            part = slice(start, start + _BLOCK_ROWS)
+            for j, column in enumerate(numeric):
+                X[part, j] = column[part]
+        return X, dropped
+    builder = MatrixBuilder(len(numeric), rows, dtype)
+    step = max(1, BLOCK_BYTES // max(1, rows * dtype.itemsize))
+    for start in range(0, len(numeric), step):
+        block = np.stack(numeric[start : start + step]).astype(dtype, copy=False)
+        builder.add(block)
+    return builder.columns(), dropped

@@ -1,0 +1,93 @@
+"""The errors that reading, writing and fetching data can raise."""
+
+# SPDX-License-Identifier: BSD-3-Clause
+
+from __future__ import annotations
+
+import os
+
+__all__ = [
+    "AmbiguousDataError",
+    "DataError",
+    "DataFormatError",
+    "DataLimitError",
+    "DownloadError",
+]
+
+
+class DataError(ValueError):
+    """Base of everything that can be wrong with a data file.
+
+    Parameters
+    ----------
+    what : str
+        What was wrong and what was found.
+    path : path-like, default=None
+        The file.
+    where : str, default=""
+        The place in the file: a line, a variable, a column.
+    advice : str, default=""
+        What to do about it.
+
+    Examples
+    --------
+    >>> from partlearn.io import DataError
+    >>> raise DataError("no labels", path="a.csv", where="line 1", advice="Add some.")
+    Traceback (most recent call last):
+    ...
+    partlearn.io._errors.DataError: a.csv, line 1: no labels. Add some.
+    """
+
+    def __init__(
+        self,
+        what: str,
+        *,
+        path: str | os.PathLike[str] | None = None,
+        where: str = "",
+        advice: str = "",
+    ) -> None:
+        self.what = what
+        self.path = None if path is None else os.fspath(path)
+        self.where = where
+        self.advice = advice
+        super().__init__(what)
+
+    def __str__(self) -> str:
+        places = ", ".join(place for place in (self.path, self.where) if place)
+        text = f"{places}: {self.what}" if places else self.what
+        if not text.endswith((".", "?", "!")):
+            text += "."
+        return f"{text} {self.advice}" if self.advice else text
+
+    def at(self, path: str | os.PathLike[str]) -> DataError:
+        """Name the file, once, where it is known.
+
+        Parameters
+        ----------
+        path : path-like
+            The file.
+
+        Returns
+        -------
+        self : DataError
+            The same error.
+        """
+        if self.path is None:
+            self.path = os.fspath(path)
+        return self
+
+
+class DataFormatError(DataError):
+    """The content of a file breaks its format, or holds what no data set can."""
+
+
+class AmbiguousDataError(DataError):
+    """A file can be read in more than one way; the advice names the argument."""
+
+
+class DataLimitError(DataError):
+    """A file declares or expands to more than the limits allow."""
+
+
+class DownloadError(DataError):
+    """A file could not be fetched; the advice says where to put it by hand."""

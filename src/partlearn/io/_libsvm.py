@@ -1,0 +1,82 @@
+"""LIBSVM (SVMlight) files, with one or several labels per row."""
+
+# SPDX-License-Identifier: BSD-3-Clause
+
+from __future__ import annotations
+
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.datasets import load_svmlight_file
+from sklearn.utils import Bunch
+
+from partlearn.io._bunch import class_codes, make_bunch, one_hot
+from partlearn.io._errors import DataFormatError
+from partlearn.io._limits import Budget
+from partlearn.io._options import ReadOptions
+from partlearn.io._table import expand
+
+__all__ = ["read_libsvm"]
+
+_MAX_INDEX = 2**31 - 2
+_DAMAGE = (ValueError, OverflowError, IndexError, UnicodeError, TypeError, MemoryError)
+
+
+def _is_multilabel(data: bytes) -> bool:
+    """Whether some row lists labels, or has none."""
+    for line in BytesIO(data):
+        line = line.split(b"#", 1)[0]
+        if not line.strip():
+            continue
+        first = line.split(None, 1)[0]
+        if b"," in first or b":" in first:
+            return True
+    return False
+
+
+def read_libsvm(path: Path, options: ReadOptions, budget: Budget) -> Bunch:
+    """Read rows of ``label[,label...] column:value ...``."""
+    data = expand(path, budget)
+    several = _is_multilabel(data)
+    # One pair takes at least four characters and becomes 16 bytes.
+    budget.charge(4 * len(data), "the data matrix")
+    try:
+        X, y = load_svmlight_file(BytesIO(data), multilabel=several)
+    except _DAMAGE as error:
+        raise DataFormatError(f"the rows cannot be read ({error})") from error
+    if not X.shape[0]:
+        raise DataFormatError("the file has no rows")
+    if X.shape[1] > _MAX_INDEX:
+        raise DataFormatError(f"column {X.shape[1]:,} is out of range")
+    labels: Any
+    labels, names = _label_matrix(y, budget) if several else class_codes(y, "labels")
+    as_candidates = options.task in ("pll", "pml")
+    if as_candidates and labels.ndim == 1:
+        labels = one_hot(labels, len(names), budget)
+    return make_bunch(
+        X,
+        labels if as_candidates else None,
+        None if as_candidates else labels,
+        target_names=names,
+        feature_names=None,
+        task=options.task,
+        sparse=options.sparse,
+        descr="Read from a LIBSVM file.",
+        key_argument="task=",
+        budget=budget,
+    )
+
+
+def _label_matrix(
+    rows: list[Any], budget: Budget
+) -> tuple[NDArray[np.bool_], list[str]]:
+    counts = [len(row) for row in rows]
+    flat = np.asarray([label for row in rows for label in row], dtype=np.float64)
+    codes, names = class_codes(flat, "labels")
+    budget.matrix(len(rows), len(names), 1, "the label matrix")
+    Y = np.zeros((len(rows), len(names)), dtype=bool)
+    Y[np.repeat(np.arange(len(rows)), counts), codes] = True
+    return Y, names

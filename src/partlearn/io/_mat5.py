@@ -1,0 +1,385 @@
+"""MATLAB files of level 5 (versions 5 to 7), read within limits.
+
+``scipy.io.loadmat`` believes the sizes that a file declares, decompresses variables
+whole and, on damaged files, raises whatever the broken bytes lead to. This reader
+checks each size against the bytes that are there before it allocates, and expands
+compressed matrices block by block, so that a mostly zero matrix never exists dense.
+
+Format: "MAT-File Format", The MathWorks.
+"""
+
+# SPDX-License-Identifier: BSD-3-Clause
+
+from __future__ import annotations
+
+import struct
+import zlib
+from typing import Any, BinaryIO
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from partlearn.io._errors import DataFormatError, DataLimitError
+from partlearn.io._limits import Budget
+from partlearn.io._matrix import BLOCK_BYTES, MatrixBuilder
+
+__all__ = ["read_mat5"]
+
+_TYPES = {
+    1: "i1",
+    2: "u1",
+    3: "i2",
+    4: "u2",
+    5: "i4",
+    6: "u4",
+    7: "f4",
+    9: "f8",
+    12: "i8",
+    13: "u8",
+    16: "u1",
+    17: "u2",
+    18: "u4",
+}
+_TEXT = {16: "utf-8", 17: "utf-16", 18: "utf-32"}
+_MATRIX, _COMPRESSED = 14, 15
+_CELL, _STRUCT, _OBJECT, _CHAR, _SPARSE = 1, 2, 3, 4, 5
+_NUMERIC = range(6, 16)
+_PER_OBJECT = 512  # rough cost in memory of one cell or field
+
+
+class _Stream:
+    """Bytes of one element, plain or compressed, that end where they should."""
+
+    def __init__(self, file: BinaryIO, length: int, compressed: bool) -> None:
+        self.file, self.stored = file, length
+        self.unread = length
+        self.position = 0  # bytes handed out so far
+        self.inflate = zlib.decompressobj() if compressed else None
+        self.tail = b""
+
+    def read(self, n: int) -> bytes:
+        self.position += n
+        if self.inflate is None:
+            return self._plain(n)
+        out = bytearray()
+        while len(out) < n:
+            if not self.tail and not self.inflate.eof:
+                self.tail = self._plain(min(self.unread, BLOCK_BYTES), exact=False)
+            piece = self.inflate.decompress(self.tail, n - len(out))
+            starved = not self.tail
+            self.tail = self.inflate.unconsumed_tail
+            out += piece
+            if not piece and (starved or self.inflate.eof):
+                raise DataFormatError("the compressed data end too early")
+        return bytes(out)
+
+    def _plain(self, n: int, exact: bool = True) -> bytes:
+        if n > self.unread:
+            raise DataFormatError("an element is longer than what contains it")
+        data = self.file.read(n)
+        if exact and len(data) < n:
+            raise DataFormatError("the file ends too early")
+        self.unread -= n
+        return data
+
+    def skip(self, n: int) -> None:
+        while n > 0:
+            n -= len(self.read(min(n, BLOCK_BYTES)))
+
+    def finish(self) -> None:
+        """Reach the end of compressed data, where their checksum stands."""
+        spare = 64
+        while self.inflate is not None and not self.inflate.eof:
+            data = self.tail or self._plain(min(self.unread, BLOCK_BYTES), exact=False)
+            spare -= len(self.inflate.decompress(data, spare))
+            self.tail = self.inflate.unconsumed_tail
+            if spare <= 0 or not data:
+                raise DataFormatError("the compressed data do not end as they should")
+
+    @property
+    def capacity(self) -> int:
+        """Upper bound of the bytes that can still come."""
+        return self.unread if self.inflate is None else 2**63
+
+
+class _Reader:
+    def __init__(self, stream: _Stream, order: str, budget: Budget) -> None:
+        self.stream, self.order, self.budget = stream, order, budget
+
+    def tag(self) -> tuple[int, int, bytes | None]:
+        """Type, length, and the content itself when it fits into the tag."""
+        head = self.stream.read(8)
+        kind, length = struct.unpack(self.order + "II", head)
+        if kind >> 16:  # small element: the length shares the word of the type
+            length, kind = kind >> 16, kind & 0xFFFF
+            if length > 4:
+                raise DataFormatError("a small element is longer than four bytes")
+            return kind, length, head[4 : 4 + length]
+        return kind, length, None
+
+    def content(self, limit: int, what: str) -> tuple[int, bytes]:
+        """Return a whole small element such as the dimensions or the name."""
+        kind, length, data = self.tag()
+        if data is None:
+            if length > limit:
+                raise DataFormatError(f"{what} of {length:,} bytes is too long")
+            data = self.stream.read(length)
+            self.stream.skip(-length % 8)
+        return kind, data
+
+    def numbers(self, limit: int, what: str) -> NDArray[Any]:
+        kind, data = self.content(limit, what)
+        dtype = self.dtype(kind, what)
+        if len(data) % dtype.itemsize:
+            raise DataFormatError(f"{what} is not a whole number of values")
+        return np.frombuffer(data, dtype=dtype).astype(dtype.newbyteorder("="))
+
+    def dtype(self, kind: int, what: str) -> np.dtype[Any]:
+        if kind not in _TYPES:
+            raise DataFormatError(f"{what} has the unknown data type {kind}")
+        return np.dtype(self.order + _TYPES[kind])
+
+    def variable(self) -> tuple[str, Any]:
+        kind, length, _ = self.tag()
+        if kind != _MATRIX:
+            raise DataFormatError(f"expected a variable, found an element {kind}")
+        found = self.matrix(length, 0)
+        self.stream.finish()
+        return found
+
+    def matrix(self, length: int, depth: int) -> tuple[str, Any]:
+        """One variable, cell or field: its name and its value."""
+        if length == 0:
+            return "", np.empty((0, 0))
+        if depth > self.budget.limits.max_depth:
+            raise DataLimitError(
+                "structs and cells are nested too deeply",
+                advice="If the file is trusted, pass limits=Limits(max_depth=...).",
+            )
+        if length > self.stream.capacity:
+            raise DataFormatError("a variable is longer than the file")
+        end = self.stream.position + length
+        name, value = self.matrix_content(depth)
+        if self.stream.position > end:
+            raise DataFormatError("the parts of a variable are longer than the whole")
+        if value is None or depth:  # the outermost length is followed by a seek
+            self.budget.charge(end - self.stream.position, "a skipped element")
+            self.stream.skip(end - self.stream.position)
+        return name, value
+
+    def matrix_content(self, depth: int) -> tuple[str, Any]:
+        flags = self.numbers(16, "array flags")
+        if len(flags) != 2:
+            raise DataFormatError("the array flags are damaged")
+        word = int(flags[0])
+        mclass, logical, is_complex = word & 0xFF, bool(word & 0x200), word & 0x800
+        if mclass not in range(_CELL, 16):
+            # Function handles and new-style objects hold no data for us.
+            return "", None
+        dims = tuple(int(n) for n in self.numbers(256, "dimensions"))
+        if len(dims) < 2 or any(n < 0 for n in dims):
+            raise DataFormatError(f"impossible dimensions {dims}")
+        name = self.content(4096, "name")[1].decode("latin-1")
+        where = f"variable {name!r}" if name else "a cell or field"
+        if is_complex:
+            raise DataFormatError(f"{where} holds complex numbers")
+        if mclass == _CHAR:
+            return name, self.text(dims, where)
+        if mclass == _SPARSE:
+            return name, self.sparse(dims, logical, where)
+        if mclass in _NUMERIC:
+            return name, self.array(dims, logical, where)
+        return name, self.children(mclass, dims, depth, where)
+
+    def count(self, dims: tuple[int, ...], cost: int, where: str) -> int:
+        total = 1
+        for n in dims:
+            total *= n
+        self.budget.charge(total * cost, where)
+        return total
+
+    def children(
+        self, mclass: int, dims: tuple[int, ...], depth: int, where: str
+    ) -> Any:
+        if mclass == _OBJECT:
+            self.content(4096, "class name")
+        if mclass == _CELL:
+            total = self.count(dims, _PER_OBJECT, where)
+            return [self.child(depth) for _ in range(total)]
+        width = self.numbers(8, "length of field names")
+        if len(width) != 1 or not 0 < width[0] <= 4096:
+            raise DataFormatError(f"{where} has damaged field names")
+        names = self.content(2**20, "field names")[1]
+        step = int(width[0])
+        fields = [
+            names[i : i + step].split(b"\0")[0].decode("latin-1")
+            for i in range(0, len(names), step)
+        ]
+        total = self.count((*dims, max(1, len(fields))), _PER_OBJECT, where)
+        total //= max(1, len(fields))
+        structs = [{f: self.child(depth) for f in fields} for _ in range(total)]
+        return structs[0] if len(structs) == 1 else structs
+
+    def child(self, depth: int) -> Any:
+        kind, length, _ = self.tag()
+        if kind != _MATRIX:
+            raise DataFormatError(f"expected a cell or field, found an element {kind}")
+        return self.matrix(length, depth + 1)[1]
+
+    def text(self, dims: tuple[int, ...], where: str) -> list[str] | str:
+        size = self.count(dims, 4, where)
+        kind, data = self.content(max(8, 4 * size), where)
+        if kind in _TEXT:
+            code = _TEXT[kind]
+            if kind != 16:
+                code += "-le" if self.order == "<" else "-be"
+            characters = data.decode(code, "replace")
+        else:
+            dtype = self.dtype(kind, where)
+            data = data[: len(data) - len(data) % dtype.itemsize]
+            codes = np.frombuffer(data, dtype=dtype)
+            characters = "".join(
+                chr(int(c)) if 0 <= c < 0x110000 else "?" for c in codes
+            )
+        rows = dims[0]
+        if rows <= 1:
+            return characters
+        lines = [characters[i::rows].rstrip("\0 ") for i in range(rows)]
+        return lines
+
+    def data(self, total: int | None, where: str) -> tuple[np.dtype[Any], int, Any]:
+        """Tag of a data element, checked against the shape and the limits."""
+        kind, length, small = self.tag()
+        dtype = self.dtype(kind, where)
+        if length % dtype.itemsize or (
+            total is not None and length != total * dtype.itemsize
+        ):
+            raise DataFormatError(
+                f"{where} has {length:,} bytes of data, which do not fit its shape"
+            )
+        if small is None and length > self.stream.capacity:
+            raise DataFormatError(f"{where} is longer than the file")
+        self.budget.plausible(length, self.stream.stored, where)
+        self.budget.charge(length, where)
+        return dtype, length, small
+
+    def vector(self, where: str) -> NDArray[Any]:
+        dtype, length, small = self.data(None, where)
+        if small is None:
+            small = self.stream.read(length)
+            self.stream.skip(-length % 8)
+        return np.frombuffer(small, dtype=dtype).astype(dtype.newbyteorder("="))
+
+    def array(self, dims: tuple[int, ...], logical: bool, where: str) -> Any:
+        total = 1
+        for n in dims:
+            total *= n
+        dtype, length, small = self.data(total, where)
+        native = np.dtype(bool) if logical else dtype.newbyteorder("=")
+        rows = dims[0]
+        lines = total // rows if rows else 0
+        if not total:
+            return np.empty(dims, dtype=native)
+        builder = MatrixBuilder(lines, rows, native)
+        step = max(1, BLOCK_BYTES // (rows * dtype.itemsize))
+        for start in range(0, lines, step):
+            size = min(step, lines - start) * rows * dtype.itemsize
+            raw = self.stream.read(size) if small is None else small
+            block = np.frombuffer(raw, dtype=dtype).reshape(-1, rows)
+            builder.add((block != 0) if logical else block)
+        if small is None:
+            self.stream.skip(-length % 8)
+        matrix = builder.columns()
+        if len(dims) == 2:
+            return matrix
+        dense = matrix.toarray() if sp.issparse(matrix) else matrix
+        return dense.reshape(dims, order="F")
+
+    def sparse(self, dims: tuple[int, ...], logical: bool, where: str) -> Any:
+        if len(dims) != 2:
+            raise DataFormatError(f"{where} is sparse but not a matrix")
+        index, pointer = self.vector(where), self.vector(where)
+        values = self.vector(where)
+        return compressed_columns(index, pointer, values, dims, logical, where)
+
+
+def compressed_columns(
+    index: NDArray[Any],
+    pointer: NDArray[Any],
+    values: NDArray[Any],
+    shape: tuple[int, ...],
+    logical: bool,
+    where: str,
+) -> Any:
+    """Return a CSC matrix from MATLAB's three vectors, after checking every index."""
+    m, n = shape
+    if max(m, n) >= 2**31:
+        raise DataFormatError(f"{where} declares impossible dimensions {shape}")
+    if index.dtype.kind not in "iu" or pointer.dtype.kind not in "iu":
+        raise DataFormatError(f"{where} has indices that are not integers")
+    if len(pointer) != n + 1:
+        raise DataFormatError(f"{where} has {len(pointer)} pointers for {n} columns")
+    pointer = pointer.astype(np.int64)
+    nnz = int(pointer[-1])
+    if pointer[0] != 0 or (np.diff(pointer) < 0).any():
+        raise DataFormatError(f"{where} has column pointers out of order")
+    if nnz > len(index) or nnz > len(values):
+        raise DataFormatError(f"{where} has fewer values than its pointers say")
+    index, values = index[:nnz], values[:nnz]
+    if nnz and not (int(index.min()) >= 0 and int(index.max()) < m):
+        raise DataFormatError(f"{where} has row indices outside 0..{m - 1}")
+    if logical:
+        values = values != 0
+    matrix = sp.csc_array(
+        (values, index.astype(np.int32), pointer.astype(np.int32)), shape=(m, n)
+    )
+    matrix.sum_duplicates()
+    return matrix
+
+
+def read_mat5(file: BinaryIO, budget: Budget) -> dict[str, Any]:
+    """Read all variables of an open file.
+
+    Numeric matrices come as ndarray or, when mostly zero, CSC; sparse ones as CSC;
+    text as str or list of str; cells as lists; structs as dicts; anything else is
+    left out. Values keep the type they are stored in.
+    """
+    head = file.read(128)
+    if len(head) < 128:
+        raise DataFormatError("the file is shorter than a MATLAB header")
+    if head[126:128] not in (b"IM", b"MI"):
+        raise DataFormatError(
+            "this is not a MATLAB file of version 5 to 7.3",
+            advice='Files of version 4 can be saved again with save(..., "-v7").',
+        )
+    order = "<" if head[126:128] == b"IM" else ">"
+    left = budget.stored - 128
+    variables: dict[str, Any] = {}
+    while left > 0:
+        tag = file.read(8)
+        if len(tag) < 8:
+            if tag.strip(b"\0"):
+                raise DataFormatError("the file ends inside a tag")
+            break
+        kind, length = struct.unpack(order + "II", tag)
+        left -= 8
+        if length > left:
+            raise DataFormatError(
+                f"a variable declares {length:,} bytes, {left:,} are left in the file"
+            )
+        budget.charge(_PER_OBJECT, "a variable")
+        after = file.tell() + length
+        if kind in (_MATRIX, _COMPRESSED):
+            reader = _Reader(_Stream(file, length, kind == _COMPRESSED), order, budget)
+            try:
+                name, value = (
+                    reader.matrix(length, 0) if kind == _MATRIX else reader.variable()
+                )
+            except zlib.error as error:
+                raise DataFormatError("compressed data are damaged") from error
+            if name and value is not None:
+                variables[name] = value
+        file.seek(after)
+        left -= length
+    return variables

@@ -1,0 +1,178 @@
+"""NumPy archives, read without pickle and within limits."""
+
+# SPDX-License-Identifier: BSD-3-Clause
+
+from __future__ import annotations
+
+import json
+import struct
+import tokenize
+import zipfile
+import zlib
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.lib import format as npy
+from numpy.typing import NDArray
+
+from partlearn.io._errors import DataError, DataFormatError
+from partlearn.io._limits import Budget
+from partlearn.io._matrix import BLOCK_BYTES, MatrixBuilder
+
+__all__ = ["csr_parts", "read_npz"]
+
+_MAX_MEMBERS = 10_000
+_DAMAGE = (
+    zipfile.BadZipFile,
+    zipfile.LargeZipFile,
+    zlib.error,
+    struct.error,
+    EOFError,
+    OSError,
+    RuntimeError,  # encrypted members
+    NotImplementedError,  # unknown versions of the zip format
+    UnicodeError,
+    OverflowError,
+    IndexError,
+    TypeError,
+    SyntaxError,
+    tokenize.TokenError,
+    ValueError,
+)
+
+
+def read_npz(path: Path, budget: Budget) -> dict[str, Any]:
+    """Read all arrays: ndarray, or CSR when mostly zero; text stays text."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            members = archive.infolist()
+            if len(members) > _MAX_MEMBERS:
+                raise DataFormatError(f"{len(members):,} arrays are too many")
+            out: dict[str, Any] = {}
+            for member in members:
+                name = member.filename.removesuffix(".npy")
+                _check_member(member, budget)
+                with archive.open(member) as stream:
+                    out[name] = _array(stream, member, name, budget)  # type: ignore[arg-type]
+    except DataError:
+        raise
+    except _DAMAGE as error:
+        raise DataFormatError(f"the archive is damaged ({error})") from error
+    return out
+
+
+def _check_member(member: zipfile.ZipInfo, budget: Budget) -> None:
+    where = f"array {member.filename!r}"
+    if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        raise DataFormatError(f"{where} uses a compression that NumPy does not write")
+    budget.plausible(member.file_size, min(member.compress_size, budget.stored), where)
+    budget.charge(member.file_size, where)
+
+
+def _array(stream: BinaryIO, member: zipfile.ZipInfo, name: str, budget: Budget) -> Any:
+    where = f"array {name!r}"
+    version = npy.read_magic(stream)
+    if version == (1, 0):
+        shape, fortran, dtype = npy.read_array_header_1_0(stream)
+    elif version == (2, 0):
+        shape, fortran, dtype = npy.read_array_header_2_0(stream)
+    else:
+        raise DataFormatError(f"{where} has the unknown version {version}")
+    if dtype.hasobject:
+        raise DataFormatError(
+            f"{where} holds Python objects, which only pickle can read",
+            advice="Objects are never loaded; save plain numbers or text instead.",
+        )
+    if dtype.kind not in "biufUS" or not dtype.itemsize:
+        raise DataFormatError(f"{where} has the type {dtype}, which is no data")
+    total = dtype.itemsize
+    for n in shape:
+        if n < 0:
+            raise DataFormatError(f"{where} has a negative dimension")
+        total *= n
+    if total > member.file_size:
+        raise DataFormatError(
+            f"{where} declares {total:,} bytes, the archive holds {member.file_size:,}"
+        )
+    native = dtype.newbyteorder("=")
+    if dtype.kind in "US" or len(shape) != 2 or not total:
+        data = np.frombuffer(_exactly(stream, total, where), dtype=dtype)
+        array = data.astype(native).reshape(shape, order="F" if fortran else "C")
+        _drain(stream, where)
+        return _as_text(array) if dtype.kind in "US" else array
+    lines, length = shape[::-1] if fortran else shape
+    builder = MatrixBuilder(lines, length, native)
+    step = max(1, BLOCK_BYTES // (length * dtype.itemsize))
+    for start in range(0, lines, step):
+        size = min(step, lines - start) * length * dtype.itemsize
+        block = np.frombuffer(_exactly(stream, size, where), dtype=dtype)
+        builder.add(block.reshape(-1, length))
+    _drain(stream, where)
+    return builder.columns() if fortran else builder.rows()
+
+
+def _exactly(stream: BinaryIO, n: int, where: str) -> bytes:
+    data = stream.read(n)
+    if len(data) < n:
+        raise DataFormatError(f"{where} ends too early")
+    return data
+
+
+def _drain(stream: BinaryIO, where: str) -> None:
+    """Reach the end of a member, where zipfile compares the checksum."""
+    if stream.read(1):
+        raise DataFormatError(f"{where} is longer than its shape says")
+
+
+def _as_text(array: NDArray[Any]) -> str | list[str]:
+    lines = [
+        line.decode("utf-8", "replace") if isinstance(line, bytes) else str(line)
+        for line in array.ravel().tolist()
+    ]
+    return lines[0] if array.ndim == 0 else lines
+
+
+def csr_parts(arrays: dict[str, Any]) -> dict[str, Any]:
+    """Join ``X_data, X_indices, X_indptr, X_shape`` into one sparse ``X``."""
+    keys = ["X_data", "X_indices", "X_indptr", "X_shape"]
+    if not all(key in arrays for key in keys):
+        return arrays
+    out = {key: value for key, value in arrays.items() if key not in keys}
+    values, index, pointer, shape = (_vector(arrays[key], key) for key in keys)
+    if len(shape) != 2 or (shape < 0).any() or (shape >= 2**31).any():
+        raise DataFormatError("X_shape must be two numbers of rows and columns")
+    m, d = (int(n) for n in shape)
+    pointer = pointer.astype(np.int64)
+    if len(pointer) != m + 1 or pointer[0] != 0 or (np.diff(pointer) < 0).any():
+        raise DataFormatError(f"X_indptr does not describe {m} rows")
+    if pointer[-1] != len(index) or len(index) != len(values):
+        raise DataFormatError("X_data, X_indices and X_indptr disagree in length")
+    if len(index) and not (int(index.min()) >= 0 and int(index.max()) < d):
+        raise DataFormatError(f"X_indices has values outside 0..{d - 1}")
+    kind = np.int32 if len(index) < 2**31 else np.int64
+    X = sp.csr_array((values, index.astype(kind), pointer.astype(kind)), shape=(m, d))
+    X.sum_duplicates()
+    out["X"] = X
+    return out
+
+
+def _vector(value: Any, key: str) -> NDArray[Any]:
+    if not isinstance(value, np.ndarray) or value.ndim != 1:
+        raise DataFormatError(f"{key} must be a vector of numbers")
+    if key != "X_data" and value.dtype.kind not in "iu":
+        raise DataFormatError(f"{key} must hold integers; found {value.dtype}")
+    return value
+
+
+def parse_meta(arrays: dict[str, Any]) -> dict[str, Any]:
+    """Return the JSON text of ``meta``, or nothing."""
+    text = arrays.get("meta")
+    if not isinstance(text, str):
+        return {}
+    try:
+        meta = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise DataFormatError("the meta text is not JSON", where="meta") from error
+    return meta if isinstance(meta, dict) else {}

@@ -1,0 +1,271 @@
+"""One function that reads every format."""
+
+# SPDX-License-Identifier: BSD-3-Clause
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from sklearn.utils import Bunch
+
+from partlearn.io._errors import AmbiguousDataError, DataError, DataLimitError
+from partlearn.io._limits import Budget, Limits
+from partlearn.io._matrix import Sparse, as_dtype
+from partlearn.io._options import TASKS, Direction, ReadOptions, Task
+
+__all__ = ["FORMATS", "format_of", "read"]
+
+_HDF5 = b"\x89HDF\r\n\x1a\n"
+
+
+def _read_mat(path: Path, options: ReadOptions, budget: Budget) -> Bunch:
+    from partlearn.io._mat5 import read_mat5
+    from partlearn.io._mat73 import read_hdf5
+
+    with path.open("rb") as file:
+        head = file.read(520)
+        hdf5 = head[:8] == _HDF5 or head[512:520] == _HDF5
+        if not hdf5:
+            file.seek(0)
+            variables = read_mat5(file, budget)
+    if hdf5:
+        variables = read_hdf5(path, budget)
+    origin = "a MATLAB 7.3 (HDF5) file" if hdf5 else "a MATLAB file"
+    meta = {
+        key.removeprefix("partlearn_"): value
+        for key, value in variables.items()
+        if key.startswith("partlearn_")
+    }
+    return _own(variables, options, budget, meta, origin, True, "columns")
+
+
+def _read_npz(path: Path, options: ReadOptions, budget: Budget) -> Bunch:
+    from partlearn.io._npz import csr_parts, parse_meta, read_npz
+
+    arrays = csr_parts(read_npz(path, budget))
+    meta = parse_meta(arrays)
+    notes = "".join(
+        f"\n{key}: {meta[key]}" for key in ("source", "licence", "note") if key in meta
+    )
+    return _own(arrays, options, budget, meta, "a NumPy archive", False, "rows", notes)
+
+
+def _own(
+    variables: dict[str, Any],
+    options: ReadOptions,
+    budget: Budget,
+    meta: dict[str, Any],
+    origin: str,
+    one_based: bool,
+    label_way: Direction,
+    notes: str = "",
+) -> Bunch:
+    """Assemble; a file of our own writing says how its matrices lie."""
+    from partlearn.io._variables import assemble
+
+    task = meta["task"] if meta.get("task") in TASKS else None
+    own = task is not None and "sparse" in meta
+    if own:
+        flag = meta["sparse"]
+        sparse = bool(flag.any() if hasattr(flag, "any") else flag)
+        options = replace(
+            options,
+            orientation=options.orientation or "rows",
+            label_orientation=options.label_orientation or label_way,
+            sparse=sparse if options.sparse == "auto" else options.sparse,
+        )
+    bunch = assemble(
+        variables,
+        options,
+        budget,
+        origin=origin,
+        one_based=one_based,
+        notes=notes,
+        task=task,
+    )
+    if own:
+        bunch.data = as_dtype(bunch.data, meta.get("dtype"))
+    return bunch
+
+
+Reader = Callable[[Path, ReadOptions, Budget], Bunch]
+
+
+def _lazily(module: str, name: str) -> Reader:
+    """Return a reader imported when it is first used."""
+
+    def reader(path: Path, options: ReadOptions, budget: Budget) -> Bunch:
+        found: Reader = getattr(import_module(f"partlearn.io.{module}"), name)
+        return found(path, options, budget)
+
+    return reader
+
+
+FORMATS: dict[str, Reader] = {
+    "mat": _read_mat,
+    "npz": _read_npz,
+    "csv": _lazily("_table", "read_csv"),
+    "parquet": _lazily("_table", "read_parquet"),
+    "arrow": _lazily("_table", "read_arrow"),
+    "arff": _lazily("_arff", "read_arff"),
+    "libsvm": _lazily("_libsvm", "read_libsvm"),
+}
+_SUFFIXES = {
+    ".mat": "mat",
+    ".h5": "mat",
+    ".hdf5": "mat",
+    ".npz": "npz",
+    ".csv": "csv",
+    ".tsv": "csv",
+    ".tab": "csv",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".arrow": "arrow",
+    ".feather": "arrow",
+    ".arff": "arff",
+    ".libsvm": "libsvm",
+    ".svmlight": "libsvm",
+    ".svm": "libsvm",
+}
+
+
+def format_of(path: Path, format: str | None) -> str:
+    """Return the format by name, or by the end of the file's name."""
+    if format is not None:
+        if format not in FORMATS:
+            words = ", ".join(FORMATS)
+            raise ValueError(f"`format` must be one of {words}; got {format!r}.")
+        return format
+    suffix = Path(path.name.removesuffix(".gz")).suffix.lower()
+    if suffix not in _SUFFIXES:
+        raise AmbiguousDataError(
+            f"the name does not tell the format (known: {', '.join(_SUFFIXES)})",
+            path=path,
+            advice=f"Say it with format=, one of {', '.join(FORMATS)}.",
+        )
+    return _SUFFIXES[suffix]
+
+
+def read(
+    path: str | os.PathLike[str],
+    *,
+    format: str | None = None,
+    task: Task | None = None,
+    labels: str | int | Sequence[str] | None = None,
+    truth: str | Sequence[str] | None = None,
+    sep: str | None = None,
+    ignore: Sequence[str] = (),
+    data_key: str | None = None,
+    candidates_key: str | None = None,
+    truth_key: str | None = None,
+    orientation: Direction | None = None,
+    label_orientation: Direction | None = None,
+    fold: int | None = None,
+    sparse: Sparse = "auto",
+    limits: Limits | None = None,
+) -> Bunch:
+    r"""Read a data set in any of the formats of this community.
+
+    The parts of a file and their orientation are found by name, shape and content.
+    What a file leaves open raises :class:`AmbiguousDataError`, whose message names
+    the argument that settles it; so most files need no argument at all.
+
+    Parameters
+    ----------
+    path : path-like
+        The file: MATLAB (``.mat``, versions 5 to 7.3), ``.npz``, CSV or TSV, Parquet,
+        Arrow, ARFF (with Mulan's XML or MEKA's ``-C``) or LIBSVM. Text files may be
+        compressed by gzip (``.gz``).
+    format : str, default=None
+        ``"mat"``, ``"npz"``, ``"csv"``, ``"parquet"``, ``"arrow"``, ``"arff"`` or
+        ``"libsvm"``; by default the end of the name tells.
+    task : {"pll", "pml", "multiclass", "multilabel"}, default=None
+        What the labels are, where the file does not tell. With ``"multiclass"`` or
+        ``"multilabel"`` candidate sets are left out; with ``"pll"`` or ``"pml"`` the
+        label sets of ARFF, LIBSVM and tables are candidate sets.
+    labels : str, int or list of str, default=None
+        Tables: the column of candidate sets, or the list of one-hot columns. ARFF:
+        names of the label attributes, their number (first: 6, last: -6), or the path
+        of Mulan's XML.
+    truth : str or list of str, default=None
+        Tables: the column of true labels, or the list of one-hot columns.
+    sep : str, default=None
+        What separates labels in a column; ``|``, ``;`` and ``,`` are recognised.
+    ignore : list of str, default=()
+        Columns or attributes to leave out.
+    data_key, candidates_key, truth_key : str, default=None
+        MATLAB and npz: the variables; fields of structs are written ``"a.b"``.
+    orientation, label_orientation : {"rows", "columns"}, default=None
+        MATLAB and npz: where one sample is, in the data and in the label matrices.
+    fold : int, default=None
+        MATLAB: which fold, from 0, when the data come in folds.
+    sparse : bool or "auto", default="auto"
+        Whether `data` is a CSR array. By default it is when the file holds it so, or
+        when fewer than a tenth of the values are non-zero, and it has 100 columns or
+        more.
+    limits : Limits, default=None
+        How much a file may expand to.
+
+    Returns
+    -------
+    bunch : :class:`~sklearn.utils.Bunch`
+        ``data`` (ndarray or CSR, in the type the file stores), ``candidates`` (bool,
+        samples by classes, or None), ``truth`` (class numbers, a bool matrix for
+        several labels, or None), ``feature_names`` (list or None), ``target_names``
+        (list), ``task``, ``DESCR``, ``variables`` (what was found under which name).
+        Files with a separate test part add ``test``, another Bunch; files that bring
+        their splits add ``folds``, a list of (train, test) row numbers.
+
+    Raises
+    ------
+    DataFormatError
+        If the content is damaged or is no data set.
+    AmbiguousDataError
+        If the file can be read in more than one way.
+    DataLimitError
+        If the file declares or expands to more than `limits` allow.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> from partlearn.io import read
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "pets.csv")
+    ...     _ = path.write_text("weight,candidates\n4,cat|dog\n30,dog\n")
+    ...     pets = read(path)
+    >>> pets.task, pets.target_names
+    ('pll', ['cat', 'dog'])
+    >>> pets.candidates.astype(int)
+    array([[1, 1],
+           [0, 1]])
+    """
+    source = Path(path)
+    options = ReadOptions(
+        task=task,
+        labels=labels,
+        truth=truth,
+        sep=sep,
+        ignore=tuple(ignore),
+        data_key=data_key,
+        candidates_key=candidates_key,
+        truth_key=truth_key,
+        orientation=orientation,
+        label_orientation=label_orientation,
+        fold=fold,
+        sparse=sparse,
+    )
+    reader = FORMATS[format_of(source, format)]
+    budget = Budget(limits or Limits(), source.stat().st_size)
+    try:
+        return reader(source, options, budget)
+    except DataError as error:
+        raise error.at(source) from error.__cause__
+    except (MemoryError, RecursionError) as error:
+        raise DataLimitError(
+            "the file asks for more memory than there is", path=source
+        ) from error

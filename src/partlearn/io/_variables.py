@@ -1,0 +1,552 @@
+"""Which variable of a file is what, and which way round it lies.
+
+The names and layouts are those met in public data: see the table of schemas in the
+user guide. What a file leaves open is an error that names the argument to settle it.
+"""
+
+# SPDX-License-Identifier: BSD-3-Clause
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.utils import Bunch
+
+from partlearn.io._bunch import (
+    binary_matrix,
+    class_codes,
+    make_bunch,
+    sort_names,
+)
+from partlearn.io._errors import AmbiguousDataError, DataFormatError
+from partlearn.io._folds import find_folds
+from partlearn.io._limits import Budget
+from partlearn.io._options import Direction, ReadOptions
+
+__all__ = ["assemble"]
+
+_DATA = {"data", "features", "feature", "x", "fea", "partialdata", "inputs"}
+_CANDIDATES = {
+    "partialtarget",
+    "partialtargets",
+    "partiallabel",
+    "partiallabels",
+    "candidatelabel",
+    "candidatelabels",
+    "candidates",
+    "candidateset",
+    "candidatesets",
+    "plabel",
+    "plabels",
+    "ptarget",
+    "ptargets",
+    "yp",
+    "s",
+    "partialy",
+}
+_TRUTH = {
+    "target",
+    "targets",
+    "logitlabel",
+    "logitlabels",
+    "label",
+    "labels",
+    "y",
+    "gnd",
+    "truth",
+    "groundtruth",
+    "truelabel",
+    "truelabels",
+}
+_FEATURE_NAMES = {"featurenames", "featurename", "attributenames"}
+_LABEL_NAMES = {"labelnames", "labelname", "targetnames", "classnames", "classes"}
+Ways = tuple[Direction, Direction]
+_ARGUMENTS = {"data": "data_key", "candidates": "candidates_key", "truth": "truth_key"}
+
+
+@dataclass
+class _Found:
+    """The variables that play a part, by role."""
+
+    data: Any
+    candidates: Any = None
+    truth: Any = None
+    names: dict[str, str] | None = None
+
+
+def _plain(name: str) -> str:
+    """``"lost.Partial_Target"`` and ``"partialTarget"`` are the same name."""
+    return name.rsplit(".", 1)[-1].replace("_", "").replace("-", "").lower()
+
+
+def _flat(variables: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """Variables and the fields of structs, under dotted names."""
+    for name, value in variables.items():
+        if isinstance(value, dict):
+            yield from _flat(value, f"{prefix}{name}.")
+        else:
+            yield prefix + name, value
+
+
+def _is_numeric(value: Any) -> bool:
+    if isinstance(value, list):
+        return bool(value) and all(_is_numeric(v) for v in value)
+    if sp.issparse(value):
+        return True
+    return isinstance(value, np.ndarray) and value.ndim in (1, 2) and value.size > 0
+
+
+def _could_be_labels(value: Any) -> bool:
+    return _is_numeric(value) or (
+        isinstance(value, list)
+        and bool(value)
+        and all(isinstance(v, (str, list)) or _is_numeric(v) for v in value)
+    )
+
+
+def assemble(
+    variables: dict[str, Any],
+    options: ReadOptions,
+    budget: Budget,
+    *,
+    origin: str,
+    one_based: bool,
+    notes: str = "",
+    task: Any = None,
+) -> Bunch:
+    """Find the roles among named arrays and build the Bunch.
+
+    Parameters
+    ----------
+    variables : dict
+        Named values: arrays, sparse matrices, text, lists (cells), dicts (structs).
+    options : ReadOptions
+        What the caller said.
+    budget : Budget
+        Limits on what is built.
+    origin : str
+        Name of the format, for the description.
+    one_based : bool
+        Whether class numbers and row numbers start at one, as in MATLAB.
+    notes : str, default=""
+        More text for the description.
+    task : str, default=None
+        The task the file itself states, if any.
+    """
+    flat = dict(_flat(variables))
+    if options.data_key is None:
+        flat, part = _main_part(flat)
+    else:
+        part = ""
+        prefix = options.data_key.rpartition(".")[0]
+        if prefix:  # a struct was named: the other parts are looked for inside it
+            flat = {k: v for k, v in flat.items() if k.startswith(prefix + ".")}
+        if _plain(options.data_key).startswith("train"):
+            part = "train"
+    found = _find(flat, part, options)
+    if found.candidates is None and found.truth is None:
+        raise AmbiguousDataError(
+            f"no labels were recognised among {_listing(flat)}",
+            advice="Name them with candidates_key= or truth_key=.",
+        )
+    ways = _orient(found, options)
+    bunch = _build(found, ways, flat, options, budget, origin, one_based, notes, task)
+    if part == "train":
+        test = _find_test(flat, options)
+        if test is not None:
+            bunch["test"] = _build_test(test, bunch, ways, budget, origin, one_based)
+    folds = find_folds(flat, bunch.data.shape[0], one_based)
+    if folds is not None:
+        bunch["folds"] = folds
+    return bunch
+
+
+def _role_names(role: set[str], part: str) -> set[str]:
+    if not part:
+        return role
+    return {part + name for name in role} | {name + part for name in role}
+
+
+def _main_part(flat: dict[str, Any]) -> tuple[dict[str, Any], str]:
+    """Return the struct (or the top level) that holds the data, and train/plain."""
+    for part in ("", "train"):
+        names = _role_names(_DATA, part)
+        holders = {
+            key.rpartition(".")[0]
+            for key, value in flat.items()
+            if _plain(key) in names and _is_numeric(value)
+        }
+        if not holders:
+            continue
+        if "" in holders:
+            return flat, part
+        if len(holders) > 1:
+            options = ", ".join(repr(f"{h}.data") for h in sorted(holders))
+            raise AmbiguousDataError(
+                f"{len(holders)} structs hold data ({', '.join(sorted(holders))})",
+                advice=f"Choose with data_key=, for instance one of {options}.",
+            )
+        prefix = holders.pop() + "."
+        return {k: v for k, v in flat.items() if k.startswith(prefix)}, part
+    raise AmbiguousDataError(
+        f"no data matrix was recognised among {_listing(flat)}",
+        advice="Name it with data_key=.",
+    )
+
+
+def _listing(flat: dict[str, Any]) -> str:
+    names = sorted(flat)[:20]
+    return ", ".join(repr(n) for n in names) or "no variables at all"
+
+
+def _pick(
+    flat: dict[str, Any], role: str, names: set[str], options: ReadOptions
+) -> tuple[str, Any]:
+    """Find the variable for a role, by argument or by name."""
+    argument = _ARGUMENTS[role]
+    key = getattr(options, argument)
+    if key is not None:
+        if key not in flat:
+            raise AmbiguousDataError(
+                f"there is no variable {key!r} among {_listing(flat)}",
+                advice=f"Correct {argument}=.",
+            )
+        return key, flat[key]
+    taken = {options.data_key, options.candidates_key, options.truth_key}
+    fits = _is_numeric if role == "data" else _could_be_labels
+    keys = [k for k, v in flat.items() if _plain(k) in names and fits(v)]
+    keys = [k for k in keys if k not in taken]
+    top = [k for k in keys if "." not in k]
+    keys = top or keys
+    if len(keys) > 1:
+        raise AmbiguousDataError(
+            f"{', '.join(map(repr, sorted(keys)))} could all be the {role}",
+            advice=f"Choose with {argument}=.",
+        )
+    return (keys[0], flat[keys[0]]) if keys else ("", None)
+
+
+def _find(flat: dict[str, Any], part: str, options: ReadOptions) -> _Found:
+    names = {}
+    values = {}
+    roles = (("data", _DATA), ("candidates", _CANDIDATES), ("truth", _TRUTH))
+    for role, aliases in roles:
+        wanted = _role_names(aliases, part)
+        names[role], values[role] = _pick(flat, role, wanted, options)
+    return _choose_fold(_Found(**values, names=names), options)
+
+
+def _find_test(flat: dict[str, Any], options: ReadOptions) -> _Found | None:
+    plain = ReadOptions()
+    name, data = _pick(flat, "data", _role_names(_DATA, "test"), plain)
+    if data is None:
+        return None
+    truth_name, truth = _pick(flat, "truth", _role_names(_TRUTH, "test"), plain)
+    aliases = _role_names(_CANDIDATES, "test")
+    candidates_name, candidates = _pick(flat, "candidates", aliases, plain)
+    if truth is None and candidates is None:
+        return None
+    names = {"data": name, "truth": truth_name, "candidates": candidates_name}
+    return _choose_fold(_Found(data, candidates, truth, names), options)
+
+
+def _choose_fold(found: _Found, options: ReadOptions) -> _Found:
+    """Cells: views of the same rows are joined, folds are chosen from."""
+    if not isinstance(found.data, list):
+        return found
+    n = len(found.data)
+    labels = [v for v in (found.candidates, found.truth) if v is not None]
+    if labels and all(isinstance(v, list) and len(v) == n for v in labels):
+        if options.fold is None or not 0 <= options.fold < n:
+            raise AmbiguousDataError(
+                f"the data come in {n} folds",
+                advice=f"Choose one with fold=0 .. fold={n - 1}.",
+            )
+        found.data = found.data[options.fold]
+        if found.candidates is not None:
+            found.candidates = found.candidates[options.fold]
+        if found.truth is not None:
+            found.truth = found.truth[options.fold]
+        return found
+    views = [v for v in found.data if not isinstance(v, list) and v.ndim == 2]
+    rows = {v.shape[0] for v in views}
+    if len(views) < n or len(rows) != 1:
+        raise AmbiguousDataError(
+            f"the data are {n} cells that are neither views of the same rows nor folds "
+            "with labels of their own",
+            advice="Name another variable with data_key=.",
+        )
+    if any(sp.issparse(v) for v in views):
+        found.data = sp.hstack([sp.csc_array(v) for v in views])
+    else:
+        found.data = np.hstack(views)
+    return found
+
+
+def _shape(value: Any) -> tuple[int, int]:
+    if isinstance(value, list):
+        return (len(value), 0)
+    return (value.shape[0], 1) if value.ndim == 1 else value.shape
+
+
+def _is_vector(value: Any, options: ReadOptions) -> bool:
+    """Tell vectors: one row or column is one, unless matrices are known to lie so."""
+    if isinstance(value, list) or value.ndim == 1:
+        return True
+    return 1 in value.shape and options.label_orientation is None
+
+
+def _orient(found: _Found, options: ReadOptions) -> Ways:
+    """Where one sample is, in the data and in label matrices."""
+    X = found.data
+    if X.ndim == 1:
+        X = found.data = X.reshape(-1, 1)
+    labels = [v for v in (found.candidates, found.truth) if v is not None]
+    shapes = [_shape(v) for v in labels]
+    readings: list[Ways] = []
+    for data_way in ("rows", "columns"):
+        if options.orientation not in (None, data_way):
+            continue
+        m = X.shape[0] if data_way == "rows" else X.shape[1]
+        ways = [_ways(v, m, options) for v in labels]
+        for way in ("rows", "columns"):
+            if options.label_orientation not in (None, way):
+                continue
+            if all(way in w for w in ways):
+                readings.append((data_way, way))
+    if X.shape[0] == X.shape[1] and options.orientation is None:
+        # A square X fits both ways; samples in rows is what everyone does.
+        readings = [r for r in readings if r[0] == "rows"]
+    if all(_is_vector(v, options) for v in labels):
+        readings = [r for r in readings if r[1] == "rows"] or readings[:1]
+    if len(readings) > 1:
+        readings = _plausible(readings, labels) or readings
+    if not readings:
+        sizes = ", ".join(f"{a} x {b}" for a, b in shapes)
+        raise DataFormatError(
+            f"data of {X.shape[0]} x {X.shape[1]} do not match labels of {sizes}"
+        )
+    if len(readings) > 1:
+        both = {r[0] for r in readings}
+        argument = "orientation" if len(both) > 1 else "label_orientation"
+        raise AmbiguousDataError(
+            f"data of {X.shape[0]} x {X.shape[1]} and labels of "
+            f"{shapes[0][0]} x {shapes[0][1]} fit in more than one way",
+            advice=f'Say with {argument}="rows" or "columns" where one sample of the '
+            f"{'data' if len(both) > 1 else 'labels'} is.",
+        )
+    return readings[0]
+
+
+def _ways(value: Any, m: int, options: ReadOptions) -> set[str]:
+    shape = _shape(value)
+    if _is_vector(value, options):  # which lies either way
+        return {"rows", "columns"} if max(shape) == m else set()
+    return {w for w, n in zip(("rows", "columns"), shape, strict=True) if n == m}
+
+
+def _plausible(readings: list[Ways], labels: list[Any]) -> list[Ways]:
+    """Keep the readings in which every sample has exactly one true label."""
+    kept = []
+    matrices = [v for v in labels if not isinstance(v, list) and v.ndim == 2]
+    for reading in readings:
+        axis = 1 if reading[1] == "rows" else 0
+        sums = np.asarray((matrices[-1] > 0).sum(axis=axis)).ravel()
+        if (sums == 1).all():
+            kept.append(reading)
+    return kept if len(kept) == 1 else []
+
+
+def _label_names(flat: dict[str, Any], aliases: set[str]) -> list[str] | None:
+    for key, value in flat.items():
+        if _plain(key) in aliases:
+            if isinstance(value, str):
+                return [value]
+            if isinstance(value, list) and all(isinstance(v, str) for v in value):
+                return list(value)
+    return None
+
+
+def _build(
+    found: _Found,
+    ways: Ways,
+    flat: dict[str, Any],
+    options: ReadOptions,
+    budget: Budget,
+    origin: str,
+    one_based: bool,
+    notes: str,
+    task: Any,
+) -> Bunch:
+    X = found.data if ways[0] == "rows" else found.data.T
+    way = ways[1]
+    given = _label_names(flat, _LABEL_NAMES)
+    names: list[str] | None = None
+    S = None
+    if found.candidates is not None:
+        S, names = _candidate_matrix(
+            found.candidates, way, options, given, one_based, budget
+        )
+    truth = None
+    if found.truth is not None:
+        truth, truth_names = _truth(
+            found.truth, way, options, S, given, one_based, budget
+        )
+        if S is not None and truth.ndim == 2 and truth.shape[1] != S.shape[1]:
+            raise DataFormatError(
+                f"candidates have {S.shape[1]} classes, the truth has {truth.shape[1]}"
+            )
+        names = names or truth_names
+    assert names is not None
+    if given is not None and len(given) == len(names):
+        names = given
+    used = {role: name for role, name in (found.names or {}).items() if name}
+    roles = ", ".join(f"{role} from {name!r}" for role, name in used.items())
+    return make_bunch(
+        X,
+        S,
+        truth,
+        target_names=names,
+        feature_names=_label_names(flat, _FEATURE_NAMES),
+        task=options.task or task,
+        sparse=options.sparse,
+        descr=f"Read from {origin}: {roles}.{notes}",
+        key_argument="candidates_key= or truth_key=",
+        budget=budget,
+        variables=used,
+    )
+
+
+def _build_test(
+    found: _Found,
+    train: Bunch,
+    ways: Ways,
+    budget: Budget,
+    origin: str,
+    one_based: bool,
+) -> Bunch:
+    """Build the test part of a file, with the classes of its train part."""
+    plain = ReadOptions(orientation=ways[0], sparse=sp.issparse(train.data))
+    labels = [v for v in (found.candidates, found.truth) if v is not None]
+    if not any(_is_vector(v, plain) for v in labels):
+        plain = replace(plain, label_orientation=ways[1])
+    ways = _orient(found, plain)
+    test = _build(found, ways, {}, plain, budget, origin, one_based, "", None)
+    if len(test.target_names) == len(train.target_names):
+        test.target_names = train.target_names
+    elif set(test.target_names) <= set(train.target_names) and test.truth is not None:
+        where = [train.target_names.index(name) for name in test.target_names]
+        test.truth = np.asarray(where)[test.truth]
+        test.target_names = train.target_names
+    else:
+        raise DataFormatError("the train and the test part have different classes")
+    test.feature_names = train.feature_names
+    return test
+
+
+def _candidate_matrix(
+    value: Any,
+    way: Direction,
+    options: ReadOptions,
+    given: list[str] | None,
+    one_based: bool,
+    budget: Budget,
+) -> tuple[NDArray[np.bool_], list[str]]:
+    if isinstance(value, list):
+        return _set_matrix(value, given, budget)
+    if _is_vector(value, options):
+        raise DataFormatError(
+            "candidates are a matrix of samples by labels or a cell of label sets; "
+            f"found a vector of {max(_shape(value))}"
+        )
+    S = binary_matrix(value, budget, "candidates")
+    S = S if way == "rows" else np.ascontiguousarray(S.T)
+    first = 1 if one_based else 0
+    return S, [str(j + first) for j in range(S.shape[1])]
+
+
+def _set_matrix(
+    sets: list[Any], given: list[str] | None, budget: Budget
+) -> tuple[NDArray[np.bool_], list[str]]:
+    """Candidate sets as a list: of text, of lists of text, of vectors of numbers."""
+    as_text = [_members(value) for value in sets]
+    names = sort_names(list({name for row in as_text for name in row}))
+    if given is not None and set(names) <= set(given):
+        names = given
+    budget.matrix(len(sets), len(names), 1, "the candidate matrix")
+    column = {name: j for j, name in enumerate(names)}
+    S = np.zeros((len(sets), len(names)), dtype=bool)
+    for i, row in enumerate(as_text):
+        S[i, [column[name] for name in row]] = True
+    return S, names
+
+
+def _members(value: Any) -> list[str]:
+    if isinstance(value, str):
+        return [value]
+    if isinstance(value, list):
+        return [name for v in value for name in _members(v)]
+    entries = value.toarray() if sp.issparse(value) else np.asarray(value)
+    return class_codes(entries.ravel(), "candidates")[1] if entries.size else []
+
+
+def _truth(
+    value: Any,
+    way: Direction,
+    options: ReadOptions,
+    S: NDArray[np.bool_] | None,
+    given: list[str] | None,
+    one_based: bool,
+    budget: Budget,
+) -> tuple[NDArray[Any], list[str]]:
+    if isinstance(value, list):
+        matrix, names = _set_matrix(value, given, budget)
+        return matrix, names
+    if not _is_vector(value, options):
+        Y = binary_matrix(value, budget, "truth")
+        Y = Y if way == "rows" else np.ascontiguousarray(Y.T)
+        first = 1 if one_based else 0
+        return Y, [str(j + first) for j in range(Y.shape[1])]
+    flat = value.toarray() if sp.issparse(value) else value
+    codes, names = class_codes(flat.ravel(), "truth")
+    q = S.shape[1] if S is not None else len(given) if given is not None else None
+    if q is None:
+        return codes, names
+    return _numbered(codes, names, q, S, one_based, options), [str(j) for j in range(q)]
+
+
+def _numbered(
+    codes: NDArray[np.intp],
+    names: list[str],
+    q: int,
+    S: NDArray[np.bool_] | None,
+    one_based: bool,
+    options: ReadOptions,
+) -> NDArray[np.intp]:
+    """Class numbers as columns of the candidate matrix, counted from 0 or 1."""
+    try:
+        numbers = np.asarray([int(name) for name in names], dtype=np.int64)[codes]
+    except (ValueError, OverflowError) as error:
+        raise DataFormatError("class numbers are not whole", where="truth") from error
+    fits = [
+        first
+        for first in ((1, 0) if one_based else (0, 1))
+        if numbers.min() >= first and numbers.max() < q + first
+    ]
+    if S is not None and len(fits) > 1 and options.label_orientation is None:
+        # Our own files say how they lie, and are never reinterpreted.
+        rows = np.arange(len(S))
+        inside = [first for first in fits if S[rows, numbers - first].all()]
+        fits = inside or fits
+    if not fits:
+        raise DataFormatError(
+            f"class numbers run from {numbers.min()} to {numbers.max()}, there are "
+            f"{q} classes",
+            where="truth",
+        )
+    return numbers - fits[0]

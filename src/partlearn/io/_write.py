@@ -1,0 +1,302 @@
+"""Writing data sets: to a temporary name first, then renamed."""
+
+# SPDX-License-Identifier: BSD-3-Clause
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+import scipy.io
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from partlearn.io._atomic import atomic_write
+from partlearn.io._bunch import sort_names
+from partlearn.io._columns import CANDIDATE_MARK, TRUTH_MARK, is_label_name
+from partlearn.io._errors import DataFormatError
+from partlearn.io._optional import import_optional
+from partlearn.io._options import TASKS
+from partlearn.io._read import format_of
+from partlearn.io._table import META_KEY
+
+__all__ = ["write"]
+
+_BLOCK_ROWS = 4096
+_RESERVED = (CANDIDATE_MARK, TRUTH_MARK, "__index_level_")
+
+
+def write(
+    bunch: Any, path: str | os.PathLike[str], *, format: str | None = None
+) -> Path:
+    """Write a data set; reading it again gives the same data set.
+
+    Parameters
+    ----------
+    bunch : :class:`~sklearn.utils.Bunch` or mapping
+        ``data`` and at least one of ``candidates`` and ``truth``; further
+        ``feature_names``, ``target_names`` and ``task``, as :func:`read` returns them.
+    path : path-like
+        The file; it is replaced if it exists, and only once the new one is complete.
+    format : {"npz", "parquet", "arrow", "csv", "mat"}, default=None
+        By default the end of the name tells.
+
+    Returns
+    -------
+    path : Path
+        The file that was written.
+
+    Notes
+    -----
+    npz, Parquet, Arrow and MATLAB keep values, types, names and sparsity. CSV keeps
+    values and names; whole numbers come back as int64 and the others as float64. In
+    CSV, classes that never occur, or names which contain a separator, are kept by
+    writing one column per class instead of one column of sets.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> from partlearn.datasets import load_iris_partial
+    >>> from partlearn.io import read, write
+    >>> iris = load_iris_partial()
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     again = read(write(iris, pathlib.Path(folder, "iris.npz")))
+    >>> bool((again.candidates == iris.candidates).all())
+    True
+    """
+    target = Path(path)
+    kind = format_of(target, format)
+    if target.suffix == ".gz" or kind not in _WRITERS:
+        raise DataFormatError(
+            f"files are written as {', '.join(_WRITERS)}; got {target.name!r}"
+        )
+    parts = _Parts(bunch)
+    writer = _WRITERS[kind]
+    with atomic_write(target) as file:
+        if kind == "csv":
+            _write_csv(file, parts, "," if target.suffix == ".csv" else "\t")
+        else:
+            writer(file, parts)
+    return target
+
+
+class _Parts:
+    """The parts of a Bunch, checked."""
+
+    def __init__(self, bunch: Any) -> None:
+        self.X = bunch["data"]
+        if sp.issparse(self.X):
+            self.X = sp.csr_array(self.X)
+        else:
+            self.X = np.asarray(self.X)
+        if self.X.ndim != 2 or self.X.dtype.kind not in "biuf":
+            raise DataFormatError("`data` must be a matrix of numbers")
+        if not self.X.shape[0] or not self.X.shape[1]:
+            raise DataFormatError("`data` has no rows or no columns")
+        self.candidates = _maybe(bunch.get("candidates"), bool)
+        self.truth = _maybe(bunch.get("truth"), None)
+        labels = [p for p in (self.candidates, self.truth) if p is not None]
+        if not labels:
+            raise DataFormatError("`candidates` or `truth` is needed")
+        if any(len(p) != self.X.shape[0] for p in labels):
+            raise DataFormatError("data and labels have different numbers of rows")
+        widths = [p.shape[1] for p in labels if p.ndim == 2]
+        names = bunch.get("target_names")
+        if names is None:
+            assert self.truth is not None
+            q = widths[0] if widths else int(self.truth.max()) + 1
+            names = [str(j) for j in range(q)]
+        self.names = [str(n) for n in names]
+        if len(set(self.names)) != len(self.names):
+            raise DataFormatError("`target_names` must be distinct")
+        if any(w != len(self.names) for w in widths):
+            raise DataFormatError("the label matrices and `target_names` disagree")
+        if self.truth is not None and self.truth.ndim == 1:
+            low, high = self.truth.min(initial=0), self.truth.max(initial=0)
+            if self.truth.dtype.kind not in "iu" or low < 0 or high >= len(self.names):
+                raise DataFormatError("`truth` must number the `target_names` from 0")
+        features = bunch.get("feature_names")
+        self.features = None if features is None else [str(f) for f in features]
+        self.task = bunch.get("task")
+        if self.task not in TASKS:
+            raise DataFormatError(f"`task` must be one of {', '.join(TASKS)}")
+        self.descr = str(bunch.get("DESCR", ""))
+
+    def truth_matrix(self) -> NDArray[np.bool_] | None:
+        if self.truth is None or self.truth.ndim == 2:
+            return self.truth
+        return np.asarray(self.truth[:, None] == np.arange(len(self.names)))
+
+
+def _maybe(value: Any, dtype: Any) -> NDArray[Any] | None:
+    return None if value is None else np.asarray(value, dtype=dtype)
+
+
+def _write_npz(file: BinaryIO, parts: _Parts) -> None:
+    arrays: dict[str, Any] = {}
+    if sp.issparse(parts.X):
+        arrays["X_data"] = parts.X.data
+        arrays["X_indices"] = parts.X.indices
+        arrays["X_indptr"] = parts.X.indptr
+        arrays["X_shape"] = np.asarray(parts.X.shape, dtype=np.int64)
+    else:
+        arrays["X"] = parts.X
+    if parts.candidates is not None:
+        arrays["S"] = parts.candidates
+    if parts.truth is not None:
+        arrays["y" if parts.truth.ndim == 1 else "Y"] = parts.truth
+    arrays["label_names"] = np.asarray(parts.names, dtype=np.str_)
+    if parts.features is not None:
+        arrays["feature_names"] = np.asarray(parts.features, dtype=np.str_)
+    meta = {"task": parts.task, "sparse": bool(sp.issparse(parts.X))}
+    arrays["meta"] = np.asarray(json.dumps(meta | {"note": parts.descr}))
+    np.savez_compressed(file, allow_pickle=False, **arrays)
+
+
+def _write_mat(file: BinaryIO, parts: _Parts) -> None:
+    """Return the schema of palm.seu.edu.cn: data m x d, labels q x m."""
+    out: dict[str, Any] = {"data": parts.X, "partlearn_task": parts.task}
+    if parts.candidates is not None:
+        out["partial_target"] = parts.candidates.T.astype(np.uint8)
+    matrix = parts.truth_matrix()
+    if matrix is not None:
+        out["target"] = matrix.T.astype(np.uint8)
+    out["target_names"] = np.asarray(parts.names, dtype=object)
+    if parts.features is not None:
+        out["feature_names"] = np.asarray(parts.features, dtype=object)
+    if sp.issparse(parts.X) and parts.X.dtype != bool:
+        values = parts.X.data
+        whole = values.dtype.kind in "iu" and values.dtype.itemsize == 8
+        if whole and ((values > 2**53) | (values < -(2**53))).any():
+            raise DataFormatError("MATLAB keeps sparse values as doubles only")
+        out["data"] = parts.X.astype(np.float64)
+    elif parts.X.dtype == np.float16:
+        out["data"] = parts.X.astype(np.float32)
+    out["partlearn_dtype"] = parts.X.dtype.str
+    out["partlearn_sparse"] = float(sp.issparse(parts.X))
+    scipy.io.savemat(file, out, do_compression=True, oned_as="column")
+
+
+def _sets_fit(parts: _Parts) -> bool:
+    """Whether one column of sets says everything about the classes."""
+    if any(n != n.strip() or not n or set(n) & set("|;,\"'\n\r") for n in parts.names):
+        return False
+    occurring = np.zeros(len(parts.names), dtype=bool)
+    for matrix in (parts.candidates, parts.truth_matrix()):
+        if matrix is not None:
+            occurring |= matrix.any(axis=0)
+    return bool(occurring.all()) and sort_names(parts.names) == parts.names
+
+
+def _texts(matrix: NDArray[np.bool_], names: list[str]) -> list[str]:
+    return ["|".join(names[j] for j in np.flatnonzero(row)) for row in matrix]
+
+
+def _table_columns(
+    parts: _Parts, as_sets: bool | None, wide: type, pa: Any
+) -> Iterator[tuple[Any, list[str]]]:
+    """Blocks of rows as Arrow columns; `as_sets` is None where a note goes along."""
+    d = parts.X.shape[1]
+    features = parts.features or [f"x{j}" for j in range(d)]
+    odd = [n for n in features if n.startswith(_RESERVED) or not n]
+    if as_sets is not None:
+        odd += [n for n in features if is_label_name(n)]
+    if odd or len(set(features)) != len(features):
+        raise DataFormatError(
+            f"a table cannot hold a feature named {odd[0]!r}"
+            if odd
+            else "a table cannot hold two features of the same name",
+            advice="Rename it, or write npz.",
+        )
+    if parts.X.dtype == np.float16:
+        wide = np.float32
+    truth = parts.truth_matrix()
+    for start in range(0, parts.X.shape[0], _BLOCK_ROWS):
+        rows = slice(start, start + _BLOCK_ROWS)
+        X = parts.X[rows]
+        X = X.toarray() if sp.issparse(X) else X
+        X = X.astype(wide) if X.dtype.kind == "f" and X.dtype != np.float64 else X
+        columns = [pa.array(np.ascontiguousarray(X[:, j])) for j in range(d)]
+        names = list(features)
+        for matrix, name, mark in (
+            (parts.candidates, "candidates", CANDIDATE_MARK),
+            (truth, "truth", TRUTH_MARK),
+        ):
+            if matrix is None:
+                continue
+            block = matrix[rows]
+            if as_sets:
+                columns.append(pa.array(_texts(block, parts.names), pa.string()))
+                names.append(name)
+            else:
+                columns += [pa.array(c.astype(np.uint8)) for c in block.T]
+                names += [mark + n for n in parts.names]
+        yield columns, names
+
+
+def _batches(
+    parts: _Parts, as_sets: bool | None, wide: Any, meta: bool
+) -> Iterator[Any]:
+    pa = import_optional("pyarrow", "tables")
+    note = {
+        "task": parts.task,
+        "target_names": parts.names,
+        "sparse": bool(sp.issparse(parts.X)),
+        "feature_names": parts.features is not None,
+        "dtype": parts.X.dtype.str,
+    }
+    for columns, names in _table_columns(parts, as_sets, wide, pa):
+        fields = [pa.field(n, c.type) for n, c in zip(names, columns, strict=True)]
+        text = {META_KEY: json.dumps(note).encode()} if meta else None
+        yield pa.record_batch(columns, schema=pa.schema(fields, metadata=text))
+
+
+def _write_parquet(file: BinaryIO, parts: _Parts) -> None:
+    pq = import_optional("pyarrow.parquet", "Parquet files")
+    writer = None
+    for batch in _batches(parts, None, np.float32, True):
+        if writer is None:
+            writer = pq.ParquetWriter(file, batch.schema)
+        writer.write_batch(batch)
+    if writer is not None:
+        writer.close()
+
+
+def _write_arrow(file: BinaryIO, parts: _Parts) -> None:
+    ipc = import_optional("pyarrow.ipc", "Arrow files")
+    writer = None
+    for batch in _batches(parts, None, np.float32, True):
+        if writer is None:
+            writer = ipc.new_file(file, batch.schema)
+        writer.write_batch(batch)
+    if writer is not None:
+        writer.close()
+
+
+def _write_csv(file: BinaryIO, parts: _Parts, delimiter: str = ",") -> None:
+    csv = import_optional("pyarrow.csv", "CSV files")
+    names = [*parts.names, *(parts.features or [])]
+    if any(set(n) & set("\n\r") for n in names):
+        raise DataFormatError("names with line breaks cannot be written to CSV")
+    writer = None
+    # float32 is widened: its shortest text would be another number in float64.
+    for batch in _batches(parts, _sets_fit(parts), np.float64, False):
+        if writer is None:
+            options = csv.WriteOptions(delimiter=delimiter)
+            writer = csv.CSVWriter(file, batch.schema, write_options=options)
+        writer.write_batch(batch)
+    if writer is not None:
+        writer.close()
+
+
+_WRITERS = {
+    "npz": _write_npz,
+    "parquet": _write_parquet,
+    "arrow": _write_arrow,
+    "csv": _write_csv,
+    "mat": _write_mat,
+}

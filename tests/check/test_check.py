@@ -1,0 +1,323 @@
+"""The checker finds planted faults, names the rows, and says it in plain words."""
+
+import json
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from partlearn.candidates import make_candidates
+from partlearn.check import DataReport, check
+from partlearn.datasets import load_digits_partial
+from partlearn.io import read
+
+
+@pytest.fixture
+def sound():
+    """200 rows, 6 features, 5 labels, mixed set sizes, nothing wrong."""
+    rng = np.random.default_rng(0)
+    y = np.arange(200) % 5
+    S = make_candidates(y, 1, random_state=0)
+    S[:60] = np.eye(5, dtype=bool)[y[:60]]
+    return rng.normal(size=(200, 6)), S, y
+
+
+def codes(report):
+    return [f.code for f in report.findings]
+
+
+def find(report, code):
+    (finding,) = [f for f in report.findings if f.code == code]
+    return finding
+
+
+def test_sound_data(sound):
+    report = check(*sound)
+    assert codes(report) == []
+    assert report.ok
+    assert "Nothing to complain about" in str(report)
+    assert report.facts["difficulty"] == "moderate"
+    assert report.facts["mean_set_size"] == pytest.approx(1.7)
+
+
+def test_sparse_and_frames_give_the_same(sound):
+    pd = pytest.importorskip("pandas")
+    X, S, y = sound
+    X = np.where(X < 0.5, 0, X)
+    X[5], X[:, 2] = X[3], 0
+    X[:, 4] = X[:, 1]
+    dense = check(X, S, y)
+    assert (
+        check(sp.csr_array(X), S, y).to_dict()["findings"]
+        == (dense.to_dict()["findings"])
+    )
+    assert set(codes(dense)) >= {"constant-features", "duplicate-features"}
+    frame = pd.DataFrame(X, columns=list("abcdef"))
+    labels = pd.DataFrame(S, columns=list("vwxyz"))
+    named = check(frame, labels, np.array(list("vwxyz"))[y])
+    assert find(named, "constant-features").items == ("c",)
+
+
+def test_empty_and_full_sets(sound):
+    X, S, y = sound
+    S[[3, 9]] = False
+    S[[4, 5]] = True
+    report = check(X, S)
+    assert not report.ok
+    assert find(report, "empty-sets").rows == (3, 9)
+    assert find(report, "full-sets").rows == (4, 5)
+    assert report.findings[0].code == "empty-sets"  # the worst first
+    several = check(X, S, np.eye(5, dtype=bool)[y] & S)
+    assert find(several, "empty-sets").severity == "warning"
+
+
+def test_labels(sound):
+    X, S, _ = sound
+    wide = np.hstack([S, np.zeros((200, 1), dtype=bool)])
+    wide[60:, 4] |= wide[60:, 3]
+    wide[:60, 3] = False
+    report = check(X, wide, target_names=list("abcdef"))
+    assert find(report, "never-candidate").items == ("f",)
+    assert find(report, "always-accompanied").items == ("d (with e)",)
+    assert find(report, "never-alone").items == ("d",)
+    assert report.facts["ambiguity_degree"] == 1.0
+    assert find(report, "difficulty").title.startswith("Expected to be very hard")
+
+
+def test_pairs_that_cannot_be_told_apart(sound):
+    X, S, _ = sound
+    S[:, 1] = S[:, 0]
+    finding = find(check(X, S), "not-identifiable")
+    assert finding.items == ("0 + 1",)
+    assert finding.count == 1
+
+
+def test_no_singletons():
+    digits = load_digits_partial(n_false=2)
+    assert "no-singletons" in codes(check(digits.data, digits.candidates))
+
+
+def test_truth(sound):
+    X, S, y = sound
+    S[7, y[7]] = False
+    S[7, (y[7] + 1) % 5] = True
+    report = check(X, S, y)
+    finding = find(report, "truth-outside")
+    assert finding.severity == "error"
+    assert finding.rows == (7,)
+    assert "rows 7" in report.to_text()
+    matrix = np.eye(5, dtype=int)[y]
+    assert find(check(X, S, matrix), "truth-outside").rows == (7,)
+    assert find(check(X, S, sp.csr_array(matrix)), "truth-outside").rows == (7,)
+    y = np.where(y == 4, 3, y)
+    S[np.arange(200), y] = True
+    assert find(check(X, S, y), "never-true").items == ("4",)
+
+
+def test_words_as_labels():
+    sets = [{"cat", "dog"}, {"dog"}, {"eel"}, {"cat"}]
+    report = check(np.arange(8.0).reshape(4, 2), sets, ["cat", "dog", "cat", "cat"])
+    assert find(report, "truth-outside").rows == (2,)
+    with pytest.raises(ValueError, match="no class"):
+        check(np.eye(4), sets, ["cat", "dog", "fox", "cat"])
+
+
+def test_ambiguity_degree_by_hand():
+    # Label 0 is true in three rows; label 1 accompanies it in two of them.
+    S = np.array([[1, 1, 0], [1, 1, 0], [1, 0, 1], [0, 1, 0], [0, 0, 1]])
+    report = check(np.arange(10.0).reshape(5, 2), S, [0, 0, 0, 1, 2])
+    assert report.facts["ambiguity_degree"] == pytest.approx(2 / 3)
+
+
+def test_features(sound):
+    X, S, _ = sound
+    X[:, 0] = 7
+    X[:, 3] = X[:, 1]
+    X[:, 2] *= 1e6
+    report = check(X, S, feature_names=list("abcdef"))
+    assert find(report, "constant-features").items == ("a",)
+    assert find(report, "duplicate-features").items == ("d",)
+    assert "factor" in find(report, "scales").title
+
+
+def test_missing_values(sound):
+    X, S, _ = sound
+    X[[2, 5], 1] = np.nan, np.inf
+    report = check(X, S)
+    assert find(report, "not-finite").rows == (2, 5)
+    assert find(check(sp.csr_array(X), S), "not-finite").rows == (2, 5)
+    assert not report.ok
+
+
+def test_duplicate_rows(sound):
+    X, S, _ = sound
+    X[50], X[51], X[52] = X[0], X[1], X[1]
+    S[0], S[50] = [1, 0, 0, 0, 0], [0, 1, 0, 0, 0]
+    S[[1, 51, 52]] = [1, 1, 0, 0, 0]
+    report = check(X, S)
+    assert find(report, "duplicate-rows").count == 3
+    assert find(report, "duplicate-rows").rows == (50, 51, 52)
+    assert find(report, "contradictions").rows == (0,)
+
+
+@pytest.mark.parametrize("kind", ["class number", "indicator", "sparse indicator"])
+def test_leakage(sound, kind):
+    X, S, y = sound
+    if kind == "class number":
+        X[:, 2] = y * 10
+    else:
+        y = y % 2
+        S = np.eye(2, dtype=bool)[y]
+        S[:80] = True
+        S[:80:3] = np.eye(2, dtype=bool)[y[:80:3]]
+        X[:, 2] = y
+    if kind == "sparse indicator":
+        X = sp.csr_array(X)
+    assert find(check(X, S), "leakage").items == ("2",)
+
+
+def test_a_wrong_set_does_not_hide_leakage(sound):
+    X, S, y = sound
+    X[:, 2] = y
+    S[9] = np.arange(5) == (y[9] + 1) % 5
+    assert find(check(X, S), "leakage").items == ("2",)
+
+
+def test_no_false_alarm_of_leakage(sound):
+    X, S, y = sound
+    X[:, 2] = np.random.default_rng(1).integers(0, 3, size=200)
+    X[:, 3] = (np.arange(200) == 5) * 1.0
+    S[:, 0] = True  # a label that all share is no evidence
+    assert "leakage" not in codes(check(X, S, y))
+    assert "leakage" not in codes(check(X, np.zeros((200, 5), dtype=bool)))
+
+
+def test_row_numbers(sound):
+    X, S, _ = sound
+    X[:, 1] = np.arange(200) + 3
+    assert find(check(X, S), "row-numbers").items == ("1",)
+    X[7, 1] = 0
+    assert "row-numbers" not in codes(check(X, S))
+
+
+def test_size(sound):
+    rng = np.random.default_rng(0)
+    report = check(rng.normal(size=(12, 3)), make_candidates(np.arange(12) % 4, 1))
+    assert "few-rows" in codes(report)
+    tall = sp.csr_array(rng.normal(size=(60_000, 2)))
+    S = np.eye(2, dtype=bool)[np.arange(60_000) % 2]
+    finding = find(check(tall, S), "memory")
+    assert "SURE (rbf kernel)" in finding.items
+
+
+@pytest.mark.parametrize(
+    ("arguments", "match"),
+    [
+        ((np.eye(3), [{0}, {1}]), "3 rows"),
+        ((np.eye(2), [{0}, {1}], [0]), "truth has 1 rows"),
+        ((np.eye(2), [{0}, {1}], np.ones((2, 3))), "3 columns"),
+    ],
+)
+def test_disagreement(arguments, match):
+    with pytest.raises(ValueError, match=match):
+        check(*arguments)
+
+
+def test_names_must_fit(sound):
+    X, S, _ = sound
+    with pytest.raises(ValueError, match="feature_names"):
+        check(X, S, feature_names=["a"])
+    with pytest.raises(ValueError, match="target_names"):
+        check(X, S, target_names=["a"])
+
+
+def test_forms(sound):
+    X, S, y = sound
+    S[7], X[:, 0] = False, 1
+    evil = "<script>alert(1)</script>"
+    report = check(X, S, y, feature_names=[evil, *"bcdef"])
+    parsed = json.loads(report.to_json())
+    assert parsed["ok"] is False
+    assert parsed["findings"][0]["code"] == "empty-sets"
+    page = report.to_html()
+    assert "<script" not in page
+    assert "&lt;script&gt;" in page
+    assert page.count("<table>") == page.count("<caption>") == 2
+    assert "http" not in page
+    assert report._repr_html_() == page
+    assert "Nothing to complain" in DataReport([], {}, {}).to_html()
+    text = report.to_text()
+    assert "ERROR: 1 row of 200 without any candidate label." in text
+    assert "kB" in text
+
+
+def test_many_rows_are_cut_short(sound):
+    X, S, _ = sound
+    S[:30] = False
+    finding = find(check(X, S), "empty-sets")
+    assert len(finding.rows) == 10
+    assert finding.where().endswith(", ...")
+
+
+@settings(max_examples=40, deadline=None)
+@given(data=st.data())
+def test_never_fails(data):
+    m, d, q = (data.draw(st.integers(1, n)) for n in (12, 4, 5))
+    q = max(q, 2)
+    X = data.draw(hnp.arrays(np.float64, (m, d), elements=st.floats(-3, 3, width=16)))
+    S = data.draw(hnp.arrays(bool, (m, q)))
+    truth = data.draw(
+        st.none() | hnp.arrays(np.int64, m, elements=st.integers(0, q - 1))
+    )
+    report = check(X, S, truth)
+    assert json.loads(report.to_json())["facts"]["n_samples"] == m
+    if truth is not None:
+        outside = int((~S[np.arange(m), truth]).sum())
+        found = [f.count for f in report.findings if f.code == "truth-outside"]
+        assert found == ([outside] if outside else [])
+
+
+@pytest.mark.shared
+def test_known_oddities_of_real_sets(shared_dir):
+    """The oddities that the manifest lists are all found."""
+    folder = shared_dir / "data" / "pll"
+    italian = read(folder / "italian.npz")
+    report = check(italian.data, italian.candidates, italian.truth)
+    assert find(report, "never-candidate").count == 11
+    assert find(report, "constant-features").count == 36
+    assert find(report, "duplicate-rows").count == 9417
+    assert report.ok
+    lost = read(folder / "lost.npz")
+    report = check(lost.data, lost.candidates, lost.truth)
+    assert find(report, "never-true").count == 2
+    birds = read(folder / "birdsong.npz")
+    assert "scales" in codes(check(birds.data, birds.candidates))
+
+
+def severities(X, S):
+    return {f.code: f.severity for f in check(X, S).findings}
+
+
+def test_what_no_method_can_learn_from_is_an_error():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(20, 2))
+    S = np.eye(2, dtype=bool)[np.arange(20) % 2]
+    assert severities(X, S[:, :1])["one-label"] == "error"
+    assert severities(X, S & [True, False])["one-label"] == "error"
+    assert severities(X, np.ones_like(S))["full-sets"] == "error"
+    assert severities(np.ones_like(X), S)["constant-features"] == "error"
+    S[0] = True
+    X[:, 1] = 1.0
+    found = severities(X, S)
+    assert found["full-sets"] == found["constant-features"] == "warning"
+    assert "one-label" not in found
+
+
+def test_values_near_the_largest_number():
+    X = np.random.default_rng(0).normal(size=(20, 2))
+    X[0] = 1e308
+    S = np.eye(2, dtype=bool)[np.arange(20) % 2]
+    assert check(X, S).ok
