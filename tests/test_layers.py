@@ -26,7 +26,7 @@ LAYERS = [
     {"datasets"},
     {"io"},
     {"candidates"},
-    {"_sklearn_compat", "_version"},
+    {"_registry", "_sklearn_compat", "_version"},
 ]
 RANK = {name: i for i, layer in enumerate(LAYERS) for name in layer}
 OPTIONAL = {

@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -16,15 +15,10 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import check_array
 
+from partlearn._registry import build
 from partlearn.candidates import FLOATS, check_candidates
 
 __all__ = ["Disambiguation", "disambiguate"]
-
-_PACKAGES = (
-    "partlearn.decomposition",
-    "partlearn.feature_selection",
-    "partlearn.classification",
-)
 
 
 @dataclass(frozen=True)
@@ -214,19 +208,7 @@ def _estimator(method: Any) -> Any:
                 f"{type(method).__name__}."
             )
         return clone(method)
-    known: dict[str, Any] = {}
-    for package in _PACKAGES:
-        module = import_module(package)
-        names = getattr(module, "__all__", ())
-        known |= {name.lower(): getattr(module, name) for name in names}
-    known.pop("coupledclassifier", None)  # needs its parts
-    key = method.lower().replace("-", "").replace("_", "")
-    if key not in known:
-        raise ValueError(
-            f"There is no method named {method!r}. Known: {', '.join(sorted(known))}; "
-            "or pass an estimator."
-        )
-    return known[key]()
+    return build(method, {}, "reducer", "selector", "learner")
 
 
 def _confidence(fitted: Any, X: Any, S: NDArray[np.bool_]) -> NDArray[np.float64]:

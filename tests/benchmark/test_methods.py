@@ -41,7 +41,7 @@ def test_kinds_are_kept_apart():
     ("name", "message"),
     [
         ("CENDAA", "Did you mean CENDA"),
-        ("zzz", "no reducer named 'zzz'"),
+        ("zzz", "no method named 'zzz'"),
         ("no_such_module:X", "cannot be imported"),
         ("sklearn.decomposition:Nope", "cannot be imported"),
         ("math:pi", "is not a class"),
@@ -66,7 +66,7 @@ def test_unknown_parameter_suggests():
 
 
 def test_plan_with_absent_method_is_refused_unless_optional():
-    with pytest.raises(PlanError, match="p: reducer 'NOPE': There is no reducer"):
+    with pytest.raises(PlanError, match="p: reducer 'NOPE': There is no method"):
         check_methods(parse_plan(PLAN.format(reducer='class = "NOPE"')))
     text = PLAN.format(
         reducer='name = "none"\n[[reducers]]\nclass = "NOPE"\noptional = true'

@@ -111,7 +111,7 @@ def test_quick_changes_what_it_names():
 def test_optional_methods_and_wrong_parameters():
     missing = text(tail="[[selectors]]\nclass = 'NOPE'\noptional = true")
     assert [m.name for m in check_methods(parse_plan(missing)).reducers] == ["TRACE"]
-    with pytest.raises(PlanError, match="no ranker named 'NOPE'"):
+    with pytest.raises(PlanError, match="no method named 'NOPE'"):
         check_methods(parse_plan(missing.replace("optional = true", "")))
     with pytest.raises(PlanError, match="no parameter `mi`"):
         check_methods(parse_plan(text(selector="params = { mi = 1 }")))

@@ -2,43 +2,39 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-import inspect
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
-from difflib import get_close_matches
-from importlib import import_module
 from typing import Any
 
 from sklearn.utils.validation import has_fit_parameter
 
+from partlearn import _registry
+from partlearn._registry import MethodError, Role
 from partlearn.benchmark._plan import MethodSpec, Plan
 from partlearn.benchmark._toml import PlanError
 
 __all__ = ["available", "build", "check_methods", "find_class", "known_classes"]
 
-PACKAGES = {
-    "reducer": ("partlearn.decomposition", "partlearn.feature_selection"),
-    "selector": ("partlearn.feature_selection",),
-    "projection": ("partlearn.decomposition",),
-    "learner": ("partlearn.classification",),
-    "ranker": ("partlearn.feature_selection", "partlearn.multilabel"),
-    "multilabel": ("partlearn.multilabel", "partlearn.benchmark._multilabel._svm"),
-    # A part of another method may be any of them.
-    "part": (
-        "partlearn.decomposition",
-        "partlearn.feature_selection",
-        "partlearn.classification",
-    ),
+# What plans call their methods, and the roles that are meant.
+KINDS: dict[str, tuple[Role, ...]] = {
+    "reducer": ("reducer", "selector"),
+    "projection": ("reducer",),
+    "selector": ("selector",),
+    "learner": ("learner",),
+    # Whatever has `ranking_` after fit.
+    "ranker": ("multilabel selector", "multilabel learner", "selector"),
+    "multilabel": ("multilabel learner",),
 }
-_METHOD = {
-    "reducer": "transform",
-    "selector": "transform",
-    "projection": "transform",
-    "learner": "predict",
-    "ranker": "fit",
-    "multilabel": "predict",
-    "part": "fit",
-}
+_SVM = "partlearn.benchmark._multilabel._svm:LinearSVM"
+
+
+@contextmanager
+def _in_plan() -> Iterator[None]:
+    try:
+        yield
+    except MethodError as error:
+        raise PlanError(str(error)) from None
 
 
 def known_classes(kind: str) -> dict[str, type]:
@@ -60,19 +56,8 @@ def known_classes(kind: str) -> dict[str, type]:
     >>> "CENDA" in known_classes("reducer")
     True
     """
-    found: dict[str, type] = {}
-    for package in PACKAGES[kind]:
-        module = import_module(package)
-        for name in getattr(module, "__all__", ()):
-            item = getattr(module, name)
-            if (
-                inspect.isclass(item)
-                and hasattr(item, "fit")
-                and hasattr(item, _METHOD[kind])
-                and not inspect.isabstract(item)
-            ):
-                found[name] = item
-    return found
+    known = _registry.methods(*KINDS[kind])
+    return {name: method.cls for name, method in known.items()}
 
 
 def find_class(name: str, kind: str) -> type:
@@ -96,34 +81,8 @@ def find_class(name: str, kind: str) -> type:
     >>> find_class("cenda", "reducer").__name__
     'CENDA'
     """
-    if ":" in name:
-        return _import(name)
-    known = known_classes(kind)
-    folded = {_fold(key): item for key, item in known.items()}
-    if _fold(name) in folded:
-        return folded[_fold(name)]
-    near = get_close_matches(_fold(name), folded, n=1)
-    hint = f" Did you mean {folded[near[0]].__name__}?" if near else ""
-    raise PlanError(
-        f"There is no {kind} named {name!r} in this version of partlearn.{hint} "
-        f"Known: {', '.join(sorted(known))}. "
-        "Your own class is named `package.module:Class`."
-    )
-
-
-def _fold(name: str) -> str:
-    return name.replace("-", "").replace("_", "").lower()
-
-
-def _import(name: str) -> type:
-    module, _, attribute = name.partition(":")
-    try:
-        found = getattr(import_module(module), attribute)
-    except (ImportError, AttributeError) as error:
-        raise PlanError(f"The class {name!r} cannot be imported: {error}.") from error
-    if not inspect.isclass(found):
-        raise PlanError(f"{name!r} is not a class.")
-    return found
+    with _in_plan():
+        return _registry.find(_SVM if name == "LinearSVM" else name, *KINDS[kind])
 
 
 def build(
@@ -136,8 +95,7 @@ def build(
     name : str
         As for :func:`find_class`.
     params : mapping
-        Constructor parameters. A table with ``class`` among them, also inside a list,
-        is an estimator that is built first.
+        Constructor parameters, as for :func:`partlearn._registry.build`.
     kind : {"reducer", "projection", "selector", "learner"}
         What the class is for.
     seed : int or None, default=None
@@ -148,35 +106,9 @@ def build(
     estimator
         Not fitted.
     """
-    cls = find_class(name, kind)
-    accepted = inspect.signature(cls).parameters
-    for key in params:
-        if key not in accepted:
-            near = get_close_matches(key, accepted, n=1)
-            hint = f" Did you mean `{near[0]}`?" if near else ""
-            raise PlanError(
-                f"{cls.__name__} has no parameter `{key}`.{hint} "
-                f"It takes: {', '.join(accepted) or 'none'}."
-            )
-    chosen = {key: _with_parts(value, seed) for key, value in params.items()}
-    if seed is not None and "random_state" in accepted:
-        chosen.setdefault("random_state", seed)
-    return cls(**chosen)
-
-
-def _with_parts(value: Any, seed: int | None) -> Any:
-    """Build the estimators among parameters, such as the steps of a pipeline."""
-    if isinstance(value, list | tuple):
-        return [_with_parts(item, seed) for item in value]
-    if not isinstance(value, Mapping) or "class" not in value:
-        return value
-    unknown = set(value) - {"class", "params"}
-    if unknown:
-        raise PlanError(
-            f"An estimator among parameters has `class` and `params`, not "
-            f"`{min(unknown)}`."
-        )
-    return build(value["class"], value.get("params", {}), "part", seed)
+    name = _SVM if name == "LinearSVM" else name
+    with _in_plan():
+        return _registry.build(name, params, *KINDS[kind], seed=seed)
 
 
 def check_methods(plan: Plan) -> Plan:

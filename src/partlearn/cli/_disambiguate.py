@@ -40,13 +40,15 @@ def disambiguate(
     The table has one line per row of the data: its number, the most likely label,
     its confidence, the candidate set.
     """
+    from partlearn._registry import build
     from partlearn.cli._console import print_json
     from partlearn.cli._models import fit_quietly, parse_params, read_input
     from partlearn.io import BLOCK_ROWS, TableWriter
 
     refuse_overwriting_input(data, out)
     with TableWriter(out) as writer:
-        estimator = _build(method, parse_params(param or []))
+        params = parse_params(param or [])
+        estimator = build(method, params, "reducer", "selector", "learner", seed=0)
         bunch = read_input(data, labels=labels, sep=sep, truth=truth, ignore=ignore)
         fit_quietly(estimator, bunch)
         confidence = getattr(estimator, "label_confidence_", None)
@@ -68,26 +70,6 @@ def disambiguate(
     )
     if outcome["accuracy"] is not None:
         print(f"Right according to the true labels: {outcome['accuracy']:.1%}")
-
-
-def _build(method: str, params: dict[str, Any]) -> Any:
-    from partlearn.benchmark import PlanError, known_classes
-    from partlearn.benchmark._methods import build
-
-    try:
-        return build(method, params, "reducer", seed=0)
-    except PlanError as error:
-        if "has no parameter" in str(error):
-            raise
-    try:
-        return build(method, params, "learner", seed=0)
-    except PlanError as error:
-        if "has no parameter" in str(error):
-            raise
-        known = sorted({*known_classes("reducer"), *known_classes("learner")})
-        raise ValueError(
-            f"there is no method named {method!r}; known: {', '.join(known)}"
-        ) from None
 
 
 def _lines(bunch: Any, confidence: Any, block: slice, sep: str) -> dict[str, Any]:

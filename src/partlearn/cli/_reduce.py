@@ -148,10 +148,11 @@ def _run(
 def _fit(
     kind: str, data: Path, method: str, params: dict[str, Any], options: dict[str, Any]
 ) -> tuple[Any, Any]:
-    from partlearn.benchmark._methods import build
+    from partlearn._registry import Role, build
     from partlearn.cli._models import fit_quietly, read_input
 
-    estimator = build(method, params, kind, seed=0)
+    role: Role = "selector" if kind == "selector" else "reducer"
+    estimator = build(method, params, role, seed=0)
     bunch = read_input(data, **options)
     return bunch, fit_quietly(estimator, bunch)
 

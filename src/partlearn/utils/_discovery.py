@@ -4,15 +4,11 @@
 
 from __future__ import annotations
 
-import importlib
-import inspect
 from typing import Any
 
-from sklearn.base import BaseEstimator
+from partlearn._registry import methods
 
 __all__ = ["all_estimators"]
-
-_PACKAGES = ("decomposition", "feature_selection", "classification", "multilabel")
 
 
 def all_estimators() -> list[tuple[str, type[Any]]]:
@@ -29,11 +25,4 @@ def all_estimators() -> list[tuple[str, type[Any]]]:
     >>> "CENDA" in dict(all_estimators())
     True
     """
-    found: dict[str, type[Any]] = {}
-    for package in _PACKAGES:
-        module = importlib.import_module(f"partlearn.{package}")
-        for name in module.__all__:
-            thing = getattr(module, name)
-            if inspect.isclass(thing) and issubclass(thing, BaseEstimator):
-                found[name] = thing
-    return sorted(found.items())
+    return [(name, method.cls) for name, method in methods().items()]

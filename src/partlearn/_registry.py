@@ -1,0 +1,230 @@
+"""The one list of methods by name, read from what the packages export.
+
+A method is a public class of one of the packages below; what it is for follows from
+where it is defined and from what it can do. So a new method is known to the command
+line, to plans, to :func:`partlearn.disambiguate` and to the tests as soon as its
+package exports it. Nothing is imported before somebody asks.
+"""
+
+# SPDX-License-Identifier: BSD-3-Clause
+
+import inspect
+from collections.abc import Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from importlib import import_module
+from typing import Any, Literal, get_args
+
+__all__ = ["ROLES", "Method", "MethodError", "Role", "build", "find", "methods"]
+
+Role = Literal[
+    "reducer", "selector", "learner", "multilabel selector", "multilabel learner"
+]
+ROLES: tuple[Role, ...] = get_args(Role)
+_PACKAGES = ("decomposition", "feature_selection", "classification", "multilabel")
+
+
+class MethodError(ValueError):
+    """There is no such method, or it has no such parameter."""
+
+
+@dataclass(frozen=True)
+class Method:
+    """A method of this library.
+
+    Attributes
+    ----------
+    name : str
+        Name of the class.
+    role : str
+        What the method is for, one of :data:`ROLES`.
+    cls : type
+        The class.
+    required : tuple of str
+        Parameters without a default: the method needs these parts.
+    """
+
+    name: str
+    role: Role
+    cls: type[Any]
+
+    @property
+    def required(self) -> tuple[str, ...]:
+        """Parameters that have no default."""
+        return _required(self.cls)
+
+
+def _required(cls: type[Any]) -> tuple[str, ...]:
+    parameters = inspect.signature(cls).parameters.values()
+    return tuple(
+        p.name
+        for p in parameters
+        if p.default is p.empty and p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)
+    )
+
+
+def methods(*roles: Role) -> dict[str, Method]:
+    """Methods of some roles, sorted by name.
+
+    Parameters
+    ----------
+    *roles : str
+        Out of :data:`ROLES`; none means all.
+
+    Returns
+    -------
+    dict of str to Method
+        Class name to method.
+
+    Examples
+    --------
+    >>> from partlearn._registry import methods
+    >>> "CENDA" in methods("reducer"), "PMLFSLA" in methods("selector")
+    (True, False)
+    """
+    known: dict[str, Method] = {}
+    for package in _PACKAGES:
+        module = import_module(f"partlearn.{package}")
+        for name in module.__all__:
+            role = _role(getattr(module, name))
+            if role is not None and (not roles or role in roles):
+                known[name] = Method(name, role, getattr(module, name))
+    return dict(sorted(known.items()))
+
+
+def _role(item: Any) -> Role | None:
+    """What a public name is for; None for what is no method."""
+    if not inspect.isclass(item) or inspect.isabstract(item):
+        return None
+    if not hasattr(item, "fit"):
+        return None
+    if hasattr(item, "get_support"):
+        return "multilabel selector" if _is_multilabel(item) else "selector"
+    if hasattr(item, "predict"):
+        return "multilabel learner" if _is_multilabel(item) else "learner"
+    return "reducer" if hasattr(item, "transform") else None
+
+
+def _is_multilabel(cls: type[Any]) -> bool:
+    """Whether rows may have several true labels: by where the class comes from."""
+    return any(
+        base.__module__.startswith("partlearn.multilabel.")
+        or base.__name__ == "PMLSelector"
+        for base in cls.__mro__
+    )
+
+
+def find(name: str, *roles: Role) -> type[Any]:
+    """Class of a method by its name.
+
+    Parameters
+    ----------
+    name : str
+        Class name in any case, with or without hyphens ("PL-KNN", "crisp-selector"), or
+        ``package.module:Class`` for a class of any package.
+    *roles : str
+        What the method must be for; none means any role.
+
+    Returns
+    -------
+    type
+        The class.
+
+    Examples
+    --------
+    >>> from partlearn._registry import find
+    >>> find("pl-knn", "learner").__name__
+    'PLKNN'
+    """
+    if ":" in name:
+        return _import(name)
+    known = {_plain(key): method for key, method in methods(*roles).items()}
+    key = _plain(name)
+    if key in known:
+        return known[key].cls
+    near = get_close_matches(key, known, n=1)
+    hint = f" Did you mean {known[near[0]].name}?" if near else ""
+    names = ", ".join(method.name for method in known.values())
+    role = roles[0] if len(roles) == 1 else "method"
+    raise MethodError(
+        f"There is no {role} named {name!r} in this version of partlearn.{hint} "
+        f"Known: {names}. "
+        "Your own class is named `package.module:Class`."
+    )
+
+
+def _plain(name: str) -> str:
+    return name.replace("-", "").replace("_", "").lower()
+
+
+def _import(name: str) -> type[Any]:
+    module, _, attribute = name.partition(":")
+    try:
+        item = getattr(import_module(module), attribute)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise MethodError(f"The class {name!r} cannot be imported: {error}.") from error
+    if not inspect.isclass(item):
+        raise MethodError(f"{name!r} is not a class.")
+    return item
+
+
+def build(
+    name: str, params: Mapping[str, Any], *roles: Role, seed: int | None = None
+) -> Any:
+    """Build a method by name.
+
+    Parameters
+    ----------
+    name : str
+        As for :func:`find`.
+    params : mapping of str to object
+        Constructor parameters. A table with ``class`` among them, also inside a list,
+        is an estimator that is built first.
+    *roles : str
+        As for :func:`find`.
+    seed : int or None, default=None
+        Random state of a method that takes one, where `params` does not have it.
+
+    Returns
+    -------
+    estimator
+        Not fitted.
+
+    Examples
+    --------
+    >>> from partlearn._registry import build
+    >>> build("plknn", {"n_neighbors": 3}, "learner")
+    PLKNN(n_neighbors=3)
+    """
+    cls = find(name, *roles)
+    accepted = inspect.signature(cls).parameters
+    for key in params:
+        if key not in accepted:
+            near = get_close_matches(key, accepted, n=1)
+            hint = f" Did you mean `{near[0]}`?" if near else ""
+            raise MethodError(
+                f"{cls.__name__} has no parameter `{key}`.{hint} "
+                f"It takes: {', '.join(accepted) or 'none'}."
+            )
+    chosen = {key: _with_parts(value, seed) for key, value in params.items()}
+    if seed is not None and "random_state" in accepted:
+        chosen.setdefault("random_state", seed)
+    for key in _required(cls):
+        if key not in chosen:
+            raise MethodError(f"{cls.__name__} needs the parameter `{key}`.")
+    return cls(**chosen)
+
+
+def _with_parts(value: Any, seed: int | None) -> Any:
+    """Build the estimators among parameters, such as the steps of a pipeline."""
+    if isinstance(value, list | tuple):
+        return [_with_parts(item, seed) for item in value]
+    if not isinstance(value, Mapping) or "class" not in value:
+        return value
+    unknown = set(value) - {"class", "params"}
+    if unknown:
+        raise MethodError(
+            "An estimator among parameters has `class` and `params`, not "
+            f"`{min(unknown)}`."
+        )
+    return build(value["class"], value.get("params", {}), seed=seed)
