@@ -20,9 +20,14 @@ def test_file_appears_when_it_is_complete(tmp_path):
 def test_old_content_stays_when_writing_fails(tmp_path):
     path = tmp_path / "a.txt"
     path.write_bytes(b"old")
-    with pytest.raises(KeyboardInterrupt), atomic_write(path) as file:
-        file.write(b"half")
-        raise KeyboardInterrupt
+
+    def interrupted():
+        with atomic_write(path) as file:
+            file.write(b"half")
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
     assert path.read_bytes() == b"old"
     assert os.listdir(tmp_path) == ["a.txt"]
 
