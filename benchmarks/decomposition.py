@@ -32,12 +32,12 @@ from partlearn.decomposition._confidence_step import (
     restricted_quadratic,
 )
 from partlearn.decomposition._delin import LinearSpace
-from partlearn.decomposition._graph import reconstruction_graph
 from partlearn.decomposition._wpldr import (
     WhitenedSpace,
     objective,
     residual_operator,
 )
+from partlearn.graphs import reconstruction_graph
 from partlearn.linalg import standardize
 from partlearn.neighbors import self_neighbors
 

@@ -4,14 +4,14 @@ import numpy as np
 import scipy.sparse as sp
 
 from benchmarks.runner import Run, case
-from partlearn.feature_selection._fsla_factors import (
+from partlearn.multilabel.feature_selection._base import EPS
+from partlearn.multilabel.feature_selection._fsla_factors import (
     LABEL_STEPS,
     Factors,
     Support,
     Weights,
     derived_sweep,
 )
-from partlearn.feature_selection._pml_base import EPS
 
 WEIGHTS = Weights(1.0, 1.0, 1.0, 1.0)
 

@@ -6,11 +6,18 @@ from scipy.optimize import nnls
 from sklearn.svm import LinearSVC
 
 from benchmarks.runner import Run, case
-from partlearn.linalg import standardize
-from partlearn.multilabel._fpml import Factors, Weights, fpml_sweep, ridge_solver
-from partlearn.multilabel._label_ranking import pair_weights, ranking_costs
-from partlearn.multilabel._particle import propagate, transition
-from partlearn.multilabel._squared_hinge import squared_hinge
+from partlearn.linalg import squared_hinge, standardize
+from partlearn.multilabel.classification._fpml import (
+    Factors,
+    Weights,
+    fpml_sweep,
+    ridge_solver,
+)
+from partlearn.multilabel.classification._label_ranking import (
+    pair_weights,
+    ranking_costs,
+)
+from partlearn.multilabel.classification._particle import propagate, transition
 from partlearn.neighbors import self_neighbors
 
 

@@ -15,8 +15,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from partlearn.benchmark._multilabel._rank import CONTROLS, order_of, ordered
-from partlearn.feature_selection import DRMFS, MIFS, PMLFSLA, PMLFSSO, TRACE
-from partlearn.multilabel import add_noise_labels
+from partlearn.multilabel import DRMFS, MIFS, PMLFSLA, PMLFSSO, TRACE, add_noise_labels
 
 FIRST_SEED = 5000
 RELEVANT = 20

@@ -63,6 +63,7 @@ PACKAGES = [
     "datasets",
     "benchmark",
     "report",
+    "graphs",
     "neighbors",
     "linalg",
     "simplex",

@@ -31,8 +31,8 @@ print(f"{Y.sum(axis=1).mean():.2f} true tags a picture")
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 
-from partlearn.feature_selection import PMLFSLA, TRACE, RandomSelection
-from partlearn.multilabel import MLKNN
+from partlearn.feature_selection import RandomSelection
+from partlearn.multilabel import MLKNN, PMLFSLA, TRACE
 
 
 def stacked(*selector):

@@ -17,8 +17,7 @@ from partlearn.benchmark._multilabel._protocol import (
 )
 from partlearn.benchmark._multilabel._scores import ranking_scores
 from partlearn.benchmark._multilabel._tables import load_multilabel_rows
-from partlearn.feature_selection import TRACE
-from partlearn.multilabel import MLKNN
+from partlearn.multilabel import MLKNN, TRACE
 
 PLAN = """
 [plan]

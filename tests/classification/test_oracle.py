@@ -6,10 +6,9 @@ from sklearn.preprocessing import normalize
 
 from partlearn.candidates import uniform_confidence
 from partlearn.classification import IPAL, PLAGGD, PLKNN, PLSVM, SURE
-from partlearn.classification._candidate_graph import graph
 from partlearn.classification._ipal import correct_class_mass, rebuilding_graph
-from partlearn.classification._local_grams import difference_grams
 from partlearn.classification._pl_aggd import smooth_confidence
+from partlearn.graphs import difference_grams, graph
 from partlearn.neighbors import self_neighbors
 from partlearn.simplex import reconstruction_weights_from_gram
 

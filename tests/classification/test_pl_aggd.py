@@ -8,9 +8,8 @@ from sklearn.preprocessing import normalize
 
 from partlearn.candidates import uniform_confidence
 from partlearn.classification import PLAGGD
-from partlearn.classification._candidate_graph import graph, lift
-from partlearn.classification._local_grams import difference_grams, neighbor_grams
 from partlearn.classification._pl_aggd import smooth_confidence
+from partlearn.graphs import difference_grams, graph, lift, neighbor_grams
 from partlearn.neighbors import query_neighbors, self_neighbors
 from partlearn.simplex import reconstruction_weights_from_gram
 

@@ -5,9 +5,9 @@ import pytest
 import scipy.sparse as sp
 from sklearn.neighbors import KNeighborsTransformer
 
+from partlearn.base import count_directions
 from partlearn.candidates import make_candidates
 from partlearn.decomposition import CENDA, DELIN, PLDA, WPLDR
-from partlearn.decomposition._base import count_directions
 from partlearn.linalg import _svd
 
 pytestmark = [

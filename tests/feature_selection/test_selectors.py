@@ -9,6 +9,7 @@ from sklearn.datasets import load_wine, make_blobs
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.pipeline import make_pipeline
 
+from partlearn.base import count_features, find_columns
 from partlearn.candidates import make_candidates
 from partlearn.classification import PLKNN
 from partlearn.feature_selection import (
@@ -19,7 +20,6 @@ from partlearn.feature_selection import (
     RandomSelection,
     _relevance,
 )
-from partlearn.feature_selection._base import count_features, find_columns
 
 ALL = [SAUTE, MaxRelevance, MaxJointEntropy, RandomSelection]
 LEARNT = [SAUTE, MaxRelevance]

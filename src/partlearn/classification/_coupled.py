@@ -18,8 +18,8 @@ from sklearn.utils.validation import (
 )
 
 from partlearn._sklearn_compat import HasMethods, fit_context
+from partlearn.base import BasePartialClassifier, recoded
 from partlearn.candidates import FLOATS, validate_partial_data
-from partlearn.classification._base import BasePartialClassifier, recoded
 
 __all__ = ["CoupledClassifier"]
 

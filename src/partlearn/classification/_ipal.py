@@ -16,10 +16,9 @@ from sklearn.preprocessing import normalize
 from sklearn.utils.extmath import row_norms
 
 from partlearn._sklearn_compat import Interval, fit_context
+from partlearn.base import BasePartialClassifier, initial_confidence
 from partlearn.candidates import validate_partial_data
-from partlearn.classification._base import BasePartialClassifier, initial_confidence
-from partlearn.classification._candidate_graph import few_candidates, graph, lift
-from partlearn.classification._local_grams import neighbor_grams
+from partlearn.graphs import few_candidates, graph, lift, neighbor_grams
 from partlearn.neighbors import query_neighbors, self_neighbors
 from partlearn.simplex import nnls_from_gram
 

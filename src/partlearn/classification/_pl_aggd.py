@@ -15,11 +15,10 @@ from sklearn.preprocessing import normalize
 from sklearn.utils import check_random_state
 
 from partlearn._sklearn_compat import Interval, fit_context
+from partlearn.base import BaseScoreClassifier, initial_confidence
 from partlearn.candidates import uniform_confidence, validate_partial_data
-from partlearn.classification._base import BaseScoreClassifier, initial_confidence
-from partlearn.classification._candidate_graph import few_candidates, graph, lift
-from partlearn.classification._local_grams import difference_grams
 from partlearn.classification._ridge import make_ridge
+from partlearn.graphs import difference_grams, few_candidates, graph, lift
 from partlearn.neighbors import self_neighbors
 from partlearn.simplex import (
     minimize_on_simplex,

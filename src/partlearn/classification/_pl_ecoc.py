@@ -19,8 +19,8 @@ from sklearn.svm import SVC
 from sklearn.utils import check_random_state
 
 from partlearn._sklearn_compat import HasMethods, Interval, StrOptions, fit_context
+from partlearn.base import BaseScoreClassifier
 from partlearn.candidates import validate_partial_data
-from partlearn.classification._base import BaseScoreClassifier
 from partlearn.classification._memory import too_large
 from partlearn.classification._ridge import Predictor, gaussian_kernel
 

@@ -16,8 +16,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from partlearn._sklearn_compat import Interval, StrOptions, fit_context
+from partlearn.base import BaseScoreClassifier, recoded
 from partlearn.candidates import validate_partial_data
-from partlearn.classification._base import BaseScoreClassifier, recoded
 from partlearn.classification._pl_svm import PLSVM
 from partlearn.metrics import candidate_hit_rate
 

@@ -14,8 +14,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from partlearn._sklearn_compat import Interval, StrOptions, fit_context
+from partlearn.base import BaseScoreClassifier, initial_confidence
 from partlearn.candidates import uniform_confidence, validate_partial_data
-from partlearn.classification._base import BaseScoreClassifier, initial_confidence
 from partlearn.classification._ridge import Solution, make_ridge
 from partlearn.simplex import project_simplex
 

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partlearn._sklearn_compat import HasMethods, Interval, StrOptions, fit_context
+from partlearn.base import N_COMPONENTS, BaseReducer
 from partlearn.candidates import refine, uniform_confidence, vote
-from partlearn.decomposition._base import N_COMPONENTS, BaseReducer
 from partlearn.linalg import Eigen, ThinEigenSolver
 
 __all__ = ["CENDA"]

@@ -15,12 +15,12 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from partlearn._sklearn_compat import HasMethods, Interval, StrOptions, fit_context
-from partlearn.candidates import refine, uniform_confidence, validate_partial_data
-from partlearn.decomposition._base import (
+from partlearn.base import (
     N_COMPONENTS,
     BaseReducer,
     count_directions,
 )
+from partlearn.candidates import refine, uniform_confidence, validate_partial_data
 from partlearn.decomposition._basis import Basis, principal
 from partlearn.decomposition._crisp_background import (
     BACKGROUND_ROWS,

@@ -17,8 +17,8 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from partlearn._sklearn_compat import HasMethods, Interval, StrOptions, fit_context
+from partlearn.base import N_COMPONENTS, BaseReducer
 from partlearn.candidates import FLOATS, uniform_confidence, vote
-from partlearn.decomposition._base import N_COMPONENTS, BaseReducer
 from partlearn.decomposition._delin_kernel import (
     KERNELS,
     KernelSpace,

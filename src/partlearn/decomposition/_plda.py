@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from sklearn.preprocessing import normalize
 
 from partlearn._sklearn_compat import HasMethods, Interval, fit_context
+from partlearn.base import N_COMPONENTS, BaseReducer
 from partlearn.candidates import refine, uniform_confidence
-from partlearn.decomposition._base import N_COMPONENTS, BaseReducer
-from partlearn.decomposition._graph import reconstruction_graph
 from partlearn.decomposition._scatter import class_scaled, without_noise
+from partlearn.graphs import reconstruction_graph
 from partlearn.linalg import ThinBasis
 
 __all__ = ["PLDA", "Discriminants", "discriminants"]

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from sklearn.preprocessing import normalize
 
 from partlearn._sklearn_compat import HasMethods, Interval, fit_context
+from partlearn.base import N_COMPONENTS, BaseReducer, count_directions
 from partlearn.candidates import uniform_confidence
-from partlearn.decomposition._base import N_COMPONENTS, BaseReducer, count_directions
 from partlearn.linalg import ThinBasis
 from partlearn.neighbors import self_neighbors
 

@@ -15,13 +15,13 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 
 from partlearn._sklearn_compat import HasMethods, Interval, StrOptions, fit_context
+from partlearn.base import BaseReducer
 from partlearn.candidates import (
     refine,
     uniform_confidence,
     validate_partial_data,
     vote,
 )
-from partlearn.decomposition._base import BaseReducer
 from partlearn.decomposition._basis import principal
 from partlearn.linalg import fix_signs
 from partlearn.neighbors import query_neighbors, self_neighbors

@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator, lobpcg
 
 from partlearn._sklearn_compat import HasMethods, Interval, fit_context
+from partlearn.base import N_COMPONENTS, BaseReducer, count_directions
 from partlearn.candidates import uniform_confidence
-from partlearn.decomposition._base import N_COMPONENTS, BaseReducer, count_directions
 from partlearn.decomposition._confidence_step import confidence_step
-from partlearn.decomposition._graph import reconstruction_graph
 from partlearn.decomposition._scatter import without_noise
+from partlearn.graphs import reconstruction_graph
 from partlearn.linalg import Standardized, ThinBasis
 
 __all__ = ["WPLDR", "WhitenedSpace", "objective", "residual_operator"]

@@ -11,13 +11,13 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
 from partlearn._sklearn_compat import fit_context
-from partlearn.candidates import FLOATS
-from partlearn.feature_selection._base import (
+from partlearn.base import (
     COLUMNS,
     COUNT,
     BaseSelector,
     Columns,
 )
+from partlearn.candidates import FLOATS
 from partlearn.feature_selection._criteria import relevance_only
 from partlearn.feature_selection._rounds import ConfidenceSelector
 from partlearn.feature_selection._saute import ROUNDS

@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from partlearn._sklearn_compat import HasMethods, Interval, StrOptions, fit_context
+from partlearn.base import COLUMNS, COUNT, BaseSelector
 from partlearn.candidates import validate_partial_data
 from partlearn.decomposition import CRISP
 from partlearn.decomposition._crisp import check_informative
 from partlearn.decomposition._crisp_scores import targets
 from partlearn.feature_selection._auto import held_out_hits, sizes_to_try
-from partlearn.feature_selection._base import COLUMNS, COUNT, BaseSelector
 from partlearn.feature_selection._columns import columns
 from partlearn.feature_selection._pursuit import Pursuit, matching_pursuit
 from partlearn.linalg import column_moments, standardize

@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import validate_data
 
 from partlearn._sklearn_compat import StrOptions, fit_context
-from partlearn.candidates import FLOATS
-from partlearn.feature_selection._base import (
+from partlearn.base import (
     COLUMNS,
     COUNT,
     BaseSelector,
     Columns,
 )
+from partlearn.candidates import FLOATS
 from partlearn.feature_selection._columns import (
     N_BINS,
     DenseColumns,

@@ -14,7 +14,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
-from partlearn.feature_selection._base import count_features
+from partlearn.base import count_features
 from partlearn.model_selection import cross_validate
 
 __all__ = ["SelectionCurve", "plot_selection_path", "selection_curve"]

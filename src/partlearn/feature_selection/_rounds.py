@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
+from partlearn.base import BaseSelector, count_features
 from partlearn.candidates import (
     refine,
     uniform_confidence,
@@ -21,7 +22,6 @@ from partlearn.candidates import (
     vote_weights,
 )
 from partlearn.feature_selection._auto import held_out_hits, sizes_to_try
-from partlearn.feature_selection._base import BaseSelector, count_features
 from partlearn.feature_selection._columns import DenseColumns, SparseColumns, columns
 from partlearn.feature_selection._criteria import Criterion, relevance_only
 from partlearn.feature_selection._greedy import Path, greedy_path

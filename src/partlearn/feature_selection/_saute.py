@@ -8,7 +8,7 @@ from numbers import Integral, Real
 from typing import Any, Self
 
 from partlearn._sklearn_compat import Interval, StrOptions, fit_context
-from partlearn.feature_selection._base import COLUMNS, COUNT, Columns
+from partlearn.base import COLUMNS, COUNT, Columns
 from partlearn.feature_selection._criteria import CRITERIA, Criterion
 from partlearn.feature_selection._rounds import ConfidenceSelector
 

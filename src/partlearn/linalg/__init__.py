@@ -6,6 +6,7 @@ from partlearn.linalg._eigen import (
     conjugate_gradients,
     fix_signs,
 )
+from partlearn.linalg._squared_hinge import squared_hinge
 from partlearn.linalg._standardized import Standardized, column_moments, standardize
 from partlearn.linalg._svd import ThinBasis, ThinSVD, thin_svd
 
@@ -18,6 +19,7 @@ __all__ = [
     "column_moments",
     "conjugate_gradients",
     "fix_signs",
+    "squared_hinge",
     "standardize",
     "thin_svd",
 ]

@@ -1,23 +1,31 @@
-"""Multi-label learners, and partial multi-label data to try them on."""
+"""Partial multi-label learning: classifiers, selectors, and data to try them on."""
 
-from partlearn.multilabel._fpml import FPML
-from partlearn.multilabel._ml_knn import MLKNN
 from partlearn.multilabel._noise import (
     add_noise_labels,
     noise_by_similarity,
     noise_rate,
     noise_to_average,
 )
-from partlearn.multilabel._particle_map import ParticleMAP
-from partlearn.multilabel._particle_vls import ParticleVLS
-from partlearn.multilabel._pml_fp import PMLFP
-from partlearn.multilabel._pml_lc import PMLLC
+from partlearn.multilabel.classification import (
+    FPML,
+    MLKNN,
+    PMLFP,
+    PMLLC,
+    ParticleMAP,
+    ParticleVLS,
+)
+from partlearn.multilabel.feature_selection import DRMFS, MIFS, PMLFSLA, PMLFSSO, TRACE
 
 __all__ = [
+    "DRMFS",
     "FPML",
+    "MIFS",
     "MLKNN",
     "PMLFP",
+    "PMLFSLA",
+    "PMLFSSO",
     "PMLLC",
+    "TRACE",
     "ParticleMAP",
     "ParticleVLS",
     "add_noise_labels",

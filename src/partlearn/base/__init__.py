@@ -1,0 +1,49 @@
+"""Base classes for methods of your own, inside this library or outside.
+
+A reducer sets ``components_`` and ``label_confidence_`` in `fit`, a selector calls
+``_limits`` and ``_select``, a classifier writes ``predict_proba``. Checking input,
+standardising, projecting new rows and predicting from scores are inherited. The
+constants are constraints on parameters that several methods share.
+"""
+
+# SPDX-License-Identifier: BSD-3-Clause
+
+from partlearn.base._classifier import (
+    BasePartialClassifier,
+    BaseScoreClassifier,
+    initial_confidence,
+    recoded,
+)
+from partlearn.base._multilabel import (
+    BaseMultilabelClassifier,
+    drop_empty,
+    rank_features,
+)
+from partlearn.base._reducer import N_COMPONENTS, BaseReducer, count_directions
+from partlearn.base._selector import (
+    COLUMNS,
+    COUNT,
+    BaseSelector,
+    Columns,
+    count_features,
+    find_columns,
+)
+
+__all__ = [
+    "COLUMNS",
+    "COUNT",
+    "N_COMPONENTS",
+    "BaseMultilabelClassifier",
+    "BasePartialClassifier",
+    "BaseReducer",
+    "BaseScoreClassifier",
+    "BaseSelector",
+    "Columns",
+    "count_directions",
+    "count_features",
+    "drop_empty",
+    "find_columns",
+    "initial_confidence",
+    "rank_features",
+    "recoded",
+]

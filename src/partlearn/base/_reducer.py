@@ -1,0 +1,214 @@
+"""What all reducers share: validation, standardisation, projection of new rows."""
+
+# SPDX-License-Identifier: BSD-3-Clause
+
+from __future__ import annotations
+
+import warnings
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.base import (
+    BaseEstimator,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+)
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from partlearn._sklearn_compat import Interval, RealNotInt, StrOptions
+from partlearn.base._auto import choose_dimension, most_directions
+from partlearn.candidates import FLOATS, validate_partial_data
+from partlearn.linalg import Standardized, column_moments, fix_signs, standardize
+from partlearn.neighbors import self_neighbors
+
+__all__ = ["N_COMPONENTS", "BaseReducer", "count_directions"]
+
+# What every reducer accepts as `n_components`.
+N_COMPONENTS = [
+    Interval(Integral, 1, None, closed="left"),
+    Interval(RealNotInt, 0, 1, closed="both"),
+    StrOptions({"auto"}),
+    None,
+]
+
+
+def count_directions(values: NDArray[np.float64], wanted: float | int | None) -> int:
+    """How many leading directions to keep.
+
+    Parameters
+    ----------
+    values : ndarray of shape (q,)
+        Eigenvalues, largest first, none negative.
+    wanted : int, float or None
+        A number of directions, a fraction of the sum of the eigenvalues, or all.
+
+    Returns
+    -------
+    r : int
+        Never counts a direction whose eigenvalue is below 1e-12 of the first: those
+        are round-off. Zero where no direction carries any signal.
+    """
+    usable = int(np.count_nonzero(values > 1e-12 * values[0]))
+    if wanted is None or usable == 0:
+        return usable
+    if isinstance(wanted, (int, np.integer)):
+        return min(int(wanted), usable)
+    reached = np.cumsum(values) >= wanted * values.sum()
+    # A fraction of 0 stands for every direction with a positive eigenvalue.
+    return min(int(np.argmax(reached)) + 1, usable) if wanted > 0 else usable
+
+
+class BaseReducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """Linear projection learnt from candidate labels.
+
+    A reducer sets ``components_`` (n_components, n_features), ``mean_``, ``scale_``
+    and ``label_confidence_`` in `fit`; everything else is here.
+    """
+
+    def _validate_fit(
+        self, X: Any, y: Any, *, center: bool = False
+    ) -> tuple[Standardized, NDArray[np.bool_]]:
+        """Check what `fit` got, standardise, remember how.
+
+        With `center` the returned matrix has zero column means even where the columns
+        are not to be standardised: scatter matrices are taken about the mean, whereas
+        new rows are then projected as they are.
+        """
+        X, S = validate_partial_data(
+            self, X, y, accept_sparse="csr", ensure_min_samples=2
+        )
+        if S.shape[1] < 2:
+            raise ValueError(
+                f"{type(self).__name__} needs at least two classes; y has 1 class "
+                f"({self.classes_.tolist()[0]!r})."
+            )
+        # Round-off would pass for signal later: name what has none here.
+        if np.array_equal(S, np.broadcast_to(S[0], S.shape)):
+            raise ValueError(
+                "No direction depends on the labels: all rows have the same candidates."
+            )
+        if not column_moments(X)[1].any():
+            raise ValueError(
+                "No direction depends on the labels: every feature is constant."
+            )
+        self._wanted, self._chosen = self.n_components, None
+        if isinstance(self.n_components, str):
+            self._chosen = choose_dimension(self, X, S)
+            self._wanted = most_directions(X, S)
+        on = self.standardize
+        matrix, mean, self.scale_ = standardize(X, center=on or center, scale=on)
+        self.mean_ = mean if on else np.zeros_like(mean)
+        return matrix, S
+
+    def _count(self, values: NDArray[Any], wanted: float | int | None = None) -> int:
+        """Directions to keep; confidences may be unrelated to the data altogether."""
+        r = count_directions(values, self._wanted if wanted is None else wanted)
+        if r == 0:
+            raise ValueError(
+                "No direction depends on the labels: the features vary in the same "
+                "way whatever the candidates are."
+            )
+        return r
+
+    def _neighbors(
+        self, Z: NDArray[Any], last: NDArray[np.int64] | None
+    ) -> NDArray[np.int64]:
+        """Neighbours of embedded rows; those of the last round are where to start."""
+        found: NDArray[np.int64] = self_neighbors(
+            Z,
+            self.n_neighbors,
+            search=self.search,
+            warm_start=last,
+            n_jobs=self.n_jobs,
+        )
+        return found
+
+    def _set_components(self, P: NDArray[Any], values: NDArray[np.float64]) -> None:
+        """Keep the directions, the columns of `P`, or as many as were chosen."""
+        r = min(P.shape[1], self._chosen or P.shape[1])
+        self.components_ = np.ascontiguousarray(fix_signs(P[:, :r]).T)
+        self.n_components_ = r
+        self.eigenvalues_ = values[:r]
+
+    def _warn_if_fewer(self, r: int) -> None:
+        wanted = self.n_components
+        if isinstance(wanted, Integral) and r < int(wanted):
+            warnings.warn(
+                f"Only {r} of n_components={wanted} directions depend on the labels "
+                f"({len(self.classes_)} classes allow at most "
+                f"{len(self.classes_) - 1}); {r} are kept.",
+                UserWarning,
+                stacklevel=3,
+            )
+
+    def _warn_unsettled(self) -> None:
+        warnings.warn(
+            f"The confidences still change after max_iter={self.max_iter} rounds. "
+            "The directions are usable, as published; raise `max_iter` to let the "
+            "rounds settle.",
+            ConvergenceWarning,
+            stacklevel=3,
+        )
+
+    def transform(self, X: Any) -> NDArray[Any]:
+        """Project rows onto the learnt directions.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Rows in the units of the training data.
+
+        Returns
+        -------
+        Z : ndarray of shape (n_samples, n_components)
+            ``((X - mean_) / scale_) @ components_.T``.
+        """
+        check_is_fitted(self)
+        X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=FLOATS)
+        mean, scale = self.mean_.astype(X.dtype), self.scale_.astype(X.dtype)
+        P = self.components_.T.astype(X.dtype, copy=False)
+        if sp.issparse(X):  # centring stays implicit
+            P = P / scale[:, None]
+            return np.asarray(X @ P) - mean @ P
+        return ((X - mean) / scale) @ P
+
+    def inverse_transform(self, Z: Any) -> NDArray[Any]:
+        """Give the smallest rows that project to `Z`, in the units of the data.
+
+        Parameters
+        ----------
+        Z : array-like of shape (n_samples, n_components)
+            Projected rows.
+
+        Returns
+        -------
+        X : ndarray of shape (n_samples, n_features)
+            Least-norm standardised rows whose projection is `Z`, put back into the
+            units of the training data. What the projection discards is lost.
+        """
+        check_is_fitted(self)
+        Z = np.asarray(Z)
+        if Z.ndim != 2 or Z.shape[1] != self.components_.shape[0]:
+            raise ValueError(
+                f"Z must have {self.components_.shape[0]} columns, one per component; "
+                f"got shape {Z.shape}."
+            )
+        rows = Z @ np.linalg.pinv(self.components_).T
+        return rows * self.scale_ + self.mean_
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.components_.shape[0])
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.target_tags.required = True
+        tags.target_tags.one_d_labels = True
+        tags.target_tags.two_d_labels = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags

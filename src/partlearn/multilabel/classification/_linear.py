@@ -1,0 +1,140 @@
+"""Multi-label classifiers with a linear score per label and a border to cut it at."""
+
+# SPDX-License-Identifier: BSD-3-Clause
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit, softmax
+
+from partlearn.base import BaseMultilabelClassifier
+
+__all__ = [
+    "BaseLinearScorer",
+    "best_threshold",
+    "known_last",
+    "top_border",
+]
+
+Array = NDArray[np.float64]
+_SLOPE = 4.0  # so that a probability grows as fast as its score at the border
+
+
+class BaseLinearScorer(BaseMultilabelClassifier):
+    """Classifier whose scores are ``X @ coef_.T + intercept_``.
+
+    A subclass calls `_set_weights` and sets ``threshold_``, a number that a score must
+    exceed, or None where each row gets its ``n_labels_`` best labels. Where it sets
+    ``never_`` and ``always_``, masks of labels that no and every training row had as a
+    candidate, these labels are decided by that alone.
+    """
+
+    def _set_weights(
+        self, W: Array, b: Array, mean: Array, scale: Array, std: Array, rng: Any
+    ) -> None:
+        """Coefficients and a ranking from weights (d, l) of ``(X - mean) / scale``."""
+        self.coef_ = np.ascontiguousarray((W / scale[:, None]).T)
+        self.intercept_ = b - self.coef_ @ mean
+        # In units of a standard deviation, whether or not the features were scaled.
+        self._rank_features(np.linalg.norm(self.coef_ * std, axis=0), rng)
+
+    def decision_function(self, X: Any) -> Array:
+        """Score of each label, less the border from which a label is predicted.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Rows to score.
+
+        Returns
+        -------
+        D : ndarray of shape (n_samples, n_classes)
+            Positive where the label is predicted, columns as in ``classes_``. If the
+            classifier was fitted with two plain labels, of shape (n_samples,): how far
+            the second is ahead of the first.
+        """
+        D = self._decision(self._validate_predict(X))
+        if not self.multilabel_ and D.shape[1] == 2:
+            return D[:, 1] - D[:, 0]
+        return D
+
+    def predict_proba(self, X: Any) -> Array:
+        """Scores brought to the unit interval by a logistic curve.
+
+        They rank labels as the scores do, and are 1/2 at the border; they are not
+        calibrated.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Rows to classify.
+
+        Returns
+        -------
+        P : ndarray of shape (n_samples, n_classes)
+            Between 0 and 1, columns as in ``classes_``. Rows sum to one only if the
+            classifier was fitted with plain labels.
+        """
+        D = self._decision(self._validate_predict(X))
+        return expit(_SLOPE * D) if self.multilabel_ else softmax(_SLOPE * D, axis=1)
+
+    def _decision(self, X: Any) -> Array:
+        scores = np.asarray(X @ self.coef_.T, dtype=np.float64) + self.intercept_
+        if self.threshold_ is None:
+            D = scores - top_border(scores, self.n_labels_)
+        else:
+            D = scores - self.threshold_
+        if hasattr(self, "never_"):
+            D = known_last(D, self.never_, self.always_)
+        return D
+
+
+def top_border(scores: Array, count: int) -> Array:
+    """Per row, a number between its `count` best scores and the others, (n, 1)."""
+    l = scores.shape[1]  # noqa: E741
+    if count >= l:
+        return scores.min(axis=1, keepdims=True) - 1
+    ordered = np.partition(scores, (l - count - 1, l - count), axis=1)
+    return (ordered[:, [l - count - 1]] + ordered[:, [l - count]]) / 2
+
+
+def best_threshold(scores: Array, target: NDArray[np.bool_]) -> float:
+    """The one border for all labels that maximises F1 against a binary target.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n, l)
+        Scores of the labels.
+    target : ndarray of bool, shape (n, l)
+        What should be above the border.
+
+    Returns
+    -------
+    threshold : float
+        Midway between two scores; the largest of equally good ones. Below or above all
+        scores if all or none should be predicted.
+    """
+    flat = scores.ravel()
+    order = np.argsort(-flat, kind="stable")
+    ordered = flat[order]
+    hits = np.cumsum(target.ravel()[order])
+    if not hits[-1]:
+        return float(ordered[0] + 1)
+    f1 = 2 * hits / (np.arange(1, len(flat) + 1) + hits[-1])
+    # Equal scores are predicted together.
+    f1[:-1][ordered[:-1] == ordered[1:]] = -1
+    best = int(np.argmax(f1))
+    if best == len(flat) - 1:
+        return float(ordered[-1] - 1)
+    return float((ordered[best] + ordered[best + 1]) / 2)
+
+
+def known_last(D: Array, never: NDArray[np.bool_], always: NDArray[np.bool_]) -> Array:
+    """Put labels of no row behind all others, and labels of every row before them."""
+    D = D.copy()
+    D[:, never] = np.minimum(D.min(axis=1), 0)[:, None] - 1
+    D[:, always] = np.maximum(D.max(axis=1), 0)[:, None] + 1
+    return D

@@ -1,0 +1,322 @@
+"""Stage one of PARTICLE: which candidates are credible."""
+
+# SPDX-License-Identifier: BSD-3-Clause
+
+from __future__ import annotations
+
+import warnings
+from numbers import Integral, Real
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import KFold
+from sklearn.utils import check_random_state
+
+from partlearn._sklearn_compat import Interval, StrOptions
+from partlearn.base import BaseMultilabelClassifier, drop_empty
+from partlearn.graphs import graph, neighbor_grams
+from partlearn.linalg import column_moments
+from partlearn.multilabel.classification._pairwise import Pairs
+from partlearn.neighbors import query_neighbors, self_neighbors
+from partlearn.simplex import nnls_from_gram
+
+__all__ = [
+    "CONSTRAINTS",
+    "BaseParticle",
+    "Credible",
+    "credible_labels",
+    "label_support",
+    "propagate",
+    "rescale",
+    "stage_one",
+    "transition",
+    "unit_rows",
+]
+
+Array = NDArray[np.float64]
+Mask = NDArray[np.bool_]
+
+# Constraints on the parameters that both classifiers share.
+CONSTRAINTS: dict[str, Any] = {
+    "n_neighbors": [Interval(Integral, 1, None, closed="left")],
+    "alpha": [Interval(Real, 0, 1, closed="left")],
+    "thr": [Interval(Real, 0, 1, closed="both")],
+    "C": [Interval(Real, 0, None, closed="neither")],
+    "elicit": [StrOptions({"neighbors", "direct"})],
+    "fallback": [StrOptions({"candidates", "release"})],
+    "elicit_folds": [Interval(Integral, 2, None, closed="left"), None],
+    "include_self": ["boolean"],
+    "standardize": ["boolean"],
+    "max_iter": [Interval(Integral, 1, None, closed="left")],
+    "tol": [Interval(Real, 0, None, closed="left")],
+    "stop": [StrOptions({"frobenius", "spectral"})],
+    "random_state": ["random_state"],
+    "n_jobs": [Integral, None],
+}
+
+
+class BaseParticle(BaseMultilabelClassifier):
+    """What both PARTICLE classifiers do before they decide.
+
+    A subclass has the parameters in `CONSTRAINTS`, calls `_stage_one`, trains pairwise
+    classifiers on what it returns and passes them to `_set_pairs`.
+    """
+
+    _threshold = np.nextafter(0.5, 1)  # a label must be ahead, not level
+
+    def _stage_one(self, X: Any, y: Any) -> Credible:
+        X, C = self._validate_fit(X, y)
+        rng = check_random_state(self.random_state)
+        kept, X, A = drop_empty(X, C)
+        std = column_moments(X)[1]
+        factor = np.ones_like(std)
+        if self.standardize:
+            factor = np.divide(1.0, std, out=np.zeros_like(std), where=std > 0)
+        X = sp.csr_array(X @ sp.diags_array(factor)) if sp.issparse(X) else X * factor
+        F, E, self.n_iter_ = stage_one(
+            X,
+            A,
+            n_neighbors=self.n_neighbors,
+            alpha=self.alpha,
+            thr=self.thr,
+            how=self.elicit,
+            inside=self.fallback == "candidates",
+            include_self=self.include_self,
+            n_folds=self.elicit_folds,
+            tol=self.tol,
+            max_iter=self.max_iter,
+            norm=self.stop,
+            rng=rng,
+            n_jobs=self.n_jobs,
+        )
+        self.labels_, self.credible_ = np.zeros(C.shape), np.zeros(C.shape, dtype=bool)
+        self.labels_[kept], self.credible_[kept] = F, E
+        self.never_, self.always_ = ~A.any(axis=0), A.all(axis=0)
+        # Classifiers do not depend on the mean, but their rounding error does.
+        mean = np.zeros_like(std) if sp.issparse(X) else X.mean(axis=0)
+        X = X if sp.issparse(X) else X - mean
+        return Credible(X, E, ~A & ~E, factor, mean, std, rng)
+
+    def _set_pairs(self, pairs: Pairs, data: Credible, weight: Any) -> None:
+        """Classifiers for the features as given, and the importance of these."""
+        self.pairs_ = np.column_stack([pairs.first, pairs.second])
+        self.coef_ = pairs.coef * data.factor
+        self.intercept_ = pairs.intercept - pairs.coef @ data.mean
+        # Importance is in units of a standard deviation, scaled features or not.
+        W = (self.coef_ * data.std).T * weight
+        self._rank_features(np.linalg.norm(W, axis=1), data.rng)
+
+
+class Credible(NamedTuple):
+    """What the first stage hands on.
+
+    Attributes
+    ----------
+    X : ndarray or CSR array of shape (n, d)
+        Rows with candidates, scaled and, if dense, centred.
+    E, N : ndarray of bool, shape (n, l)
+        Credible labels, and labels that are neither credible nor candidates.
+    factor, mean, std : ndarray of shape (d,)
+        What the features were multiplied by, what was subtracted then, and their
+        standard deviations before.
+    rng : RandomState
+        For what is still to be drawn.
+    """
+
+    X: Any
+    E: Mask
+    N: Mask
+    factor: Array
+    mean: Array
+    std: Array
+    rng: Any
+
+
+def transition(X: Any, neighbors: NDArray[np.int64]) -> sp.csr_array:
+    """Weights with which the neighbours of each row rebuild it, summing to one.
+
+    Row i minimises ``|x_i - sum_a w_a x_a|²`` over ``w >= 0``. A row that no
+    non-negative combination comes nearer to than zero has no weights.
+    """
+    if not neighbors.size:
+        return sp.csr_array((X.shape[0], X.shape[0]))
+    w = nnls_from_gram(*neighbor_grams(X, X, neighbors))
+    total = w.sum(axis=1, keepdims=True)
+    return graph(neighbors, w / np.where(total > 0, total, 1))
+
+
+def propagate(
+    T: sp.csr_array,
+    C: Mask,
+    alpha: float,
+    *,
+    tol: float = 1e-5,
+    max_iter: int = 1000,
+    norm: str = "frobenius",
+) -> tuple[Array, int]:
+    """Mix each row's labels with those of its neighbours until they settle.
+
+    Parameters
+    ----------
+    T : CSR array of shape (n, n)
+        Transition weights.
+    C : ndarray of bool, shape (n, l)
+        Candidates; no row is empty.
+    alpha : float
+        Share of the neighbours.
+    tol : float, default=1e-5
+        Norm of the change at which to stop.
+    max_iter : int, default=1000
+        Most steps; a `ConvergenceWarning` tells when it was reached.
+    norm : {"frobenius", "spectral"}, default="frobenius"
+        Which norm; the spectral one is smaller.
+
+    Returns
+    -------
+    P : ndarray of shape (n, l)
+        Zero outside the candidates, rows sum to one.
+    n_iter : int
+        Steps taken.
+    """
+    start = P = C.astype(np.float64)
+    for n_iter in range(1, max_iter + 1):
+        new = (alpha * (T @ P) + (1 - alpha) * start) * start
+        new /= new.sum(axis=1, keepdims=True)
+        change = new - P
+        P = new
+        if norm == "frobenius":
+            size = np.linalg.norm(change)
+        else:  # from the small matrix of products
+            size = np.sqrt(max(np.linalg.eigvalsh(change.T @ change)[-1], 0.0))
+        if size < tol:
+            return P, n_iter
+    warnings.warn(
+        f"The confidences still changed after max_iter={max_iter} steps.",
+        ConvergenceWarning,
+        stacklevel=7,
+    )
+    return P, max_iter
+
+
+def unit_rows(F: Array, C: Mask) -> Array:
+    """Bring each row to [0, 1]; a constant row is one on its candidates."""
+    low, high = F.min(axis=1, keepdims=True), F.max(axis=1, keepdims=True)
+    return np.divide(F - low, high - low, out=C.astype(F.dtype), where=high > low)
+
+
+def rescale(P: Array, C: Mask) -> Array:
+    """Give every label the mass it has among the candidates, then unit rows."""
+    mass = P.sum(axis=0)
+    factor = np.divide(C.sum(axis=0), mass, out=np.zeros_like(mass), where=mass > 0)
+    return unit_rows(P * factor, C)
+
+
+def label_support(F: Array, distances: Array, neighbors: NDArray[np.int64]) -> Array:
+    """``sum_a (1 - dist_a / sum_b dist_b) F_a`` over the neighbours a of each row."""
+    n, k = neighbors.shape
+    if k == 0:
+        return np.zeros((n, F.shape[1]))
+    total = distances.sum(axis=1, keepdims=True)
+    # One neighbour alone, or all at no distance: every neighbour counts alike.
+    share = np.divide(distances, total, out=np.zeros_like(distances), where=total > 0)
+    weights = 1 - share if k > 1 else np.ones_like(share)
+    wide = sp.csr_array(
+        (weights.ravel(), neighbors.ravel(), np.arange(0, n * k + 1, k)),
+        shape=(n, len(F)),
+    )
+    return np.asarray(wide @ F)
+
+
+def credible_labels(s: Array, C: Mask, thr: float, *, inside: bool = True) -> Mask:
+    """Candidates whose support, brought to [0, 1], reaches `thr`.
+
+    Parameters
+    ----------
+    s : ndarray of shape (n, l)
+        Support of the labels.
+    C : ndarray of bool, shape (n, l)
+        Candidates; no row is empty.
+    thr : float
+        Credibility threshold.
+    inside : bool, default=True
+        What a row without any falls back to: its candidate of most support, or, as in
+        the released program, all labels that reach `thr`, candidates or not.
+
+    Returns
+    -------
+    E : ndarray of bool, shape (n, l)
+        Credible labels, at least one per row.
+    """
+    s = unit_rows(s, C)
+    E = C & (s >= thr)
+    bare = np.flatnonzero(~E.any(axis=1))
+    if inside:
+        E[bare, np.where(C[bare], s[bare], -1.0).argmax(axis=1)] = True
+    else:
+        E[bare] = s[bare] >= thr
+    return E
+
+
+def stage_one(
+    X: Any,
+    C: Mask,
+    *,
+    n_neighbors: int,
+    alpha: float,
+    thr: float,
+    how: str,
+    inside: bool,
+    include_self: bool,
+    n_folds: int | None,
+    tol: float,
+    max_iter: int,
+    norm: str,
+    rng: np.random.RandomState,
+    n_jobs: int | None,
+) -> tuple[Array, Mask, int]:
+    """Confidences of the candidates, and which of them are credible.
+
+    Parameters are those of :class:`~partlearn.multilabel.ParticleVLS`; `X` is scaled,
+    no row of `C` is empty.
+
+    Returns
+    -------
+    F : ndarray of shape (n, l)
+        Confidences, between 0 and 1, zero outside the candidates.
+    E : ndarray of bool, shape (n, l)
+        Credible labels.
+    n_iter : int
+        Steps of the propagation.
+    """
+
+    def confidences(X: Any, C: Mask) -> tuple[Array, int, Array, NDArray[np.int64]]:
+        n = X.shape[0]
+        distances, others = np.empty((n, 0)), np.empty((n, 0), dtype=np.int64)
+        if n > 1:
+            distances, others = self_neighbors(
+                X, n_neighbors, return_distance=True, n_jobs=n_jobs
+            )
+        near = others
+        if include_self:
+            _, near = query_neighbors(X, X, n_neighbors, n_jobs=n_jobs)
+        P, n_iter = propagate(
+            transition(X, near), C, alpha, tol=tol, max_iter=max_iter, norm=norm
+        )
+        return rescale(P, C), n_iter, distances, others
+
+    F, n_iter, distances, others = confidences(X, C)
+    if how == "direct":
+        return F, credible_labels(F, C, thr), n_iter
+    if n_folds is None or len(C) < 2:
+        s = label_support(F, distances, others)
+        return F, credible_labels(s, C, thr, inside=inside), n_iter
+    s = np.empty(C.shape)
+    folds = KFold(min(n_folds, len(C)), shuffle=True, random_state=rng)
+    for train, test in folds.split(C):
+        G, _, _, _ = confidences(X[train], C[train])
+        near = query_neighbors(X[train], X[test], n_neighbors, n_jobs=n_jobs)
+        s[test] = label_support(G, *near)
+    return F, credible_labels(s, C, thr, inside=inside), n_iter

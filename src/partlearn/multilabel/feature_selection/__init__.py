@@ -1,0 +1,9 @@
+"""Selectors: subsets of features learnt from partial multi-labels."""
+
+from partlearn.multilabel.feature_selection._drmfs import DRMFS
+from partlearn.multilabel.feature_selection._mifs import MIFS
+from partlearn.multilabel.feature_selection._pml_fsla import PMLFSLA
+from partlearn.multilabel.feature_selection._pml_fsso import PMLFSSO
+from partlearn.multilabel.feature_selection._trace import TRACE
+
+__all__ = ["DRMFS", "MIFS", "PMLFSLA", "PMLFSSO", "TRACE"]

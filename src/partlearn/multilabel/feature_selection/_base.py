@@ -1,0 +1,152 @@
+"""What the selectors for partial multi-label data share."""
+
+# SPDX-License-Identifier: BSD-3-Clause
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.utils.sparsefuncs import inplace_column_scale, min_max_axis
+
+from partlearn.base import BaseSelector
+from partlearn.candidates import validate_partial_data
+
+__all__ = ["EPS", "PMLSelector", "check_init", "row_norms", "unit_interval"]
+
+EPS = 2.0**-52  # keeps denominators of multiplicative updates positive
+
+
+def row_norms(W: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Euclidean norm of every row."""
+    norms: NDArray[np.float64] = np.sqrt(np.einsum("ij,ij->i", W, W))
+    return norms
+
+
+def unit_interval(X: Any) -> Any:
+    """Scale each column to [0, 1]; a constant column becomes 0.
+
+    A sparse matrix keeps its zeros: its columns are divided by their largest entry, so
+    they must not hold negative ones.
+    """
+    if not sp.issparse(X):
+        low = X.min(axis=0)
+        spread = X.max(axis=0) - low
+        return (X - low) / np.where(spread > 0, spread, 1)
+    low, high = min_max_axis(X, axis=0)
+    if (low < 0).any():
+        raise ValueError(
+            f"Column {int(np.argmax(low < 0))} of the sparse X has negative entries; "
+            "scaling it to [0, 1] would fill it. Pass X.toarray() or shift it yourself."
+        )
+    X = sp.csr_array(X, copy=True)
+    varies = high > low
+    factor = np.divide(1.0, high, out=np.zeros_like(high), where=varies)
+    inplace_column_scale(X, factor)
+    return X
+
+
+def check_init(
+    init: Mapping[str, Any], shapes: Mapping[str, tuple[int, int]], sign: bool = True
+) -> dict[str, NDArray[np.float64]]:
+    """Factors to start from, in the order of `shapes`; copied, checked.
+
+    Parameters
+    ----------
+    init : mapping of str to array-like
+        What the user gave.
+    shapes : mapping of str to (int, int)
+        Names and shapes of the factors.
+    sign : bool, default=True
+        Whether negative entries are an error.
+
+    Returns
+    -------
+    factors : dict of str to ndarray
+        The factors.
+    """
+    if set(init) != set(shapes):
+        raise ValueError(
+            f"`init` must hold the factors {', '.join(shapes)}; got "
+            f"{', '.join(map(str, init)) or 'none'}."
+        )
+    factors = {}
+    for name, shape in shapes.items():
+        factor = np.array(init[name], dtype=np.float64)
+        if factor.shape != shape:
+            raise ValueError(
+                f"Factor {name} of `init` must have shape {shape}; got {factor.shape}."
+            )
+        if not np.isfinite(factor).all() or (sign and (factor < 0).any()):
+            raise ValueError(
+                f"Factor {name} of `init` must be finite"
+                f"{' and not negative' if sign else ''}."
+            )
+        factors[name] = factor
+    return factors
+
+
+class PMLSelector(BaseSelector):
+    """Selector that scores every feature once, from candidate labels.
+
+    A subclass calls `_validate` and, at the end of `fit`, `_rank`. It has the
+    parameters `scale`, `ties`, `must_keep` and `exclude`.
+    """
+
+    _non_negative = True  # whether the method needs features without a sign
+
+    def _validate(
+        self, X: Any, y: Any, **check_params: Any
+    ) -> tuple[Any, NDArray[np.bool_]]:
+        """Features in float64, and candidates; rows may have none."""
+        X, C = validate_partial_data(
+            self, X, y, empty="keep", accept_sparse="csr", order="C", **check_params
+        )
+        X = X.astype(np.float64)
+        if self.scale:
+            X = unit_interval(X)
+        elif self._non_negative and X.shape[0] and X.min() < 0:
+            name = type(self).__name__
+            raise ValueError(
+                f"Negative values in data passed to {name}, whose factors have no "
+                f"sign. Use {name}(scale=True) to bring every column to [0, 1]."
+            )
+        return X, C
+
+    def _rank(
+        self, scores: NDArray[np.float64], rng: np.random.RandomState, unit: float
+    ) -> None:
+        """Record scores and ranking; equal scores are ordered by a seeded shuffle.
+
+        `unit` is the size of the features: scores far below it are no ranking.
+        """
+        if not np.isfinite(scores).all() or scores.max() <= 1e-12 * unit:
+            raise ValueError(
+                f"All feature scores of {type(self).__name__} have vanished or "
+                "overflowed, so there is no ranking. Are all features constant, all "
+                "candidate sets empty, or the labels of all rows alike? Otherwise "
+                "another update rule or smaller penalties keep the factors alive."
+            )
+        keep, exclude, available = self._limits()
+        n = self._count(keep, available)
+        d = len(scores)
+        group = np.zeros(d, dtype=int)
+        group[keep], group[exclude] = -1, 1
+        tie = rng.permutation(d) if self.ties == "shuffle" else np.arange(d)
+        order = np.lexsort((tie, -scores, group))
+        self.scores_ = scores
+        self.selected_ = order[:n]
+        self.support_ = np.zeros(d, dtype=bool)
+        self.support_[self.selected_] = True
+        self.ranking_ = np.empty(d, dtype=np.intp)
+        self.ranking_[order] = np.arange(1, d + 1)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.target_tags.multi_output = True
+        tags.input_tags.positive_only = self._non_negative and not self.scale
+        return tags

@@ -1,0 +1,440 @@
+"""TRACE: a row-sparse path finds features, they denoise the labels, a second path."""
+
+# SPDX-License-Identifier: BSD-3-Clause
+
+from __future__ import annotations
+
+import warnings
+from numbers import Integral, Real
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+
+from partlearn._sklearn_compat import Interval, fit_context
+from partlearn.base import (
+    COLUMNS,
+    COUNT,
+    Columns,
+    count_features,
+)
+from partlearn.linalg import standardize, thin_svd
+from partlearn.multilabel.feature_selection._base import PMLSelector, row_norms
+
+__all__ = [
+    "TRACE",
+    "Path",
+    "leave_one_out",
+    "posterior_labels",
+    "row_sparse_path",
+    "subspace",
+]
+
+Array = NDArray[np.float64]
+
+_RIDGES = 10.0 ** np.arange(-4, 2)  # per row; the best by leave-one-out is taken
+_MOST_FIRST = 200  # features in which labels are denoised
+_LEAST_SCORE = 1e-3  # of a candidate, before it divides the rate of noise
+
+
+class TRACE(PMLSelector):
+    """Select features along a row-sparse path on anchored candidates (ours).
+
+    The labels are regressed on the features with a penalty on the norms of the rows of
+    the coefficients, from large penalties to small ones; a feature's score is the
+    penalty at which it enters. This is done twice: on the candidates, and then on
+    denoised labels. In between, every candidate is weighed by how likely it is true,
+    from ridge scores in the few features found first that never saw its own row.
+
+    Parameters
+    ----------
+    n_features_to_select : int, float or None, default=0.2
+        Number of features; or the fraction of them, rounded up; or all.
+    mu : float, default=1.0
+        Strength of the anchor: a label is ``(p + mu) / (1 + mu)`` for a candidate that
+        is true with probability p. Infinity leaves the candidates as they are.
+    denoise_with : int or float, default=0.1
+        Number or fraction of features, at most 200, in which the labels are denoised.
+        In all features the scores carry the noise of useless ones into the labels, and
+        the second path finds it there again.
+    noise_quantile : float, default=0.1
+        The rate at which a label is a false candidate is read off the rows least like
+        it: this quantile of its scores.
+    n_penalties : int, default=100
+        Penalties along the path, in equal ratios.
+    path_ratio : float, default=1e-3
+        Smallest penalty over the largest, at which all coefficients vanish.
+    max_iter : int, default=500
+        Most steps at one penalty.
+    tol : float, default=1e-4
+        Relative change of the coefficients at which to go on.
+    random_state : int, RandomState or None, default=None
+        Order of features with equal scores; nothing else is random.
+    must_keep, exclude : sequence of int, str or bool, default=None
+        Columns to select in any case, and columns never to select. What is excluded
+        does not take part in the regression.
+
+    Attributes
+    ----------
+    scores_ : ndarray of shape (n_features_in_,)
+        Penalty at which the feature enters, over the largest. For a feature that has
+        not entered at the end, the norm of its correlation with the residual.
+    ranking_ : ndarray of shape (n_features_in_,)
+        Place of each feature, 1 is best.
+    selected_ : ndarray of shape (n_selected,)
+        Indices of the selected features, best first.
+    support_ : ndarray of bool, shape (n_features_in_,)
+        Mask of the selected features.
+    labels_ : ndarray of shape (n_samples, n_classes)
+        Denoised labels, zero outside the candidates.
+    noise_ : ndarray of shape (n_classes,)
+        Estimated rate at which each label is a false candidate.
+    ridge_ : float
+        Penalty of the ridge scores, chosen by leave-one-out error.
+    penalties_ : ndarray of shape (n_steps,)
+        The penalties that were visited.
+    objective_ : ndarray of shape (n_steps,)
+        Minimum reached at each of them; it falls along the path.
+    n_iter_ : int
+        Most steps taken at one penalty.
+    classes_ : ndarray of shape (n_classes,)
+        The labels.
+    n_features_in_ : int
+        Number of features seen in `fit`.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, where `X` had any.
+
+    See Also
+    --------
+    PMLFSLA : Aligns latent spaces instead.
+    partlearn.multilabel.MLKNN : A classifier to put behind it.
+
+    Notes
+    -----
+    If a label is a false candidate at rate r wherever it is not true, a row has it as a
+    candidate with probability ``c = p + (1 - p) r``, so a candidate is true with
+    probability ``(1 - r / c) / (1 - r)``. The scores c are leave-one-out, in closed
+    form, so that no row confirms its own candidates. Every step is convex. Features are
+    standardised first and may have any sign.
+
+    One singular value decomposition, O(n d min(n, d)), serves all steps; a step of the
+    path costs O(a² q + d r q) for a active features, where r is the rank of X and q at
+    most the number of labels: coefficients are computed in a rotated label space, which
+    leaves the norms of rows as they are.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from partlearn.multilabel import TRACE
+    >>> from partlearn.multilabel import add_noise_labels
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.uniform(size=(100, 12))
+    >>> candidates = add_noise_labels(X[:, :3] > 0.6, 1, random_state=0)
+    >>> selector = TRACE(3).fit(X, candidates)
+    >>> sorted(selector.selected_.tolist())
+    [0, 1, 2]
+    """
+
+    _non_negative = False
+    scale = False
+    ties = "shuffle"
+
+    _parameter_constraints = {  # noqa: RUF012
+        "n_features_to_select": COUNT,
+        "mu": [Interval(Real, 0, None, closed="both")],
+        "denoise_with": COUNT[:2],
+        "noise_quantile": [Interval(Real, 0, 1, closed="both")],
+        "n_penalties": [Interval(Integral, 1, None, closed="left")],
+        "path_ratio": [Interval(Real, 0, 1, closed="neither")],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "tol": [Interval(Real, 0, None, closed="left")],
+        "random_state": ["random_state"],
+        "must_keep": COLUMNS,
+        "exclude": COLUMNS,
+    }
+
+    def __init__(
+        self,
+        n_features_to_select: float | int | None = 0.2,
+        *,
+        mu: float = 1.0,
+        denoise_with: float | int = 0.1,
+        noise_quantile: float = 0.1,
+        n_penalties: int = 100,
+        path_ratio: float = 1e-3,
+        max_iter: int = 500,
+        tol: float = 1e-4,
+        random_state: Any = None,
+        must_keep: Columns = None,
+        exclude: Columns = None,
+    ) -> None:
+        self.n_features_to_select = n_features_to_select
+        self.mu = mu
+        self.denoise_with = denoise_with
+        self.noise_quantile = noise_quantile
+        self.n_penalties = n_penalties
+        self.path_ratio = path_ratio
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+        self.must_keep = must_keep
+        self.exclude = exclude
+
+    @fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any) -> Self:
+        """Denoise the candidates and rank the features.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Training rows.
+        y : candidate labels
+            A binary matrix of shape (n_samples, n_classes), a sequence of label sets or
+            1-D labels; rows may be without any candidate.
+
+        Returns
+        -------
+        self : TRACE
+            The fitted selector.
+        """
+        X, C = self._validate(X, y, ensure_min_samples=2)
+        rng = check_random_state(self.random_state)
+        keep, exclude, available = self._limits()
+        n_wanted = self._count(keep, available)
+        U, s, V = thin_svd(standardize(X)[0])
+        V = V.copy()
+        V[exclude] = 0  # as if the column were constant
+        first = count_features(self.denoise_with, X.shape[1])
+        first = min(first, _MOST_FIRST)
+        candidates = C.astype(np.float64)
+        path = self._path(U, s, V, candidates, first)
+        found = np.argsort(-path.scores, kind="stable")[:first]
+        c, self.ridge_ = leave_one_out(*subspace(U, s, V[found]), candidates)
+        self.noise_ = np.clip(np.quantile(c, self.noise_quantile, axis=0), 0, 0.99)
+        p = posterior_labels(c, C, self.noise_)
+        # Written so that an infinite anchor gives the candidates themselves.
+        self.labels_ = C * (1 - (1 - p) / (1 + self.mu))
+        path = self._path(U, s, V, self.labels_, n_wanted)
+        if path.n_iter >= self.max_iter:
+            warnings.warn(
+                f"The coefficients still changed after max_iter={self.max_iter} steps "
+                "at some penalty; the ranking may change with more.",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
+        self.penalties_ = path.penalties
+        self.objective_ = path.objective
+        self.n_iter_ = path.n_iter
+        self._rank(path.scores, rng, 1.0)
+        return self
+
+    def _path(self, U: Array, s: Array, V: Array, labels: Any, n_wanted: int) -> Path:
+        T = labels - labels.mean(axis=0)
+        path = row_sparse_path(
+            V,
+            s**2,
+            V @ (s[:, None] * (U.T @ T)),
+            n_wanted=n_wanted,
+            n_penalties=self.n_penalties,
+            ratio=self.path_ratio,
+            max_iter=self.max_iter,
+            tol=self.tol,
+        )
+        return path._replace(objective=path.objective + 0.5 * float(np.vdot(T, T)))
+
+
+def subspace(U: Array, s: Array, V: Array) -> tuple[Array, Array]:
+    """Left singular vectors and values of some columns ``U diag(s) V'`` of the data.
+
+    Parameters
+    ----------
+    U, s : ndarray of shape (n, r) and (r,)
+        Left singular vectors and singular values of all columns.
+    V : ndarray of shape (k, r)
+        Right singular vectors, rows of the columns wanted.
+
+    Returns
+    -------
+    U, s : ndarray of shape (n, r') and (r',)
+        Those of the columns wanted.
+    """
+    left, sizes, _ = np.linalg.svd(s[:, None] * V.T, full_matrices=False)
+    some = sizes > 1e-10 * s.max(initial=0.0)
+    return U @ left[:, some], sizes[some]
+
+
+def leave_one_out(U: Array, s: Array, C: Array) -> tuple[Array, float]:
+    """Ridge scores of every row from the other rows, and the ridge that errs least.
+
+    Parameters
+    ----------
+    U, s : ndarray of shape (n, r) and (r,)
+        Left singular vectors and singular values of the centred features.
+    C : ndarray of shape (n, l)
+        Targets.
+
+    Returns
+    -------
+    scores : ndarray of shape (n, l)
+        Leave-one-out predictions, the intercept refitted as well.
+    ridge : float
+        Penalty with the least squared leave-one-out error.
+    """
+    n = len(C)
+    mean = C.mean(axis=0)
+    inner = U.T @ (C - mean)
+    best, scores, ridge = np.inf, np.broadcast_to(mean, C.shape), float(_RIDGES[-1])
+    for penalty in n * _RIDGES:
+        shrink = s**2 / (s**2 + penalty)
+        own = np.einsum("ij,j,ij->i", U, shrink, U) + 1 / n
+        fitted = U @ (shrink[:, None] * inner) + mean
+        residual = (C - fitted) / np.maximum(1 - own, 1e-8)[:, None]
+        error = float(np.vdot(residual, residual))
+        if error < best:
+            best, scores, ridge = error, C - residual, float(penalty)
+    return scores, ridge
+
+
+def posterior_labels(c: Array, C: NDArray[np.bool_], noise: Array) -> Array:
+    """Probability that each candidate is true, ``(1 - r / c) / (1 - r)``.
+
+    Parameters
+    ----------
+    c : ndarray of shape (n, l)
+        Probability of being a candidate.
+    C : ndarray of bool, shape (n, l)
+        Candidates.
+    noise : ndarray of shape (l,)
+        Rate r at which a label is a false candidate.
+
+    Returns
+    -------
+    p : ndarray of shape (n, l)
+        Zero outside the candidates.
+    """
+    p = (1 - noise / np.clip(c, _LEAST_SCORE, 1)) / (1 - noise)
+    return np.clip(p, 0, 1) * C
+
+
+class Path(NamedTuple):
+    """Scores of the features, and what was visited to find them."""
+
+    scores: Array
+    penalties: Array
+    objective: Array
+    n_iter: int
+
+
+def row_sparse_path(
+    V: Array,
+    squares: Array,
+    B: Array,
+    *,
+    n_wanted: int,
+    n_penalties: int = 100,
+    ratio: float = 1e-3,
+    max_iter: int = 500,
+    tol: float = 1e-4,
+) -> Path:
+    """Follow ``min |T - Z W|²/2 + lam sum_i |W_i|`` from large penalties to small ones.
+
+    Parameters
+    ----------
+    V, squares : ndarray of shape (d, r) and (r,)
+        ``Z' Z = V diag(squares) V'``.
+    B : ndarray of shape (d, l)
+        ``Z' T``.
+    n_wanted : int
+        Stop when so many features have entered.
+    n_penalties, ratio : int, float
+        Number of penalties, and the smallest over the largest.
+    max_iter, tol : int, float
+        Steps at one penalty, and the relative change at which to go on.
+
+    Returns
+    -------
+    path : Path
+        ``objective`` lacks the constant ``|T|²/2``.
+    """
+    # Norms of rows do not change when the label space is turned, so its directions
+    # without any correlation can be dropped.
+    left, sizes, _ = np.linalg.svd(B, full_matrices=False)
+    B = (left * sizes)[:, sizes > 1e-12 * max(sizes[0], 1e-300)]
+    slope = row_norms(B)  # of the objective in each row, at zero
+    top = float(slope.max())
+    scores = np.zeros(len(V))
+    if top == 0:
+        return Path(scores, np.zeros(1), np.zeros(1), 1)
+    W = np.zeros_like(B)
+    before, most, visited, values = top, 1, [], []
+    for lam in top * ratio ** (np.arange(1, n_penalties + 1) / n_penalties):
+        W, following, used = _solve(V, squares, B, W, slope, lam, before, max_iter, tol)
+        entered = (scores == 0) & W.any(axis=1)
+        scores[entered] = np.clip(slope[entered], lam, before) / top
+        slope, before, most = following, lam, max(most, used)
+        visited.append(lam)
+        fit = V.T @ W
+        value = 0.5 * np.vdot(fit, squares[:, None] * fit) - np.vdot(B, W)
+        values.append(float(value + lam * row_norms(W).sum()))
+        if np.count_nonzero(scores) >= n_wanted:
+            break
+    waiting = scores == 0
+    scores[waiting] = np.minimum(slope[waiting], before) / top
+    scores[scores < 1e-12] = 0  # constant columns, up to rounding
+    return Path(scores, np.array(visited), np.array(values), most)
+
+
+def _solve(
+    V: Array,
+    squares: Array,
+    B: Array,
+    W: Array,
+    slope: Array,
+    lam: float,
+    before: float,
+    max_iter: int,
+    tol: float,
+) -> tuple[Array, Array, int]:
+    """Minimise at one penalty; only rows that may be active are touched.
+
+    `slope` holds the norms of the gradient at the previous penalty, `before`. Rows that
+    the sequential strong rule leaves out are checked at the end and taken in if wrong.
+    """
+    active = W.any(axis=1) | (slope >= 2 * lam - before)
+    used = 0
+    while True:
+        rows = np.flatnonzero(active)
+        A = V[rows]
+        G = (A * squares) @ A.T
+        part, steps = _shrink(G, B[rows], W[rows], lam, max_iter, tol)
+        used = max(used, steps)
+        W = np.zeros_like(W)
+        W[rows] = part
+        following = row_norms(B - V @ (squares[:, None] * (A.T @ part)))
+        wrong = ~active & (following > lam * (1 + 1e-6))
+        if not wrong.any():
+            return W, following, used
+        active |= wrong
+
+
+def _shrink(
+    G: Array, B: Array, W: Array, lam: float, max_iter: int, tol: float
+) -> tuple[Array, int]:
+    """Accelerated proximal gradient with restart for ``<W, G W>/2 - <B, W>`` + rows."""
+    step = 1 / max(float(np.linalg.eigvalsh(G)[-1]), 1e-300)
+    Y, t = W, 1.0
+    for used in range(1, max_iter + 1):
+        target = Y - step * (G @ Y - B)
+        norms = np.maximum(row_norms(target), 1e-300)
+        new = target * np.maximum(1 - step * lam / norms, 0)[:, None]
+        change = new - W
+        if np.linalg.norm(change) <= tol * np.linalg.norm(new):
+            return new, used
+        if np.vdot(Y - new, change) > 0:  # momentum points uphill: start again
+            t = 1.0
+        faster = (1 + np.sqrt(1 + 4 * t * t)) / 2
+        Y = new + (t - 1) / faster * change
+        W, t = new, faster
+    return W, max_iter

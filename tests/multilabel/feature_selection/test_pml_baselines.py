@@ -1,0 +1,381 @@
+"""PML-FSSO, MIFS and DRMFS: reference programs, literal formulas, monotone values."""
+
+import warnings
+from itertools import islice
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.exceptions import ConvergenceWarning
+
+from partlearn.graphs import degrees, heat_graph, laplacian
+from partlearn.multilabel import DRMFS, MIFS, PMLFSSO
+from partlearn.multilabel.feature_selection._base import EPS
+from partlearn.multilabel.feature_selection._drmfs import (
+    Graphs,
+    drmfs_objective,
+    drmfs_update,
+)
+from partlearn.multilabel.feature_selection._mifs import (
+    Problem,
+    _Gram,
+    _solve_V,
+    mifs_als,
+    mifs_gd,
+    mifs_objective,
+)
+from partlearn.multilabel.feature_selection._pml_fsso import (
+    Fixed,
+    fsso_objective,
+    fsso_sweep,
+)
+
+SELECTORS = [PMLFSSO, MIFS, DRMFS]
+
+
+def problem(seed=0, n=30, d=9, l=5):
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(size=(n, d))
+    C = rng.uniform(size=(n, l)) < 0.4
+    return X, C, rng
+
+
+def quiet(selector, X, C):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return selector.fit(X, C)
+
+
+class TestHeatGraph:
+    def test_by_hand(self):
+        S = heat_graph(np.array([[0.0], [1.0], [3.0]]), 1)
+        near, far = np.exp(-0.5), np.exp(-2.0)
+        expected = [[0, near, 0], [near, 0, far], [0, far, 0]]
+        np.testing.assert_allclose(S.toarray(), expected)
+        np.testing.assert_allclose(degrees(S), [near, near + far, far])
+        np.testing.assert_allclose(laplacian(S).toarray().sum(axis=1), 0, atol=1e-16)
+
+    def test_loops_and_width(self):
+        X = np.array([[0.0], [1.0], [3.0]])
+        S = heat_graph(X, 1, self_loops=True).toarray()
+        np.testing.assert_allclose(S.diagonal(), 1)
+        # Distances to neighbours 1, 1, 2: the median is 1.
+        np.testing.assert_allclose(
+            heat_graph(10 * X, 1, t="median").toarray(), heat_graph(X, 1).toarray()
+        )
+
+    def test_few_points(self):
+        assert heat_graph(np.zeros((1, 2))).nnz == 0
+        S = heat_graph(np.zeros((3, 2)), 5, t="median").toarray()
+        np.testing.assert_allclose(S, 1 - np.eye(3))
+
+    def test_an_empty_graph_is_reported(self):
+        X = 1e3 * np.arange(8.0)[:, None]
+        with pytest.warns(UserWarning, match="Nearly all weights of the graph of rows"):
+            heat_graph(X)
+
+    @pytest.mark.shared
+    @pytest.mark.parametrize(("name", "loops"), [("fsso_code_1111", 1), ("mifs", 0)])
+    def test_reference_graphs(self, shared_dir, name, loops):
+        oracle = np.load(shared_dir / "oracle" / f"pml_{name}.npz")
+        S = heat_graph(oracle["X"], self_loops=bool(loops)).toarray()
+        np.testing.assert_allclose(S, oracle["Sx"], rtol=0, atol=1e-12)
+
+
+class TestPMLFSSO:
+    @pytest.mark.shared
+    def test_the_authors_program(self, shared_dir):
+        oracle = np.load(shared_dir / "oracle" / "pml_fsso_code_1111.npz")
+        selector = PMLFSSO(
+            None,
+            stale=True,
+            self_loops=True,
+            init={name: oracle[f"{name}0"] for name in "UVM"},
+        ).fit(oracle["X"], oracle["C"])
+        np.testing.assert_allclose(selector.weights_, oracle["W"], rtol=0, atol=1e-9)
+        np.testing.assert_allclose(selector.objective_, oracle["objective"], rtol=1e-9)
+        np.testing.assert_array_equal(selector.selected_, oracle["rank"])
+
+    @pytest.mark.parametrize("stale", [True, False])
+    @pytest.mark.parametrize(("n", "sparse"), [(30, False), (30, True), (6, False)])
+    def test_literal_transcription(self, stale, n, sparse):
+        X, C, rng = problem(1, n=n)
+        Y, a, b, c, th = C.astype(float), 0.7, 1.3, 0.5, 2.0
+        S = heat_graph(X).toarray()
+        A = np.diag(S.sum(axis=1))
+        k = 4
+        U, V, M = (rng.uniform(size=s) for s in [(n, k), (k, 5), (k, 9)])
+        fixed = Fixed.of(sp.csr_array(X) if sparse else X, Y, sp.csr_array(S))
+        f = (U, V, M)
+        for _ in range(4):
+            f = fsso_sweep(fixed, *f, a, b, c, th, stale=stale)
+            W = M.T @ V
+            D = np.diag(0.5 / np.sqrt(np.sum(W**2, axis=1) + EPS))
+            V = (
+                V
+                * (M @ X.T @ Y + a * U.T @ Y)
+                / (M @ X.T @ X @ W + a * U.T @ U @ V + 2 * th * M @ D @ W + EPS)
+            )
+            U = (
+                U
+                * (a * Y @ V.T + b * X @ M.T + c * S @ U)
+                / (a * U @ V @ V.T + b * U @ M @ M.T + c * A @ U + EPS)
+            )
+            if not stale:
+                W = M.T @ V
+                D = np.diag(0.5 / np.sqrt(np.sum(W**2, axis=1) + EPS))
+            M = (
+                M
+                * (V @ Y.T @ X + b * U.T @ X)
+                / (V @ W.T @ X.T @ X + b * U.T @ U @ M + 2 * th * V @ V.T @ M @ D + EPS)
+            )
+        for found, wanted in zip(f, (U, V, M), strict=True):
+            np.testing.assert_allclose(found, wanted, rtol=1e-9)
+        W = M.T @ V
+        value = np.sum((X @ W - Y) ** 2) + a * np.sum((Y - U @ V) ** 2)
+        value += b * np.sum((X - U @ M) ** 2) + c * np.trace(U.T @ (A - S) @ U)
+        value += 2 * th * np.sqrt(np.sum(W**2, axis=1)).sum()
+        assert fsso_objective(fixed, *f, a, b, c, th) == pytest.approx(value, rel=1e-9)
+
+    def test_the_latent_size_has_a_limit(self):
+        rng = np.random.default_rng(0)
+        X, C = rng.uniform(size=(12, 260)), rng.uniform(size=(12, 3)) < 0.5
+        with (
+            pytest.warns(UserWarning, match="would be 208; 200 are used"),
+            pytest.warns(ConvergenceWarning, match="max_iter=2"),
+        ):
+            selector = PMLFSSO(3, t="median", max_iter=2, random_state=0).fit(X, C)
+        assert selector.n_latent_ == 200
+        X, C, _ = problem()
+        assert quiet(PMLFSSO(3, max_iter=3), X, C).n_latent_ == 8  # ceil(7.2)
+
+    def test_labels_are_smoothed_candidates(self):
+        X, C, _ = problem()
+        selector = quiet(PMLFSSO(3, n_latent=4, random_state=0), X, C)
+        assert not selector.labels_[~C].any()
+        assert selector.labels_[C].mean() > 0.3
+
+
+class TestMIFS:
+    @pytest.mark.shared
+    def test_reference_program(self, shared_dir):
+        oracle = np.load(shared_dir / "oracle" / "pml_mifs.npz")
+        selector = MIFS(
+            None,
+            solver="gd",
+            step=float(oracle["step"]),
+            max_iter=int(oracle["n_updates"]),
+            init={name: oracle[f"{name}0"] for name in "WVB"},
+        )
+        quiet(selector, oracle["X"], oracle["C"])
+        np.testing.assert_allclose(selector.weights_, oracle["W"], rtol=0, atol=1e-10)
+        np.testing.assert_array_equal(selector.selected_, oracle["rank"])
+        exact = quiet(
+            MIFS(None, init={name: oracle[f"{name}0"] for name in "WVB"}),
+            oracle["X"],
+            oracle["C"],
+        )
+        assert exact.objective_[-1] <= selector.objective_[-1]
+
+    @pytest.mark.parametrize("sparse", [True, False])
+    @pytest.mark.parametrize("n", [30, 7])
+    def test_every_block_is_the_minimiser(self, n, sparse):
+        X, C, rng = problem(2, n=n)
+        L = laplacian(heat_graph(X, 3))
+        p = Problem(sp.csr_array(X) if sparse else X, C.astype(float), L, 0.7, 0.4, 2.0)
+        W, V, B = (rng.normal(size=s) for s in [(9, 3), (n, 3), (3, 5)])
+        V = _solve_V(p, W, V, B)
+        left = V + p.b * (L @ V) + p.a * V @ B @ B.T
+        np.testing.assert_allclose(left, X @ W + p.a * p.Y @ B.T, atol=1e-10)
+        r = rng.uniform(0.5, 2, size=9)
+        gram = _Gram(p.X)
+        found = gram.solve(r, X.T @ V if gram.primal else V)
+        expected = np.linalg.solve(X.T @ X + np.diag(r), X.T @ V)
+        np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
+
+    def test_objective_by_its_definition(self):
+        X, C, rng = problem(3)
+        L = laplacian(heat_graph(X))
+        p = Problem(X, C.astype(float), L, 0.7, 0.4, 2.0)
+        W, V, B = (rng.normal(size=s) for s in [(9, 2), (30, 2), (2, 5)])
+        value = np.sum((X @ W - V) ** 2) + 0.7 * np.sum((C - V @ B) ** 2)
+        value += 0.4 * np.trace(V.T @ L.toarray() @ V)
+        value += 2 * np.sqrt(np.sum(W**2, axis=1)).sum()
+        assert mifs_objective(p, W, V, B) == pytest.approx(value, rel=1e-12)
+
+    def test_orthonormal_labels_fix_the_scale(self):
+        X, C, _ = problem(4)
+        free = quiet(MIFS(3, random_state=0, tol=0.0, max_iter=200), X, C)
+        tied = quiet(MIFS(3, random_state=0, tol=0.0, normalize_B=True), X, C)
+        B = tied.factors_["B"]
+        np.testing.assert_allclose(B @ B.T, np.eye(len(B)), atol=1e-10)
+        assert np.linalg.norm(free.weights_) < 0.5 * np.linalg.norm(tied.weights_)
+
+    def test_backtracking_descends_and_long_steps_are_an_error(self):
+        X, C, _ = problem(5)
+        selector = quiet(MIFS(3, solver="gd", random_state=0), 10 * X, C)
+        assert np.diff(selector.objective_).max() <= 0
+        with pytest.raises(ValueError, match=r"size 1\.0 diverge"):
+            quiet(MIFS(3, solver="gd", step=1.0, random_state=0), 10 * X, C)
+
+    def test_gradient_sweeps_are_endless(self):
+        X, C, rng = problem(6)
+        p = Problem(X, C.astype(float), laplacian(heat_graph(X)), 1.0, 0.1, 1.0)
+        start = [rng.uniform(size=s) for s in [(9, 2), (30, 2), (2, 5)]]
+        values = [v for *_, v in islice(mifs_gd(p, *start, None), 900)]
+        assert np.diff(values).max() <= 0
+        exact = [v for *_, v in islice(mifs_als(p, *start), 60)]
+        assert exact[-1] <= values[-1]
+
+    def test_default_size(self):
+        X, C, _ = problem(7)
+        assert quiet(MIFS(3, max_iter=2), X, C).n_latent_ == 2
+        assert quiet(MIFS(3, max_iter=2, n_latent=4), X, C).n_latent_ == 4
+
+    def test_negative_features_are_fine(self):
+        X, C, _ = problem(8)
+        assert np.isfinite(quiet(MIFS(3), X - 0.5, C).scores_).all()
+
+
+class TestDRMFS:
+    @pytest.mark.parametrize("robust", [True, False])
+    @pytest.mark.parametrize("sparse", [True, False])
+    def test_literal_transcription(self, robust, sparse):
+        X, C, rng = problem(9)
+        Y, a, b, g = C.astype(float), 0.7, 1.3, 2.0
+        Sf = heat_graph(X.T, 3).toarray()
+        Sl = heat_graph(Y.T, 2, t="median").toarray()
+        graphs = Graphs.of(sp.csr_array(Sf), sp.csr_array(Sl))
+        W = found = rng.uniform(size=(9, 5))
+        M = sp.csr_array(X) if sparse else X
+        for _ in range(4):
+            found = drmfs_update(M, Y, found, graphs, a, b, g, robust=robust)
+            E = X @ W - Y
+            D1 = np.diag(0.5 / np.sqrt(np.sum(E**2, axis=1) + EPS))
+            D1 = D1 if robust else np.eye(len(X))
+            D2 = np.diag(0.5 / np.sqrt(np.sum(W**2, axis=1) + EPS))
+            Af, Al = np.diag(Sf.sum(axis=1)), np.diag(Sl.sum(axis=1))
+            up = X.T @ D1 @ Y + a * Sf @ W + b * W @ Sl
+            down = X.T @ D1 @ X @ W + a * Af @ W + b * W @ Al + g * D2 @ W
+            W = W * up / (down + EPS)
+        np.testing.assert_allclose(found, W, rtol=1e-10)
+        E = X @ W - Y
+        value = np.sqrt(np.sum(E**2, axis=1)).sum() if robust else np.sum(E**2)
+        value += a * np.trace(W.T @ (Af - Sf) @ W) + b * np.trace(W @ (Al - Sl) @ W.T)
+        value += g * np.sqrt(np.sum(W**2, axis=1)).sum()
+        found = drmfs_objective(M, Y, W, graphs, a, b, g, robust=robust)
+        assert found == pytest.approx(value, rel=1e-12)
+
+    def test_the_literal_width_leaves_an_empty_graph_of_labels(self):
+        rng = np.random.default_rng(0)
+        X, C = rng.uniform(size=(400, 8)), rng.uniform(size=(400, 8)) < 0.5
+        with pytest.warns(UserWarning, match="graph of (features|labels)"):
+            DRMFS(3, t=1.0, random_state=0).fit(X, C)
+
+    def test_cosine_graph_of_labels(self):
+        X, C, _ = problem(10)
+        graphs = DRMFS(3, label_graph="cosine")._graphs(X, C.astype(float))
+        Y = C.astype(float)
+        expected = Y[:, 0] @ Y[:, 1] / np.sqrt(Y[:, 0].sum() * Y[:, 1].sum())
+        assert graphs.Sl.toarray()[0, 1] == pytest.approx(expected)
+        assert not graphs.Sl.diagonal().any()
+        assert np.isfinite(quiet(DRMFS(3, label_graph="cosine"), X, C).scores_).all()
+
+    def test_outliers_move_the_robust_loss_less(self, global_random_seed):
+        rng = np.random.default_rng(global_random_seed)
+        X = rng.uniform(size=(150, 10))
+        C = X[:, :4] > 0.5
+        wrong = C.copy()
+        X2 = X.copy()
+        X2[:6, 9] = 30.0
+        wrong[:6] = True
+        moved = {}
+        for loss in ("l21", "fro"):
+            make = DRMFS(None, loss=loss, random_state=0, gamma=0.1)
+            clean = quiet(make, X, C).scores_
+            dirty = quiet(make, X2, wrong).scores_
+            moved[loss] = np.linalg.norm(clean[:9] - dirty[:9]) / np.linalg.norm(clean)
+        assert moved["l21"] < moved["fro"] + 0.05
+
+    def test_a_start_may_be_given(self):
+        X, C, rng = problem(11)
+        W = rng.uniform(size=(9, 5))
+        a = quiet(DRMFS(3, init={"W": W}), X, C)
+        b = quiet(DRMFS(3, init={"W": W}), sp.csr_array(X), C)
+        np.testing.assert_allclose(a.scores_, b.scores_, rtol=1e-8)
+        with pytest.raises(ValueError, match=r"shape \(9, 5\); got \(2, 2\)"):
+            DRMFS(init={"W": np.ones((2, 2))}).fit(X, C)
+
+
+def degenerate():
+    X, C, rng = problem(12)
+    zero, twins, none, full = X.copy(), X.copy(), C.copy(), C.copy()
+    zero[:, :2] = 0
+    twins[:, 1] = twins[:, 0]
+    none[:, 0], full[:, 0] = False, True
+    return {
+        "random": (X, C),
+        "constant columns": (zero, C),
+        "equal columns": (twins, C),
+        "equal rows": (np.tile(X[:1], (30, 1)), C),
+        "few rows": (rng.uniform(size=(4, 9)), C[:4]),
+        "one feature": (X[:, :1], C),
+        "label of nobody": (X, none),
+        "label of everybody": (X, full),
+        "empty rows": (X, C & (np.arange(30)[:, None] % 3 > 0)),
+        "large values": (30 * X, C),
+    }
+
+
+@pytest.mark.parametrize("name", sorted(degenerate()))
+@pytest.mark.parametrize("cls", SELECTORS)
+def test_the_objective_never_rises(cls, name):
+    X, C = degenerate()[name]
+    selector = cls(1, t="median", max_iter=120, tol=0.0, random_state=0)
+    quiet(selector, X, C)
+    assert np.isfinite(selector.scores_).all()
+    # What is left are roundings, and row norms smoothed by less than 1e-6.
+    rise = np.diff(selector.objective_).max()
+    assert rise <= 1e-9 * selector.objective_[0]
+    if name == "constant columns":
+        assert sorted(selector.ranking_[:2]) == [8, 9]
+
+
+@pytest.mark.parametrize("cls", SELECTORS)
+def test_seeds_starts_and_columns(cls):
+    X, C, _ = problem(13)
+    make = {"max_iter": 20, "random_state": 3}
+    a, b = quiet(cls(3, **make), X, C), quiet(cls(3, **make), X, C)
+    np.testing.assert_array_equal(a.ranking_, b.ranking_)
+    kept = quiet(cls(3, must_keep=[8], exclude=[0], **make), X, C)
+    assert kept.selected_[0] == 8
+    assert kept.ranking_[0] == 9
+    with pytest.raises(ValueError, match="got none"):
+        cls(3, init={}).fit(X, C)
+
+
+@pytest.mark.parametrize("cls", [PMLFSSO, DRMFS])
+def test_negative_features_need_scaling(cls):
+    X, C, _ = problem(14)
+    with pytest.raises(ValueError, match="Negative values"):
+        cls(3).fit(X - 0.5, C)
+    scaled = quiet(cls(3, scale=True, random_state=0), X - 0.5, C)
+    plain = quiet(cls(3, random_state=0), (X - X.min(axis=0)) / np.ptp(X, axis=0), C)
+    np.testing.assert_allclose(scaled.scores_, plain.scores_, rtol=1e-6)
+
+
+@pytest.mark.parametrize("cls", SELECTORS)
+def test_convergence_is_reported(cls):
+    X, C, _ = problem(15)
+    with pytest.warns(ConvergenceWarning, match="still changed after"):
+        cls(3, max_iter=2, tol=0.0).fit(X, C)
+
+
+def test_singular_factors_of_mifs_are_explained(monkeypatch):
+    def singular(*args, **kwargs):
+        raise np.linalg.LinAlgError("Matrix is singular.")
+
+    monkeypatch.setattr("partlearn.multilabel.feature_selection._mifs.solve", singular)
+    X = np.random.default_rng(0).normal(size=(20, 4))
+    with pytest.raises(ValueError, match="standardise the features"):
+        MIFS().fit(X, np.eye(4, dtype=int)[np.arange(20) % 4])

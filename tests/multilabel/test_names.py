@@ -1,0 +1,28 @@
+"""Names of the multi-label methods, under every path they have been published at."""
+
+import importlib
+
+import pytest
+
+SELECTORS = ["DRMFS", "MIFS", "PMLFSLA", "PMLFSSO", "TRACE"]
+CLASSIFIERS = ["FPML", "MLKNN", "PMLFP", "PMLLC", "ParticleMAP", "ParticleVLS"]
+
+
+@pytest.mark.parametrize("name", SELECTORS)
+def test_selectors(name):
+    here = importlib.import_module("partlearn.multilabel.feature_selection")
+    for path in ("partlearn.feature_selection", "partlearn.multilabel"):
+        assert getattr(importlib.import_module(path), name) is getattr(here, name)
+
+
+@pytest.mark.parametrize("name", CLASSIFIERS)
+def test_classifiers(name):
+    here = importlib.import_module("partlearn.multilabel.classification")
+    assert getattr(importlib.import_module("partlearn.multilabel"), name) is getattr(
+        here, name
+    )
+
+
+def test_other_names_are_refused():
+    with pytest.raises(ImportError, match="CENDA"):
+        from partlearn.feature_selection import CENDA  # noqa: F401
