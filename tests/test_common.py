@@ -4,6 +4,7 @@ import inspect
 
 import pytest
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import (
     estimator_checks_generator,
     parametrize_with_checks,
@@ -77,6 +78,23 @@ def test_sklearn_checks(estimator, check):
 @pytest.mark.parametrize(("estimator", "check"), list(own_checks()))
 def test_own_checks(estimator, check):
     check(estimator)
+
+
+def declared():
+    for estimator in INSTANCES:
+        for axis in getattr(estimator, "_order_matters", ()):
+            yield pytest.param(estimator, axis, id=f"{type(estimator).__name__}-{axis}")
+
+
+@pytest.mark.parametrize(("estimator", "axis"), list(declared()))
+def test_order_matters_only_where_it_does(estimator, axis, monkeypatch):
+    """A class that declares that order matters would fail the exact comparison."""
+    checks = dict(partial_label_checks(estimator))
+    several = get_tags(estimator).target_tags.multi_output
+    name = "rows" if axis == "rows" else "labels" if several else "classes"
+    monkeypatch.setattr(type(estimator), "_order_matters", ())
+    with pytest.raises(AssertionError, match="Not equal to tolerance"):
+        checks[f"check_permuted_{name}"](estimator)
 
 
 @pytest.mark.parametrize("estimator", INSTANCES, ids=lambda e: type(e).__name__)

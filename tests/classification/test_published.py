@@ -10,7 +10,6 @@ from partlearn.model_selection import cross_validate, published_embedding
 
 pytestmark = [
     pytest.mark.shared,
-    pytest.mark.slow,
     pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
     pytest.mark.filterwarnings("ignore:Only .* columns:UserWarning"),
 ]

@@ -130,7 +130,6 @@ def test_published_accuracy_on_lost(lost, r, published):
 
 
 @pytest.mark.shared
-@pytest.mark.slow
 def test_singular_scatter_of_text_keeps_the_best_directions(slashdot):
     """Rank 1076 of 1079: the published .637 lost directions to a solver's nan."""
     X, S, y = slashdot

@@ -116,6 +116,9 @@ class PLECOC(BaseScoreClassifier):
     1.0
     """
 
+    # A code draws a side for every class; libsvm stops within its tolerance, at a
+    # point that depends on the order of the rows.
+    _order_matters = ("rows", "classes")
     _parameter_constraints = {  # noqa: RUF012
         "code_length": [
             Interval(Integral, 1, None, closed="left"),

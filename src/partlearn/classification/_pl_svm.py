@@ -91,6 +91,8 @@ class PLSVM(BaseScoreClassifier):
     array(['a', 'b'], dtype='<U1')
     """
 
+    # The weights of every class are drawn to start.
+    _order_matters = ("classes",)
     _parameter_constraints = {  # noqa: RUF012
         "lam": [Interval(Real, 0, None, closed="neither")],
         "variant": [StrOptions({"clean", "lab"})],

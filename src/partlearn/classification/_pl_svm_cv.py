@@ -100,6 +100,8 @@ class PLSVMCV(BaseScoreClassifier):
     (2,)
     """
 
+    # The weights of every class are drawn to start.
+    _order_matters = ("classes",)
     _parameter_constraints = {  # noqa: RUF012
         "lams": ["array-like"],
         "cv": [Interval(Integral, 2, None, closed="left")],

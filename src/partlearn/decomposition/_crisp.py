@@ -266,6 +266,8 @@ class CRISP(BaseReducer):
     1.0
     """
 
+    # The folds of the cross-fitted scores are drawn by row.
+    _order_matters = ("rows",)
     _parameter_constraints = {  # noqa: RUF012
         "n_components": N_COMPONENTS,
         "n_folds": [Interval(Integral, 2, None, closed="left")],

@@ -114,6 +114,8 @@ class TunedPCA(BaseReducer):
     (120, 2)
     """
 
+    # The folds that choose the dimension are drawn by row.
+    _order_matters = ("rows",)
     _parameter_constraints = {  # noqa: RUF012
         "reducer": [HasMethods(["fit", "transform"]), None],
         "n_components": [

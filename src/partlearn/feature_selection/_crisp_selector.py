@@ -112,6 +112,8 @@ class CRISPSelector(BaseSelector):
     (120, 3)
     """
 
+    # The folds of the cross-fitted scores are drawn by row.
+    _order_matters = ("rows",)
     _parameter_constraints = {  # noqa: RUF012
         "n_features_to_select": [*COUNT, StrOptions({"auto"})],
         "n_folds": [Interval(Integral, 2, None, closed="left")],

@@ -138,6 +138,8 @@ class FPML(BaseLinearScorer):
     [0, 1]
     """
 
+    # Factors of rows and of labels are drawn to start.
+    _order_matters = ("rows", "classes")
     _parameter_constraints = {  # noqa: RUF012
         "n_latent": [Interval(Integral, 1, None, closed="left"), None],
         "lam1": [Interval(Real, 0, None, closed="left")],

@@ -164,6 +164,8 @@ class ParticleMAP(BaseParticle):
     True
     """
 
+    # The folds of the held-out thresholds are drawn by row.
+    _order_matters = ("rows",)
     _parameter_constraints = {  # noqa: RUF012
         **CONSTRAINTS,
         "smoothing": [Interval(Real, 0, None, closed="neither")],

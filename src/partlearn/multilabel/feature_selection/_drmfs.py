@@ -130,6 +130,8 @@ class DRMFS(PMLSelector):
     [0, 1, 2]
     """
 
+    # A weight for every label is drawn to start.
+    _order_matters = ("classes",)
     _parameter_constraints = {  # noqa: RUF012
         "n_features_to_select": COUNT,
         "alpha": [Interval(Real, 0, None, closed="left")],

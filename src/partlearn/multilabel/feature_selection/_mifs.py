@@ -142,6 +142,8 @@ class MIFS(PMLSelector):
 
     _non_negative = False
 
+    # A weight for every label is drawn to start.
+    _order_matters = ("classes",)
     _parameter_constraints = {  # noqa: RUF012
         "n_features_to_select": COUNT,
         "alpha": [Interval(Real, 0, None, closed="left")],

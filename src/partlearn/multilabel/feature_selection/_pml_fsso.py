@@ -143,6 +143,8 @@ class PMLFSSO(PMLSelector):
     True
     """
 
+    # Factors of rows and of labels are drawn to start.
+    _order_matters = ("rows", "classes")
     _parameter_constraints = {  # noqa: RUF012
         "n_features_to_select": COUNT,
         "alpha": [Interval(Real, 0, None, closed="left")],
