@@ -63,6 +63,7 @@ PACKAGES = [
     "datasets",
     "benchmark",
     "report",
+    "crossfit",
     "graphs",
     "neighbors",
     "linalg",

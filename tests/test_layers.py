@@ -16,6 +16,7 @@ LAYERS = [
     {"decomposition", "feature_selection", "classification", "multilabel"},
     {"base"},
     {"model_selection", "metrics"},
+    {"crossfit"},
     {"graphs"},
     {"neighbors", "linalg", "simplex"},
     {"datasets"},

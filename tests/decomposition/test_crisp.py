@@ -13,15 +13,15 @@ from sklearn.neighbors import KNeighborsTransformer
 
 from partlearn.candidates import make_candidates, uniform_confidence
 from partlearn.classification import PLKNN
-from partlearn.decomposition import CRISP
-from partlearn.decomposition._basis import decompose
-from partlearn.decomposition._crisp import embed
-from partlearn.decomposition._crisp_scores import (
+from partlearn.crossfit import (
     RIDGE_GRID,
     CrossFit,
+    decompose,
+    embed,
     make_folds,
     targets,
 )
+from partlearn.decomposition import CRISP
 from partlearn.linalg import standardize
 from partlearn.neighbors import self_neighbors
 
@@ -85,7 +85,7 @@ def test_full_candidate_sets_carry_no_information(data):
 
 def test_constant_features_are_refused_as_a_whole_and_ignored_one_by_one(data):
     X, _, S = data
-    with pytest.raises(ValueError, match="Every feature is constant"):
+    with pytest.raises(ValueError, match="every feature is constant"):
         CRISP().fit(np.ones_like(X), S)
     wider = np.hstack([X, np.full((len(X), 1), 3.0)])
     one, other = CRISP(tol=0.05).fit(X, S), CRISP(tol=0.05).fit(wider, S)
@@ -153,9 +153,9 @@ def test_number_of_components(data):
 
 def test_some_of_many_rows_choose_the_background(data, monkeypatch):
     X, _, S = data
-    monkeypatch.setattr("partlearn.decomposition._crisp.BACKGROUND_ROWS", 199)
+    monkeypatch.setattr("partlearn.crossfit._background.BACKGROUND_ROWS", 199)
     part = CRISP(tol=0.05).fit(X, S)
-    monkeypatch.setattr("partlearn.decomposition._crisp.BACKGROUND_ROWS", 200)
+    monkeypatch.setattr("partlearn.crossfit._background.BACKGROUND_ROWS", 200)
     whole = CRISP(tol=0.05).fit(X, S)
     # One row of two hundred less: at most the next weight of the grid.
     assert abs(part.background_ - whole.background_) <= 0.2
@@ -288,7 +288,7 @@ def test_truncated_decomposition_agrees_on_data_of_low_rank(monkeypatch):
     X = hidden @ rng.standard_normal((8, 90)) + 0.01 * rng.standard_normal((160, 90))
     S = make_candidates(y, n_false=1, random_state=0)
     full = CRISP(background="none", tol=0.05).fit(X, S)
-    monkeypatch.setattr("partlearn.decomposition._basis.FULL_SIZE", 50)
+    monkeypatch.setattr("partlearn.crossfit._bases.FULL_SIZE", 50)
     short = CRISP(background="none", tol=0.05, svd_rank=20).fit(sp.csr_array(X), S)
     assert_array_equal(
         full.label_confidence_.argmax(axis=1), short.label_confidence_.argmax(axis=1)

@@ -11,8 +11,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 from partlearn.candidates import make_candidates
 from partlearn.classification import PLKNN
+from partlearn.crossfit import targets
 from partlearn.decomposition import CRISP
-from partlearn.decomposition._crisp_scores import targets
 from partlearn.feature_selection import CRISPSelector
 from partlearn.feature_selection._pursuit import matching_pursuit
 from partlearn.linalg import standardize

@@ -21,7 +21,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from partlearn._sklearn_compat import Interval, RealNotInt, StrOptions
 from partlearn.base._auto import choose_dimension, most_directions
-from partlearn.candidates import FLOATS, validate_partial_data
+from partlearn.candidates import FLOATS, check_informative, validate_partial_data
 from partlearn.linalg import Standardized, column_moments, fix_signs, standardize
 from partlearn.neighbors import self_neighbors
 
@@ -69,6 +69,19 @@ class BaseReducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
     and ``label_confidence_`` in `fit`; everything else is here.
     """
 
+    def _check_fit(self, X: Any, y: Any) -> tuple[Any, NDArray[np.bool_]]:
+        """Check what `fit` got; round-off would pass for signal where there is none."""
+        X, S = validate_partial_data(
+            self, X, y, accept_sparse="csr", ensure_min_samples=2
+        )
+        check_informative(S, self.classes_, type(self).__name__)
+        if not column_moments(X)[1].any():
+            raise ValueError(
+                "No direction depends on the labels: every feature is constant."
+            )
+        self._chosen: int | None = None
+        return X, S
+
     def _validate_fit(
         self, X: Any, y: Any, *, center: bool = False
     ) -> tuple[Standardized, NDArray[np.bool_]]:
@@ -78,24 +91,8 @@ class BaseReducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         are not to be standardised: scatter matrices are taken about the mean, whereas
         new rows are then projected as they are.
         """
-        X, S = validate_partial_data(
-            self, X, y, accept_sparse="csr", ensure_min_samples=2
-        )
-        if S.shape[1] < 2:
-            raise ValueError(
-                f"{type(self).__name__} needs at least two classes; y has 1 class "
-                f"({self.classes_.tolist()[0]!r})."
-            )
-        # Round-off would pass for signal later: name what has none here.
-        if np.array_equal(S, np.broadcast_to(S[0], S.shape)):
-            raise ValueError(
-                "No direction depends on the labels: all rows have the same candidates."
-            )
-        if not column_moments(X)[1].any():
-            raise ValueError(
-                "No direction depends on the labels: every feature is constant."
-            )
-        self._wanted, self._chosen = self.n_components, None
+        X, S = self._check_fit(X, y)
+        self._wanted = self.n_components
         if isinstance(self.n_components, str):
             self._chosen = choose_dimension(self, X, S)
             self._wanted = most_directions(X, S)
@@ -134,13 +131,14 @@ class BaseReducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         self.n_components_ = r
         self.eigenvalues_ = values[:r]
 
-    def _warn_if_fewer(self, r: int) -> None:
-        wanted = self.n_components
+    def _warn_if_fewer(self, r: int, why: str = "") -> None:
+        wanted, q = self.n_components, len(self.classes_)
+        why = why or (
+            f"directions depend on the labels ({q} classes allow at most {q - 1})"
+        )
         if isinstance(wanted, Integral) and r < int(wanted):
             warnings.warn(
-                f"Only {r} of n_components={wanted} directions depend on the labels "
-                f"({len(self.classes_)} classes allow at most "
-                f"{len(self.classes_) - 1}); {r} are kept.",
+                f"Only {r} of n_components={wanted} {why}; {r} are kept.",
                 UserWarning,
                 stacklevel=3,
             )
@@ -148,7 +146,7 @@ class BaseReducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
     def _warn_unsettled(self) -> None:
         warnings.warn(
             f"The confidences still change after max_iter={self.max_iter} rounds. "
-            "The directions are usable, as published; raise `max_iter` to let the "
+            "The directions are usable as they are; raise `max_iter` to let the "
             "rounds settle.",
             ConvergenceWarning,
             stacklevel=3,

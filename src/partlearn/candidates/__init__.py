@@ -16,6 +16,8 @@ from partlearn.candidates._generate import (
 from partlearn.candidates._validation import (
     FLOATS,
     check_candidates,
+    check_informative,
+    check_two_classes,
     parse_candidates,
     validate_partial_data,
 )
@@ -24,6 +26,8 @@ __all__ = [
     "FLOATS",
     "CandidateBinarizer",
     "check_candidates",
+    "check_informative",
+    "check_two_classes",
     "cooccurring_candidates",
     "flip_candidates",
     "instance_candidates",

@@ -23,6 +23,8 @@ __all__ = [
     "FLOATS",
     "canonical",
     "check_candidates",
+    "check_informative",
+    "check_two_classes",
     "one_label_each",
     "parse_candidates",
     "validate_partial_data",
@@ -426,6 +428,41 @@ def validate_partial_data(
             f"{X.shape[0]} rows, y has {S.shape[0]}."
         )
     return X, S
+
+
+def check_two_classes(classes: NDArray[Any], name: str) -> None:
+    """Refuse labels that are all the same.
+
+    Parameters
+    ----------
+    classes : ndarray of shape (n_classes,)
+        The classes.
+    name : str
+        Name of the estimator, for the message.
+    """
+    if len(classes) < 2:
+        raise ValueError(
+            f"{name} needs at least two classes; y has 1 class "
+            f"({classes.tolist()[0]!r})."
+        )
+
+
+def check_informative(S: NDArray[Any], classes: NDArray[Any], name: str) -> None:
+    """Refuse candidate sets from which nothing can be learnt.
+
+    Parameters
+    ----------
+    S : ndarray of shape (n_samples, n_classes)
+        Candidates.
+    classes, name
+        As in :func:`check_two_classes`.
+    """
+    check_two_classes(classes, name)
+    if (S[0] == S).all():
+        raise ValueError(
+            "The candidate sets carry no information: all rows have the same "
+            "candidates."
+        )
 
 
 def validate_rows(estimator: Any, X: Any) -> Any:

@@ -4,14 +4,11 @@
 
 from __future__ import annotations
 
-import warnings
-from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from partlearn._sklearn_compat import HasMethods, Interval, StrOptions, fit_context
@@ -20,133 +17,23 @@ from partlearn.base import (
     BaseReducer,
     count_directions,
 )
-from partlearn.candidates import refine, uniform_confidence, validate_partial_data
-from partlearn.decomposition._basis import Basis, principal
-from partlearn.decomposition._crisp_background import (
-    BACKGROUND_ROWS,
-    background_size,
-    choose_background,
-    mean_norm,
-    neighbors_of,
-)
-from partlearn.decomposition._crisp_experts import (
-    gaussian_expert,
-    mixture_weights,
-    rank_vote,
-    rotation,
-    unit_rows,
-)
-from partlearn.decomposition._crisp_scores import (
-    RIDGE_GRID,
+from partlearn.crossfit import (
     CrossFit,
+    Embedding,
+    LinearBasis,
+    NeighborSearch,
+    background_size,
+    background_weight,
+    crisp_rounds,
+    embed,
+    linear_basis,
     make_folds,
-    targets,
+    mean_norm,
 )
-from partlearn.linalg import fix_signs
-from partlearn.neighbors import self_neighbors
 
-__all__ = ["CRISP", "Embedding", "Rounds", "check_informative", "disambiguate", "embed"]
-
-N_SEARCH = 4  # rounds in which the ridge is chosen anew
-OWN = 0.03  # weight of a row's own confidence beside the experts
-BACKGROUND_NEIGHBORS = 10
+__all__ = ["CRISP"]
 
 Array = NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class Embedding:
-    """Discriminant scores of the training rows, of one choice of confidences.
-
-    ``weights`` (r, p) maps ``U diag(s)`` to the in-sample embedding; ``held_out``
-    (m, p) is the cross-fitted one, ``values`` (p,) the held-out signal.
-    """
-
-    weights: Array
-    held_out: Array
-    values: Array
-
-
-@dataclass(frozen=True)
-class Rounds:
-    """What the rounds of scoring and voting ended with."""
-
-    F: Array
-    ridge: float
-    expert_weights: Array
-    objective: list[float]
-    converged: bool
-
-
-class Searcher:
-    """Neighbour search that starts from what the same question was answered last."""
-
-    def __init__(self, search: Any, n_jobs: int | None) -> None:
-        self.search, self.n_jobs = search, n_jobs
-        self._known: dict[str, NDArray[np.int64]] = {}
-
-    def __call__(self, Z: Array, k: int, name: str) -> NDArray[np.int64]:
-        found: NDArray[np.int64] = self_neighbors(
-            Z,
-            k,
-            search=self.search,
-            warm_start=self._known.get(name),
-            n_jobs=self.n_jobs,
-        )
-        self._known[name] = found
-        return found
-
-
-def embed(model: CrossFit, F: Array, ridge: float) -> Embedding:
-    """Blocks A to D for given confidences and ridge."""
-    Y = targets(F)
-    C = model.project(Y)
-    f = model.shrinkage(ridge)[1:, None]
-    shrunk = f * C[1:]
-    held_out = model.held_out(Y, C, ridge)
-    R, values = rotation(Y, F, held_out, shrunk.T @ shrunk / len(F))
-    return Embedding(shrunk @ R / model.basis.s[:, None], held_out @ R, values)
-
-
-def choose_ridge(model: CrossFit, F: Array) -> float:
-    """Ridge of the smallest held-out error."""
-    Y = targets(F)
-    return RIDGE_GRID[int(np.argmin(model.press(Y, model.project(Y))))]
-
-
-def disambiguate(
-    model: CrossFit,
-    S: NDArray[np.bool_],
-    search: Searcher,
-    *,
-    n_neighbors: int,
-    max_iter: int,
-    tol: float,
-) -> Rounds:
-    """Alternate between scoring the rows and asking experts for their labels."""
-    F: Array = np.asarray(uniform_confidence(S), dtype=np.float64)
-    raw = search(model.basis.U * model.basis.s, n_neighbors, "raw")
-    objective: list[float] = []
-    converged = False
-    for t in range(max_iter):
-        if t < N_SEARCH:
-            ridge = choose_ridge(model, F)
-        Z = embed(model, F, ridge).held_out
-        experts = [
-            rank_vote(F, search(Z, n_neighbors, "euclidean")),
-            rank_vote(F, search(unit_rows(Z), n_neighbors, "cosine")),
-            gaussian_expert(Z, F),
-            rank_vote(F, raw),
-        ]
-        weights, likelihood = mixture_weights(experts, S)
-        objective.append(likelihood)
-        before = F
-        mixture = sum(w * P for w, P in zip(weights, experts, strict=True))
-        F = np.asarray(refine(F, np.asarray(mixture), S, own=OWN), dtype=np.float64)
-        if np.abs(F - before).max() < tol:
-            converged = True
-            break
-    return Rounds(F, ridge, weights, objective, converged)
 
 
 class CRISP(BaseReducer):
@@ -329,18 +216,15 @@ class CRISP(BaseReducer):
         self : CRISP
             The fitted reducer.
         """
-        X, S = validate_partial_data(
-            self, X, y, accept_sparse="csr", ensure_min_samples=2
-        )
-        check_informative(S, self.classes_, type(self).__name__)
+        X, S = self._check_fit(X, y)
         rng = self._rng()
         folds = make_folds(X.shape[0], self.n_folds, rng)
-        basis, self.mean_, self.scale_ = principal(
+        basis, self.mean_, self.scale_ = linear_basis(
             X, scale=self.standardize, rank=self.svd_rank, rng=rng
         )
         model = CrossFit(basis, folds)
-        search = Searcher(self.search, self.n_jobs)
-        rounds = disambiguate(
+        search = NeighborSearch(self.search, self.n_jobs)
+        rounds = crisp_rounds(
             model,
             S,
             search,
@@ -349,23 +233,17 @@ class CRISP(BaseReducer):
             tol=self.tol,
         )
         if not rounds.converged:
-            warnings.warn(
-                f"The confidences still change after max_iter={self.max_iter} rounds. "
-                "The directions are usable; raise `max_iter` or `tol` to let the "
-                "rounds settle.",
-                ConvergenceWarning,
-                stacklevel=2,
-            )
+            self._warn_unsettled()
         embedding = embed(model, rounds.F, rounds.ridge)
-        P, scale, weight = self._components(basis, embedding, rounds.F, S, search)
+        P, scale, weight = self._directions(basis, embedding, rounds.F, S, search)
+        self._warn_if_fewer(P.shape[1], "directions carry held-out signal or variance")
         kept = len(scale)
-        self.components_ = np.ascontiguousarray(fix_signs(P).T, dtype=X.dtype)
+        self._set_components(P, embedding.values[:kept])
+        self.components_ = self.components_.astype(X.dtype, copy=False)
         turned = np.einsum("ji,ij->j", self.components_[:kept], P[:, :kept]) < 0
         scale = np.where(turned, -scale, scale)
         self.cross_fitted_ = (embedding.held_out[:, :kept] * scale).astype(X.dtype)
-        self.n_components_ = len(self.components_)
         self.n_discriminant_ = len(embedding.values)
-        self.eigenvalues_ = embedding.values[:kept]
         self.background_ = weight
         self.ridge_ = rounds.ridge
         self.expert_weights_ = rounds.expert_weights
@@ -374,82 +252,41 @@ class CRISP(BaseReducer):
         self.n_iter_ = len(rounds.objective)
         return self
 
-    def _components(
+    def _directions(
         self,
-        basis: Basis,
+        basis: LinearBasis,
         embedding: Embedding,
         F: Array,
         S: NDArray[np.bool_],
-        search: Searcher,
+        search: NeighborSearch,
     ) -> tuple[Array, Array, float]:
         """Directions (d, p), factors of the discriminant ones, background weight."""
-        found = len(embedding.values)
         wanted = None if self.n_components == "auto" else self.n_components
         # A direction without signal is the only one left if none has any.
         kept = max(count_directions(np.maximum(embedding.values, 0), wanted), 1)
         size = background_size(basis.s, basis.total, S.shape[1])
         if wanted is not None:
-            room = int(wanted) - found if isinstance(wanted, Integral) else 0
+            whole = isinstance(wanted, Integral)
+            room = int(wanted) - len(embedding.values) if whole else 0
             size = min(size, max(room, 0))
         G = basis.U[:, :size] * basis.s[:size]
-        w = self._background_weight(embedding.held_out, G, F, S, search)
-        if isinstance(wanted, Integral) and kept + (w > 0) * size < wanted:
-            self._warn_fewer(kept + (w > 0) * size)
-        Z = (basis.U * basis.s) @ embedding.weights[:, :kept]
+        w = 0.0
+        if size and self.background == "auto":
+            Z = embedding.held_out
+            w = background_weight(Z, G, F, S, search, self._rng())
+        elif size and self.background != "none":
+            w = float(self.background)
         P = basis.directions(embedding.weights[:, :kept])
         if w == 0:
             return P, np.ones(kept), w
         V = basis.directions(np.eye(len(basis.s), size)) / mean_norm(G)
         if w == 1:
             return V, np.ones(0), w
-        factor = np.sqrt(1 - w) / mean_norm(Z)
+        factor = np.sqrt(1 - w) / mean_norm(basis.rows @ embedding.weights[:, :kept])
         return np.hstack([factor * P, np.sqrt(w) * V]), np.full(kept, factor), w
-
-    def _background_weight(
-        self,
-        Z: Array,
-        G: Array,
-        F: Array,
-        S: NDArray[np.bool_],
-        search: Searcher,
-    ) -> float:
-        if self.background == "none" or G.shape[1] == 0:
-            return 0.0
-        if self.background != "auto":
-            return float(self.background)
-        k, m = BACKGROUND_NEIGHBORS, len(Z)
-        if m <= BACKGROUND_ROWS:
-            return choose_background(Z, G, F, S, lambda A: search(A, k, "background"))
-        rows = np.sort(self._rng().permutation(m)[:BACKGROUND_ROWS])
-
-        def neighbors(A: Array) -> NDArray[np.int64]:
-            return neighbors_of(A, rows, k, self.search, self.n_jobs)
-
-        return choose_background(Z, G, F, S, neighbors, rows)
 
     def _rng(self) -> np.random.RandomState:
         """Draw always the same where no state is given."""
         state = 0 if self.random_state is None else self.random_state
         rng: np.random.RandomState = check_random_state(state)
         return rng
-
-    def _warn_fewer(self, r: int) -> None:
-        warnings.warn(
-            f"Only {r} of n_components={self.n_components} directions carry held-out "
-            f"signal or background; {r} are kept.",
-            UserWarning,
-            stacklevel=4,
-        )
-
-
-def check_informative(S: NDArray[np.bool_], classes: NDArray[Any], name: str) -> None:
-    """Refuse candidate sets from which nothing can be learnt."""
-    if S.shape[1] < 2:
-        raise ValueError(
-            f"{name} needs at least two classes; y has 1 class "
-            f"({classes.tolist()[0]!r})."
-        )
-    if np.array_equal(S.all(axis=0), S.any(axis=0)):
-        raise ValueError(
-            "The candidate sets carry no information: all rows have the same one."
-        )

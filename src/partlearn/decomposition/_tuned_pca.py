@@ -17,12 +17,13 @@ from sklearn.utils import check_random_state
 from partlearn._sklearn_compat import HasMethods, Interval, StrOptions, fit_context
 from partlearn.base import BaseReducer
 from partlearn.candidates import (
+    check_two_classes,
     refine,
     uniform_confidence,
     validate_partial_data,
     vote,
 )
-from partlearn.decomposition._basis import principal
+from partlearn.crossfit import linear_basis
 from partlearn.linalg import fix_signs
 from partlearn.neighbors import query_neighbors, self_neighbors
 
@@ -166,13 +167,9 @@ class TunedPCA(BaseReducer):
         X, S = validate_partial_data(
             self, X, y, accept_sparse="csr", ensure_min_samples=2
         )
-        if S.shape[1] < 2:
-            raise ValueError(
-                f"TunedPCA needs at least two classes; y has 1 class "
-                f"({self.classes_.tolist()[0]!r})."
-            )
+        check_two_classes(self.classes_, "TunedPCA")
         rng = check_random_state(0 if self.random_state is None else self.random_state)
-        basis, self.mean_, self.scale_ = principal(
+        basis, self.mean_, self.scale_ = linear_basis(
             X, scale=self.standardize, rank=None, rng=rng
         )
         self.grid_ = self._grid(len(basis.s), S.shape[1])
@@ -227,13 +224,13 @@ class TunedPCA(BaseReducer):
         fold = rng.permutation(m) % min(self.n_folds, m)
         for b in np.unique(fold):
             held, kept = np.flatnonzero(fold == b), np.flatnonzero(fold != b)
-            basis, mean, scale = principal(
+            basis, mean, scale = linear_basis(
                 X[kept], scale=self.standardize, rank=None, rng=rng
             )
             V = basis.directions(np.eye(len(basis.s)))
             # Test rows get the training rows' standardisation.
             Q = X[held] @ (V / scale[:, None]) - mean @ (V / scale[:, None])
-            Z = basis.U * basis.s
+            Z = basis.rows
             for g, p in enumerate(self.grid_):
                 hits[g, held] = self._hits(Z[:, :p], Q[:, :p], S[kept], S[held])
         return hits

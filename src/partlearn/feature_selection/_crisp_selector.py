@@ -5,19 +5,27 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from partlearn._sklearn_compat import HasMethods, Interval, StrOptions, fit_context
 from partlearn.base import COLUMNS, COUNT, BaseSelector
-from partlearn.candidates import validate_partial_data
-from partlearn.decomposition import CRISP
-from partlearn.decomposition._crisp import check_informative
-from partlearn.decomposition._crisp_scores import targets
+from partlearn.candidates import check_informative, validate_partial_data
+from partlearn.crossfit import (
+    CrossFit,
+    NeighborSearch,
+    Rounds,
+    crisp_rounds,
+    linear_basis,
+    make_folds,
+    targets,
+)
 from partlearn.feature_selection._auto import held_out_hits, sizes_to_try
 from partlearn.feature_selection._columns import columns
 from partlearn.feature_selection._pursuit import Pursuit, matching_pursuit
@@ -181,9 +189,17 @@ class CRISPSelector(BaseSelector):
             n = self._choose(X, S, keep, exclude, available)
         else:
             n = self._count(keep, available)
-        crisp, found = self._path(X, S, n, keep, exclude)
-        self.label_confidence_ = crisp.label_confidence_
-        self.n_iter_ = crisp.n_iter_
+        rounds, found = self._path(X, S, n, keep, exclude)
+        if not rounds.converged:
+            warnings.warn(
+                f"The confidences still change after max_iter={self.max_iter} rounds. "
+                "The features are usable as they are; raise `max_iter` to let the "
+                "rounds settle.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+        self.label_confidence_ = rounds.F
+        self.n_iter_ = len(rounds.objective)
         self._select(found.order, found.gains, exclude)
         return self
 
@@ -194,25 +210,25 @@ class CRISPSelector(BaseSelector):
         n: int,
         keep: NDArray[np.intp],
         exclude: NDArray[np.intp],
-    ) -> tuple[CRISP, Pursuit]:
+    ) -> tuple[Rounds, Pursuit]:
         """Confidences of some rows, and the first `n` features that explain them."""
-        crisp = CRISP(
-            n_folds=self.n_folds,
+        rng = check_random_state(0 if self.random_state is None else self.random_state)
+        folds = make_folds(X.shape[0], self.n_folds, rng)
+        basis, _, _ = linear_basis(X, scale=self.standardize, rank=None, rng=rng)
+        rounds = crisp_rounds(
+            CrossFit(basis, folds),
+            S,
+            NeighborSearch(self.search, self.n_jobs),
             n_neighbors=self.n_neighbors,
-            background="none",
-            standardize=self.standardize,
             max_iter=self.max_iter,
             tol=self.tol,
-            random_state=self.random_state,
-            search=self.search,
-            n_jobs=self.n_jobs,
-        ).fit(X, S)
+        )
+        rounds = replace(rounds, F=rounds.F.astype(X.dtype, copy=False))
         X = X.astype(np.float64, copy=False)
         matrix, _, scale = standardize(X, center=True, scale=self.standardize)
         squares = (X.shape[0] - 1) * np.square(column_moments(X)[1] / scale)
-        F = crisp.label_confidence_.astype(np.float64)
-        Y = targets(F) / np.sqrt(len(F))
-        return crisp, matching_pursuit(
+        Y = targets(rounds.F.astype(np.float64)) / np.sqrt(X.shape[0])
+        return rounds, matching_pursuit(
             matrix, squares, Y, n, first=keep, exclude=exclude
         )
 
@@ -230,14 +246,11 @@ class CRISPSelector(BaseSelector):
         n_held = max(1, round(_HELD_OUT * len(S)))
         held, rest = np.sort(order[:n_held]), np.sort(order[n_held:])
         sizes = sizes_to_try(X.shape[1], len(keep), available)
-        with warnings.catch_warnings():
-            # The fit on all rows, which follows, reports what there is to report.
-            warnings.simplefilter("ignore")
-            crisp, found = self._path(X[rest], S[rest], int(sizes[-1]), keep, exclude)
+        rounds, found = self._path(X[rest], S[rest], int(sizes[-1]), keep, exclude)
         hits = held_out_hits(
             columns(X[rest]),
             X[held],
-            crisp.label_confidence_,
+            rounds.F,
             S[held],
             found.order,
             sizes,

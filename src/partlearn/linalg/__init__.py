@@ -8,7 +8,7 @@ from partlearn.linalg._eigen import (
 )
 from partlearn.linalg._squared_hinge import squared_hinge
 from partlearn.linalg._standardized import Standardized, column_moments, standardize
-from partlearn.linalg._svd import ThinBasis, ThinSVD, thin_svd
+from partlearn.linalg._svd import ThinBasis, ThinSVD, randomized_left, thin_svd
 
 __all__ = [
     "Eigen",
@@ -19,6 +19,7 @@ __all__ = [
     "column_moments",
     "conjugate_gradients",
     "fix_signs",
+    "randomized_left",
     "squared_hinge",
     "standardize",
     "thin_svd",

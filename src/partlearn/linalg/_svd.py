@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import scipy.linalg
@@ -13,7 +13,12 @@ from numpy.typing import NDArray
 from partlearn.linalg._eigen import MAX_FACTOR
 from partlearn.linalg._standardized import Standardized, thin_product
 
-__all__ = ["ThinBasis", "ThinSVD", "thin_svd"]
+__all__ = ["ThinBasis", "ThinSVD", "randomized_left", "thin_svd"]
+
+Solver = Literal["svd", "gram", "randomized"]
+
+_GRAM_RESOLVES = 1e-7  # singular values that a Gram matrix in float64 tells from zero
+_OVERSAMPLING, _POWER_STEPS = 20, 6
 
 
 class ThinSVD(NamedTuple):
@@ -63,15 +68,22 @@ def thin_svd(X: Standardized, *, tol: float = 1e-10) -> ThinSVD:
 class ThinBasis:
     """Products with the factors of ``X = U diag(s) V'``, of numerical rank r.
 
-    Of sparse data only the factor of the smaller side is kept, the other one is a
-    product with the data: what is dense has the square of the smaller side as size.
-
     Parameters
     ----------
     X : Standardized
         The data, m x d.
     tol : float, default=1e-10
         As in :func:`thin_svd`.
+    solver : {"svd", "gram", "randomized"}, default="svd"
+        "svd" decomposes dense data themselves and keeps both factors; of sparse data,
+        by the smaller Gram matrix, only the factor of the smaller side, so that what
+        is dense has the square of the smaller side as size. "gram" takes the smaller
+        Gram matrix in any case, several times as fast, and keeps ``U``. "randomized"
+        finds the `rank` leading directions by products with thin matrices only.
+    rank : int, default=None
+        Number of leading directions to keep; None keeps all.
+    rng : RandomState, default=None
+        Draws the start of the randomised iteration.
 
     Attributes
     ----------
@@ -79,6 +91,9 @@ class ThinBasis:
         Singular values, descending.
     rank : int
         Their number, r.
+    n_directions : int
+        Number of directions in which the data vary, those beyond `rank` included; with
+        the randomised iteration the most there can be.
     U, V : ndarray of shape (m, r) and (d, r), or None
         The factors, where they are kept.
 
@@ -93,33 +108,60 @@ class ThinBasis:
     True
     """
 
-    def __init__(self, X: Standardized, *, tol: float = 1e-10) -> None:
+    def __init__(
+        self,
+        X: Standardized,
+        *,
+        tol: float = 1e-10,
+        solver: Solver = "svd",
+        rank: int | None = None,
+        rng: np.random.RandomState | None = None,
+    ) -> None:
         m, d = X.shape
-        if min(m, d) > MAX_FACTOR:
-            raise ValueError(
-                f"The data have {m} rows and {d} columns, and this method decomposes "
-                f"the smaller side, which may be {MAX_FACTOR} at most. Reduce the "
-                "columns first, for example by sklearn.decomposition.TruncatedSVD."
-            )
         self.X = X
         self.U: NDArray[Any] | None = None
         self.V: NDArray[Any] | None = None
-        tol = max(tol, 10 * float(np.finfo(X.dtype).eps))
-        if X.dense is not None:
-            self.U, self.s, self.V = _cut(*_dense_svd(X.dense), tol)
+        if solver == "randomized":
+            assert rank is not None
+            assert rng is not None
+            self.U, self.s = randomized_left(X, rank, rng)
+            self.n_directions = min(m - 1, d)
         else:
-            tol = max(tol, 1e-7)
-            squares, vectors = scipy.linalg.eigh(
-                X.scatter() if d <= m else X.gram(), check_finite=False
-            )
-            s, vectors = _roots(squares, vectors, tol)
-            vectors = np.ascontiguousarray(vectors, dtype=X.dtype)
-            self.s = s.astype(X.dtype)
-            if d <= m:
-                self.V = vectors
-            else:
-                self.U = vectors
+            if min(m, d) > MAX_FACTOR:
+                raise ValueError(
+                    f"The data have {m} rows and {d} columns, and this method "
+                    f"decomposes the smaller side, which may be {MAX_FACTOR} at most. "
+                    "Reduce the columns first, for example by "
+                    "sklearn.decomposition.TruncatedSVD."
+                )
+            self._decompose(X, tol, solver, rank)
         self.rank = self.s.shape[0]
+
+    def _decompose(
+        self, X: Standardized, tol: float, solver: Solver, rank: int | None
+    ) -> None:
+        m, d = X.shape
+        tol = max(tol, 10 * float(np.finfo(X.dtype).eps))
+        if X.dense is not None and solver == "svd":
+            U, s, V = _dense_svd(X.dense)
+            self.n_directions = _resolved(s, tol)
+            kept = min(rank or self.n_directions, self.n_directions)
+            self.U, self.s, self.V = U[:, :kept], s[:kept], V[:, :kept]
+            return
+        squares, vectors = scipy.linalg.eigh(
+            X.scatter() if d <= m else X.gram(), overwrite_a=True, check_finite=False
+        )
+        s = np.sqrt(np.clip(squares[::-1], 0.0, None))
+        self.n_directions = _resolved(s, max(tol, _GRAM_RESOLVES))
+        kept = min(rank or self.n_directions, self.n_directions)
+        s, vectors = s[:kept], vectors[:, ::-1][:, :kept]
+        self.s = s.astype(X.dtype)
+        if d > m:
+            self.U = np.ascontiguousarray(vectors, dtype=X.dtype)
+        elif solver == "gram":
+            self.U = np.ascontiguousarray(X @ vectors / s, dtype=X.dtype)
+        else:
+            self.V = np.ascontiguousarray(vectors, dtype=X.dtype)
 
     def left(self, A: NDArray[Any]) -> NDArray[Any]:
         """``U A`` for A of shape (r, p)."""
@@ -143,13 +185,9 @@ class ThinBasis:
         return self.X.transposed_matmul(self.U @ (A / self.s[:, None]))
 
 
-def _roots(
-    squares: NDArray[np.float64], vectors: NDArray[np.float64], tol: float
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Singular values from the eigenvalues of a Gram matrix, largest first."""
-    s = np.sqrt(np.clip(squares[::-1], 0.0, None))
-    kept = int(np.count_nonzero(s > tol * s[0])) if s[0] > 0 else 0
-    return s[:kept], vectors[:, ::-1][:, :kept]
+def _resolved(s: NDArray[Any], tol: float) -> int:
+    """Number of singular values, largest first, that are not zero up to rounding."""
+    return int(np.count_nonzero(s > tol * s[0])) if s[0] > 0 else 0
 
 
 def _dense_svd(A: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
@@ -166,6 +204,51 @@ def _dense_svd(A: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any
     return U, s, Vt.T
 
 
-def _cut(U: NDArray[Any], s: NDArray[Any], V: NDArray[Any], tol: float) -> ThinSVD:
-    kept = int(np.count_nonzero(s > tol * s[0])) if s[0] > 0 else 0
-    return ThinSVD(U[:, :kept], s[:kept], V[:, :kept])
+def randomized_left(
+    X: Standardized, rank: int, rng: np.random.RandomState
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Leading left singular vectors and values by randomised subspace iteration.
+
+    The data are only ever multiplied with thin matrices, so that sparse data stay
+    sparse and nothing of size m x d, m x m or d x d is formed.
+
+    Parameters
+    ----------
+    X : Standardized
+        The data, m x d.
+    rank : int
+        Number of directions.
+    rng : RandomState
+        Draws the start.
+
+    Returns
+    -------
+    U : ndarray of shape (m, rank)
+        Left singular vectors.
+    s : ndarray of shape (rank,)
+        Singular values, descending.
+
+    References
+    ----------
+    N. Halko, P.-G. Martinsson and J. A. Tropp. Finding Structure with Randomness.
+    SIAM Review 53(2), 2011, 217-288. https://doi.org/10.1137/090771806
+    """
+    m, d = X.shape
+    width = min(rank + _OVERSAMPLING, m, d)
+    Q = X @ rng.standard_normal((d, width))
+    for _ in range(_POWER_STEPS):
+        Q = _orthonormal(Q)
+        Q = X @ _orthonormal(X.transposed_matmul(Q))
+    Q = _orthonormal(Q)
+    B = X.transposed_matmul(Q)  # (d, width): X is about Q B'
+    values, vectors = scipy.linalg.eigh(B.T @ B, check_finite=False)
+    order = np.argsort(values)[::-1][:rank]
+    s = np.sqrt(np.clip(values[order], 0.0, None))
+    return np.ascontiguousarray(Q @ vectors[:, order]), s
+
+
+def _orthonormal(A: NDArray[Any]) -> NDArray[np.float64]:
+    Q: NDArray[np.float64] = scipy.linalg.qr(
+        A, mode="economic", overwrite_a=True, check_finite=False
+    )[0]
+    return Q

@@ -15,7 +15,7 @@ import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 
-from partlearn.decomposition._basis import Basis
+from partlearn.crossfit._bases import Basis
 
 __all__ = ["RIDGE_GRID", "CrossFit", "make_folds", "targets"]
 

@@ -10,20 +10,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from partlearn.decomposition._crisp_experts import rank_vote
+from partlearn.crossfit._experts import rank_vote
+from partlearn.crossfit._rounds import NeighborSearch
 from partlearn.neighbors import query_neighbors
 
-__all__ = [
-    "BACKGROUND_GRID",
-    "BACKGROUND_ROWS",
-    "background_size",
-    "choose_background",
-    "mean_norm",
-    "neighbors_of",
-]
+__all__ = ["background_size", "background_weight", "mean_norm"]
 
 BACKGROUND_GRID = (0.0, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0)
 BACKGROUND_ROWS = 10_000  # rows that are asked, of more than that a random part
+_NEIGHBORS = 10
 
 Array = NDArray[np.float64]
 
@@ -101,3 +96,40 @@ def choose_background(
 
     # The best loses nothing to itself, so there is always one.
     return next(w for w, L in zip(BACKGROUND_GRID, fit, strict=True) if good(L))
+
+
+def background_weight(
+    Z: Array,
+    G: Array,
+    F: Array,
+    S: NDArray[np.bool_],
+    search: NeighborSearch,
+    rng: np.random.RandomState,
+) -> float:
+    """Choose the weight of the background; some rows decide where there are many.
+
+    Parameters
+    ----------
+    Z, G, F, S
+        As in :func:`choose_background`.
+    search : NeighborSearch
+        Finds neighbours.
+    rng : RandomState
+        Draws the rows that decide, of more than 10,000.
+
+    Returns
+    -------
+    w : float
+        The weight, in [0, 1].
+    """
+    m = len(Z)
+    if m <= BACKGROUND_ROWS:
+        return choose_background(
+            Z, G, F, S, lambda A: search(A, _NEIGHBORS, "background")
+        )
+    rows = np.sort(rng.permutation(m)[:BACKGROUND_ROWS])
+
+    def neighbors(A: Array) -> NDArray[np.int64]:
+        return neighbors_of(A, rows, _NEIGHBORS, search.search, search.n_jobs)
+
+    return choose_background(Z, G, F, S, neighbors, rows)

@@ -7,30 +7,29 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse.linalg import svds
 
 from partlearn.candidates import make_candidates, uniform_confidence
-from partlearn.decomposition._basis import Basis, decompose, randomized_left
-from partlearn.decomposition._crisp_background import (
-    BACKGROUND_GRID,
+from partlearn.crossfit import (
+    RIDGE_GRID,
+    Basis,
+    CrossFit,
     background_size,
+    class_means,
+    decompose,
+    gaussian_expert,
+    make_folds,
+    mixture_weights,
+    rank_vote,
+    rotation,
+    targets,
+    unit_rows,
+    within_scatter,
+)
+from partlearn.crossfit._background import (
+    BACKGROUND_GRID,
     choose_background,
     mixed,
     neighbors_of,
 )
-from partlearn.decomposition._crisp_experts import (
-    class_means,
-    gaussian_expert,
-    mixture_weights,
-    rank_vote,
-    rotation,
-    unit_rows,
-    within_scatter,
-)
-from partlearn.decomposition._crisp_scores import (
-    RIDGE_GRID,
-    CrossFit,
-    make_folds,
-    targets,
-)
-from partlearn.linalg import standardize
+from partlearn.linalg import randomized_left, standardize
 from partlearn.neighbors import self_neighbors
 
 
@@ -65,7 +64,7 @@ SHAPES = [(90, 4), (60, 12), (40, 70)]
 def test_held_out_scores_equal_explicit_refits(m, d, ridge, global_random_seed):
     X, _, S = problem(global_random_seed, m, d)
     basis = basis_of(X)
-    X = basis.X.dense
+    X = basis.thin.X.dense
     folds = make_folds(m, 7, np.random.RandomState(global_random_seed))
     model = CrossFit(basis, folds)
     assert model.primal == (d + 1 < m / 7)
@@ -133,15 +132,15 @@ def test_decomposition_on_either_side_dense_or_sparse():
         X[:, 4] = X[:, 5]  # repeated
         dense, sparse = basis_of(X), None
         matrix, _, _ = standardize(sp.csr_array(X))
-        total = (dense.X.dense**2).sum()
+        total = (dense.thin.X.dense**2).sum()
         sparse = decompose(matrix, total, None, rng)
-        assert len(dense.s) == np.linalg.matrix_rank(dense.X.dense)
+        assert len(dense.s) == np.linalg.matrix_rank(dense.thin.X.dense)
         assert_allclose(dense.s, sparse.s)
         assert_allclose(dense.mean_square, (dense.s**2).mean())
         for basis in (dense, sparse):
             assert_allclose(basis.U.T @ basis.U, np.eye(len(basis.s)), atol=1e-9)
             V = basis.directions(np.eye(len(basis.s)))
-            assert_allclose(basis.U * basis.s @ V.T, dense.X.dense, atol=1e-9)
+            assert_allclose(basis.U * basis.s @ V.T, dense.thin.X.dense, atol=1e-9)
 
 
 def test_randomised_decomposition_agrees_with_lanczos(monkeypatch):
@@ -156,8 +155,8 @@ def test_randomised_decomposition_agrees_with_lanczos(monkeypatch):
     assert_allclose(cosine, 1, atol=1e-6)
     # The decomposition takes this way above a size, and knows the whole variance.
     total = (matrix.dense**2).sum()
-    monkeypatch.setattr("partlearn.decomposition._basis.FULL_SIZE", 100)
-    monkeypatch.setattr("partlearn.decomposition._basis.TRUNCATED_RANK", 10)
+    monkeypatch.setattr("partlearn.crossfit._bases.FULL_SIZE", 100)
+    monkeypatch.setattr("partlearn.crossfit._bases.TRUNCATED_RANK", 10)
     basis = decompose(matrix, total, None, rng)
     assert_allclose(basis.s, values[::-1], rtol=1e-6)
     assert_allclose(basis.mean_square, total / 150)
@@ -322,4 +321,4 @@ def test_basis_is_a_plain_record():
     basis = basis_of(np.random.RandomState(0).standard_normal((9, 3)), rank=2)
     assert isinstance(basis, Basis)
     assert basis.U.shape == (9, 2)
-    assert_allclose(basis.mean_square, (basis.X.dense**2).sum() / 3)
+    assert_allclose(basis.mean_square, (basis.thin.X.dense**2).sum() / 3)

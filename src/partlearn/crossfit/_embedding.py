@@ -1,39 +1,48 @@
-"""Blocks D to F of CRISP: rotation, experts on each row's label, their mixture."""
+"""Block D: directions of the scores in which held-out scores carry signal."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
-from scipy.special import softmax
 
-from partlearn.candidates import vote
+from partlearn.crossfit._scores import RIDGE_GRID, CrossFit, targets
 
 __all__ = [
+    "Embedding",
+    "choose_ridge",
     "class_means",
-    "gaussian_expert",
-    "mixture_weights",
-    "rank_vote",
+    "embed",
     "rotation",
-    "smooth",
-    "unit_rows",
     "within_scatter",
 ]
 
+MASS_FLOOR = 1e-9  # mass of a label that no row believes in
 _EPS = 1e-2  # ridge of the within-class scatter, as a share of its mean eigenvalue
-_FLOOR = 1e-9  # mass of a label that no row believes in
-_EM_ROUNDS = 15
 
 Array = NDArray[np.float64]
 
 
+@dataclass(frozen=True)
+class Embedding:
+    """Discriminant scores of the training rows, of one choice of confidences.
+
+    ``weights`` (r, p) maps ``U diag(s)`` to the in-sample embedding; ``held_out``
+    (m, p) is the cross-fitted one, ``values`` (p,) the held-out signal.
+    """
+
+    weights: Array
+    held_out: Array
+    values: Array
+
+
 def class_means(Z: Array, F: Array) -> Array:
     """Mean of the rows of `Z` weighted by their confidence in each label, (q, p)."""
-    return (F.T @ Z) / np.maximum(F.sum(axis=0), _FLOOR)[:, None]
+    return (F.T @ Z) / np.maximum(F.sum(axis=0), MASS_FLOOR)[:, None]
 
 
 def within_scatter(Z: Array, F: Array) -> Array:
@@ -89,66 +98,18 @@ def rotation(Y: Array, F: Array, held_out: Array, second: Array) -> tuple[Array,
     return Q @ vectors[:, :kept], values[:kept]
 
 
-def unit_rows(Z: Array) -> Array:
-    """Scale rows to length one; zero rows stay zero."""
-    norm = np.linalg.norm(Z, axis=1, keepdims=True)
-    return Z / np.where(norm > 0, norm, 1.0)
+def embed(model: CrossFit, F: Array, ridge: float) -> Embedding:
+    """Blocks A to D for given confidences and ridge."""
+    Y = targets(F)
+    C = model.project(Y)
+    f = model.shrinkage(ridge)[1:, None]
+    shrunk = f * C[1:]
+    held_out = model.held_out(Y, C, ridge)
+    R, values = rotation(Y, F, held_out, shrunk.T @ shrunk / len(F))
+    return Embedding(shrunk @ R / model.basis.s[:, None], held_out @ R, values)
 
 
-def smooth(P: Array) -> Array:
-    """Keep a hundredth of the belief for all labels alike, so that none is excluded."""
-    return 0.99 * P + 0.01 / P.shape[1]
-
-
-def rank_vote(F: Array, neighbors: NDArray[np.int64]) -> Array:
-    """Experts 1, 2 and 4: confidences of the neighbours, the nearest weighing most."""
-    V = vote(F, neighbors, "rank")
-    total = V.sum(axis=1, keepdims=True)
-    return smooth(V / total)
-
-
-def gaussian_expert(Z: Array, F: Array) -> Array:
-    """Expert 3: posterior of round classes of variance one.
-
-    A row is taken out of the mean of each label before it is compared with it:
-    ``z - mean_without = (z - mean) n / (n - own)``.
-    """
-    mass = F.sum(axis=0)
-    means = class_means(Z, F)
-    D = (
-        np.square(Z).sum(axis=1)[:, None]
-        - 2 * Z @ means.T
-        + np.square(means).sum(axis=1)
-    )
-    np.maximum(D, 0.0, out=D)
-    D *= np.square(mass / np.maximum(mass - F, 0.5))
-    prior = np.log(np.maximum(mass, _FLOOR) / len(Z))
-    posterior: Array = softmax(prior - D / 2, axis=1)
-    return smooth(posterior)
-
-
-def mixture_weights(
-    experts: Sequence[Array], S: NDArray[np.bool_]
-) -> tuple[Array, float]:
-    """Block F: weights under which the experts best expect the candidate sets.
-
-    Parameters
-    ----------
-    experts : sequence of ndarray of shape (m, q)
-        Beliefs of each expert.
-    S : ndarray of bool, shape (m, q)
-        Candidates.
-
-    Returns
-    -------
-    weights : ndarray of shape (n_experts,)
-        Weights that sum to one, after a fixed number of EM rounds.
-    likelihood : float
-        Mean log-likelihood of the candidate sets under the mixture.
-    """
-    hits = np.stack([np.einsum("ij,ij->i", P, S) for P in experts])
-    weights = np.full(len(hits), 1 / len(hits))
-    for _ in range(_EM_ROUNDS):
-        share = weights[:, None] * hits
-        weights = (share / share.sum(axis=0)).mean(axis=1)
-    return weights, float(np.log(weights @ hits).mean())
+def choose_ridge(model: CrossFit, F: Array) -> float:
+    """Ridge of the smallest held-out error."""
+    Y = targets(F)
+    return RIDGE_GRID[int(np.argmin(model.press(Y, model.project(Y))))]

@@ -1,0 +1,134 @@
+"""Bases of cross-fitted regressions: decompositions of the rows in one geometry."""
+
+# SPDX-License-Identifier: BSD-3-Clause
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from partlearn.linalg import Standardized, ThinBasis, column_moments, standardize
+
+__all__ = ["Basis", "LinearBasis", "decompose", "linear_basis"]
+
+FULL_SIZE = 4000  # rows or columns up to which all singular directions are kept
+TRUNCATED_RANK = 500  # leading singular directions kept above that
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Basis:
+    """Rows as ``U diag(s)`` in the coordinates of some geometry.
+
+    Attributes
+    ----------
+    U : ndarray of shape (m, r)
+        Orthonormal columns that sum to zero.
+    s : ndarray of shape (r,)
+        Singular values, largest first.
+    total : float
+        Sum of all squared singular values, those that were cut off included.
+    mean_square : float
+        Their mean.
+    """
+
+    U: Array
+    s: Array
+    total: float
+    mean_square: float
+
+    @property
+    def rows(self) -> Array:
+        """The training rows, ``U diag(s)``."""
+        return self.U * self.s
+
+
+@dataclass(frozen=True)
+class LinearBasis(Basis):
+    """Basis of the centred data themselves, ``X = U diag(s) V'`` without ``V``.
+
+    Attributes
+    ----------
+    thin : ThinBasis
+        The decomposition.
+    """
+
+    thin: ThinBasis
+
+    def directions(self, M: Array) -> Array:
+        """Return ``V M``, shape (d, p)."""
+        return self.thin.right(M)
+
+
+def linear_basis(
+    X: Any, *, scale: bool, rank: int | None, rng: np.random.RandomState
+) -> tuple[LinearBasis, Array, Array]:
+    """Centre (and scale) the columns in float64, then decompose.
+
+    Parameters
+    ----------
+    X : ndarray or CSR matrix of shape (m, d)
+        The data; not all columns constant.
+    scale : bool
+        Whether to bring the columns to variance one.
+    rank, rng
+        As in :func:`decompose`.
+
+    Returns
+    -------
+    basis : LinearBasis
+        The decomposition, of rank one or more.
+    mean, scale : ndarray of shape (d,)
+        What to subtract from new data and what to divide it by.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from partlearn.crossfit import linear_basis
+    >>> rng = np.random.RandomState(0)
+    >>> X = rng.standard_normal((20, 3))
+    >>> basis, mean, _ = linear_basis(X, scale=False, rank=None, rng=rng)
+    >>> bool(np.allclose(basis.rows @ basis.directions(np.eye(3)).T, X - mean))
+    True
+    """
+    X = X.astype(np.float64, copy=False)
+    matrix, mean, spread = standardize(X, center=True, scale=scale)
+    total = float((X.shape[0] - 1) * np.square(column_moments(X)[1] / spread).sum())
+    if total <= 0:
+        raise ValueError("Every feature is constant: no direction tells rows apart.")
+    return decompose(matrix, total, rank, rng), mean, spread
+
+
+def decompose(
+    X: Standardized, total: float, rank: int | None, rng: np.random.RandomState
+) -> LinearBasis:
+    """Decompose centred data on its smaller side.
+
+    Parameters
+    ----------
+    X : Standardized
+        The data, m x d, float64.
+    total : float
+        Sum of all squared entries of `X`.
+    rank : int or None
+        How many leading singular directions to keep. None keeps all, unless both m
+        and d exceed 4000: then 500.
+    rng : RandomState
+        Draws the start of the randomised iteration; unused where all are kept.
+
+    Returns
+    -------
+    basis : LinearBasis
+        Without the directions in which the data do not vary. `r` may be zero.
+    """
+    small = min(X.shape)
+    if rank is None:
+        rank = small if small <= FULL_SIZE else TRUNCATED_RANK
+    whole = small <= FULL_SIZE or rank >= small
+    thin = ThinBasis(X, solver="gram" if whole else "randomized", rank=rank, rng=rng)
+    assert thin.U is not None  # both solvers keep the left factor
+    return LinearBasis(thin.U, thin.s, total, total / max(thin.n_directions, 1), thin)

@@ -1,0 +1,92 @@
+"""Rounds of CRISP: score the rows, ask experts for their labels, score again."""
+
+# SPDX-License-Identifier: BSD-3-Clause
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from partlearn.candidates import refine, uniform_confidence
+from partlearn.crossfit._embedding import choose_ridge, embed
+from partlearn.crossfit._experts import gaussian_expert, rank_vote, unit_rows
+from partlearn.crossfit._pool import mixture_weights
+from partlearn.crossfit._scores import CrossFit
+from partlearn.neighbors import self_neighbors
+
+__all__ = ["N_SEARCH", "NeighborSearch", "Rounds", "crisp_rounds"]
+
+N_SEARCH = 4  # rounds in which the ridge is chosen anew
+OWN_WEIGHT = 0.03  # weight of a row's own confidence beside the experts
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Rounds:
+    """What the rounds of scoring and voting ended with."""
+
+    F: Array
+    ridge: float
+    expert_weights: Array
+    objective: list[float]
+    converged: bool
+
+
+class NeighborSearch:
+    """Neighbour search that starts from what the same question was answered last."""
+
+    def __init__(self, search: Any, n_jobs: int | None) -> None:
+        self.search, self.n_jobs = search, n_jobs
+        self._known: dict[str, NDArray[np.int64]] = {}
+
+    def __call__(self, Z: Array, k: int, name: str) -> NDArray[np.int64]:
+        found: NDArray[np.int64] = self_neighbors(
+            Z,
+            k,
+            search=self.search,
+            warm_start=self._known.get(name),
+            n_jobs=self.n_jobs,
+        )
+        self._known[name] = found
+        return found
+
+
+def crisp_rounds(
+    model: CrossFit,
+    S: NDArray[np.bool_],
+    search: NeighborSearch,
+    *,
+    n_neighbors: int,
+    max_iter: int,
+    tol: float,
+) -> Rounds:
+    """Alternate between scoring the rows and asking experts for their labels."""
+    F: Array = np.asarray(uniform_confidence(S), dtype=np.float64)
+    raw = search(model.basis.rows, n_neighbors, "raw")
+    objective: list[float] = []
+    converged = False
+    for t in range(max_iter):
+        if t < N_SEARCH:
+            ridge = choose_ridge(model, F)
+        Z = embed(model, F, ridge).held_out
+        experts = [
+            rank_vote(F, search(Z, n_neighbors, "euclidean")),
+            rank_vote(F, search(unit_rows(Z), n_neighbors, "cosine")),
+            gaussian_expert(Z, F),
+            rank_vote(F, raw),
+        ]
+        weights, likelihood = mixture_weights(experts, S)
+        objective.append(likelihood)
+        before = F
+        mixture = sum(w * P for w, P in zip(weights, experts, strict=True))
+        F = np.asarray(
+            refine(F, np.asarray(mixture), S, own=OWN_WEIGHT), dtype=np.float64
+        )
+        if np.abs(F - before).max() < tol:
+            converged = True
+            break
+    return Rounds(F, ridge, weights, objective, converged)
