@@ -36,7 +36,7 @@ TOYS = {
                 return ((X - self.mean_) / self.scale_) @ self.components_.T
         """,
     ),
-    "multilabel": (
+    "multilabel.feature_selection": (
         "ToySelector",
         """
         import numpy as np

@@ -21,7 +21,13 @@ Role = Literal[
     "reducer", "selector", "learner", "multilabel selector", "multilabel learner"
 ]
 ROLES: tuple[Role, ...] = get_args(Role)
-_PACKAGES = ("decomposition", "feature_selection", "classification", "multilabel")
+_PACKAGES = (
+    "decomposition",
+    "feature_selection",
+    "classification",
+    "multilabel.feature_selection",
+    "multilabel.classification",
+)
 
 
 class MethodError(ValueError):
@@ -106,12 +112,8 @@ def _role(item: Any) -> Role | None:
 
 
 def _is_multilabel(cls: type[Any]) -> bool:
-    """Whether rows may have several true labels: by where the class comes from."""
-    return any(
-        base.__module__.startswith("partlearn.multilabel.")
-        or base.__name__ == "PMLSelector"
-        for base in cls.__mro__
-    )
+    """Whether rows may have several true labels: by where the class is defined."""
+    return cls.__module__.startswith("partlearn.multilabel.")
 
 
 def find(name: str, *roles: Role) -> type[Any]:

@@ -10,6 +10,7 @@ from sklearn.metrics import (
 )
 from sklearn.svm import LinearSVC
 
+from partlearn.benchmark import published_scores
 from partlearn.benchmark._multilabel import _newton, _protocol, _svm
 from partlearn.benchmark._multilabel._newton import squared_hinge
 from partlearn.benchmark._multilabel._protocol import (
@@ -18,7 +19,6 @@ from partlearn.benchmark._multilabel._protocol import (
     split,
     unit_scaled,
 )
-from partlearn.benchmark._multilabel._published import published_scores
 from partlearn.benchmark._multilabel._rank import CONTROLS, order_of, ordered
 from partlearn.benchmark._multilabel._scores import (
     area,

@@ -120,7 +120,7 @@ def test_steps_chain_reducers_and_their_confidences_are_found():
 @pytest.mark.parametrize(
     ("inner", "message"),
     [
-        ("{ class = 'CENDO' }", "no part named 'CENDO'.*Did you mean CENDA"),
+        ("{ class = 'CENDO' }", "no method named 'CENDO'.*Did you mean CENDA"),
         ("{ class = 'CENDA', params = { muu = 1 } }", "CENDA has no parameter `muu`"),
         ("{ class = 'CENDA', param = { mu = 1 } }", "not `param`"),
     ],

@@ -7,6 +7,7 @@ from partlearn.benchmark._engines import (
     JoblibEngine,
     SerialEngine,
 )
+from partlearn.benchmark._load import load_run
 from partlearn.benchmark._methods import check_methods, find_class, known_classes
 from partlearn.benchmark._plan import (
     DataSpec,
@@ -16,7 +17,24 @@ from partlearn.benchmark._plan import (
     load_plan,
     parse_plan,
 )
-from partlearn.benchmark._published import published_figures
+from partlearn.benchmark._published import (
+    PublishedFigure,
+    published_figures,
+    published_scores,
+)
+from partlearn.benchmark._results import (
+    AbsentData,
+    Cell,
+    Control,
+    Curve,
+    DataFacts,
+    Facts,
+    FoldScore,
+    Result,
+    Run,
+    Timing,
+    metric_sign,
+)
 from partlearn.benchmark._runner import RunResult, make_engine, run_plan
 from partlearn.benchmark._stats import (
     Comparison,
@@ -40,20 +58,31 @@ from partlearn.benchmark._tables import load_rows
 from partlearn.benchmark._toml import PlanError
 
 __all__ = [
+    "AbsentData",
     "BenchmarkData",
+    "Cell",
     "Comparison",
+    "Control",
+    "Curve",
     "DaskEngine",
+    "DataFacts",
     "DataSpec",
     "EffectSize",
     "Engine",
+    "Facts",
+    "FoldScore",
     "FriedmanResult",
     "JoblibEngine",
     "MethodSpec",
     "Plan",
     "PlanError",
+    "PublishedFigure",
+    "Result",
+    "Run",
     "RunResult",
     "SerialEngine",
     "Store",
+    "Timing",
     "WinTieLoss",
     "average_ranks",
     "check_methods",
@@ -67,12 +96,15 @@ __all__ = [
     "load_plan",
     "load_plan_data",
     "load_rows",
+    "load_run",
     "make_engine",
+    "metric_sign",
     "nemenyi_cliques",
     "nemenyi_critical_difference",
     "paired_t",
     "parse_plan",
     "published_figures",
+    "published_scores",
     "rank_biserial",
     "run_plan",
     "wilcoxon_holm",

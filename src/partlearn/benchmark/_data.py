@@ -45,8 +45,8 @@ class BenchmarkData:
         True class numbers; never given to ``fit``.
     classes : tuple of str
         Names of the classes.
-    r : int or None
-        Number of synthetic false labels.
+    r : int, float or None
+        Amount of synthetic false labels, as in the plan.
     noise_seed : int or None
         Seed of the synthetic sets.
     fingerprint : str
@@ -58,7 +58,7 @@ class BenchmarkData:
     S: np.ndarray
     truth: np.ndarray
     classes: tuple[str, ...]
-    r: int | None = None
+    r: float | None = None
     noise_seed: int | None = None
     fingerprint: str = ""
 
@@ -263,10 +263,11 @@ def _with_candidates(spec: DataSpec, data: BenchmarkData) -> Iterator[BenchmarkD
             yield _fingerprinted(replace(data, S=S, r=r, noise_seed=seed))
 
 
-def _draw(truth: np.ndarray, r: int, q: int, seed: int) -> np.ndarray:
+def _draw(truth: np.ndarray, r: float, q: int, seed: int) -> np.ndarray:
     present, codes = np.unique(truth, return_inverse=True)
     S = np.zeros((truth.size, q), dtype=bool)
-    S[:, present] = make_candidates(codes, n_false=r, random_state=seed)
+    # A plan has whole numbers only here.
+    S[:, present] = make_candidates(codes, n_false=int(r), random_state=seed)
     return S
 
 

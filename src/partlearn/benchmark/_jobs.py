@@ -70,8 +70,10 @@ class Reduction:
     ----------
     data : str
         Name of the data set.
-    r, noise_seed : int or None
-        Synthetic candidate sets.
+    r : int, float or None
+        Amount of synthetic noise, as in the plan.
+    noise_seed : int or None
+        Its seed.
     protocol : str
         "inductive" or "transductive".
     reducer : MethodSpec
@@ -85,7 +87,7 @@ class Reduction:
     """
 
     data: str
-    r: int | None
+    r: float | None
     noise_seed: int | None
     protocol: str
     reducer: MethodSpec

@@ -37,7 +37,7 @@ class DataSpec:
         Name in tables, and in the published figures.
     source : str
         File stem looked for in the data folder, or ``sklearn:NAME``.
-    r : tuple of int or None
+    r : tuple of int (in a multi-label plan, of float) or None
         Numbers of false labels to add; None means the sets in the file.
     published_r : int or None
         The r under which figures were published when the file holds the sets.
@@ -51,7 +51,7 @@ class DataSpec:
 
     name: str
     source: str
-    r: tuple[int, ...] | None = None
+    r: tuple[float, ...] | None = None
     published_r: int | None = None
     noise_seeds: tuple[int, ...] = (0,)
     max_rows: int | None = None
@@ -139,6 +139,8 @@ class Plan:
         How to draw the result.
     notes : tuple of str
         Printed in the report.
+    task : str
+        "partial", or "multilabel" where rows have several true labels.
     """
 
     name: str
@@ -160,6 +162,7 @@ class Plan:
     published: Mapping[str, str] = field(default_factory=dict)
     figure: Mapping[str, Any] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    task: str = "partial"
 
 
 def list_plans() -> list[str]:

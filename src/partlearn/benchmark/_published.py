@@ -3,10 +3,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
 import csv
+from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import resources
 
-__all__ = ["CITATIONS", "PublishedFigure", "published_figures"]
+__all__ = ["CITATIONS", "PublishedFigure", "published_figures", "published_scores"]
 
 CITATIONS = {
     "SAUTE": (
@@ -48,7 +49,17 @@ class PublishedFigure:
     n_components: int | None = None
 
 
-Key = tuple[str, int | None, str, str]
+Key = tuple[str, int | float | None, str, str]
+
+
+def _rows(file: str, paper: str, tables: str) -> Iterator[dict[str, str]]:
+    """Rows of one or several tables (numbers with commas) of a paper."""
+    wanted = {part.strip() for part in tables.split(",")}
+    item = resources.files("partlearn.benchmark") / "published" / file
+    lines = item.read_text(encoding="utf-8").splitlines()
+    for row in csv.DictReader(line for line in lines if not line.startswith("#")):
+        if row["paper"] == paper and row["table"] in wanted:
+            yield row
 
 
 def published_figures(paper: str, table: str) -> dict[Key, PublishedFigure]:
@@ -73,15 +84,41 @@ def published_figures(paper: str, table: str) -> dict[Key, PublishedFigure]:
     >>> figures["Lost", None, "CENDA[thr=0.999]", "PL-KNN"].mean
     0.81
     """
-    item = resources.files("partlearn.benchmark") / "published" / "pll.csv"
-    found: dict[Key, PublishedFigure] = {}
-    lines = item.read_text(encoding="utf-8").splitlines()
-    rows = (line for line in lines if not line.startswith("#"))
-    for row in csv.DictReader(rows):
-        if row["paper"] != paper or row["table"] != table:
-            continue
+    figures: dict[Key, PublishedFigure] = {}
+    for row in _rows("pll.csv", paper, str(table)):
         r = int(row["r"]) if row["r"] else None
-        dims = int(row["n_components"]) if row["n_components"] else None
-        figure = PublishedFigure(float(row["mean"]), float(row["std"]), dims)
-        found[row["dataset"], r, row["method"], row["base"]] = figure
-    return found
+        columns = int(row["n_components"]) if row["n_components"] else None
+        figure = PublishedFigure(float(row["mean"]), float(row["std"]), columns)
+        figures[row["dataset"], r, row["method"], row["base"]] = figure
+    return figures
+
+
+def published_scores(
+    paper: str, tables: str
+) -> dict[tuple[str, str, str], PublishedFigure]:
+    """Multi-label scores of published tables.
+
+    Parameters
+    ----------
+    paper : {"PML-FSLA"}
+        The paper.
+    tables : str
+        Number of a table, or several with commas.
+
+    Returns
+    -------
+    dict
+        Keys are (data set, method, metric). A deviation that is not printed is NaN.
+
+    Examples
+    --------
+    >>> from partlearn.benchmark import published_scores
+    >>> published_scores("PML-FSLA", "4")["Yeast", "PML-FSLA", "average_precision"].mean
+    0.69
+    """
+    return {
+        (row["dataset"], row["method"], row["metric"]): PublishedFigure(
+            float(row["mean"]), float(row["std"] or "nan")
+        )
+        for row in _rows("pml.csv", paper, str(tables))
+    }

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
 from collections.abc import Iterable, Iterator
-from typing import Any, cast
+from typing import Any
 
 from partlearn._version import __version__
 from partlearn.benchmark._jobs import Job, Reduction, source_hash
@@ -133,12 +133,8 @@ def _jobs_of_fold(
             "draw": draw,
             "top": top,
         }
-        # An r that is a share is no whole number; tables take both.
-        amount = cast("int | None", r)
         name = data.spec.name
-        return Reduction(
-            name, amount, noise_seed, "inductive", method, fold, content, code
-        )
+        return Reduction(name, r, noise_seed, "inductive", method, fold, content, code)
 
     def job(
         of: Reduction, learner: MethodSpec, labels: str, at: list[tuple[float, int]]

@@ -7,7 +7,7 @@ from math import isnan
 from pathlib import Path
 from typing import Any
 
-from partlearn.benchmark._multilabel._published import published_scores
+from partlearn.benchmark import published_scores
 from partlearn.benchmark._multilabel._rank import (
     ALL_FEATURES,
     CONTROLS,

@@ -1,0 +1,241 @@
+"""From rows of a run to the cells of its tables."""
+
+# SPDX-License-Identifier: BSD-3-Clause
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from partlearn.benchmark._multilabel._plan import MultilabelPlan
+from partlearn.benchmark._plan import MethodSpec, Plan
+from partlearn.benchmark._published import (
+    PublishedFigure,
+    published_figures,
+    published_scores,
+)
+from partlearn.benchmark._results import (
+    OWN,
+    Cell,
+    Control,
+    Curve,
+    FoldScore,
+    Result,
+    metric_sign,
+)
+
+__all__ = ["area", "curve_cells", "fold_cells", "spread"]
+
+
+def spread(values: Sequence[float]) -> float | None:
+    """Standard deviation (ddof 1); None for a single value.
+
+    Parameters
+    ----------
+    values : sequence of float
+        The values.
+
+    Returns
+    -------
+    float or None
+        The deviation.
+    """
+    return float(np.std(values, ddof=1)) if len(values) > 1 else None
+
+
+def area(x: Sequence[float], y: Sequence[float]) -> float:
+    """Area under a curve by trapezia over the width: a height. One point is itself.
+
+    Parameters
+    ----------
+    x, y : sequence of float
+        Points in any order of `x`.
+
+    Returns
+    -------
+    float
+        Mean height.
+    """
+    order = np.argsort(x, kind="stable")
+    at, height = np.asarray(x, float)[order], np.asarray(y, float)[order]
+    width = at[-1] - at[0]
+    if width <= 0:
+        return float(height.mean())
+    return float(np.trapezoid(height, at) / width)
+
+
+def _grouped(
+    rows: Iterable[Result], *names: str
+) -> dict[tuple[Any, ...], list[Result]]:
+    groups: dict[tuple[Any, ...], list[Result]] = {}
+    for row in rows:
+        groups.setdefault(tuple(getattr(row, n) for n in names), []).append(row)
+    return groups
+
+
+def fold_cells(plan: Plan, results: Sequence[Result]) -> tuple[Cell, ...]:
+    """Cells of a run with one score per fold.
+
+    Parameters
+    ----------
+    plan : Plan
+        The plan of the run.
+    results : sequence of Result
+        Its rows.
+
+    Returns
+    -------
+    tuple of Cell
+        For every metric, in the order of the run.
+    """
+    names = ("protocol", "data", "r", "learner", "reducer")
+    reducers, learners = (
+        _published_names(plan.reducers),
+        _published_names(plan.learners),
+    )
+    source = plan.published
+    figures = published_figures(source["paper"], source["table"]) if source else {}
+    groups = _grouped(results, *names)
+    cells = []
+    for metric in plan.metrics:
+        for (_, name, r, learner, reducer), rows in groups.items():
+            figure = figures.get((name, r, reducers[reducer], learners[learner]))
+            cells.append(_fold_cell(metric, rows, figure))
+    ranked = {spec.name for spec in plan.reducers if spec.ranked}
+    return _with_best(cells, lambda cell: cell.whole and cell.method in ranked)
+
+
+def _fold_cell(
+    metric: str, rows: Sequence[Result], figure: PublishedFigure | None
+) -> Cell:
+    scores = [
+        FoldScore(row.noise_seed, row.fold, value)
+        for row in rows
+        if row.ok and (value := row.scores.get(metric)) is not None
+    ]
+    values = [score.value for score in scores]
+    columns = [row.n_features for row in rows if row.n_features is not None]
+    first = rows[0]
+    return Cell(
+        protocol=first.protocol,
+        data=first.data,
+        r=first.r,
+        labels=first.labels,
+        learner=first.learner,
+        method=first.reducer,
+        metric=metric,
+        mean=float(np.mean(values)) if values else None,
+        std=spread(values),
+        folds=tuple(scores),
+        n_failed=sum(not row.ok for row in rows),
+        whole=len(values) == len(rows),
+        n_features=float(np.mean(columns)) if columns else None,
+        published=figure,
+    )
+
+
+def curve_cells(plan: MultilabelPlan, results: Sequence[Result]) -> tuple[Cell, ...]:
+    """Cells of a run with one curve per fold and seed.
+
+    Parameters
+    ----------
+    plan : MultilabelPlan
+        The plan of the run.
+    results : sequence of Result
+        Its rows, one per point of a curve.
+
+    Returns
+    -------
+    tuple of Cell
+        By data set, noise, labels and learner; in these by method, then by metric.
+    """
+    names = ("protocol", "data", "r", "labels", "learner")
+    groups = _grouped(results, *names, "reducer")
+    published = _published_names((*plan.reducers, *plan.classifiers))
+    source = plan.published
+    figures = published_scores(source["paper"], source["table"]) if source else {}
+    learners = _grouped((row for row in results if row.learner != OWN), *names)
+    cells = []
+    for block in learners:
+        for method in (*published, *Control):
+            # A method that predicts by itself stands beside every learner.
+            own = (*block[:-1], OWN, method)
+            rows = groups.get((*block, method)) or groups.get(own)
+            for metric in plan.metrics if rows else ():
+                key = (str(block[1]), published.get(method, ""), metric)
+                cell = _curve_cell(metric, rows or [], figures.get(key))
+                cells.append(replace(cell, learner=str(block[-1])))
+    # All features are no selection.
+    return _with_best(cells, lambda c: c.curve is not None and len(c.curve.x) > 1)
+
+
+def _curve_cell(
+    metric: str, rows: Sequence[Result], figure: PublishedFigure | None
+) -> Cell:
+    # Draws of a random order are averaged first: they are not folds.
+    draws: dict[tuple[int | None, int], dict[float, list[Any]]] = {}
+    good = [row for row in rows if row.ok]
+    for row in good:
+        points = draws.setdefault((row.noise_seed, row.fold), {})
+        points.setdefault(row.percentage or 0.0, []).append(row.scores[metric])
+    curves = {
+        key: {x: float(np.mean(values)) for x, values in points.items()}
+        for key, points in draws.items()
+    }
+    folds = tuple(
+        FoldScore(seed, fold, area(list(curve), list(curve.values())))
+        for (seed, fold), curve in curves.items()
+    )
+    areas = [score.value for score in folds]
+    xs = sorted({x for curve in curves.values() for x in curve})
+    at = [[curve[x] for curve in curves.values() if x in curve] for x in xs]
+    ys = [float(np.mean(values)) for values in at]
+    first = rows[0]
+    return Cell(
+        protocol=first.protocol,
+        data=first.data,
+        r=first.r,
+        labels=first.labels,
+        learner=first.learner,
+        method=first.reducer,
+        metric=metric,
+        mean=float(np.mean(areas)) if areas else None,
+        std=spread(areas),
+        folds=folds,
+        n_failed=len(rows) - len(good),
+        whole=len(rows) == len(good),
+        published=figure,
+        curve=Curve(
+            x=tuple(xs),
+            y=tuple(ys),
+            std=tuple(spread(values) or 0.0 for values in at),
+            mean=float(np.mean(ys)) if ys else None,
+            std_over_points=spread(ys),
+        ),
+    )
+
+
+def _published_names(specs: Iterable[MethodSpec]) -> dict[str, str]:
+    return {spec.name: spec.published for spec in specs}
+
+
+def _with_best(
+    cells: Sequence[Cell], takes_part: Callable[[Cell], bool]
+) -> tuple[Cell, ...]:
+    """Mark the best of each row, as printed: three decimals."""
+    names = ("protocol", "data", "r", "labels", "learner", "metric")
+    rows = [tuple(getattr(cell, name) for name in names) for cell in cells]
+    heights = [
+        round(metric_sign(cell.metric) * cell.mean, 3)
+        if cell.mean is not None and takes_part(cell)
+        else -np.inf
+        for cell in cells
+    ]
+    top: dict[tuple[Any, ...], float] = {}
+    for row, height in zip(rows, heights, strict=True):
+        top[row] = max(height, top.get(row, -np.inf))
+    return tuple(
+        replace(cell, best=np.isfinite(height) and height == top[row])
+        for cell, row, height in zip(cells, rows, heights, strict=True)
+    )
