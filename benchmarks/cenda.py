@@ -18,8 +18,9 @@ import scipy.sparse as sp
 from sklearn.neighbors import NearestNeighbors
 from threadpoolctl import threadpool_limits
 
-from partlearn.candidates import make_candidates, refine, uniform_confidence, vote
+from partlearn.candidates import make_candidates, refine, uniform_confidence
 from partlearn.decomposition import CENDA
+from partlearn.graphs import vote
 from partlearn.linalg import ThinEigenSolver, standardize
 from partlearn.neighbors import self_neighbors
 

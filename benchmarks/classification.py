@@ -48,14 +48,14 @@ def propagation(run: Run) -> None:
     """IPAL's propagation on the candidates, beside products with all of F (G13)."""
     from partlearn.candidates import uniform_confidence
     from partlearn.classification._ipal import propagate
-    from partlearn.graphs import graph
+    from partlearn.graphs import neighbor_graph
 
     m, q = run.pick((17472, 171), (60, 12))
     k, rounds = 10, 20
     rng = np.random.default_rng(0)
     _, S, _ = make(m, 2, q)
     near = (np.arange(m)[:, None] + rng.integers(1, m, (m, k))) % m
-    H = graph(near, rng.dirichlet(np.ones(k), m))
+    H = neighbor_graph(near, rng.dirichlet(np.ones(k), m))
     start = uniform_confidence(S)
 
     def ours():

@@ -35,9 +35,8 @@ from partlearn.decomposition._delin import LinearSpace
 from partlearn.decomposition._wpldr import (
     WhitenedSpace,
     objective,
-    residual_operator,
 )
-from partlearn.graphs import reconstruction_graph
+from partlearn.graphs import reconstruction_graph, residual_operator
 from partlearn.linalg import standardize
 from partlearn.neighbors import self_neighbors
 

@@ -6,6 +6,7 @@ from scipy.optimize import nnls
 from sklearn.svm import LinearSVC
 
 from benchmarks.runner import Run, case
+from partlearn.graphs import rebuilding_graph
 from partlearn.linalg import squared_hinge, standardize
 from partlearn.multilabel.classification._fpml import (
     Factors,
@@ -17,7 +18,7 @@ from partlearn.multilabel.classification._label_ranking import (
     pair_weights,
     ranking_costs,
 )
-from partlearn.multilabel.classification._particle import propagate, transition
+from partlearn.multilabel.classification._particle import propagate
 from partlearn.neighbors import self_neighbors
 
 
@@ -77,7 +78,7 @@ def particle(run: Run) -> None:
     neighbors = self_neighbors(X, k)
 
     def ours():
-        return propagate(transition(X, neighbors), C, 0.95)[0]
+        return propagate(rebuilding_graph(X, neighbors), C, 0.95)[0]
 
     def loop():
         T = np.zeros((n, n))

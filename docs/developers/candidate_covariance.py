@@ -3,7 +3,8 @@
 import numpy as np
 
 from partlearn.base import BaseReducer
-from partlearn.candidates import refine, uniform_confidence, vote
+from partlearn.candidates import refine, uniform_confidence
+from partlearn.graphs import vote
 from partlearn.neighbors import self_neighbors
 
 

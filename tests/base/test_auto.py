@@ -4,12 +4,10 @@ import numpy as np
 import pytest
 from sklearn.datasets import make_blobs
 
-from partlearn.base._auto import (
-    choose_dimension,
-    held_out_hits,
-)
+from partlearn.base._auto import choose_dimension
 from partlearn.candidates import make_candidates
 from partlearn.decomposition import CENDA, DELIN, PLDA, WPLDR
+from partlearn.model_selection import held_out_hits
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -77,6 +75,7 @@ def test_hits_by_hand():
     Z = np.array([[0.0, 0.0], [0.0, 9.0], [5.0, 0.0]])
     Q = np.array([[1.0, 8.0], [5.0, 1.0]])
     S = np.array([[False, True, False], [False, False, True]])
-    hits = held_out_hits(Z, Q, np.eye(3), S, 1)
+    spaces = [(Z[:, :r], Q[:, :r]) for r in (1, 2)]
+    hits = held_out_hits(spaces, np.eye(3), S, 1)
     # In one dimension row 0 is nearest to rows 0 and 1 alike: the first is taken.
     np.testing.assert_array_equal(hits, [[False, True], [True, True]])

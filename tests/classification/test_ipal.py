@@ -8,7 +8,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 from partlearn.candidates import uniform_confidence
 from partlearn.classification import IPAL
-from partlearn.classification._ipal import propagate, rebuilding_graph
+from partlearn.classification._ipal import propagate
+from partlearn.graphs import rebuilding_graph
 from partlearn.neighbors import query_neighbors, self_neighbors
 
 
@@ -76,7 +77,8 @@ def test_propagation(share, global_random_seed):
     rng = np.random.default_rng(global_random_seed)
     S = rng.random((30, 12)) < share
     S[np.arange(30), rng.integers(0, 12, 30)] = True
-    H = rebuilding_graph(unit(rng.standard_normal((30, 8))), 6)
+    X = unit(rng.standard_normal((30, 8)))
+    H = rebuilding_graph(X, self_neighbors(X, 6))
     expected, n_iter = literal_propagation(H.toarray(), S, 0.95, 100, 1e-4)
     F, found, settled = propagate(H, uniform_confidence(S), S, 0.95, 100, 1e-4)
     assert found == n_iter
@@ -89,7 +91,8 @@ def test_stops_by_the_spectral_norm(global_random_seed):
     """Between the bounds of the Frobenius norm the eigenvalues decide."""
     rng = np.random.default_rng(global_random_seed)
     S = np.ones((50, 5), dtype=bool)
-    H = rebuilding_graph(unit(rng.standard_normal((50, 4))), 5)
+    X = unit(rng.standard_normal((50, 4)))
+    H = rebuilding_graph(X, self_neighbors(X, 5))
     start = rng.dirichlet(np.ones(5), 50)
 
     def literal(tol):

@@ -6,9 +6,9 @@ from sklearn.preprocessing import normalize
 
 from partlearn.candidates import uniform_confidence
 from partlearn.classification import IPAL, PLAGGD, PLKNN, PLSVM, SURE
-from partlearn.classification._ipal import correct_class_mass, rebuilding_graph
+from partlearn.classification._ipal import correct_class_mass
 from partlearn.classification._pl_aggd import smooth_confidence
-from partlearn.graphs import difference_grams, graph
+from partlearn.graphs import difference_grams, neighbor_graph, rebuilding_graph
 from partlearn.neighbors import self_neighbors
 from partlearn.simplex import reconstruction_weights_from_gram
 
@@ -27,7 +27,7 @@ def test_pl_knn(oracle):
 def test_ipal(oracle):
     X, S = oracle["Xtr"], oracle["Str"]
     model = IPAL(10, alpha=0.95).fit(X, S)
-    H = rebuilding_graph(normalize(X), 10).toarray()
+    H = rebuilding_graph(normalize(X), self_neighbors(normalize(X), 10)).toarray()
     np.testing.assert_allclose(H, oracle["ref_ipal_H"], atol=1e-12)
     np.testing.assert_allclose(
         model.label_confidence_, oracle["ref_ipal_F"], atol=1e-12
@@ -71,13 +71,13 @@ def test_pl_aggd(oracle):
     unit = normalize(X)
     neighbors = self_neighbors(unit, 10)
     G = difference_grams(unit, neighbors)
-    W = graph(neighbors, reconstruction_weights_from_gram(G))
+    W = neighbor_graph(neighbors, reconstruction_weights_from_gram(G))
     F0 = smooth_confidence(W, S, uniform_confidence(S))
     # The reference solves this problem by an interior-point program of low accuracy.
     np.testing.assert_allclose(F0, oracle["ref_aggd_F0"], atol=1e-4)
     # Its graph is the one of the first round, from its own confidences.
     both = G + difference_grams(oracle["ref_aggd_F0"], neighbors)
-    W = graph(neighbors, reconstruction_weights_from_gram(both))
+    W = neighbor_graph(neighbors, reconstruction_weights_from_gram(both))
     np.testing.assert_allclose(W.toarray(), oracle["ref_aggd_W"], atol=1e-8)
     model = PLAGGD(10, max_iter=3).fit(X, S)
     np.testing.assert_allclose(

@@ -9,7 +9,7 @@ from sklearn.preprocessing import normalize
 from partlearn.candidates import uniform_confidence
 from partlearn.classification import PLAGGD
 from partlearn.classification._pl_aggd import smooth_confidence
-from partlearn.graphs import difference_grams, graph, lift, neighbor_grams
+from partlearn.graphs import difference_grams, lift, neighbor_grams, neighbor_graph
 from partlearn.neighbors import query_neighbors, self_neighbors
 from partlearn.simplex import reconstruction_weights_from_gram
 
@@ -51,7 +51,7 @@ def test_confidence_step(share, pulled, global_random_seed):
     S = rng.random((25, 9)) < share
     S[np.arange(25), rng.integers(0, 9, 25)] = True
     neighbors = self_neighbors(rng.standard_normal((25, 3)), 4)
-    W = graph(neighbors, rng.dirichlet(np.ones(4), 25))
+    W = neighbor_graph(neighbors, rng.dirichlet(np.ones(4), 25))
     target = rng.normal(0.2, 0.5, S.shape) if pulled else None
     F = smooth_confidence(W, S, uniform_confidence(S), target, mu=0.5)
     assert not F[~S].any()
@@ -69,7 +69,7 @@ def test_confidence_step(share, pulled, global_random_seed):
 def test_lifted_graph(noise, inside):
     X, S = noise
     F = np.random.default_rng(0).random(S.shape) * S
-    W = graph(self_neighbors(X, 3), np.random.default_rng(1).random((40, 3)))
+    W = neighbor_graph(self_neighbors(X, 3), np.random.default_rng(1).random((40, 3)))
     product, lifted = W @ F, lift(W, S, inside=inside) @ F[S]
     if inside:
         np.testing.assert_allclose(lifted, product[S], atol=1e-14)
@@ -109,13 +109,13 @@ def test_rounds_by_hand(noise):
         b = (u @ F) / u.sum()
         return K @ np.linalg.solve(K + 0.1 * np.eye(40), F - b) + b
 
-    W = graph(neighbors, reconstruction_weights_from_gram(G))
+    W = neighbor_graph(neighbors, reconstruction_weights_from_gram(G))
     F = smooth_confidence(W, S, uniform_confidence(S))
     O = regress(F)
     for _ in range(3):
         D = F[:, None] - F[neighbors]
         both = G + 2.0 * D @ D.transpose(0, 2, 1)
-        W = graph(neighbors, reconstruction_weights_from_gram(both))
+        W = neighbor_graph(neighbors, reconstruction_weights_from_gram(both))
         F = smooth_confidence(W, S, F, O, mu=2.0)
         O = regress(F)
     np.testing.assert_allclose(model.label_confidence_, F, atol=1e-6)

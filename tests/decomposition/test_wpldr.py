@@ -16,9 +16,8 @@ from partlearn.decomposition._confidence_step import (
 from partlearn.decomposition._wpldr import (
     WhitenedSpace,
     objective,
-    residual_operator,
 )
-from partlearn.graphs import reconstruction_graph
+from partlearn.graphs import reconstruction_graph, residual_operator
 from partlearn.linalg import standardize
 from partlearn.neighbors import self_neighbors
 

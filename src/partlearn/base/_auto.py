@@ -1,10 +1,4 @@
-"""A number of directions chosen without the truth.
-
-Rows are held out; each of them is labelled by its nearest training rows in the reduced
-space, and the label counts as a hit when it is one of the row's candidates. A label
-drawn at random hits a large set easily, so a row counts 1/|S_i|. Of the numbers of
-directions that are not clearly worse than the best, the smallest is taken.
-"""
+"""A number of directions chosen without the truth, on held-out rows."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -17,11 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from partlearn.candidates import vote
-from partlearn.metrics._smallest import smallest_good
-from partlearn.neighbors import query_neighbors
+from partlearn.model_selection import held_out_hits, one_standard_error_rule
 
-__all__ = ["choose_dimension", "held_out_hits", "most_directions"]
+__all__ = ["choose_dimension", "most_directions"]
 
 # With a whole standard error the smallest number lost up to 0.03 accuracy on Lost.
 _ERRORS = 0.5
@@ -77,29 +69,13 @@ def choose_dimension(
             # The fit on all rows, which follows, reports what there is to report.
             warnings.simplefilter("ignore")
             inner.fit(X[kept], S[kept].astype(np.int8))
+        Z, Q = inner.transform(X[kept]), inner.transform(X[held])
         found = held_out_hits(
-            inner.transform(X[kept]),
-            inner.transform(X[held]),
+            ((Z[:, :r], Q[:, :r]) for r in range(1, Z.shape[1] + 1)),
             inner.label_confidence_,
             S[held],
             n_neighbors,
         )
         hits[: len(found), held] = found
         hits[len(found) :, held] = found[-1]
-    return smallest_good(hits, 1.0 / S.sum(axis=1), errors=_ERRORS) + 1
-
-
-def held_out_hits(
-    Z: NDArray[Any],
-    Q: NDArray[Any],
-    F: NDArray[Any],
-    S: NDArray[np.bool_],
-    n_neighbors: int,
-) -> NDArray[np.bool_]:
-    """Whether neighbours name a candidate, by number of directions: (r, n_held)."""
-    hits = np.empty((Z.shape[1], Q.shape[0]), dtype=bool)
-    rows = np.arange(Q.shape[0])
-    for r in range(1, Z.shape[1] + 1):
-        _, neighbors = query_neighbors(Z[:, :r], Q[:, :r], n_neighbors)
-        hits[r - 1] = S[rows, vote(F, neighbors).argmax(axis=1)]
-    return hits
+    return one_standard_error_rule(hits, 1.0 / S.sum(axis=1), n_errors=_ERRORS) + 1

@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import accuracy_score
 
-from partlearn.candidates import uniform_confidence
-from partlearn.candidates._validation import one_label_each, validate_rows
+from partlearn.candidates import one_label_each, uniform_confidence, validate_rows
 
 __all__ = [
     "BasePartialClassifier",

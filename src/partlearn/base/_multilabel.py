@@ -12,8 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from partlearn.candidates import check_candidates, validate_partial_data
-from partlearn.candidates._validation import one_label_each, validate_rows
+from partlearn.candidates import (
+    check_candidates,
+    one_label_each,
+    validate_partial_data,
+    validate_rows,
+)
 
 __all__ = [
     "BaseMultilabelClassifier",

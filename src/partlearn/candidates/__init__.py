@@ -1,11 +1,9 @@
 """What a label is: candidate sets, their one validation gate, and confidences."""
 
-from partlearn.candidates._confidence import (
-    refine,
-    uniform_confidence,
-    vote,
-    vote_weights,
-)
+from importlib import import_module
+from typing import Any
+
+from partlearn.candidates._confidence import refine, uniform_confidence
 from partlearn.candidates._encode import CandidateBinarizer
 from partlearn.candidates._generate import (
     cooccurring_candidates,
@@ -13,18 +11,22 @@ from partlearn.candidates._generate import (
     instance_candidates,
     make_candidates,
 )
+from partlearn.candidates._places import candidate_places
 from partlearn.candidates._validation import (
     FLOATS,
     check_candidates,
     check_informative,
     check_two_classes,
+    one_label_each,
     parse_candidates,
     validate_partial_data,
+    validate_rows,
 )
 
 __all__ = [
     "FLOATS",
     "CandidateBinarizer",
+    "candidate_places",
     "check_candidates",
     "check_informative",
     "check_two_classes",
@@ -32,10 +34,17 @@ __all__ = [
     "flip_candidates",
     "instance_candidates",
     "make_candidates",
+    "one_label_each",
     "parse_candidates",
     "refine",
     "uniform_confidence",
     "validate_partial_data",
-    "vote",
-    "vote_weights",
+    "validate_rows",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Offer `vote` and `vote_weights`, now of `partlearn.graphs`, as before."""
+    if name in ("vote", "vote_weights"):
+        return getattr(import_module("partlearn.graphs"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -8,15 +8,12 @@ it, and its rows sum to one.
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
-__all__ = ["refine", "uniform_confidence", "vote", "vote_weights"]
-
-Vote = Literal["rank", "uniform"]
+__all__ = ["refine", "uniform_confidence"]
 
 
 def uniform_confidence(
@@ -48,69 +45,6 @@ def uniform_confidence(
     return F
 
 
-def vote_weights(k: int, kind: Vote = "rank") -> NDArray[np.float64]:
-    """Weights of the k nearest neighbours, nearest first.
-
-    Parameters
-    ----------
-    k : int
-        Number of neighbours.
-    kind : {"rank", "uniform"}, default="rank"
-        "rank" counts down from `k` to one, "uniform" weights all alike.
-
-    Returns
-    -------
-    weights : ndarray of shape (k,)
-        The weights.
-
-    Examples
-    --------
-    >>> from partlearn.candidates import vote_weights
-    >>> vote_weights(3)
-    array([3., 2., 1.])
-    """
-    return np.arange(k, 0, -1.0) if kind == "rank" else np.ones(k)
-
-
-def vote(
-    F: NDArray[Any], neighbors: NDArray[np.intp], kind: Vote = "rank"
-) -> NDArray[np.floating[Any]]:
-    """Sum the confidences of each row's neighbours.
-
-    Parameters
-    ----------
-    F : ndarray of shape (n_samples, n_classes)
-        Confidences, or anything else that is to be voted with.
-    neighbors : ndarray of int, shape (n_queries, k)
-        Rows of `F`, nearest first.
-    kind : {"rank", "uniform"}, default="rank"
-        "rank" weights the a-th nearest neighbour by ``k - a + 1``.
-
-    Returns
-    -------
-    V : ndarray of shape (n_queries, n_classes)
-        ``V[i] = sum_a weight_a * F[neighbors[i, a]]``.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from partlearn.candidates import vote
-    >>> F = np.eye(3)
-    >>> vote(F, np.array([[1, 2]]))
-    array([[0., 2., 1.]])
-    """
-    m, k = neighbors.shape
-    graph = sp.csr_array(
-        (
-            np.tile(vote_weights(k, kind).astype(F.dtype), m),
-            neighbors.ravel(),
-            np.arange(0, m * k + 1, k),
-        ),
-        shape=(m, F.shape[0]),
-    )
-    return graph @ F
-
-
 def refine(
     F: NDArray[Any], V: NDArray[Any], S: NDArray[np.bool_], own: float = 1.0
 ) -> NDArray[np.floating[Any]]:
@@ -121,7 +55,7 @@ def refine(
     F : ndarray of shape (n_samples, n_classes)
         Current confidences.
     V : ndarray of shape (n_samples, n_classes)
-        Votes, see :func:`vote`.
+        Votes, see :func:`partlearn.graphs.vote`.
     S : ndarray of bool, shape (n_samples, n_classes)
         Candidate matrix.
     own : float, default=1.0

@@ -18,7 +18,7 @@ from sklearn.utils.extmath import row_norms
 from partlearn._sklearn_compat import Interval, fit_context
 from partlearn.base import BasePartialClassifier, initial_confidence
 from partlearn.candidates import validate_partial_data
-from partlearn.graphs import few_candidates, graph, lift, neighbor_grams
+from partlearn.graphs import few_candidates, lift, neighbor_grams, rebuilding_graph
 from partlearn.neighbors import query_neighbors, self_neighbors
 from partlearn.simplex import nnls_from_gram
 
@@ -149,7 +149,10 @@ class IPAL(BasePartialClassifier):
         X, S = validate_partial_data(self, X, y, accept_sparse="csr", order="C")
         start = initial_confidence(confidence, S)
         self._X = normalize(X)
-        H = rebuilding_graph(self._X, self.n_neighbors, self.n_jobs)
+        neighbors = np.empty((1, 0), dtype=np.int64)
+        if len(S) > 1:
+            neighbors = self_neighbors(self._X, self.n_neighbors, n_jobs=self.n_jobs)
+        H = rebuilding_graph(self._X, neighbors)
         F, self.n_iter_, settled = propagate(
             H, start, S, self.alpha, self.max_iter, self.tol
         )
@@ -204,22 +207,6 @@ class IPAL(BasePartialClassifier):
         R[unhelped] = np.inf
         R[unhelped, labels[unhelped, 0]] = 0
         return -R.astype(X.dtype, copy=False)
-
-
-def rebuilding_graph(
-    X: Any, n_neighbors: int, n_jobs: int | None = None
-) -> sp.csr_array:
-    """Graph H of the weights that rebuild each row from its neighbours.
-
-    Row i solves ``min ||x_i - sum_a w_a x_a||`` over ``w >= 0`` and is scaled to sum to
-    one; rows without any weight stay zero.
-    """
-    if X.shape[0] == 1:
-        return sp.csr_array((1, 1))
-    neighbors = self_neighbors(X, n_neighbors, n_jobs=n_jobs)
-    w = nnls_from_gram(*neighbor_grams(X, X, neighbors))
-    total = w.sum(axis=1, keepdims=True)
-    return graph(neighbors, w / np.where(total > 0, total, 1))
 
 
 def propagate(

@@ -18,7 +18,13 @@ from partlearn._sklearn_compat import Interval, fit_context
 from partlearn.base import BaseScoreClassifier, initial_confidence
 from partlearn.candidates import uniform_confidence, validate_partial_data
 from partlearn.classification._ridge import make_ridge
-from partlearn.graphs import difference_grams, few_candidates, graph, lift
+from partlearn.graphs import (
+    difference_grams,
+    few_candidates,
+    lift,
+    neighbor_graph,
+    residual_operator,
+)
 from partlearn.neighbors import self_neighbors
 from partlearn.simplex import (
     minimize_on_simplex,
@@ -192,7 +198,7 @@ class PLAGGD(BaseScoreClassifier):
         neighbors = self_neighbors(unit, self.n_neighbors, n_jobs=self.n_jobs)
         G = difference_grams(unit, neighbors)
         if confidence is None:
-            W = graph(neighbors, reconstruction_weights_from_gram(G))
+            W = neighbor_graph(neighbors, reconstruction_weights_from_gram(G))
             F = smooth_confidence(W, S, uniform_confidence(S))
         else:
             F = initial_confidence(confidence, S)
@@ -201,7 +207,7 @@ class PLAGGD(BaseScoreClassifier):
         for _ in range(self.max_iter):
             self.n_iter_ += 1
             both = self.lam * G + self.mu * difference_grams(F, neighbors)
-            W = graph(neighbors, reconstruction_weights_from_gram(both))
+            W = neighbor_graph(neighbors, reconstruction_weights_from_gram(both))
             before = F
             F = smooth_confidence(W, S, F, solution.outputs, self.mu)
             solution = ridge.solve(F.astype(X.dtype, copy=False))
@@ -247,7 +253,7 @@ def smooth_confidence(
     Minimises ``||(I - W) F||^2 + (1 / mu) ||F - target||^2`` on the simplices of the
     candidates, from the given start; without a target the first term alone.
     """
-    A = sp.csr_array(sp.eye_array(W.shape[0], format="csr") - W)
+    A = residual_operator(W)
     At = A.T.tocsr()
     pull = 0.0 if target is None else 1 / mu
     bound = 1.02 * power_iteration(lambda v: At @ (A @ v), (W.shape[0], 1)) + pull

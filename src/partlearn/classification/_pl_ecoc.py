@@ -20,7 +20,7 @@ from sklearn.utils import check_random_state
 
 from partlearn._sklearn_compat import HasMethods, Interval, StrOptions, fit_context
 from partlearn.base import BaseScoreClassifier
-from partlearn.candidates import validate_partial_data
+from partlearn.candidates import check_two_classes, validate_partial_data
 from partlearn.classification._memory import too_large
 from partlearn.classification._ridge import Predictor, gaussian_kernel
 
@@ -193,11 +193,7 @@ class PLECOC(BaseScoreClassifier):
     def _draw_code(self, S: NDArray[np.bool_]) -> NDArray[np.int8]:
         seen = S.any(axis=0)  # a label without rows takes no part in the code
         m, q = S.shape[0], int(seen.sum())
-        if q < 2:
-            raise ValueError(
-                "PLECOC needs at least two classes; y has 1 class "
-                f"({self.classes_[seen].tolist()[0]!r})."
-            )
+        check_two_classes(self.classes_[seen], "PLECOC")
         auto = math.ceil(10 * math.log2(q))
         length = auto if self.code_length == "auto" else int(self.code_length)
         size = m // 10 if self.min_size == "auto" else int(self.min_size)

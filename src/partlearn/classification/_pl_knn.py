@@ -13,11 +13,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from partlearn._sklearn_compat import Interval, StrOptions, fit_context
 from partlearn.base import BasePartialClassifier, initial_confidence
-from partlearn.candidates import (
-    uniform_confidence,
-    validate_partial_data,
-    vote_weights,
-)
+from partlearn.candidates import uniform_confidence, validate_partial_data
+from partlearn.graphs import vote_weights
 from partlearn.neighbors import query_neighbors, self_neighbors
 
 __all__ = ["PLKNN"]

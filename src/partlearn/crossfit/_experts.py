@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import softmax
 
-from partlearn.candidates import vote
 from partlearn.crossfit._embedding import MASS_FLOOR, class_means
+from partlearn.graphs import vote
 
 __all__ = ["gaussian_expert", "rank_vote", "smooth", "unit_rows"]
 

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from partlearn._sklearn_compat import HasMethods, Interval, StrOptions, fit_context
 from partlearn.base import N_COMPONENTS, BaseReducer
-from partlearn.candidates import refine, uniform_confidence, vote
+from partlearn.candidates import refine, uniform_confidence
+from partlearn.graphs import vote
 from partlearn.linalg import Eigen, ThinEigenSolver
 
 __all__ = ["CENDA"]

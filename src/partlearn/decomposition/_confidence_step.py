@@ -16,7 +16,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from partlearn.candidates._places import candidate_places
+from partlearn.candidates import candidate_places
 from partlearn.simplex import minimize_on_simplex, power_iteration
 
 __all__ = ["confidence_step", "restricted_quadratic"]

@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from partlearn._sklearn_compat import HasMethods, Interval, StrOptions, fit_context
 from partlearn.base import N_COMPONENTS, BaseReducer
-from partlearn.candidates import FLOATS, uniform_confidence, vote
+from partlearn.candidates import FLOATS, uniform_confidence
 from partlearn.decomposition._delin_kernel import (
     KERNELS,
     KernelSpace,
@@ -27,6 +27,7 @@ from partlearn.decomposition._delin_kernel import (
     one_of,
 )
 from partlearn.decomposition._scatter import class_scaled, without_noise
+from partlearn.graphs import vote
 from partlearn.linalg import Standardized, ThinBasis
 
 __all__ = ["DELIN", "LinearSpace", "delin_update"]

@@ -12,8 +12,8 @@ import scipy.linalg
 from numpy.typing import NDArray
 from sklearn.metrics.pairwise import pairwise_kernels
 
-from partlearn.candidates import vote
 from partlearn.decomposition._scatter import inverse
+from partlearn.graphs import vote
 
 __all__ = ["KERNELS", "KernelSpace", "gram", "kernel_update", "one_of"]
 

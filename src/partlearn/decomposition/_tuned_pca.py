@@ -21,11 +21,12 @@ from partlearn.candidates import (
     refine,
     uniform_confidence,
     validate_partial_data,
-    vote,
 )
 from partlearn.crossfit import linear_basis
+from partlearn.graphs import vote
 from partlearn.linalg import fix_signs
-from partlearn.neighbors import query_neighbors, self_neighbors
+from partlearn.model_selection import held_out_hits
+from partlearn.neighbors import self_neighbors
 
 __all__ = ["TunedPCA", "dimension_grid"]
 
@@ -249,9 +250,7 @@ class TunedPCA(BaseReducer):
                 reducer.transform(Q),
                 reducer.label_confidence_,
             )
-        _, neighbors = query_neighbors(Z, Q, self.n_neighbors)
-        named = vote(F, neighbors).argmax(axis=1)
-        return held[np.arange(len(held)), named]
+        return held_out_hits([(Z, Q)], F, held, self.n_neighbors)[0]
 
 
 def dimension_grid(rank: int, n_classes: int, size: int = N_GRID) -> NDArray[np.intp]:

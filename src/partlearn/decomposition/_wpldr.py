@@ -10,7 +10,6 @@ from typing import Any, Self
 
 import numpy as np
 import scipy.linalg
-import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator, lobpcg
 
@@ -19,7 +18,7 @@ from partlearn.base import N_COMPONENTS, BaseReducer, count_directions
 from partlearn.candidates import uniform_confidence
 from partlearn.decomposition._confidence_step import confidence_step
 from partlearn.decomposition._scatter import without_noise
-from partlearn.graphs import reconstruction_graph
+from partlearn.graphs import reconstruction_graph, residual_operator
 from partlearn.linalg import Standardized, ThinBasis
 
 __all__ = ["WPLDR", "WhitenedSpace", "objective", "residual_operator"]
@@ -339,11 +338,6 @@ class WhitenedSpace:
             return None
         order = np.argsort(-values)
         return values[order], vectors[:, order]
-
-
-def residual_operator(W: Any) -> Any:
-    """``I - W``: what the graph cannot rebuild."""
-    return sp.csr_array(sp.eye_array(W.shape[0], format="csr") - W)
 
 
 def objective(

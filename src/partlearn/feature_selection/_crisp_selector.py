@@ -26,11 +26,11 @@ from partlearn.crossfit import (
     make_folds,
     targets,
 )
-from partlearn.feature_selection._auto import held_out_hits, sizes_to_try
+from partlearn.feature_selection._auto import prefixes, sizes_to_try
 from partlearn.feature_selection._columns import columns
 from partlearn.feature_selection._pursuit import Pursuit, matching_pursuit
 from partlearn.linalg import column_moments, standardize
-from partlearn.metrics._smallest import smallest_good
+from partlearn.model_selection import held_out_hits, one_standard_error_rule
 
 __all__ = ["CRISPSelector"]
 
@@ -248,15 +248,11 @@ class CRISPSelector(BaseSelector):
         sizes = sizes_to_try(X.shape[1], len(keep), available)
         rounds, found = self._path(X[rest], S[rest], int(sizes[-1]), keep, exclude)
         hits = held_out_hits(
-            columns(X[rest]),
-            X[held],
+            prefixes(columns(X[rest]), X[held], found.order, sizes, self.standardize),
             rounds.F,
             S[held],
-            found.order,
-            sizes,
-            self.standardize,
         )
-        return int(sizes[smallest_good(hits, 1.0 / S[held].sum(axis=1), errors=1.0)])
+        return int(sizes[one_standard_error_rule(hits, 1.0 / S[held].sum(axis=1))])
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

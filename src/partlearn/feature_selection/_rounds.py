@@ -15,19 +15,19 @@ from sklearn.utils import check_random_state
 
 from partlearn.base import BaseSelector, count_features
 from partlearn.candidates import (
+    check_two_classes,
     refine,
     uniform_confidence,
     validate_partial_data,
-    vote,
-    vote_weights,
 )
-from partlearn.feature_selection._auto import held_out_hits, sizes_to_try
+from partlearn.feature_selection._auto import prefixes, sizes_to_try
 from partlearn.feature_selection._columns import DenseColumns, SparseColumns, columns
 from partlearn.feature_selection._criteria import Criterion, relevance_only
 from partlearn.feature_selection._greedy import Path, greedy_path
 from partlearn.feature_selection._redundancy import Redundancy
 from partlearn.feature_selection._relevance import Relevance
-from partlearn.metrics._smallest import smallest_good
+from partlearn.graphs import vote, vote_weights
+from partlearn.model_selection import held_out_hits, one_standard_error_rule
 from partlearn.neighbors import self_neighbors
 
 __all__ = ["ConfidenceSelector", "Rounds", "Setting", "alternate"]
@@ -155,11 +155,7 @@ class ConfidenceSelector(BaseSelector):
         X, S = validate_partial_data(
             self, X, y, accept_sparse="csr", ensure_min_samples=2
         )
-        if S.shape[1] < 2:
-            raise ValueError(
-                f"{type(self).__name__} needs at least two classes; y has 1 class "
-                f"({self.classes_.tolist()[0]!r})."
-            )
+        check_two_classes(self.classes_, type(self).__name__)
         keep, exclude, available = self._limits()
         setting = Setting(
             self.alpha,
@@ -215,17 +211,13 @@ class ConfidenceSelector(BaseSelector):
         start = min(self._usual(setting.keep, available), int(sizes[-1]))
         rounds = alternate(data, S[kept], start, setting, length=int(sizes[-1]))
         hits = held_out_hits(
-            data,
-            X[held],
+            prefixes(data, X[held], rounds.path.order, sizes, setting.standardize),
             rounds.F,
             S[held],
-            rounds.path.order,
-            sizes,
-            setting.standardize,
         )
         self.sizes_, weight = sizes, 1.0 / S[held].sum(axis=1)
         self.hit_rates_ = hits @ weight / weight.sum()
-        return int(sizes[smallest_good(hits, weight, errors=1.0)])
+        return int(sizes[one_standard_error_rule(hits, weight)])
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

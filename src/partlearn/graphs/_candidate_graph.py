@@ -13,7 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-__all__ = ["few_candidates", "graph", "lift"]
+__all__ = ["few_candidates", "lift"]
 
 # Above this share of candidates a plain product with the dense matrix is smaller.
 _FEW = 0.25
@@ -22,14 +22,6 @@ _FEW = 0.25
 def few_candidates(S: NDArray[np.bool_]) -> bool:
     """Whether working on the candidates alone pays."""
     return bool(np.count_nonzero(S) < _FEW * S.size)
-
-
-def graph(neighbors: NDArray[np.int64], weights: NDArray[np.float64]) -> sp.csr_array:
-    """Sparse (m, m) matrix whose row i holds the weights of i's neighbours."""
-    m, k = neighbors.shape
-    return sp.csr_array(
-        (weights.ravel(), neighbors.ravel(), np.arange(0, m * k + 1, k)), shape=(m, m)
-    )
 
 
 def lift(W: sp.csr_array, S: NDArray[np.bool_], *, inside: bool) -> sp.csr_array:

@@ -11,6 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from partlearn.graphs._neighbor_graph import neighbor_graph
 from partlearn.neighbors import self_neighbors
 
 __all__ = ["degrees", "heat_graph", "laplacian"]
@@ -66,8 +67,7 @@ def heat_graph(
                 UserWarning,
                 stacklevel=4,
             )
-        rows = np.repeat(np.arange(n), k)
-        S = sp.csr_array((weights.ravel(), (rows, indices.ravel())), shape=(n, n))
+        S = neighbor_graph(indices, weights)
         S = sp.csr_array(S.maximum(S.T))
     if self_loops:
         S = sp.csr_array(S + sp.eye_array(n))

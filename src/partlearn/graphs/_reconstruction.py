@@ -10,9 +10,11 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from partlearn.simplex import reconstruction_weights
+from partlearn.graphs._local_grams import neighbor_grams
+from partlearn.graphs._neighbor_graph import neighbor_graph
+from partlearn.simplex import nnls_from_gram, reconstruction_weights
 
-__all__ = ["reconstruction_graph"]
+__all__ = ["rebuilding_graph", "reconstruction_graph", "residual_operator"]
 
 _BLOCK = 1 << 22  # numbers held at once in a block of differences
 
@@ -40,6 +42,40 @@ def reconstruction_graph(points: NDArray[Any], neighbors: NDArray[np.int64]) -> 
         block = slice(start, start + step)
         differences = points[block, None, :] - points[neighbors[block]]
         weights[block] = reconstruction_weights(differences)
-    return sp.csr_array(
-        (weights.ravel(), neighbors.ravel(), np.arange(0, m * k + 1, k)), shape=(m, m)
-    )
+    return neighbor_graph(neighbors, weights)
+
+
+def rebuilding_graph(X: Any, neighbors: NDArray[np.int64]) -> sp.csr_array:
+    """Sparse W with ``W @ X`` as near to `X` as weights without a sign allow.
+
+    Parameters
+    ----------
+    X : ndarray or CSR matrix of shape (m, d)
+        What is to be rebuilt.
+    neighbors : ndarray of int, shape (m, k)
+        Rows that may be used for each row; there may be none.
+
+    Returns
+    -------
+    W : CSR array of shape (m, m)
+        Row i minimises ``||x_i - sum_a w_a x_a||`` over ``w >= 0`` and is scaled to
+        sum to one. A row that no combination comes nearer to than zero is zero.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from partlearn.graphs import rebuilding_graph
+    >>> X = np.array([[1.0, 1.0], [2.0, 0.0], [0.0, 2.0]])
+    >>> rebuilding_graph(X, np.array([[1, 2], [0, 2], [0, 1]])).toarray()[0].round(9)
+    array([0. , 0.5, 0.5])
+    """
+    if not neighbors.size:
+        return sp.csr_array((X.shape[0], X.shape[0]))
+    w = nnls_from_gram(*neighbor_grams(X, X, neighbors))
+    total = w.sum(axis=1, keepdims=True)
+    return neighbor_graph(neighbors, w / np.where(total > 0, total, 1))
+
+
+def residual_operator(W: sp.csr_array) -> sp.csr_array:
+    """``I - W``: what the graph cannot rebuild."""
+    return sp.csr_array(sp.eye_array(W.shape[0], format="csr") - W)

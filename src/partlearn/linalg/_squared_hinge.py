@@ -18,7 +18,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
-from partlearn.linalg import conjugate_gradients
+from partlearn.linalg._eigen import conjugate_gradients
 
 __all__ = ["squared_hinge"]
 

@@ -8,6 +8,8 @@ from partlearn.metrics._multilabel import (
     micro_f1,
     one_error,
     ranking_loss,
+    ranking_scores,
+    scored_rows,
 )
 from partlearn.metrics._scorer import candidate_hit_scorer, truth_scorer
 from partlearn.metrics._scores import (
@@ -30,5 +32,7 @@ __all__ = [
     "one_error",
     "prediction_hits",
     "ranking_loss",
+    "ranking_scores",
+    "scored_rows",
     "truth_scorer",
 ]

@@ -10,6 +10,7 @@ from scipy.optimize import minimize, nnls
 from sklearn.exceptions import ConvergenceWarning
 
 import partlearn.multilabel.classification._pairwise as pairwise
+from partlearn.graphs import rebuilding_graph
 from partlearn.metrics import average_precision, micro_f1, ranking_loss
 from partlearn.model_selection import CandidateKFold
 from partlearn.multilabel import ParticleMAP, ParticleVLS, add_noise_labels
@@ -19,7 +20,6 @@ from partlearn.multilabel.classification._particle import (
     label_support,
     propagate,
     rescale,
-    transition,
     unit_rows,
 )
 from partlearn.multilabel.classification._particle_map import (
@@ -54,7 +54,7 @@ def test_first_stage_of_the_release(shared_dir):
 
     neighbors = self_neighbors(X, k)
     np.testing.assert_array_equal(neighbors, oracle["neighbors"])
-    T = transition(X, neighbors)
+    T = rebuilding_graph(X, neighbors)
     np.testing.assert_allclose(T.toarray(), oracle["transition"], **near)
     P, n_iter = propagate(T, C, alpha, norm="spectral")
     assert n_iter == int(oracle["fixed_iters"][0])
@@ -62,7 +62,7 @@ def test_first_stage_of_the_release(shared_dir):
     np.testing.assert_allclose(P, expected, **near)
 
     _, with_self = query_neighbors(X, X, k)
-    P, _ = propagate(transition(X, with_self), C, alpha, norm="spectral")
+    P, _ = propagate(rebuilding_graph(X, with_self), C, alpha, norm="spectral")
     F = rescale(P, C)
     np.testing.assert_allclose(F, oracle["released_confidence"], **near)
     s = label_support(F, *query_neighbors(X, oracle["X_test"], k))

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from partlearn.metrics._multilabel import ranking_scores as rows_ranked
-from partlearn.metrics._multilabel import scored_rows
+from partlearn.metrics import ranking_scores as rows_ranked
+from partlearn.metrics import scored_rows
 
 __all__ = [
     "LOWER_IS_BETTER",

@@ -16,7 +16,7 @@ from sklearn.utils import check_random_state
 
 from partlearn._sklearn_compat import Interval, StrOptions
 from partlearn.base import drop_empty
-from partlearn.candidates._places import candidate_places
+from partlearn.candidates import candidate_places
 from partlearn.linalg import Standardized, column_moments, standardize
 from partlearn.multilabel.classification._label_ranking import (
     fit_scorer,

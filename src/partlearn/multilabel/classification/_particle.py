@@ -17,11 +17,10 @@ from sklearn.utils import check_random_state
 
 from partlearn._sklearn_compat import Interval, StrOptions
 from partlearn.base import BaseMultilabelClassifier, drop_empty
-from partlearn.graphs import graph, neighbor_grams
+from partlearn.graphs import neighbor_graph, rebuilding_graph
 from partlearn.linalg import column_moments
 from partlearn.multilabel.classification._pairwise import Pairs
 from partlearn.neighbors import query_neighbors, self_neighbors
-from partlearn.simplex import nnls_from_gram
 
 __all__ = [
     "CONSTRAINTS",
@@ -32,7 +31,6 @@ __all__ = [
     "propagate",
     "rescale",
     "stage_one",
-    "transition",
     "unit_rows",
 ]
 
@@ -135,19 +133,6 @@ class Credible(NamedTuple):
     rng: Any
 
 
-def transition(X: Any, neighbors: NDArray[np.int64]) -> sp.csr_array:
-    """Weights with which the neighbours of each row rebuild it, summing to one.
-
-    Row i minimises ``|x_i - sum_a w_a x_a|²`` over ``w >= 0``. A row that no
-    non-negative combination comes nearer to than zero has no weights.
-    """
-    if not neighbors.size:
-        return sp.csr_array((X.shape[0], X.shape[0]))
-    w = nnls_from_gram(*neighbor_grams(X, X, neighbors))
-    total = w.sum(axis=1, keepdims=True)
-    return graph(neighbors, w / np.where(total > 0, total, 1))
-
-
 def propagate(
     T: sp.csr_array,
     C: Mask,
@@ -223,11 +208,7 @@ def label_support(F: Array, distances: Array, neighbors: NDArray[np.int64]) -> A
     # One neighbour alone, or all at no distance: every neighbour counts alike.
     share = np.divide(distances, total, out=np.zeros_like(distances), where=total > 0)
     weights = 1 - share if k > 1 else np.ones_like(share)
-    wide = sp.csr_array(
-        (weights.ravel(), neighbors.ravel(), np.arange(0, n * k + 1, k)),
-        shape=(n, len(F)),
-    )
-    return np.asarray(wide @ F)
+    return np.asarray(neighbor_graph(neighbors, weights, len(F)) @ F)
 
 
 def credible_labels(s: Array, C: Mask, thr: float, *, inside: bool = True) -> Mask:
@@ -303,7 +284,7 @@ def stage_one(
         if include_self:
             _, near = query_neighbors(X, X, n_neighbors, n_jobs=n_jobs)
         P, n_iter = propagate(
-            transition(X, near), C, alpha, tol=tol, max_iter=max_iter, norm=norm
+            rebuilding_graph(X, near), C, alpha, tol=tol, max_iter=max_iter, norm=norm
         )
         return rescale(P, C), n_iter, distances, others
 

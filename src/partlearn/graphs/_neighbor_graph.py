@@ -1,0 +1,107 @@
+"""Neighbours as a sparse graph, and the votes that they cast along it."""
+
+# SPDX-License-Identifier: BSD-3-Clause
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+__all__ = ["neighbor_graph", "vote", "vote_weights"]
+
+Vote = Literal["rank", "uniform"]
+
+
+def neighbor_graph(
+    neighbors: NDArray[np.integer[Any]],
+    weights: NDArray[Any],
+    n_points: int | None = None,
+) -> sp.csr_array:
+    """Sparse matrix whose row i holds the weights of i's neighbours.
+
+    Parameters
+    ----------
+    neighbors : ndarray of int, shape (n_queries, k)
+        Points, distinct in each row.
+    weights : ndarray of shape (n_queries, k)
+        Their weights.
+    n_points : int, default=None
+        Number of points; that of the queries by default.
+
+    Returns
+    -------
+    W : CSR array of shape (n_queries, n_points)
+        The graph.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from partlearn.graphs import neighbor_graph
+    >>> neighbor_graph(np.array([[1], [0]]), np.array([[0.5], [2.0]])).toarray()
+    array([[0. , 0.5],
+           [2. , 0. ]])
+    """
+    n, k = neighbors.shape
+    return sp.csr_array(
+        (weights.ravel(), neighbors.ravel(), np.arange(0, n * k + 1, k)),
+        shape=(n, n if n_points is None else n_points),
+    )
+
+
+def vote_weights(k: int, kind: Vote = "rank") -> NDArray[np.float64]:
+    """Weights of the k nearest neighbours, nearest first.
+
+    Parameters
+    ----------
+    k : int
+        Number of neighbours.
+    kind : {"rank", "uniform"}, default="rank"
+        "rank" counts down from `k` to one, "uniform" weights all alike.
+
+    Returns
+    -------
+    weights : ndarray of shape (k,)
+        The weights.
+
+    Examples
+    --------
+    >>> from partlearn.graphs import vote_weights
+    >>> vote_weights(3)
+    array([3., 2., 1.])
+    """
+    return np.arange(k, 0, -1.0) if kind == "rank" else np.ones(k)
+
+
+def vote(
+    F: NDArray[Any], neighbors: NDArray[np.intp], kind: Vote = "rank"
+) -> NDArray[np.floating[Any]]:
+    """Sum the confidences of each row's neighbours.
+
+    Parameters
+    ----------
+    F : ndarray of shape (n_samples, n_classes)
+        Confidences, or anything else that is to be voted with.
+    neighbors : ndarray of int, shape (n_queries, k)
+        Rows of `F`, nearest first.
+    kind : {"rank", "uniform"}, default="rank"
+        "rank" weights the a-th nearest neighbour by ``k - a + 1``.
+
+    Returns
+    -------
+    V : ndarray of shape (n_queries, n_classes)
+        ``V[i] = sum_a weight_a * F[neighbors[i, a]]``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from partlearn.graphs import vote
+    >>> F = np.eye(3)
+    >>> vote(F, np.array([[1, 2]]))
+    array([[0., 2., 1.]])
+    """
+    weights = vote_weights(neighbors.shape[1], kind).astype(F.dtype)
+    graph = neighbor_graph(neighbors, np.broadcast_to(weights, neighbors.shape), len(F))
+    return graph @ F
