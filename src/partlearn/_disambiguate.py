@@ -5,20 +5,48 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
-from sklearn.pipeline import Pipeline
-from sklearn.preprocessing import StandardScaler
 from sklearn.utils import check_array
 
-from partlearn._registry import build
-from partlearn.candidates import FLOATS, check_candidates
+from partlearn._registry import DEFAULT_METHOD, PARTIAL_LABEL_ROLES, build
+from partlearn.candidates import (
+    FLOATS,
+    check_candidates,
+    fitted_confidence,
+    restrict_confidence,
+)
+from partlearn.io import import_optional
+from partlearn.linalg import z_scores
 
-__all__ = ["Disambiguation", "disambiguate"]
+__all__ = ["Agreement", "Disambiguation", "disambiguate"]
+
+
+class Agreement(NamedTuple):
+    """How labels that were found agree with true ones.
+
+    Rows with a single candidate are right by definition: what a method is worth shows
+    on the others, beside what a guess among the candidates would get.
+
+    Attributes
+    ----------
+    accuracy : float
+        Share of right labels among all rows.
+    n_ambiguous : int
+        Rows with several candidates.
+    ambiguous_accuracy : float
+        Share of right labels among those; not a number where there are none.
+    chance : float
+        Expected share among those when a candidate is drawn at random.
+    """
+
+    accuracy: float
+    n_ambiguous: int
+    ambiguous_accuracy: float
+    chance: float
 
 
 @dataclass(frozen=True)
@@ -37,6 +65,12 @@ class Disambiguation:
         The classes.
     label_confidence : ndarray of shape (n_samples, n_classes)
         Belief in every candidate; rows sum to one.
+    candidates : ndarray of bool, shape (n_samples, n_classes)
+        The candidate sets.
+    index : ndarray of shape (n_samples,)
+        Names of the rows: the index of a data frame, or numbers from 0.
+    method : str
+        Class that found the labels.
     """
 
     label: NDArray[Any]
@@ -44,6 +78,94 @@ class Disambiguation:
     margin: NDArray[np.float64]
     classes: NDArray[Any]
     label_confidence: NDArray[np.float64]
+    candidates: NDArray[np.bool_]
+    index: NDArray[Any]
+    method: str
+
+    @property
+    def runner_up(self) -> NDArray[Any]:
+        """The second most likely candidate; None where there is no second."""
+        second = np.empty(len(self.label), dtype=object)
+        rest = np.where(self.candidates, self.label_confidence, -1.0)
+        rows = np.arange(len(rest))
+        # The first of equal ones is the label, as in `label`.
+        rest[rows, rest.argmax(axis=1)] = -1.0
+        several = np.flatnonzero(self.candidates.sum(axis=1) > 1)
+        second[several] = self.classes[rest[several].argmax(axis=1)]
+        return second
+
+    def to_frame(self) -> Any:
+        """Return one line per row as a pandas data frame.
+
+        Returns
+        -------
+        frame : DataFrame
+            Columns ``label``, ``confidence``, ``margin``, ``runner_up`` and
+            ``candidates`` (lists), indexed as the rows of `X` were.
+
+        Examples
+        --------
+        >>> from partlearn import disambiguate
+        >>> y = [{"a"}, {"a", "b"}, {"b"}]
+        >>> frame = disambiguate([[0.0], [0.1], [1.0]], y, method="plknn").to_frame()
+        >>> list(frame.columns)
+        ['label', 'confidence', 'margin', 'runner_up', 'candidates']
+        >>> frame["candidates"].tolist()
+        [['a'], ['a', 'b'], ['b']]
+        """
+        pandas = import_optional("pandas", "data frames")
+        return pandas.DataFrame(
+            {
+                "label": self.label,
+                "confidence": self.confidence,
+                "margin": self.margin,
+                "runner_up": self.runner_up,
+                "candidates": [self.classes[row].tolist() for row in self.candidates],
+            },
+            index=self.index,
+        )
+
+    def agreement(self, truth: ArrayLike) -> Agreement:
+        """Compare the labels with true ones.
+
+        Parameters
+        ----------
+        truth : array-like of shape (n_samples,)
+            True labels.
+
+        Returns
+        -------
+        agreement : Agreement
+            Share of right labels, also among ambiguous rows and beside chance.
+
+        Examples
+        --------
+        >>> from partlearn import disambiguate
+        >>> y = [{"a"}, {"a", "b"}, {"a"}, {"b"}, {"b"}]
+        >>> X = [[0.0], [0.1], [0.2], [1.0], [1.1]]
+        >>> result = disambiguate(X, y, method="plknn")
+        >>> result.agreement(["a", "a", "a", "b", "b"])
+        Agreement(accuracy=1.0, n_ambiguous=1, ambiguous_accuracy=1.0, chance=0.5)
+        """
+        right = self.label == self._checked(truth)
+        sizes = self.candidates.sum(axis=1)
+        ambiguous = sizes > 1
+        n = int(ambiguous.sum())
+        return Agreement(
+            float(right.mean()),
+            n,
+            float(right[ambiguous].mean()) if n else float("nan"),
+            float((1 / sizes[ambiguous]).mean()) if n else float("nan"),
+        )
+
+    def _checked(self, truth: ArrayLike) -> NDArray[Any]:
+        values = np.asarray(truth)
+        if values.shape != self.label.shape:
+            raise ValueError(
+                f"`truth` must hold {len(self.label)} labels, one per row; got shape "
+                f"{values.shape}."
+            )
+        return values
 
     def calibration(
         self, truth: ArrayLike, *, n_bins: int = 10
@@ -73,12 +195,7 @@ class Disambiguation:
         >>> result.calibration(["a", "a", "a"])
         (array([1.]), array([0.66666667]), array([3]))
         """
-        truth = np.asarray(truth)
-        if truth.shape != self.label.shape:
-            raise ValueError(
-                f"`truth` must hold {len(self.label)} labels, one per row; got shape "
-                f"{truth.shape}."
-            )
+        truth = self._checked(truth)
         if n_bins < 1:
             raise ValueError(f"`n_bins` must be at least 1; got {n_bins}.")
         bins = np.minimum((self.confidence * n_bins).astype(int), n_bins - 1)
@@ -140,17 +257,21 @@ class Disambiguation:
 
 
 def disambiguate(
-    X: Any, candidates: Any, method: Any = "cenda", *, standardize: bool = True
+    X: Any,
+    y: Any,
+    method: Any = DEFAULT_METHOD,
+    *,
+    standardize: bool = True,
 ) -> Disambiguation:
     """Find the most likely label of every row.
 
     Parameters
     ----------
-    X : array-like or sparse matrix of shape (n_samples, n_features)
+    X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
         Features.
-    candidates : candidate labels
+    y : candidate labels
         In any form that :func:`partlearn.candidates.check_candidates` reads.
-    method : str or estimator, default="cenda"
+    method : str or estimator, default="crisp"
         Name of a reducer, selector or classifier of this library with its default
         parameters, in any case, with or without hyphens ("cenda", "PL-KNN", "sure"); or
         an estimator for candidate labels, of which a clone is fitted.
@@ -165,11 +286,12 @@ def disambiguate(
 
     Notes
     -----
-    The confidences are the estimator's ``label_confidence_``. A classifier without any
-    is asked for probabilities of its own training rows, which are then restricted to
-    the candidates. IPAL corrects the class sizes before it decides: its own decision
-    is in ``disambiguated_`` and may differ from the largest confidence. Confidences of
-    most methods are no probabilities: check them by
+    ``partlearn disambiguate`` calls this function. The confidences are the estimator's
+    ``label_confidence_``, of a pipeline those of the last step that has any. A
+    classifier without is asked for probabilities of its own training rows, which are
+    then restricted to the candidates. IPAL corrects the class sizes before it decides:
+    its own decision is in ``disambiguated_`` and may differ from the largest
+    confidence. Confidences of most methods are no probabilities: check them by
     :meth:`Disambiguation.plot_calibration` where some truth is known.
 
     Examples
@@ -183,47 +305,53 @@ def disambiguate(
     >>> result.margin
     array([1., 1., 1., 1., 1., 1.])
     """
+    index = np.asarray(X.index) if hasattr(X, "iloc") else None
     X = check_array(X, accept_sparse="csr", dtype=FLOATS)
-    classes, S = check_candidates(candidates)
+    classes, S = check_candidates(y)
     if standardize:
-        X = StandardScaler(with_mean=not sp.issparse(X)).fit_transform(X)
+        X = z_scores(X)
     # A matrix of one column would be read as a column of labels.
-    y = S if S.shape[1] > 1 else np.zeros(len(S), dtype=np.intp)
-    fitted = _estimator(method).fit(X, y)
-    F = _confidence(fitted, X, S)
+    labels = S if S.shape[1] > 1 else np.zeros(len(S), dtype=np.intp)
+    estimator = _estimator(method).fit(X, labels)
+    F = restrict_confidence(_beliefs(estimator, X), S)
     rows = np.arange(len(S))
-    best = F.argmax(axis=1)
+    # Outside the candidates nothing may win, not even where all confidences are zero.
+    best = np.where(S, F, -1.0).argmax(axis=1)
     lead = F[rows, best].copy()
     rest = F.copy()
     rest[rows, best] = 0
-    return Disambiguation(classes[best], lead, lead - rest.max(axis=1), classes, F)
+    return Disambiguation(
+        label=classes[best],
+        confidence=lead,
+        margin=lead - rest.max(axis=1),
+        classes=classes,
+        label_confidence=F,
+        candidates=S,
+        index=rows if index is None else index,
+        method=type(estimator).__name__,
+    )
 
 
 def _estimator(method: Any) -> Any:
     """Build the estimator of a name, or clone the one given."""
-    if not isinstance(method, str):
-        if not hasattr(method, "fit"):
-            raise TypeError(
-                "`method` must be the name of a method or an estimator; got "
-                f"{type(method).__name__}."
-            )
-        return clone(method)
-    return build(method, {}, "reducer", "selector", "learner")
+    if isinstance(method, str):
+        return build(method, {}, *PARTIAL_LABEL_ROLES, seed=0)
+    if not hasattr(method, "fit"):
+        raise TypeError(
+            "`method` must be the name of a method or an estimator; got "
+            f"{type(method).__name__}."
+        )
+    return clone(method)
 
 
-def _confidence(fitted: Any, X: Any, S: NDArray[np.bool_]) -> NDArray[np.float64]:
-    """Confidences of the training rows, inside the candidates, rows summing to one."""
-    last = fitted[-1] if isinstance(fitted, Pipeline) else fitted
-    if hasattr(last, "label_confidence_"):
-        F = last.label_confidence_
-    elif hasattr(fitted, "predict_proba"):
-        F = fitted.predict_proba(X)
-    else:
+def _beliefs(fitted: Any, X: Any) -> NDArray[Any]:
+    """What a fitted estimator believes about its training rows."""
+    F = fitted_confidence(fitted)
+    if F is not None:
+        return F
+    if not hasattr(fitted, "predict_proba"):
         raise ValueError(
-            f"{type(last).__name__} has neither `label_confidence_` nor "
+            f"{type(fitted).__name__} has neither `label_confidence_` nor "
             "`predict_proba`, so it cannot tell how likely a label is."
         )
-    F = np.asarray(F, dtype=np.float64) * S
-    mass = F.sum(axis=1, keepdims=True)
-    uniform = S / S.sum(axis=1, keepdims=True)
-    return np.where(mass > 0, F / np.where(mass > 0, mass, 1), uniform)
+    return np.asarray(fitted.predict_proba(X))

@@ -15,12 +15,25 @@ from difflib import get_close_matches
 from importlib import import_module
 from typing import Any, Literal, get_args
 
-__all__ = ["ROLES", "Method", "MethodError", "Role", "build", "find", "methods"]
+__all__ = [
+    "DEFAULT_METHOD",
+    "PARTIAL_LABEL_ROLES",
+    "ROLES",
+    "Method",
+    "MethodError",
+    "Role",
+    "build",
+    "find",
+    "methods",
+]
 
 Role = Literal[
     "reducer", "selector", "learner", "multilabel selector", "multilabel learner"
 ]
 ROLES: tuple[Role, ...] = get_args(Role)
+PARTIAL_LABEL_ROLES: tuple[Role, ...] = ("reducer", "selector", "learner")
+# What finds labels where nobody names a method, in Python and on the command line.
+DEFAULT_METHOD = "crisp"
 _PACKAGES = (
     "decomposition",
     "feature_selection",

@@ -368,14 +368,6 @@ def test_bad_use_is_code_2_and_one_sentence(run, pets, tmp_path, arguments, mess
     assert not (tmp_path / "o.csv").exists()
 
 
-def test_method_without_confidences(run, pets, tmp_path):
-    arguments = ("disambiguate", pets, *COMMON, "--out", tmp_path / "o.csv")
-    code, _, err = run(*arguments, "--method", "plecoc")
-    assert code == 2
-    assert "leaves no confidences" in err
-    assert not (tmp_path / "o.csv").exists()
-
-
 def test_model_files_of_others_are_refused(run, pets, tmp_path):
     from skops.io import dump
 

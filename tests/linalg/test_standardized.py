@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from partlearn.linalg import column_moments, standardize, thin_svd
+from partlearn.linalg import column_moments, standardize, thin_svd, z_scores
 
 
 def sparse_data(m=30, d=8, seed=0, dtype=np.float64):
@@ -112,3 +112,39 @@ def test_dtype_is_kept(global_dtype):
 def test_two_rows():
     matrix, _, _ = standardize(np.array([[1.0], [3.0]]))
     np.testing.assert_allclose(matrix.dense.ravel(), [-np.sqrt(0.5), np.sqrt(0.5)])
+
+
+def test_z_scores_take_the_moments_of_some_rows():
+    X = np.random.default_rng(0).normal(size=(30, 3)) * [1, 1e-14, 1e6] + [3, 0, 9]
+    rows = np.arange(20)
+    Z = z_scores(X, rows)
+    part = X[rows]
+    expected = (X - part.mean(axis=0)) / part.std(axis=0, ddof=1)
+    np.testing.assert_allclose(Z, expected, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(Z[rows].std(axis=0, ddof=1), 1)  # tiny units as well
+
+
+def test_z_scores_of_constant_columns_are_zero_where_they_are_constant():
+    X = np.array([[0.1, 1], [0.1, 2], [0.1, 4], [0.7, 3]])
+    Z = z_scores(X, np.arange(3))
+    np.testing.assert_array_equal(Z[:3, 0], 0)
+    assert Z[3, 0] == 0.7 - 0.1
+
+
+def test_z_scores_of_sparse_rows_stay_sparse_unless_small():
+    X = sp.csr_array(np.array([[0.0, 2, 1], [3, 0, 1], [0, 4, 1]]))
+    before = X.copy()
+    Z = z_scores(X)
+    assert sp.issparse(Z)
+    assert Z.nnz == X.nnz
+    np.testing.assert_allclose(Z.toarray()[:, :2].std(axis=0, ddof=1), 1)
+    np.testing.assert_array_equal(Z.toarray()[:, 2], 1)
+    np.testing.assert_array_equal(X.toarray(), before.toarray())
+    dense = z_scores(X, max_dense_bytes=72)
+    np.testing.assert_allclose(dense, z_scores(X.toarray()))
+
+
+def test_z_scores_of_whole_numbers_and_single_precision():
+    X = np.array([[1, 2], [3, 5]])
+    np.testing.assert_allclose(z_scores(X), [[-(0.5**0.5)] * 2, [0.5**0.5] * 2])
+    assert z_scores(X.astype(np.float32)).dtype == np.float32

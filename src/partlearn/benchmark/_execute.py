@@ -19,7 +19,8 @@ from partlearn.benchmark._data import BenchmarkData
 from partlearn.benchmark._jobs import Job, Reduction
 from partlearn.benchmark._memory import PeakMemory
 from partlearn.benchmark._methods import build
-from partlearn.candidates import uniform_confidence
+from partlearn.candidates import fitted_confidence, uniform_confidence
+from partlearn.linalg import z_scores
 from partlearn.metrics import (
     accuracy_score,
     candidate_hit_rate,
@@ -68,25 +69,7 @@ def standardize(X: Any, rows: np.ndarray | None = None) -> Any:
     ndarray or sparse array
         Constant columns become zero.
     """
-    if sparse.issparse(X):
-        if X.shape[0] * X.shape[1] * 8 > DENSE_BYTES:
-            return _scale_sparse(X, rows)
-        X = X.toarray()
-    part = X if rows is None else X[rows]
-    mean = part.mean(axis=0)
-    deviation = part.std(axis=0, ddof=1) if part.shape[0] > 1 else np.zeros_like(mean)
-    deviation[deviation <= 1e-12 * np.maximum(np.abs(mean), 1.0)] = 1.0
-    return (X - mean) / deviation
-
-
-def _scale_sparse(X: Any, rows: np.ndarray | None) -> Any:
-    part = X if rows is None else X[rows]
-    n = part.shape[0]
-    mean = np.asarray(part.mean(axis=0)).ravel()
-    square = np.asarray(part.multiply(part).mean(axis=0)).ravel()
-    deviation = np.sqrt(np.maximum(square - mean**2, 0) * n / max(n - 1, 1))
-    deviation[deviation <= 1e-12] = 1.0
-    return sparse.csr_array(X @ sparse.diags_array(1.0 / deviation))
+    return z_scores(X, rows, max_dense_bytes=DENSE_BYTES)
 
 
 @lru_cache(maxsize=1)
@@ -158,7 +141,7 @@ def reduce(
         truth = data.truth[rows]
         # Sets and truth of the fitted rows, for the pictures of the report.
         arrays = {"Z": Z, "rows": rows, "candidates": data.S[rows], "truth": truth}
-        confidence = _confidence(reducer)
+        confidence = fitted_confidence(reducer)
         record["disambiguation"] = None
         if confidence is not None:
             arrays["confidence"] = confidence
@@ -170,13 +153,6 @@ def reduce(
         }
 
     return guard(work, limits)
-
-
-def _confidence(reducer: Any) -> np.ndarray | None:
-    """Confidences of a reducer, or of the last step of a pipeline that has any."""
-    steps = [step for _, step in getattr(reducer, "steps", [("", reducer)])]
-    found = [getattr(step, "label_confidence_", None) for step in reversed(steps)]
-    return next((np.asarray(F) for F in found if F is not None), None)
 
 
 def _n_iter(estimator: Any) -> int | None:
@@ -294,7 +270,7 @@ def _scores(
         hit = candidate_hit_rate(data.S[test], predicted)
         scores["candidate_hit"] = float(hit)
     if "disambiguation" in job.content["metrics"]:
-        confidence = getattr(learner, "label_confidence_", None)
+        confidence = fitted_confidence(learner)
         scores["disambiguation"] = (
             None
             if confidence is None

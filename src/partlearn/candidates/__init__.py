@@ -5,6 +5,7 @@ from typing import Any
 
 from partlearn.candidates._confidence import refine, uniform_confidence
 from partlearn.candidates._encode import CandidateBinarizer
+from partlearn.candidates._fitted import fitted_confidence, restrict_confidence
 from partlearn.candidates._generate import (
     cooccurring_candidates,
     flip_candidates,
@@ -31,12 +32,14 @@ __all__ = [
     "check_informative",
     "check_two_classes",
     "cooccurring_candidates",
+    "fitted_confidence",
     "flip_candidates",
     "instance_candidates",
     "make_candidates",
     "one_label_each",
     "parse_candidates",
     "refine",
+    "restrict_confidence",
     "uniform_confidence",
     "validate_partial_data",
     "validate_rows",

@@ -8,7 +8,6 @@ from typing import Any, Self
 
 from numpy.typing import NDArray
 from sklearn.base import clone
-from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import (
@@ -19,7 +18,7 @@ from sklearn.utils.validation import (
 
 from partlearn._sklearn_compat import HasMethods, fit_context
 from partlearn.base import BasePartialClassifier, recoded
-from partlearn.candidates import FLOATS, validate_partial_data
+from partlearn.candidates import FLOATS, fitted_confidence, validate_partial_data
 
 __all__ = ["CoupledClassifier"]
 
@@ -208,14 +207,11 @@ def _named(X: Any, checked: Any) -> Any:
 
 
 def confidence_of(reducer: Any) -> NDArray[Any]:
-    """``label_confidence_`` of a fitted reducer, or of the last step that has any."""
-    steps = [reducer]
-    if isinstance(reducer, Pipeline):
-        steps = [step for _, step in reversed(reducer.steps)]
-    for step in steps:
-        if hasattr(step, "label_confidence_"):
-            return step.label_confidence_
-    raise ValueError(
-        f"{type(reducer).__name__} learns no label confidences that could be passed "
-        "on. Set pass_confidence=False."
-    )
+    """Confidences that a fitted reducer passes on."""
+    F = fitted_confidence(reducer)
+    if F is None:
+        raise ValueError(
+            f"{type(reducer).__name__} learns no label confidences that could be "
+            "passed on. Set pass_confidence=False."
+        )
+    return F

@@ -3,10 +3,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from partlearn._registry import DEFAULT_METHOD, PARTIAL_LABEL_ROLES, build
 from partlearn.cli._data_options import (
     Ignore,
     Json,
@@ -16,6 +17,9 @@ from partlearn.cli._data_options import (
 )
 from partlearn.cli._reduce import Input, Out, Param
 
+if TYPE_CHECKING:
+    from partlearn import Disambiguation
+
 __all__ = ["disambiguate"]
 
 
@@ -24,7 +28,7 @@ def disambiguate(
     out: Out,
     method: Annotated[
         str, typer.Option(help="Reducer, selector or learner that leaves confidences.")
-    ] = "crisp",
+    ] = DEFAULT_METHOD,
     labels: Labels = None,
     sep: Sep = None,
     truth: Annotated[
@@ -40,27 +44,21 @@ def disambiguate(
     The table has one line per row of the data: its number, the most likely label,
     its confidence, the candidate set.
     """
-    from partlearn._registry import build
+    from partlearn import disambiguate as find_labels
     from partlearn.cli._console import print_json
-    from partlearn.cli._models import fit_quietly, parse_params, read_input
+    from partlearn.cli._models import fitting, parse_params, read_input
     from partlearn.io import BLOCK_ROWS, TableWriter
 
     refuse_overwriting_input(data, out)
+    estimator = build(method, parse_params(param or []), *PARTIAL_LABEL_ROLES, seed=0)
     with TableWriter(out) as writer:
-        params = parse_params(param or [])
-        estimator = build(method, params, "reducer", "selector", "learner", seed=0)
         bunch = read_input(data, labels=labels, sep=sep, truth=truth, ignore=ignore)
-        fit_quietly(estimator, bunch)
-        confidence = getattr(estimator, "label_confidence_", None)
-        if confidence is None:
-            raise ValueError(
-                f"{type(estimator).__name__} leaves no confidences; use a method "
-                "such as cenda, plda or ipal"
-            )
-        for start in range(0, len(confidence), BLOCK_ROWS):
-            block = slice(start, start + BLOCK_ROWS)
-            writer.write(_lines(bunch, confidence[block], block, sep or "|"))
-    outcome = _outcome(estimator, bunch, confidence, out)
+        with fitting(bunch):
+            result = find_labels(bunch.data, bunch.candidates, method=estimator)
+        for start in range(0, len(result.label), BLOCK_ROWS):
+            rows = slice(start, start + BLOCK_ROWS)
+            writer.write(_lines(result, bunch.target_names, rows, sep or "|"))
+    outcome = _outcome(result, bunch, out)
     if as_json:
         print_json(outcome)
         return
@@ -70,35 +68,46 @@ def disambiguate(
     )
     if outcome["accuracy"] is not None:
         print(f"Right according to the true labels: {outcome['accuracy']:.1%}")
+        if outcome["ambiguous_rows"]:
+            print(
+                f"Right among the {outcome['ambiguous_rows']} rows with several "
+                f"candidates: {outcome['ambiguous_accuracy']:.1%} "
+                f"(chance {outcome['chance']:.1%})"
+            )
 
 
-def _lines(bunch: Any, confidence: Any, block: slice, sep: str) -> dict[str, Any]:
-    names = bunch.target_names
-    top = confidence.argmax(axis=1)
+def _lines(
+    result: "Disambiguation", names: list[str], rows: slice, sep: str
+) -> dict[str, Any]:
+    second = result.runner_up[rows]
     return {
-        "row": list(range(block.start, block.start + len(confidence))),
-        "label": [names[j] for j in top],
-        "confidence": confidence.max(axis=1).round(6).tolist(),
+        "row": result.index[rows],
+        "label": [names[j] for j in result.label[rows]],
+        "confidence": result.confidence[rows].round(6),
+        "margin": result.margin[rows].round(6),
+        "runner_up": ["" if j is None else names[j] for j in second],
         "candidates": [
             sep.join(names[j] for j in row.nonzero()[0])
-            for row in bunch.candidates[block]
+            for row in result.candidates[rows]
         ],
     }
 
 
-def _outcome(estimator: Any, bunch: Any, confidence: Any, out: Path) -> dict[str, Any]:
-    level = confidence.max(axis=1)
-    accuracy = None
-    if bunch.truth is not None and bunch.truth.ndim == 1:
-        from partlearn.metrics import disambiguation_accuracy
-
-        accuracy = disambiguation_accuracy(bunch.truth, confidence)
+def _outcome(result: "Disambiguation", bunch: Any, out: Path) -> dict[str, Any]:
+    known = bunch.truth is not None and bunch.truth.ndim == 1
+    agreement = result.agreement(bunch.truth) if known else None
+    ambiguous = agreement is not None and agreement.n_ambiguous > 0
     return {
-        "method": type(estimator).__name__,
-        "rows": len(confidence),
+        "method": result.method,
+        "rows": len(result.label),
         "classes": list(bunch.target_names),
-        "mean_confidence": float(level.mean()),
-        "doubtful": int((level < 0.5).sum()),
-        "accuracy": accuracy,
+        "mean_confidence": float(result.confidence.mean()),
+        "doubtful": int((result.confidence < 0.5).sum()),
+        "accuracy": agreement.accuracy if agreement else None,
+        "ambiguous_rows": agreement.n_ambiguous if agreement else None,
+        "ambiguous_accuracy": agreement.ambiguous_accuracy
+        if agreement and ambiguous
+        else None,
+        "chance": agreement.chance if agreement and ambiguous else None,
         "out": str(out),
     }

@@ -4,7 +4,8 @@
 
 import json
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from partlearn.io import atomic_write, format_of
 
 __all__ = [
     "Model",
-    "fit_quietly",
+    "fitting",
     "load_model",
     "parse_amount",
     "parse_params",
@@ -95,22 +96,19 @@ def read_input(
     return bunch
 
 
-def fit_quietly(estimator: Any, bunch: Any) -> Any:
-    """Fit; what the estimator warns of becomes a line on standard error."""
-    X = bunch.data
-    if X.dtype not in (np.float32, np.float64):
-        X = X.astype(np.float64)
+@contextmanager
+def fitting(bunch: Any) -> Iterator[None]:
+    """Print warnings as notes, and say which rows are to blame for an error."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
-            estimator.fit(X, bunch.candidates)
+            yield
         except ValueError:
             _raise_on_bad_labels(bunch)
-            raise_on_missing_values(X, bunch.feature_names, bunch.path)
+            raise_on_missing_values(bunch.data, bunch.feature_names, bunch.path)
             raise
     for text in dict.fromkeys(str(w.message) for w in caught):
         say(f"Note: {text}")
-    return estimator
 
 
 def _raise_on_bad_labels(bunch: Any) -> None:
@@ -139,6 +137,8 @@ def raise_on_missing_values(
     """Say where values are missing, if any are; `start` is the first row of `X`."""
     from partlearn.io import DataFormatError
 
+    if X.dtype.kind != "f":
+        return
     if sparse.issparse(X):
         X = X.tocoo()
         rows, columns = (place[~np.isfinite(X.data)] for place in X.coords)

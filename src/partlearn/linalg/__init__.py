@@ -7,7 +7,12 @@ from partlearn.linalg._eigen import (
     fix_signs,
 )
 from partlearn.linalg._squared_hinge import squared_hinge
-from partlearn.linalg._standardized import Standardized, column_moments, standardize
+from partlearn.linalg._standardized import (
+    Standardized,
+    column_moments,
+    standardize,
+    z_scores,
+)
 from partlearn.linalg._svd import ThinBasis, ThinSVD, randomized_left, thin_svd
 
 __all__ = [
@@ -23,4 +28,5 @@ __all__ = [
     "squared_hinge",
     "standardize",
     "thin_svd",
+    "z_scores",
 ]

@@ -20,7 +20,13 @@ from sklearn.utils.sparsefuncs import (
     min_max_axis,
 )
 
-__all__ = ["Standardized", "column_moments", "standardize", "thin_product"]
+__all__ = [
+    "Standardized",
+    "column_moments",
+    "standardize",
+    "thin_product",
+    "z_scores",
+]
 
 _FAR = 300  # powers of two from which numbers are scaled before they are squared
 _FULL = 0.9  # share of entries from which a sparse column is as good as dense
@@ -186,9 +192,12 @@ class Standardized:
 
 
 def _written_down(
-    X: NDArray[Any], mean: NDArray[np.float64], inverse: NDArray[np.float64]
+    X: NDArray[Any],
+    mean: NDArray[np.float64],
+    inverse: NDArray[np.float64],
+    rows: Any = None,
 ) -> NDArray[Any]:
-    """``(X - mean) * inverse`` in the precision of `X`, with columns that sum to zero.
+    """``(X - mean) * inverse`` in the precision of `X`, with `rows` that sum to zero.
 
     A mean rounded to float32 is off by as much as the data are large, and so is one in
     float64 where it is huge beside the deviation: what is left of it in every row would
@@ -200,7 +209,9 @@ def _written_down(
         block = slice(start, start + step)
         Z[block] = (X[block] - mean) * inverse
     far = np.abs(mean) * inverse > _HUGE
-    Z[:, far] -= Z[:, far].mean(axis=0)
+    if far.any():
+        counted = slice(None) if rows is None else rows
+        Z[:, far] -= Z[counted][:, far].mean(axis=0)
     return Z
 
 
@@ -286,3 +297,44 @@ def standardize(
     std = np.where(constant, 0.0, np.where(std == 0, 1.0, std))
     matrix = Standardized(X, mean, std)
     return matrix, mean, np.where(constant, 1.0, std)
+
+
+def z_scores(X: Any, rows: Any = None, *, max_dense_bytes: int = 0) -> Any:
+    """Write down the standardised columns of a matrix (ddof 1).
+
+    Parameters
+    ----------
+    X : ndarray or CSR matrix of shape (m, d)
+        The data.
+    rows : ndarray of int, default=None
+        Rows whose mean and deviation count; None means all.
+    max_dense_bytes : int, default=0
+        Sparse input becomes dense up to this size in float64. Larger input is only
+        scaled, since centring would fill it.
+
+    Returns
+    -------
+    Z : ndarray or CSR matrix of shape (m, d)
+        Columns that are constant in `rows` are zero there, and not scaled.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from partlearn.linalg import z_scores
+    >>> z_scores(np.array([[1.0, 5.0], [3.0, 5.0]]))
+    array([[-0.70710678,  0.        ],
+           [ 0.70710678,  0.        ]])
+    """
+    if sp.issparse(X) and X.shape[0] * X.shape[1] * 8 <= max_dense_bytes:
+        X = X.toarray()
+    if X.dtype.kind != "f":
+        X = X.astype(np.float64)
+    part = X if rows is None else X[rows]
+    mean, std = column_moments(part)
+    inverse = 1.0 / np.where(std > 0, std, 1.0)
+    if sp.issparse(X):
+        scaled = sp.csr_array(X, copy=True)
+        inplace_column_scale(scaled, inverse.astype(X.dtype))
+        return scaled
+    # The round-off of a mean must not pass for a value.
+    return _written_down(X, np.where(std > 0, mean, part[0]), inverse, rows)

@@ -5,15 +5,29 @@ import sys
 
 import numpy as np
 import pytest
+from sklearn.datasets import make_blobs
 from sklearn.decomposition import PCA
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import partlearn
 from partlearn import Disambiguation, disambiguate
+from partlearn.candidates import make_candidates
 from partlearn.classification import IPAL, PLKNN, PLSVM
+from partlearn.datasets import load_wine_partial
+from partlearn.decomposition import CENDA
+from partlearn.linalg import z_scores
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+
+
+@pytest.fixture
+def blobs(global_random_seed):
+    """Well separated classes, two candidates each."""
+    X, y = make_blobs(
+        100, n_features=6, centers=4, cluster_std=1.0, random_state=global_random_seed
+    )
+    return X, make_candidates(y, 1, random_state=global_random_seed), y
 
 
 @pytest.mark.parametrize(
@@ -35,13 +49,62 @@ def test_finds_the_truth(blobs, method):
 
 def test_confidences_are_those_of_the_estimator(blobs):
     X, S, _ = blobs
-    Z = StandardScaler().fit_transform(X)
-    expected = IPAL(5).fit(Z, S).label_confidence_
+    expected = IPAL(5).fit(z_scores(X), S).label_confidence_
     np.testing.assert_allclose(disambiguate(X, S, IPAL(5)).label_confidence, expected)
     plain = disambiguate(X, S, PLKNN(), standardize=False).label_confidence
     np.testing.assert_allclose(plain, PLKNN().fit(X, S).label_confidence_)
     piped = disambiguate(X, S, make_pipeline(StandardScaler(), IPAL(5)))
     np.testing.assert_allclose(piped.label_confidence, expected)
+
+
+def test_a_pipeline_speaks_by_its_last_step_that_has_confidences(blobs):
+    X, S, _ = blobs
+    reducer = CENDA(2)
+    piped = disambiguate(X, S, make_pipeline(reducer, PLSVM(random_state=0)))
+    expected = disambiguate(X, S, reducer)
+    np.testing.assert_allclose(piped.label_confidence, expected.label_confidence)
+
+
+def test_agreement_by_hand():
+    result = disambiguate(
+        [[0.0], [0.1], [0.2], [1.0], [1.1]],
+        [{"a"}, {"a", "b", "c"}, {"a"}, {"b", "c"}, {"b"}],
+        method="plknn",
+    )
+    agreement = result.agreement(["a", "c", "a", "b", "b"])
+    assert agreement.n_ambiguous == 2
+    assert agreement.accuracy == 0.8
+    assert agreement.ambiguous_accuracy == 0.5
+    np.testing.assert_allclose(agreement.chance, (1 / 3 + 1 / 2) / 2)
+    certain = disambiguate([[0.0], [1.0]], ["a", "b"], method="plknn")
+    assert np.isnan(certain.agreement(["a", "b"]).chance)
+    with pytest.raises(ValueError, match="must hold 5 labels"):
+        result.agreement(["a"])
+
+
+def test_frame_keeps_the_index():
+    pandas = pytest.importorskip("pandas")
+    X = pandas.DataFrame({"x": [0.0, 0.1, 1.0]}, index=["r", "s", "t"])
+    frame = disambiguate(X, [{"x"}, {"x", "y"}, {"y"}], method="plknn").to_frame()
+    assert list(frame.index) == ["r", "s", "t"]
+    assert frame["runner_up"].isna().tolist() == [True, False, True]
+    assert frame.loc["s", "runner_up"] == "y"
+    assert frame["candidates"].tolist() == [["x"], ["x", "y"], ["y"]]
+    assert frame.loc["s", "label"] == "x"
+
+
+def test_the_runner_up_is_never_the_label():
+    X, S = np.eye(4), np.ones((4, 3), dtype=bool)
+    result = disambiguate(X, S, PLKNN(2))
+    assert all(a != b for a, b in zip(result.label, result.runner_up, strict=True))
+
+
+def test_wine_as_measured():
+    """The shares that the command line missed when it did not standardise."""
+    wine = load_wine_partial()
+    for method, share in (("sure", 0.97), ("pl-knn", 0.94)):
+        result = disambiguate(wine.data, wine.candidates, method=method)
+        assert result.agreement(wine.truth).accuracy > share
 
 
 def test_label_names():
@@ -70,8 +133,17 @@ def test_messages(blobs):
 def result_of(confidence, label):
     F = np.column_stack([confidence, 1 - np.asarray(confidence)])
     confidence = np.asarray(confidence)
-    classes = np.array([0, 1])
-    return Disambiguation(np.asarray(label), confidence, confidence, classes, F)
+    S = np.ones(F.shape, dtype=bool)
+    return Disambiguation(
+        label=np.asarray(label),
+        confidence=confidence,
+        margin=confidence,
+        classes=np.array([0, 1]),
+        label_confidence=F,
+        candidates=S,
+        index=np.arange(len(F)),
+        method="none",
+    )
 
 
 def test_calibration_by_hand():

@@ -1,0 +1,144 @@
+"""Every verb gives the same answer from Python and from the command line."""
+
+import csv
+import json
+
+import numpy as np
+import pytest
+
+import partlearn
+from partlearn._registry import DEFAULT_METHOD, build
+from partlearn.benchmark import load_plan, run_plan
+from partlearn.check import check
+from partlearn.cli.__main__ import main
+from partlearn.datasets import load_wine_partial, make_partial_classification
+from partlearn.io import read, write
+from partlearn.report import summarize, to_markdown
+
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+
+
+@pytest.fixture(scope="module")
+def wine(tmp_path_factory):
+    """Wine with one false label, as a file and as what the library reads from it."""
+    path = write(load_wine_partial(), tmp_path_factory.mktemp("wine") / "wine.csv")
+    return path, read(path)
+
+
+@pytest.fixture
+def run(capsys):
+    def call(*argv):
+        with pytest.raises(SystemExit) as end:
+            main([str(a) for a in argv])
+        assert not end.value.code
+        return capsys.readouterr().out
+
+    return call
+
+
+def table(path):
+    with path.open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+@pytest.mark.parametrize(
+    "method", [None, "sure", "pl-knn", "cenda", "crisp-selector", "pl-svm"]
+)
+def test_disambiguate(run, wine, tmp_path, method):
+    path, bunch = wine
+    out = tmp_path / "labels.csv"
+    chosen = [] if method is None else ["--method", method]
+    outcome = json.loads(run("disambiguate", path, *chosen, "--out", out, "--json"))
+    result = partlearn.disambiguate(
+        bunch.data, bunch.candidates, method=method or DEFAULT_METHOD
+    )
+    names = np.asarray(bunch.target_names)
+    rows = table(out)
+    assert [row["label"] for row in rows] == names[result.label].tolist()
+    given = [float(row["confidence"]) for row in rows]
+    np.testing.assert_allclose(given, result.confidence, atol=1e-6)
+    agreement = result.agreement(bunch.truth)
+    assert outcome["accuracy"] == agreement.accuracy
+    assert outcome["ambiguous_accuracy"] == agreement.ambiguous_accuracy
+    assert outcome["chance"] == agreement.chance
+
+
+@pytest.mark.parametrize(
+    ("command", "method"),
+    [("reduce", "crisp"), ("reduce", "cenda"), ("select", "saute")],
+)
+def test_reduce_and_select(run, wine, tmp_path, command, method):
+    path, bunch = wine
+    out = tmp_path / "out.csv"
+    run(command, path, "--method", method, "--out", out)
+    fitted = build(method, {}, seed=0).fit(bunch.data, bunch.candidates)
+    names = fitted.get_feature_names_out(bunch.feature_names)
+    rows = table(out)
+    given = np.array([[float(row[name]) for name in names] for row in rows])
+    np.testing.assert_array_equal(given, fitted.transform(bunch.data))
+
+
+def test_check(run, wine):
+    path, bunch = wine
+    report = check(
+        bunch.data,
+        bunch.candidates,
+        bunch.truth,
+        feature_names=bunch.feature_names,
+        target_names=bunch.target_names,
+    )
+    assert json.loads(run("check", path, "--json")) == json.loads(report.to_json())
+    assert run("check", path) == report.to_text() + "\n"
+
+
+PLAN = """[plan]
+name = "small"
+folds = 2
+[[data]]
+source = "sklearn:iris"
+r = 1
+[[reducers]]
+class = "CENDA"
+[[learners]]
+class = "PLKNN"
+"""
+
+
+def test_bench_and_report(run, tmp_path):
+    path = tmp_path / "small.toml"
+    path.write_text(PLAN)
+    run("bench", path, "--out", tmp_path / "command", "--json")
+    run_plan(load_plan(path), tmp_path / "python")
+    cells = [
+        [(row["id"], row["accuracy"]) for row in run_rows(tmp_path / folder)]
+        for folder in ("command", "python")
+    ]
+    assert len(cells[0]) == 2
+    assert cells[0] == cells[1]
+    page = tmp_path / "report.md"
+    run("report", tmp_path / "command", "--markdown", page)
+    assert page.read_text() == to_markdown(summarize(tmp_path / "command"))
+
+
+def run_rows(folder):
+    import pyarrow.parquet as pq
+
+    return sorted(
+        pq.read_table(folder / "results.parquet").to_pylist(), key=lambda r: r["id"]
+    )
+
+
+def test_data_make_and_convert(run, tmp_path):
+    made = tmp_path / "made.npz"
+    run("data", "make", made, "--samples", 30, "--seed", 3)
+    expected = make_partial_classification(30, random_state=3)
+    found = read(made)
+    np.testing.assert_array_equal(found.data, expected.data)
+    np.testing.assert_array_equal(found.candidates, expected.candidates)
+    run("data", "convert", made, tmp_path / "command.parquet")
+    write(found, tmp_path / "python.parquet")
+    ours, theirs = (read(tmp_path / f"{n}.parquet") for n in ("command", "python"))
+    np.testing.assert_array_equal(ours.data, theirs.data)
+    np.testing.assert_array_equal(ours.candidates, theirs.candidates)
+    facts = json.loads(run("data", "info", made, "--json"))
+    assert facts["n_samples"], facts["n_features"] == found.data.shape
