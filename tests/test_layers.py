@@ -16,7 +16,7 @@ LAYERS = [
     {"cli", "__main__"},
     {"report"},
     {"benchmark"},
-    {"check", "_disambiguate", "utils"},
+    {"check", "persistence", "_disambiguate", "utils"},
     {"decomposition", "feature_selection", "classification", "multilabel"},
     {"base"},
     {"model_selection", "metrics"},
@@ -41,7 +41,7 @@ PRIVATE_TODAY = {
 CYCLES_TODAY = ("partlearn.benchmark.", "partlearn.report.")
 RANK = {name: i for i, layer in enumerate(LAYERS) for name in layer}
 OPTIONAL = {
-    "typer", "rich", "skops", "matplotlib", "jinja2", "pyarrow", "pandas", "polars",
+    "typer", "rich", "matplotlib", "jinja2", "pyarrow", "pandas", "polars",
     "h5py", "arff", "pooch", "numba", "pynndescent", "dask", "distributed",
 }  # fmt: skip
 

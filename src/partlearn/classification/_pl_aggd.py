@@ -17,7 +17,7 @@ from sklearn.utils import check_random_state
 from partlearn._sklearn_compat import Interval, fit_context
 from partlearn.base import BaseScoreClassifier, initial_confidence
 from partlearn.candidates import uniform_confidence, validate_partial_data
-from partlearn.classification._ridge import make_ridge
+from partlearn.classification._ridge import Predictor, make_ridge
 from partlearn.graphs import (
     difference_grams,
     few_candidates,
@@ -122,6 +122,7 @@ class PLAGGD(BaseScoreClassifier):
     array(['a', 'b'], dtype='<U1')
     """
 
+    __state_types__ = (Predictor,)
     _parameter_constraints = {  # noqa: RUF012
         "n_neighbors": [Interval(Integral, 1, None, closed="left")],
         "lam": [Interval(Real, 0, None, closed="left")],

@@ -119,6 +119,7 @@ class PLECOC(BaseScoreClassifier):
     # A code draws a side for every class; libsvm stops within its tolerance, at a
     # point that depends on the order of the rows.
     _order_matters = ("rows", "classes")
+    __state_types__ = (Predictor,)
     _parameter_constraints = {  # noqa: RUF012
         "code_length": [
             Interval(Integral, 1, None, closed="left"),

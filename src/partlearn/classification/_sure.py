@@ -16,7 +16,7 @@ from sklearn.utils import check_random_state
 from partlearn._sklearn_compat import Interval, StrOptions, fit_context
 from partlearn.base import BaseScoreClassifier, initial_confidence
 from partlearn.candidates import uniform_confidence, validate_partial_data
-from partlearn.classification._ridge import Solution, make_ridge
+from partlearn.classification._ridge import Predictor, Solution, make_ridge
 from partlearn.simplex import project_simplex
 
 __all__ = ["SURE"]
@@ -110,6 +110,7 @@ class SURE(BaseScoreClassifier):
     array([1., 0.])
     """
 
+    __state_types__ = (Predictor,)
     _parameter_constraints = {  # noqa: RUF012
         "lam": [Interval(Real, 0, None, closed="left")],
         "beta": [Interval(Real, 0, None, closed="neither")],

@@ -1,4 +1,4 @@
-"""Build, fit, save and load the models of the command line."""
+"""Parameters, input and fitting of the methods of the command line."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -6,7 +6,6 @@ import json
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,29 +13,15 @@ import numpy as np
 from scipy import sparse
 
 from partlearn.cli._console import say
-from partlearn.io import atomic_write, format_of
+from partlearn.io import format_of
 
 __all__ = [
-    "Model",
     "fitting",
-    "load_model",
     "parse_amount",
     "parse_params",
     "raise_on_missing_values",
     "read_input",
-    "save_model",
 ]
-
-FORMAT = "partlearn-model/1"
-
-
-@dataclass(frozen=True)
-class Model:
-    """A fitted estimator and the names it was fitted on."""
-
-    estimator: Any
-    feature_names: list[str]
-    target_names: list[str]
 
 
 def parse_amount(text: str | None, option: str) -> int | float | str | None:
@@ -151,53 +136,3 @@ def raise_on_missing_values(
             path=path,
             advice="Fill them in, or leave these rows or columns out.",
         )
-
-
-def _skops() -> Any:
-    try:
-        import skops.io
-    except ImportError:
-        raise ImportError(
-            "Saved models need the extra: pip install 'partlearn[cli]'."
-        ) from None
-    return skops.io
-
-
-def save_model(model: Model, path: Path) -> None:
-    """Save with skops: a zip of JSON and arrays, no pickle."""
-    content = {
-        "format": FORMAT,
-        "estimator": model.estimator,
-        "feature_names": model.feature_names,
-        "target_names": model.target_names,
-    }
-    with atomic_write(path) as file:
-        _skops().dump(content, file)
-
-
-def load_model(path: Path) -> Model:
-    """Load a model; types that are not partlearn's own are refused."""
-    io = _skops()
-    if not path.is_file():
-        raise FileNotFoundError(f"{path}: no such model file")
-    content = None
-    try:
-        foreign = io.get_untrusted_types(file=path)
-        ours = [name for name in foreign if name.startswith("partlearn.")]
-        if len(ours) == len(foreign):
-            content = io.load(path, trusted=ours)
-    except Exception as error:
-        raise ValueError(
-            f"{path.name} is not a saved model, or damaged: {error}"
-        ) from error
-    if len(ours) < len(foreign):
-        others = ", ".join(sorted(set(foreign) - set(ours)))
-        raise ValueError(f"{path.name} holds types that are not trusted: {others}")
-    keys = {"estimator", "feature_names", "target_names"}
-    if (
-        not isinstance(content, dict)
-        or content.get("format") != FORMAT
-        or not keys <= content.keys()
-    ):
-        raise ValueError(f"{path.name} is not a model saved by partlearn")
-    return Model(**{key: content[key] for key in keys})

@@ -22,7 +22,9 @@ Input = Annotated[
     Path, typer.Argument(help="CSV, TSV, Parquet, ARFF, .mat or .npz file.")
 ]
 Out = Annotated[Path, typer.Option(help="Table to write: .csv, .tsv or .parquet.")]
-Save = Annotated[Path | None, typer.Option(help="Save the fitted model (skops).")]
+Save = Annotated[
+    Path | None, typer.Option(help="Save the fitted model, under any name.")
+]
 Load = Annotated[
     Path | None, typer.Option(help="Apply a saved model; nothing is fitted.")
 ]
@@ -100,8 +102,8 @@ def _run(
     as_json: bool,
 ) -> None:
     from partlearn.cli._console import print_json
-    from partlearn.cli._models import Model, load_model, save_model
     from partlearn.io import TableWriter, is_table
+    from partlearn.persistence import Model, load_model, save_model
 
     default = {"projection": "crisp", "selector": "crisp-selector"}[kind]
     if load is not None and (save is not None or params or method != default):
@@ -110,6 +112,8 @@ def _run(
     with TableWriter(out) as writer:
         if load is not None:
             model = load_model(load)
+            if model.feature_names is None:
+                raise ValueError(f"{load.name} was saved without the names of columns")
             selects = hasattr(model.estimator, "get_support")
             if selects != (kind == "selector"):
                 command = "select" if selects else "reduce"
@@ -130,7 +134,7 @@ def _run(
     outcome = {
         "method": type(model.estimator).__name__,
         "rows": writer.n_rows,
-        "features_in": len(model.feature_names),
+        "features_in": len(model.feature_names or ()),
         "features_out": len(names),
         "features": names,
         "out": str(out),

@@ -9,7 +9,7 @@ from partlearn.io._errors import (
     DataLimitError,
     DownloadError,
 )
-from partlearn.io._limits import Limits
+from partlearn.io._limits import Budget, Limits
 from partlearn.io._optional import import_optional
 from partlearn.io._read import format_of, read
 from partlearn.io._write import write
@@ -17,6 +17,7 @@ from partlearn.io._write import write
 __all__ = [
     "BLOCK_ROWS",
     "AmbiguousDataError",
+    "Budget",
     "DataError",
     "DataFormatError",
     "DataLimitError",

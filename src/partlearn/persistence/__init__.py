@@ -1,0 +1,7 @@
+"""Model files that hold data and never run code."""
+
+# SPDX-License-Identifier: BSD-3-Clause
+
+from partlearn.persistence._model import Model, load_model, save_model
+
+__all__ = ["Model", "load_model", "save_model"]

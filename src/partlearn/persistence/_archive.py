@@ -1,0 +1,193 @@
+"""The zip file around a model: fixed names, sizes checked before they are read."""
+
+# SPDX-License-Identifier: BSD-3-Clause
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import stat
+import struct
+import zipfile
+import zlib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from partlearn.io import Budget, DataFormatError, DataLimitError, Limits
+
+__all__ = ["Archive", "open_archive", "write_archive"]
+
+STRUCTURE = "model.json"
+MAX_MEMBERS = 2**17
+# Python needs up to this many bytes for one byte of JSON (an empty object and its
+# place in a list).
+JSON_COST = 32
+_MEMBER = re.compile(r"arrays/(0|[1-9][0-9]{0,6})", re.ASCII)
+_CHUNK = 2**20
+_STAMP = (1980, 1, 1, 0, 0, 0)  # the same model gives the same file
+_DAMAGE = (
+    zipfile.BadZipFile,
+    zlib.error,
+    struct.error,
+    EOFError,
+    NotImplementedError,
+    RuntimeError,
+    OverflowError,
+    KeyError,
+    UnicodeError,
+    ValueError,
+)
+
+
+def write_archive(
+    file: BinaryIO, document: Any, arrays: Sequence[NDArray[Any]]
+) -> None:
+    """Write the structure and the arrays it refers to."""
+    text = json.dumps(document, allow_nan=False, separators=(",", ":"))
+    with zipfile.ZipFile(file, "w") as archive:
+        _write_member(archive, STRUCTURE, [text.encode("ascii")])
+        for i, array in enumerate(arrays):
+            fortran = array.flags.f_contiguous and not array.flags.c_contiguous
+            flat = (array.T if fortran else array).ravel()  # no copy if contiguous
+            flat = flat.astype(flat.dtype.newbyteorder("<"), copy=False)
+            step = max(1, _CHUNK // max(1, flat.itemsize))
+            blocks = (flat[k : k + step].tobytes() for k in range(0, flat.size, step))
+            _write_member(archive, f"arrays/{i}", blocks)
+
+
+def _write_member(archive: zipfile.ZipFile, name: str, blocks: Any) -> None:
+    info = zipfile.ZipInfo(name, _STAMP)
+    info.compress_type = zipfile.ZIP_DEFLATED
+    with archive.open(info, "w", force_zip64=True) as member:
+        for block in blocks:
+            member.write(block)
+
+
+class Archive:
+    """A model file whose members have been looked at, but not read."""
+
+    def __init__(self, archive: zipfile.ZipFile, budget: Budget) -> None:
+        self.budget = budget
+        self._archive = archive
+        self._arrays: dict[int, zipfile.ZipInfo] = {}
+        infos = archive.infolist()
+        if len(infos) > MAX_MEMBERS:
+            raise DataLimitError(
+                f"the file has {len(infos):,} members; at most {MAX_MEMBERS:,} are read"
+            )
+        names = [info.filename for info in infos]
+        if len(set(names)) < len(names):
+            raise DataFormatError("two members of the file have the same name")
+        if "schema.json" in names and STRUCTURE not in names:
+            raise DataFormatError(
+                "this is a skops file, which partlearn no longer reads because such "
+                "files can run code",
+                advice="Fit the model again and save it anew.",
+            )
+        if STRUCTURE not in names:
+            raise DataFormatError(f"not a model saved by partlearn: no {STRUCTURE}")
+        for info in infos:
+            self._look_at(info)
+
+    def _look_at(self, info: zipfile.ZipInfo) -> None:
+        name = info.filename
+        match = _MEMBER.fullmatch(name)
+        if name != STRUCTURE and match is None:
+            raise DataFormatError(f"a model file has no member {name[:60]!r}")
+        if info.flag_bits & 0x1:
+            raise DataFormatError(f"{name} is encrypted")
+        if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+            raise DataFormatError(f"{name} is compressed in a way that is not read")
+        self.budget.plausible(info.file_size, info.compress_size, name)
+        cost = JSON_COST if match is None else 1
+        self.budget.charge(cost * info.file_size, name)
+        if match is None:
+            self._structure = info
+        else:
+            self._arrays[int(match[1])] = info
+
+    def structure(self) -> Any:
+        """Parse the JSON; the same key twice, NaN and too deep nesting are refused."""
+        size = self._structure.file_size
+        with _reading(STRUCTURE), self._archive.open(self._structure) as member:
+            content = member.read(size + 1)
+        if len(content) != size:
+            raise DataFormatError(f"{STRUCTURE} is not as long as it declares")
+        try:
+            return json.loads(
+                content.decode("utf-8"),
+                object_pairs_hook=_unique,
+                parse_constant=_no_constant,
+            )
+        except RecursionError:
+            raise DataFormatError(f"{STRUCTURE} is nested too deeply") from None
+        except DataFormatError:
+            raise
+        except ValueError as error:
+            raise DataFormatError(f"{STRUCTURE} is no JSON: {error}") from None
+
+    def sizes(self) -> dict[int, int]:
+        """Declared bytes of each array."""
+        return {i: info.file_size for i, info in self._arrays.items()}
+
+    def array(self, i: int, dtype: np.dtype[Any], count: int) -> NDArray[Any]:
+        """Read one array, whose size has been compared with the declared one."""
+        info = self._arrays[i]
+        flat = np.zeros(count, dtype)
+        view = flat.view(np.uint8) if flat.nbytes else np.empty(0, np.uint8)
+        done = 0
+        with _reading(info.filename), self._archive.open(info) as member:
+            while block := member.read(_CHUNK):
+                view[done : done + len(block)] = np.frombuffer(block, np.uint8)
+                done += len(block)
+        if done != flat.nbytes:
+            raise DataFormatError(f"{info.filename} is shorter than it declares")
+        return flat
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise DataFormatError(f"an object of {STRUCTURE} has the same key twice")
+    return found
+
+
+def _no_constant(text: str) -> float:
+    raise DataFormatError(f"{STRUCTURE} holds {text}, which is no JSON")
+
+
+@contextmanager
+def _reading(what: str) -> Iterator[None]:
+    try:
+        yield
+    except DataFormatError:
+        raise
+    except _DAMAGE as error:
+        raise DataFormatError(f"{what} is damaged: {error}") from None
+
+
+@contextmanager
+def open_archive(path: Path, limits: Limits) -> Iterator[Archive]:
+    """Open a model file; only regular files are opened at all."""
+    try:
+        status = os.stat(path)
+    except FileNotFoundError:
+        raise FileNotFoundError(f"{path}: no such model file") from None
+    if not stat.S_ISREG(status.st_mode):
+        raise DataFormatError("not a file, so no model")
+    budget = Budget(limits, stored=status.st_size)
+    with path.open("rb") as file:
+        try:
+            archive = zipfile.ZipFile(file)
+        except (*_DAMAGE, OSError) as error:
+            raise DataFormatError(
+                f"not a model saved by partlearn, or damaged: {error}"
+            ) from None
+        with archive:
+            yield Archive(archive, budget)

@@ -1,0 +1,209 @@
+"""Save and load models."""
+
+# SPDX-License-Identifier: BSD-3-Clause
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import sklearn
+
+from partlearn._version import __version__
+from partlearn.io import DataError, DataFormatError, Limits, atomic_write
+from partlearn.persistence._archive import open_archive, write_archive
+from partlearn.persistence._classes import name_of
+from partlearn.persistence._decode import Decoder
+from partlearn.persistence._encode import Encoder
+
+__all__ = ["Model", "load_model", "save_model"]
+
+FORMAT = "partlearn-model/2"
+_KEYS = {"format", "versions", "feature_names", "target_names", "estimator"}
+
+
+@dataclass(frozen=True)
+class Model:
+    """A fitted estimator and the names it was fitted on.
+
+    Parameters
+    ----------
+    estimator : estimator
+        One of partlearn's, or a pipeline around it.
+    feature_names : sequence of str, default=None
+        Names of the columns that the estimator wants, in this order.
+    target_names : sequence of str, default=None
+        Names of the labels.
+
+    Examples
+    --------
+    >>> from partlearn.decomposition import CENDA
+    >>> from partlearn.persistence import Model
+    >>> Model(CENDA(), feature_names=["weight", "height"]).feature_names
+    ['weight', 'height']
+    """
+
+    estimator: Any
+    feature_names: Sequence[str] | None = None
+    target_names: Sequence[str] | None = None
+
+
+def save_model(model: Any, path: str | os.PathLike[str]) -> Path:
+    """Write a model to a file that holds data only.
+
+    Parameters
+    ----------
+    model : Model or estimator
+        An estimator of partlearn, fitted or not, alone or in a pipeline of the
+        scikit-learn classes that the user guide lists.
+    path : path-like
+        The file, of any name; it is replaced if it exists, and only once the new one
+        is complete.
+
+    Returns
+    -------
+    path : Path
+        The file that was written.
+
+    Raises
+    ------
+    ValueError
+        If the estimator holds something that such files do not: a function, an object
+        of another library, an estimator that is not on the list. The message names the
+        attribute.
+
+    See Also
+    --------
+    load_model : Read the file.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from partlearn.classification import PLKNN
+    >>> from partlearn.persistence import load_model, save_model
+    >>> X, y = [[0.0], [0.1], [1.0]], [[1, 1], [1, 0], [0, 1]]
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = save_model(PLKNN(1).fit(X, y), Path(folder) / "model.skops")
+    ...     print(load_model(file).estimator.predict([[0.1], [0.9]]))
+    [0 1]
+    """
+    if not isinstance(model, Model):
+        model = Model(model)
+    if name_of(type(model.estimator)) is None:
+        raise ValueError(
+            f"a {type(model.estimator).__name__} cannot be saved; models are "
+            "estimators of partlearn, alone or in a pipeline of scikit-learn"
+        )
+    encoder = Encoder()
+    tree = encoder.encode(model.estimator, type(model.estimator).__name__, object)
+    document = {
+        "format": FORMAT,
+        "versions": {"partlearn": __version__, "scikit-learn": sklearn.__version__},
+        "feature_names": _texts(model.feature_names),
+        "target_names": _texts(model.target_names),
+        "estimator": tree,
+    }
+    path = Path(path)
+    with atomic_write(path) as file:
+        write_archive(file, document, encoder.arrays)
+    return path
+
+
+def load_model(path: str | os.PathLike[str], *, limits: Limits | None = None) -> Model:
+    """Read a model that :func:`save_model` wrote.
+
+    The file is data: it can name only classes of a fixed list, its structure is checked
+    as a whole before anything is made of it, and nothing in it is called. A model of
+    another origin may still be wrong or slow; it cannot run code of its own.
+
+    Parameters
+    ----------
+    path : path-like
+        The file.
+    limits : Limits, default=None
+        What the file may ask of memory.
+
+    Returns
+    -------
+    model : Model
+        The estimator and the names it was fitted on.
+
+    Raises
+    ------
+    DataError
+        If the file is damaged, too large, of another version, or no model.
+
+    See Also
+    --------
+    save_model : Write the file.
+
+    Examples
+    --------
+    See :func:`save_model`.
+    """
+    path = Path(path)
+    try:
+        with open_archive(path, limits or Limits()) as archive:
+            document = archive.structure()
+            _check_document(document)
+            decoder = Decoder(archive.sizes(), archive.budget.limits)
+            decoder.check(document["estimator"])
+            _check_versions(document["versions"], decoder.foreign)
+            decoder.check_members()
+            return Model(
+                decoder.build(document["estimator"], archive.array),
+                document["feature_names"],
+                document["target_names"],
+            )
+    except DataError as error:
+        raise error.at(path) from None
+
+
+def _texts(names: Any) -> list[str] | None:
+    return None if names is None else [str(name) for name in names]
+
+
+def _check_document(document: Any) -> None:
+    if not isinstance(document, dict) or "format" not in document:
+        raise DataFormatError("not a model saved by partlearn")
+    if document["format"] != FORMAT:
+        found = str(document["format"])[:40]
+        raise DataFormatError(
+            f"the layout of the model is {found!r}, this version reads {FORMAT!r}",
+            advice="Fit the model again and save it anew.",
+        )
+    versions = document.get("versions")
+    if (
+        document.keys() != _KEYS
+        or not isinstance(versions, dict)
+        or versions.keys() != {"partlearn", "scikit-learn"}
+        or not all(isinstance(v, str) and len(v) < 100 for v in versions.values())
+    ):
+        raise DataFormatError("the description of the model is incomplete")
+    for key in ("feature_names", "target_names"):
+        names = document[key]
+        if names is not None and not (
+            isinstance(names, list) and all(isinstance(n, str) for n in names)
+        ):
+            raise DataFormatError(f"{key} is no list of text")
+    estimator = document["estimator"]
+    if not isinstance(estimator, dict) or estimator.keys() != {"object"}:
+        raise DataFormatError("the file holds no estimator")
+
+
+def _check_versions(versions: dict[str, str], foreign: bool) -> None:
+    """Refuse what another version wrote; attributes change with minor versions."""
+    here = {"partlearn": __version__}
+    if foreign:
+        here["scikit-learn"] = sklearn.__version__
+    for package, version in here.items():
+        found = versions[package]
+        if found.split(".")[:2] != version.split(".")[:2]:
+            raise DataFormatError(
+                f"the model was saved with {package} {found}, and this is {version}",
+                advice=f"Fit it again, or install {package} {found}.",
+            )

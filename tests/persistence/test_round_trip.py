@@ -1,0 +1,242 @@
+"""Every public estimator, and pipelines around them, come back as they were."""
+
+import inspect
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from sklearn.compose import ColumnTransformer
+from sklearn.decomposition import PCA, TruncatedSVD
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.impute import SimpleImputer
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import FeatureUnion, make_pipeline
+from sklearn.preprocessing import (
+    FunctionTransformer,
+    MaxAbsScaler,
+    MinMaxScaler,
+    OneHotEncoder,
+    OrdinalEncoder,
+    RobustScaler,
+    StandardScaler,
+)
+from sklearn.svm import SVC
+
+from partlearn.classification import PLECOC, PLKNN, PLSVM
+from partlearn.decomposition import CENDA, CRISP
+from partlearn.persistence import Model, load_model, save_model
+from partlearn.utils import all_estimators
+
+PARTS = {"reducer": CENDA, "classifier": PLKNN}
+FEWER = {
+    "DRMFS": {"max_iter": 20},
+    "MIFS": {"max_iter": 5},
+    "PMLFP": {"max_iter": 2, "inner_iter": 5},
+    "PMLFSLA": {"n_init": 1, "max_iter": 20},
+    "PMLFSSO": {"max_iter": 20},
+    "PMLLC": {"max_iter": 2, "inner_iter": 5},
+}
+OUTPUTS = ("transform", "predict", "predict_proba", "decision_function")
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+
+def data(dtype=np.float64):
+    rng = np.random.default_rng(0)
+    truth = np.repeat(np.arange(3), 15)
+    X = rng.random((45, 6)) + truth[:, None] * np.array([1, 0, 1, 0, 0, 0])
+    S = np.eye(3, dtype=bool)[truth]
+    S[np.arange(45), (truth + rng.integers(1, 3, 45)) % 3] |= rng.random(45) < 0.4
+    return X.astype(dtype), S
+
+
+def assert_same(one, other):
+    """Compare values in depth: types, dtypes, layouts and bits."""
+    assert type(one) is type(other)
+    if isinstance(one, np.ndarray):
+        assert one.dtype == other.dtype
+        assert one.shape == other.shape
+        if one.dtype == object:
+            assert one.tolist() == other.tolist()
+        else:
+            assert one.tobytes() == other.tobytes()
+            assert other.flags.forc
+            if one.flags.forc:
+                assert one.flags.f_contiguous == other.flags.f_contiguous
+    elif sparse.issparse(one):
+        for part in ("data", "indices", "indptr"):
+            assert_same(getattr(one, part), getattr(other, part))
+    elif isinstance(one, dict):
+        assert list(one) == list(other)
+        for key in one:
+            assert_same(one[key], other[key])
+    elif isinstance(one, (list, tuple)):
+        assert len(one) == len(other)
+        for a, b in zip(one, other, strict=True):
+            assert_same(a, b)
+    elif hasattr(one, "__dict__") and not isinstance(one, type):
+        assert_same(vars(one), vars(other))
+    else:
+        assert one == other or (one != one and other != other)
+
+
+def assert_round_trip(estimator, X, path):
+    loaded = load_model(save_model(estimator, path)).estimator
+    assert_same(estimator, loaded)
+    for name in OUTPUTS:
+        if hasattr(estimator, name):
+            assert_same(getattr(estimator, name)(X), getattr(loaded, name)(X))
+
+
+def build(cls):
+    required = [
+        name
+        for name, p in inspect.signature(cls).parameters.items()
+        if p.default is inspect.Parameter.empty
+    ]
+    fewer = FEWER.get(cls.__name__, {})
+    return cls(**{name: PARTS[name]() for name in required}, **fewer)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("cls", [cls for _, cls in all_estimators()])
+def test_every_estimator(cls, dtype, tmp_path):
+    X, S = data(dtype)
+    assert_round_trip(build(cls).fit(X, S), X, tmp_path / "model")
+
+
+@pytest.mark.parametrize("cls", [cls for _, cls in all_estimators()])
+def test_every_estimator_before_fit(cls, tmp_path):
+    assert_same(
+        build(cls), load_model(save_model(build(cls), tmp_path / "m")).estimator
+    )
+
+
+@pytest.mark.parametrize("cls", [PLKNN, CRISP, PLSVM])
+def test_frames_and_sparse_features(cls, tmp_path):
+    X, S = data()
+    X = pd.DataFrame(X, columns=[f"größe {j}" for j in range(6)])
+    S = pd.DataFrame(S, columns=["cat", "dog", "Übel"])
+    assert_round_trip(cls().fit(X, S), X, tmp_path / "m")
+    X = sparse.csr_array(X.to_numpy())
+    assert_round_trip(cls().fit(X, S), X, tmp_path / "m")
+
+
+def test_a_table_of_all_kinds(tmp_path):
+    X, S = data()
+    rng = np.random.default_rng(1)
+    frame = pd.DataFrame(X, columns=list("abcdef"))
+    frame.loc[3, "a"] = np.nan
+    frame["kind"] = rng.choice(["x", "y", "z"], 45)
+    frame["size"] = rng.choice(["s", "m"], 45)
+    frame["note"] = rng.choice(["broken screen", "late parcel", "wrong parcel"], 45)
+    numbers = make_pipeline(
+        SimpleImputer(add_indicator=True), FeatureUnion([("s", StandardScaler())])
+    )
+    text = make_pipeline(TfidfVectorizer(), TruncatedSVD(2, random_state=0))
+    table = ColumnTransformer(
+        [
+            ("numbers", numbers, ["a", "b", "c"]),
+            ("scaled", make_pipeline(MinMaxScaler(), MaxAbsScaler()), slice(3, 5)),
+            ("robust", make_pipeline(RobustScaler(), PCA(1)), ["f", "e"]),
+            ("one-hot", OneHotEncoder(handle_unknown="ignore"), ["kind"]),
+            ("ordinal", OrdinalEncoder(), ["size"]),
+            ("text", text, "note"),
+        ],
+        sparse_threshold=0,
+    )
+    model = make_pipeline(table, PLKNN()).fit(frame, S)
+    assert_round_trip(model, frame, tmp_path / "m")
+
+
+def test_other_learners(tmp_path):
+    X, S = data()
+    assert_round_trip(
+        PLECOC(estimator=LogisticRegression()).fit(X, S), X, tmp_path / "m"
+    )
+
+
+def test_names_travel_with_the_model(tmp_path):
+    model = Model(CENDA(), feature_names=["a", "b"], target_names=("cat", "dog"))
+    loaded = load_model(save_model(model, str(tmp_path / "any.name")))
+    assert loaded.feature_names == ["a", "b"]
+    assert loaded.target_names == ["cat", "dog"]
+
+
+def test_the_same_model_gives_the_same_file(tmp_path):
+    X, S = data()
+    model = PLKNN().fit(X, S)
+    one, two = (save_model(model, tmp_path / name) for name in "ab")
+    assert one.read_bytes() == two.read_bytes()
+
+
+def test_an_array_that_is_used_twice_is_stored_once(tmp_path):
+    model = CENDA()
+    model.one_ = model.two_ = np.arange(3.0)
+    loaded = load_model(save_model(model, tmp_path / "m")).estimator
+    assert loaded.one_ is loaded.two_
+
+
+def test_values_of_every_kind(tmp_path):
+    model = CENDA()
+    model.values_ = [
+        None, True, 3, -1.5, float("nan"), float("inf"), "\ud800", (1, (2,)), [],
+        {"a": 1, 2: (), None: "x", 1.5: 0, True: 1},
+        slice(None, 3), np.dtype("float32"), np.float32, float, np.float32(0.1),
+        np.int8(-3), np.str_("ü"), np.bool_(True), np.float64("nan"),
+        np.array(["a", "bcd"]), np.array("x"), np.array([], dtype="U1"),
+        np.zeros((0, 3)), np.array(3, dtype=np.uint64),
+        np.array([None, "a", 1.5, True], dtype=object),
+        np.array([["a"], ["b"]], dtype=object), np.array([True, False]),
+        np.asfortranarray(np.arange(6).reshape(2, 3)), np.arange(12)[::3],
+        np.arange(3, dtype=">i4"), sparse.csc_matrix(np.eye(2)),
+    ]  # fmt: skip
+    loaded = load_model(save_model(model, tmp_path / "m")).estimator
+    for one, other in zip(model.values_, loaded.values_, strict=True):
+        if isinstance(one, np.ndarray) and one.dtype.byteorder == ">":
+            one = one.astype("=i4")
+        assert_same(one, other)
+
+
+class Mine(CENDA):
+    pass
+
+
+def itself():
+    values = []
+    values.append(values)
+    return values
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        (len, "CENDA.x_ is a builtins.builtin_function_or_method"),
+        (FunctionTransformer(len), "FunctionTransformer"),
+        ([SVC()], r"CENDA.x_\[0\] is a sklearn.svm"),
+        (Mine(), "Mine"),
+        (np.array([len], dtype=object), "an element of CENDA.x_"),
+        (np.array([1j]), "array of complex128"),
+        (np.datetime64("2020-01-01"), "datetime64"),
+        ({(1, 2): 3}, "a key of CENDA.x_ is a builtins.tuple"),
+        (itself(), "nested too deeply, or holds itself"),
+        ({1, 2}, "builtins.set"),
+        (make_pipeline(CENDA(), memory="folder"), "cache on disk"),
+        (TfidfVectorizer(input="filename"), "opens files"),
+        (TfidfVectorizer(token_pattern="(a+)+$"), "token_pattern"),
+        (PLKNN(n_neighbors=-1), "n_neighbors"),
+    ],
+)
+def test_what_cannot_be_saved_is_named(value, message, tmp_path):
+    model = CENDA()
+    model.x_ = value
+    with pytest.raises(ValueError, match=message):
+        save_model(model, tmp_path / "m")
+    assert not list(tmp_path.iterdir())
+
+
+def test_only_estimators_are_models(tmp_path):
+    with pytest.raises(ValueError, match="a SVC cannot be saved"):
+        save_model(SVC(), tmp_path / "m")
+    with pytest.raises(FileNotFoundError, match="no such model file"):
+        load_model(tmp_path / "absent")
