@@ -1,46 +1,79 @@
-"""What a label is: candidate sets, their one validation gate, and confidences."""
+"""What a label is: candidate sets, evidence, their one gate, and confidences."""
 
 from importlib import import_module
 from typing import Any
 
+from partlearn.candidates._aggregate import (
+    VoteSummary,
+    aggregate_votes,
+    summarize_votes,
+)
 from partlearn.candidates._confidence import refine, uniform_confidence
 from partlearn.candidates._encode import CandidateBinarizer
+from partlearn.candidates._evidence import Evidence, concatenate
+from partlearn.candidates._fit_input import (
+    FLOATS,
+    check_informative,
+    check_two_classes,
+    one_label_each,
+    validate_evidence,
+    validate_partial_data,
+    validate_rows,
+)
 from partlearn.candidates._fitted import fitted_confidence, restrict_confidence
+from partlearn.candidates._forms import (
+    from_complementary,
+    from_hierarchy,
+    from_intervals,
+    from_weights,
+)
 from partlearn.candidates._generate import (
     cooccurring_candidates,
     flip_candidates,
     instance_candidates,
     make_candidates,
 )
+from partlearn.candidates._miss_rate import MissRate, estimate_miss_rate
 from partlearn.candidates._places import candidate_places
-from partlearn.candidates._validation import (
-    FLOATS,
-    check_candidates,
-    check_informative,
-    check_two_classes,
-    one_label_each,
-    parse_candidates,
-    validate_partial_data,
-    validate_rows,
-)
+from partlearn.candidates._read_votes import from_annotators, from_votes
+from partlearn.candidates._text import from_text, parse_candidates
+from partlearn.candidates._validation import check_candidates, check_evidence
+from partlearn.candidates._votes import Votes
 
 __all__ = [
     "FLOATS",
     "CandidateBinarizer",
+    "Evidence",
+    "MissRate",
+    "VoteSummary",
+    "Votes",
+    "aggregate_votes",
     "candidate_places",
     "check_candidates",
+    "check_evidence",
     "check_informative",
     "check_two_classes",
+    "concatenate",
     "cooccurring_candidates",
+    "estimate_miss_rate",
     "fitted_confidence",
     "flip_candidates",
+    "from_annotators",
+    "from_complementary",
+    "from_hierarchy",
+    "from_intervals",
+    "from_text",
+    "from_votes",
+    "from_weights",
     "instance_candidates",
     "make_candidates",
     "one_label_each",
     "parse_candidates",
     "refine",
     "restrict_confidence",
+    "summarize_votes",
     "uniform_confidence",
+    "validate_evidence",
     "validate_partial_data",
     "validate_rows",
 ]

@@ -9,7 +9,7 @@ boolean matrix of shape ``(n_samples, n_classes)``; no estimator checks labels a
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from itertools import chain
 from typing import Any, Literal
 
@@ -17,32 +17,20 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import DataConversionWarning
-from sklearn.utils.validation import check_is_fitted, validate_data
+
+from partlearn.candidates._evidence import Evidence
+from partlearn.candidates._messages import is_missing, some_rows
 
 __all__ = [
-    "FLOATS",
-    "canonical",
+    "Empty",
     "check_candidates",
-    "check_informative",
-    "check_two_classes",
-    "one_label_each",
-    "parse_candidates",
-    "validate_partial_data",
-    "validate_rows",
+    "check_evidence",
 ]
 
-FLOATS = (np.float64, np.float32)
 _SETS = (set, frozenset, list, tuple)
-_SHOWN = 5  # how many offending rows an error names
 
 Empty = Literal["error", "drop", "all", "keep"]
 _EMPTY = ("error", "drop", "all", "keep")
-
-
-def _some(rows: NDArray[np.intp] | Sequence[int]) -> str:
-    """Name the first few rows of a list of offending rows."""
-    shown = ", ".join(str(int(r)) for r in rows[:_SHOWN])
-    return shown if len(rows) <= _SHOWN else f"{shown}, ... ({len(rows)} rows in all)"
 
 
 def check_candidates(
@@ -64,7 +52,8 @@ def check_candidates(
           frame whose columns name the classes;
         * a sequence of sets, lists or tuples of labels. Lists of equal length that
           hold nothing but 0 and 1 are read as the rows of a binary matrix; use sets
-          where that is not meant.
+          where that is not meant;
+        * :class:`Evidence`, of which the labels that are possible at all are taken.
     classes : array-like of shape (n_classes,), default=None
         The classes and their order. By default the column names of a data frame,
         ``0 .. n_classes - 1`` for another matrix, and the sorted distinct labels
@@ -106,7 +95,7 @@ def check_candidates(
     if bare.size and empty == "error":
         raise ValueError(
             f"Every row needs at least one candidate label; rows without any: "
-            f"{_some(bare)}. Pass the labels through "
+            f"{some_rows(bare)}. Pass the labels through "
             'check_candidates(y, empty="drop") to leave these rows out, or '
             'empty="all" to treat them as unlabelled.'
         )
@@ -127,6 +116,8 @@ def _read(y: Any, classes: NDArray[Any] | None) -> tuple[NDArray[Any], NDArray[A
         )
     if classes is not None:
         _check_distinct(classes, "`classes`")
+    if isinstance(y, Evidence):
+        return _from_evidence(y, classes)
     if isinstance(y, (str, bytes, Mapping)) or not (
         isinstance(y, Iterable) or hasattr(y, "__array__")
     ):
@@ -179,7 +170,7 @@ def _as_sets(y: NDArray[Any] | list[Any]) -> list[Any] | None:
         bad = [i for i, ok in enumerate(collections) if not ok]
         raise ValueError(
             "Either every row of y is a set of labels or none is; rows that are not "
-            f"sets: {_some(bad)}."
+            f"sets: {some_rows(bad)}."
         )
     rows = [row.tolist() if isinstance(row, np.ndarray) else row for row in y]
     if any(isinstance(row, (set, frozenset)) for row in rows):
@@ -205,16 +196,16 @@ def _check_label_types(flat: list[Any], rows: NDArray[np.intp]) -> None:
     """Refuse what is no label, and labels that cannot be ordered with each other."""
     if _of_one_type(flat):
         return
-    missing = [r for v, r in zip(flat, rows, strict=True) if _is_missing(v)]
+    missing = [r for v, r in zip(flat, rows, strict=True) if is_missing(v)]
     if missing:
         raise ValueError(
-            f"A label is None or NaN in rows {_some(missing)}; leave unknown labels "
-            "out of the set."
+            f"A label is None or NaN in rows {some_rows(missing)}; leave unknown "
+            "labels out of the set."
         )
     nested = [r for v, r in zip(flat, rows, strict=True) if isinstance(v, _SETS)]
     if nested:
         raise ValueError(
-            f"A label is itself a set, list or tuple in rows {_some(nested)}; give "
+            f"A label is itself a set, list or tuple in rows {some_rows(nested)}; give "
             "each class one number or text."
         )
     text = np.fromiter((isinstance(v, str) for v in flat), bool, len(flat))
@@ -231,12 +222,6 @@ def _of_one_type(labels: Iterable[Any]) -> bool:
     """Whether labels are all text or all whole numbers: nothing can be amiss then."""
     kinds = set(map(type, labels))
     return len(kinds) == 1 and kinds <= {str, int, bool}
-
-
-def _is_missing(label: Any) -> bool:
-    """Whether a label is None, NaN or NaT, or pandas' NA, which compares to NA."""
-    same = label == label
-    return not (isinstance(same, (bool, np.bool_)) and same) or label is None
 
 
 def _from_sets(
@@ -267,12 +252,12 @@ def _from_labels(
         if not np.isfinite(labels).all():
             kind = "NaN" if np.isnan(labels).any() else "infinity"
             bad = np.flatnonzero(~np.isfinite(labels))
-            raise ValueError(f"Input y contains {kind} in rows {_some(bad)}.")
+            raise ValueError(f"Input y contains {kind} in rows {some_rows(bad)}.")
         if np.any(labels != np.trunc(labels)):
             bad = np.flatnonzero(labels != np.trunc(labels))
             raise ValueError(
                 "Unknown label type: continuous. Labels are classes, but rows "
-                f"{_some(bad)} hold fractions; bin the target first."
+                f"{some_rows(bad)} hold fractions; bin the target first."
             )
     elif labels.dtype == object:
         _check_label_types(list(labels), rows)
@@ -303,6 +288,16 @@ def _scatter(
     S = np.zeros((m, len(found)), dtype=bool)
     S[rows, codes] = True
     return found, S
+
+
+def _from_evidence(
+    labels: Evidence, classes: NDArray[Any] | None
+) -> tuple[NDArray[Any], NDArray[Any]]:
+    S = labels.candidates
+    if classes is None:
+        return labels.classes, S.copy()
+    rows, columns = np.nonzero(S)
+    return _scatter(labels.classes, columns, rows, len(S), classes)
 
 
 def _columns(q: int, classes: NDArray[Any] | None) -> NDArray[Any]:
@@ -394,177 +389,26 @@ def _from_sparse(
     return found, S
 
 
-def validate_partial_data(
-    estimator: Any, X: Any, y: Any, *, empty: Empty = "error", **check_params: Any
-) -> tuple[Any, NDArray[Any]]:
-    """Validate what `fit` receives and set ``classes_`` and ``n_features_in_``.
+def check_evidence(y: Any) -> Evidence:
+    """Turn labels in any accepted form into evidence; the gate for weights and votes.
 
     Parameters
     ----------
-    estimator : estimator instance
-        The estimator being fitted.
-    X : array-like or sparse matrix of shape (n_samples, n_features)
-        Passed on to scikit-learn's ``validate_data`` with `check_params`.
-    y : candidate labels in any form that :func:`check_candidates` reads
+    y : Evidence, or candidate labels in any form that :func:`check_candidates` reads
         The labels.
-    empty : {"error", "all", "keep"}, default="error"
-        What to do with rows without candidates; multi-label estimators keep them.
-    **check_params : dict
-        For ``validate_data``; float64 and float32 are kept unless `dtype` says more.
 
     Returns
     -------
-    X : ndarray or CSR matrix
-        Checked features.
-    S : ndarray of bool, shape (n_samples, n_classes)
-        Candidate matrix.
-    """
-    check_params = {"dtype": FLOATS, **check_params}
-    X = canonical(validate_data(estimator, X, **check_params))
-    estimator.classes_, S = check_candidates(y, empty=empty)
-    if S.shape[0] != X.shape[0]:
-        raise ValueError(
-            "Found input variables with inconsistent numbers of samples: X has "
-            f"{X.shape[0]} rows, y has {S.shape[0]}."
-        )
-    return X, S
-
-
-def check_two_classes(classes: NDArray[Any], name: str) -> None:
-    """Refuse labels that are all the same.
-
-    Parameters
-    ----------
-    classes : ndarray of shape (n_classes,)
-        The classes.
-    name : str
-        Name of the estimator, for the message.
-    """
-    if len(classes) < 2:
-        raise ValueError(
-            f"{name} needs at least two classes; y has 1 class "
-            f"({classes.tolist()[0]!r})."
-        )
-
-
-def check_informative(S: NDArray[Any], classes: NDArray[Any], name: str) -> None:
-    """Refuse candidate sets from which nothing can be learnt.
-
-    Parameters
-    ----------
-    S : ndarray of shape (n_samples, n_classes)
-        Candidates.
-    classes, name
-        As in :func:`check_two_classes`.
-    """
-    check_two_classes(classes, name)
-    if (S[0] == S).all():
-        raise ValueError(
-            "The candidate sets carry no information: all rows have the same "
-            "candidates."
-        )
-
-
-def validate_rows(estimator: Any, X: Any) -> Any:
-    """Check the rows that a fitted classifier is to predict.
-
-    Parameters
-    ----------
-    estimator : estimator
-        Fitted classifier.
-    X : array-like or sparse matrix of shape (n_samples, n_features)
-        Rows as the caller passed them.
-
-    Returns
-    -------
-    X : ndarray or CSR matrix
-        Rows in one order of memory, so that sums over arrays and frames round alike.
-    """
-    check_is_fitted(estimator)
-    options = {"accept_sparse": "csr", "dtype": FLOATS, "order": "C"}
-    return canonical(validate_data(estimator, X, reset=False, **options))
-
-
-def canonical(X: Any) -> Any:
-    """Add up entries that a sparse matrix holds twice; squares would not.
-
-    Parameters
-    ----------
-    X : ndarray or CSR matrix
-        Checked features.
-
-    Returns
-    -------
-    X : ndarray or CSR matrix
-        The same rows, copied only where something had to change.
-    """
-    if sp.issparse(X) and not X.has_canonical_format:
-        X = X.copy()
-        X.sum_duplicates()
-    return X
-
-
-def one_label_each(y: Any) -> bool:
-    """Whether `y` holds plain labels, one per row, rather than sets or a matrix.
-
-    Parameters
-    ----------
-    y : candidate labels
-        What :func:`check_candidates` has accepted; no iterator.
-
-    Returns
-    -------
-    plain : bool
-        True for 1-D labels and for a single column of them.
-    """
-    if not sp.issparse(y) and not isinstance(y, (list, tuple)):
-        y = np.asarray(y)
-    if getattr(y, "ndim", 1) == 2:
-        if y.shape[1] > 1:
-            return False
-        y = y.ravel()
-    return not isinstance(y[0], (set, frozenset, list, tuple, np.ndarray))
-
-
-def parse_candidates(texts: Iterable[str], *, sep: str = "|") -> list[frozenset[str]]:
-    """Read delimited label texts such as ``"cat|dog"``.
-
-    Text is never split unless this function (or the command line, which calls it) is
-    asked to: a label may well contain the delimiter.
-
-    Parameters
-    ----------
-    texts : iterable of str
-        One text per row; spaces around labels are dropped, an empty text is an empty
-        set.
-    sep : str, default="|"
-        The delimiter.
-
-    Returns
-    -------
-    sets : list of frozenset of str
-        One set per row.
+    labels : Evidence
+        Evidence as it is, or that of candidate sets: one inside, zero outside.
 
     Examples
     --------
-    >>> from partlearn.candidates import parse_candidates
-    >>> [sorted(s) for s in parse_candidates(["cat|dog", "dog", ""])]
-    [['cat', 'dog'], ['dog'], []]
+    >>> from partlearn.candidates import check_evidence
+    >>> check_evidence([{"cat", "dog"}, {"dog"}])
+    Evidence(2 rows, 2 classes, 1.5 candidates a row, equal weights)
     """
-    if not sep:
-        raise ValueError("`sep` must not be empty.")
-    known: dict[str, frozenset[str]] = {}  # few distinct texts, many rows
-    sets = []
-    for i, text in enumerate(texts):
-        found = known.get(text) if isinstance(text, str) else None
-        if found is None:
-            if not isinstance(text, str):
-                raise TypeError(
-                    f"Row {i} holds {text!r}, not text; give the labels as text, an "
-                    "empty text for an empty set."
-                )
-            found = known[text] = frozenset(
-                label for part in text.split(sep) if (label := part.strip())
-            )
-        sets.append(found)
-    return sets
+    if isinstance(y, Evidence):
+        return y
+    classes, S = check_candidates(y)
+    return Evidence(S, classes)

@@ -1,0 +1,201 @@
+"""Shrunk Dawid-Skene: what votes of annotators say, and how good each annotator is.
+
+The votes are grouped by (annotator, label); a group has one count per true label. So
+nothing larger than (votes x classes) is held, however many annotators there are.
+"""
+
+# SPDX-License-Identifier: BSD-3-Clause
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+__all__ = ["ROUNDS", "Confusions", "VoteTable", "dawid_skene"]
+
+ROUNDS = 30
+# Votes that a prior counts for: of one annotator, of an annotator's accuracy, of all.
+OWN, ACCURACY, COMMON = 5.0, 5.0, 10.0
+
+_TINY = 1e-12  # probability of what annotators that all agree never did
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class VoteTable:
+    """Votes as aligned arrays of codes.
+
+    Attributes
+    ----------
+    row, annotator, label : ndarray of int, shape (n_votes,)
+        Who gave which label to which row.
+    n_rows, n_annotators, n_classes : int
+        Sizes.
+    """
+
+    row: NDArray[np.intp]
+    annotator: NDArray[np.intp]
+    label: NDArray[np.intp]
+    n_rows: int
+    n_annotators: int
+    n_classes: int
+
+    @cached_property
+    def counts(self) -> Array:
+        """Number of votes for each label of each row, (n_rows, n_classes)."""
+        flat = self.row * self.n_classes + self.label
+        size = self.n_rows * self.n_classes
+        counts = np.bincount(flat, minlength=size).astype(np.float64)
+        return counts.reshape(self.n_rows, self.n_classes)
+
+    @cached_property
+    def _grouped(self) -> tuple[NDArray[np.intp], NDArray[np.intp], sp.csr_array]:
+        """Annotator and label of each group, and votes of rows in groups."""
+        code = self.annotator * self.n_classes + self.label
+        groups, group = np.unique(code, return_inverse=True)
+        ones = np.ones(len(code))
+        # Equal entries add up: an annotator may vote twice.
+        votes = sp.csr_array(
+            sp.coo_array((ones, (self.row, group)), (self.n_rows, len(groups)))
+        )
+        return groups // self.n_classes, groups % self.n_classes, votes
+
+    def shares(self) -> Array:
+        """Vote shares of each row; all labels alike where nobody voted."""
+        total = self.counts.sum(axis=1, keepdims=True)
+        voted = total > 0
+        return np.where(
+            voted, self.counts / np.where(voted, total, 1), 1 / self.n_classes
+        )
+
+    def confusions(self, F: Array) -> Confusions:
+        """Confusions of all annotators, if `F` are the beliefs in the labels."""
+        annotator, label, votes = self._grouped
+        return Confusions(self, annotator, label, np.asarray(votes.T @ F))
+
+    def evidence(self, F: Array) -> Array:
+        """Probability of each row's votes for every true label, scaled to maximum 1."""
+        probability = np.maximum(self.confusions(F).probability, _TINY)
+        log = np.asarray(self._grouped[2] @ np.log(probability))
+        log -= log.max(axis=1, keepdims=True)
+        likelihood: Array = np.exp(log)
+        return likelihood
+
+
+@dataclass(frozen=True)
+class Confusions:
+    """How often each annotator gave a label to rows of each true label.
+
+    Attributes
+    ----------
+    table : VoteTable
+        The votes.
+    annotator, label : ndarray of int, shape (n_groups,)
+        What the groups stand for; pairs that never occur have no group.
+    count : ndarray of shape (n_groups, n_classes)
+        Expected number of votes of a group, by true label.
+    """
+
+    table: VoteTable
+    annotator: NDArray[np.intp]
+    label: NDArray[np.intp]
+    count: Array
+
+    @cached_property
+    def _by_annotator(self) -> Array:
+        """Expected votes of each annotator by true label, (n_annotators, q)."""
+        total = np.zeros((self.table.n_annotators, self.table.n_classes))
+        np.add.at(total, self.annotator, self.count)
+        return total
+
+    @cached_property
+    def _right(self) -> Array:
+        """Expected number of right votes of each annotator."""
+        own = np.take_along_axis(self.count, self.label[:, None], axis=1)[:, 0]
+        n = self.table.n_annotators
+        right: Array = np.bincount(self.annotator, own, minlength=n).astype(np.float64)
+        return right
+
+    @cached_property
+    def common_accuracy(self) -> float:
+        """Share of right votes of all annotators together."""
+        total = self.count.sum()
+        return float(self._right.sum() / total) if total else 1.0
+
+    @cached_property
+    def accuracy(self) -> Array:
+        """Accuracy of each annotator, shrunk to the common one."""
+        n = np.bincount(self.table.annotator, minlength=self.table.n_annotators)
+        accuracy: Array = (self._right + ACCURACY * self.common_accuracy) / (
+            n + ACCURACY
+        )
+        return accuracy
+
+    @cached_property
+    def common(self) -> Array:
+        """Confusion of all annotators together, (true label, vote)."""
+        q = self.table.n_classes
+        G = np.zeros((q, q))
+        np.add.at(G.T, self.label, self.count)
+        prior = _one_coin(np.array([self.common_accuracy]), q)[0]
+        shrunk: Array = (G + COMMON * prior) / (G.sum(axis=1, keepdims=True) + COMMON)
+        return shrunk
+
+    @cached_property
+    def probability(self) -> Array:
+        """Probability of each group's vote, by true label, (n_groups, n_classes)."""
+        q = self.table.n_classes
+        acc = self.accuracy[self.annotator]
+        coin = np.repeat(((1 - acc) / max(q - 1, 1))[:, None], q, axis=1)
+        coin[np.arange(len(acc)), self.label] = acc
+        prior = 0.5 * self.common[:, self.label].T + 0.5 * coin
+        total = self._by_annotator[self.annotator]
+        shrunk: Array = (self.count + OWN * prior) / (total + OWN)
+        return shrunk
+
+    def of(self, annotator: int) -> Array:
+        """Confusion matrix of one annotator, (true label, vote); rows sum to one."""
+        q = self.table.n_classes
+        C = np.zeros((q, q))
+        mine = self.annotator == annotator
+        C[:, self.label[mine]] = self.count[mine].T
+        coin = _one_coin(self.accuracy[[annotator]], q)[0]
+        prior = 0.5 * self.common + 0.5 * coin
+        shrunk: Array = (C + OWN * prior) / (C.sum(axis=1, keepdims=True) + OWN)
+        return shrunk
+
+
+def _one_coin(accuracy: Array, q: int) -> Array:
+    """Confusions of annotators whose errors fall on all wrong labels alike."""
+    matrix = np.empty((len(accuracy), q, q))
+    matrix[:] = ((1 - accuracy) / max(q - 1, 1))[:, None, None]
+    matrix[:, np.arange(q), np.arange(q)] = accuracy[:, None]
+    return matrix
+
+
+def dawid_skene(table: VoteTable, max_iter: int = ROUNDS) -> Array:
+    """Beliefs in the labels from votes alone.
+
+    Parameters
+    ----------
+    table : VoteTable
+        The votes.
+    max_iter : int, default=30
+        Number of rounds.
+
+    Returns
+    -------
+    F : ndarray of shape (n_rows, n_classes)
+        Rows sum to one.
+    """
+    F = table.shares()
+    for _ in range(max_iter):
+        # No row may end without belief, even if nobody believes in its label any more.
+        F = table.evidence(F) * np.maximum(F.mean(axis=0), np.finfo(float).tiny)
+        F /= F.sum(axis=1, keepdims=True)
+    return F

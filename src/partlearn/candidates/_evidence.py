@@ -1,0 +1,494 @@
+"""Evidence: how much every label of a row speaks for what was observed of it.
+
+Candidate sets, weights, "not this one", coarse categories and votes of annotators are
+all read into one matrix ``L`` of shape ``(n_samples, n_classes)``. ``L[i, j]`` is
+proportional to the probability of what was observed for row ``i`` if its label were
+``j``; a candidate set is the case in which it is 0 or 1.
+"""
+
+# SPDX-License-Identifier: BSD-3-Clause
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from partlearn.candidates._confidence import uniform_confidence
+from partlearn.candidates._messages import some_rows
+
+__all__ = ["Evidence", "concatenate", "make_evidence"]
+
+_SHOWN = 6  # rows that a display lists
+
+EmptyRows = Literal["error", "drop", "all"]
+
+
+class Evidence:
+    """Labels with weights, one row per sample: what every evidence-aware `fit` takes.
+
+    Made by :func:`from_weights`, :func:`from_complementary`, :func:`from_hierarchy`,
+    :func:`from_text`, :func:`from_intervals` and, as :class:`Votes`, by
+    :func:`from_votes` and :func:`from_annotators`. Index it by rows as an array; the
+    tools of scikit-learn that split data do.
+
+    Parameters
+    ----------
+    weights : array-like of shape (n_samples, n_classes)
+        Evidence for every class, not negative, some in every row. Only the ratios
+        within a row count: every row is scaled to a maximum of one.
+    classes : array-like of shape (n_classes,)
+        The classes, in the order of the columns.
+    rows : array-like of int, default=None
+        Row of the caller's table that each row stands for; counts from 0 by default.
+
+    Attributes
+    ----------
+    classes : ndarray of shape (n_classes,)
+        The classes.
+    rows : ndarray of int, shape (n_samples,)
+        Rows of the caller's table. Where rows were left out, ``X[evidence.rows]`` are
+        the features that belong to the labels.
+
+    See Also
+    --------
+    check_evidence : Turns labels of any form into evidence.
+
+    Examples
+    --------
+    >>> from partlearn.candidates import from_weights
+    >>> labels = from_weights([[0.6, 0.3, 0.0], [0.0, 0.0, 2.0]], classes=list("abc"))
+    >>> labels
+    Evidence(2 rows, 3 classes, 1.5 candidates a row, weighted)
+    >>> labels.weights
+    array([[1. , 0.5, 0. ],
+           [0. , 0. , 1. ]])
+    >>> labels[[1]].candidates
+    array([[False, False,  True]])
+    """
+
+    def __init__(
+        self, weights: ArrayLike, classes: ArrayLike, *, rows: ArrayLike | None = None
+    ) -> None:
+        L = np.asarray(weights)
+        self.classes: NDArray[Any] = np.asarray(classes)
+        if L.ndim != 2 or self.classes.shape != (L.shape[1],):
+            raise ValueError(
+                "Evidence needs a matrix with one column per class; got shape "
+                f"{L.shape} and {self.classes.size} classes."
+            )
+        self._weights = _scaled(L, self.classes)
+        self.rows: NDArray[np.intp] = (
+            np.arange(len(L)) if rows is None else np.asarray(rows, dtype=np.intp)
+        )
+
+    # What estimators read -----------------------------------------------------------
+
+    @property
+    def weights(self) -> NDArray[Any]:
+        """Evidence of shape (n_samples, n_classes), row maxima one.
+
+        Boolean where all candidates of every row weigh alike: then it is the candidate
+        matrix, and methods do exactly what they do with sets.
+        """
+        return self._weights
+
+    @property
+    def candidates(self) -> NDArray[np.bool_]:
+        """Labels that are possible at all, a boolean matrix like `weights`."""
+        return self.weights > 0
+
+    @property
+    def weighted(self) -> bool:
+        """Whether there is more to the evidence than which labels are possible."""
+        return self.weights.dtype != bool
+
+    def confidence(self, dtype: Any = np.float64) -> NDArray[np.floating[Any]]:
+        """Belief in every label before any feature was seen; rows sum to one.
+
+        Parameters
+        ----------
+        dtype : dtype, default=float64
+            Type of the result.
+
+        Returns
+        -------
+        F : ndarray of shape (n_samples, n_classes)
+            `weights` divided by their row sums.
+        """
+        return uniform_confidence(self.weights, dtype)
+
+    def first_confidence(self, dtype: Any = np.float64) -> NDArray[np.floating[Any]]:
+        """Start of a method that believes in nothing but `candidates`.
+
+        Parameters
+        ----------
+        dtype : dtype, default=float64
+            Type of the result.
+
+        Returns
+        -------
+        F : ndarray of shape (n_samples, n_classes)
+            Zero outside `candidates`, rows sum to one.
+        """
+        return self.confidence(dtype)
+
+    def updated(self, F: NDArray[Any]) -> NDArray[Any]:
+        """Evidence after a round that ended with confidences `F`.
+
+        Parameters
+        ----------
+        F : ndarray of shape (n_samples, n_classes)
+            Current confidences.
+
+        Returns
+        -------
+        L : ndarray of shape (n_samples, n_classes)
+            `weights`, which do not change; votes are weighed anew.
+        """
+        return self.weights
+
+    # What people do with it ---------------------------------------------------------
+
+    def with_prior(self, prior: ArrayLike) -> Evidence:
+        """Multiply the evidence by how common every class is.
+
+        Parameters
+        ----------
+        prior : array-like of shape (n_classes,)
+            Shares of the classes, in the order of `classes`; positive.
+
+        Returns
+        -------
+        evidence : Evidence
+            New evidence.
+
+        Examples
+        --------
+        >>> from partlearn.candidates import from_complementary
+        >>> labels = from_complementary(["a"], classes=["a", "b", "c"])
+        >>> labels.with_prior([0.2, 0.2, 0.6]).weights.round(2)
+        array([[0.  , 0.33, 1.  ]])
+        """
+        p = np.asarray(prior, dtype=np.float64)
+        if p.shape != self.classes.shape or not (np.isfinite(p) & (p > 0)).all():
+            raise ValueError(
+                f"`prior` must hold {len(self.classes)} positive numbers, one per "
+                f"class; got {p.tolist()}."
+            )
+        return Evidence(self.weights * p, self.classes, rows=self.rows)
+
+    def with_miss_rate(self, miss_rate: float) -> Evidence:
+        """Allow for sets that miss the true label.
+
+        Parameters
+        ----------
+        miss_rate : float
+            Share of rows whose set misses the truth, from an audit of some rows (see
+            :func:`estimate_miss_rate`); at least 0 and below 1.
+
+        Returns
+        -------
+        evidence : Evidence
+            With ``n`` candidates of ``q`` classes, ``1 - miss_rate`` is shared by the
+            candidates and ``miss_rate`` by the ``q - n`` other classes. The object
+            itself where the rate is 0.
+
+        Examples
+        --------
+        >>> from partlearn.candidates import check_evidence
+        >>> labels = check_evidence([{"a", "b"}, {"c"}, {"d"}]).with_miss_rate(0.2)
+        >>> labels.confidence().round(2)
+        array([[0.4 , 0.4 , 0.1 , 0.1 ],
+               [0.07, 0.07, 0.8 , 0.07],
+               [0.07, 0.07, 0.07, 0.8 ]])
+        """
+        if not 0 <= miss_rate < 1:
+            raise ValueError(
+                f"`miss_rate` must be at least 0 and below 1; got {miss_rate}."
+            )
+        if miss_rate == 0:
+            return self
+        S = self.candidates
+        outside = (~S).sum(axis=1, keepdims=True)
+        # A full set cannot miss the truth.
+        L = np.where(S, (1 - miss_rate) * self.confidence(), 0.0)
+        L += np.where(S, 0.0, miss_rate / np.maximum(outside, 1))
+        return Evidence(L, self.classes, rows=self.rows)
+
+    def with_classes(self, classes: ArrayLike) -> Self:
+        """Same evidence with other names for the classes, column by column.
+
+        Parameters
+        ----------
+        classes : array-like of shape (n_classes,)
+            New names.
+
+        Returns
+        -------
+        evidence : Evidence
+            Evidence of the same kind.
+        """
+        names = np.asarray(classes)
+        if names.shape != self.classes.shape:
+            raise ValueError(
+                f"There are {len(self.classes)} classes; got {names.size} names."
+            )
+        other = self._copy()
+        other.classes = names
+        return other
+
+    def counts(self) -> dict[Any, int]:
+        """Count the rows of which each class is a candidate.
+
+        Returns
+        -------
+        counts : dict
+            Class to number of rows.
+
+        Examples
+        --------
+        >>> from partlearn.candidates import from_text
+        >>> from_text(["cat|dog", "dog"]).counts()
+        {'cat': 1, 'dog': 2}
+        """
+        totals = self.candidates.sum(axis=0).tolist()
+        return dict(zip(self.classes.tolist(), totals, strict=True))
+
+    def to_frame(self) -> Any:
+        """Weights as a pandas data frame that :func:`from_weights` reads.
+
+        Returns
+        -------
+        frame : DataFrame
+            One column per class; the index are `rows`.
+        """
+        import pandas
+
+        return pandas.DataFrame(
+            np.asarray(self.weights, dtype=float),
+            columns=list(self.classes),
+            index=self.rows,
+        )
+
+    # What makes it an array of rows -------------------------------------------------
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of rows and of classes."""
+        return (len(self.rows), len(self.classes))
+
+    ndim = 2
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        return np.array(self.weights, dtype=dtype, copy=copy)
+
+    def __getitem__(self, key: Any) -> Self:
+        if isinstance(key, tuple):
+            if len(key) != 2 or key[1] not in (Ellipsis, slice(None)):
+                raise IndexError("Evidence is indexed by rows only.")
+            key = key[0]
+        places = np.atleast_1d(np.arange(len(self))[_row_key(key)])
+        return self._take(places)
+
+    def _joined(self, parts: Sequence[Any]) -> Evidence:
+        """Rows of all parts; their old numbers belong to different tables."""
+        return Evidence(np.concatenate([p.weights for p in parts]), self.classes)
+
+    def _take(self, places: NDArray[np.intp]) -> Self:
+        other = self._copy()
+        other._weights, other.rows = self._weights[places], self.rows[places]
+        return other
+
+    def _copy(self) -> Self:
+        other = object.__new__(type(self))
+        other.__dict__.update(self.__dict__)
+        return other
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, Evidence)
+            and type(other) is type(self)
+            and np.array_equal(self.classes, other.classes)
+            and self._same(other)
+        )
+
+    def _same(self, other: Any) -> bool:
+        return np.array_equal(self.weights, other.weights)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def _describe(self) -> str:
+        size = self.candidates.sum(axis=1).mean() if len(self) else 0
+        kind = "weighted" if self.weighted else "equal weights"
+        return f"{size:.3g} candidates a row, {kind}"
+
+    def __repr__(self) -> str:
+        m, q = self.shape
+        rows, classes = "row" + "s" * (m != 1), "class" + "es" * (q != 1)
+        return f"{type(self).__name__}({m} {rows}, {q} {classes}, {self._describe()})"
+
+    def _repr_html_(self) -> str:
+        head = (
+            f"<caption>{escape(repr(self))}</caption><thead><tr>"
+            '<th scope="col">row</th><th scope="col">labels</th></tr></thead>'
+        )
+        body = "".join(
+            f'<tr><th scope="row">{row}</th><td>{escape(text)}</td></tr>'
+            for row, text in zip(
+                self.rows[:_SHOWN].tolist(), self[:_SHOWN]._texts(), strict=True
+            )
+        )
+        more = len(self) - _SHOWN
+        tail = f'<tr><td colspan="2">{more} more rows</td></tr>' if more > 0 else ""
+        return f"<table>{head}<tbody>{body}{tail}</tbody></table>"
+
+    def _texts(self) -> list[str]:
+        """One line per row: its labels, and their shares where they differ."""
+        if not self.weighted:
+            return [
+                ", ".join(str(c) for c in self.classes[row]) for row in self.candidates
+            ]
+        return [
+            ", ".join(
+                f"{self.classes[j]} {row[j]:.2f}"
+                for j in np.argsort(-row, kind="stable")[:_SHOWN]
+                if row[j] > 0
+            )
+            for row in self.confidence()
+        ]
+
+
+def _row_key(key: Any) -> Any:
+    """Index of rows that NumPy understands, whatever the caller's container."""
+    if isinstance(key, (slice, int, np.integer)):
+        return key
+    key = np.asarray(key)
+    return key.astype(np.intp) if key.size == 0 else key
+
+
+def _scaled(L: NDArray[Any], classes: NDArray[Any]) -> NDArray[Any]:
+    """Rows with maximum one; boolean where every entry is then zero or one."""
+    if L.dtype == bool:
+        bare = np.flatnonzero(~L.any(axis=1))
+    else:
+        L = L.astype(np.float64)
+        wrong = np.argwhere(~(np.isfinite(L) & (L >= 0)))
+        if wrong.size:
+            i, j = wrong[0]
+            raise ValueError(
+                f"Weights must be finite and not negative; row {i} has "
+                f"{L[i, j].item()} for label {classes[j].item()!r} "
+                f"({len(wrong)} such entries)."
+            )
+        bare = np.flatnonzero(~(L > 0).any(axis=1))
+    if bare.size:
+        raise ValueError(
+            f"Every row needs some evidence; rows without any: {some_rows(bare)}."
+        )
+    if L.dtype != bool:
+        # Equal weights become exactly one, whatever they were.
+        L = L / L.max(axis=1, keepdims=True)
+        if ((L == 0) | (L == 1)).all():
+            L = L > 0
+    return L
+
+
+def make_evidence(
+    weights: NDArray[Any],
+    classes: NDArray[Any],
+    *,
+    empty: EmptyRows,
+    what: str = "weights",
+) -> Evidence:
+    """Evidence of a matrix, some of whose rows may say nothing.
+
+    Parameters
+    ----------
+    weights : ndarray of shape (n_samples, n_classes)
+        Evidence; rows of zeros are those without any.
+    classes : ndarray of shape (n_classes,)
+        The classes.
+    empty : {"error", "drop", "all"}
+        What to do with rows without any: raise, leave them out, or make every class
+        possible.
+    what : str, default="weights"
+        What these rows lack, for the error.
+
+    Returns
+    -------
+    evidence : Evidence
+        The evidence.
+    """
+    bare = np.asarray(~(weights > 0).any(axis=1))
+    rows = np.arange(len(weights))
+    if bare.any() and check_empty(empty) == "error":
+        raise ValueError(no_evidence(np.flatnonzero(bare), what))
+    if empty == "drop":
+        return Evidence(weights[~bare], classes, rows=rows[~bare])
+    weights = np.where(bare[:, None], np.ones((), weights.dtype), weights)
+    return Evidence(weights, classes)
+
+
+def check_empty(empty: str) -> str:
+    """Refuse what is no choice for rows without evidence."""
+    if empty not in ("error", "drop", "all"):
+        raise ValueError(f'`empty` must be "error", "drop" or "all"; got {empty!r}.')
+    return empty
+
+
+def no_evidence(rows: NDArray[np.intp], what: str) -> str:
+    """Error about rows without evidence, with the ways out."""
+    return (
+        f'Rows without {what}: {some_rows(rows)}. Pass empty="drop" to leave them '
+        '(the rest is then for X[labels.rows]) or empty="all" to treat them as '
+        "unlabelled."
+    )
+
+
+def concatenate(parts: Sequence[Evidence]) -> Evidence:
+    """Put evidence of several tables below each other.
+
+    Parameters
+    ----------
+    parts : sequence of Evidence
+        All of one kind, with the same classes in the same order. Annotators of votes
+        are matched by name.
+
+    Returns
+    -------
+    evidence : Evidence
+        Evidence of the kind of the parts.
+
+    Examples
+    --------
+    >>> from partlearn.candidates import concatenate, from_text
+    >>> concatenate([from_text(["a|b"]), from_text(["b|a", "a|b"])])
+    Evidence(3 rows, 2 classes, 2 candidates a row, equal weights)
+    """
+    parts = list(parts)
+    if not parts or not all(isinstance(part, Evidence) for part in parts):
+        raise TypeError("`parts` must be one or more Evidence objects.")
+    first = parts[0]
+    for k, part in enumerate(parts):
+        if type(part) is not type(first):
+            raise TypeError(
+                f"Part {k} is {type(part).__name__}, part 0 {type(first).__name__}; "
+                "parts must be of one kind."
+            )
+        if not np.array_equal(part.classes, first.classes):
+            odd = sorted(
+                set(part.classes.tolist()) ^ set(first.classes.tolist()), key=str
+            )
+            raise ValueError(
+                f"Parts 0 and {k} have different classes"
+                + (f": {odd[:10]} are not in both. " if odd else " or another order. ")
+                + "Pass the same `classes` when they are made."
+            )
+    return first._joined(parts)

@@ -1,0 +1,210 @@
+"""What estimators ask of the rows and labels they are given."""
+
+# SPDX-License-Identifier: BSD-3-Clause
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from partlearn.candidates._evidence import Evidence
+from partlearn.candidates._validation import Empty, check_candidates, check_evidence
+
+__all__ = [
+    "FLOATS",
+    "canonical",
+    "check_informative",
+    "check_two_classes",
+    "one_label_each",
+    "validate_evidence",
+    "validate_partial_data",
+    "validate_rows",
+]
+
+FLOATS = (np.float64, np.float32)
+
+
+def validate_evidence(
+    estimator: Any, X: Any, y: Any, **check_params: Any
+) -> tuple[Any, Evidence]:
+    """Validate what `fit` of a method receives that takes weights and votes.
+
+    Parameters
+    ----------
+    estimator : estimator instance
+        The estimator being fitted; ``classes_`` and ``n_features_in_`` are set.
+    X : array-like or sparse matrix of shape (n_samples, n_features)
+        Passed on to scikit-learn's ``validate_data`` with `check_params`.
+    y : Evidence, or candidate labels in any form that :func:`check_candidates` reads
+        The labels.
+    **check_params : dict
+        For ``validate_data``; float64 and float32 are kept unless `dtype` says more.
+
+    Returns
+    -------
+    X : ndarray or CSR matrix
+        Checked features.
+    labels : Evidence
+        Checked labels.
+    """
+    X = _validate_features(estimator, X, check_params)
+    labels = check_evidence(y)
+    estimator.classes_ = labels.classes
+    _same_length(X, labels)
+    return X, labels
+
+
+def validate_partial_data(
+    estimator: Any, X: Any, y: Any, *, empty: Empty = "error", **check_params: Any
+) -> tuple[Any, NDArray[Any]]:
+    """Validate what `fit` receives and set ``classes_`` and ``n_features_in_``.
+
+    For methods that know candidate sets only: labels with weights and votes are
+    refused, rather than quietly reduced to sets.
+
+    Parameters
+    ----------
+    estimator : estimator instance
+        The estimator being fitted.
+    X : array-like or sparse matrix of shape (n_samples, n_features)
+        Passed on to scikit-learn's ``validate_data`` with `check_params`.
+    y : candidate labels in any form that :func:`check_candidates` reads
+        The labels.
+    empty : {"error", "all", "keep"}, default="error"
+        What to do with rows without candidates; multi-label estimators keep them.
+    **check_params : dict
+        For ``validate_data``; float64 and float32 are kept unless `dtype` says more.
+
+    Returns
+    -------
+    X : ndarray or CSR matrix
+        Checked features.
+    S : ndarray of bool, shape (n_samples, n_classes)
+        Candidate matrix.
+    """
+    X = _validate_features(estimator, X, check_params)
+    if isinstance(y, Evidence) and y.weighted:
+        raise ValueError(
+            f"{type(estimator).__name__} knows candidate sets only, not weights or "
+            "votes. CRISPClassifier, CandidateClassifier, CRISP, KernelCRISP and "
+            "CRISPSelector use them everywhere, the other methods for partial labels "
+            "but PLECOC at their start; or pass `y.candidates` to learn from the sets "
+            "alone."
+        )
+    estimator.classes_, S = check_candidates(y, empty=empty)
+    _same_length(X, S)
+    return X, S
+
+
+def _validate_features(estimator: Any, X: Any, check_params: dict[str, Any]) -> Any:
+    return canonical(validate_data(estimator, X, **{"dtype": FLOATS, **check_params}))
+
+
+def _same_length(X: Any, labels: Any) -> None:
+    if labels.shape[0] != X.shape[0]:
+        raise ValueError(
+            "Found input variables with inconsistent numbers of samples: X has "
+            f"{X.shape[0]} rows, y has {labels.shape[0]}."
+        )
+
+
+def check_two_classes(classes: NDArray[Any], name: str) -> None:
+    """Refuse labels that are all the same.
+
+    Parameters
+    ----------
+    classes : ndarray of shape (n_classes,)
+        The classes.
+    name : str
+        Name of the estimator, for the message.
+    """
+    if len(classes) < 2:
+        raise ValueError(
+            f"{name} needs at least two classes; y has 1 class "
+            f"({classes.tolist()[0]!r})."
+        )
+
+
+def check_informative(S: NDArray[Any], classes: NDArray[Any], name: str) -> None:
+    """Refuse candidate sets from which nothing can be learnt.
+
+    Parameters
+    ----------
+    S : ndarray of shape (n_samples, n_classes)
+        Candidates.
+    classes, name
+        As in :func:`check_two_classes`.
+    """
+    check_two_classes(classes, name)
+    if (S[0] == S).all():
+        raise ValueError(
+            "The candidate sets carry no information: all rows have the same "
+            "candidates."
+        )
+
+
+def validate_rows(estimator: Any, X: Any) -> Any:
+    """Check the rows that a fitted classifier is to predict.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Fitted classifier.
+    X : array-like or sparse matrix of shape (n_samples, n_features)
+        Rows as the caller passed them.
+
+    Returns
+    -------
+    X : ndarray or CSR matrix
+        Rows in one order of memory, so that sums over arrays and frames round alike.
+    """
+    check_is_fitted(estimator)
+    options = {"accept_sparse": "csr", "dtype": FLOATS, "order": "C"}
+    return canonical(validate_data(estimator, X, reset=False, **options))
+
+
+def canonical(X: Any) -> Any:
+    """Add up entries that a sparse matrix holds twice; squares would not.
+
+    Parameters
+    ----------
+    X : ndarray or CSR matrix
+        Checked features.
+
+    Returns
+    -------
+    X : ndarray or CSR matrix
+        The same rows, copied only where something had to change.
+    """
+    if sp.issparse(X) and not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
+    return X
+
+
+def one_label_each(y: Any) -> bool:
+    """Whether `y` holds plain labels, one per row, rather than sets or a matrix.
+
+    Parameters
+    ----------
+    y : candidate labels
+        What :func:`check_candidates` has accepted; no iterator.
+
+    Returns
+    -------
+    plain : bool
+        True for 1-D labels and for a single column of them.
+    """
+    if isinstance(y, Evidence):
+        return False
+    if not sp.issparse(y) and not isinstance(y, (list, tuple)):
+        y = np.asarray(y)
+    if getattr(y, "ndim", 1) == 2:
+        if y.shape[1] > 1:
+            return False
+        y = y.ravel()
+    return not isinstance(y[0], (set, frozenset, list, tuple, np.ndarray))

@@ -1,0 +1,268 @@
+"""Readers of votes: a long table, or one column per annotator."""
+
+# SPDX-License-Identifier: BSD-3-Clause
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from partlearn.candidates._dawid_skene import VoteTable
+from partlearn.candidates._evidence import EmptyRows, check_empty, no_evidence
+from partlearn.candidates._messages import did_you_mean, is_missing, some_rows
+from partlearn.candidates._votes import Votes
+
+__all__ = ["from_annotators", "from_votes"]
+
+
+def _plain(values: Any, what: str) -> list[Any]:
+    """One column as a list of Python values."""
+    if isinstance(values, (str, bytes)) or not (
+        isinstance(values, Iterable) or hasattr(values, "__array__")
+    ):
+        raise TypeError(f"`{what}` must be a column; got {type(values).__name__}.")
+    if isinstance(values, (list, tuple)):
+        return list(values)
+    array = np.asarray(values)
+    if array.ndim != 1:
+        raise ValueError(f"`{what}` must be one column; got shape {array.shape}.")
+    column: list[Any] = array.tolist()
+    return column
+
+
+def _is_empty(value: Any) -> bool:
+    return is_missing(value) or (isinstance(value, str) and not value.strip())
+
+
+def _codes(
+    values: list[Any], known: ArrayLike | None, complain: Any
+) -> tuple[NDArray[Any], NDArray[np.intp]]:
+    """Distinct names, sorted or in the order given, and the place of every value."""
+    if known is None:
+        kinds = {isinstance(v, str) for v in values}
+        if len(kinds) > 1:
+            k = next(i for i, v in enumerate(values) if isinstance(v, str))
+            complain(k, "is text, others are numbers; convert them to one type.")
+        names, codes = np.unique(np.asarray(values), return_inverse=True)
+        return names, codes.astype(np.intp)
+    names = np.asarray(known)
+    place = {name: j for j, name in enumerate(names.tolist())}
+    if len(place) != len(names):
+        raise ValueError(f"Names must be distinct; got {names.tolist()}.")
+    for k, value in enumerate(values):
+        if value not in place:
+            complain(k, f"is not known. {did_you_mean(value, place)}")
+    return names, np.array([place[v] for v in values], dtype=np.intp)
+
+
+def from_votes(
+    rows: Any,
+    annotators: Any,
+    labels: Any,
+    *,
+    n_rows: int | None = None,
+    classes: ArrayLike | None = None,
+    index: ArrayLike | None = None,
+    empty: EmptyRows = "error",
+) -> Votes:
+    """Read a long table of votes: who gave which label to which row.
+
+    Parameters
+    ----------
+    rows : array-like of shape (n_votes,)
+        Row of `X` that was labelled: its number, counted from 0, or its name where
+        `index` is given. Not every annotator need see every row, and one may vote
+        twice.
+    annotators : array-like of shape (n_votes,)
+        Who voted: numbers or texts.
+    labels : array-like of shape (n_votes,)
+        The label given. Entries that are missing (None, NaN or empty) are no votes.
+    n_rows : int, default=None
+        Number of rows of `X`; one more than the largest row number by default.
+    classes : array-like of shape (n_classes,), default=None
+        The classes and their order; the sorted labels by default.
+    index : array-like of shape (n_rows,), default=None
+        Names of the rows of `X`, in their order, where `rows` holds names.
+    empty : {"error", "drop", "all"}, default="error"
+        What to do with rows nobody voted on: raise, leave them out (the features are
+        then ``X[votes.rows]``), or keep them as unlabelled.
+
+    Returns
+    -------
+    votes : Votes
+        For the `y` of any method that takes evidence.
+
+    See Also
+    --------
+    from_annotators : One column per annotator.
+    aggregate_votes : Labels from votes alone.
+
+    Examples
+    --------
+    >>> from partlearn.candidates import from_votes
+    >>> from_votes([0, 0, 1], ["ann", "bob", "ann"], ["cat", "dog", "dog"])
+    Votes(2 rows, 2 classes, 3 votes of 2 annotators)
+    >>> from_votes(["x7", "x9"], [0, 0], ["cat", "dog"], index=["x7", "x8", "x9"])
+    Traceback (most recent call last):
+        ...
+    ValueError: Rows without votes: 1. ...
+    """
+    columns = [
+        _plain(rows, "rows"),
+        _plain(annotators, "annotators"),
+        _plain(labels, "labels"),
+    ]
+    lengths = [len(column) for column in columns]
+    if len(set(lengths)) != 1:
+        raise ValueError(
+            "`rows`, `annotators` and `labels` must be aligned; they hold "
+            f"{lengths[0]}, {lengths[1]} and {lengths[2]} entries."
+        )
+    for column, what in zip(columns[:2], ("row", "annotator"), strict=True):
+        bad = [k for k, value in enumerate(column) if _is_empty(value)]
+        if bad:
+            raise ValueError(f"Entries {some_rows(bad)} of the votes have no {what}.")
+    row, n = _row_numbers(columns[0], n_rows, index)
+    given = [k for k, value in enumerate(columns[2]) if not _is_empty(value)]
+    who = [columns[1][k] for k in given]
+    what_label = [columns[2][k] for k in given]
+
+    def complain_annotator(k: int, why: str) -> None:
+        raise ValueError(f"Annotator {who[k]!r} (vote {given[k]}) {why}")
+
+    def complain_label(k: int, why: str) -> None:
+        raise ValueError(
+            f"Label {what_label[k]!r} of annotator {who[k]!r} "
+            f"(row {columns[0][given[k]]!r}) {why}"
+        )
+
+    if not given and classes is None:
+        raise ValueError("There is no vote, so there are no classes.")
+    names, annotator = _codes(who, None, complain_annotator)
+    found, label = _codes(what_label, classes, complain_label)
+    table = VoteTable(row[given], annotator, label, n, len(names), len(found))
+    return _finished(Votes(table, found, names), empty)
+
+
+def _row_numbers(
+    rows: list[Any], n_rows: int | None, index: ArrayLike | None
+) -> tuple[NDArray[np.intp], int]:
+    """Places of the rows voted on, and how many rows there are."""
+    if index is not None:
+        names = _plain(index, "index")
+        place = {name: i for i, name in enumerate(names)}
+        if len(place) != len(names):
+            raise ValueError("`index` names a row twice.")
+        for k, name in enumerate(rows):
+            if name not in place:
+                raise ValueError(
+                    f"Row {name!r} (vote {k}) is not in `index`. "
+                    f"{did_you_mean(name, place)}"
+                )
+        return np.array([place[name] for name in rows], dtype=np.intp), len(names)
+    for k, r in enumerate(rows):
+        whole = isinstance(r, (int, float)) and not isinstance(r, bool) and r == int(r)
+        if not whole or r < 0:
+            raise ValueError(
+                f"Vote {k} is for row {r!r}, which is no row number; rows are counted "
+                "from 0. Pass `index`, the names of the rows of X in their order, "
+                "where rows have names."
+            )
+    row = np.array(rows, dtype=np.intp)
+    n = int(row.max(initial=-1)) + 1 if n_rows is None else int(n_rows)
+    if (row >= n).any():
+        k = int(np.argmax(row >= n))
+        raise ValueError(f"Vote {k} is for row {row[k]}, but there are {n} rows.")
+    return row, n
+
+
+def _finished(votes: Votes, empty: EmptyRows) -> Votes:
+    """Apply the choice for rows nobody voted on."""
+    silent = ~votes.table.counts.any(axis=1)
+    if check_empty(empty) == "all" or not silent.any():
+        return votes
+    if empty == "error":
+        raise ValueError(no_evidence(np.flatnonzero(silent), "votes"))
+    return votes[~silent]
+
+
+def from_annotators(
+    frame: Any,
+    *,
+    classes: ArrayLike | None = None,
+    annotators: Sequence[Any] | None = None,
+    empty: EmptyRows = "error",
+) -> Votes:
+    """Read a table with one column per annotator.
+
+    Parameters
+    ----------
+    frame : data frame, mapping or array-like of shape (n_samples, n_annotators)
+        The labels. Missing values (None, NaN or empty text) are no votes.
+    classes : array-like of shape (n_classes,), default=None
+        The classes and their order; the sorted labels by default.
+    annotators : sequence, default=None
+        Columns to use, where the table has others besides; all by default.
+    empty : {"error", "drop", "all"}, default="error"
+        What to do with rows nobody voted on; see :func:`from_votes`.
+
+    Returns
+    -------
+    votes : Votes
+        For the `y` of any method that takes evidence.
+
+    Examples
+    --------
+    >>> from partlearn.candidates import from_annotators
+    >>> table = {"ann": ["cat", "dog", None], "bob": ["cat", None, "dog"]}
+    >>> from_annotators(table)
+    Votes(3 rows, 2 classes, 4 votes of 2 annotators)
+    >>> from_annotators(table, annotators=["ann", "bop"])
+    Traceback (most recent call last):
+        ...
+    ValueError: There is no column 'bop'. Did you mean 'bob'?
+    """
+    columns = _annotator_columns(frame)
+    names = list(columns) if annotators is None else list(annotators)
+    for name in names:
+        if name not in columns:
+            raise ValueError(
+                f"There is no column {name!r}. {did_you_mean(name, columns)}"
+            )
+    if not names:
+        raise ValueError("There is no column of an annotator.")
+    table = [_plain(columns[name], f"column {name}") for name in names]
+    m = len(table[0])
+    for name, column in zip(names, table, strict=True):
+        if len(column) != m:
+            raise ValueError(
+                f"Column {name!r} has {len(column)} rows, {names[0]!r} has {m}."
+            )
+    entries = [
+        (i, name, label)
+        for name, column in zip(names, table, strict=True)
+        for i, label in enumerate(column)
+        if not _is_empty(label)
+    ]
+    rows, who, labels = zip(*entries, strict=True) if entries else ((), (), ())
+    return from_votes(
+        list(rows), list(who), list(labels), n_rows=m, classes=classes, empty=empty
+    )
+
+
+def _annotator_columns(frame: Any) -> dict[Any, Any]:
+    """Columns by name; those of a plain table are numbered."""
+    if isinstance(frame, Mapping):
+        return dict(frame)
+    if hasattr(frame, "columns"):
+        return {name: frame[name] for name in frame.columns}
+    array = np.asarray(frame, dtype=object)
+    if array.ndim != 2:
+        raise ValueError(
+            "A table with one column per annotator is needed; got an array of "
+            f"{array.ndim} dimensions."
+        )
+    return {j: list(array[:, j]) for j in range(array.shape[1])}
