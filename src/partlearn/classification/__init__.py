@@ -1,5 +1,7 @@
 """Classifiers that learn from candidate labels."""
 
+from partlearn.classification._cc import CC
+from partlearn.classification._clpl import CLPL
 from partlearn.classification._coupled import CoupledClassifier
 from partlearn.classification._ipal import IPAL
 from partlearn.classification._pl_aggd import PLAGGD
@@ -7,15 +9,19 @@ from partlearn.classification._pl_ecoc import PLECOC
 from partlearn.classification._pl_knn import PLKNN
 from partlearn.classification._pl_svm import PLSVM
 from partlearn.classification._pl_svm_cv import PLSVMCV
+from partlearn.classification._proden import PRODEN
 from partlearn.classification._sure import SURE
 
 __all__ = [
+    "CC",
+    "CLPL",
     "IPAL",
     "PLAGGD",
     "PLECOC",
     "PLKNN",
     "PLSVM",
     "PLSVMCV",
+    "PRODEN",
     "SURE",
     "CoupledClassifier",
 ]

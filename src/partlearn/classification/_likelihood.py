@@ -1,0 +1,187 @@
+"""What CC, PRODEN and CLPL share: scores, standardisation, choice of the penalty."""
+
+# SPDX-License-Identifier: BSD-3-Clause
+
+from __future__ import annotations
+
+import warnings
+from numbers import Integral, Real
+from typing import Any, Self
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from scipy.special import softmax
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+
+from partlearn._sklearn_compat import Interval, StrOptions, fit_context
+from partlearn.base import BaseScoreClassifier, initial_confidence
+from partlearn.candidates import validate_partial_data
+from partlearn.classification._losses import candidate_loss, posterior, relative
+from partlearn.classification._score_models import Layers, fit_hidden_layer, forward
+from partlearn.linalg import Standardized, standardize
+
+__all__ = ["PENALTIES", "BaseLikelihoodClassifier"]
+
+PENALTIES = (1e-4, 1e-3, 1e-2, 1e-1)
+_FOLDS = 5
+
+
+class BaseLikelihoodClassifier(BaseScoreClassifier):
+    """Classifier whose scores minimise a loss under candidate labels.
+
+    A subclass writes ``_fit_linear(matrix, F)``, which returns weights, intercepts and
+    sets ``objective_`` and ``n_iter_``; one that offers a hidden layer also writes
+    ``_batch_loss``.
+    """
+
+    _parameter_constraints = {  # noqa: RUF012
+        "lam": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "tol": [Interval(Real, 0, None, closed="left")],
+    }
+
+    @fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any, confidence: Any = None) -> Self:
+        """Learn the scores.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Training rows.
+        y : candidate labels
+            1-D labels, a binary matrix of shape (n_samples, n_classes) or a sequence
+            of label sets; see :func:`partlearn.candidates.check_candidates`.
+        confidence : array-like of shape (n_samples, n_classes), default=None
+            Labelling confidences that weight the candidates, for example
+            ``label_confidence_`` of a reducer.
+
+        Returns
+        -------
+        self : estimator
+            The fitted classifier.
+        """
+        X, S = validate_partial_data(self, X, y, accept_sparse="csr")
+        X = X.astype(np.float64, copy=False)
+        F = initial_confidence(confidence, S)
+        self.lam_ = self._choose_penalty(X, F) if self.lam == "auto" else self.lam
+        layers = self._train(X, F, self.lam_)
+        self.coefs_, self.intercepts_ = layers.weights, layers.intercepts
+        self.label_confidence_ = self._final_confidence(X, F)
+        return self
+
+    @property
+    def coef_(self) -> NDArray[Any]:
+        """Weights of the features, (n_classes, n_features), of a linear model."""
+        if len(self.coefs_) > 1:
+            raise AttributeError("A model with a hidden layer has `coefs_`, no `coef_`")
+        return self.coefs_[0].T
+
+    @property
+    def intercept_(self) -> NDArray[Any]:
+        """Intercepts, (n_classes,), of a linear model."""
+        if len(self.coefs_) > 1:
+            raise AttributeError(
+                "A model with a hidden layer has `intercepts_`, no `intercept_`"
+            )
+        return self.intercepts_[0]
+
+    def _train(self, X: Any, F: NDArray[np.float64], lam: float) -> Layers:
+        """Fit on standardised rows; the result takes rows in their own units."""
+        matrix, mean, scale = standardize(X)
+        if getattr(self, "hidden_layer_size", None) is None:
+            W, b = self._fit_linear(matrix, F, lam)
+            layers = Layers([W], [b])
+        else:
+            layers = self._fit_hidden(X, mean, scale, F, lam)
+        first = layers.weights[0] / scale[:, None]
+        shifted = layers.intercepts[0] - mean @ first
+        return Layers([first, *layers.weights[1:]], [shifted, *layers.intercepts[1:]])
+
+    def _fit_linear(
+        self, matrix: Standardized, F: NDArray[np.float64], lam: float
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        raise NotImplementedError
+
+    def _fit_hidden(
+        self,
+        X: Any,
+        mean: NDArray[np.float64],
+        scale: NDArray[np.float64],
+        F: NDArray[np.float64],
+        lam: float,
+    ) -> Layers:
+        def rows(index: NDArray[np.intp]) -> NDArray[np.float64]:
+            block = X[index].toarray() if sp.issparse(X) else X[index]
+            return (block - mean) / scale
+
+        layers, self.objective_ = fit_hidden_layer(
+            rows,
+            self._batch_loss(F.copy()),
+            lambda G, index: candidate_loss(G, relative(F[index]))[0],
+            (*X.shape, self.hidden_layer_size, F.shape[1]),
+            lam,
+            max_iter=self.max_iter,
+            rng=check_random_state(self.random_state),
+        )
+        self.n_iter_ = len(self.objective_)
+        return layers
+
+    def _batch_loss(self, F: NDArray[np.float64]) -> Any:
+        raise NotImplementedError
+
+    def _final_confidence(self, X: Any, F: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Belief in the candidates after the fit."""
+        return posterior(self._raw_scores(X), F)
+
+    def _choose_penalty(self, X: Any, F: NDArray[np.float64]) -> float:
+        """Penalty under which held-out candidate sets are most likely."""
+        m = len(F)
+        fold = np.random.RandomState(0).permutation(m) % min(_FOLDS, m)
+        if fold.max() == 0:
+            return PENALTIES[-1]
+        losses = np.zeros(len(PENALTIES))
+        with warnings.catch_warnings():
+            # The fit on all rows, which follows, reports what there is to report.
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            for k in range(fold.max() + 1):
+                kept, held = np.flatnonzero(fold != k), np.flatnonzero(fold == k)
+                for i, lam in enumerate(PENALTIES):
+                    layers = self._train(X[kept], F[kept], lam)
+                    G = forward(X[held], layers)[-1]
+                    losses[i] += candidate_loss(G, relative(F[held]))[0] * len(held)
+        return PENALTIES[int(losses.argmin())]
+
+    def _raw_scores(self, X: Any) -> NDArray[Any]:
+        layers = Layers(
+            [W.astype(X.dtype, copy=False) for W in self.coefs_],
+            [b.astype(X.dtype, copy=False) for b in self.intercepts_],
+        )
+        return np.asarray(forward(X, layers)[-1])
+
+    def _scores(self, X: Any) -> NDArray[Any]:
+        return self._raw_scores(self._validate_predict(X))
+
+    def predict_proba(self, X: Any) -> NDArray[Any]:
+        """Probabilities of the classes: the softmax of the scores.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Rows to classify.
+
+        Returns
+        -------
+        P : ndarray of shape (n_samples, n_classes)
+            Rows sum to one, columns in the order of ``classes_``.
+        """
+        return softmax(self._scores(X), axis=1)
+
+    def _warn_unsettled(self) -> None:
+        warnings.warn(
+            f"The objective still changes after max_iter={self.max_iter} iterations; "
+            "raise `max_iter`, `tol` or `lam`.",
+            ConvergenceWarning,
+            stacklevel=4,
+        )

@@ -1,0 +1,218 @@
+"""Score models fitted by a loss of their scores: linear, or with one hidden layer.
+
+A loss maps scores ``G`` (m, q) to its mean over the rows and the gradient in ``G``; the
+models know nothing else about labels.
+"""
+
+# SPDX-License-Identifier: BSD-3-Clause
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import minimize
+
+from partlearn.linalg import Standardized
+
+__all__ = ["Layers", "fit_hidden_layer", "fit_linear", "forward"]
+
+Array = NDArray[np.float64]
+Loss = Callable[[Array], tuple[float, Array]]
+_STEP, _DECAY, _SQUARE_DECAY, _TINY = 1e-3, 0.9, 0.999, 1e-8  # Adam's usual constants
+_BATCH = 256
+_PATIENCE = 20  # epochs without a better held-out loss
+_HELD_OUT = 0.1  # share of the rows that decide when to stop
+
+
+class Layers(NamedTuple):
+    """Weights and intercepts of each layer: ``relu(X W1 + b1) W2 + b2``."""
+
+    weights: list[Array]
+    intercepts: list[Array]
+
+
+class LinearFit(NamedTuple):
+    """Weights (d, q), intercepts (q,), the value reached, steps, whether it settled."""
+
+    weights: Array
+    intercepts: Array
+    objective: float
+    n_iter: int
+    settled: bool
+
+
+def fit_linear(
+    X: Standardized,
+    loss: Loss,
+    start: tuple[Array, Array],
+    lam: float,
+    *,
+    max_iter: int,
+    tol: float,
+) -> LinearFit:
+    """Minimise ``loss(X W + b) + lam / 2 |W|^2`` by L-BFGS.
+
+    Parameters
+    ----------
+    X : Standardized
+        Training rows, (m, d).
+    loss : callable
+        Mean loss of the scores and its gradient.
+    start : tuple of ndarray of shape (d, q) and (q,)
+        Weights and intercepts to start from.
+    lam : float
+        Weight of the penalty; intercepts are free.
+    max_iter : int
+        Maximum number of steps.
+    tol : float
+        Stop when no entry of the gradient is larger.
+
+    Returns
+    -------
+    fit : LinearFit
+        Weights, intercepts and how it ended.
+    """
+    d, q = start[0].shape
+
+    def value_and_gradient(flat: Array) -> tuple[float, Array]:
+        W, b = flat[:-q].reshape(d, q), flat[-q:]
+        value, slope = loss(X @ W + b)
+        gradient = X.transposed_matmul(slope) + lam * W
+        value += lam / 2 * float(np.vdot(W, W))
+        return value, np.concatenate([gradient.ravel(), slope.sum(axis=0)])
+
+    result = minimize(
+        value_and_gradient,
+        np.concatenate([start[0].ravel(), start[1]]),
+        jac=True,
+        method="L-BFGS-B",
+        options={"maxiter": max_iter, "maxfun": 2 * max_iter, "gtol": tol, "ftol": 0},
+    )
+    # A line search that finds no descent has met the precision of the numbers.
+    settled = result.status in (0, 2)
+    W, b = result.x[:-q].reshape(d, q), result.x[-q:]
+    return LinearFit(W, b, float(result.fun), int(result.nit), settled)
+
+
+def forward(X: Any, layers: Layers) -> list[Array]:
+    """Output of each layer; the last one are the scores."""
+    outputs = []
+    for W, b in zip(layers.weights[:-1], layers.intercepts[:-1], strict=True):
+        X = np.maximum(X @ W + b, 0)
+        outputs.append(X)
+    outputs.append(X @ layers.weights[-1] + layers.intercepts[-1])
+    return outputs
+
+
+def gradients(
+    X: Array, layers: Layers, outputs: list[Array], slope: Array, lam: float
+) -> Layers:
+    """Gradient of the loss and the penalty in all weights, by back-propagation."""
+    inputs = [X, *outputs[:-1]]
+    weights, intercepts = [], []
+    for i in range(len(inputs) - 1, -1, -1):
+        weights.append(inputs[i].T @ slope + lam * layers.weights[i])
+        intercepts.append(slope.sum(axis=0))
+        if i:
+            slope = (slope @ layers.weights[i].T) * (inputs[i] > 0)
+    return Layers(weights[::-1], intercepts[::-1])
+
+
+def fit_hidden_layer(
+    rows: Callable[[NDArray[np.intp]], Array],
+    batch_loss: Callable[[Array, NDArray[np.intp]], tuple[float, Array]],
+    held_out_loss: Callable[[Array, NDArray[np.intp]], float],
+    shape: tuple[int, int, int, int],
+    lam: float,
+    *,
+    max_iter: int,
+    rng: np.random.RandomState,
+) -> tuple[Layers, Array]:
+    """Train ``relu(X W1 + b1) W2 + b2`` by Adam on mini-batches.
+
+    A tenth of the rows is held out; the epoch with the least loss on them is kept, and
+    training ends after 20 epochs without a better one.
+
+    Parameters
+    ----------
+    rows : callable
+        Dense standardised rows of given indices.
+    batch_loss : callable
+        Mean loss and its gradient from scores and the indices of their rows.
+    held_out_loss : callable
+        Mean loss that decides when to stop.
+    shape : tuple of int
+        Numbers of rows, features, hidden units and classes.
+    lam : float
+        Weight of the penalty.
+    max_iter : int
+        Maximum number of epochs.
+    rng : RandomState
+        Draws the start, the held-out rows and the batches.
+
+    Returns
+    -------
+    layers : Layers
+        Weights and intercepts of the best epoch.
+    trace : ndarray of shape (n_epochs,)
+        Held-out loss of each epoch.
+    """
+    m, d, width, q = shape
+    layers = Layers(
+        [
+            rng.normal(scale=np.sqrt(2 / d), size=(d, width)),
+            rng.normal(scale=np.sqrt(1 / width), size=(width, q)),
+        ],
+        [np.zeros(width), np.zeros(q)],
+    )
+    order = rng.permutation(m)
+    n_held = int(_HELD_OUT * m)
+    # With hardly any rows the training rows themselves decide.
+    held, kept = (order[:n_held], order[n_held:]) if n_held else (order, order)
+    held_rows = rows(held)
+    moments = [(np.zeros_like(p), np.zeros_like(p)) for p in _flat(layers)]
+    best, best_loss, waited, steps = _copy(layers), np.inf, 0, 0
+    trace = []
+    for _ in range(max_iter):
+        kept = rng.permutation(kept)
+        for start in range(0, len(kept), _BATCH):
+            batch = kept[start : start + _BATCH]
+            X = rows(batch)
+            outputs = forward(X, layers)
+            _, slope = batch_loss(outputs[-1], batch)
+            steps += 1
+            _adam(layers, gradients(X, layers, outputs, slope, lam), moments, steps)
+        trace.append(held_out_loss(forward(held_rows, layers)[-1], held))
+        if trace[-1] < best_loss:
+            best, best_loss, waited = _copy(layers), trace[-1], 0
+        else:
+            waited += 1
+            if waited == _PATIENCE:
+                break
+    return best, np.asarray(trace)
+
+
+def _flat(layers: Layers) -> list[Array]:
+    return [*layers.weights, *layers.intercepts]
+
+
+def _copy(layers: Layers) -> Layers:
+    return Layers(
+        [W.copy() for W in layers.weights], [b.copy() for b in layers.intercepts]
+    )
+
+
+def _adam(
+    layers: Layers, gradient: Layers, moments: list[tuple[Array, Array]], steps: int
+) -> None:
+    """One step of Adam, in place."""
+    rate = _STEP * np.sqrt(1 - _SQUARE_DECAY**steps) / (1 - _DECAY**steps)
+    for p, g, (mean, square) in zip(
+        _flat(layers), _flat(gradient), moments, strict=True
+    ):
+        mean += (1 - _DECAY) * (g - mean)
+        square += (1 - _SQUARE_DECAY) * (g * g - square)
+        p -= rate * mean / (np.sqrt(square) + _TINY)
