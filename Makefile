@@ -9,14 +9,19 @@ PY := $(VENV)/bin/python
 PIP := $(PY) -m pip --disable-pip-version-check -q
 JOBS ?= 2
 
-.PHONY: demo test lint types unit docs bench clean help
+.PHONY: demo test test-oldest test-oldest-quick test-next lint types unit docs \
+  bench dist changelog clean help
 
 help:
 	@echo "make demo    install and run the demonstration: a table and an HTML report"
 	@echo "make test    install and run lint, types and the whole test suite"
 	@echo "make docs    build the documentation (warnings are errors)"
 	@echo "make bench   print speed ratios of the hot paths"
-	@echo "make clean   remove the virtual environment and build products"
+	@echo "make test-oldest   run the test suite with the lowest versions allowed"
+	@echo "make test-next     run the test suite with pre-releases of what we depend on"
+	@echo "make dist          build wheel and sdist, and run the demonstration from the wheel"
+	@echo "make changelog     show the changelog of the next release"
+	@echo "make clean   remove the virtual environments and build products"
 
 $(PY):
 	@"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
@@ -49,6 +54,52 @@ unit: $(VENV)/.installed-test
 
 test: lint types unit
 
+# The lowest versions that pyproject.toml allows, in an environment of their own. The
+# quick form needs no extras: it imports everything that imports without them and runs
+# the tests of the maths and of a method of each kind. Old versions warn of what newer
+# ones around them deprecate: those warnings are for `make test` and `make test-next`.
+TESTS ?= tests
+QUICK := tests/test_layers.py tests/linalg tests/model_selection tests/utils \
+  tests/decomposition/test_cenda.py tests/classification/test_pl_knn.py \
+  $(addprefix src/partlearn/,candidates decomposition classification metrics)
+
+.venv-oldest-%/.installed: pyproject.toml
+	@echo "Installing the lowest versions allowed into $(@D) ..."
+	@rm -rf $(@D) && "$(PYTHON)" -m venv $(@D)
+	@$(@D)/bin/python tools/lowest_versions.py all > $(@D)/lowest.txt
+	@$(@D)/bin/python -m pip --disable-pip-version-check -q install -c $(@D)/lowest.txt \
+	  $(if $(filter core,$*),-e . pytest hypothesis,-e ".[$*]")
+	@touch $@
+
+test-oldest: .venv-oldest-test/.installed
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(<D)/bin/python -m pytest \
+	  -W ignore::DeprecationWarning -n $(JOBS) $(TESTS)
+
+test-oldest-quick: .venv-oldest-core/.installed
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(<D)/bin/python -m pytest -q \
+	  -W ignore::DeprecationWarning $(QUICK)
+
+test-next:
+	@rm -rf .venv-next && "$(PYTHON)" -m venv .venv-next
+	@.venv-next/bin/python -m pip --disable-pip-version-check -q install --pre -e ".[test]"
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 .venv-next/bin/python -m pytest \
+	  -n $(JOBS) $(TESTS)
+
+# The wheel is built from the sdist, and tried where nothing of the checkout is seen.
+dist:
+	@rm -rf dist .venv-dist && "$(PYTHON)" -m venv .venv-dist
+	@.venv-dist/bin/python -m pip --disable-pip-version-check -q install build
+	.venv-dist/bin/python -m build
+	@rm -rf .venv-dist && "$(PYTHON)" -m venv .venv-dist
+	@.venv-dist/bin/python -m pip --disable-pip-version-check -q install \
+	  "$$(ls dist/*.whl)[demo]"
+	cd .venv-dist && env -u PYTHONPATH ./bin/partlearn demo
+
+changelog: $(PY)
+	@$(PIP) install "towncrier>=24.8"
+	@$(PY) -m towncrier build --draft --version "$$($(PY) -c \
+	  'import re; print(re.search(r"\"(.+)\"", open("src/partlearn/_version.py").read().split("=")[1])[1])')"
+
 docs: $(VENV)/.installed-docs
 	rm -rf docs/generated
 	$(PY) -m sphinx -W --keep-going -b html docs docs/_build/html
@@ -57,4 +108,4 @@ bench: $(VENV)/.installed-test
 	$(PY) -m benchmarks
 
 clean:
-	rm -rf $(VENV) build dist docs/_build docs/auto_examples docs/generated
+	rm -rf $(VENV) .venv-* build dist docs/_build docs/auto_examples docs/generated
