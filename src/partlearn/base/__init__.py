@@ -14,6 +14,7 @@ from partlearn.base._classifier import (
     initial_confidence,
     recoded,
 )
+from partlearn.base._memory import MemoryEstimateMixin
 from partlearn.base._multilabel import (
     BaseMultilabelClassifier,
     drop_empty,
@@ -39,6 +40,7 @@ __all__ = [
     "BaseScoreClassifier",
     "BaseSelector",
     "Columns",
+    "MemoryEstimateMixin",
     "count_directions",
     "count_features",
     "drop_empty",

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import accuracy_score
 
+from partlearn.base._memory import MemoryEstimateMixin
 from partlearn.candidates import one_label_each, uniform_confidence, validate_rows
 
 __all__ = [
@@ -21,7 +22,7 @@ __all__ = [
 ]
 
 
-class BasePartialClassifier(ClassifierMixin, BaseEstimator):
+class BasePartialClassifier(MemoryEstimateMixin, ClassifierMixin, BaseEstimator):
     """Classifier that learns from candidate sets and predicts one label.
 
     A classifier sets ``classes_`` in `fit` and writes ``predict_proba``; where it has

@@ -21,6 +21,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from partlearn._sklearn_compat import Interval, RealNotInt, StrOptions
 from partlearn.base._auto import choose_dimension, most_directions
+from partlearn.base._memory import MemoryEstimateMixin
 from partlearn.candidates import FLOATS, check_informative, validate_partial_data
 from partlearn.linalg import Standardized, column_moments, fix_signs, standardize
 from partlearn.neighbors import self_neighbors
@@ -62,12 +63,20 @@ def count_directions(values: NDArray[np.float64], wanted: float | int | None) ->
     return min(int(np.argmax(reached)) + 1, usable) if wanted > 0 else usable
 
 
-class BaseReducer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class BaseReducer(
+    MemoryEstimateMixin,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+    BaseEstimator,
+):
     """Linear projection learnt from candidate labels.
 
     A reducer sets ``components_`` (n_components, n_features), ``mean_``, ``scale_``
     and ``label_confidence_`` in `fit`; everything else is here.
     """
+
+    def _square_side(self, n_samples: int, n_features: int) -> int:
+        return min(n_samples, n_features)
 
     def _check_fit(self, X: Any, y: Any) -> tuple[Any, NDArray[np.bool_]]:
         """Check what `fit` got; round-off would pass for signal where there is none."""

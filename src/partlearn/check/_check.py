@@ -12,6 +12,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils import check_array
 
+from partlearn._registry import PARTIAL_LABEL_ROLES, methods
 from partlearn.candidates import check_candidates
 from partlearn.check._features import feature_findings
 from partlearn.check._labels import (
@@ -24,7 +25,6 @@ from partlearn.check._report import DataReport, Finding
 
 __all__ = ["check"]
 
-_NEIGHBORS = 10
 _LARGE = 8 * 10**9
 
 
@@ -168,27 +168,12 @@ def _difficulty(facts: dict[str, Any]) -> str:
 
 
 def _memory(X: Any, q: int) -> dict[str, int]:
-    """Orders of magnitude of the peak memory: the arrays each method must hold."""
+    """Peak memory as each method states it for its default parameters."""
     m, d = X.shape
-    data = 12 * X.nnz if sp.issparse(X) else 8 * m * d
-    confidence = 2 * 8 * m * q
-    graph = 16 * m * _NEIGHBORS
-    gram = 2 * 8 * min(m, d) ** 2
-    kernel = 2 * 8 * m * m
-    base = data + confidence
     return {
-        "PLKNN": base + graph,
-        "IPAL": base + 2 * graph,
-        "PLSVM": base + 16 * q * d,
-        "PLECOC": base + 16 * m * int(np.ceil(10 * np.log2(max(2, q)))),
-        "CENDA": base + graph + gram,
-        "DELIN": base + graph + gram,
-        "PLDA": base + graph + gram,
-        "WPLDR": base + graph + gram,
-        "CRISP": base + graph + gram,
-        "SAUTE": base + graph + 64 * d,
-        "SURE (rbf kernel)": base + kernel,
-        "PLAGGD (rbf kernel)": base + kernel + graph,
+        name: method.cls().memory_estimate(m, d, q)
+        for name, method in methods(*PARTIAL_LABEL_ROLES).items()
+        if not method.required and hasattr(method.cls, "memory_estimate")
     }
 
 

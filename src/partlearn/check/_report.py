@@ -147,8 +147,9 @@ class DataReport:
             lines.append(f"  {finding.advice}")
         if not self.findings:
             lines.append("Nothing to complain about.")
-        lines += ["", "Rough peak memory per method:"]
-        lines += [f"  {name:<28} {_size(size)}" for name, size in self.memory.items()]
+        if self._memory_matters():
+            lines += ["", "Rough peak memory per method:"]
+            lines += [f"  {name:<28} {_size(n)}" for name, n in self.memory.items()]
         return "\n".join(lines)
 
     def to_html(self) -> str:
@@ -160,7 +161,10 @@ class DataReport:
             A page; everything that comes from the data is escaped.
         """
         facts = "\n".join(_row(_label(k), _show(v)) for k, v in self.facts.items())
-        memory = "\n".join(_row(k, _size(v)) for k, v in self.memory.items())
+        memory = ""
+        if self._memory_matters():
+            lines = "\n".join(_row(k, _size(v)) for k, v in self.memory.items())
+            memory = _MEMORY.format(memory=lines)
         findings = "\n".join(_item(f) for f in self.findings)
         if not findings:
             findings = "<li>Nothing to complain about.</li>"
@@ -170,6 +174,9 @@ class DataReport:
             facts=facts,
             memory=memory,
         )
+
+    def _memory_matters(self) -> bool:
+        return any(finding.code == "memory" for finding in self.findings)
 
     def __str__(self) -> str:
         return self.to_text()
@@ -254,11 +261,12 @@ border-bottom: 1px solid #ccc; }}
 <tbody>
 {facts}
 </tbody></table>
-<table><caption>Rough peak memory per method</caption>
+{memory}</main>
+</body>
+</html>
+"""
+_MEMORY = """<table><caption>Rough peak memory per method</caption>
 <tbody>
 {memory}
 </tbody></table>
-</main>
-</body>
-</html>
 """

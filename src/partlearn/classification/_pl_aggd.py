@@ -17,7 +17,7 @@ from sklearn.utils import check_random_state
 from partlearn._sklearn_compat import Interval, fit_context
 from partlearn.base import BaseScoreClassifier, initial_confidence
 from partlearn.candidates import uniform_confidence, validate_partial_data
-from partlearn.classification._ridge import Predictor, make_ridge
+from partlearn.classification._ridge import Predictor, make_ridge, ridge_side
 from partlearn.graphs import (
     difference_grams,
     few_candidates,
@@ -220,6 +220,9 @@ class PLAGGD(BaseScoreClassifier):
         self.sigma_ = ridge.sigma
         self.intercept_ = solution.intercept
         return self
+
+    def _square_side(self, n_samples: int, n_features: int) -> int:
+        return ridge_side(n_samples, n_features, n_landmarks=self.n_landmarks)
 
     def predict_proba(self, X: Any) -> NDArray[Any]:
         """Give each class the confidence nearest to its score.

@@ -249,6 +249,11 @@ class PLECOC(BaseScoreClassifier):
         self._machines = Predictor(X, sigma, duals.astype(X.dtype), offsets)
         return self._machines(X) if K is None else K @ duals + offsets
 
+    def _square_side(self, n_samples: int, n_features: int) -> int:
+        limit = self.memory_limit * 2**30
+        own = self.estimator is None and 8 * n_samples**2 <= limit
+        return n_samples if own else 0
+
     def _outputs(self, X: Any) -> NDArray[np.float64]:
         """Real outputs of the machines, one column each."""
         if not self.estimators_:

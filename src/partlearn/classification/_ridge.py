@@ -22,7 +22,14 @@ from sklearn.metrics.pairwise import euclidean_distances
 
 from partlearn.classification._memory import memory_error, too_large
 
-__all__ = ["Predictor", "Ridge", "Solution", "gaussian_kernel", "make_ridge"]
+__all__ = [
+    "Predictor",
+    "Ridge",
+    "Solution",
+    "gaussian_kernel",
+    "make_ridge",
+    "ridge_side",
+]
 
 _BLOCK = 1 << 22  # kernel entries computed at a time where few are needed
 
@@ -114,6 +121,15 @@ def make_ridge(
     if reason is not None:
         raise memory_error(m, X.dtype.itemsize, reason)
     return _Dual(X, beta, kernel, sigma)
+
+
+def ridge_side(
+    m: int, d: int, *, kernel: str = "rbf", n_landmarks: int | None = None
+) -> int:
+    """Rows of the matrix that :func:`make_ridge` factors for data of this size."""
+    if kernel == "linear":
+        return min(m, d)
+    return m if n_landmarks is None else min(m, n_landmarks)
 
 
 class _Dual:

@@ -16,7 +16,7 @@ from sklearn.utils import check_random_state
 from partlearn._sklearn_compat import Interval, StrOptions, fit_context
 from partlearn.base import BaseScoreClassifier, initial_confidence
 from partlearn.candidates import uniform_confidence, validate_partial_data
-from partlearn.classification._ridge import Predictor, Solution, make_ridge
+from partlearn.classification._ridge import Predictor, Solution, make_ridge, ridge_side
 from partlearn.simplex import project_simplex
 
 __all__ = ["SURE"]
@@ -212,6 +212,14 @@ class SURE(BaseScoreClassifier):
         if confidence is not None:
             return initial_confidence(confidence, S, dtype)
         return S.astype(dtype) if self.init == "raw" else uniform_confidence(S, dtype)
+
+    def _square_side(self, n_samples: int, n_features: int) -> int:
+        return ridge_side(
+            n_samples,
+            n_features,
+            kernel=self.kernel,
+            n_landmarks=self.n_landmarks,
+        )
 
     def predict_proba(self, X: Any) -> NDArray[Any]:
         """Give each class the confidence nearest to its score.
