@@ -8,11 +8,9 @@ from sklearn.metrics import (
     label_ranking_average_precision_score,
     label_ranking_loss,
 )
-from sklearn.svm import LinearSVC
 
 from partlearn.benchmark import published_scores
-from partlearn.benchmark._multilabel import _newton, _protocol, _svm
-from partlearn.benchmark._multilabel._newton import squared_hinge
+from partlearn.benchmark._multilabel import _protocol
 from partlearn.benchmark._multilabel._protocol import (
     draw_candidates,
     n_selected,
@@ -26,7 +24,6 @@ from partlearn.benchmark._multilabel._scores import (
     ranking_scores,
     tuned_thresholds,
 )
-from partlearn.benchmark._multilabel._svm import LinearSVM
 from partlearn.metrics import (
     average_precision,
     coverage,
@@ -103,50 +100,6 @@ def test_area_by_hand():
     assert area([1, 3, 2], [0.0, 2.0, 1.0]) == pytest.approx(1.0)
     assert area([1, 2, 5], [0.0, 1.0, 1.0]) == pytest.approx((0.5 + 3) / 4)
     assert area([100], [0.7]) == 0.7
-
-
-@pytest.mark.parametrize("C", [0.1, 10.0])
-def test_machines_are_those_of_liblinear(C):
-    rng = np.random.default_rng(0)
-    X = rng.random((80, 4))
-    Y = rng.normal(size=(80, 3)) + X[:, :3] > 0.6
-    W = squared_hinge(np.column_stack([X, np.ones(80)]), Y, C)
-    for j in range(3):
-        machine = LinearSVC(C=C, dual=False, tol=1e-8).fit(X, Y[:, j])
-        expected = np.append(machine.coef_[0], machine.intercept_)
-        np.testing.assert_allclose(W[:, j], expected, atol=1e-4)
-
-
-def test_machines_do_not_depend_on_blocks_of_rows(monkeypatch):
-    rng = np.random.default_rng(1)
-    X, Y = rng.random((50, 6)), rng.random((50, 4)) < 0.5
-    whole = squared_hinge(X, Y, 1.0)
-    monkeypatch.setattr(_newton, "_BLOCK", 100)
-    np.testing.assert_allclose(squared_hinge(X, Y, 1.0), whole, atol=1e-10)
-
-
-def test_machines_are_stationary_on_separable_rows():
-    X = np.array([[1.0, 0.0], [1.0, 1e6], [1.0, -1e6], [1.0, 3.0]])
-    Y = np.array([[1], [1], [0], [0]], dtype=bool)
-    w, y = squared_hinge(X, Y, 100.0), np.where(Y, 1.0, -1.0)
-    slack = np.maximum(1 - y * (X @ w), 0)
-    gradient = w - 2 * 100 * X.T @ (y * slack)
-    assert np.abs(gradient).max() < 1e-3
-
-
-@pytest.mark.parametrize("few", [0, 100])
-def test_svm_decides_constant_labels_and_keeps_held_out_scores(monkeypatch, few):
-    monkeypatch.setattr(_svm, "FEW_FEATURES", few)
-    rng = np.random.default_rng(0)
-    X = rng.random((60, 5)) * (rng.random((60, 5)) < 0.15)
-    Y = np.column_stack([X[:, 0] > 0, np.ones(60, bool), np.zeros(60, bool)])
-    model = LinearSVM(C=(1.0, 10.0), inner_folds=2, random_state=0).fit(X, Y)
-    assert model.C_ in (1.0, 10.0)
-    assert model.held_out_scores_.shape == Y.shape
-    predicted = model.predict(X)
-    assert predicted[:, 1].all()
-    assert not predicted[:, 2].any()
-    assert (predicted[:, 0] == Y[:, 0]).mean() > 0.9
 
 
 def test_scaling_sees_training_rows_only():

@@ -5,7 +5,15 @@ import importlib
 import pytest
 
 SELECTORS = ["DRMFS", "MIFS", "PMLFSLA", "PMLFSSO", "TRACE"]
-CLASSIFIERS = ["FPML", "MLKNN", "PMLFP", "PMLLC", "ParticleMAP", "ParticleVLS"]
+CLASSIFIERS = [
+    "FPML",
+    "LinearSVM",
+    "MLKNN",
+    "PMLFP",
+    "PMLLC",
+    "ParticleMAP",
+    "ParticleVLS",
+]
 
 
 @pytest.mark.parametrize("name", SELECTORS)

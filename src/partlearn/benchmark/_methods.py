@@ -26,7 +26,6 @@ KINDS: dict[str, tuple[Role, ...]] = {
     "ranker": ("multilabel selector", "multilabel learner", "selector"),
     "multilabel": ("multilabel learner",),
 }
-_SVM = "partlearn.benchmark._multilabel._svm:LinearSVM"
 
 
 @contextmanager
@@ -82,7 +81,7 @@ def find_class(name: str, kind: str) -> type:
     'CENDA'
     """
     with _in_plan():
-        return _registry.find(_SVM if name == "LinearSVM" else name, *KINDS[kind])
+        return _registry.find(name, *KINDS[kind])
 
 
 def build(
@@ -106,7 +105,6 @@ def build(
     estimator
         Not fitted.
     """
-    name = _SVM if name == "LinearSVM" else name
     with _in_plan():
         return _registry.build(name, params, *KINDS[kind], seed=seed)
 

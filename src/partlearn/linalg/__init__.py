@@ -6,7 +6,7 @@ from partlearn.linalg._eigen import (
     conjugate_gradients,
     fix_signs,
 )
-from partlearn.linalg._squared_hinge import squared_hinge
+from partlearn.linalg._squared_hinge import squared_hinge, squared_hinge_labels
 from partlearn.linalg._standardized import (
     Standardized,
     column_moments,
@@ -26,6 +26,7 @@ __all__ = [
     "fix_signs",
     "randomized_left",
     "squared_hinge",
+    "squared_hinge_labels",
     "standardize",
     "thin_svd",
     "z_scores",

@@ -11,6 +11,7 @@ from partlearn.multilabel.classification import (
     MLKNN,
     PMLFP,
     PMLLC,
+    LinearSVM,
     ParticleMAP,
     ParticleVLS,
 )
@@ -26,6 +27,7 @@ __all__ = [
     "PMLFSSO",
     "PMLLC",
     "TRACE",
+    "LinearSVM",
     "ParticleMAP",
     "ParticleVLS",
     "add_noise_labels",

@@ -1,10 +1,11 @@
 """Classifiers that predict sets of labels, learnt from candidate labels."""
 
 from partlearn.multilabel.classification._fpml import FPML
+from partlearn.multilabel.classification._linear_svm import LinearSVM
 from partlearn.multilabel.classification._ml_knn import MLKNN
 from partlearn.multilabel.classification._particle_map import ParticleMAP
 from partlearn.multilabel.classification._particle_vls import ParticleVLS
 from partlearn.multilabel.classification._pml_fp import PMLFP
 from partlearn.multilabel.classification._pml_lc import PMLLC
 
-__all__ = ["FPML", "MLKNN", "PMLFP", "PMLLC", "ParticleMAP", "ParticleVLS"]
+__all__ = ["FPML", "MLKNN", "PMLFP", "PMLLC", "LinearSVM", "ParticleMAP", "ParticleVLS"]

@@ -1,0 +1,58 @@
+"""One machine per label: its choice of C, constant labels, bad parameters."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.model_selection import KFold
+
+from partlearn.metrics import average_precision
+from partlearn.multilabel import LinearSVM
+from partlearn.multilabel.classification import _linear_svm
+
+
+@pytest.mark.parametrize("few", [0, 100])
+def test_svm_decides_constant_labels_and_keeps_held_out_scores(monkeypatch, few):
+    monkeypatch.setattr(_linear_svm, "_FEW_FEATURES", few)
+    rng = np.random.default_rng(0)
+    X = rng.random((60, 5)) * (rng.random((60, 5)) < 0.15)
+    Y = np.column_stack([X[:, 0] > 0, np.ones(60, bool), np.zeros(60, bool)])
+    model = LinearSVM(C=(1.0, 10.0), inner_folds=2, random_state=0).fit(X, Y)
+    assert model.C_ in (1.0, 10.0)
+    assert model.held_out_scores_.shape == Y.shape
+    predicted = model.predict(X)
+    assert predicted[:, 1].all()
+    assert not predicted[:, 2].any()
+    assert (predicted[:, 0] == Y[:, 0]).mean() > 0.9
+
+
+@pytest.mark.parametrize("few", [0, 100])
+def test_chooses_the_weight_of_best_held_out_precision(monkeypatch, few):
+    monkeypatch.setattr(_linear_svm, "_FEW_FEATURES", few)
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(50, 6))
+    Y = X[:, :3] + rng.normal(size=(50, 3)) > 0.3
+    model = LinearSVM(inner_folds=4, random_state=3).fit(X, Y)
+    precision = {}
+    for C in (0.1, 1.0, 10.0):
+        S = np.empty(Y.shape)
+        for train, test in KFold(4, shuffle=True, random_state=3).split(X):
+            part = LinearSVM(C).fit(X[train], Y[train])
+            S[test] = part.decision_function(X[test])
+        precision[C] = average_precision(Y, S)
+        if model.C_ == C:
+            np.testing.assert_allclose(model.held_out_scores_, S, atol=1e-9)
+    assert max(precision, key=precision.get) == model.C_
+    sparse = LinearSVM(inner_folds=4, random_state=3).fit(sp.csr_array(X), Y)
+    np.testing.assert_allclose(sparse.coef_, model.coef_, atol=1e-6)
+
+
+def test_one_row_and_labels_that_rank_nothing():
+    model = LinearSVM().fit([[1.0, 2.0]], np.array([[True, False]]))
+    np.testing.assert_array_equal(model.predict([[5.0, 5.0]]), [[1, 0]])
+    assert LinearSVM((2.0, 1.0)).fit(np.eye(4), np.ones((4, 2), bool)).C_ == 2.0
+
+
+@pytest.mark.parametrize("C", [(), (1.0, -1.0), [[1.0]]])
+def test_weights_are_positive(C):
+    with pytest.raises(ValueError, match="`C` must hold positive numbers"):
+        LinearSVM(C).fit(np.eye(4), np.eye(4, dtype=bool))
