@@ -17,6 +17,7 @@ LAYERS = [
     {"report"},
     {"benchmark"},
     {"check", "persistence", "_disambiguate", "utils"},
+    {"inspection"},
     {"decomposition", "feature_selection", "classification", "multilabel"},
     {"base"},
     {"model_selection", "metrics"},

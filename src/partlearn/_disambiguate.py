@@ -19,8 +19,10 @@ from partlearn.candidates import (
     fitted_confidence,
     restrict_confidence,
 )
+from partlearn.inspection import CalibrationDisplay
 from partlearn.io import import_optional
 from partlearn.linalg import z_scores
+from partlearn.metrics import CalibrationBins, calibration_bins
 
 __all__ = ["Agreement", "Disambiguation", "disambiguate"]
 
@@ -167,9 +169,7 @@ class Disambiguation:
             )
         return values
 
-    def calibration(
-        self, truth: ArrayLike, *, n_bins: int = 10
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.intp]]:
+    def calibration(self, truth: ArrayLike, *, n_bins: int = 10) -> CalibrationBins:
         """Compare confidence with how often the label is right.
 
         Parameters
@@ -181,30 +181,20 @@ class Disambiguation:
 
         Returns
         -------
-        confidence : ndarray of shape (n_filled_bins,)
-            Mean confidence of the rows in each bin.
-        accuracy : ndarray of shape (n_filled_bins,)
-            Share of them whose label is right.
-        count : ndarray of shape (n_filled_bins,)
-            Number of rows.
+        bins : CalibrationBins
+            Mean confidence, share of right labels and number of rows of each filled
+            bin.
 
         Examples
         --------
         >>> from partlearn import disambiguate
         >>> result = disambiguate([[0.0], [0.1], [1.0]], ["a", "a", "b"], "plknn")
         >>> result.calibration(["a", "a", "a"])
-        (array([1.]), array([0.66666667]), array([3]))
+        CalibrationBins(confidence=array([1.]), accuracy=array([0.66666667]),
+                        n_rows=array([3]))
         """
-        truth = self._checked(truth)
-        if n_bins < 1:
-            raise ValueError(f"`n_bins` must be at least 1; got {n_bins}.")
-        bins = np.minimum((self.confidence * n_bins).astype(int), n_bins - 1)
-        count = np.bincount(bins, minlength=n_bins)
-        filled = count > 0
-        count = count[filled]
-        sure = np.bincount(bins, self.confidence, minlength=n_bins)[filled] / count
-        right = np.bincount(bins, self.label == truth, minlength=n_bins)[filled]
-        return sure, right / count, count
+        right = self.label == self._checked(truth)
+        return calibration_bins(self.confidence, right, n_bins=n_bins)
 
     def plot_calibration(
         self, truth: ArrayLike, *, n_bins: int = 10, ax: Any = None
@@ -226,34 +216,11 @@ class Disambiguation:
             Points on the diagonal are calibrated; below it the confidence is too high.
             The area of a point grows with the number of rows.
         """
-        if ax is None:
-            try:
-                import matplotlib.pyplot as plt
-            except ImportError as error:
-                raise ImportError(
-                    'Plots need matplotlib: pip install "partlearn[plot]".'
-                ) from error
-            ax = plt.subplots(figsize=(4.5, 4.5))[1]
-        sure, right, count = self.calibration(truth, n_bins=n_bins)
-        ax.plot([0, 1], [0, 1], color="0.6", linestyle="--", label="calibrated")
-        ax.plot(sure, right, color="C0", zorder=2)
-        ax.scatter(
-            sure,
-            right,
-            s=20 + 180 * count / count.max(),
-            color="C0",
-            zorder=3,
-            label="rows by confidence",
+        right = self.label == self._checked(truth)
+        display = CalibrationDisplay.from_predictions(
+            self.confidence, right, n_bins=n_bins, ax=ax
         )
-        ax.set(
-            xlabel="confidence in the most likely label",
-            ylabel="share of right labels",
-            xlim=(0, 1.03),
-            ylim=(0, 1.03),
-            title=f"Calibration of {len(self.label)} rows",
-        )
-        ax.legend(loc="upper left")
-        return ax
+        return display.ax_
 
 
 def disambiguate(

@@ -1,5 +1,6 @@
 """Scores for partial-label problems, with and without the truth."""
 
+from partlearn.metrics._calibration import CalibrationBins, calibration_bins
 from partlearn.metrics._multilabel import (
     average_precision,
     coverage,
@@ -20,8 +21,10 @@ from partlearn.metrics._scores import (
 )
 
 __all__ = [
+    "CalibrationBins",
     "accuracy_score",
     "average_precision",
+    "calibration_bins",
     "candidate_hit_rate",
     "candidate_hit_scorer",
     "coverage",

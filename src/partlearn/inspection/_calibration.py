@@ -1,0 +1,149 @@
+"""How often a label is right, against the confidence in it."""
+
+# SPDX-License-Identifier: BSD-3-Clause
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from partlearn.inspection._axes import axes
+from partlearn.metrics import CalibrationBins, calibration_bins
+
+__all__ = ["CalibrationDisplay"]
+
+
+class CalibrationDisplay:
+    """Share of right labels against the confidence in them.
+
+    Points on the diagonal are calibrated; below it the confidence is too high. The area
+    of a point grows with the number of rows.
+
+    Parameters
+    ----------
+    bins : CalibrationBins
+        What :func:`partlearn.metrics.calibration_bins` returns.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        Where it was drawn.
+    figure_ : matplotlib Figure
+        Its figure.
+    line_ : matplotlib Line2D
+        The line through the points.
+    points_ : matplotlib PathCollection
+        The points.
+
+    Examples
+    --------
+    >>> from partlearn.inspection import CalibrationDisplay
+    >>> confidence, right = [0.95, 0.9, 0.6, 0.55], [True, True, True, False]
+    >>> display = CalibrationDisplay.from_predictions(confidence, right)
+    >>> display.ax_.get_ylabel()
+    'share of right labels'
+    """
+
+    def __init__(self, bins: CalibrationBins) -> None:
+        self.bins = bins
+
+    @classmethod
+    def from_predictions(
+        cls,
+        confidence: ArrayLike,
+        right: ArrayLike,
+        *,
+        n_bins: int = 10,
+        ax: Any = None,
+    ) -> Self:
+        """Draw the confidence in chosen labels and whether they are right.
+
+        Parameters
+        ----------
+        confidence : array-like of shape (n_samples,)
+            Confidence in the chosen label.
+        right : array-like of bool, shape (n_samples,)
+            Whether it is the true one.
+        n_bins : int, default=10
+            Number of bins.
+        ax : matplotlib Axes, default=None
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        display : CalibrationDisplay
+            The display, drawn.
+        """
+        return cls(calibration_bins(confidence, right, n_bins=n_bins)).plot(ax=ax)
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        truth: ArrayLike,
+        *,
+        n_bins: int = 10,
+        ax: Any = None,
+    ) -> Self:
+        """Draw the probabilities a fitted classifier gives to rows of known truth.
+
+        Parameters
+        ----------
+        estimator : fitted classifier
+            It must offer ``predict_proba``.
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Rows, best ones that were not trained on.
+        truth : array-like of shape (n_samples,)
+            Their true labels.
+        n_bins : int, default=10
+            Number of bins.
+        ax : matplotlib Axes, default=None
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        display : CalibrationDisplay
+            The display, drawn.
+        """
+        P = estimator.predict_proba(X)
+        right = estimator.classes_[P.argmax(axis=1)] == np.asarray(truth)
+        return cls.from_predictions(P.max(axis=1), right, n_bins=n_bins, ax=ax)
+
+    def plot(self, *, ax: Any = None) -> Self:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        self : CalibrationDisplay
+            The display, with its artists.
+        """
+        self.ax_ = ax = axes(ax, figsize=(4.5, 4.5))
+        self.figure_ = ax.figure
+        sure, right, count = self.bins
+        ax.plot([0, 1], [0, 1], color="0.6", linestyle="--", label="calibrated")
+        (self.line_,) = ax.plot(sure, right, color="C0", zorder=2)
+        self.points_ = ax.scatter(
+            sure,
+            right,
+            s=20 + 180 * count / count.max(),
+            color="C0",
+            zorder=3,
+            label="rows by confidence",
+        )
+        ax.set(
+            xlabel="confidence in the most likely label",
+            ylabel="share of right labels",
+            xlim=(0, 1.03),
+            ylim=(0, 1.03),
+            title=f"Calibration of {count.sum()} rows",
+        )
+        ax.legend(loc="upper left")
+        return self

@@ -1,0 +1,114 @@
+"""The objective of a fit, round by round."""
+
+# SPDX-License-Identifier: BSD-3-Clause
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.utils.validation import check_is_fitted
+
+from partlearn.inspection._axes import axes
+
+__all__ = ["ConvergenceDisplay"]
+
+
+class ConvergenceDisplay:
+    """Objective of a fit against the iterations.
+
+    Parameters
+    ----------
+    objective : array-like of shape (n_iter,)
+        One value per iteration.
+    name : str, default=""
+        What was fitted, for the title.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        Where it was drawn.
+    figure_ : matplotlib Figure
+        Its figure.
+    line_ : matplotlib Line2D
+        The curve.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from partlearn.decomposition import CENDA
+    >>> from partlearn.inspection import ConvergenceDisplay
+    >>> X, y = load_wine(return_X_y=True)
+    >>> display = ConvergenceDisplay.from_estimator(CENDA().fit(X, y))
+    >>> display.ax_.get_xlabel()
+    'iteration'
+    """
+
+    def __init__(self, objective: ArrayLike, *, name: str = "") -> None:
+        self.objective = np.atleast_1d(np.asarray(objective, dtype=np.float64))
+        self.name = name
+
+    @classmethod
+    def from_predictions(
+        cls, objective: ArrayLike, *, name: str = "", ax: Any = None
+    ) -> Self:
+        """Draw given values.
+
+        Parameters
+        ----------
+        objective : array-like of shape (n_iter,)
+            One value per iteration.
+        name : str, default=""
+            What was fitted.
+        ax : matplotlib Axes, default=None
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        display : ConvergenceDisplay
+            The display, drawn.
+        """
+        return cls(objective, name=name).plot(ax=ax)
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, *, ax: Any = None) -> Self:
+        """Draw ``objective_`` of a fitted estimator.
+
+        Parameters
+        ----------
+        estimator : fitted estimator
+            With ``objective_``.
+        ax : matplotlib Axes, default=None
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        display : ConvergenceDisplay
+            The display, drawn.
+        """
+        check_is_fitted(estimator)
+        name = type(estimator).__name__
+        if not hasattr(estimator, "objective_"):
+            raise ValueError(f"{name} has no `objective_`: it does not iterate.")
+        return cls(estimator.objective_, name=name).plot(ax=ax)
+
+    def plot(self, *, ax: Any = None) -> Self:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        self : ConvergenceDisplay
+            The display, with its artists.
+        """
+        self.ax_ = ax = axes(ax, figsize=(5, 3.5))
+        self.figure_ = ax.figure
+        steps = np.arange(1, len(self.objective) + 1)
+        (self.line_,) = ax.plot(steps, self.objective, "o-", markersize=3)
+        ax.set(xlabel="iteration", ylabel="objective", title=self.name)
+        return self

@@ -1,0 +1,164 @@
+"""Rows in two dimensions, coloured by label, pale where doubtful."""
+
+# SPDX-License-Identifier: BSD-3-Clause
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from partlearn.candidates import fitted_confidence
+from partlearn.inspection._axes import axes
+
+__all__ = ["EmbeddingDisplay"]
+
+_MARKERS = "osD^vPX*<>"
+_LEGEND = 20  # labels from which on a legend hides more than it tells
+
+
+class EmbeddingDisplay:
+    """Rows along two directions; colour and mark are the label, opacity the confidence.
+
+    Parameters
+    ----------
+    Z : array-like of shape (n_samples, n_components)
+        Embedded rows; the first two columns are drawn, one column over its label.
+    label : array-like of shape (n_samples,)
+        Labels.
+    confidence : array-like of shape (n_samples,), default=None
+        Confidence in them; all are certain by default.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        Where it was drawn.
+    figure_ : matplotlib Figure
+        Its figure.
+    points_ : list of matplotlib PathCollection
+        The rows of each label, in sorted order of the labels.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from partlearn.decomposition import CENDA
+    >>> from partlearn.inspection import EmbeddingDisplay
+    >>> X, y = load_wine(return_X_y=True)
+    >>> display = EmbeddingDisplay.from_estimator(CENDA().fit(X, y), X)
+    >>> len(display.points_)
+    3
+    """
+
+    def __init__(
+        self, Z: ArrayLike, label: ArrayLike, confidence: ArrayLike | None = None
+    ) -> None:
+        self.Z = np.asarray(Z)
+        self.label = np.asarray(label)
+        if self.Z.ndim != 2 or len(self.Z) != len(self.label):
+            raise ValueError(
+                "`Z` must hold one row of coordinates per label; got shape "
+                f"{self.Z.shape} for {len(self.label)} labels."
+            )
+        self.confidence = (
+            np.ones(len(self.label)) if confidence is None else np.asarray(confidence)
+        )
+
+    @classmethod
+    def from_predictions(
+        cls,
+        Z: ArrayLike,
+        label: ArrayLike,
+        confidence: ArrayLike | None = None,
+        *,
+        ax: Any = None,
+    ) -> Self:
+        """Draw embedded rows.
+
+        Parameters
+        ----------
+        Z : array-like of shape (n_samples, n_components)
+            Embedded rows.
+        label : array-like of shape (n_samples,)
+            Labels.
+        confidence : array-like of shape (n_samples,), default=None
+            Confidence in them.
+        ax : matplotlib Axes, default=None
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        display : EmbeddingDisplay
+            The display, drawn.
+        """
+        return cls(Z, label, confidence).plot(ax=ax)
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, X: Any, *, ax: Any = None) -> Self:
+        """Draw the training rows of a fitted reducer by their most likely label.
+
+        Parameters
+        ----------
+        estimator : fitted reducer
+            With ``transform`` and ``label_confidence_``.
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The rows it was fitted on.
+        ax : matplotlib Axes, default=None
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        display : EmbeddingDisplay
+            The display, drawn.
+        """
+        F = fitted_confidence(estimator)
+        if F is None or not hasattr(estimator, "transform"):
+            raise ValueError(
+                f"{type(estimator).__name__} has no `transform` and `label_confidence_`"
+                "; use `from_predictions` with coordinates and labels."
+            )
+        label = estimator.classes_[F.argmax(axis=1)]
+        return cls(estimator.transform(X), label, F.max(axis=1)).plot(ax=ax)
+
+    def plot(self, *, ax: Any = None) -> Self:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        self : EmbeddingDisplay
+            The display, with its artists.
+        """
+        self.ax_ = ax = axes(ax, figsize=(6, 5))
+        from matplotlib.colors import to_rgba_array
+
+        self.figure_ = ax.figure
+        classes, codes = np.unique(self.label, return_inverse=True)
+        flat = self.Z.shape[1] == 1
+        across = self.Z[:, 0]
+        up = codes + np.linspace(-0.3, 0.3, len(codes)) if flat else self.Z[:, 1]
+        alpha = np.clip(self.confidence, 0.1, 1.0)  # never quite invisible
+        self.points_ = []
+        for code, name in enumerate(classes):
+            rows = codes == code
+            self.points_.append(
+                ax.scatter(
+                    across[rows],
+                    up[rows],
+                    s=14,
+                    color=to_rgba_array(f"C{code % 10}", alpha[rows]),
+                    marker=_MARKERS[code % len(_MARKERS)],
+                    linewidths=0,
+                    label=str(name),
+                )
+            )
+        ax.set(xlabel="first direction", ylabel="label" if flat else "second direction")
+        if len(classes) <= _LEGEND:
+            legend = ax.legend(fontsize=8, ncols=1 + (len(classes) > 10))
+            for code, handle in enumerate(legend.legend_handles):
+                handle.set_color(f"C{code % 10}")
+        return self
