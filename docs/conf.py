@@ -4,12 +4,16 @@ import importlib
 import inspect
 import os
 import re
+import sys
 import warnings
 from pathlib import Path
 
 import partlearn
 
 HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE.parent / "tools"))
+
+import equations  # noqa: E402
 
 project = "partlearn"
 author = "the partlearn developers"
@@ -107,6 +111,7 @@ def write_api() -> None:
 
 
 write_api()
+equations.write_pages(HERE / "generated")
 
 
 def escape_names(app, what, name, obj, options, lines):

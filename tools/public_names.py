@@ -2,7 +2,7 @@
 
 Names that public modules list in ``__all__``, commands with their options, and the
 plans that ship with the library. ``python tools/public_names.py >
-tests/public_names.txt`` is run at each release; in between, a test compares.
+tests/tools/public_names.txt`` is run at each release; in between, a test compares.
 """
 
 import importlib

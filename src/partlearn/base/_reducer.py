@@ -40,6 +40,8 @@ N_COMPONENTS = [
 def count_directions(values: NDArray[np.float64], wanted: float | int | None) -> int:
     """How many leading directions to keep.
 
+    Source: CENDA, Eq. (7).
+
     Parameters
     ----------
     values : ndarray of shape (q,)

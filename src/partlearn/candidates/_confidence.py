@@ -50,6 +50,9 @@ def refine(
 ) -> NDArray[np.floating[Any]]:
     """Mix own confidence with votes, inside the candidate set.
 
+    Source: CENDA, Eq. (13).
+    Source: SAUTE, Eq. (14).
+
     Parameters
     ----------
     F : ndarray of shape (n_samples, n_classes)

@@ -219,6 +219,8 @@ def propagate(
 ) -> tuple[NDArray[np.float64], int, bool]:
     """Repeat ``F = alpha H F + (1 - alpha) F0`` inside the candidates, rows scaled.
 
+    Source: IPAL, propagation of the confidences.
+
     Returns the confidences, the number of rounds and whether they settled.
     """
     rows, columns = np.nonzero(S)
@@ -264,7 +266,10 @@ def _norm_below(
 def correct_class_mass(
     F: NDArray[np.float64], start: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Scale each column so that every class has the mass it had at the start."""
+    """Scale each column so that every class has the mass it had at the start.
+
+    Source: IPAL, correction of the class mass.
+    """
     mass = F.sum(axis=0)
     return F * (start.sum(axis=0) * (mass > 0) / np.where(mass > 0, mass, 1))
 
@@ -277,6 +282,8 @@ def residuals(
     labels: NDArray[np.intp],
 ) -> NDArray[np.float64]:
     """Measure what the neighbours of one label leave of each query.
+
+    Source: IPAL, prediction.
 
     Entry (i, a) is ``||x_i - sum_b w_b z_b||`` over the neighbours b of the same label
     as neighbour a, from inner products alone.

@@ -40,6 +40,8 @@ def relative(F: Array) -> Array:
 def posterior(G: Array, L: Array) -> Array:
     """``p_j L_j`` scaled to sum to one, with p the softmax of the scores.
 
+    Source: PRODEN, update of the confidences.
+
     Examples
     --------
     >>> import numpy as np
@@ -55,6 +57,8 @@ def posterior(G: Array, L: Array) -> Array:
 def candidate_loss(G: Array, L: Array) -> tuple[float, Array]:
     """CC: ``-log sum_j L_j p_j``, the likelihood of the candidate set.
 
+    Source: CC, loss of the classifier-consistent method.
+
     Its gradient is the softmax less the softmax restricted to the candidates.
     """
     log_p = log_softmax(G, axis=1)
@@ -63,13 +67,18 @@ def candidate_loss(G: Array, L: Array) -> tuple[float, Array]:
 
 
 def cross_entropy(G: Array, F: Array) -> tuple[float, Array]:
-    """PRODEN: ``-sum_j F_j log p_j`` with confidences F whose rows sum to one."""
+    """PRODEN: ``-sum_j F_j log p_j`` with confidences F whose rows sum to one.
+
+    Source: PRODEN, loss.
+    """
     log_p = log_softmax(G, axis=1)
     return float(-(F * log_p).sum() / len(G)), (np.exp(log_p) - F) / len(G)
 
 
 def average_hinge(G: Array, F: Array) -> tuple[float, Array]:
     """CLPL: ``psi(sum_j F_j g_j) + sum_{F_j = 0} psi(-g_j)``, psi the squared hinge.
+
+    Source: CLPL, convex loss.
 
     F has equal weights on the candidates; the mean candidate score is to be above one,
     the score of every other label below minus one.

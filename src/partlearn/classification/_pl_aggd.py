@@ -254,6 +254,8 @@ def smooth_confidence(
 ) -> NDArray[np.float64]:
     """Confidences that agree along a graph and stay near a target.
 
+    Source: PLAGGD, problem of the confidences.
+
     Minimises ``||(I - W) F||^2 + (1 / mu) ||F - target||^2`` on the simplices of the
     candidates, from the given start; without a target the first term alone.
     """

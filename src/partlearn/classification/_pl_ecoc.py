@@ -292,6 +292,8 @@ def draw_code(
 ) -> NDArray[np.int8]:
     """Draw columns of -1 and 1, each with enough rows on its two sides.
 
+    Source: PLECOC, coding matrix.
+
     Parameters
     ----------
     S : ndarray of bool, shape (m, q)
@@ -342,7 +344,10 @@ def _trials(
 
 
 def column_sides(S: NDArray[np.bool_], code: NDArray[np.int8]) -> NDArray[np.int8]:
-    """Side of each row in each column: 1, -1, or 0 where its candidates are split."""
+    """Side of each row in each column: 1, -1, or 0 where its candidates are split.
+
+    Source: PLECOC, binary training sets.
+    """
     candidates = S.astype(np.float32)  # counts of labels are exact
     on_plus = candidates @ (code > 0).astype(np.float32)
     on_minus = candidates @ (code < 0).astype(np.float32)
@@ -386,6 +391,8 @@ def performance(
 ) -> NDArray[np.float64]:
     """Share of right outputs on the rows of each label, scaled to sum to one.
 
+    Source: PLECOC, performance matrix.
+
     ``H_jl`` is the share, among the rows with candidate j, of those that machine l puts
     on the side of j. A label without rows gets equal shares.
     """
@@ -402,6 +409,9 @@ def decoding_loss(
     code: NDArray[np.int8],
     weights: NDArray[np.float64],
 ) -> NDArray[np.float64]:
-    """Exponential loss of each label, ``sum_l weights_jl exp(-f_l code_jl)``."""
+    """Exponential loss of each label, ``sum_l weights_jl exp(-f_l code_jl)``.
+
+    Source: PLECOC, decoding.
+    """
     f = np.clip(outputs, -_STEEP, _STEEP, dtype=np.float64)
     return np.exp(-f) @ (weights * (code > 0)).T + np.exp(f) @ (weights * (code < 0)).T

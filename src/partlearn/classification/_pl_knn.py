@@ -178,7 +178,10 @@ class PLKNN(BasePartialClassifier):
 
 
 def neighbor_weights(distances: NDArray[Any], kind: str) -> NDArray[np.float64]:
-    """Weights of neighbours at these distances, nearest first, shape (n, k)."""
+    """Weights of neighbours at these distances, nearest first, shape (n, k).
+
+    Source: PLKNN, weights of the votes.
+    """
     n, k = distances.shape
     if kind != "distance":
         flat = vote_weights(k, "rank" if kind == "rank" else "uniform")
@@ -193,7 +196,10 @@ def neighbor_weights(distances: NDArray[Any], kind: str) -> NDArray[np.float64]:
 def weighted_votes(
     votes: NDArray[Any], neighbors: NDArray[np.intp], w: NDArray[np.float64]
 ) -> NDArray[Any]:
-    """Sum the neighbours' votes: ``score_i = sum_a w_ia votes[neighbor_ia]``."""
+    """Sum the neighbours' votes: ``score_i = sum_a w_ia votes[neighbor_ia]``.
+
+    Source: PLKNN, votes.
+    """
     scores = np.empty((neighbors.shape[0], votes.shape[1]), dtype=votes.dtype)
     w = w.astype(votes.dtype)
     step = max(1, _BLOCK // (neighbors.shape[1] * votes.shape[1]))

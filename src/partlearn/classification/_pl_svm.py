@@ -228,6 +228,8 @@ def fit_margin(
 ) -> tuple[NDArray[Any], NDArray[np.float64], bool]:
     """Projected sub-gradient descent on the partial-label hinge loss.
 
+    Source: PLSVM, objective and its sub-gradient steps.
+
     Parameters
     ----------
     X : ndarray or CSR matrix of shape (m, d)

@@ -247,6 +247,8 @@ def guided_confidence(
 ) -> NDArray[Any]:
     """Confidences nearest to the scores, with a reward for the leading candidate.
 
+    Source: SURE, problem of the confidences.
+
     Row i minimises ``||p - q_i||^2 - lam p_j`` on the simplex of its candidates with
     ``p_l <= p_j``, where j has the largest score among them. Completing the square
     moves ``lam / 2`` into ``q_j``; a projection keeps the order, hence the bound.
@@ -258,6 +260,9 @@ def guided_confidence(
 
 
 def self_guided_objective(solution: Solution, P: NDArray[Any], lam: float) -> float:
-    """Squared error of the regression, its penalty, minus the reward."""
+    """Squared error of the regression, its penalty, minus the reward.
+
+    Source: SURE, objective.
+    """
     error = float(np.square(solution.outputs - P).sum(dtype=np.float64))
     return error + solution.penalty - lam * float(P.max(axis=1).sum(dtype=np.float64))

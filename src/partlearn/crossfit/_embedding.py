@@ -55,6 +55,8 @@ def within_scatter(Z: Array, F: Array) -> Array:
 def rotation(Y: Array, F: Array, held_out: Array, second: Array) -> tuple[Array, Array]:
     """Block D: directions of the score space in which held-out scores carry signal.
 
+    Source: CRISP, block D.
+
     Parameters
     ----------
     Y : ndarray of shape (m, q)

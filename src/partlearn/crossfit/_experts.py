@@ -28,7 +28,10 @@ def smooth(P: Array) -> Array:
 
 
 def rank_vote(F: Array, neighbors: NDArray[np.int64]) -> Array:
-    """Experts 1, 2 and 4: confidences of the neighbours, the nearest weighing most."""
+    """Experts 1, 2 and 4: confidences of the neighbours, the nearest weighing most.
+
+    Source: CRISP, block E.
+    """
     V = vote(F, neighbors, "rank")
     total = V.sum(axis=1, keepdims=True)
     return smooth(V / total)
@@ -36,6 +39,8 @@ def rank_vote(F: Array, neighbors: NDArray[np.int64]) -> Array:
 
 def gaussian_expert(Z: Array, F: Array) -> Array:
     """Expert 3: posterior of round classes of variance one.
+
+    Source: CRISP, block E.
 
     A row is taken out of the mean of each label before it is compared with it:
     ``z - mean_without = (z - mean) n / (n - own)``.

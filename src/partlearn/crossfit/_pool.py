@@ -21,6 +21,8 @@ def mixture_weights(
 ) -> tuple[Array, float]:
     """Block F: weights under which the experts best expect the candidate sets.
 
+    Source: CRISP, block F.
+
     Parameters
     ----------
     experts : sequence of ndarray of shape (m, q)

@@ -38,6 +38,8 @@ def make_folds(
 def targets(F: Array) -> Array:
     """Block A: ``sqrt(m) F diag(n_j^-1/2)`` with ``n_j`` the mass of a label, centred.
 
+    Source: CRISP, block A.
+
     Scaled so, labels of any frequency have about the same variance. A label without
     mass has a zero column.
     """
@@ -95,11 +97,16 @@ class CrossFit:
         return self.A.T @ Y
 
     def in_sample(self, C: Array, ridge: float) -> Array:
-        """Block B: the scores ``E = A diag(f) C`` of the training rows, (m, q)."""
+        """Block B: the scores ``E = A diag(f) C`` of the training rows, (m, q).
+
+        Source: CRISP, block B.
+        """
         return self.A @ (self.shrinkage(ridge)[:, None] * C)
 
     def held_out(self, Y: Array, C: Array, ridge: float) -> Array:
         """Block C: scores of each row by the regression without its fold, (m, q).
+
+        Source: CRISP, block C.
 
         Measured from the mean of the rows that were fitted: ``(x - mean_b) B_b``.
         """

@@ -37,6 +37,8 @@ def confidence_step(
 ) -> NDArray[np.float64]:
     """Raise the objective of WPLDR over the confidences.
 
+    Source: WPLDR, Eq. (11) and (12).
+
     The dependence is convex in F, so its tangent G = K F bounds it from below; each
     step maximises ``<F, G> - beta/2 ||A F||^2`` over the candidate simplices.
 

@@ -339,6 +339,8 @@ def delin_update(
 ) -> NDArray[np.float64]:
     """Give the best supported candidates the share of neighbours that hold them.
 
+    Source: DELIN, update of the confidences.
+
     Parameters
     ----------
     F : ndarray of shape (m, q)

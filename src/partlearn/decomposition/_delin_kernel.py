@@ -87,6 +87,8 @@ def kernel_update(
 ) -> NDArray[np.float64]:
     """Give the best supported candidate a share by its holders among the neighbours.
 
+    Source: DELIN, update of the confidences, kernel form.
+
     Parameters and result are those of the linear method's update; here a label has
     support from each neighbour that has it as candidate, whatever its confidence.
     """

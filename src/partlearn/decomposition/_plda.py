@@ -223,6 +223,8 @@ def discriminants(
 ) -> Discriminants:
     """Solve ``S_b p = lambda B p`` with ``B = (1 - beta) S_w + beta I``, p'Bp = 1.
 
+    Source: PLDA, eigenproblem.
+
     In the coordinates of the data ``S_b = C C'`` and ``B = D - w C C'`` with
     ``w = 1 - beta`` and the diagonal ``D = w diag(s)^2 + beta I``. An eigenpair
     (rho, u) of ``C' D^-1 C`` gives ``lambda = rho / (1 - w rho)`` and

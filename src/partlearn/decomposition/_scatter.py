@@ -20,6 +20,9 @@ def inverse(a: NDArray[Any]) -> NDArray[Any]:
 def class_scaled(F: NDArray[Any]) -> NDArray[Any]:
     """``F diag(n_j)^(-1/2)`` with ``n_j`` the confidence mass of class j.
 
+    Source: DELIN, scatter between classes.
+    Source: PLDA, scatter between classes.
+
     With centred data X the between-class scatter is ``X' C C' X`` for this C: class
     means ``X' F_j / n_j`` weighted by ``n_j``. A class without mass contributes
     nothing.

@@ -230,6 +230,8 @@ def heat_weights(
 ) -> Any:
     """Weights ``exp(-distance^2 / sigma^2)`` of the neighbours kept, sparse (m, m).
 
+    Source: SDLPP, weights of the neighbours.
+
     The width sigma is the mean distance to the last neighbour.
     """
     m, k = neighbors.shape
@@ -243,7 +245,10 @@ def heat_weights(
 def add_neighbors(
     F: NDArray[np.float64], neighbors: NDArray[np.int64], heard: NDArray[np.bool_]
 ) -> NDArray[np.float64]:
-    """Add the confidences of the neighbours heard, inside the believed candidates."""
+    """Add the confidences of the neighbours heard, inside the believed candidates.
+
+    Source: SDLPP, update of the confidences.
+    """
     total = F.copy()
     for column, others in enumerate(neighbors.T):
         total += heard[:, [column]] * F[others]
@@ -255,6 +260,8 @@ def dissimilarity_directions(
     Z: NDArray[np.float64], F: NDArray[np.float64], W: Any, mu: float, d: int
 ) -> Directions:
     """Solve ``Z' (A - B) Z p = lambda Z' A Z p`` with ``B = D - mu (W + W') / 2``.
+
+    Source: SDLPP, eigenproblem.
 
     ``D = 1 1' - F F'`` off the diagonal and A has the row sums of B. `d` is the number
     of columns that the ridge is spread over.

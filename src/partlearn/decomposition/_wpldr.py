@@ -273,7 +273,10 @@ class WhitenedSpace:
     def dependence(
         self, F: NDArray[np.float64]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Directions of largest dependence alone, with their eigenvalues."""
+        """Directions of largest dependence alone, with their eigenvalues.
+
+        Source: WPLDR, Eq. (7).
+        """
         HF = F - F.mean(axis=0)
         C = self._transposed(HF)
         vectors, sigma, _ = scipy.linalg.svd(C, full_matrices=False, check_finite=False)
@@ -288,7 +291,10 @@ class WhitenedSpace:
         most: int,
         start: NDArray[np.float64],
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Directions of largest dependence less `alpha` times the graph's penalty."""
+        """Directions of largest dependence less `alpha` times the graph's penalty.
+
+        Source: WPLDR, Eq. (16).
+        """
         if alpha == 0:
             values, vectors = self.dependence(F)
             if most <= len(values):
@@ -343,7 +349,10 @@ class WhitenedSpace:
 def objective(
     Z: NDArray[Any], F: NDArray[np.float64], A: Any, alpha: float, beta: float
 ) -> float:
-    """Half the dependence less half the weighted residuals of the graph."""
+    """Half the dependence less half the weighted residuals of the graph.
+
+    Source: WPLDR, Eq. (1).
+    """
     Z = Z.astype(np.float64, copy=False)
     dependence = (Z - Z.mean(axis=0)).T @ F
     AZ, AF = A @ Z, A @ F

@@ -70,6 +70,8 @@ Criterion = Callable[[PathState], Any]
 def difference(state: PathState) -> Floats:
     """Relevance minus mean redundancy: SAUTE as published.
 
+    Source: SAUTE, Eq. (6) and (7).
+
     Parameters
     ----------
     state : PathState
@@ -84,7 +86,10 @@ def difference(state: PathState) -> Floats:
 
 
 def relevance_only(state: PathState) -> Floats:
-    """Give ``-H(c | f)``: maximum relevance."""
+    """Give ``-H(c | f)``: maximum relevance.
+
+    Source: SAUTE, Eq. (5).
+    """
     return state.relevance
 
 

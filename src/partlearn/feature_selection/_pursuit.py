@@ -40,6 +40,8 @@ def matching_pursuit(
 ) -> Pursuit:
     """Pick the columns that explain all targets best together, one after the other.
 
+    Source: CRISPSelector, matching pursuit.
+
     Parameters
     ----------
     X : Standardized

@@ -46,6 +46,8 @@ def counts_log_counts(n: NDArray[Any]) -> NDArray[np.float64]:
 def information(joint: NDArray[Any], m: float) -> NDArray[np.float64]:
     """Mutual information of tables of counts.
 
+    Source: SAUTE, mutual information in Eq. (6).
+
     Parameters
     ----------
     joint : ndarray of shape (..., 5, 5)

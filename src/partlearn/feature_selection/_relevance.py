@@ -38,6 +38,8 @@ SINGLE_ERROR = 1e-6  # bound on the error of an entropy in single precision: 1.4
 def membership(F: NDArray[Any], S: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Rows that still favour a class: candidates with ``F >= 1 / |S_i|``.
 
+    Source: SAUTE, rows that fit the density of a class.
+
     Parameters
     ----------
     F : ndarray of shape (m, q)
@@ -92,6 +94,8 @@ def posterior_entropy(
     offset: NDArray[np.float64],
 ) -> NDArray[np.float64]:
     """Entropy, in nats, of the classes given a value, in the log domain.
+
+    Source: SAUTE, Eq. (10).
 
     Parameters
     ----------

@@ -69,6 +69,8 @@ def alternate(
 ) -> Rounds:
     """Select features, let neighbours vote in them, until the selection stays.
 
+    Source: SAUTE, pseudo-code in Table 1.
+
     Parameters
     ----------
     data : DenseColumns or SparseColumns
@@ -141,7 +143,10 @@ def _voted(
     neighbors: NDArray[np.int64],
     setting: Setting,
 ) -> NDArray[Any]:
-    """Mix own confidence and votes: ``(1 - alpha) F + alpha V``, inside the sets."""
+    """Mix own confidence and votes: ``(1 - alpha) F + alpha V``, inside the sets.
+
+    Source: SAUTE, Eq. (14).
+    """
     V = setting.alpha * vote(F, neighbors)
     if setting.normalize_votes:
         V /= vote_weights(neighbors.shape[1]).sum()

@@ -50,6 +50,8 @@ def neighbor_grams(
 def difference_grams(Z: Any, neighbors: NDArray[np.int64]) -> NDArray[np.float64]:
     """Inner products of the differences between each row and its neighbours.
 
+    Source: PLAGGD, graph of the features.
+
     Parameters
     ----------
     Z : ndarray or CSR matrix of shape (m, d)

@@ -54,6 +54,8 @@ def neighbor_graph(
 def vote_weights(k: int, kind: Vote = "rank") -> NDArray[np.float64]:
     """Weights of the k nearest neighbours, nearest first.
 
+    Source: SAUTE, Eq. (12).
+
     Parameters
     ----------
     k : int
@@ -79,6 +81,9 @@ def vote(
     F: NDArray[Any], neighbors: NDArray[np.intp], kind: Vote = "rank"
 ) -> NDArray[np.floating[Any]]:
     """Sum the confidences of each row's neighbours.
+
+    Source: CENDA, Eq. (13).
+    Source: SAUTE, Eq. (13).
 
     Parameters
     ----------

@@ -22,6 +22,10 @@ _BLOCK = 1 << 22  # numbers held at once in a block of differences
 def reconstruction_graph(points: NDArray[Any], neighbors: NDArray[np.int64]) -> Any:
     """Sparse W with ``W @ points`` as near to `points` as convex weights allow.
 
+    Source: WPLDR, Eq. (8).
+    Source: PLDA, adaptive graph.
+    Source: PLAGGD, graph of the features.
+
     Parameters
     ----------
     points : ndarray of shape (m, p)
@@ -47,6 +51,8 @@ def reconstruction_graph(points: NDArray[Any], neighbors: NDArray[np.int64]) -> 
 
 def rebuilding_graph(X: Any, neighbors: NDArray[np.int64]) -> sp.csr_array:
     """Sparse W with ``W @ X`` as near to `X` as weights without a sign allow.
+
+    Source: IPAL, weights of the neighbours.
 
     Parameters
     ----------

@@ -125,7 +125,10 @@ class ThinEigenSolver:
             self._factor = _ridge_cholesky(X.gram(), mu, nu)
 
     def solve(self, C: NDArray[Any]) -> Eigen:
-        """Solve for one ``C`` of shape (m, q); eigenvalues are clipped at zero."""
+        """Solve for one ``C`` of shape (m, q); eigenvalues are clipped at zero.
+
+        Source: CENDA, Eq. (6).
+        """
         if self._white is not None:
             solved = thin_product(self._white.T, C).astype(np.float64, copy=False)
             G = solved.T @ solved

@@ -41,6 +41,8 @@ def reconstruction_weights(E: ArrayLike) -> NDArray[np.float64]:
 def reconstruction_weights_from_gram(G: ArrayLike) -> NDArray[np.float64]:
     """Minimise ``s' G s`` over the probability simplex, one problem per row.
 
+    Source: WPLDR, Eq. (9).
+
     Parameters
     ----------
     G : array-like of shape (n_points, k, k)

@@ -283,6 +283,8 @@ def fpml_sweep(
 ) -> tuple[Factors, float]:
     """Minimise over ``W``, ``S`` and ``F``, and ``G`` in turn.
 
+    Source: FPML, alternating updates (reconstructed).
+
     The objective, with ``l1, l2, l3`` for the weights, is
     ``|C - GS'|² + l1 |X - GF'|² + l2 |XW - GS'|² + l3 |W|²``.
 

@@ -81,6 +81,9 @@ def ranking_costs(
 ) -> tuple[Array, Array]:
     """Sum a pairwise loss over all pairs of labels of each row.
 
+    Source: PMLLC, ranking loss.
+    Source: PMLFP, ranking loss.
+
     Parameters
     ----------
     F : ndarray of shape (n, l)

@@ -153,7 +153,10 @@ class MLKNN(BaseMultilabelClassifier):
 def count_labels(
     C: NDArray[np.bool_], neighbors: NDArray[np.int64]
 ) -> NDArray[np.intp]:
-    """How many of each row's neighbours carry each label, shape (n, l)."""
+    """How many of each row's neighbours carry each label, shape (n, l).
+
+    Source: MLKNN, step (8) of the pseudo-code.
+    """
     counts = np.empty((len(neighbors), C.shape[1]), dtype=np.intp)
     step = max(1, _BLOCK // max(1, neighbors.shape[1] * C.shape[1]))
     for start in range(0, len(neighbors), step):
@@ -165,7 +168,10 @@ def count_labels(
 def neighbor_tables(
     C: NDArray[np.bool_], counts: NDArray[np.intp], k: int, s: float
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Prior of each label, and likelihood of each count without and with the label."""
+    """Prior of each label, and likelihood of each count without and with the label.
+
+    Source: MLKNN, steps (2), (12) and (13) of the pseudo-code.
+    """
     n, l = C.shape  # noqa: E741
     # A label that no count of rows speaks of has no evidence: zero over zero is zero.
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -183,7 +189,10 @@ def posterior(
     likelihood: NDArray[np.float64],
     counts: NDArray[np.intp],
 ) -> NDArray[np.float64]:
-    """Probability of each label given the counts among the neighbours."""
+    """Probability of each label given the counts among the neighbours.
+
+    Source: MLKNN, maximum a posteriori rule.
+    """
     label = np.arange(len(prior))
     present = prior * likelihood[1][label, counts]
     absent = (1 - prior) * likelihood[0][label, counts]

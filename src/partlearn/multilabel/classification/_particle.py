@@ -144,6 +144,9 @@ def propagate(
 ) -> tuple[Array, int]:
     """Mix each row's labels with those of its neighbours until they settle.
 
+    Source: ParticleVLS, propagation of the confidences.
+    Source: ParticleMAP, propagation of the confidences.
+
     Parameters
     ----------
     T : CSR array of shape (n, n)
@@ -213,6 +216,9 @@ def label_support(F: Array, distances: Array, neighbors: NDArray[np.int64]) -> A
 
 def credible_labels(s: Array, C: Mask, thr: float, *, inside: bool = True) -> Mask:
     """Candidates whose support, brought to [0, 1], reaches `thr`.
+
+    Source: ParticleVLS, credible labels.
+    Source: ParticleMAP, credible labels.
 
     Parameters
     ----------

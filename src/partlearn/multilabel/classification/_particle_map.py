@@ -303,6 +303,8 @@ def log_odds_tables(
 ) -> tuple[Array, Array]:
     """Prior of each label, and what each number of pairs won adds to its log odds.
 
+    Source: ParticleMAP, maximum a posteriori rule.
+
     Parameters
     ----------
     K : ndarray of shape (2, l, r)

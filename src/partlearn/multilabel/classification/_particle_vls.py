@@ -230,6 +230,8 @@ def ranking_votes(
 ) -> tuple[Array, Array]:
     """Weighted votes for each label and for the virtual label.
 
+    Source: ParticleVLS, votes with the virtual label.
+
     Parameters
     ----------
     h : ndarray of shape (n, p)

@@ -233,7 +233,10 @@ class Correlations:
 
 
 def correlation_laplacian(P: Array) -> Array:
-    """``diag(S 1) - S`` for the cosines ``S`` between columns, without a diagonal."""
+    """``diag(S 1) - S`` for the cosines ``S`` between columns, without a diagonal.
+
+    Source: PMLLC, term of the label correlations (reconstructed).
+    """
     B = P.T @ P
     norm = np.sqrt(np.diag(B))
     norm = np.where(norm > 0, norm, 1)

@@ -279,6 +279,8 @@ def drmfs_update(
 ) -> Array:
     """One multiplicative update of the coefficients; never raises the objective.
 
+    Source: DRMFS, multiplicative update (reconstructed).
+
     Parameters
     ----------
     X : ndarray or CSR matrix of shape (n, d)
@@ -321,7 +323,10 @@ def drmfs_objective(
     *,
     robust: bool = True,
 ) -> float:
-    """``|XW - Y|_21 + a Tr(W'LfW) + b Tr(W Ll W') + g |W|_21``; see `drmfs_update`."""
+    """``|XW - Y|_21 + a Tr(W'LfW) + b Tr(W Ll W') + g |W|_21``; see `drmfs_update`.
+
+    Source: DRMFS, objective (reconstructed).
+    """
     E = np.asarray(X @ W) - Y
     value = row_norms(E).sum() if robust else np.sum(E**2)
     squares = W**2

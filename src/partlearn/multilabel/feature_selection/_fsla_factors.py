@@ -202,6 +202,8 @@ def derived_sweep(
 ) -> tuple[Factors, float]:
     """One sweep L, Q, P, R, T of updates that never raise the objective.
 
+    Source: PMLFSLA, updates derived from the objective, in the order of Algorithm 1.
+
     Parameters
     ----------
     X : ndarray or CSR matrix of shape (n, d)
@@ -261,6 +263,8 @@ def paper_sweep(
 ) -> tuple[Factors, float]:
     """One sweep as printed, products that do not conform repaired.
 
+    Source: PMLFSLA, updates as printed.
+
     The penalty enters without its weights D, which makes it a ridge, and the alignment
     counts double in the numerator of P, which lets the factors grow without bound. See
     :func:`derived_sweep` for the parameters.
@@ -290,6 +294,8 @@ def code_sweep(
     X: Any, support: Support, f: Factors, w: Weights, step: LabelStep, xx: float
 ) -> tuple[Factors, float]:
     """One sweep Q, L, T, P, R as in the authors' program, its value included.
+
+    Source: PMLFSLA, updates of the authors' program.
 
     The weights D and the product ``W = Q R`` are those of the start of the sweep, also
     where R is updated; labels are normalised rows of ``P R``; the weight ``a`` is

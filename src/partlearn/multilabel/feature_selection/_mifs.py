@@ -296,7 +296,10 @@ Sweeps = Iterator[tuple[Array, Array, Array, float]]
 def mifs_objective(
     p: Problem, W: Array, V: Array, B: Array, smooth: float = 0.0
 ) -> float:
-    """``|XW - V|² + a |Y - VB|² + b Tr(V'LV) + g sum_i sqrt(|W_i|² + smooth)``."""
+    """``|XW - V|² + a |Y - VB|² + b Tr(V'LV) + g sum_i sqrt(|W_i|² + smooth)``.
+
+    Source: MIFS, objective.
+    """
     value = np.sum((p.X @ W - V) ** 2) + p.a * np.sum((p.Y - V @ B) ** 2)
     value += p.b * np.vdot(p.L @ V, V)
     norms = np.sqrt(np.einsum("ij,ij->i", W, W) + smooth)
@@ -307,6 +310,8 @@ def mifs_als(
     p: Problem, W: Array, V: Array, B: Array, *, normalize: bool = False
 ) -> Sweeps:
     """Sweeps that minimise over V, B and W in turn; none raises the objective.
+
+    Source: MIFS, exact alternating updates of the objective.
 
     Parameters
     ----------
@@ -410,6 +415,8 @@ def _solve_V(p: Problem, W: Array, V: Array, B: Array) -> Array:
 
 def mifs_gd(p: Problem, W: Array, V: Array, B: Array, step: float | None) -> Sweeps:
     """Gradient steps in V, then B, then W, as public programs take them.
+
+    Source: MIFS, gradient steps.
 
     Parameters
     ----------

@@ -386,6 +386,8 @@ def factorize(
 ) -> tuple[Factors, NDArray[np.float64], bool]:
     """Run sweeps until the objective settles.
 
+    Source: PMLFSLA, Algorithm 1.
+
     Parameters
     ----------
     X : ndarray or CSR matrix of shape (n, d)

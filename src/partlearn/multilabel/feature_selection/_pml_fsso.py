@@ -330,6 +330,8 @@ def fsso_sweep(
 ) -> tuple[Array, Array, Array]:
     """Update V, then U, then M.
 
+    Source: PMLFSSO, updates.
+
     Parameters
     ----------
     fixed : Fixed
@@ -383,6 +385,8 @@ def fsso_objective(
     stale_weights: Array | None = None,
 ) -> float:
     """Value of the objective.
+
+    Source: PMLFSSO, objective.
 
     Parameters
     ----------

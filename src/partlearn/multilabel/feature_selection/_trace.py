@@ -268,6 +268,8 @@ def subspace(U: Array, s: Array, V: Array) -> tuple[Array, Array]:
 def leave_one_out(U: Array, s: Array, C: Array) -> tuple[Array, float]:
     """Ridge scores of every row from the other rows, and the ridge that errs least.
 
+    Source: TRACE, held-out scores.
+
     Parameters
     ----------
     U, s : ndarray of shape (n, r) and (r,)
@@ -299,6 +301,8 @@ def leave_one_out(U: Array, s: Array, C: Array) -> tuple[Array, float]:
 
 def posterior_labels(c: Array, C: NDArray[np.bool_], noise: Array) -> Array:
     """Probability that each candidate is true, ``(1 - r / c) / (1 - r)``.
+
+    Source: TRACE, posterior of the candidates.
 
     Parameters
     ----------
@@ -339,6 +343,8 @@ def row_sparse_path(
     tol: float = 1e-4,
 ) -> Path:
     """Follow ``min |T - Z W|²/2 + lam sum_i |W_i|`` from large penalties to small ones.
+
+    Source: TRACE, row-sparse path.
 
     Parameters
     ----------

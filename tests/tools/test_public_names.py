@@ -1,18 +1,9 @@
 """No name, command, option or plan that users have is lost."""
 
 import importlib
-import importlib.util
 from pathlib import Path
 
-ROOT = Path(__file__).parents[1]
 PROMISED = (Path(__file__).parent / "public_names.txt").read_text().splitlines()
-
-
-def load_tool(name):
-    spec = importlib.util.spec_from_file_location(name, ROOT / "tools" / f"{name}.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def importable(name):
@@ -23,7 +14,7 @@ def importable(name):
         return False
 
 
-def test_nothing_is_lost():
+def test_nothing_is_lost(load_tool):
     lost = set(PROMISED) - load_tool("public_names").public_names()
     # A name may stay importable where it no longer lives.
     assert not {name for name in lost if " " in name or not importable(name)}
