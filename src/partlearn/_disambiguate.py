@@ -15,6 +15,7 @@ from sklearn.utils import check_array
 from partlearn._registry import DEFAULT_METHOD, PARTIAL_LABEL_ROLES, build
 from partlearn.candidates import (
     FLOATS,
+    Evidence,
     check_candidates,
     fitted_confidence,
     restrict_confidence,
@@ -236,7 +237,7 @@ def disambiguate(
     ----------
     X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
         Features.
-    y : candidate labels
+    y : candidate labels, weights or votes
         In any form that :func:`partlearn.candidates.check_candidates` reads.
     method : str or estimator, default="crisp"
         Name of a reducer, selector or classifier of this library with its default
@@ -277,8 +278,11 @@ def disambiguate(
     classes, S = check_candidates(y)
     if standardize:
         X = z_scores(X)
-    # A matrix of one column would be read as a column of labels.
-    labels = S if S.shape[1] > 1 else np.zeros(len(S), dtype=np.intp)
+    labels: Any = S
+    if isinstance(y, Evidence) and y.weighted:
+        labels = y
+    elif S.shape[1] == 1:  # would be read as a column of labels
+        labels = np.zeros(len(S), dtype=np.intp)
     estimator = _estimator(method).fit(X, labels)
     F = restrict_confidence(_beliefs(estimator, X), S)
     rows = np.arange(len(S))

@@ -78,10 +78,8 @@ def test_single_labels_among_lists_and_missing_ones():
     ['["a", "b"', "[a, b]", '{"a": 1}', "[" * 5000 + "]" * 5000, "[1+1]", "[f()]"],
 )
 def test_lists_that_cannot_be_read(text):
-    if not text.endswith(("]", "}")):
-        assert from_text([text]).classes.tolist() == ['"b"', '["a"']
-        return
-    with pytest.raises(ValueError, match=r"Row 1 looks like a list|itself a set"):
+    message = r"Row 1 looks like a list|itself a set|Row 1 holds .* a piece of a list"
+    with pytest.raises(ValueError, match=message):
         from_text(["['a']", text])
 
 

@@ -590,3 +590,12 @@ def test_data_are_never_replaced_by_what_was_made_of_them(run, pets, tmp_path):
     code, _, _ = run("data", "convert", pets, pets, *COMMON)
     assert code == 2
     assert pets.read_text() == ROWS
+
+
+def test_methods_that_know_sets_only_refuse_weights(run, tmp_path):
+    out, weights = tmp_path / "labels.csv", tmp_path / "weights.csv"
+    weights.write_text("x,candidates\n0,cat:0.9|dog:0.1\n1,dog:1\n2,cat:1\n3,dog:1\n")
+    code, _, err = run("disambiguate", weights, "--method", "plecoc", "--out", out)
+    assert code == 2
+    assert "candidate sets only" in err
+    assert not out.exists()

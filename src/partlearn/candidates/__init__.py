@@ -36,7 +36,11 @@ from partlearn.candidates._generate import (
 from partlearn.candidates._miss_rate import MissRate, estimate_miss_rate
 from partlearn.candidates._places import candidate_places
 from partlearn.candidates._read_votes import from_annotators, from_votes
-from partlearn.candidates._text import from_text, parse_candidates
+from partlearn.candidates._text import (
+    from_text,
+    parse_candidates,
+    parse_label_cells,
+)
 from partlearn.candidates._validation import check_candidates, check_evidence
 from partlearn.candidates._votes import Votes
 
@@ -69,6 +73,7 @@ __all__ = [
     "make_candidates",
     "one_label_each",
     "parse_candidates",
+    "parse_label_cells",
     "refine",
     "restrict_confidence",
     "summarize_votes",

@@ -6,7 +6,8 @@ from __future__ import annotations
 
 import ast
 import json
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -16,10 +17,12 @@ from partlearn.candidates._evidence import EmptyRows, Evidence, make_evidence
 from partlearn.candidates._messages import is_missing
 from partlearn.candidates._validation import check_candidates
 
-__all__ = ["SEPARATORS", "from_text", "parse_candidates"]
+__all__ = ["SEPARATORS", "from_text", "parse_candidates", "parse_label_cells"]
 
 SEPARATORS = ("|", ";", ",")
 _LONGEST = 100_000  # characters of a list that is read as Python
+_WEIGHTED = re.compile(r"(.*\S)\s*:\s*([0-9]*\.?[0-9]+(?:[eE][-+]?[0-9]+)?)\s*%?")
+_ROUNDED = 0.02  # by how much written shares may miss their sum
 
 
 def parse_candidates(texts: Iterable[str], *, sep: str = "|") -> list[frozenset[str]]:
@@ -155,6 +158,11 @@ def _as_collection(row: Any, i: int) -> Iterable[Any] | None:
     if not text or text.replace(" ", "") in ("{}", "set()"):
         return ()
     if text[0] + text[-1] not in ("[]", "()", "{}"):
+        if text.count("[") != text.count("]") and (text[0] == "[" or text[-1] == "]"):
+            raise ValueError(
+                f"Row {i} holds {text[:60]!r}, a piece of a list. A list that contains "
+                "the separator of the columns must stand in quotes."
+            )
         return None
     value: Any
     try:
@@ -200,3 +208,121 @@ def _find_separator(words: list[str], rows: list[int], *, alone: bool) -> str | 
         f"the {distinct} distinct texts, such as {words[0]!r}. Pass `sep`, or sep=None "
         "if every text is one label."
     )
+
+
+def parse_label_cells(
+    cells: Sequence[Any], *, sep: str | Literal["auto"] | None = "auto"
+) -> list[dict[str, float]]:
+    """Read the cells of a label column, whichever way sets are written in it.
+
+    Parameters
+    ----------
+    cells : sequence
+        Text such as ``cat``, ``cat|dog``, ``["cat", "dog"]`` (JSON or Python),
+        ``cat:0.7|dog:0.3`` or ``{"cat": 0.7, "dog": 0.3}``; or lists and mappings
+        themselves. Empty text, None and NaN are empty sets.
+    sep : str, "auto" or None, default="auto"
+        The separator. "auto" finds ``|``, ``;`` or ``,``; a column without any has one
+        label per cell. None says that text is never split.
+
+    Returns
+    -------
+    sets : list of dict
+        Label to weight for every cell. Weights are 1 unless all cells have them.
+
+    Raises
+    ------
+    ValueError
+        Naming the cell, if it cannot be read or could be read in two ways.
+
+    Examples
+    --------
+    >>> from partlearn.candidates import parse_label_cells
+    >>> parse_label_cells(["cat|dog", "dog", ""])
+    [{'cat': 1.0, 'dog': 1.0}, {'dog': 1.0}, {}]
+    >>> parse_label_cells(['["cat", "dog"]', "['dog']"])
+    [{'cat': 1.0, 'dog': 1.0}, {'dog': 1.0}]
+    >>> parse_label_cells(["cat:0.7|dog:0.3", "dog:1"])
+    [{'cat': 0.7, 'dog': 0.3}, {'dog': 1.0}]
+    """
+    sets: list[dict[str, float] | None] = []
+    for i, cell in enumerate(cells):
+        weighted = _as_weights(cell, i)
+        if weighted is None:
+            labels = _as_collection(cell, i)
+            weighted = None if labels is None else _plain_labels(labels, cell, i)
+        sets.append(weighted)
+    plain = [i for i, found in enumerate(sets) if found is None]
+    words = [str(cells[i]).strip() for i in plain]
+    if sep == "auto":
+        present = any(s in word for s in SEPARATORS for word in words)
+        sep = _find_separator(words, plain, alone=False) if present else None
+    parts = [[w] if sep is None else _split(w, sep) for w in words]
+    weights = _written_weights(parts, plain) if sep is not None else None
+    for k, i in enumerate(plain):
+        sets[i] = dict.fromkeys(parts[k], 1.0) if weights is None else weights[k]
+    return [found or {} for found in sets]
+
+
+def _split(word: str, sep: str) -> list[str]:
+    return [label for part in word.split(sep) if (label := part.strip())]
+
+
+def _plain_labels(labels: Iterable[Any], cell: Any, i: int) -> dict[str, float]:
+    found = {}
+    for label in labels:
+        if isinstance(label, (list, tuple, set, Mapping)) or is_missing(label):
+            raise ValueError(
+                f"Row {i} holds {str(cell)[:60]!r}: {label!r} in it is no label."
+            )
+        found[str(label).strip()] = 1.0
+    return found
+
+
+def _as_weights(cell: Any, i: int) -> dict[str, float] | None:
+    """Weights of a cell that is a mapping, or JSON or Python for one."""
+    if isinstance(cell, str):
+        text = cell.strip()
+        if not (text.startswith("{") and text.endswith("}") and ":" in text):
+            return None
+        try:
+            value: Any = json.loads(text)
+        except (ValueError, RecursionError):
+            value = _python_list(text)
+    else:
+        value = cell
+    if not isinstance(value, Mapping):
+        return None
+    weights = {}
+    for label, weight in value.items():
+        number = isinstance(weight, (int, float)) and not isinstance(weight, bool)
+        if not number or not 0 <= weight < float("inf"):
+            raise ValueError(
+                f"Row {i} gives {label!r} the weight {weight!r}; weights are numbers "
+                "from 0 on."
+            )
+        if weight > 0:
+            weights[str(label).strip()] = float(weight)
+    return weights
+
+
+def _written_weights(
+    parts: list[list[str]], rows: list[int]
+) -> list[dict[str, float]] | None:
+    """Read ``label:weight``, if all cells are written so; else they are labels."""
+    read = [[_WEIGHTED.fullmatch(part) for part in cell] for cell in parts]
+    several = any(len(cell) > 1 for cell in parts)
+    if not several or not all(match for cell in read for match in cell):
+        return None
+    named = [[(m[1], float(m[2])) for m in cell if m] for cell in read]
+    if any(len({name for name, _ in cell}) < len(cell) for cell in named):
+        return None  # room:1|room:2 are labels
+    for cell, row in zip(named, rows, strict=True):
+        total = sum(weight for _, weight in cell)
+        if cell and min(abs(total - 1), abs(total / 100 - 1)) > _ROUNDED:
+            raise ValueError(
+                f"Row {row} may hold weights or labels with a colon: its numbers sum "
+                f"to {total:g}. Write weights as shares that sum to 1, or labels "
+                "without a number after the colon."
+            )
+    return [{name: weight for name, weight in cell if weight > 0} for cell in named]

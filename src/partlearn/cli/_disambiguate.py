@@ -46,18 +46,19 @@ def disambiguate(
     """
     from partlearn import disambiguate as find_labels
     from partlearn.cli._console import print_json
-    from partlearn.cli._models import fitting, parse_params, read_input
+    from partlearn.cli._models import fitting, labels_of, parse_params, read_input
     from partlearn.io import BLOCK_ROWS, TableWriter
 
     refuse_overwriting_input(data, out)
     estimator = build(method, parse_params(param or []), *PARTIAL_LABEL_ROLES, seed=0)
     with TableWriter(out) as writer:
         bunch = read_input(data, labels=labels, sep=sep, truth=truth, ignore=ignore)
+        found = labels_of(bunch)
         with fitting(bunch):
-            result = find_labels(bunch.data, bunch.candidates, method=estimator)
+            result = find_labels(bunch.data, found, method=estimator)
         for start in range(0, len(result.label), BLOCK_ROWS):
             rows = slice(start, start + BLOCK_ROWS)
-            writer.write(_lines(result, bunch.target_names, rows, sep or "|"))
+            writer.write(_lines(result, rows, sep or "|"))
     outcome = _outcome(result, bunch, out)
     if as_json:
         print_json(outcome)
@@ -76,26 +77,26 @@ def disambiguate(
             )
 
 
-def _lines(
-    result: "Disambiguation", names: list[str], rows: slice, sep: str
-) -> dict[str, Any]:
+def _lines(result: "Disambiguation", rows: slice, sep: str) -> dict[str, Any]:
     second = result.runner_up[rows]
     return {
         "row": result.index[rows],
-        "label": [names[j] for j in result.label[rows]],
+        "label": result.label[rows],
         "confidence": result.confidence[rows].round(6),
         "margin": result.margin[rows].round(6),
-        "runner_up": ["" if j is None else names[j] for j in second],
+        "runner_up": ["" if label is None else label for label in second],
         "candidates": [
-            sep.join(names[j] for j in row.nonzero()[0])
-            for row in result.candidates[rows]
+            sep.join(result.classes[row]) for row in result.candidates[rows]
         ],
     }
 
 
 def _outcome(result: "Disambiguation", bunch: Any, out: Path) -> dict[str, Any]:
+    import numpy as np
+
     known = bunch.truth is not None and bunch.truth.ndim == 1
-    agreement = result.agreement(bunch.truth) if known else None
+    names = np.asarray(bunch.target_names)
+    agreement = result.agreement(names[bunch.truth]) if known else None
     ambiguous = agreement is not None and agreement.n_ambiguous > 0
     return {
         "method": result.method,

@@ -17,6 +17,7 @@ from partlearn.io import format_of
 
 __all__ = [
     "fitting",
+    "labels_of",
     "parse_amount",
     "parse_params",
     "raise_on_missing_values",
@@ -89,11 +90,21 @@ def fitting(bunch: Any) -> Iterator[None]:
         try:
             yield
         except ValueError:
-            _raise_on_bad_labels(bunch)
             raise_on_missing_values(bunch.data, bunch.feature_names, bunch.path)
             raise
     for text in dict.fromkeys(str(w.message) for w in caught):
         say(f"Note: {text}")
+
+
+def labels_of(bunch: Any) -> Any:
+    """Labels by name for `fit`: sets, or the weights or votes of the file."""
+    from partlearn.candidates import Evidence
+
+    _raise_on_bad_labels(bunch)
+    evidence = bunch.get("evidence")
+    return (
+        Evidence(bunch.candidates, bunch.target_names) if evidence is None else evidence
+    )
 
 
 def _raise_on_bad_labels(bunch: Any) -> None:

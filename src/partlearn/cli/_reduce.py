@@ -153,14 +153,15 @@ def _fit(
     kind: str, data: Path, method: str, params: dict[str, Any], options: dict[str, Any]
 ) -> tuple[Any, Any]:
     from partlearn._registry import Role, build
-    from partlearn.cli._models import fitting, read_input
+    from partlearn.cli._models import fitting, labels_of, read_input
 
     role: Role = "selector" if kind == "selector" else "reducer"
     estimator = build(method, params, role, seed=0)
     bunch = read_input(data, **options)
     X = bunch.data if bunch.data.dtype.kind == "f" else bunch.data.astype(float)
+    labels = labels_of(bunch)
     with fitting(bunch):
-        return bunch, estimator.fit(X, bunch.candidates)
+        return bunch, estimator.fit(X, labels)
 
 
 def _names_out(model: Any) -> list[str]:

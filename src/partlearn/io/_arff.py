@@ -27,7 +27,6 @@ from partlearn.io._errors import AmbiguousDataError, DataFormatError
 from partlearn.io._label_text import (
     TextColumn,
     all_names,
-    find_separator,
     parse_sets,
     set_matrix,
 )
@@ -260,15 +259,14 @@ def _label_part(
         attribute = values.attributes[labels[0]]
         column = _text_column(values, _column(cells, labels[0]), labels[0])
         where = f"attribute {attribute.name!r}"
-        if attribute.kind == "nominal" and options.sep is None:
-            sep = None  # the declaration lists whole labels
-        else:
-            sep = find_separator(column, options.sep, where)
-        if sep is None and (column.codes < 0).any():
+        # A declaration lists whole labels.
+        whole = attribute.kind == "nominal" and options.sep is None
+        sets = parse_sets(column, options.sep, where, split=not whole)
+        single = all(len(labels) < 2 for labels in sets)
+        if single and (column.codes < 0).any():
             row = int(np.flatnonzero(column.codes < 0)[0])
             raise DataFormatError(f"row {row} has no class", where=where)
-        sets = parse_sets(column, sep)
-        names = list(attribute.values) if sep is None and attribute.values else None
+        names = list(attribute.values) if whole and attribute.values else None
         names = names or all_names(sets)
         return set_matrix(column, sets, names, budget), names
     Y = np.zeros((values.n_rows, len(labels)), dtype=bool)

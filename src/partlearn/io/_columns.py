@@ -12,15 +12,17 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import Bunch
 
+from partlearn.candidates import Evidence, from_annotators, from_weights
 from partlearn.io._bunch import binary_matrix, make_bunch
 from partlearn.io._errors import AmbiguousDataError, DataFormatError
 from partlearn.io._label_text import (
+    LabelSets,
     TextColumn,
     all_names,
-    find_separator,
-    has_separator,
+    looks_like_sets,
     parse_sets,
     set_matrix,
+    weight_matrix,
 )
 from partlearn.io._limits import Budget
 from partlearn.io._matrix import BLOCK_BYTES, MatrixBuilder, as_dtype
@@ -59,6 +61,7 @@ _TRUTH = {
 }
 _COORDINATES = {"y"}  # true labels in some files, a feature beside x in others
 _MISSING = {"", "NA", "N/A", "n/a", "#NA", "#N/A", "NULL", "null"}
+_YES, _NO = {"1", "yes", "y", "true", "t", "x"}, {"", "0", "no", "n", "false", "f"}
 _WIDE = 100
 _BLOCK_ROWS = 8192
 
@@ -108,11 +111,17 @@ def assemble_columns(
         _marked_columns(columns) if own else _label_columns(columns, options)
     )
     target_names = meta.get("target_names")
-    sets: dict[str, tuple[TextColumn, list[list[str]]]] = {}
+    sets: dict[str, tuple[TextColumn, LabelSets]] = {}
     matrices: dict[str, NDArray[np.bool_]] = {}
     names: list[str] = []
+    evidence: Evidence | None = None
     for role, chosen in (("candidates", candidates), ("truth", truth)):
-        if len(chosen) > 1 or (chosen and _marked(chosen[0])):
+        if role == "candidates" and not own and _is_evidence(columns, chosen):
+            evidence = _column_evidence(columns, chosen)
+            names = [str(c) for c in evidence.classes.tolist()]
+            silent = _silent_rows(columns, chosen)
+            matrices[role] = evidence.candidates & ~silent[:, None]
+        elif len(chosen) > 1 or (chosen and _marked(chosen[0])):
             matrices[role] = _one_hot(columns, chosen, budget)
             here = [c.removeprefix(_mark(c)) for c in chosen]
             if names and names != here:
@@ -123,10 +132,8 @@ def assemble_columns(
         elif chosen:
             column = _as_text(columns[chosen[0]])
             where = f"column {chosen[0]!r}"
-            sep = find_separator(column, options.sep, where)
-            if role == "truth" and options.sep is None and sep == ",":
-                sep = None if options.task in ("pll", "multiclass") else sep
-            sets[role] = column, parse_sets(column, sep)
+            split = role == "candidates" or _splits_truth(column, options)
+            sets[role] = column, parse_sets(column, options.sep, where, split=split)
             _check_header(chosen[0], columns, all_names(sets[role][1]))
             if role == "truth":
                 _check_truth(*sets[role], options.task or meta.get("task"), where)
@@ -140,6 +147,9 @@ def assemble_columns(
     names = names or occurring
     for role, (column, parsed) in sets.items():
         matrices[role] = set_matrix(column, parsed, names, budget)
+        if role == "candidates" and any(w != 1 for s in parsed for w in s.values()):
+            weights = weight_matrix(column, parsed, names, budget)
+            evidence = from_weights(weights, classes=names, empty="all")
     features = {k: v for k, v in columns.items() if k not in {*candidates, *truth}}
     X, dropped = _features(features, budget, bool(meta.get("sparse")))
     X = as_dtype(X, meta.get("dtype"))
@@ -151,6 +161,7 @@ def assemble_columns(
         for role, chosen in (("candidates", candidates), ("truth", truth))
         if chosen
     }
+    extra = {} if evidence is None else {"evidence": evidence}
     return make_bunch(
         X,
         matrices.get("candidates"),
@@ -167,7 +178,62 @@ def assemble_columns(
         key_argument="labels= (candidate sets) or truth=",
         budget=budget,
         variables=used,
+        **extra,
     )
+
+
+def _splits_truth(column: TextColumn, options: ReadOptions) -> bool:
+    """Whether a cell of truth may hold several labels; a comma alone may be text."""
+    if options.sep is not None or options.task not in ("pll", "multiclass"):
+        return True
+    return any(mark in value for value in column.values for mark in "|;")
+
+
+def _is_evidence(columns: dict[str, Column], chosen: list[str]) -> bool:
+    """Whether several label columns hold votes or weights instead of 0 and 1."""
+    if len(chosen) < 2 or _marked(chosen[0]):
+        return False
+    parts = [columns[name] for name in chosen]
+    text = [part for part in parts if isinstance(part, TextColumn)]
+    if text:
+        return len(text) == len(parts) and not all(map(_yes_or_no, text))
+    return any(_is_measured(part) for part in parts)
+
+
+def _yes_or_no(column: TextColumn) -> bool:
+    return {value.strip().lower() for value in column.values} <= _YES | _NO
+
+
+def _column_evidence(columns: dict[str, Column], chosen: list[str]) -> Evidence:
+    """Votes of columns that name labels, weights of columns of numbers."""
+    where = f"columns {', '.join(map(repr, chosen[:3]))}"
+    try:
+        if isinstance(columns[chosen[0]], TextColumn):
+            table = {name: _cells(_as_text(columns[name])) for name in chosen}
+            return from_annotators(table, empty="all")
+        matrix = np.column_stack([_numbers(columns[name]) for name in chosen])
+        return from_weights(matrix, classes=chosen, empty="all")
+    except ValueError as error:
+        raise DataFormatError(str(error).rstrip("."), where=where) from None
+
+
+def _silent_rows(columns: dict[str, Column], chosen: list[str]) -> NDArray[np.bool_]:
+    """Rows about which no column says anything."""
+    said = [
+        column.codes >= 0 if isinstance(column, TextColumn) else _numbers(column) > 0
+        for column in (columns[name] for name in chosen)
+    ]
+    return ~np.logical_or.reduce(said)
+
+
+def _cells(column: TextColumn) -> list[str | None]:
+    values = [*column.values, None]
+    return [values[code] for code in column.codes]
+
+
+def _numbers(column: Column) -> NDArray[np.float64]:
+    assert not isinstance(column, TextColumn)
+    return np.nan_to_num(column.astype(np.float64))
 
 
 def _check_header(name: str, columns: dict[str, Column], labels: list[str]) -> None:
@@ -181,7 +247,7 @@ def _check_header(name: str, columns: dict[str, Column], labels: list[str]) -> N
 
 
 def _check_coordinate(
-    name: str, sets: dict[str, tuple[TextColumn, list[list[str]]]], names: list[str]
+    name: str, sets: dict[str, tuple[TextColumn, LabelSets]], names: list[str]
 ) -> None:
     """Check that a column which may be a feature holds candidates' labels."""
     known = set(names)
@@ -198,7 +264,7 @@ def _check_coordinate(
 
 
 def _check_truth(
-    column: TextColumn, sets: list[list[str]], task: str | None, where: str
+    column: TextColumn, sets: LabelSets, task: str | None, where: str
 ) -> None:
     """Check that every row has its single true label."""
     sizes = np.asarray([*(len(s) for s in sets), 0])[column.codes]
@@ -279,12 +345,12 @@ def _label_columns(
             )
         column = columns[text[0]]
         assert isinstance(column, TextColumn)
-        if has_separator(column) and options.task not in ("multiclass", "multilabel"):
+        if looks_like_sets(column) and options.task not in ("multiclass", "multilabel"):
             return text, []
         return [], text
     if not candidates and options.truth is None and options.task is None:
         only = columns[truth[0]]
-        several = isinstance(only, TextColumn) and has_separator(only)
+        several = isinstance(only, TextColumn) and looks_like_sets(only)
         if several and not _marked(truth[0]):
             raise AmbiguousDataError(
                 f"column {truth[0]!r} holds label sets, which may be candidates of "
@@ -333,10 +399,14 @@ def _one_hot(
     values = []
     for name in chosen:
         column = columns[name]
+        if isinstance(column, TextColumn) and _yes_or_no(column):
+            yes = np.asarray([v.strip().lower() in _YES for v in (*column.values, "")])
+            column = yes[column.codes]
         if isinstance(column, TextColumn):
             raise DataFormatError(
                 "one-hot label columns must hold 0 and 1; found text",
                 where=f"column {name!r}",
+                advice="Columns of annotators hold text in every column.",
             )
         values.append(column)
     matrix = np.column_stack(values)

@@ -1,22 +1,33 @@
-"""Label sets written as text: ``"cat|dog"``."""
+"""Columns of label sets: distinct texts and which row has which."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from partlearn.candidates import parse_label_cells
 from partlearn.io._bunch import sort_names
-from partlearn.io._errors import AmbiguousDataError
+from partlearn.io._errors import AmbiguousDataError, DataFormatError
 from partlearn.io._limits import Budget
 
-__all__ = ["TextColumn", "find_separator", "has_separator", "parse_sets", "set_matrix"]
+__all__ = [
+    "LabelSets",
+    "TextColumn",
+    "all_names",
+    "looks_like_sets",
+    "parse_sets",
+    "set_matrix",
+    "weight_matrix",
+]
 
-_SEPARATORS = ("|", ";", ",")
+LabelSets = list[dict[str, float]]
+_SEVERAL = re.compile(r"[|;,]|^\s*[\[{(].*[\])}]\s*$")
 
 
 @dataclass(frozen=True)
@@ -31,52 +42,70 @@ class TextColumn:
     sep: str | None = None
 
 
-def has_separator(column: TextColumn) -> bool:
+def looks_like_sets(column: TextColumn) -> bool:
     """Whether some value looks like a set of several labels."""
-    separators = _SEPARATORS if column.sep is None else (column.sep,)
-    return any(s in value for value in column.values for s in separators)
-
-
-def find_separator(column: TextColumn, sep: str | None, where: str) -> str | None:
-    """Return the separator in use; None when every value is a single label."""
     if column.sep is not None:
-        return column.sep
-    if sep is not None:
-        return sep
-    present = [s for s in _SEPARATORS if any(s in value for value in column.values)]
-    if len(present) > 1:
-        raise AmbiguousDataError(
-            f"the labels contain {' and '.join(map(repr, present))}",
-            where=where,
-            advice="Say with sep= which one separates them.",
+        return any(column.sep in value for value in column.values)
+    return any(_SEVERAL.search(value) for value in column.values)
+
+
+def parse_sets(
+    column: TextColumn, sep: str | None, where: str, *, split: bool = True
+) -> LabelSets:
+    """Return the labels of each distinct value, with their weights.
+
+    `sep` is what the caller said; without `split`, text is never cut.
+    """
+    if column.sep is not None:
+        sets = [value.split(column.sep) for value in column.values]
+        return [{n.strip(): 1.0 for n in names if n.strip()} for names in sets]
+    try:
+        return parse_label_cells(column.values, sep=(sep or "auto") if split else None)
+    except ValueError as error:
+        raise _named_row(error, column, where) from None
+
+
+def _named_row(error: ValueError, column: TextColumn, where: str) -> Exception:
+    """The same error with the row of the file instead of the distinct value."""
+
+    def row(found: re.Match[str]) -> str:
+        places = np.flatnonzero(column.codes == int(found[2]))
+        return f"{found[1]} {places[0] if places.size else found[2]}"
+
+    text = re.sub(r"\b(row) (\d+)", row, str(error), flags=re.IGNORECASE)
+    text = text.replace("Say which with `sep`.", "").strip().rstrip(".")
+    if "separator could be meant" in text:
+        return AmbiguousDataError(
+            text, where=where, advice="Say with sep= which one separates them."
         )
-    return present[0] if present else None
-
-
-def parse_sets(column: TextColumn, sep: str | None) -> list[list[str]]:
-    """Return the members of each distinct value."""
-    if sep is None:
-        return [[value.strip()] if value.strip() else [] for value in column.values]
-    return [
-        [part for raw in value.split(sep) if (part := raw.strip())]
-        for value in column.values
-    ]
+    return DataFormatError(text, where=where)
 
 
 def set_matrix(
-    column: TextColumn, sets: list[list[str]], names: list[str], budget: Budget
+    column: TextColumn, sets: LabelSets, names: list[str], budget: Budget
 ) -> NDArray[np.bool_]:
     """Boolean matrix of the rows of a column; its distinct sets are coded once."""
-    q = len(names)
-    budget.matrix(len(column.codes), q, 1, "the label matrix")
-    budget.matrix(len(sets) + 1, q, 1, "the table of distinct label sets")
+    return weight_matrix(column, sets, names, budget, dtype=np.bool_)
+
+
+def weight_matrix(
+    column: TextColumn,
+    sets: LabelSets,
+    names: list[str],
+    budget: Budget,
+    dtype: Any = np.float64,
+) -> NDArray[Any]:
+    """Weights of the rows of a column; its distinct sets are coded once."""
+    q, size = len(names), np.dtype(dtype).itemsize
+    budget.matrix(len(column.codes), q, size, "the label matrix")
+    budget.matrix(len(sets) + 1, q, size, "the table of distinct label sets")
     place = {name: j for j, name in enumerate(names)}
-    distinct = np.zeros((len(sets) + 1, q), dtype=bool)  # the last row: no value
-    for i, members in enumerate(sets):
-        distinct[i, [place[name] for name in members]] = True
+    distinct = np.zeros((len(sets) + 1, q), dtype=dtype)  # the last row: no value
+    for i, labels in enumerate(sets):
+        distinct[i, [place[name] for name in labels]] = list(labels.values())
     return distinct[column.codes]
 
 
-def all_names(*parts: list[list[str]]) -> list[str]:
+def all_names(*parts: LabelSets) -> list[str]:
     """Every label that occurs, in order."""
     return sort_names(list({name for sets in parts for row in sets for name in row}))
