@@ -7,6 +7,9 @@ test refuses private names of scikit-learn anywhere else.
 
 # SPDX-License-Identifier: BSD-3-Clause
 
+from typing import Any
+
+import numpy as np
 from sklearn.base import _fit_context as fit_context
 from sklearn.utils import _safe_indexing as safe_indexing
 from sklearn.utils._param_validation import (
@@ -22,7 +25,18 @@ __all__ = [
     "Interval",
     "RealNotInt",
     "StrOptions",
+    "decision_tree_type",
     "fit_context",
     "num_samples",
     "safe_indexing",
 ]
+
+
+def decision_tree_type() -> tuple[type[Any], np.dtype[Any]]:
+    """Return the compiled tree of decision trees and forests, and its nodes' dtype.
+
+    Imported when asked for: trees are slow to import, and few need them.
+    """
+    from sklearn.tree._tree import NODE_DTYPE, Tree
+
+    return Tree, NODE_DTYPE

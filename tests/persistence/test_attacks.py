@@ -12,11 +12,12 @@ import zipfile
 
 import numpy as np
 import pytest
+from sklearn.ensemble import RandomForestClassifier
 
-import partlearn
 from partlearn.classification import PLAGGD, PLKNN
 from partlearn.io import DataError, Limits
 from partlearn.persistence import load_model, save_model
+from partlearn.persistence._trees import take_apart
 
 X = np.random.default_rng(0).random((12, 3))
 S = np.eye(3, dtype=bool)[np.arange(12) % 3] | np.eye(3, dtype=bool)[0]
@@ -428,6 +429,96 @@ def test_vocabularies(vocabulary, message, tmp_path):
     refuse(edited(tmp_path / "m", edit, model), message)
 
 
+def forest_file(path, edit):
+    """A forest of one tree whose arrays have been changed before saving."""
+    from partlearn.persistence import _encode
+
+    forest = RandomForestClassifier(1, random_state=0, max_depth=2).fit(X, S[:, 1])
+
+    def changed(tree):
+        parts = take_apart(tree)
+        return edit(parts) or parts
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_encode, "take_apart", changed)
+        return edited(path, lambda document: None, forest)
+
+
+def test_trees_are_sound_before_the_attack(tmp_path):
+    path = forest_file(tmp_path / "m", lambda parts: None)
+    assert load(path).estimator.predict(X).shape == (12,)
+
+
+def children(value, name="left_child", inner=True):
+    def edit(parts):
+        column = parts["nodes"][name]
+        column[(parts["nodes"]["left_child"] != -1) == inner] = value
+
+    return edit
+
+
+@pytest.mark.parametrize(
+    ("edit", "message"),
+    [
+        (children(0), "points outside of itself"),  # would walk for ever
+        (children(10**9), "points outside of itself"),
+        (children(-2), "points outside of itself"),
+        (children(-1, "right_child"), "points outside of itself"),
+        (children(2**40, "right_child"), "points outside of itself"),
+        (children(3, "feature"), "points outside of itself"),
+        (children(-1, "feature"), "points outside of itself"),
+        (lambda p: p["nodes"].pop("feature").tolist() and None, "lack fields"),
+        (lambda p: p["nodes"].update(more=np.zeros(3)), "lack fields"),
+        (lambda p: p["nodes"].update(feature=np.zeros(3)), "do not fit"),
+        (lambda p: p["nodes"].update(threshold=np.zeros(1)), "do not fit"),
+        (lambda p: p["nodes"].update(left_child=3), "do not fit"),
+        (lambda p: p.update(nodes=None), "lack fields"),
+        (
+            lambda p: p.update(nodes={k: v[:0] for k, v in p["nodes"].items()}),
+            "not fit",
+        ),
+        (lambda p: p.update(values=np.zeros((1, 1, 2))), "do not fit its nodes"),
+        (lambda p: p.update(values=p["values"].astype("f4")), "do not fit its nodes"),
+        (lambda p: p.update(n_classes=np.array([-2])), "do not fit its nodes"),
+        (lambda p: p.update(n_classes=np.array([10**9])), "do not fit its nodes"),
+        (lambda p: p.update(n_classes=3), "do not fit its nodes"),
+        (lambda p: p.update(n_outputs=2**40), "no sizes"),
+        (lambda p: p.update(n_outputs=0, n_classes=np.array([], "i8")), "not fit its"),
+        (lambda p: p.update(n_features=-1), "no sizes"),
+        (lambda p: p.update(max_depth="deep"), "no sizes"),
+        (lambda p: p.update(n_features=100), "another number of features"),
+        (lambda p: p.pop("values") is None, "a tree is incomplete"),
+        (lambda p: [1, 2], "a tree is incomplete"),
+    ],
+)
+def test_trees(edit, message, tmp_path):
+    refuse(forest_file(tmp_path / "m", edit), message)
+
+
+@pytest.mark.parametrize(
+    ("edit", "message"),
+    [
+        (lambda s: s.update(n_features_in_=2), "do not belong together"),
+        (lambda s: s.pop("n_features_in_") and None, "do not belong together"),
+        (lambda s: s.update(estimators_={"tuple": s["estimators_"]}), "together"),
+        (lambda s: s["estimators_"].append(3), "do not belong together"),
+        (lambda s: s["estimators_"].append(s["estimator"]), "do not belong together"),
+        (
+            lambda s: s["estimators_"][0]["object"]["state"].update(n_features_in_=2),
+            "another number of features",
+        ),
+        (
+            lambda s: s["estimator"]["object"]["state"].update(tree_=3),
+            "holds no tree",
+        ),
+        (lambda s: s.update(n_jobs=10**6), "asks for 1000000 workers"),
+    ],
+)
+def test_forests(edit, message, tmp_path):
+    model = RandomForestClassifier(1, random_state=0, max_depth=2).fit(X, S[:, 1])
+    refuse(edited(tmp_path / "m", lambda d: edit(state(d)), model), message)
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -459,7 +550,6 @@ def test_the_version_of_sklearn_counts_where_its_classes_are_inside(tmp_path):
     assert load(edited(tmp_path / "m", edit)).estimator
     path = edited(tmp_path / "m", edit, StandardScaler().fit(X))
     refuse(path, "saved with scikit-learn 0.1")
-    assert partlearn.__version__
 
 
 @pytest.mark.parametrize(

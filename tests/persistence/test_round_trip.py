@@ -8,6 +8,7 @@ import pytest
 from scipy import sparse
 from sklearn.compose import ColumnTransformer
 from sklearn.decomposition import PCA, TruncatedSVD
+from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
@@ -22,6 +23,7 @@ from sklearn.preprocessing import (
     StandardScaler,
 )
 from sklearn.svm import SVC
+from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
 
 from partlearn.classification import PLECOC, PLKNN, PLSVM
 from partlearn.decomposition import CENDA, CRISP
@@ -74,6 +76,8 @@ def assert_same(one, other):
         assert len(one) == len(other)
         for a, b in zip(one, other, strict=True):
             assert_same(a, b)
+    elif type(one).__name__ == "Tree":
+        assert_same(one.__getstate__(), other.__getstate__())
     elif hasattr(one, "__dict__") and not isinstance(one, type):
         assert_same(vars(one), vars(other))
     else:
@@ -149,11 +153,23 @@ def test_a_table_of_all_kinds(tmp_path):
     assert_round_trip(model, frame, tmp_path / "m")
 
 
-def test_other_learners(tmp_path):
+@pytest.mark.parametrize(
+    "learner",
+    [
+        LogisticRegression(),
+        DecisionTreeClassifier(random_state=0),
+        ExtraTreeClassifier(random_state=0, max_leaf_nodes=5),
+        RandomForestClassifier(5, random_state=0),
+        ExtraTreesClassifier(5, random_state=0, oob_score=True, bootstrap=True),
+    ],
+)
+def test_other_learners(learner, tmp_path):
     X, S = data()
-    assert_round_trip(
-        PLECOC(estimator=LogisticRegression()).fit(X, S), X, tmp_path / "m"
-    )
+    assert_round_trip(PLECOC(estimator=learner).fit(X, S), X, tmp_path / "m")
+    X[3, 2] = np.nan
+    labels = np.array(["a", "b", "c"])[S.argmax(axis=1)]
+    if not isinstance(learner, LogisticRegression):
+        assert_round_trip(learner.fit(X, labels), X, tmp_path / "m")
 
 
 def test_names_travel_with_the_model(tmp_path):

@@ -12,6 +12,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.compose import ColumnTransformer
 from sklearn.decomposition import PCA, TruncatedSVD
+from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 from sklearn.feature_extraction.text import TfidfTransformer, TfidfVectorizer
 from sklearn.impute import MissingIndicator, SimpleImputer
 from sklearn.linear_model import LogisticRegression
@@ -25,6 +26,7 @@ from sklearn.preprocessing import (
     RobustScaler,
     StandardScaler,
 )
+from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
 
 from partlearn._registry import methods
 
@@ -44,6 +46,9 @@ __all__ = [
 # functions, and whatever takes a callable in its place can therefore not be saved.
 SKLEARN = (
     ColumnTransformer,
+    DecisionTreeClassifier,
+    ExtraTreeClassifier,
+    ExtraTreesClassifier,
     FeatureUnion,
     LabelEncoder,
     LogisticRegression,
@@ -54,6 +59,7 @@ SKLEARN = (
     OrdinalEncoder,
     PCA,
     Pipeline,
+    RandomForestClassifier,
     RobustScaler,
     SimpleImputer,
     StandardScaler,

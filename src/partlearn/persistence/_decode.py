@@ -26,6 +26,7 @@ from partlearn.persistence._classes import (
 )
 from partlearn.persistence._encode import MAX_DEPTH
 from partlearn.persistence._sound import check_sound
+from partlearn.persistence._trees import build_tree
 
 __all__ = ["Decoder"]
 
@@ -183,6 +184,11 @@ class Decoder:
         ):
             raise DataFormatError("the parts of a sparse matrix do not fit")
 
+    def _check_tree(self, parts: Any, owner: type[Any], depth: int) -> None:
+        if not isinstance(parts, dict) or parts.keys() != {"dict"}:
+            raise DataFormatError("the description of a tree is incomplete")
+        self.check(parts, owner, depth + 1)
+
     def _check_object(self, spec: Any, owner: type[Any], depth: int) -> None:
         _keys(spec, {"class", "state"}, "an estimator")
         name = spec["class"]
@@ -300,6 +306,9 @@ class Decoder:
         ):
             raise DataFormatError("a sparse matrix points outside of itself")
         return SPARSE[spec["class"]]((data, indices, indptr), shape=shape)
+
+    def _build_tree(self, parts: Any, read: ReadArray, owner: type) -> Any:
+        return build_tree(self.build(parts, read, owner))
 
     def _build_object(self, spec: dict[str, Any], read: ReadArray, owner: type) -> Any:
         cls = estimator_classes()[spec["class"]]

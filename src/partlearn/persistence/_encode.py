@@ -18,6 +18,7 @@ from partlearn.persistence._classes import (
     state_types,
 )
 from partlearn.persistence._sound import check_sound
+from partlearn.persistence._trees import is_tree, take_apart
 
 __all__ = ["Encoder"]
 
@@ -63,6 +64,8 @@ class Encoder:
             return {"slice": [self.encode(b, place, owner, depth + 1) for b in bounds]}
         if SPARSE.get(kind.__name__) is kind:
             return self._sparse(value, place)
+        if is_tree(value):
+            return {"tree": self.encode(take_apart(value), place, owner, depth + 1)}
         return self._object(value, place, owner, depth)
 
     def _pairs(

@@ -12,13 +12,17 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
+from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.pipeline import Pipeline
+from sklearn.tree import BaseDecisionTree
 
 from partlearn.io import DataFormatError
+from partlearn.persistence._trees import check_forest, check_tree_owner
 
 __all__ = ["check_sound"]
 
+_MAX_JOBS = 1024
 # Regular expressions can take for ever on text that is made for it.
 _TOKEN_PATTERNS = (r"(?u)\b\w\w+\b", r"(?u)\b\w+\b")
 
@@ -35,6 +39,9 @@ def check_sound(estimator: BaseEstimator) -> None:
     n_features = state.get("n_features_in_", 0)
     if type(n_features) is not int or n_features < 0:
         raise DataFormatError(f"{name} was fitted on an impossible number of features")
+    n_jobs = state.get("n_jobs")
+    if isinstance(n_jobs, int) and abs(n_jobs) > _MAX_JOBS:
+        raise DataFormatError(f"{name} asks for {n_jobs} workers")
     classes = state.get("classes_")
     if isinstance(classes, np.ndarray) and classes.ndim != 1:
         raise DataFormatError(f"the classes of {name} are no list")
@@ -66,7 +73,9 @@ def _check_memory(pipeline: Pipeline) -> None:
         raise DataFormatError("a Pipeline with a cache on disk is not loaded")
 
 
-_CHECKS: tuple[tuple[type, Any], ...] = (
+_CHECKS: tuple[tuple[Any, Any], ...] = (
+    (BaseDecisionTree, check_tree_owner),
+    ((RandomForestClassifier, ExtraTreesClassifier), check_forest),
     (TfidfVectorizer, _check_text),
     (Pipeline, _check_memory),
 )
