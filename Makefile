@@ -10,13 +10,14 @@ PIP := $(PY) -m pip --disable-pip-version-check -q
 JOBS ?= 2
 
 .PHONY: demo test test-oldest test-oldest-quick test-next lint types unit docs \
-  bench dist changelog clean help
+  bench fuzz dist changelog clean help
 
 help:
 	@echo "make demo    install and run the demonstration: a table and an HTML report"
 	@echo "make test    install and run lint, types and the whole test suite"
 	@echo "make docs    build the documentation (warnings are errors)"
 	@echo "make bench   print speed ratios of the hot paths"
+	@echo "make fuzz    hostile input for SECONDS=60 a target; see tools/fuzz"
 	@echo "make test-oldest   run the test suite with the lowest versions allowed"
 	@echo "make test-next     run the test suite with pre-releases of what we depend on"
 	@echo "make dist          build wheel and sdist, and run the demonstration from the wheel"
@@ -106,6 +107,10 @@ docs: $(VENV)/.installed-docs
 
 bench: $(VENV)/.installed-test
 	$(PY) -m benchmarks
+
+SECONDS ?= 60
+fuzz: $(VENV)/.installed-test
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(PY) -m tools.fuzz --seconds $(SECONDS)
 
 clean:
 	rm -rf $(VENV) .venv-* build dist docs/_build docs/auto_examples docs/generated

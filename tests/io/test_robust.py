@@ -1,44 +1,24 @@
 """Damaged and hostile files: only the documented errors, and bounded memory."""
 
 import gzip
-import io
 import random
 import struct
 import tracemalloc
 import zipfile
 import zlib
 
-import h5py
 import numpy as np
 import pyarrow as pa
 import pytest
-import scipy.io
-import scipy.sparse as sp
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from sklearn.utils import Bunch
+from tools.fuzz.mutate import mutate
+from tools.fuzz.readers import ARFF, INSIDE, LIMITS, READERS, make_seeds
 
-from partlearn.io import DataError, DataFormatError, DataLimitError, Limits, write
+from partlearn.io import DataError, DataFormatError, DataLimitError, Limits
 from partlearn.io import read as _read
 
-LIMITS = Limits(max_bytes=2**26)
 PEAK = 3 * LIMITS.max_bytes  # what is built, what it is built from, and a copy
-READERS = {
-    "npz": "npz",
-    "npz sparse": "npz",
-    "npz inside": "npz",
-    "mat": "mat",
-    "mat plain": "mat",
-    "mat inside": "mat",
-    "mat 7.3": "mat",
-    "parquet": "parquet",
-    "arrow": "arrow",
-    "csv": "csv",
-    "csv gzip": "csv.gz",
-    "arff": "arff",
-    "arff sparse": "arff",
-    "libsvm": "libsvm",
-}
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -79,118 +59,10 @@ def read(path):
     return bunch.candidates is None or bunch.candidates.dtype == bool
 
 
-ARFF = """@relation 'x: -C -2'
-@attribute a numeric
-@attribute 'b b' {u,v,'w x'}
-@attribute L {0,1}
-@attribute K {0,1}
-@data
-"""
-
-
 @pytest.fixture(scope="module")
 def seeds(tmp_path_factory):
     """One small sound file of every kind."""
-    folder = tmp_path_factory.mktemp("seeds")
-    rng = np.random.default_rng(0)
-    X = np.maximum(rng.normal(size=(20, 5)), 0)
-    y = np.arange(20) % 4
-    S = np.eye(4, dtype=bool)[y]
-    S[:, 0] = True
-    bunch = Bunch(
-        data=X,
-        candidates=S,
-        truth=y,
-        target_names=list("abcd"),
-        feature_names=[f"f{j}" for j in range(5)],
-        task="pll",
-    )
-    out = {}
-    for kind in ("npz", "mat", "parquet", "arrow", "csv"):
-        out[kind] = write(bunch, folder / f"a.{kind}").read_bytes()
-    sparse = Bunch(**{**bunch, "data": sp.csr_array(X)})
-    out["npz sparse"] = write(sparse, folder / "a.npz").read_bytes()
-    out["npz inside"], out["mat inside"] = out["npz sparse"], out["mat"]
-    out["csv gzip"] = gzip.compress(out["csv"])
-    struct_ = {"data": X, "partial_target": sp.csc_matrix(S.T * 1.0), "t": "text"}
-    cells = np.array(["a", "bb"], dtype=object)
-    path = folder / "b.mat"
-    scipy.io.savemat(path, {"s": struct_ | {"names": cells}})
-    out["mat plain"] = path.read_bytes()
-    with h5py.File(path, "w") as file:
-        item = file.create_dataset("data", data=X.T, chunks=(3, 9), compression="gzip")
-        item.attrs["MATLAB_class"] = np.bytes_("double")
-        file["gnd"] = (y + 1.0)[None]
-    out["mat 7.3"] = path.read_bytes()
-    dense = "\n".join(f"{i * 0.3},{['u', 'v'][i % 2]},{i % 2},1" for i in range(9))
-    out["arff"] = (ARFF + dense).encode()
-    out["arff sparse"] = (ARFF + "{0 0.5, 1 'w x', 2 1}\n{3 1}\n" * 5).encode()
-    rows = [f"1,{i % 4 + 1} 1:{i * 0.5} 3:2 {i + 4}:4" for i in range(9)]
-    out["libsvm"] = "\n".join(rows).encode()
-    return out
-
-
-ODD = [
-    b"\xff\xff\xff\xff",
-    b"\xff\xff\xff\x7f",
-    b"\x00\x00\x00\x80",
-    b"\x00\x00\x00\x00",
-    b"\xff" * 8,
-    b"999999999999",
-    b"-1",
-    b"nan",
-    b"../../../../etc/passwd",
-    b"|O",
-]
-
-
-def mutate(data, rng):
-    """Flip bits, cut, insert, overwrite by odd values, or copy a piece elsewhere."""
-    out = bytearray(data)
-    how = rng.randrange(8)
-    place = rng.randrange(len(out))
-    if how == 0:
-        return bytes(out[:place])
-    if how == 1:
-        del out[place : place + rng.randrange(1, 40)]
-    elif how == 2:
-        out[place:place] = rng.randbytes(rng.randrange(1, 20))
-    elif how == 3:
-        odd = rng.choice(ODD)
-        out[place : place + len(odd)] = odd
-    elif how == 4:
-        other, length = rng.randrange(len(out)), rng.randrange(1, 64)
-        out[place : place + length] = out[other : other + length]
-    else:
-        for _ in range(rng.choice([1, 1, 2, 8, 64])):
-            out[rng.randrange(len(out))] ^= 1 << rng.randrange(8)
-    return bytes(out)
-
-
-def inside_npz(data, rng):
-    """Damage the arrays, not the archive: its checksums are right."""
-    out = io.BytesIO()
-    with zipfile.ZipFile(io.BytesIO(data)) as old, zipfile.ZipFile(out, "w") as new:
-        names = old.namelist()
-        hit = rng.choice(names)
-        for name in names:
-            content = old.read(name)
-            new.writestr(name, mutate(content, rng) if name == hit else content)
-    return out.getvalue()
-
-
-def inside_mat(data, rng):
-    """Damage the variables, not their compression."""
-    out, place = bytearray(data[:128]), 128
-    while place + 8 <= len(data):
-        kind, length = struct.unpack("<II", data[place : place + 8])
-        content = zlib.decompress(data[place + 8 : place + 8 + length])
-        if rng.random() < 0.3:
-            content = mutate(content, rng)
-        packed = zlib.compress(content)
-        out += struct.pack("<II", kind, len(packed)) + packed
-        place += 8 + length
-    return bytes(out)
+    return make_seeds(tmp_path_factory.mktemp("seeds"))
 
 
 @pytest.mark.parametrize("kind", READERS)
@@ -198,7 +70,7 @@ def test_mutations(tmp_path, seeds, kind):
     path = tmp_path / f"m.{READERS[kind]}"
     path.write_bytes(seeds[kind])
     assert read(path), "the sound file must read"
-    change = {"npz inside": inside_npz, "mat inside": inside_mat}.get(kind, mutate)
+    change = INSIDE.get(kind, mutate)
     for i in range(60):
         path.write_bytes(change(seeds[kind], random.Random(f"{kind} {i}")))
         read(path)

@@ -36,6 +36,7 @@ _DAMAGE = (
     zlib.error,
     struct.error,
     EOFError,
+    OSError,  # an offset outside of the file
     NotImplementedError,
     RuntimeError,
     OverflowError,
@@ -185,7 +186,7 @@ def open_archive(path: Path, limits: Limits) -> Iterator[Archive]:
     with path.open("rb") as file:
         try:
             archive = zipfile.ZipFile(file)
-        except (*_DAMAGE, OSError) as error:
+        except _DAMAGE as error:
             raise DataFormatError(
                 f"not a model saved by partlearn, or damaged: {error}"
             ) from None

@@ -1,0 +1,1 @@
+"""Hostile input with a budget: ``python -m tools.fuzz`` or ``make fuzz``."""

@@ -1,0 +1,83 @@
+"""Tries by number, in processes that may end."""
+
+import faulthandler
+import importlib
+import json
+import multiprocessing
+import resource
+import signal
+import sys
+import tempfile
+import time
+import traceback
+from pathlib import Path
+
+CEILING = 2**30  # bytes of resident memory above those after the start
+BATCH = 500
+PATIENCE = 60  # seconds for one try
+
+
+def work(name, start, stop, folder):
+    """Run some tries and note what came of them; the process may end at any."""
+    faulthandler.enable(sys.__stderr__)
+    target = importlib.import_module(f"tools.fuzz.{name}").Target(folder)
+    before, accepted = _peak(), 0
+    with (folder / "notes").open("w", buffering=1) as notes:
+        for i in range(start, stop):
+            print(json.dumps({"at": i}), file=notes)
+            signal.alarm(PATIENCE)
+            try:
+                accepted += bool(target.attempt(i))
+            except BaseException:
+                text = traceback.format_exc(limit=-3)
+                print(json.dumps({"failure": [i, text]}), file=notes)
+            signal.alarm(0)
+        done = {"accepted": accepted, "grown": _peak() - before}
+        print(json.dumps({"done": done}), file=notes)
+
+
+def _peak():
+    return 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+
+def fuzz(name, *, start=0, tries=None, seconds=None, log=lambda text: None):
+    """Run one target; counts and failures."""
+    total = {"target": name, "tries": 0, "accepted": 0, "failures": [], "peak": 0}
+    begin, i = time.monotonic(), start
+    while (tries is None or i < start + tries) and (
+        seconds is None or time.monotonic() - begin < seconds
+    ):
+        stop = i + BATCH if tries is None else min(i + BATCH, start + tries)
+        code, notes = _batch(name, i, stop)
+        total["failures"] += [note["failure"] for note in notes if "failure" in note]
+        done = notes[-1].get("done")
+        if done is None:
+            last = max(note["at"] for note in notes if "at" in note)
+            total["failures"].append([last, f"the process ended with code {code}"])
+            stop = last + 1
+        else:
+            total["accepted"] += done["accepted"]
+            total["peak"] = max(total["peak"], done["grown"])
+            if done["grown"] > CEILING:
+                total["failures"].append(
+                    [i, f"tries {i} to {stop} took too much memory"]
+                )
+        total["tries"] += stop - i
+        i = stop
+        log(f"{name}: {total['tries']:,} tries, {len(total['failures'])} failures")
+    total["seconds"] = round(time.monotonic() - begin, 1)
+    return total
+
+
+def _batch(name, start, stop):
+    context = multiprocessing.get_context("spawn")
+    with tempfile.TemporaryDirectory() as folder:
+        arguments = (name, start, stop, Path(folder))
+        process = context.Process(target=work, args=arguments)
+        process.start()
+        process.join()
+        notes = Path(folder) / "notes"
+        if not notes.exists():
+            raise RuntimeError(f"the target {name} could not be prepared")
+        lines = notes.read_text().splitlines()
+        return process.exitcode, [json.loads(line) for line in lines]
