@@ -1,5 +1,6 @@
 """Fixtures shared by the whole suite."""
 
+import importlib.util
 import os
 from pathlib import Path
 
@@ -34,3 +35,17 @@ def global_random_seed(request) -> int:
 @pytest.fixture(params=[np.float32, np.float64], ids=["float32", "float64"])
 def global_dtype(request):
     return request.param
+
+
+@pytest.fixture(scope="session")
+def load_tool():
+    """Import a script of `tools` by its name."""
+
+    def load(name):
+        path = ROOT / "tools" / f"{name}.py"
+        spec = importlib.util.spec_from_file_location(name, path)
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        return module
+
+    return load
