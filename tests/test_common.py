@@ -4,6 +4,7 @@ import inspect
 
 import pytest
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import LogisticRegression
 from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import (
     estimator_checks_generator,
@@ -25,6 +26,11 @@ PARTS = {"reducer": CENDA, "classifier": PLKNN}
 # Multiplicative updates need hundreds of sweeps and several starts to settle, PLDA a
 # hundred rounds, a search many fits, which no check of the interface needs.
 FEWER = {
+    "CandidateClassifier": {
+        "estimator": LogisticRegression(tol=1e-8, max_iter=1000),
+        "cv": 3,
+        "n_rounds": 2,
+    },
     "DRMFS": {"max_iter": 100},
     "MIFS": {"max_iter": 20},
     "PLDA": {"max_iter": 30},

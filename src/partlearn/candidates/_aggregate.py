@@ -30,6 +30,9 @@ class VoteSummary:
         Belief in every label; rows sum to one.
     disagreement : ndarray of shape (n_samples,)
         Share of the row's votes that are for another label than `label`.
+    feature_disagreement : ndarray of shape (n_samples,) or None
+        How far the belief from the features lies from that of the votes alone, between
+        0 (the same) and 1; None where no feature was seen.
     annotators : Bunch
         Arrays with one entry per annotator: ``name``, ``accuracy`` and ``n_votes``.
     classes : ndarray of shape (n_classes,)
@@ -39,6 +42,7 @@ class VoteSummary:
     label: NDArray[Any]
     confidence: NDArray[np.float64]
     disagreement: NDArray[np.float64]
+    feature_disagreement: NDArray[np.float64] | None
     annotators: Bunch
     classes: NDArray[Any]
     _confusions: Confusions
@@ -73,7 +77,9 @@ class VoteSummary:
         return self._confusions.of(names.index(annotator))
 
 
-def summarize_votes(votes: Votes, F: NDArray[Any]) -> VoteSummary:
+def summarize_votes(
+    votes: Votes, F: NDArray[Any], *, features: NDArray[Any] | None = None
+) -> VoteSummary:
     """Describe rows and annotators, if `F` are the beliefs in the labels.
 
     Parameters
@@ -82,6 +88,8 @@ def summarize_votes(votes: Votes, F: NDArray[Any]) -> VoteSummary:
         The votes.
     F : ndarray of shape (n_samples, n_classes)
         Beliefs, from votes alone or from votes and features.
+    features : ndarray of shape (n_samples, n_classes), default=None
+        Beliefs from the features alone; rows sum to one.
 
     Returns
     -------
@@ -97,10 +105,14 @@ def summarize_votes(votes: Votes, F: NDArray[Any]) -> VoteSummary:
     annotators = Bunch(
         name=votes.annotators, accuracy=confusions.accuracy, n_votes=n_votes
     )
+    apart = None
+    if features is not None:
+        apart = np.abs(features - votes.confidence()).sum(axis=1) / 2
     return VoteSummary(
         label=votes.classes[best],
         confidence=F,
         disagreement=np.where(total > 0, 1 - agreeing / np.maximum(total, 1), 0.0),
+        feature_disagreement=apart,
         annotators=annotators,
         classes=votes.classes,
         _confusions=confusions,

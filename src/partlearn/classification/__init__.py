@@ -1,5 +1,6 @@
 """Classifiers that learn from candidate labels."""
 
+from partlearn.classification._candidate_classifier import CandidateClassifier
 from partlearn.classification._cc import CC
 from partlearn.classification._clpl import CLPL
 from partlearn.classification._coupled import CoupledClassifier
@@ -23,5 +24,6 @@ __all__ = [
     "PLSVMCV",
     "PRODEN",
     "SURE",
+    "CandidateClassifier",
     "CoupledClassifier",
 ]

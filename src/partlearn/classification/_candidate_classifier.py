@@ -1,0 +1,369 @@
+"""Any classifier of scikit-learn on candidate labels, cross-fitted."""
+
+# SPDX-License-Identifier: BSD-3-Clause
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.model_selection import GroupKFold
+from sklearn.utils import check_random_state, get_tags
+from sklearn.utils.parallel import Parallel, delayed
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from partlearn._sklearn_compat import (
+    HasMethods,
+    Interval,
+    StrOptions,
+    fit_context,
+    num_samples,
+    safe_indexing,
+)
+from partlearn.base import BasePartialClassifier
+from partlearn.candidates import (
+    Votes,
+    check_evidence,
+    check_two_classes,
+    summarize_votes,
+)
+from partlearn.classification._soft_labels import SoftModel, fit_soft
+from partlearn.model_selection import StratifiedCandidateKFold
+
+__all__ = ["CandidateClassifier"]
+
+_SMOOTHING = 1e-3  # belief that every class keeps, whatever the estimator says
+
+Array = NDArray[np.float64]
+Folds = list[tuple[NDArray[np.intp], NDArray[np.intp]]]
+
+
+class CandidateClassifier(BasePartialClassifier):
+    r"""Learn from candidate labels with a classifier of your choice.
+
+    The confidences in the candidates and the classifier are found in turns: the
+    classifier is fitted on all candidates weighted by their confidence, and its
+    probabilities give new confidences. A row gets them from a classifier that was
+    fitted without the row. This matters: a flexible classifier that is asked about its
+    own training rows confirms whatever it was told.
+
+    Parameters
+    ----------
+    estimator : classifier or regressor, default=None
+        What to fit: any classifier of scikit-learn, LightGBM or XGBoost, or a Pipeline
+        that ends in one; a regressor for several targets is fitted on the confidences.
+        None stands for a random forest.
+    cross_fit : bool or "oob", default=True
+        Whether a row's confidences come from a classifier that did not see it, by the
+        folds of `cv`. "oob" takes the out-of-bag predictions of a forest or of bagging
+        instead, which need no folds. False uses the classifier's opinion of its own
+        training rows (plain EM); it is there for comparison.
+    cv : int, splitter or iterable of (train, test), default=5
+        Folds; every row must be in some test part. An integer makes shuffled folds that
+        spread rare labels, or folds of whole groups where `groups` are given.
+    n_rounds : int, default=5
+        Number of rounds.
+    random_state : int, RandomState or None, default=None
+        Draws the folds, and seeds estimators that have no seed of their own.
+    n_jobs : int or None, default=None
+        Folds in parallel; the result does not depend on it.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes.
+    label_confidence_ : ndarray of shape (n_samples, n_classes)
+        Belief in each candidate of each training row.
+    feature_belief_ : ndarray of shape (n_samples, n_classes)
+        What the last round's classifiers expect of each training row from its features
+        alone; rows sum to one.
+    estimators_ : list of estimators
+        Clones fitted on all rows: one, or several on drawn labels where the estimator
+        takes no weights.
+    votes_ : VoteSummary or None
+        Where `y` are votes: annotators, and how far features and votes disagree.
+    n_iter_ : int
+        Number of rounds.
+    n_features_in_ : int
+        Number of features seen in `fit`.
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Names of the features, where `X` had any.
+
+    See Also
+    --------
+    partlearn.candidates.from_votes : Labels of several annotators.
+
+    Notes
+    -----
+    With evidence :math:`L` (for sets the candidate matrix), confidences start at
+    :math:`L` with rows scaled to sum to one. A round fits the classifier on every row
+    once per label of confidence at least 0.001, with the confidence as weight, and sets
+    :math:`F_{ij} \propto L_{ij} (P_{ij} + 0.001)`, where :math:`P` are the
+    probabilities of held-out rows. Votes are weighed anew after every round.
+
+    An estimator without ``predict_proba`` is asked for ``decision_function``, of which
+    the softmax is taken. One whose `fit` has no ``sample_weight`` is fitted five times
+    on one label per row, drawn by the confidences, and the mean belief counts; so are
+    forests and bagging of classifiers with ``cross_fit="oob"``, since a row that is
+    there twice would be in the bag of almost every tree.
+
+    Cost: ``n_rounds * cv + 1`` fits on as many rows as there are candidates.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from partlearn.candidates import make_candidates
+    >>> from partlearn.classification import CandidateClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> candidates = make_candidates(y, n_false=1, random_state=0)
+    >>> model = CandidateClassifier(LogisticRegression(max_iter=1000), random_state=0)
+    >>> model.fit(X, candidates).score(X, y) > 0.9
+    True
+    """
+
+    _parameter_constraints = {  # noqa: RUF012
+        "estimator": [HasMethods(["fit"]), None],
+        "cross_fit": ["boolean", StrOptions({"oob"})],
+        "cv": ["cv_object"],
+        "n_rounds": [Interval(Integral, 1, None, closed="left")],
+        "random_state": ["random_state"],
+        "n_jobs": [Integral, None],
+    }
+    # Folds are drawn over the rows, filed under the first of equally rare labels.
+    _order_matters = ("rows", "classes")
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        cross_fit: bool | Literal["oob"] = True,
+        cv: Any = 5,
+        n_rounds: int = 5,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.estimator = estimator
+        self.cross_fit = cross_fit
+        self.cv = cv
+        self.n_rounds = n_rounds
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    @fit_context(prefer_skip_nested_validation=False)
+    def fit(
+        self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None
+    ) -> Self:
+        """Find confidences and classifier in turns.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            Training rows, as the estimator takes them.
+        y : Evidence or candidate labels
+            1-D labels, a binary matrix of shape (n_samples, n_classes), a sequence of
+            label sets, or what the constructors of :mod:`partlearn.candidates` make of
+            weights and votes.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows.
+        groups : array-like of shape (n_samples,), default=None
+            Groups of rows that belong together, such as pictures of one person; handed
+            to `cv`, so that rows of a group say nothing about each other.
+
+        Returns
+        -------
+        self : CandidateClassifier
+            The fitted classifier.
+        """
+        X = self._checked_rows(X, reset=True)
+        labels = check_evidence(y)
+        self.classes_ = labels.classes
+        check_two_classes(self.classes_, type(self).__name__)
+        if num_samples(X) != len(labels):
+            raise ValueError(
+                "Found input variables with inconsistent numbers of samples: X has "
+                f"{num_samples(X)} rows, y has {len(labels)}."
+            )
+        weight = _checked_weight(sample_weight, len(labels))
+        rng = check_random_state(self.random_state)
+        estimator = self._estimator()
+        folds = self._folds(X, labels.candidates, groups, rng)
+        F = np.asarray(labels.confidence())
+        for _ in range(self.n_rounds):
+            P = self._beliefs(estimator, X, F, weight, folds, rng)
+            F = labels.updated(F) * (P + _SMOOTHING)
+            F /= F.sum(axis=1, keepdims=True)
+        self._model = fit_soft(estimator, X, F, weight, _seed(rng))
+        self.label_confidence_, self.feature_belief_ = F, P
+        self.estimators_ = [model for model, _ in self._model.members]
+        self.votes_ = None
+        if isinstance(labels, Votes):
+            self.votes_ = summarize_votes(labels, F, features=P)
+        self.n_iter_ = self.n_rounds
+        return self
+
+    def _checked_rows(self, X: Any, *, reset: bool) -> Any:
+        """Rows that can be indexed; all else is the estimator's business."""
+        if _are_texts(X):
+            return X
+        if hasattr(X, "columns"):
+            validate_data(self, X, reset=reset, skip_check_array=True)
+            return X
+        return validate_data(
+            self,
+            X,
+            reset=reset,
+            accept_sparse="csr" if get_tags(self._given()).input_tags.sparse else False,
+            dtype=None,
+            ensure_all_finite=False,
+        )
+
+    def _given(self) -> Any:
+        return RandomForestClassifier() if self.estimator is None else self.estimator
+
+    def _estimator(self) -> Any:
+        """What to fit: the estimator given, out-of-bag predictions turned on."""
+        estimator = self._given()
+        if self.cross_fit != "oob":
+            return estimator
+        names = estimator.get_params()
+        if "oob_score" not in names:
+            raise ValueError(
+                f'cross_fit="oob" needs out-of-bag predictions, which '
+                f"{type(estimator).__name__} has not; use a random forest, extra trees "
+                "or bagging, or cross_fit=True."
+            )
+        wanted = {"oob_score": True, "bootstrap": True}
+        return clone(estimator).set_params(
+            **{n: wanted[n] for n in wanted if n in names}
+        )
+
+    def _folds(
+        self,
+        X: Any,
+        S: NDArray[np.bool_],
+        groups: Any,
+        rng: np.random.RandomState,
+    ) -> Folds:
+        if self.cross_fit is not True:
+            return []
+        cv = self.cv
+        if isinstance(cv, Integral):
+            seed = _seed(rng)
+            if groups is None:
+                cv = StratifiedCandidateKFold(int(cv), random_state=seed)
+            else:
+                cv = GroupKFold(int(cv), shuffle=True, random_state=seed)
+        folds = list(cv.split(X, S, groups) if hasattr(cv, "split") else cv)
+        met = np.zeros(len(S), dtype=bool)
+        for _, test in folds:
+            met[test] = True
+        if not met.all():
+            rows = np.flatnonzero(~met)
+            raise ValueError(
+                f"{len(rows)} rows, such as row {rows[0]}, are in no test part of "
+                "`cv`; every row must be held out once."
+            )
+        return folds
+
+    def _beliefs(
+        self,
+        estimator: Any,
+        X: Any,
+        F: Array,
+        weight: Array | None,
+        folds: Folds,
+        rng: np.random.RandomState,
+    ) -> Array:
+        """What the features of each row say of its label."""
+        if self.cross_fit == "oob":
+            model = fit_soft(estimator, X, F, weight, _seed(rng), draw=True)
+            return model.out_of_bag()
+        if not self.cross_fit:
+            return fit_soft(estimator, X, F, weight, _seed(rng)).predict_proba(X)
+        seeds = [_seed(rng) for _ in folds]
+        parts = Parallel(n_jobs=self.n_jobs)(
+            delayed(_held_out)(estimator, X, F, weight, train, test, seed)
+            for (train, test), seed in zip(folds, seeds, strict=True)
+        )
+        P, times = np.zeros_like(F), np.zeros(len(F))
+        for (_, test), part in zip(folds, parts, strict=True):
+            P[test] += part
+            times[test] += 1
+        return P / times[:, None]
+
+    def predict_proba(self, X: Any) -> NDArray[Any]:
+        """Probability of each class.
+
+        Parameters
+        ----------
+        X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+            Rows to classify.
+
+        Returns
+        -------
+        P : ndarray of shape (n_samples, n_classes)
+            Rows sum to one; columns in the order of ``classes_``.
+        """
+        check_is_fitted(self)
+        return self._model.predict_proba(self._checked_rows(X, reset=False))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        inner = get_tags(self._given()).input_tags
+        tags.input_tags.sparse = inner.sparse
+        tags.input_tags.allow_nan = inner.allow_nan
+        return tags
+
+
+def _are_texts(X: Any) -> bool:
+    """Whether the rows are documents, for a pipeline that makes features of them."""
+    if isinstance(X, np.ndarray) and X.ndim != 1:
+        return False
+    return (
+        isinstance(X, (list, tuple, np.ndarray))
+        and len(X) > 0
+        and isinstance(X[0], str)
+    )
+
+
+def _held_out(
+    estimator: Any,
+    X: Any,
+    F: Array,
+    weight: Array | None,
+    train: NDArray[np.intp],
+    test: NDArray[np.intp],
+    seed: int,
+) -> Array:
+    """Beliefs of the test rows by a model fitted on the training rows."""
+    part = None if weight is None else weight[train]
+    model: SoftModel = fit_soft(
+        estimator, safe_indexing(X, train), F[train], part, seed
+    )
+    return model.predict_proba(safe_indexing(X, test))
+
+
+def _seed(rng: np.random.RandomState) -> int:
+    return int(rng.randint(np.iinfo(np.int32).max))
+
+
+def _checked_weight(sample_weight: Any, m: int) -> Array | None:
+    if sample_weight is None:
+        return None
+    weight = np.asarray(sample_weight, dtype=np.float64)
+    if weight.shape != (m,):
+        raise ValueError(
+            f"`sample_weight` must hold {m} numbers, one per row; got shape "
+            f"{weight.shape}."
+        )
+    if not np.isfinite(weight).all() or (weight < 0).any():
+        i = int(np.argmax(~(np.isfinite(weight) & (weight >= 0))))
+        raise ValueError(
+            f"`sample_weight` must be finite and not negative; row {i} has {weight[i]}."
+        )
+    return weight

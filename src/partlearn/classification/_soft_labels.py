@@ -1,0 +1,198 @@
+"""Fit any estimator of scikit-learn on beliefs in labels instead of labels.
+
+Three ways, whichever the estimator allows: every row once per label with the belief as
+weight; a regression on the beliefs; or, for classifiers that take no weights, several
+classifiers on labels drawn by the beliefs.
+"""
+
+# SPDX-License-Identifier: BSD-3-Clause
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import softmax
+from sklearn import config_context
+from sklearn.base import clone, is_regressor
+from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import has_fit_parameter
+
+from partlearn._sklearn_compat import num_samples, safe_indexing
+
+__all__ = ["SoftModel", "fit_soft", "seeded", "weight_name"]
+
+N_DRAWS = 5
+_FEWEST = 1e-3  # belief below which a row is no example of a label
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class SoftModel:
+    """One or several fitted estimators whose mean belief counts.
+
+    Attributes
+    ----------
+    members : list of (estimator, ndarray of int)
+        Estimators and the classes their labels 0, 1, ... stand for.
+    n_classes : int
+        Number of classes.
+    """
+
+    members: list[tuple[Any, NDArray[np.intp]]]
+    n_classes: int
+
+    def predict_proba(self, X: Any) -> Array:
+        """Mean belief in every class; zero in those that a member never met."""
+        P = np.zeros((num_samples(X), self.n_classes))
+        for model, known in self.members:
+            P[:, known] += self._beliefs(model, X, len(known))
+        return normalized(P)
+
+    def out_of_bag(self) -> Array:
+        """Mean belief in the classes of the training rows by trees that met them not.
+
+        Rows that every tree met are without belief.
+        """
+        total: Any = 0.0
+        for model, known in self.members:
+            P = getattr(model, "oob_decision_function_", None)
+            P = model.oob_prediction_ if P is None else P
+            spread = np.zeros((len(P), self.n_classes))
+            spread[:, known] = np.nan_to_num(np.maximum(P, 0))
+            total = total + spread
+        return normalized(total)
+
+    @staticmethod
+    def _beliefs(model: Any, X: Any, k: int) -> Array:
+        if hasattr(model, "predict_proba"):
+            return np.asarray(model.predict_proba(X), dtype=np.float64)
+        if is_regressor(model):
+            return normalized(np.maximum(model.predict(X), 0).reshape(-1, k))
+        scores = np.asarray(model.decision_function(X), dtype=np.float64)
+        if scores.ndim == 1:
+            scores = np.column_stack([np.zeros_like(scores), scores])
+        beliefs: Array = softmax(scores, axis=1)
+        return beliefs
+
+
+def normalized(P: Array) -> Array:
+    """Rows that sum to one; rows of zeros believe in all classes alike."""
+    total = P.sum(axis=1, keepdims=True)
+    return np.where(total > 0, P / np.where(total > 0, total, 1), 1 / P.shape[1])
+
+
+def weight_name(estimator: Any) -> str | None:
+    """Name under which `fit` takes weights of rows; None where it takes none."""
+    if isinstance(estimator, Pipeline):
+        step, last = estimator.steps[-1]
+        name = weight_name(last)
+        return None if name is None else f"{step}__{name}"
+    return "sample_weight" if has_fit_parameter(estimator, "sample_weight") else None
+
+
+def seeded(estimator: Any, rng: np.random.RandomState) -> Any:
+    """Clone whose parts without a seed are given one."""
+    model = clone(estimator)
+    seeds = {
+        name: int(rng.randint(np.iinfo(np.int32).max))
+        for name, value in sorted(model.get_params().items())
+        if (name == "random_state" or name.endswith("__random_state")) and value is None
+    }
+    return model.set_params(**seeds)
+
+
+def fit_soft(
+    estimator: Any,
+    X: Any,
+    F: Array,
+    weight: Array | None,
+    seed: int,
+    *,
+    draw: bool = False,
+) -> SoftModel:
+    """Fit clones of an estimator on beliefs.
+
+    Parameters
+    ----------
+    estimator : classifier or regressor
+        What to fit.
+    X : array-like or data frame of shape (n_samples, n_features)
+        Rows, as the estimator likes them.
+    F : ndarray of shape (n_samples, n_classes)
+        Beliefs; rows sum to one.
+    weight : ndarray of shape (n_samples,) or None
+        Weights of the rows.
+    seed : int
+        For estimators without a seed, and for draws.
+    draw : bool, default=False
+        Whether to draw labels even if the estimator takes weights, so that no row is
+        there twice.
+
+    Returns
+    -------
+    model : SoftModel
+        The fitted clones.
+    """
+    rng = np.random.RandomState(seed)
+    # The weights made here are no metadata of the caller, who routes those.
+    with config_context(enable_metadata_routing=False):
+        if is_regressor(estimator):
+            model = seeded(estimator, rng)
+            model.fit(X, F, **_weights(estimator, weight))
+            return SoftModel([(model, np.arange(F.shape[1]))], F.shape[1])
+        if weight_name(estimator) is not None and not draw:
+            rows, labels = np.nonzero(F >= _FEWEST)
+            w = F[rows, labels] * (1.0 if weight is None else weight[rows])
+            members = [_fit(estimator, safe_indexing(X, rows), labels, w, rng)]
+        else:
+            members = [
+                _fit(estimator, X, _drawn(F, rng), weight, rng) for _ in range(N_DRAWS)
+            ]
+    return SoftModel(members, F.shape[1])
+
+
+def _drawn(F: Array, rng: np.random.RandomState) -> NDArray[np.intp]:
+    """One label per row, drawn by the beliefs."""
+    upto = np.cumsum(F, axis=1)
+    label: NDArray[np.intp] = (
+        rng.uniform(size=(len(F), 1)) * upto[:, -1:] >= upto
+    ).sum(axis=1)
+    return label
+
+
+def _fit(
+    estimator: Any,
+    X: Any,
+    labels: NDArray[np.intp],
+    weight: Array | None,
+    rng: np.random.RandomState,
+) -> tuple[Any, NDArray[np.intp]]:
+    # Some estimators insist on labels 0, 1, ... without a gap.
+    known, codes = np.unique(labels, return_inverse=True)
+    if len(known) == 1:
+        return _Constant(), known
+    model = seeded(estimator, rng)
+    return model.fit(X, codes, **_weights(estimator, weight)), known
+
+
+def _weights(estimator: Any, weight: Array | None) -> dict[str, Array]:
+    if weight is None:
+        return {}
+    name = weight_name(estimator)
+    if name is None:
+        raise ValueError(
+            f"{type(estimator).__name__} takes no weights of rows: leave out "
+            "`sample_weight` or choose an estimator whose `fit` has it."
+        )
+    return {name: weight}
+
+
+class _Constant:
+    """Stands in where all examples are of one class, which many estimators refuse."""
+
+    def predict_proba(self, X: Any) -> Array:
+        return np.ones((num_samples(X), 1))
