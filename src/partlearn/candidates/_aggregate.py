@@ -131,7 +131,7 @@ def aggregate_votes(votes: Votes, *, max_iter: int = ROUNDS) -> VoteSummary:
     votes : Votes
         Made by :func:`from_votes` or :func:`from_annotators`.
     max_iter : int, default=30
-        Number of rounds; 0 gives the shares of the votes.
+        Number of iterations; 0 gives the shares of the votes.
 
     Returns
     -------

@@ -186,7 +186,7 @@ def dawid_skene(table: VoteTable, max_iter: int = ROUNDS) -> Array:
     table : VoteTable
         The votes.
     max_iter : int, default=30
-        Number of rounds.
+        Number of iterations.
 
     Returns
     -------

@@ -38,7 +38,7 @@ class CC(BaseLikelihoodClassifier):
     max_iter : int, default=1000
         Maximum number of iterations of L-BFGS, or of epochs with a hidden layer.
     tol : float, default=1e-4
-        Stop L-BFGS when no entry of the gradient is larger.
+        Stop L-BFGS when no entry of the gradient is larger than `tol`.
     random_state : int, RandomState or None, default=0
         Draws start, batches and held-out rows of a hidden layer.
 

@@ -27,7 +27,7 @@ class CLPL(BaseLikelihoodClassifier):
     max_iter : int, default=1000
         Maximum number of iterations of L-BFGS.
     tol : float, default=1e-4
-        Stop when no entry of the gradient is larger.
+        Stop when no entry of the gradient is larger than `tol`.
 
     Attributes
     ----------

@@ -43,9 +43,9 @@ class IPAL(BasePartialClassifier):
         Share of a confidence that comes from the neighbours, below 1; the rest
         always comes from the start.
     max_iter : int, default=100
-        Most rounds of propagation.
+        Maximum number of iterations of the propagation.
     tol : float, default=1e-4
-        Stop when the spectral norm of the change of all confidences is below.
+        Stop when the spectral norm of the change of the confidences is below `tol`.
     restrict_to_neighbours : bool, default=False
         Whether to predict only labels that some neighbour has. The authors' program
         may in rare cases prefer a label that none has.
@@ -62,7 +62,7 @@ class IPAL(BasePartialClassifier):
         The label settled on for each training row: the largest confidence after
         giving every class the mass that it had at the start.
     n_iter_ : int
-        Rounds of propagation.
+        Number of iterations of the propagation.
     n_features_in_ : int
         Number of features seen in `fit`.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)

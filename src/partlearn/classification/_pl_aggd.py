@@ -53,9 +53,9 @@ class PLAGGD(BaseScoreClassifier):
     gamma : float, default=0.05
         Weight of the penalty of the regression.
     max_iter : int, default=10
-        Number of rounds.
+        Number of iterations.
     tol : float, default=None
-        Stop earlier, when no confidence changes by more in a round. None always runs
+        Stop when no confidence changes by more than `tol`. None always runs
         `max_iter` rounds, as the authors' program does.
     sigma : float, default=None
         Width of the Gaussian kernel; the mean distance between training rows by
@@ -80,7 +80,7 @@ class PLAGGD(BaseScoreClassifier):
     graph_ : CSR array of shape (n_samples, n_samples)
         Weights that rebuild each training row from its neighbours.
     n_iter_ : int
-        Number of rounds.
+        Number of iterations.
     sigma_ : float
         Width of the kernel.
     intercept_ : ndarray of shape (n_classes,)

@@ -37,9 +37,9 @@ class PLSVM(BaseScoreClassifier):
     init : "random" or array-like of shape (n_classes, n_features), default="random"
         Start: uniform numbers in [0, 1), or given coefficients.
     max_iter : int, default=1000
-        Most sub-gradient steps.
+        Maximum number of sub-gradient steps.
     tol : float, default=None
-        Stop when the watched value changes by no more; by default 1e-4 for "clean" and
+        Stop when `objective_` changes by at most `tol`; by default 1e-4 for "clean" and
         1e-3 for "lab".
     random_state : int, RandomState or None, default=None
         Draws the start.
@@ -51,7 +51,7 @@ class PLSVM(BaseScoreClassifier):
     objective_ : ndarray of shape (`n_iter_`,)
         The watched value at each step.
     n_iter_ : int
-        Number of steps.
+        Number of iterations.
     classes_ : ndarray of shape (n_classes,)
         The classes.
     n_features_in_ : int
@@ -245,9 +245,9 @@ def fit_margin(
     lab : bool, default=False
         Which value to watch, see :class:`PLSVM`.
     max_iter : int, default=1000
-        Most steps.
+        Maximum number of iterations.
     tol : float, default=1e-4
-        Stop when the watched value changes by no more.
+        Stop when the objective changes by at most `tol`.
 
     Returns
     -------

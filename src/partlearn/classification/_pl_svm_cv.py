@@ -44,7 +44,7 @@ class PLSVMCV(BaseScoreClassifier):
     init : "random" or array-like of shape (n_classes, n_features), default="random"
         See :class:`PLSVM`.
     max_iter : int, default=1000
-        Most sub-gradient steps of each fit.
+        Maximum number of sub-gradient steps of each fit.
     random_state : int, RandomState or None, default=None
         Draws the folds and the starts.
     n_jobs : int, default=None
@@ -61,7 +61,7 @@ class PLSVMCV(BaseScoreClassifier):
     coef_ : ndarray of shape (n_classes, n_features)
         Its weights of the features.
     n_iter_ : int
-        Number of steps of that machine.
+        Number of iterations of that classifier.
     classes_ : ndarray of shape (n_classes,)
         The classes.
     n_features_in_ : int

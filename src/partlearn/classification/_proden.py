@@ -34,9 +34,9 @@ class PRODEN(BaseLikelihoodClassifier):
         Number of rectified linear units between features and scores; None is a linear
         model.
     max_iter : int, default=200
-        Maximum number of rounds, or of epochs with a hidden layer.
+        Maximum number of iterations, or of epochs with a hidden layer.
     tol : float, default=1e-3
-        Stop when no confidence of a linear model changes by more in a round.
+        Stop when no confidence of a linear model changes by more than `tol`.
     random_state : int, RandomState or None, default=0
         Draws start, batches and held-out rows of a hidden layer.
 
@@ -56,7 +56,7 @@ class PRODEN(BaseLikelihoodClassifier):
         Penalised loss of each round; with a hidden layer the negative log-likelihood of
         held-out candidate sets after each epoch.
     n_iter_ : int
-        Number of rounds or epochs.
+        Number of iterations or epochs.
     classes_ : ndarray of shape (n_classes,)
         The classes.
     n_features_in_ : int

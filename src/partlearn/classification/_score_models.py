@@ -66,9 +66,9 @@ def fit_linear(
     lam : float
         Weight of the penalty; intercepts are free.
     max_iter : int
-        Maximum number of steps.
+        Maximum number of iterations.
     tol : float
-        Stop when no entry of the gradient is larger.
+        Stop when no entry of the gradient is larger than `tol`.
 
     Returns
     -------

@@ -44,9 +44,9 @@ class SURE(BaseScoreClassifier):
         Whether to fit the regression once more to the final confidences, as the
         authors' program does.
     max_iter : int, default=50
-        Most rounds.
+        Maximum number of iterations.
     tol : float, default=1e-6
-        Stop when the confidences change by no more, in Frobenius norm.
+        Stop when the confidences change by at most `tol` in Frobenius norm.
     sigma : float, default=None
         Width of the Gaussian kernel instead of the mean distance.
     n_landmarks : int, default=None
@@ -67,7 +67,7 @@ class SURE(BaseScoreClassifier):
     objective_ : ndarray of shape (`n_iter_`,)
         Value of the objective after each round; it never rises.
     n_iter_ : int
-        Number of rounds.
+        Number of iterations.
     sigma_ : float or None
         Width of the kernel.
     coef_ : ndarray of shape (n_classes, n_features)

@@ -50,9 +50,9 @@ class CENDA(BaseReducer):
     standardize : bool, default=True
         Whether to bring all columns to mean zero and variance one first.
     max_iter : int, default=50
-        Most rounds of projection and voting.
+        Maximum number of iterations of projection and voting.
     tol : float, default=1e-10
-        Stop when no confidence changes by more.
+        Stop when no confidence changes by more than `tol`.
     search : neighbour transformer, default=None
         Search for the neighbours that vote, for example ``PyNNDescentTransformer``,
         for more rows than the exact search, which None stands for, can manage. It
@@ -73,7 +73,7 @@ class CENDA(BaseReducer):
     objective_ : ndarray of shape (n_iter_,)
         Dependence reached in each round.
     n_iter_ : int
-        Number of rounds.
+        Number of iterations.
     n_components_ : int
         Number of directions.
     mean_, scale_ : ndarray of shape (n_features,)
@@ -85,7 +85,7 @@ class CENDA(BaseReducer):
 
     See Also
     --------
-    partlearn.classification.PLKNN : A learner to put behind it.
+    partlearn.classification.PLKNN : Classifier commonly used after this reducer.
 
     Notes
     -----

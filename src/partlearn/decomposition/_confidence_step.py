@@ -55,9 +55,9 @@ def confidence_step(
     beta : float
         Weight of the graph.
     max_iter : int, default=10
-        Most linearisations.
+        Maximum number of iterations.
     tol : float, default=1e-4
-        Stop when no confidence changes by more.
+        Stop when no confidence changes by more than `tol`.
 
     Returns
     -------

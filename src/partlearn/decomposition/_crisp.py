@@ -65,9 +65,9 @@ class CRISP(BaseReducer):
     standardize : bool, default=True
         Whether to bring all columns to variance one. They are centred in any case.
     max_iter : int, default=20
-        Most rounds of scoring and voting.
+        Maximum number of iterations of scoring and voting.
     tol : float, default=1e-3
-        Stop when no confidence changes by more.
+        Stop when no confidence changes by more than `tol`.
     random_state : int, RandomState instance or None, default=None
         Draws the folds (and starts the truncated decomposition). None stands for 0:
         the same data give the same result.
@@ -107,7 +107,7 @@ class CRISP(BaseReducer):
     objective_ : ndarray of shape (n_iter_,)
         Mean log-likelihood of the candidate sets under the experts, round by round.
     n_iter_ : int
-        Number of rounds.
+        Number of iterations.
     n_components_ : int
         Number of components.
     classes_ : ndarray of shape (n_classes,)
@@ -123,7 +123,7 @@ class CRISP(BaseReducer):
     --------
     partlearn.feature_selection.CRISPSelector : Features chosen by the same confidences.
     partlearn.decomposition.TunedPCA : Regularises the published reducers.
-    partlearn.classification.PLKNN : A learner to put behind it.
+    partlearn.classification.PLKNN : Classifier commonly used after this reducer.
 
     Notes
     -----

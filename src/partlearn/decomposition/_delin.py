@@ -68,9 +68,9 @@ None, default=None
     standardize : bool, default=True
         Whether to bring all columns to mean zero and variance one first.
     max_iter : int, default=75
-        Most rounds of voting and projection.
+        Maximum number of iterations of voting and projection.
     tol : float, default=0.0
-        Stop when no confidence changes by more: by default, when none changes at all.
+        Stop when no confidence changes by more than `tol`; 0 means not at all.
     random_state : int, RandomState instance or None, default=None
         Decides between labels with equal votes; None is a fixed seed.
     search : neighbour transformer, default=None
@@ -95,7 +95,7 @@ None, default=None
         Share of the scatter along the directions that lies between classes, summed
         over the directions: at the start and after each round.
     n_iter_ : int
-        Number of rounds.
+        Number of iterations.
     n_components_ : int
         Number of directions.
     mean_, scale_ : ndarray of shape (n_features,)

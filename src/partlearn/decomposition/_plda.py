@@ -50,9 +50,9 @@ class PLDA(BaseReducer):
     standardize : bool, default=True
         Whether to bring all columns to mean zero and variance one first.
     max_iter : int, default=100
-        Most rounds.
+        Maximum number of iterations.
     tol : float, default=1e-8
-        Stop when neither confidences nor `beta` change by more.
+        Stop when neither confidences nor `beta` change by more than `tol`.
     search : neighbour transformer, default=None
         Search for the neighbours that vote, for example ``PyNNDescentTransformer``,
         for more rows than the exact search, which None stands for, can manage. It
@@ -73,7 +73,7 @@ class PLDA(BaseReducer):
     objective_ : ndarray of shape (n_iter_,)
         Summed eigenvalues in each round; they belong to different values of beta.
     n_iter_ : int
-        Number of rounds.
+        Number of iterations.
     n_components_ : int
         Number of directions.
     mean_, scale_ : ndarray of shape (n_features,)

@@ -49,7 +49,7 @@ class SDLPP(BaseReducer):
     standardize : bool, default=True
         Whether to bring all columns to mean zero and variance one first.
     max_iter : int, default=100
-        Maximum number of rounds.
+        Maximum number of iterations.
     search : neighbour transformer, default=None
         Search for the neighbours, for example ``PyNNDescentTransformer``, for more
         rows than the exact search, which None stands for, can manage. It must offer
@@ -70,7 +70,7 @@ class SDLPP(BaseReducer):
     objective_ : ndarray of shape (n_iter_,)
         Sum of the eigenvalues kept in each round.
     n_iter_ : int
-        Number of rounds.
+        Number of iterations.
     n_components_ : int
         Number of directions.
     mean_, scale_ : ndarray of shape (n_features,)

@@ -57,11 +57,11 @@ class WPLDR(BaseReducer):
     standardize : bool, default=True
         Whether to bring all columns to mean zero and variance one first.
     max_iter : int, default=20
-        Most rounds.
+        Maximum number of iterations.
     cccp_max_iter : int, default=10
-        Most linearisations of the dependence in a round's step for the confidences.
+        Maximum number of inner iterations (CCCP) of the step for the confidences.
     tol : float, default=1e-4
-        Stop when no confidence changes by more in a round.
+        Stop when no confidence changes by more than `tol` in an iteration.
     search : neighbour transformer, default=None
         Search for the neighbours that vote, for example ``PyNNDescentTransformer``,
         for more rows than the exact search, which None stands for, can manage. It
@@ -83,7 +83,7 @@ class WPLDR(BaseReducer):
         Objective after each round. It may fall by a trace between rounds, since the
         neighbours are found anew.
     n_iter_ : int
-        Number of rounds.
+        Number of iterations.
     n_components_ : int
         Number of directions.
     mean_, scale_ : ndarray of shape (n_features,)

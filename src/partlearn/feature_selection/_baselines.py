@@ -49,7 +49,7 @@ class MaxRelevance(ConfidenceSelector):
     standardize : bool, default=True
         Whether neighbours are found between columns of variance one.
     max_iter : int, default=20
-        Most rounds of selecting and voting.
+        Maximum number of iterations of selecting and voting.
     must_keep, exclude : sequence of int, str or bool, default=None
         Columns to select in any case, and columns never to select.
     validation_fraction : float, default=0.25
@@ -74,7 +74,7 @@ class MaxRelevance(ConfidenceSelector):
     label_confidence_ : ndarray of shape (n_samples, n_classes)
         Belief in each candidate of each training row.
     n_iter_ : int
-        Number of rounds.
+        Number of iterations.
     classes_ : ndarray of shape (n_classes,)
         The classes.
     sizes_, hit_rates_ : ndarray

@@ -59,9 +59,9 @@ class CRISPSelector(BaseSelector):
     standardize : bool, default=True
         Whether to bring all columns to variance one. They are centred in any case.
     max_iter : int, default=20
-        Most rounds of scoring and voting.
+        Maximum number of iterations of scoring and voting.
     tol : float, default=1e-3
-        Stop when no confidence changes by more.
+        Stop when no confidence changes by more than `tol`.
     random_state : int, RandomState instance or None, default=None
         Draws the folds. None stands for 0: the same data give the same result.
     must_keep : sequence of int, str or bool, default=None
@@ -86,7 +86,7 @@ class CRISPSelector(BaseSelector):
     label_confidence_ : ndarray of shape (n_samples, n_classes)
         Belief in each candidate of each training row.
     n_iter_ : int
-        Number of rounds of the confidences.
+        Number of iterations for the confidences.
     classes_ : ndarray of shape (n_classes,)
         The classes.
     n_features_in_ : int

@@ -64,7 +64,7 @@ class SAUTE(ConfidenceSelector):
         Whether neighbours are found between columns of variance one. Nothing else
         depends on scale.
     max_iter : int, default=20
-        Most rounds of selecting and voting.
+        Maximum number of iterations of selecting and voting.
     criterion : {"difference", "quotient", "jmi"} or callable, default="difference"
         How relevance and redundancy make the score of a feature: their difference, as
         published; their quotient; "jmi" forgives redundancy that the label explains;
@@ -98,7 +98,7 @@ class SAUTE(ConfidenceSelector):
     label_confidence_ : ndarray of shape (n_samples, n_classes)
         Belief in each candidate of each training row.
     n_iter_ : int
-        Number of rounds.
+        Number of iterations.
     classes_ : ndarray of shape (n_classes,)
         The classes.
     sizes_, hit_rates_ : ndarray

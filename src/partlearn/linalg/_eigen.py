@@ -226,7 +226,7 @@ def conjugate_gradients(
     tol : float, default=1e-10
         Stop when every residual is below `tol` times its right-hand side.
     max_iter : int, default=2000
-        Most steps taken.
+        Maximum number of iterations.
 
     Returns
     -------

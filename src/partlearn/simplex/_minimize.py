@@ -43,7 +43,7 @@ def minimize_on_simplex(
     tol : float, default=1e-7
         Stop when no entry moves by more than this in a step.
     max_iter : int, default=2000
-        Largest number of steps; a `ConvergenceWarning` tells when it was reached.
+        Maximum number of iterations; reaching it gives a `ConvergenceWarning`.
 
     Returns
     -------

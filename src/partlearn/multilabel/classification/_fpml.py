@@ -67,9 +67,9 @@ class FPML(BaseLinearScorer):
     standardize : bool, default=True
         Divide every feature by its standard deviation.
     max_iter : int, default=200
-        Most sweeps.
+        Maximum number of iterations.
     tol : float, default=1e-5
-        Relative change of the objective at which to stop.
+        Stop when the relative change of the objective is below `tol`.
     random_state : int, RandomState or None, default=None
         Seed of the start and of the order of equal feature scores.
 
@@ -94,7 +94,7 @@ class FPML(BaseLinearScorer):
     objective_ : ndarray of shape (n_iter_,)
         Value after every sweep; it never rises.
     n_iter_ : int
-        Number of sweeps.
+        Number of iterations.
     n_latent_ : int
         Columns of ``G``.
     multilabel_ : bool

@@ -229,9 +229,9 @@ def fit_scorer(
     loss : str, default="squared_hinge"
         As in `ranking_costs`.
     max_iter : int, default=100
-        Most steps of L-BFGS.
+        Maximum number of iterations of L-BFGS.
     tol : float, default=1e-6
-        Relative change of the objective in a step at which to stop.
+        Stop when the relative change of the objective is below `tol`.
 
     Returns
     -------

@@ -158,7 +158,7 @@ def propagate(
     tol : float, default=1e-5
         Norm of the change at which to stop.
     max_iter : int, default=1000
-        Most steps; a `ConvergenceWarning` tells when it was reached.
+        Maximum number of iterations; reaching it gives a `ConvergenceWarning`.
     norm : {"frobenius", "spectral"}, default="frobenius"
         Which norm; the spectral one is smaller.
 
@@ -276,7 +276,7 @@ def stage_one(
     E : ndarray of bool, shape (n, l)
         Credible labels.
     n_iter : int
-        Steps of the propagation.
+        Number of iterations of the propagation.
     """
 
     def confidences(X: Any, C: Mask) -> tuple[Array, int, Array, NDArray[np.int64]]:

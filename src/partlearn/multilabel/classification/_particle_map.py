@@ -79,9 +79,9 @@ class ParticleMAP(BaseParticle):
     standardize : bool, default=True
         Divide every feature by its standard deviation.
     max_iter : int, default=1000
-        Most steps of the propagation.
+        Maximum number of iterations of the propagation.
     tol : float, default=1e-5
-        Change of the confidences at which to stop.
+        Stop when the change of the confidences is below `tol`.
     stop : {"frobenius", "spectral"}, default="frobenius"
         Norm of the change; the released program takes the spectral one.
     random_state : int, RandomState or None, default=None
@@ -118,7 +118,7 @@ class ParticleMAP(BaseParticle):
     ranking_ : ndarray of shape (n_features_in_,)
         Place of each feature, 1 is best.
     n_iter_ : int
-        Steps of the propagation.
+        Number of iterations of the propagation.
     multilabel_ : bool
         Whether `fit` saw a matrix or sets, rather than one plain label per row.
     n_features_in_ : int

@@ -67,11 +67,11 @@ class PMLFP(BaseConfidenceRanker):
     standardize : bool, default=True
         Divide every feature by its standard deviation.
     max_iter : int, default=20
-        Most rounds.
+        Maximum number of iterations.
     inner_iter : int, default=100
-        Most steps for the linear model in a round.
+        Maximum number of iterations of the linear model in each outer one.
     tol : float, default=1e-4
-        Relative change of the objective in a round at which to stop.
+        Stop when the relative change of the objective is below `tol`.
     random_state : int, RandomState or None, default=None
         Seed of k-means and of the order of equal feature scores.
 
@@ -99,7 +99,7 @@ class PMLFP(BaseConfidenceRanker):
         Value after each step of each round: model, prototypes, confidences. It never
         rises.
     n_iter_ : int
-        Number of rounds.
+        Number of iterations.
     multilabel_ : bool
         Whether `fit` saw a matrix or sets, rather than one plain label per row.
     n_features_in_ : int

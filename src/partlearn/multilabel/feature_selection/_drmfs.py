@@ -66,9 +66,9 @@ class DRMFS(PMLSelector):
     init : dict of W, default=None
         Coefficients to start from, of shape (n_features, n_classes).
     max_iter : int, default=1000
-        Most updates.
+        Maximum number of iterations.
     tol : float, default=1e-4
-        Relative change of the objective at which to stop.
+        Stop when the relative change of the objective is below `tol`.
     random_state : int, RandomState or None, default=None
         Seed of the start and of the order of equal scores.
     scale : bool, default=False
@@ -95,7 +95,7 @@ class DRMFS(PMLSelector):
     objective_ : ndarray of shape (n_iter_,)
         Value after every update.
     n_iter_ : int
-        Number of updates.
+        Number of iterations.
     classes_ : ndarray of shape (n_classes,)
         The labels.
     n_features_in_ : int

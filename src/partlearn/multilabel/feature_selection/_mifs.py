@@ -61,9 +61,9 @@ class MIFS(PMLSelector):
         Factors to start from, of shapes (n_features, c), (n_samples, c) and
         (c, n_classes).
     max_iter : int or None, default=None
-        Most sweeps; None is 100 for "als" and 499 for "gd".
+        Maximum number of iterations; None is 100 for "als" and 499 for "gd".
     tol : float, default=1e-5
-        Relative change of the objective at which to stop.
+        Stop when the relative change of the objective is below `tol`.
     normalize_B : bool, default=False
         Keep the rows of ``B`` orthonormal, which fixes a scale that is otherwise free.
         Only for "als"; the objective may then rise.
@@ -101,7 +101,7 @@ class MIFS(PMLSelector):
     n_latent_ : int
         Number of columns of ``V``.
     n_iter_ : int
-        Number of sweeps.
+        Number of iterations.
     classes_ : ndarray of shape (n_classes,)
         The labels.
     n_features_in_ : int

@@ -72,9 +72,9 @@ class PMLFSLA(PMLSelector):
         "tol": stop at a relative change below `tol`. "code": the program's rule, which
         stops near the random start.
     max_iter : int, default=1000
-        Most sweeps of one run.
+        Maximum number of iterations of one run.
     n_init : int, default=5
-        Random starts; the run of lowest objective is kept.
+        Number of random initialisations; the one with the lowest objective is kept.
     init : dict of Q, L, P, R, default=None
         Factors to start from, of shapes (n_features, k), (n_samples, k),
         (n_samples, k) and (k, n_classes). There is then one run.
@@ -83,7 +83,7 @@ class PMLFSLA(PMLSelector):
     mu : float, default=1.0
         Strength of the anchor.
     tol : float, default=1e-4
-        Relative change of the objective at which to stop.
+        Stop when the relative change of the objective is below `tol`.
     min_latent : int or None, default=None
         Least number of latent directions for "auto"; None is 5, or the number of
         labels or features if smaller. With 1 the number is OPTICS's own.
@@ -126,7 +126,7 @@ class PMLFSLA(PMLSelector):
     n_latent_ : int
         Number of latent directions.
     n_iter_ : int
-        Number of sweeps of the kept run.
+        Number of iterations of the kept run.
     classes_ : ndarray of shape (n_classes,)
         The labels.
     n_features_in_ : int
@@ -137,7 +137,7 @@ class PMLFSLA(PMLSelector):
     See Also
     --------
     TRACE : Our own, convex and without a random start.
-    partlearn.multilabel.MLKNN : A classifier to put behind it.
+    partlearn.multilabel.MLKNN : Classifier commonly used after this selector.
 
     Notes
     -----
@@ -403,7 +403,7 @@ def factorize(
     tol : float or None, default=1e-4
         Relative change at which to stop; None is the rule of the authors' program.
     max_iter : int, default=1000
-        Most sweeps.
+        Maximum number of iterations.
     balance : bool, default=False
         Whether to keep the columns of L at norm one.
 

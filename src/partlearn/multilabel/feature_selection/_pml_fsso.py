@@ -65,7 +65,7 @@ class PMLFSSO(PMLSelector):
         Factors to start from, of shapes (n_samples, k), (k, n_classes) and
         (k, n_features).
     max_iter : int, default=1000
-        Most sweeps.
+        Maximum number of iterations.
     n_neighbors : int, default=5
         Neighbours in the graph of samples.
     t : float or "median", default=1.0
@@ -103,7 +103,7 @@ class PMLFSSO(PMLSelector):
     n_latent_ : int
         Number of latent directions.
     n_iter_ : int
-        Number of sweeps.
+        Number of iterations.
     classes_ : ndarray of shape (n_classes,)
         The labels.
     n_features_in_ : int

@@ -67,7 +67,7 @@ class TRACE(PMLSelector):
     path_ratio : float, default=1e-3
         Smallest penalty over the largest, at which all coefficients vanish.
     max_iter : int, default=500
-        Most steps at one penalty.
+        Maximum number of iterations for one penalty.
     tol : float, default=1e-4
         Relative change of the coefficients at which to go on.
     random_state : int, RandomState or None, default=None
@@ -98,7 +98,7 @@ class TRACE(PMLSelector):
     objective_ : ndarray of shape (n_steps,)
         Minimum reached at each of them; it falls along the path.
     n_iter_ : int
-        Most steps taken at one penalty.
+        Largest number of iterations for one penalty.
     classes_ : ndarray of shape (n_classes,)
         The labels.
     n_features_in_ : int
@@ -109,7 +109,7 @@ class TRACE(PMLSelector):
     See Also
     --------
     PMLFSLA : Aligns latent spaces instead.
-    partlearn.multilabel.MLKNN : A classifier to put behind it.
+    partlearn.multilabel.MLKNN : Classifier commonly used after this selector.
 
     Notes
     -----
