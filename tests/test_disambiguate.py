@@ -143,6 +143,7 @@ def result_of(confidence, label):
         candidates=S,
         index=np.arange(len(F)),
         method="none",
+        embedding=np.zeros((len(F), 2)),
     )
 
 

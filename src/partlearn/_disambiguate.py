@@ -4,12 +4,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from html import escape
+from os import PathLike
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import issparse
 from sklearn.base import clone
+from sklearn.decomposition import PCA, TruncatedSVD
 from sklearn.utils import check_array
 
 from partlearn._registry import DEFAULT_METHOD, PARTIAL_LABEL_ROLES, build
@@ -20,8 +25,8 @@ from partlearn.candidates import (
     fitted_confidence,
     restrict_confidence,
 )
-from partlearn.inspection import CalibrationDisplay
-from partlearn.io import import_optional
+from partlearn.inspection import CalibrationDisplay, label_page, label_report
+from partlearn.io import atomic_write, import_optional
 from partlearn.linalg import z_scores
 from partlearn.metrics import CalibrationBins, calibration_bins
 
@@ -74,6 +79,9 @@ class Disambiguation:
         Names of the rows: the index of a data frame, or numbers from 0.
     method : str
         Class that found the labels.
+    embedding : ndarray of shape (n_samples, 2)
+        The rows in two dimensions: principal directions of the space that the method
+        found, or of the features where it found none.
     """
 
     label: NDArray[Any]
@@ -84,6 +92,7 @@ class Disambiguation:
     candidates: NDArray[np.bool_]
     index: NDArray[Any]
     method: str
+    embedding: NDArray[np.float64]
 
     @property
     def runner_up(self) -> NDArray[Any]:
@@ -126,6 +135,81 @@ class Disambiguation:
                 "candidates": [self.classes[row].tolist() for row in self.candidates],
             },
             index=self.index,
+        )
+
+    def to_html(
+        self,
+        path: str | PathLike[str] | None = None,
+        *,
+        rows: Any = None,
+        truth: ArrayLike | None = None,
+        images: Sequence[Any] | None = None,
+        n_review: int = 100,
+        title: str = "Label report",
+    ) -> str:
+        """Make the label report: one page to look at, and to correct labels on.
+
+        Parameters
+        ----------
+        path : str or path, default=None
+            File to write the page to as well.
+        rows : data frame or mapping of str to sequence, default=None
+            Contents of the rows, shown beside those to review.
+        truth : array-like of shape (n_samples,), default=None
+            True labels, where they are known.
+        images : sequence, default=None
+            A picture per row: the path of a local image file, or a 2-D array of grey
+            values.
+        n_review : int, default=100
+            Number of rows to review.
+        title : str, default="Label report"
+            Title of the page.
+
+        Returns
+        -------
+        page : str
+            A self-contained HTML page.
+
+        Examples
+        --------
+        >>> from partlearn import disambiguate
+        >>> y = [{"a"}, {"a", "b"}, {"b"}]
+        >>> page = disambiguate([[0.0], [0.1], [1.0]], y, method="plknn").to_html()
+        >>> "1 came with more than one possible label" in " ".join(page.split())
+        True
+        """
+        page = label_page(
+            label_report(
+                self,
+                rows=rows,
+                truth=None if truth is None else self._checked(truth),
+                images=images,
+                n_review=n_review,
+                title=title,
+            )
+        )
+        if path is not None:
+            with atomic_write(path) as file:
+                file.write(page.encode())
+        return page
+
+    def _repr_html_(self) -> str:
+        """Short summary for notebooks; it styles nothing but itself."""
+        several = self.candidates.sum(axis=1) > 1
+        settled = int((several & (self.confidence >= 0.9)).sum())
+        order = np.argsort(self.confidence, kind="stable")[:5]
+        lines = "".join(
+            f"<tr><td>{escape(str(self.index[i]))}</td>"
+            f"<td>{escape(str(self.label[i]))}</td>"
+            f"<td>{self.confidence[i]:.2f}</td></tr>"
+            for i in order
+        )
+        return (
+            f"<div><p><strong>{len(self.label):,} rows</strong>, {several.sum():,} "
+            f"with several candidates, {settled:,} of them settled by "
+            f"{escape(self.method)} (confidence 0.9 or more).</p><table><caption>Least "
+            "certain rows</caption><thead><tr><th>row</th><th>label</th><th>confidence"
+            f"</th></tr></thead><tbody>{lines}</tbody></table></div>"
         )
 
     def agreement(self, truth: ArrayLike) -> Agreement:
@@ -230,6 +314,7 @@ def disambiguate(
     method: Any = DEFAULT_METHOD,
     *,
     standardize: bool = True,
+    corrections: Mapping[Any, Any] | None = None,
 ) -> Disambiguation:
     """Find the most likely label of every row.
 
@@ -246,6 +331,10 @@ def disambiguate(
     standardize : bool, default=True
         Whether to bring the columns to mean zero and variance one first; sparse columns
         are only scaled.
+    corrections : mapping, default=None
+        Right labels of rows that somebody checked, by the name of the row: its place in
+        the index of a data frame, or its number from 0. They become certain, also where
+        the label was no candidate of the row.
 
     Returns
     -------
@@ -276,6 +365,9 @@ def disambiguate(
     index = np.asarray(X.index) if hasattr(X, "iloc") else None
     X = check_array(X, accept_sparse="csr", dtype=FLOATS)
     classes, S = check_candidates(y)
+    index = np.arange(len(S)) if index is None else index
+    if corrections:
+        S = _corrected(S, classes, index, corrections)
     if standardize:
         X = z_scores(X)
     labels: Any = S
@@ -298,9 +390,34 @@ def disambiguate(
         classes=classes,
         label_confidence=F,
         candidates=S,
-        index=rows if index is None else index,
+        index=index,
         method=type(estimator).__name__,
+        embedding=_picture(estimator, X),
     )
+
+
+def _corrected(
+    S: NDArray[np.bool_],
+    classes: NDArray[Any],
+    index: NDArray[Any],
+    corrections: Mapping[Any, Any],
+) -> NDArray[np.bool_]:
+    """Candidate sets in which corrected rows have their right label only."""
+    # Files and pages know rows and labels by their text.
+    row_of = {str(name): i for i, name in enumerate(index)}
+    column_of = {str(name): j for j, name in enumerate(classes)}
+    S = S.copy()
+    for name, label in corrections.items():
+        if str(name) not in row_of:
+            raise ValueError(f"`corrections` name row {name!r}, which is not there.")
+        if str(label) not in column_of:
+            raise ValueError(
+                f"`corrections` give row {name!r} the label {label!r}, which no row "
+                f"has. Known: {', '.join(list(column_of)[:20])}."
+            )
+        S[row_of[str(name)]] = False
+        S[row_of[str(name)], column_of[str(label)]] = True
+    return S
 
 
 def _estimator(method: Any) -> Any:
@@ -326,3 +443,17 @@ def _beliefs(fitted: Any, X: Any) -> NDArray[Any]:
             "`predict_proba`, so it cannot tell how likely a label is."
         )
     return np.asarray(fitted.predict_proba(X))
+
+
+def _picture(fitted: Any, X: Any) -> NDArray[np.float64]:
+    """Rows in two dimensions: principal directions of the space a method found."""
+    Z: Any = getattr(fitted, "cross_fitted_", None)
+    if isinstance(Z, list):
+        Z = np.hstack(Z)
+    elif Z is None:
+        Z = fitted.transform(X) if hasattr(fitted, "transform") else X
+    if min(Z.shape) == 1:
+        flat = Z.toarray() if issparse(Z) else np.asarray(Z, dtype=np.float64)
+        return np.column_stack([flat[:, 0], np.zeros(len(flat))])
+    reducer = PCA if not issparse(Z) else TruncatedSVD
+    return reducer(2, random_state=0).fit_transform(Z).astype(np.float64)

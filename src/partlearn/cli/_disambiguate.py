@@ -37,6 +37,16 @@ def disambiguate(
     ] = None,
     ignore: Ignore = None,
     param: Param = None,
+    html: Annotated[
+        Path | None, typer.Option(help="Write the label report, a page, to this file.")
+    ] = None,
+    corrections: Annotated[
+        Path | None,
+        typer.Option(
+            help="CSV with columns row and label, as the page saves it: these labels "
+            "are certain."
+        ),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Choose one label from every candidate set, with a confidence.
@@ -44,22 +54,38 @@ def disambiguate(
     The table has one line per row of the data: its number, the most likely label,
     its confidence, the candidate set.
     """
+    from scipy.sparse import issparse
+
     from partlearn import disambiguate as find_labels
     from partlearn.cli._console import print_json
     from partlearn.cli._models import fitting, labels_of, parse_params, read_input
-    from partlearn.io import BLOCK_ROWS, TableWriter
+    from partlearn.io import BLOCK_ROWS, TableWriter, read_corrections
 
     refuse_overwriting_input(data, out)
+    if html is not None:
+        refuse_overwriting_input(data, html)
+    fixed = read_corrections(corrections) if corrections is not None else None
     estimator = build(method, parse_params(param or []), *PARTIAL_LABEL_ROLES, seed=0)
     with TableWriter(out) as writer:
         bunch = read_input(data, labels=labels, sep=sep, truth=truth, ignore=ignore)
-        found = labels_of(bunch)
+        evidence = labels_of(bunch)
         with fitting(bunch):
-            result = find_labels(bunch.data, found, method=estimator)
+            result = find_labels(
+                bunch.data,
+                evidence,
+                method=estimator,
+                corrections=fixed,
+            )
         for start in range(0, len(result.label), BLOCK_ROWS):
             rows = slice(start, start + BLOCK_ROWS)
             writer.write(_lines(result, rows, sep or "|"))
-    outcome = _outcome(result, bunch, out)
+    right = _truth(bunch)
+    if html is not None:
+        columns = None
+        if not issparse(bunch.data):
+            columns = dict(zip(bunch.feature_names, bunch.data.T, strict=True))
+        result.to_html(html, rows=columns, truth=right, title=f"Labels of {data.name}")
+    outcome = _outcome(result, right, out)
     if as_json:
         print_json(outcome)
         return
@@ -67,6 +93,8 @@ def disambiguate(
         f"{outcome['method']}: {outcome['rows']} rows, mean confidence "
         f"{outcome['mean_confidence']:.3f}, {outcome['doubtful']} rows under 0.5: {out}"
     )
+    if html is not None:
+        print(f"Label report: {html}")
     if outcome["accuracy"] is not None:
         print(f"Right according to the true labels: {outcome['accuracy']:.1%}")
         if outcome["ambiguous_rows"]:
@@ -84,24 +112,29 @@ def _lines(result: "Disambiguation", rows: slice, sep: str) -> dict[str, Any]:
         "label": result.label[rows],
         "confidence": result.confidence[rows].round(6),
         "margin": result.margin[rows].round(6),
-        "runner_up": ["" if label is None else label for label in second],
+        "runner_up": ["" if name is None else name for name in second],
         "candidates": [
             sep.join(result.classes[row]) for row in result.candidates[rows]
         ],
     }
 
 
-def _outcome(result: "Disambiguation", bunch: Any, out: Path) -> dict[str, Any]:
+def _truth(bunch: Any) -> Any:
+    """Names of the true labels, one per row, or None where they are not known."""
     import numpy as np
 
-    known = bunch.truth is not None and bunch.truth.ndim == 1
-    names = np.asarray(bunch.target_names)
-    agreement = result.agreement(names[bunch.truth]) if known else None
+    if bunch.truth is None or bunch.truth.ndim != 1:
+        return None
+    return np.asarray(bunch.target_names)[bunch.truth]
+
+
+def _outcome(result: "Disambiguation", truth: Any, out: Path) -> dict[str, Any]:
+    agreement = None if truth is None else result.agreement(truth)
     ambiguous = agreement is not None and agreement.n_ambiguous > 0
     return {
         "method": result.method,
         "rows": len(result.label),
-        "classes": list(bunch.target_names),
+        "classes": result.classes.tolist(),
         "mean_confidence": float(result.confidence.mean()),
         "doubtful": int((result.confidence < 0.5).sum()),
         "accuracy": agreement.accuracy if agreement else None,

@@ -1,4 +1,4 @@
-"""Looking at labels: displays in the manner of scikit-learn."""
+"""Looking at labels: displays in the manner of scikit-learn, and the label report."""
 
 from partlearn.inspection._calibration import CalibrationDisplay
 from partlearn.inspection._confidence import ConfidenceDisplay
@@ -9,6 +9,8 @@ from partlearn.inspection._confusion import (
 )
 from partlearn.inspection._convergence import ConvergenceDisplay
 from partlearn.inspection._embedding import EmbeddingDisplay
+from partlearn.inspection._label_page import label_page
+from partlearn.inspection._label_report import LabelReport, label_report
 from partlearn.inspection._selection import SelectionPathDisplay
 
 __all__ = [
@@ -18,6 +20,9 @@ __all__ = [
     "ConfidenceDisplay",
     "ConvergenceDisplay",
     "EmbeddingDisplay",
+    "LabelReport",
     "SelectionPathDisplay",
     "candidate_confusion",
+    "label_page",
+    "label_report",
 ]

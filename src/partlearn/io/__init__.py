@@ -2,6 +2,7 @@
 
 from partlearn.io._atomic import atomic_write
 from partlearn.io._blocks import BLOCK_ROWS, TableWriter, is_table, read_blocks
+from partlearn.io._corrections import read_corrections
 from partlearn.io._errors import (
     AmbiguousDataError,
     DataError,
@@ -30,5 +31,6 @@ __all__ = [
     "is_table",
     "read",
     "read_blocks",
+    "read_corrections",
     "write",
 ]

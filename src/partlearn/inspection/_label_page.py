@@ -1,0 +1,190 @@
+"""The label report as one self-contained page."""
+
+# SPDX-License-Identifier: BSD-3-Clause
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import struct
+import zlib
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from partlearn.inspection._label_report import DOUBTFUL, LabelReport
+
+__all__ = ["label_page", "visible"]
+
+# Ten colours that differ for most eyes and stand out on light and dark ground.
+_COLOURS = (
+    "#3b7dd8", "#d9822b", "#2f9e63", "#c94f4f", "#8b6fd1",
+    "#9a6b4f", "#d16ba5", "#7f8c8d", "#a8a12f", "#2aa5b8",
+)  # fmt: skip
+_DRAWN = 1500  # points of the picture that needs no script
+_SIDE = 1000  # coordinates are whole numbers from 0 to this
+_IMAGE_BYTES = 100_000  # of one image file
+_IMAGE_TYPES = {
+    b"\x89PNG": "image/png",
+    b"\xff\xd8\xff": "image/jpeg",
+    b"GIF8": "image/gif",
+}
+# Characters that reorder or hide what follows them.
+_REORDERING = {
+    code: f"[U+{code:04X}]"
+    for code in (*range(0x202A, 0x202F), *range(0x2066, 0x206A), 0x200E, 0x200F, 0x061C)
+}
+
+
+def visible(text: str) -> str:
+    """Show characters that reorder text instead of obeying them.
+
+    Examples
+    --------
+    >>> from partlearn.inspection._label_page import visible
+    >>> visible("abc" + chr(0x202E) + "def")
+    'abc[U+202E]def'
+    """
+    return text.translate(_REORDERING)
+
+
+def label_page(report: LabelReport) -> str:
+    """Render the report as HTML: no outside request, readable without a script."""
+    try:
+        import jinja2
+    except ImportError as error:
+        raise ImportError(
+            'Label reports need jinja2: pip install "partlearn[report]".'
+        ) from error
+    folder = files("partlearn.inspection").joinpath("templates")
+    script = folder.joinpath("label_report.js").read_text(encoding="utf-8")
+    environment = jinja2.Environment(
+        autoescape=True, trim_blocks=True, lstrip_blocks=True
+    )
+    environment.filters["visible"] = visible
+    template = environment.from_string(
+        folder.joinpath("label_report.html.j2").read_text(encoding="utf-8")
+    )
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    return template.render(
+        r=report,
+        script=script,
+        script_digest=digest,
+        data=_embedded(report),
+        points=_points(report),
+        bars=_bars(report),
+        colours=_COLOURS,
+        pictures=[_picture(row.image) for row in report.review],
+        side=_SIDE,
+        doubtful=DOUBTFUL,
+    )
+
+
+def _scaled(Z: NDArray[np.float64]) -> NDArray[np.intp]:
+    """Coordinates as whole numbers in a square; far outliers sit on its edge."""
+    low, high = np.percentile(Z, [0.5, 99.5], axis=0)
+    margin = 0.03 * np.where(high > low, high - low, 1.0)
+    unit = (Z - low + margin) / np.where(high > low, high - low, 1.0)
+    places = np.clip(unit / 1.06, 0, 1) * _SIDE
+    places[:, 1] = _SIDE - places[:, 1]
+    return places.round().astype(np.intp)
+
+
+def _embedded(report: LabelReport) -> str:
+    """Rows for the script, as JSON that cannot end its element."""
+    content = {
+        "names": report.names,
+        "classes": report.classes,
+        "label": report.label.tolist(),
+        "confidence": (100 * report.confidence).round().astype(int).tolist(),
+        "set": report.set_index.tolist(),
+        "sets": report.sets,
+        "xy": None
+        if report.embedding is None
+        else _scaled(report.embedding).ravel().tolist(),
+        "colours": _COLOURS,
+    }
+    text = json.dumps(content, separators=(",", ":"))
+    return text.replace("<", "\\u003c").replace("&", "\\u0026")
+
+
+def _points(report: LabelReport) -> list[tuple[int, int, float, str]]:
+    """Places, radii and colours of some rows, for those without a script."""
+    if report.embedding is None:
+        return []
+    order = np.random.RandomState(0).permutation(report.n_rows)[:_DRAWN]
+    places = _scaled(report.embedding)
+    return [
+        (
+            int(places[i, 0]),
+            int(places[i, 1]),
+            round(4 + 10 * (1 - float(report.confidence[i])), 1),
+            _COLOURS[report.label[i] % len(_COLOURS)],
+        )
+        for i in order
+    ]
+
+
+def _bars(report: LabelReport) -> list[tuple[str, int, int]]:
+    """Ambiguous rows by confidence in tenths: range, before, after."""
+    ambiguous = report.before < 1
+    counts = [
+        np.bincount(
+            np.minimum((values[ambiguous] * 10 + 1e-9).astype(int), 9), minlength=10
+        )
+        for values in (report.before, report.confidence)
+    ]
+    return [
+        (f"{k / 10:.1f} to {(k + 1) / 10:.1f}", int(counts[0][k]), int(counts[1][k]))
+        for k in range(10)
+    ]
+
+
+def _picture(image: Any) -> str | None:
+    """Data address of an image file or of an array of grey values."""
+    if image is None:
+        return None
+    if isinstance(image, (str, Path)):
+        path = Path(image)
+        if not path.is_file() or path.stat().st_size > _IMAGE_BYTES:
+            return None
+        content = path.read_bytes()
+        kind = next(
+            (kind for head, kind in _IMAGE_TYPES.items() if content.startswith(head)),
+            None,
+        )
+        if kind is None:
+            return None
+    else:
+        content, kind = _png(np.asarray(image, dtype=np.float64)), "image/png"
+    return f"data:{kind};base64,{base64.b64encode(content).decode()}"
+
+
+def _png(grey: NDArray[np.float64]) -> bytes:
+    """Encode grey values as a PNG image, the largest one black."""
+    if grey.ndim != 2 or not grey.size:
+        raise ValueError(f"An image must be a 2-D array; got shape {grey.shape}.")
+    low, high = float(grey.min()), float(grey.max())
+    shade = 255 - 255 * (grey - low) / ((high - low) or 1.0)
+    lines = b"".join(b"\0" + row.tobytes() for row in shade.round().astype(np.uint8))
+
+    def chunk(kind: bytes, body: bytes) -> bytes:
+        return (
+            struct.pack(">I", len(body))
+            + kind
+            + body
+            + struct.pack(">I", zlib.crc32(kind + body))
+        )
+
+    height, width = grey.shape
+    head = struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)
+    return (
+        b"\x89PNG\r\n\x1a\n"
+        + chunk(b"IHDR", head)
+        + chunk(b"IDAT", zlib.compress(lines))
+        + chunk(b"IEND", b"")
+    )

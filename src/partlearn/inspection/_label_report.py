@@ -1,0 +1,270 @@
+"""What there is to see about labels after disambiguation, before it becomes a page."""
+
+# SPDX-License-Identifier: BSD-3-Clause
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from partlearn.inspection._confusion import candidate_confusion
+from partlearn.metrics import calibration_bins
+
+__all__ = ["LabelReport", "Pair", "ReviewRow", "label_report"]
+
+SETTLED = 0.9  # confidence from which a label counts as settled
+DOUBTFUL = 0.5  # confidence below which no candidate has the majority
+_APART = 0.1  # doubt between two labels up to which they are told apart
+_ALIKE = 0.6  # doubt from which they are not
+_PAIRS = 30
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two labels that share candidate sets."""
+
+    first: str
+    second: str
+    n_rows: int
+    doubt: float
+
+    @property
+    def verdict(self) -> str:
+        """Whether they are told apart, in words."""
+        if self.doubt <= _APART:
+            return "told apart"
+        return "hardly told apart" if self.doubt >= _ALIKE else "partly told apart"
+
+
+@dataclass(frozen=True)
+class ReviewRow:
+    """A row worth a look: its name, beliefs by candidate, and contents."""
+
+    position: int
+    name: str
+    beliefs: list[tuple[str, float]]
+    contents: list[tuple[str, str]]
+    image: Any
+
+
+@dataclass(frozen=True)
+class LabelReport:
+    """Everything that the page of labels shows.
+
+    Attributes
+    ----------
+    title, method : str
+        What the page is called, and what found the labels.
+    classes : list of str
+        Names of the labels.
+    names : list of str
+        Names of the rows.
+    label, set_index : ndarray of int, shape (n_rows,)
+        Column of the most likely label, and place of the candidate set in `sets`.
+    confidence : ndarray of shape (n_rows,)
+        Confidence in the label.
+    before : ndarray of shape (n_rows,)
+        One over the number of candidates.
+    sets : list of list of int
+        Distinct candidate sets, as columns.
+    embedding : ndarray of shape (n_rows, 2) or None
+        A picture of the rows.
+    pairs : list of Pair
+        Labels that share sets, the most doubtful first.
+    never_together : int
+        Number of pairs of labels that share no set.
+    review : list of ReviewRow
+        Ambiguous rows, the least certain first.
+    calibration : CalibrationBins or None
+        Confidence beside the share of right labels, where the truth is known.
+    right : tuple of float or None
+        Share of right labels among all rows, among ambiguous ones, and by chance among
+        those.
+    annotators : list of (name, votes, accuracy)
+        Where the labels came from votes.
+    """
+
+    title: str
+    method: str
+    classes: list[str]
+    names: list[str]
+    label: NDArray[np.intp]
+    set_index: NDArray[np.intp]
+    confidence: NDArray[np.float64]
+    before: NDArray[np.float64]
+    sets: list[list[int]]
+    embedding: NDArray[np.float64] | None
+    pairs: list[Pair]
+    never_together: int
+    review: list[ReviewRow]
+    calibration: Any
+    right: tuple[float, float, float] | None
+    annotators: list[tuple[str, int, float]]
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return len(self.confidence)
+
+    @property
+    def n_ambiguous(self) -> int:
+        """Number of rows with several candidates."""
+        return int((self.before < 1).sum())
+
+    @property
+    def n_settled(self) -> int:
+        """Number of ambiguous rows whose label has nine tenths of the belief."""
+        return int(((self.before < 1) & (self.confidence >= SETTLED)).sum())
+
+    @property
+    def n_doubtful(self) -> int:
+        """Number of ambiguous rows in which no label has half of the belief."""
+        return int(((self.before < 1) & (self.confidence < DOUBTFUL)).sum())
+
+    @property
+    def expected_right(self) -> tuple[float, float, float]:
+        """Expected share of right labels, with two standard deviations either way.
+
+        It holds as far as the confidences are honest.
+        """
+        c = self.confidence
+        mean = float(c.mean())
+        spread = 2 * float(np.sqrt((c * (1 - c)).sum())) / len(c)
+        return mean, max(mean - spread, 0.0), min(mean + spread, 1.0)
+
+
+def label_report(
+    result: Any,
+    *,
+    rows: Any = None,
+    truth: ArrayLike | None = None,
+    images: Sequence[Any] | None = None,
+    annotators: Sequence[tuple[str, int, float]] = (),
+    n_review: int = 100,
+    title: str = "Label report",
+) -> LabelReport:
+    """Collect what a page of labels shows.
+
+    Parameters
+    ----------
+    result : Disambiguation
+        What :func:`partlearn.disambiguate` returns.
+    rows : data frame or mapping of str to sequence, default=None
+        Contents of the rows, shown beside those to review.
+    truth : array-like of shape (n_samples,), default=None
+        True labels, where they are known.
+    images : sequence, default=None
+        A picture per row: the path of a local image file, or a 2-D array of grey
+        values, larger ones darker.
+    annotators : sequence of (name, number of votes, accuracy), default=()
+        Annotators, where the labels came from votes.
+    n_review : int, default=100
+        Number of rows to review.
+    title : str, default="Label report"
+        Title of the page.
+
+    Returns
+    -------
+    report : LabelReport
+        What the page shows.
+    """
+    S: NDArray[np.bool_] = result.candidates
+    F: NDArray[np.float64] = result.label_confidence
+    classes = [str(name) for name in result.classes]
+    sizes = S.sum(axis=1)
+    sets, set_index = np.unique(S, axis=0, return_inverse=True)
+    calibration = right = None
+    if truth is not None:
+        hits = result.label == np.asarray(truth)
+        calibration = calibration_bins(result.confidence, hits)
+        several = sizes > 1
+        right = (
+            float(hits.mean()),
+            float(hits[several].mean()) if several.any() else 1.0,
+            float((1 / sizes[several]).mean()) if several.any() else 1.0,
+        )
+    columns = _columns(rows, len(S))
+    if images is not None and len(images) != len(S):
+        raise ValueError(f"`images` must hold {len(S)} pictures; got {len(images)}.")
+    names = [str(name) for name in result.index]
+    pairs, never = _pairs(F, S, classes)
+    return LabelReport(
+        title=title,
+        method=result.method,
+        classes=classes,
+        names=names,
+        label=np.where(S, F, -1.0).argmax(axis=1),
+        set_index=set_index.ravel(),
+        confidence=result.confidence,
+        before=1 / sizes,
+        sets=[np.flatnonzero(row).tolist() for row in sets],
+        embedding=result.embedding,
+        pairs=pairs,
+        never_together=never,
+        review=[
+            ReviewRow(
+                int(i),
+                names[i],
+                [(classes[j], float(F[i, j])) for j in _by_belief(F[i], S[i])],
+                [(name, str(values[i])) for name, values in columns],
+                None if images is None else images[i],
+            )
+            for i in _doubtful_first(result.confidence, result.margin, sizes)[:n_review]
+        ],
+        calibration=calibration,
+        right=right,
+        annotators=list(annotators),
+    )
+
+
+def _doubtful_first(
+    confidence: NDArray[np.float64],
+    margin: NDArray[np.float64],
+    sizes: NDArray[np.intp],
+) -> NDArray[np.intp]:
+    """Ambiguous rows that are not settled, the least certain first."""
+    order = np.lexsort((margin, confidence))
+    return order[(sizes[order] > 1) & (confidence[order] < SETTLED)]
+
+
+def _by_belief(beliefs: NDArray[np.float64], row: NDArray[np.bool_]) -> list[int]:
+    candidates = np.flatnonzero(row)
+    return candidates[np.argsort(-beliefs[candidates], kind="stable")].tolist()
+
+
+def _columns(rows: Any, n_rows: int) -> list[tuple[str, Any]]:
+    if rows is None:
+        return []
+    if not isinstance(rows, Mapping) and not hasattr(rows, "columns"):
+        raise TypeError(
+            "`rows` must be a data frame or a mapping of names to columns; got "
+            f"{type(rows).__name__}."
+        )
+    keys = list(rows) if isinstance(rows, Mapping) else list(rows.columns)
+    columns = [(str(key), np.asarray(rows[key])) for key in keys]
+    for name, values in columns:
+        if len(values) != n_rows:
+            raise ValueError(
+                f"`rows` must have {n_rows} rows; column {name!r} has {len(values)}."
+            )
+    return columns
+
+
+def _pairs(
+    F: NDArray[np.float64], S: NDArray[np.bool_], classes: list[str]
+) -> tuple[list[Pair], int]:
+    """Pairs of labels with the most doubt in all, and how many pairs never meet."""
+    together, doubt = candidate_confusion(F, S)
+    above = np.triu_indices(len(classes), 1)
+    mass = (together * doubt)[above]
+    order = np.argsort(-mass, kind="stable")[:_PAIRS]
+    pairs = [
+        Pair(classes[i], classes[j], int(together[i, j]), float(doubt[i, j]))
+        for i, j in zip(above[0][order], above[1][order], strict=True)
+        if together[i, j]
+    ]
+    return pairs, int((together[above] == 0).sum())

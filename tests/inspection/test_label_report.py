@@ -1,0 +1,228 @@
+"""The label report: its figures, its page, and corrections that come back."""
+
+import base64
+import json
+import re
+import struct
+import zlib
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_wine
+
+from partlearn import disambiguate
+from partlearn.candidates import make_candidates
+from partlearn.inspection import label_page, label_report
+from partlearn.inspection._label_page import visible
+from partlearn.io import DataFormatError, read_corrections
+
+pytest.importorskip("jinja2")
+
+
+@pytest.fixture(scope="module")
+def wine():
+    X, y = load_wine(return_X_y=True)
+    names = np.array(["red", "rose", "white"])
+    S = make_candidates(y, n_false=1, random_state=0)
+    S[:40] = np.eye(3, dtype=int)[y[:40]]
+    return X, [set(names[row.astype(bool)]) for row in S], names[y]
+
+
+@pytest.fixture(scope="module")
+def result(wine):
+    X, y, _ = wine
+    return disambiguate(X, y, method="cc")
+
+
+def embedded(page):
+    text = re.search(r'<script type="application/json" id="data">(.*?)</script>', page)
+    return json.loads(text[1])
+
+
+def test_figures(result, wine):
+    report = label_report(result, truth=wine[2])
+    assert report.n_rows == 178
+    assert report.n_ambiguous == 138
+    ambiguous = result.candidates.sum(axis=1) > 1
+    assert report.n_settled == (ambiguous & (result.confidence >= 0.9)).sum()
+    assert report.n_doubtful == (ambiguous & (result.confidence < 0.5)).sum()
+    mean, low, high = report.expected_right
+    assert mean == pytest.approx(result.confidence.mean())
+    assert low <= mean <= high
+    agreement = result.agreement(wine[2])
+    assert report.right == pytest.approx(
+        (agreement.accuracy, agreement.ambiguous_accuracy, agreement.chance)
+    )
+    assert report.calibration.n_rows.sum() == 178
+
+
+def test_rows_to_review_are_the_doubtful_ones(result):
+    report = label_report(result, n_review=5, rows={"number": np.arange(178)})
+    order = [row.position for row in report.review]
+    sure = result.confidence[order]
+    assert (np.diff(sure) >= 0).all()
+    assert (sure < 0.9).all()
+    for row in report.review:
+        beliefs = [belief for _, belief in row.beliefs]
+        assert beliefs == sorted(beliefs, reverse=True)
+        assert row.contents == [("number", str(row.position))]
+
+
+def test_pairs_are_named_and_judged(result):
+    report = label_report(result)
+    assert {frozenset((p.first, p.second)) for p in report.pairs} == {
+        frozenset(pair)
+        for pair in [("red", "rose"), ("red", "white"), ("rose", "white")]
+    }
+    assert report.never_together == 0
+    assert sum(pair.n_rows for pair in report.pairs) == 138
+    words = {pair.verdict for pair in report.pairs}
+    assert words <= {"told apart", "partly told apart", "hardly told apart"}
+
+
+def test_page_says_it_in_words(result, wine):
+    text = " ".join(label_page(label_report(result)).split())
+    assert "178 rows, of which 138 came with more than one possible label." in text
+    assert "expected to be right" in text
+    told = " ".join(result.to_html(truth=wine[2]).split())
+    assert "of all labels are right, by the true labels" in told
+    assert "Calibration" in told
+
+
+def test_nothing_to_choose():
+    page = disambiguate([[0.0], [0.2], [1.0]], ["a", "a", "b"], "plknn").to_html()
+    assert "there was nothing to choose" in page
+    assert "Rows to review</h2>" not in page
+
+
+def test_script_gets_all_rows(result):
+    data = embedded(result.to_html())
+    assert len(data["names"]) == 178
+    assert data["classes"] == ["red", "rose", "white"]
+    assert [data["classes"][j] for j in data["label"]] == result.label.tolist()
+    first = [data["classes"][j] for j in data["sets"][data["set"][50]]]
+    assert first == result.classes[result.candidates[50]].tolist()
+    assert max(data["xy"]) <= 1000
+    assert min(data["xy"]) >= 0
+
+
+def test_hostile_texts_stay_texts():
+    evil = "</script><script>alert(1)</script>"
+    X = [[0.0], [0.5], [0.4], [1.0]]
+    y = [{evil}, {evil, "b\u202ec"}, {evil, "b\u202ec"}, {"b\u202ec"}]
+    result = disambiguate(X, y, "plknn")
+    page = result.to_html(rows={evil: [evil] * 4}, title=evil)
+    assert page.count("<script") == 2  # data and program, none of theirs
+    assert "\u202e" not in re.sub(r"<script.*?</script>", "", page, flags=re.DOTALL)
+    assert visible("\u202e") == "[U+202E]"
+    assert evil in embedded(page)["classes"]
+    assert evil not in result._repr_html_()
+
+
+def test_no_outside_request(result):
+    page = result.to_html()
+    policy = re.search(r'Content-Security-Policy" content="([^"]*)"', page)[1]
+    assert policy.startswith("default-src 'none'")
+    assert "unsafe-inline" not in policy.split("script-src")[1]
+    assert not re.findall(r'(?:src|href)="(?!data:|#)', page)
+
+
+def test_arrays_become_pictures():
+    grey = np.array([[0.0, 1.0], [2.0, 4.0]])
+    X, y = [[0.0], [0.45], [1.0]], [{"a"}, {"a", "b"}, {"b"}]
+    result = disambiguate(X, y, "plknn")
+    object.__setattr__(result, "confidence", np.array([1.0, 0.6, 1.0]))
+    page = result.to_html(images=[grey] * 3)
+    content = base64.b64decode(re.search(r"data:image/png;base64,([^\"]+)", page)[1])
+    assert struct.unpack(">II", content[16:24]) == (2, 2)
+    start = content.index(b"IDAT")
+    size = struct.unpack(">I", content[start - 4 : start])[0]
+    pixels = zlib.decompress(content[start + 4 : start + 4 + size])
+    assert list(pixels) == [0, 255, 191, 0, 128, 0]
+    with pytest.raises(ValueError, match="2-D array"):
+        result.to_html(images=[np.zeros(3)] * 3)
+    with pytest.raises(ValueError, match="must hold 3 pictures"):
+        result.to_html(images=[grey])
+
+
+def test_files_become_pictures(tmp_path):
+    X, y = [[0.0], [0.45], [1.0]], [{"a"}, {"a", "b"}, {"b"}]
+    result = disambiguate(X, y, "plknn")
+    object.__setattr__(result, "confidence", np.array([1.0, 0.6, 1.0]))
+    picture, text, huge = (tmp_path / name for name in ("a.png", "b.png", "c.png"))
+    picture.write_bytes(b"\x89PNG\r\n\x1a\nrest")
+    text.write_text("no picture")
+    huge.write_bytes(b"\x89PNG" + bytes(200_000))
+    for path, shown in [(picture, 1), (text, 0), (huge, 0), (tmp_path / "no", 0)]:
+        page = result.to_html(images=[str(path)] * 3)
+        assert page.count("data:image/png;base64,") == shown
+
+
+def test_bad_contents(result):
+    with pytest.raises(TypeError, match="data frame or a mapping"):
+        result.to_html(rows=[1, 2])
+    with pytest.raises(ValueError, match="column 'a' has 2"):
+        result.to_html(rows={"a": [1, 2]})
+
+
+def test_frames_are_contents(result):
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"colour": ["deep"] * 178})
+    assert "<dd>deep</dd>" in result.to_html(rows=frame)
+
+
+def test_written_whole(result, tmp_path):
+    page = result.to_html(tmp_path / "labels.html")
+    assert (tmp_path / "labels.html").read_text(encoding="utf-8") == page
+
+
+def test_twenty_thousand_rows_stay_small():
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 10, 20_000)
+    X = rng.normal(size=(20_000, 3)) + 3 * rng.normal(size=(10, 3))[y]
+    names = np.array([f"class number {j}" for j in range(10)])
+    S = make_candidates(y, 2, random_state=0).astype(bool)
+    from partlearn.classification import PLKNN
+
+    result = disambiguate(X, [names[row].tolist() for row in S], PLKNN())
+    page = result.to_html(rows={f"column {j}": X[:, j] for j in range(3)})
+    assert len(page.encode()) < 10e6
+
+
+def test_notebook_summary(result):
+    text = result._repr_html_()
+    assert "<style" not in text
+    assert "178 rows" in text
+
+
+def test_corrections_become_certain(wine, result):
+    X, y, truth = wine
+    doubtful = int(np.argmin(result.confidence))
+    again = disambiguate(X, y, "cc", corrections={str(doubtful): truth[doubtful]})
+    assert again.label[doubtful] == truth[doubtful]
+    assert again.confidence[doubtful] == 1
+    other = next(name for name in ("red", "rose", "white") if name not in y[doubtful])
+    told = disambiguate(X, y, "cc", corrections={doubtful: other})
+    assert told.label[doubtful] == other
+    with pytest.raises(ValueError, match="row 1000, which is not there"):
+        disambiguate(X, y, "cc", corrections={1000: "red"})
+    with pytest.raises(ValueError, match="'blue', which no row has"):
+        disambiguate(X, y, "cc", corrections={0: "blue"})
+
+
+def test_corrections_file(tmp_path):
+    path = tmp_path / "fixed.csv"
+    path.write_text('row,label\r\n12,"a, b"\r\nx"y,c\r\n', encoding="utf-8")
+    assert read_corrections(path) == {"12": "a, b", 'x"y': "c"}
+    for text, message in [
+        ("id,label\n1,a\n", "columns named row and label; got id, label"),
+        ("", "got none"),
+        ("row,label\n1,\n", "line 2 has no row or no label"),
+        ("row,label\n1,a\n1,b\n", "row '1' is corrected to 'a' and to 'b'"),
+    ]:
+        path.write_text(text)
+        with pytest.raises(DataFormatError, match=message):
+            read_corrections(path)
+    path.write_bytes(b"row,label\n\xff,a\n")
+    with pytest.raises(DataFormatError, match="not a readable CSV"):
+        read_corrections(path)
