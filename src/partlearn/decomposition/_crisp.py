@@ -68,9 +68,8 @@ class CRISP(BaseReducer):
         Maximum number of iterations of scoring and voting.
     tol : float, default=1e-3
         Stop when no confidence changes by more than `tol`.
-    random_state : int, RandomState instance or None, default=None
-        Draws the folds (and starts the truncated decomposition). None stands for 0:
-        the same data give the same result.
+    random_state : int, RandomState instance or None, default=0
+        Draws the folds (and starts the truncated decomposition).
     search : neighbour transformer, default=None
         Search for the votes, for example ``PyNNDescentTransformer``, for more rows than
         the exact search, which None stands for, can manage. It must offer eleven
@@ -182,7 +181,7 @@ class CRISP(BaseReducer):
         standardize: bool = True,
         max_iter: int = 20,
         tol: float = 1e-3,
-        random_state: Any = None,
+        random_state: Any = 0,
         search: Any = None,
         svd_rank: int | None = None,
         n_jobs: int | None = None,
@@ -217,7 +216,7 @@ class CRISP(BaseReducer):
             The fitted reducer.
         """
         X, S = self._check_fit(X, y)
-        rng = self._rng()
+        rng = check_random_state(self.random_state)
         folds = make_folds(X.shape[0], self.n_folds, rng)
         basis, self.mean_, self.scale_ = linear_basis(
             X, scale=self.standardize, rank=self.svd_rank, rng=rng
@@ -273,7 +272,9 @@ class CRISP(BaseReducer):
         w = 0.0
         if size and self.background == "auto":
             Z = embedding.held_out
-            w = background_weight(Z, G, F, S, search, self._rng())
+            w = background_weight(
+                Z, G, F, S, search, check_random_state(self.random_state)
+            )
         elif size and self.background != "none":
             w = float(self.background)
         P = basis.directions(embedding.weights[:, :kept])
@@ -284,9 +285,3 @@ class CRISP(BaseReducer):
             return V, np.ones(0), w
         factor = np.sqrt(1 - w) / mean_norm(basis.rows @ embedding.weights[:, :kept])
         return np.hstack([factor * P, np.sqrt(w) * V]), np.full(kept, factor), w
-
-    def _rng(self) -> np.random.RandomState:
-        """Draw always the same where no state is given."""
-        state = 0 if self.random_state is None else self.random_state
-        rng: np.random.RandomState = check_random_state(state)
-        return rng

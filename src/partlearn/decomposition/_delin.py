@@ -71,8 +71,8 @@ None, default=None
         Maximum number of iterations of voting and projection.
     tol : float, default=0.0
         Stop when no confidence changes by more than `tol`; 0 means not at all.
-    random_state : int, RandomState instance or None, default=None
-        Decides between labels with equal votes; None is a fixed seed.
+    random_state : int, RandomState instance or None, default=0
+        Decides between labels with equal votes.
     search : neighbour transformer, default=None
         Search for the neighbours that vote, for example ``PyNNDescentTransformer``,
         for more rows than the exact search, which None stands for, can manage. It
@@ -177,7 +177,7 @@ None, default=None
         standardize: bool = True,
         max_iter: int = 75,
         tol: float = 0.0,
-        random_state: Any = None,
+        random_state: Any = 0,
         search: Any = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -210,7 +210,7 @@ None, default=None
             The fitted reducer.
         """
         matrix, S = self._validate_fit(X, y, center=self.kernel is None)
-        rng = check_random_state(0 if self.random_state is None else self.random_state)
+        rng = check_random_state(self.random_state)
         wanted = self._wanted
         if wanted is None:
             wanted = ceil(_RATIO * min(S.shape[1], matrix.shape[1]))

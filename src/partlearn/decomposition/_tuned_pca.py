@@ -58,8 +58,8 @@ class TunedPCA(BaseReducer):
         Neighbours that vote on a held-out row.
     standardize : bool, default=True
         Whether to bring all columns to variance one. They are centred in any case.
-    random_state : int, RandomState instance or None, default=None
-        Draws the folds. None stands for 0: the same data give the same result.
+    random_state : int, RandomState instance or None, default=0
+        Draws the folds.
 
     Attributes
     ----------
@@ -139,7 +139,7 @@ class TunedPCA(BaseReducer):
         n_folds: int = 3,
         n_neighbors: int = 10,
         standardize: bool = True,
-        random_state: Any = None,
+        random_state: Any = 0,
     ) -> None:
         self.reducer = reducer
         self.n_components = n_components
@@ -169,7 +169,7 @@ class TunedPCA(BaseReducer):
             self, X, y, accept_sparse="csr", ensure_min_samples=2
         )
         check_two_classes(self.classes_, "TunedPCA")
-        rng = check_random_state(0 if self.random_state is None else self.random_state)
+        rng = check_random_state(self.random_state)
         basis, self.mean_, self.scale_ = linear_basis(
             X, scale=self.standardize, rank=None, rng=rng
         )

@@ -62,8 +62,8 @@ class CRISPSelector(BaseSelector):
         Maximum number of iterations of scoring and voting.
     tol : float, default=1e-3
         Stop when no confidence changes by more than `tol`.
-    random_state : int, RandomState instance or None, default=None
-        Draws the folds. None stands for 0: the same data give the same result.
+    random_state : int, RandomState instance or None, default=0
+        Draws the folds.
     must_keep : sequence of int, str or bool, default=None
         Columns that are selected before any other, by index, name or as a mask.
     exclude : sequence of int, str or bool, default=None
@@ -145,7 +145,7 @@ class CRISPSelector(BaseSelector):
         standardize: bool = True,
         max_iter: int = 20,
         tol: float = 1e-3,
-        random_state: Any = None,
+        random_state: Any = 0,
         must_keep: Any = None,
         exclude: Any = None,
         search: Any = None,
@@ -212,7 +212,7 @@ class CRISPSelector(BaseSelector):
         exclude: NDArray[np.intp],
     ) -> tuple[Rounds, Pursuit]:
         """Confidences of some rows, and the first `n` features that explain them."""
-        rng = check_random_state(0 if self.random_state is None else self.random_state)
+        rng = check_random_state(self.random_state)
         folds = make_folds(X.shape[0], self.n_folds, rng)
         basis, _, _ = linear_basis(X, scale=self.standardize, rank=None, rng=rng)
         rounds = crisp_rounds(
@@ -241,7 +241,7 @@ class CRISPSelector(BaseSelector):
         available: int,
     ) -> int:
         """Choose a size by how often neighbours of held-out rows name a candidate."""
-        rng = check_random_state(0 if self.random_state is None else self.random_state)
+        rng = check_random_state(self.random_state)
         order = rng.permutation(len(S))
         n_held = max(1, round(_HELD_OUT * len(S)))
         held, rest = np.sort(order[:n_held]), np.sort(order[n_held:])

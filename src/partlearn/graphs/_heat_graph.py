@@ -25,7 +25,6 @@ def heat_graph(
     *,
     t: float | str = 1.0,
     self_loops: bool = False,
-    what: str = "rows",
 ) -> sp.csr_array:
     """Graph of nearest neighbours with weights ``exp(-dist² / (2 t²))``.
 
@@ -41,8 +40,6 @@ def heat_graph(
     self_loops : bool, default=False
         Whether every point is joined to itself with weight one. That changes no
         Laplacian, but programs that have loops take shorter steps.
-    what : str, default="rows"
-        What the points are, for the warning that the graph is numerically empty.
 
     Returns
     -------
@@ -62,7 +59,7 @@ def heat_graph(
         weights = np.exp(-((distances / float(width)) ** 2) / 2)
         if np.mean(weights < _EMPTY_WEIGHT) > 0.9:
             warnings.warn(
-                f"Nearly all weights of the graph of {what} are zero: neighbours lie "
+                f"Nearly all weights of the graph are zero: neighbours lie "
                 f'further apart than t={t!r}. Scale the features or use t="median".',
                 UserWarning,
                 stacklevel=4,

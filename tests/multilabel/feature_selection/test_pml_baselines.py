@@ -8,7 +8,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
 
-from partlearn.graphs import degrees, heat_graph, laplacian
+from partlearn.graphs import heat_graph, laplacian
 from partlearn.multilabel import DRMFS, MIFS, PMLFSSO
 from partlearn.multilabel.feature_selection._base import EPS
 from partlearn.multilabel.feature_selection._drmfs import (
@@ -44,42 +44,6 @@ def quiet(selector, X, C):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         return selector.fit(X, C)
-
-
-class TestHeatGraph:
-    def test_by_hand(self):
-        S = heat_graph(np.array([[0.0], [1.0], [3.0]]), 1)
-        near, far = np.exp(-0.5), np.exp(-2.0)
-        expected = [[0, near, 0], [near, 0, far], [0, far, 0]]
-        np.testing.assert_allclose(S.toarray(), expected)
-        np.testing.assert_allclose(degrees(S), [near, near + far, far])
-        np.testing.assert_allclose(laplacian(S).toarray().sum(axis=1), 0, atol=1e-16)
-
-    def test_loops_and_width(self):
-        X = np.array([[0.0], [1.0], [3.0]])
-        S = heat_graph(X, 1, self_loops=True).toarray()
-        np.testing.assert_allclose(S.diagonal(), 1)
-        # Distances to neighbours 1, 1, 2: the median is 1.
-        np.testing.assert_allclose(
-            heat_graph(10 * X, 1, t="median").toarray(), heat_graph(X, 1).toarray()
-        )
-
-    def test_few_points(self):
-        assert heat_graph(np.zeros((1, 2))).nnz == 0
-        S = heat_graph(np.zeros((3, 2)), 5, t="median").toarray()
-        np.testing.assert_allclose(S, 1 - np.eye(3))
-
-    def test_an_empty_graph_is_reported(self):
-        X = 1e3 * np.arange(8.0)[:, None]
-        with pytest.warns(UserWarning, match="Nearly all weights of the graph of rows"):
-            heat_graph(X)
-
-    @pytest.mark.shared
-    @pytest.mark.parametrize(("name", "loops"), [("fsso_code_1111", 1), ("mifs", 0)])
-    def test_reference_graphs(self, shared_dir, name, loops):
-        oracle = np.load(shared_dir / "oracle" / f"pml_{name}.npz")
-        S = heat_graph(oracle["X"], self_loops=bool(loops)).toarray()
-        np.testing.assert_allclose(S, oracle["Sx"], rtol=0, atol=1e-12)
 
 
 class TestPMLFSSO:
@@ -203,14 +167,6 @@ class TestMIFS:
         value += 2 * np.sqrt(np.sum(W**2, axis=1)).sum()
         assert mifs_objective(p, W, V, B) == pytest.approx(value, rel=1e-12)
 
-    def test_orthonormal_labels_fix_the_scale(self):
-        X, C, _ = problem(4)
-        free = quiet(MIFS(3, random_state=0, tol=0.0, max_iter=200), X, C)
-        tied = quiet(MIFS(3, random_state=0, tol=0.0, normalize_B=True), X, C)
-        B = tied.factors_["B"]
-        np.testing.assert_allclose(B @ B.T, np.eye(len(B)), atol=1e-10)
-        assert np.linalg.norm(free.weights_) < 0.5 * np.linalg.norm(tied.weights_)
-
     def test_backtracking_descends_and_long_steps_are_an_error(self):
         X, C, _ = problem(5)
         selector = quiet(MIFS(3, solver="gd", random_state=0), 10 * X, C)
@@ -266,21 +222,6 @@ class TestDRMFS:
         found = drmfs_objective(M, Y, W, graphs, a, b, g, robust=robust)
         assert found == pytest.approx(value, rel=1e-12)
 
-    def test_the_literal_width_leaves_an_empty_graph_of_labels(self):
-        rng = np.random.default_rng(0)
-        X, C = rng.uniform(size=(400, 8)), rng.uniform(size=(400, 8)) < 0.5
-        with pytest.warns(UserWarning, match="graph of (features|labels)"):
-            DRMFS(3, t=1.0, random_state=0).fit(X, C)
-
-    def test_cosine_graph_of_labels(self):
-        X, C, _ = problem(10)
-        graphs = DRMFS(3, label_graph="cosine")._graphs(X, C.astype(float))
-        Y = C.astype(float)
-        expected = Y[:, 0] @ Y[:, 1] / np.sqrt(Y[:, 0].sum() * Y[:, 1].sum())
-        assert graphs.Sl.toarray()[0, 1] == pytest.approx(expected)
-        assert not graphs.Sl.diagonal().any()
-        assert np.isfinite(quiet(DRMFS(3, label_graph="cosine"), X, C).scores_).all()
-
     def test_outliers_move_the_robust_loss_less(self, global_random_seed):
         rng = np.random.default_rng(global_random_seed)
         X = rng.uniform(size=(150, 10))
@@ -331,7 +272,8 @@ def degenerate():
 @pytest.mark.parametrize("cls", SELECTORS)
 def test_the_objective_never_rises(cls, name):
     X, C = degenerate()[name]
-    selector = cls(1, t="median", max_iter=120, tol=0.0, random_state=0)
+    width = {} if cls is DRMFS else {"t": "median"}
+    selector = cls(1, **width, max_iter=120, tol=0.0, random_state=0)
     quiet(selector, X, C)
     assert np.isfinite(selector.scores_).all()
     # What is left are roundings, and row norms smoothed by less than 1e-6.

@@ -7,6 +7,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
 
+from partlearn._registry import MethodError, build
 from partlearn.multilabel import PMLFSLA
 from partlearn.multilabel.feature_selection._base import EPS, unit_interval
 from partlearn.multilabel.feature_selection._fsla_factors import (
@@ -15,7 +16,6 @@ from partlearn.multilabel.feature_selection._fsla_factors import (
     Factors,
     Support,
     Weights,
-    balance_columns,
 )
 from partlearn.multilabel.feature_selection._latent_size import optics_clusters
 from partlearn.multilabel.feature_selection._pml_fsla import _agreement, factorize
@@ -59,7 +59,7 @@ def test_the_authors_program(shared_dir):
     np.testing.assert_allclose(selector.weights_, oracle["W"], rtol=0, atol=1e-12)
     np.testing.assert_allclose(selector.objective_, oracle["objective"], rtol=1e-12)
     np.testing.assert_array_equal(selector.selected_, oracle["rank_by_QR"])
-    by_q = selector.set_params(score_by="q").fit(oracle["X"], oracle["C"])
+    by_q = selector.set_params(variant="feature-norm").fit(oracle["X"], oracle["C"])
     np.testing.assert_array_equal(by_q.selected_, oracle["rank_by_Q"])
 
 
@@ -224,10 +224,6 @@ def test_equal_scores_are_shuffled_not_left_in_column_order():
         for s in range(12)
     }
     assert len(orders) > 2
-    selector = PMLFSLA(
-        3, n_latent=3, n_init=1, max_iter=5, random_state=0, ties="index"
-    )
-    assert quiet(selector, X, C).ranking_[:3].tolist() == [10, 11, 12]
 
 
 def test_anchored_labels_find_what_decides(global_random_seed):
@@ -296,49 +292,32 @@ def test_collapse_is_an_error():
         quiet(selector.set_params(max_iter=3000), X, C)
 
 
-def test_balance_keeps_products():
-    X, C, start = problem(7)
-    f = Factors(*start.values(), Support(C).ones)
-    b = balance_columns(f)
-    np.testing.assert_allclose(np.linalg.norm(b.L, axis=0), 1)
-    np.testing.assert_allclose(b.L @ b.Q.T, f.L @ f.Q.T)
-    np.testing.assert_allclose(b.P @ b.R, f.P @ f.R)
-    selector = PMLFSLA(3, init=start, balance=True, max_iter=20)
-    quiet(selector, X, C)
-    np.testing.assert_allclose(np.linalg.norm(selector.factors_["L"], axis=0), 1)
-
-
 def test_auto_size_has_a_floor_and_warns():
     X = np.random.default_rng(0).uniform(size=(4, 9))
     C = np.ones((4, 6), dtype=bool)
-    with pytest.warns(UserWarning, match="OPTICS found 0 clusters of samples.* 5 are"):
+    with pytest.warns(UserWarning, match="OPTICS found 0 clusters of rows.* 5 are"):
         selector = PMLFSLA(3, n_init=1, random_state=0).fit(X, C)
     assert selector.n_latent_ == 4  # no more than rows
-    with pytest.warns(UserWarning, match="found 0 clusters of samples.* 1 are"):
-        selector = PMLFSLA(3, min_latent=1, n_init=1, random_state=0).fit(X, C)
+    with pytest.warns(UserWarning, match="found 0 clusters of rows.* 1 are"):
+        selector = PMLFSLA(3, updates="code", n_init=1, random_state=0).fit(X, C)
     assert selector.n_latent_ == 1
 
 
 def test_one_latent_direction_ranks_by_q_and_by_qr_alike():
     X, C, _ = problem(8)
-    a = quiet(PMLFSLA(3, n_latent=1, random_state=0, score_by="qr"), X, C)
-    b = quiet(PMLFSLA(3, n_latent=1, random_state=0, score_by="q"), X, C)
+    a = quiet(PMLFSLA(3, n_latent=1, random_state=0), X, C)
+    b = quiet(PMLFSLA(3, n_latent=1, random_state=0, variant="feature-norm"), X, C)
     np.testing.assert_array_equal(a.ranking_, b.ranking_)
 
 
-def test_clusters_of_columns_and_of_a_subsample():
+def test_clusters_of_a_subsample():
     rng = np.random.default_rng(0)
     centers = rng.uniform(size=(3, 8)) * 100
     X = np.vstack([c + rng.uniform(size=(30, 8)) for c in centers])
     found = optics_clusters(X, np.random.RandomState(0), max_samples=60)
     assert found >= 3
-    by_column = optics_clusters(X.T, np.random.RandomState(0), cluster="features")
-    assert by_column == optics_clusters(X, np.random.RandomState(0))
-    sparse = optics_clusters(
-        sp.csr_array(X.T), np.random.RandomState(0), cluster="features"
-    )
-    assert sparse == by_column
-    assert optics_clusters(X, np.random.RandomState(0), max_eps=1e-9) == 0
+    dense = optics_clusters(X, np.random.RandomState(0))
+    assert optics_clusters(sp.csr_array(X), np.random.RandomState(0)) == dense
 
 
 def test_negative_features_need_scaling():
@@ -412,3 +391,15 @@ def test_support_in_blocks(monkeypatch):
     np.testing.assert_array_equal(sparse.product(start["P"], start["R"]), whole)
     assert Support(C).dense
     assert not Support(np.eye(40, 30, dtype=bool)).dense
+
+
+def test_plans_of_former_releases_stay_valid():
+    params = {"updates": "code", "min_latent": 1, "score_by": "q"}
+    selector = build("PMLFSLA", params, "multilabel selector")
+    assert selector.get_params() == {
+        **PMLFSLA().get_params(),
+        "updates": "code",
+        "variant": "feature-norm",
+    }
+    with pytest.raises(MethodError, match="no parameter `min_latent`"):
+        build("PMLFSLA", {"min_latent": 3}, "multilabel selector")

@@ -37,20 +37,18 @@ __all__ = [
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
+_RELEASE_FOLDS = 10  # in which the released program elicits credible labels
+
 # Constraints on the parameters that both classifiers share.
 CONSTRAINTS: dict[str, Any] = {
     "n_neighbors": [Interval(Integral, 1, None, closed="left")],
     "alpha": [Interval(Real, 0, 1, closed="left")],
     "thr": [Interval(Real, 0, 1, closed="both")],
     "C": [Interval(Real, 0, None, closed="neither")],
-    "elicit": [StrOptions({"neighbors", "direct"})],
-    "fallback": [StrOptions({"candidates", "release"})],
-    "elicit_folds": [Interval(Integral, 2, None, closed="left"), None],
-    "include_self": ["boolean"],
+    "variant": [StrOptions({"clean", "direct", "release"})],
     "standardize": ["boolean"],
     "max_iter": [Interval(Integral, 1, None, closed="left")],
     "tol": [Interval(Real, 0, None, closed="left")],
-    "stop": [StrOptions({"frobenius", "spectral"})],
     "random_state": ["random_state"],
     "n_jobs": [Integral, None],
 }
@@ -80,13 +78,9 @@ class BaseParticle(BaseMultilabelClassifier):
             n_neighbors=self.n_neighbors,
             alpha=self.alpha,
             thr=self.thr,
-            how=self.elicit,
-            inside=self.fallback == "candidates",
-            include_self=self.include_self,
-            n_folds=self.elicit_folds,
+            variant=self.variant,
             tol=self.tol,
             max_iter=self.max_iter,
-            norm=self.stop,
             rng=rng,
             n_jobs=self.n_jobs,
         )
@@ -254,13 +248,9 @@ def stage_one(
     n_neighbors: int,
     alpha: float,
     thr: float,
-    how: str,
-    inside: bool,
-    include_self: bool,
-    n_folds: int | None,
+    variant: str,
     tol: float,
     max_iter: int,
-    norm: str,
     rng: np.random.RandomState,
     n_jobs: int | None,
 ) -> tuple[Array, Mask, int]:
@@ -286,24 +276,25 @@ def stage_one(
             distances, others = self_neighbors(
                 X, n_neighbors, return_distance=True, n_jobs=n_jobs
             )
-        near = others
-        if include_self:
+        near, norm = others, "frobenius"
+        if variant == "release":  # a row is its own neighbour, and rebuilds itself
             _, near = query_neighbors(X, X, n_neighbors, n_jobs=n_jobs)
+            norm = "spectral"
         P, n_iter = propagate(
             rebuilding_graph(X, near), C, alpha, tol=tol, max_iter=max_iter, norm=norm
         )
         return rescale(P, C), n_iter, distances, others
 
     F, n_iter, distances, others = confidences(X, C)
-    if how == "direct":
+    if variant == "direct":
         return F, credible_labels(F, C, thr), n_iter
-    if n_folds is None or len(C) < 2:
+    if variant == "clean" or len(C) < 2:
         s = label_support(F, distances, others)
-        return F, credible_labels(s, C, thr, inside=inside), n_iter
+        return F, credible_labels(s, C, thr), n_iter
     s = np.empty(C.shape)
-    folds = KFold(min(n_folds, len(C)), shuffle=True, random_state=rng)
+    folds = KFold(min(_RELEASE_FOLDS, len(C)), shuffle=True, random_state=rng)
     for train, test in folds.split(C):
         G, _, _, _ = confidences(X[train], C[train])
         near = query_neighbors(X[train], X[test], n_neighbors, n_jobs=n_jobs)
         s[test] = label_support(G, *near)
-    return F, credible_labels(s, C, thr, inside=inside), n_iter
+    return F, credible_labels(s, C, thr, inside=False), n_iter

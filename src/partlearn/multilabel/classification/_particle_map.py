@@ -14,7 +14,7 @@ from scipy.special import expit
 from sklearn.isotonic import isotonic_regression
 from sklearn.model_selection import KFold
 
-from partlearn._sklearn_compat import Interval, StrOptions, fit_context
+from partlearn._sklearn_compat import Interval, fit_context
 from partlearn.multilabel.classification._pairwise import (
     Pairs,
     fit_pairs,
@@ -56,34 +56,24 @@ class ParticleMAP(BaseParticle):
         Weight of the loss of the support vector machines.
     smoothing : float, default=1.0
         Added to every count.
-    counts : {"oof", "insample"}, default="oof"
-        Whether pairs are counted by classifiers that have not seen the row, which takes
-        `n_folds` more trainings, or by those that have, which is optimistic.
     n_folds : int, default=5
-        Folds for counting.
+        Pairs are counted by classifiers that have not seen the row, in so many folds,
+        each of which takes another training.
     monotone : bool, default=False
         Let the odds of a label never fall as it wins more pairs; numbers that no
         training row had are then not taken as evidence.
-    elicit : {"neighbors", "direct"}, default="neighbors"
-        Whether a row's credible labels are read off its neighbours' confidences or its
-        own.
-    fallback : {"candidates", "release"}, default="candidates"
-        Where no candidate reaches `thr`: take the best candidate or, as the released
-        program, every label that reaches it, candidate or not.
-    elicit_folds : int, default=None
-        Elicit each fold from confidences of the others, as the released program does
-        with 10.
-    include_self : bool, default=False
-        Let a row be its own neighbour when labels spread, as the released program does.
-        It then rebuilds itself, and nothing spreads.
+    variant : {"clean", "direct", "release"}, default="clean"
+        Where a row's credible labels come from: "clean" reads them off the confidences
+        of its neighbours, "direct" off its own. "release" does what the released
+        program does: a row is its own neighbour, so that nothing spreads; rows are
+        elicited from the others in ten folds; where no candidate reaches `thr`, every
+        label that does is taken, candidate or not.
     standardize : bool, default=True
         Divide every feature by its standard deviation.
     max_iter : int, default=1000
         Maximum number of iterations of the propagation.
     tol : float, default=1e-5
         Stop when the change of the confidences is below `tol`.
-    stop : {"frobenius", "spectral"}, default="frobenius"
-        Norm of the change; the released program takes the spectral one.
     random_state : int, RandomState or None, default=None
         Seed of the folds and of the order of equal feature scores.
     n_jobs : int, default=None
@@ -169,7 +159,6 @@ class ParticleMAP(BaseParticle):
     _parameter_constraints = {  # noqa: RUF012
         **CONSTRAINTS,
         "smoothing": [Interval(Real, 0, None, closed="neither")],
-        "counts": [StrOptions({"oof", "insample"})],
         "n_folds": [Interval(Integral, 2, None, closed="left")],
         "monotone": ["boolean"],
     }
@@ -182,17 +171,12 @@ class ParticleMAP(BaseParticle):
         thr: float = 0.9,
         C: float = 1.0,
         smoothing: float = 1.0,
-        counts: str = "oof",
         n_folds: int = 5,
         monotone: bool = False,
-        elicit: str = "neighbors",
-        fallback: str = "candidates",
-        elicit_folds: int | None = None,
-        include_self: bool = False,
+        variant: str = "clean",
         standardize: bool = True,
         max_iter: int = 1000,
         tol: float = 1e-5,
-        stop: str = "frobenius",
         random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -201,17 +185,12 @@ class ParticleMAP(BaseParticle):
         self.thr = thr
         self.C = C
         self.smoothing = smoothing
-        self.counts = counts
         self.n_folds = n_folds
         self.monotone = monotone
-        self.elicit = elicit
-        self.fallback = fallback
-        self.elicit_folds = elicit_folds
-        self.include_self = include_self
+        self.variant = variant
         self.standardize = standardize
         self.max_iter = max_iter
         self.tol = tol
-        self.stop = stop
         self.random_state = random_state
         self.n_jobs = n_jobs
 
@@ -249,7 +228,7 @@ class ParticleMAP(BaseParticle):
         self, data: Credible, pairs: Pairs, wanted: NDArray[np.intp]
     ) -> NDArray[np.intp]:
         X, E, N = data.X, data.E, data.N
-        if self.counts == "insample" or len(E) < 2:
+        if len(E) < 2:
             return pairs_won(X, pairs, E.shape[1])
         won = np.empty(E.shape, dtype=np.intp)
         folds = KFold(min(self.n_folds, len(E)), shuffle=True, random_state=data.rng)

@@ -43,21 +43,13 @@ class ParticleVLS(BaseParticle):
         Support, between 0 and 1, from which a candidate is credible.
     C : float, default=1.0
         Weight of the loss of the support vector machines.
-    elicit : {"neighbors", "direct"}, default="neighbors"
-        Whether a row's credible labels are read off its neighbours' confidences or its
-        own.
-    fallback : {"candidates", "release"}, default="candidates"
-        Where no candidate reaches `thr`: take the best candidate or, as the released
-        program, every label that reaches it, candidate or not.
-    elicit_folds : int, default=None
-        Elicit each fold from confidences of the others, as the released program does
-        with 10; by default all rows are used at once, a row being no neighbour of
-        itself.
-    include_self : bool, default=False
-        Let a row be its own neighbour when labels spread, as the released program does.
-        It then rebuilds itself, and nothing spreads.
-    ceil : bool, default=False
-        Round votes up, as the released program does, which makes ties.
+    variant : {"clean", "direct", "release"}, default="clean"
+        Where a row's credible labels come from: "clean" reads them off the confidences
+        of its neighbours, "direct" off its own. "release" does what the released
+        program does: a row is its own neighbour, so that nothing spreads; rows are
+        elicited from the others in ten folds; where no candidate reaches `thr`, every
+        label that does is taken, candidate or not; votes
+        are rounded up, which makes ties.
     standardize : bool, default=True
         Divide every feature by its standard deviation. The mean stays: distances and
         linear classifiers do not depend on it.
@@ -65,8 +57,6 @@ class ParticleVLS(BaseParticle):
         Maximum number of iterations of the propagation.
     tol : float, default=1e-5
         Stop when the change of the confidences is below `tol`.
-    stop : {"frobenius", "spectral"}, default="frobenius"
-        Norm of the change; the released program takes the spectral one.
     random_state : int, RandomState or None, default=None
         Seed of the folds, if any, and of the order of equal feature scores.
     n_jobs : int, default=None
@@ -118,7 +108,7 @@ class ParticleVLS(BaseParticle):
     predicted, and one of every row always, since nothing can be learnt about them.
     Rows without candidates are left out, with a warning.
 
-    Departures from the released program are parameters. The support vector machines
+    The support vector machines
     have a squared hinge and a free intercept, and are solved exactly. There are
     l (l + 1) / 2 of them, which suits up to a few hundred labels; the first stage costs
     one neighbour search and O(n k² d). With more neighbours than features the weights
@@ -148,7 +138,7 @@ class ParticleVLS(BaseParticle):
     [0, 1, 2, 3]
     """
 
-    _parameter_constraints = {**CONSTRAINTS, "ceil": ["boolean"]}  # noqa: RUF012
+    _parameter_constraints = CONSTRAINTS
 
     def __init__(
         self,
@@ -157,15 +147,10 @@ class ParticleVLS(BaseParticle):
         alpha: float = 0.95,
         thr: float = 0.9,
         C: float = 1.0,
-        elicit: str = "neighbors",
-        fallback: str = "candidates",
-        elicit_folds: int | None = None,
-        include_self: bool = False,
-        ceil: bool = False,
+        variant: str = "clean",
         standardize: bool = True,
         max_iter: int = 1000,
         tol: float = 1e-5,
-        stop: str = "frobenius",
         random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -173,15 +158,10 @@ class ParticleVLS(BaseParticle):
         self.alpha = alpha
         self.thr = thr
         self.C = C
-        self.elicit = elicit
-        self.fallback = fallback
-        self.elicit_folds = elicit_folds
-        self.include_self = include_self
-        self.ceil = ceil
+        self.variant = variant
         self.standardize = standardize
         self.max_iter = max_iter
         self.tol = tol
-        self.stop = stop
         self.random_state = random_state
         self.n_jobs = n_jobs
 
@@ -216,7 +196,7 @@ class ParticleVLS(BaseParticle):
         P = np.empty((X.shape[0], l))
         for block, h in vote_blocks(X, pairs):
             r, v = ranking_votes(h, pairs, l)
-            if self.ceil:
+            if self.variant == "release":
                 r, v = np.ceil(r), np.ceil(v)
             P[block] = (1 + (r - v[:, None]) / l) / 2
         P[:, self.never_], P[:, self.always_] = 0, 1

@@ -93,7 +93,7 @@ class PMLSelector(BaseSelector):
     """Selector that scores every feature once, from candidate labels.
 
     A subclass calls `_validate` and, at the end of `fit`, `_rank`. It has the
-    parameters `scale`, `ties`, `must_keep` and `exclude`.
+    parameters `scale`, `must_keep` and `exclude`.
     """
 
     _non_negative = True  # whether the method needs features without a sign
@@ -135,8 +135,7 @@ class PMLSelector(BaseSelector):
         d = len(scores)
         group = np.zeros(d, dtype=int)
         group[keep], group[exclude] = -1, 1
-        tie = rng.permutation(d) if self.ties == "shuffle" else np.arange(d)
-        order = np.lexsort((tie, -scores, group))
+        order = np.lexsort((rng.permutation(d), -scores, group))
         self.scores_ = scores
         self.selected_ = order[:n]
         self.support_ = np.zeros(d, dtype=bool)

@@ -13,7 +13,6 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.preprocessing import normalize
 from sklearn.utils import check_random_state
 
 from partlearn._sklearn_compat import Interval, StrOptions, fit_context
@@ -55,14 +54,8 @@ class DRMFS(PMLSelector):
         Weight of the row-sparsity of ``W``.
     loss : {"l21", "fro"}, default="l21"
         Sum of the residuals' norms, or of their squares (cheaper, not robust).
-    label_graph : {"heat", "cosine"}, default="heat"
-        Weights between labels: heat kernel of nearest columns of the candidates, or
-        cosines of all columns.
     n_neighbors : int, default=5
         Neighbours in the graphs.
-    t : float or "median", default="median"
-        Width of the heat kernels. Columns are far apart, so that with the literal 1 the
-        graphs are numerically empty, which is warned of.
     init : dict of W, default=None
         Coefficients to start from, of shape (n_features, n_classes).
     max_iter : int, default=1000
@@ -73,8 +66,6 @@ class DRMFS(PMLSelector):
         Seed of the start and of the order of equal scores.
     scale : bool, default=False
         Bring every column of X to [0, 1] first. Without it, negative entries raise.
-    ties : {"shuffle", "index"}, default="shuffle"
-        Order of equal scores; "index" only for comparison with other programs.
     must_keep, exclude : sequence of int, str or bool, default=None
         Columns to select in any case, and columns never to select.
 
@@ -109,6 +100,9 @@ class DRMFS(PMLSelector):
 
     Notes
     -----
+    Widths of the heat kernels are the median distances of neighbours: columns are far
+    apart, and with the literal width of 1 the graphs would be numerically empty.
+
     An update costs O(nnz(X) l) for the robust loss, and O(d² l) after one product for
     the squared one where d is at most n; graphs stay sparse.
 
@@ -138,15 +132,12 @@ class DRMFS(PMLSelector):
         "beta": [Interval(Real, 0, None, closed="left")],
         "gamma": [Interval(Real, 0, None, closed="left")],
         "loss": [StrOptions({"l21", "fro"})],
-        "label_graph": [StrOptions({"heat", "cosine"})],
         "n_neighbors": [Interval(Integral, 1, None, closed="left")],
-        "t": [StrOptions({"median"}), Interval(Real, 0, None, closed="neither")],
         "init": [dict, None],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "tol": [Interval(Real, 0, None, closed="left")],
         "random_state": ["random_state"],
         "scale": ["boolean"],
-        "ties": [StrOptions({"shuffle", "index"})],
         "must_keep": COLUMNS,
         "exclude": COLUMNS,
     }
@@ -159,15 +150,12 @@ class DRMFS(PMLSelector):
         beta: float = 1.0,
         gamma: float = 1.0,
         loss: str = "l21",
-        label_graph: str = "heat",
         n_neighbors: int = 5,
-        t: float | str = "median",
         init: Mapping[str, Any] | None = None,
         max_iter: int = 1000,
         tol: float = 1e-4,
         random_state: Any = None,
         scale: bool = False,
-        ties: str = "shuffle",
         must_keep: Columns = None,
         exclude: Columns = None,
     ) -> None:
@@ -176,15 +164,12 @@ class DRMFS(PMLSelector):
         self.beta = beta
         self.gamma = gamma
         self.loss = loss
-        self.label_graph = label_graph
         self.n_neighbors = n_neighbors
-        self.t = t
         self.init = init
         self.max_iter = max_iter
         self.tol = tol
         self.random_state = random_state
         self.scale = scale
-        self.ties = ties
         self.must_keep = must_keep
         self.exclude = exclude
 
@@ -213,7 +198,13 @@ class DRMFS(PMLSelector):
             W = rng.uniform(size=(d, l))
         else:
             W = check_init(self.init, {"W": (d, l)})["W"]
-        graphs = self._graphs(X, Y)
+        columns = sp.csr_array(X.T) if sp.issparse(X) else np.ascontiguousarray(X.T)
+        graphs = Graphs.of(
+            *(
+                heat_graph(points, self.n_neighbors, t="median")
+                for points in (columns, np.ascontiguousarray(Y.T))
+            )
+        )
         w = (self.alpha, self.beta, self.gamma)
         robust = self.loss == "l21"
         objective: list[float] = []
@@ -237,19 +228,6 @@ class DRMFS(PMLSelector):
         self.n_iter_ = len(objective)
         self._rank(row_norms(W), rng, 1 / max(float(X.max()), 1.0))
         return self
-
-    def _graphs(self, X: Any, Y: Array) -> Graphs:
-        columns = sp.csr_array(X.T) if sp.issparse(X) else np.ascontiguousarray(X.T)
-        Sf = heat_graph(columns, self.n_neighbors, t=self.t, what="features")
-        if self.label_graph == "cosine":
-            unit = normalize(Y.T)
-            Sl = unit @ unit.T
-            np.fill_diagonal(Sl, 0.0)
-            return Graphs.of(Sf, sp.csr_array(Sl))
-        Sl = heat_graph(
-            np.ascontiguousarray(Y.T), self.n_neighbors, t=self.t, what="labels"
-        )
-        return Graphs.of(Sf, Sl)
 
 
 class Graphs(NamedTuple):

@@ -30,7 +30,6 @@ __all__ = [
     "Factors",
     "Support",
     "Weights",
-    "balance_columns",
 ]
 
 Array = NDArray[np.float64]
@@ -330,14 +329,3 @@ SWEEPS: dict[str, Sweep] = {
     "paper": paper_sweep,
     "code": code_sweep,
 }
-
-
-def balance_columns(f: Factors) -> Factors:
-    """Columns of L get norm one, what they lose goes into Q and R.
-
-    ``L Q'`` and ``P R`` stay as they are; the freedom of scale, by which the penalty
-    can be made small at no cost in the fit, is gone.
-    """
-    norm = np.sqrt(np.einsum("ik,ik->k", f.L, f.L))
-    c = np.where(norm > 0, norm, 1.0)
-    return Factors(f.Q * c, f.L / c, f.P / c, f.R * c[:, None], f.T)

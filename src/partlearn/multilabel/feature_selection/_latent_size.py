@@ -19,8 +19,6 @@ def optics_clusters(
     X: Any,
     rng: np.random.RandomState,
     *,
-    cluster: str = "samples",
-    max_eps: float = np.inf,
     max_samples: int | None = 2000,
 ) -> int:
     """Number of clusters that OPTICS finds, noise not counted.
@@ -31,10 +29,6 @@ def optics_clusters(
         Features.
     rng : RandomState
         Draws the points where there are more than `max_samples`.
-    cluster : {"samples", "features"}, default="samples"
-        Whether rows or columns are clustered.
-    max_eps : float, default=inf
-        Largest radius of a neighbourhood.
     max_samples : int or None, default=2000
         Most points; the cost grows with their square.
 
@@ -43,23 +37,18 @@ def optics_clusters(
     k : int
         Number of clusters, 0 where all points are noise.
     """
-    if cluster == "features":
-        X = X.T.tocsr() if hasattr(X, "tocsr") else np.ascontiguousarray(X.T)
     n = X.shape[0]
     if n < _MIN_SAMPLES:
         return 0
     if max_samples is not None and n > max_samples:
         X = X[np.sort(rng.choice(n, max_samples, replace=False))]
     with warnings.catch_warnings(), np.errstate(divide="ignore", invalid="ignore"):
-        # Duplicates divide by a distance of zero; with a small radius nothing is
-        # reachable. Both are fine here: fewer clusters.
+        # Duplicates divide by a distance of zero, which is fine here: fewer clusters.
         warnings.simplefilter("ignore", RuntimeWarning)
-        warnings.filterwarnings("ignore", "All reachability values", UserWarning)
         model = OPTICS(
             min_samples=_MIN_SAMPLES,
             xi=0.05,
             min_cluster_size=0.01,
-            max_eps=max_eps,
             metric="euclidean" if hasattr(X, "tocsr") else "minkowski",
         ).fit(X)
     return len(np.setdiff1d(model.labels_, [-1]))

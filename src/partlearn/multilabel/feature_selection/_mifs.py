@@ -64,9 +64,6 @@ class MIFS(PMLSelector):
         Maximum number of iterations; None is 100 for "als" and 499 for "gd".
     tol : float, default=1e-5
         Stop when the relative change of the objective is below `tol`.
-    normalize_B : bool, default=False
-        Keep the rows of ``B`` orthonormal, which fixes a scale that is otherwise free.
-        Only for "als"; the objective may then rise.
     n_neighbors : int, default=5
         Neighbours in the graph of samples.
     t : float or "median", default=1.0
@@ -75,8 +72,6 @@ class MIFS(PMLSelector):
         Seed of the start and of the order of equal scores.
     scale : bool, default=False
         Bring every column of X to [0, 1] first.
-    ties : {"shuffle", "index"}, default="shuffle"
-        Order of equal scores; "index" only for comparison with other programs.
     must_keep, exclude : sequence of int, str or bool, default=None
         Columns to select in any case, and columns never to select.
 
@@ -155,12 +150,10 @@ class MIFS(PMLSelector):
         "init": [dict, None],
         "max_iter": [Interval(Integral, 1, None, closed="left"), None],
         "tol": [Interval(Real, 0, None, closed="left")],
-        "normalize_B": ["boolean"],
         "n_neighbors": [Interval(Integral, 1, None, closed="left")],
         "t": [StrOptions({"median"}), Interval(Real, 0, None, closed="neither")],
         "random_state": ["random_state"],
         "scale": ["boolean"],
-        "ties": [StrOptions({"shuffle", "index"})],
         "must_keep": COLUMNS,
         "exclude": COLUMNS,
     }
@@ -178,12 +171,10 @@ class MIFS(PMLSelector):
         init: Mapping[str, Any] | None = None,
         max_iter: int | None = None,
         tol: float = 1e-5,
-        normalize_B: bool = False,
         n_neighbors: int = 5,
         t: float | str = 1.0,
         random_state: Any = None,
         scale: bool = False,
-        ties: str = "shuffle",
         must_keep: Columns = None,
         exclude: Columns = None,
     ) -> None:
@@ -197,12 +188,10 @@ class MIFS(PMLSelector):
         self.init = init
         self.max_iter = max_iter
         self.tol = tol
-        self.normalize_B = normalize_B
         self.n_neighbors = n_neighbors
         self.t = t
         self.random_state = random_state
         self.scale = scale
-        self.ties = ties
         self.must_keep = must_keep
         self.exclude = exclude
 
@@ -229,7 +218,7 @@ class MIFS(PMLSelector):
         L = laplacian(heat_graph(X, self.n_neighbors, t=self.t))
         problem = Problem(X, C.astype(np.float64), L, self.alpha, self.beta, self.gamma)
         if self.solver == "als":
-            sweeps = mifs_als(problem, W, V, B, normalize=self.normalize_B)
+            sweeps = mifs_als(problem, W, V, B)
         else:
             sweeps = mifs_gd(problem, W, V, B, self.step)
         objective: list[float] = []
@@ -306,9 +295,7 @@ def mifs_objective(
     return float(value + p.g * norms.sum())
 
 
-def mifs_als(
-    p: Problem, W: Array, V: Array, B: Array, *, normalize: bool = False
-) -> Sweeps:
+def mifs_als(p: Problem, W: Array, V: Array, B: Array) -> Sweeps:
     """Sweeps that minimise over V, B and W in turn; none raises the objective.
 
     Source: MIFS, exact alternating updates of the objective.
@@ -319,8 +306,6 @@ def mifs_als(
         The data.
     W, V, B : ndarray
         Factors to start from.
-    normalize : bool, default=False
-        Whether rows of B are kept orthonormal.
 
     Yields
     ------
@@ -340,10 +325,6 @@ def mifs_als(
                 "The factors of MIFS are singular, as they are where features have "
                 "very large values; standardise the features."
             ) from error
-        if normalize:
-            # Orthonormal rows: unit rows alone would let parallel ones grow for ever.
-            left, size, B = np.linalg.svd(B, full_matrices=False)
-            V = V @ (left * size)
         W = gram.solve(p.g * D, np.asarray(p.X.T @ V) if gram.primal else V)
         D = 0.5 / np.sqrt(np.einsum("ij,ij->i", W, W) + _SMOOTH)
         yield W, V, B, mifs_objective(p, W, V, B, _SMOOTH)

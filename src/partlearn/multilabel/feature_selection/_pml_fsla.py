@@ -28,7 +28,6 @@ from partlearn.multilabel.feature_selection._fsla_factors import (
     Factors,
     Support,
     Weights,
-    balance_columns,
 )
 from partlearn.multilabel.feature_selection._latent_size import optics_clusters
 
@@ -57,8 +56,10 @@ class PMLFSLA(PMLSelector):
     gamma : float, default=1.0
         Weight of the row-sparsity of ``Q R`` (the paper also calls it theta).
     n_latent : "auto" or int, default="auto"
-        Latent directions. "auto" is the number of clusters that OPTICS finds, but at
-        least `min_latent`; at most the number of rows and features in any case.
+        Latent directions. "auto" is the number of clusters of rows that OPTICS finds,
+        but at least 5, or as many as there are labels or features if fewer; with
+        ``updates="code"`` it is OPTICS's own, as in the program. At most the number of
+        rows and features in any case.
     updates : {"derived", "code", "paper"}, default="derived"
         "derived": rules that never raise the objective. "code": the authors' program,
         with its own labels step whatever `t_update` says. "paper": the printed rules,
@@ -84,22 +85,10 @@ class PMLFSLA(PMLSelector):
         Strength of the anchor.
     tol : float, default=1e-4
         Stop when the relative change of the objective is below `tol`.
-    min_latent : int or None, default=None
-        Least number of latent directions for "auto"; None is 5, or the number of
-        labels or features if smaller. With 1 the number is OPTICS's own.
-    cluster : {"samples", "features"}, default="samples"
-        What OPTICS clusters: rows, as the program does, or columns, as the paper says.
-    max_eps : float, default=inf
-        Radius of OPTICS; the program has none.
-    score_by : {"qr", "q"}, default="qr"
-        Score features by rows of ``Q R`` or, an ablation, of ``Q``.
-    balance : bool, default=False
-        Keep the columns of ``L`` at norm one, which removes a freedom of scale that
-        makes `gamma` weak. The objective may then rise.
+    variant : {"full", "feature-norm"}, default="full"
+        Score features by rows of ``Q R`` or, the paper's ablation, of ``Q`` alone.
     scale : bool, default=False
         Bring every column of X to [0, 1] first. Without it, negative entries raise.
-    ties : {"shuffle", "index"}, default="shuffle"
-        Order of equal scores; "index" only for comparison with other programs.
     must_keep, exclude : sequence of int, str or bool, default=None
         Columns to select in any case, and columns never to select.
 
@@ -146,7 +135,8 @@ class PMLFSLA(PMLSelector):
     control study the program's rules selected planted features no better than chance;
     the anchored labels, our addition, did better. Always look at a random order, the
     column norm and a ridge on the candidates beside it. With one latent direction the
-    ranking is nearly the column norm and the labels play no part, hence `min_latent`.
+    ranking is nearly the column norm and the labels play no part, hence the floor under
+    their number.
 
     A sweep costs O(nnz(X) k + nnz(C) k + (n + d + l) k²) where candidates are few, and
     O(n l k) instead of O(nnz(C) k) where they are many; memory is O((n + d + l) k)
@@ -176,6 +166,12 @@ class PMLFSLA(PMLSelector):
 
     # Factors of rows and of labels are drawn to start.
     _order_matters = ("rows", "classes")
+    # Plans written for former releases: the floor of the latent size is now a matter
+    # of `updates`, the score one of `variant`.
+    _former_parameters = {  # noqa: RUF012
+        "min_latent": {1: {}},
+        "score_by": {"qr": {}, "q": {"variant": "feature-norm"}},
+    }
     _parameter_constraints = {  # noqa: RUF012
         "n_features_to_select": COUNT,
         "alpha": [Interval(Real, 0, None, closed="left")],
@@ -191,13 +187,8 @@ class PMLFSLA(PMLSelector):
         "random_state": ["random_state"],
         "mu": [Interval(Real, 0, None, closed="neither")],
         "tol": [Interval(Real, 0, None, closed="left")],
-        "min_latent": [Interval(Integral, 1, None, closed="left"), None],
-        "cluster": [StrOptions({"samples", "features"})],
-        "max_eps": [Interval(Real, 0, None, closed="right")],
-        "score_by": [StrOptions({"qr", "q"})],
-        "balance": ["boolean"],
+        "variant": [StrOptions({"full", "feature-norm"})],
         "scale": ["boolean"],
-        "ties": [StrOptions({"shuffle", "index"})],
         "must_keep": COLUMNS,
         "exclude": COLUMNS,
     }
@@ -219,13 +210,8 @@ class PMLFSLA(PMLSelector):
         random_state: Any = None,
         mu: float = 1.0,
         tol: float = 1e-4,
-        min_latent: int | None = None,
-        cluster: str = "samples",
-        max_eps: float = np.inf,
-        score_by: str = "qr",
-        balance: bool = False,
+        variant: str = "full",
         scale: bool = False,
-        ties: str = "shuffle",
         must_keep: Columns = None,
         exclude: Columns = None,
     ) -> None:
@@ -243,13 +229,8 @@ class PMLFSLA(PMLSelector):
         self.random_state = random_state
         self.mu = mu
         self.tol = tol
-        self.min_latent = min_latent
-        self.cluster = cluster
-        self.max_eps = max_eps
-        self.score_by = score_by
-        self.balance = balance
+        self.variant = variant
         self.scale = scale
-        self.ties = ties
         self.must_keep = must_keep
         self.exclude = exclude
 
@@ -308,7 +289,7 @@ class PMLFSLA(PMLSelector):
         return self
 
     def _scores(self, f: Factors) -> NDArray[np.float64]:
-        return row_norms(f.Q @ f.R if self.score_by == "qr" else f.Q)
+        return row_norms(f.Q @ f.R if self.variant == "full" else f.Q)
 
     def _run(
         self, X: Any, support: Support, start: dict[str, NDArray[np.float64]]
@@ -322,7 +303,6 @@ class PMLFSLA(PMLSelector):
             t_update=self.t_update,
             tol=None if self.stop == "code" else self.tol,
             max_iter=self.max_iter,
-            balance=self.balance,
         )
 
     def _starts(
@@ -344,11 +324,11 @@ class PMLFSLA(PMLSelector):
     def _latent(self, X: Any, l: int, rng: np.random.RandomState) -> int:  # noqa: E741
         if not isinstance(self.n_latent, str):
             return int(self.n_latent)
-        found = optics_clusters(X, rng, cluster=self.cluster, max_eps=self.max_eps)
-        least = min(l, X.shape[1], 5) if self.min_latent is None else self.min_latent
+        found = optics_clusters(X, rng)
+        least = 1 if self.updates == "code" else min(l, X.shape[1], 5)
         if found < 2:
             warnings.warn(
-                f"OPTICS found {found} clusters of {self.cluster}, too few for latent "
+                f"OPTICS found {found} clusters of rows, too few for latent "
                 f"directions; {max(found, least)} are used.",
                 UserWarning,
                 stacklevel=4,
@@ -382,7 +362,6 @@ def factorize(
     t_update: str = "anchor",
     tol: float | None = 1e-4,
     max_iter: int = 1000,
-    balance: bool = False,
 ) -> tuple[Factors, NDArray[np.float64], bool]:
     """Run sweeps until the objective settles.
 
@@ -404,8 +383,6 @@ def factorize(
         Relative change at which to stop; None is the rule of the authors' program.
     max_iter : int, default=1000
         Maximum number of iterations.
-    balance : bool, default=False
-        Whether to keep the columns of L at norm one.
 
     Returns
     -------
@@ -427,8 +404,6 @@ def factorize(
     with np.errstate(over="ignore", invalid="ignore"):
         for _ in range(max_iter):
             following, value = sweep(X, support, f, weights, step, xx)
-            if balance:
-                following = balance_columns(following)
             if not np.isfinite(value):
                 break  # the printed rules overflow; what came before is kept
             f = following

@@ -77,8 +77,6 @@ class PMLFSSO(PMLSelector):
         Seed of the start and of the order of equal scores.
     scale : bool, default=False
         Bring every column of X to [0, 1] first. Without it, negative entries raise.
-    ties : {"shuffle", "index"}, default="shuffle"
-        Order of equal scores; "index" only for comparison with other programs.
     must_keep, exclude : sequence of int, str or bool, default=None
         Columns to select in any case, and columns never to select.
 
@@ -161,7 +159,6 @@ class PMLFSSO(PMLSelector):
         "tol": [Interval(Real, 0, None, closed="left"), None],
         "random_state": ["random_state"],
         "scale": ["boolean"],
-        "ties": [StrOptions({"shuffle", "index"})],
         "must_keep": COLUMNS,
         "exclude": COLUMNS,
     }
@@ -184,7 +181,6 @@ class PMLFSSO(PMLSelector):
         tol: float | None = None,
         random_state: Any = None,
         scale: bool = False,
-        ties: str = "shuffle",
         must_keep: Columns = None,
         exclude: Columns = None,
     ) -> None:
@@ -203,7 +199,6 @@ class PMLFSSO(PMLSelector):
         self.tol = tol
         self.random_state = random_state
         self.scale = scale
-        self.ties = ties
         self.must_keep = must_keep
         self.exclude = exclude
 

@@ -139,7 +139,6 @@ class TRACE(PMLSelector):
 
     _non_negative = False
     scale = False
-    ties = "shuffle"
 
     _parameter_constraints = {  # noqa: RUF012
         "n_features_to_select": COUNT,
