@@ -7,14 +7,14 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from numbers import Integral, Real
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
-from partlearn._sklearn_compat import Interval, StrOptions
+from partlearn._sklearn_compat import Interval, StrOptions, fit_context
 from partlearn.base import drop_empty
 from partlearn.candidates import candidate_places
 from partlearn.linalg import Standardized, column_moments, standardize
@@ -155,7 +155,23 @@ class BaseConfidenceRanker(BaseLinearScorer):
     that ties the confidences together.
     """
 
-    def _fit(self, X: Any, y: Any) -> None:
+    @fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any) -> Self:
+        """Learn the linear model and the confidences.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Training rows.
+        y : candidate labels
+            A binary matrix of shape (n_samples, n_classes), a sequence of label sets or
+            1-D labels. Rows without candidates are left out, with a warning.
+
+        Returns
+        -------
+        self : estimator
+            The fitted classifier.
+        """
         X, C = self._validate_fit(X, y)
         rng = check_random_state(self.random_state)
         kept, X, A = drop_empty(X, C)
@@ -175,6 +191,7 @@ class BaseConfidenceRanker(BaseLinearScorer):
             scores = (Z @ W + b)[:, some]
             self.threshold_ = best_threshold(scores, P[:, some] > 0.5)
         self._set_weights(W, b, mean, scale, column_moments(X)[1], rng)
+        return self
 
     def _alternate(
         self, X: Standardized, C: Mask, structure: Structure

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import warnings
 from numbers import Integral
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -15,7 +15,7 @@ from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import normalize
 
-from partlearn._sklearn_compat import Interval, StrOptions, fit_context
+from partlearn._sklearn_compat import Interval, StrOptions
 from partlearn.linalg import Standardized
 from partlearn.multilabel.classification._confidence_ranker import (
     CONSTRAINTS,
@@ -177,26 +177,6 @@ class PMLFP(BaseConfidenceRanker):
         self.inner_iter = inner_iter
         self.tol = tol
         self.random_state = random_state
-
-    @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any) -> Self:
-        """Learn the linear model, the prototypes and the confidences.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Training rows.
-        y : candidate labels
-            A binary matrix of shape (n_samples, n_classes), a sequence of label sets or
-            1-D labels. Rows without candidates are left out, with a warning.
-
-        Returns
-        -------
-        self : PMLFP
-            The fitted classifier.
-        """
-        self._fit(X, y)
-        return self
 
     def _structure(
         self, X: Any, Z: Standardized, C: Mask, scale: Array, rng: Any

@@ -4,12 +4,11 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from partlearn._sklearn_compat import fit_context
 from partlearn.linalg import Standardized
 from partlearn.multilabel.classification._confidence_ranker import (
     CONSTRAINTS,
@@ -170,26 +169,6 @@ class PMLLC(BaseConfidenceRanker):
         self.inner_iter = inner_iter
         self.tol = tol
         self.random_state = random_state
-
-    @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any) -> Self:
-        """Learn the linear model and the confidences.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Training rows.
-        y : candidate labels
-            A binary matrix of shape (n_samples, n_classes), a sequence of label sets or
-            1-D labels. Rows without candidates are left out, with a warning.
-
-        Returns
-        -------
-        self : PMLLC
-            The fitted classifier.
-        """
-        self._fit(X, y)
-        return self
 
     def _structure(
         self, X: Any, Z: Standardized, C: Mask, scale: Array, rng: Any

@@ -4,18 +4,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+import warnings
+from collections.abc import Iterable, Mapping
+from itertools import islice
+from typing import Any, Self, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
 from sklearn.utils.sparsefuncs import inplace_column_scale, min_max_axis
 
+from partlearn._sklearn_compat import fit_context
 from partlearn.base import BaseSelector
 from partlearn.candidates import validate_partial_data
 
 __all__ = ["EPS", "PMLSelector", "check_init", "row_norms", "unit_interval"]
+
+Factors = TypeVar("Factors")
 
 EPS = 2.0**-52  # keeps denominators of multiplicative updates positive
 
@@ -92,18 +99,74 @@ def check_init(
 class PMLSelector(BaseSelector):
     """Selector that scores every feature once, from candidate labels.
 
-    A subclass calls `_validate` and, at the end of `fit`, `_rank`. It has the
-    parameters `scale`, `must_keep` and `exclude`.
+    A subclass writes `_fit`, which ends with `_rank`. It has the parameters `scale`,
+    `random_state`, `must_keep` and `exclude`.
     """
 
     _non_negative = True  # whether the method needs features without a sign
+    _least_rows = 1
 
-    def _validate(
-        self, X: Any, y: Any, **check_params: Any
-    ) -> tuple[Any, NDArray[np.bool_]]:
+    @fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any) -> Self:
+        """Learn from the candidates and rank the features.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Training rows; where the method's factors have no sign, not negative unless
+            `scale` is set.
+        y : candidate labels
+            A binary matrix of shape (n_samples, n_classes), a sequence of label sets or
+            1-D labels; rows may be without any candidate.
+
+        Returns
+        -------
+        self : estimator
+            The fitted selector.
+        """
+        X, C = self._validate(X, y)
+        self._fit(X, C, check_random_state(self.random_state))
+        return self
+
+    def _descend(
+        self,
+        sweeps: Iterable[tuple[Factors, float]],
+        max_iter: int,
+        tol: float,
+        least_iter: int = 3,
+    ) -> Factors:
+        """Take sweeps until their objective settles; return the last factors."""
+        objective: list[float] = []
+        for factors, value in islice(sweeps, max_iter):  # noqa: B007
+            objective.append(value)
+            if len(objective) >= least_iter:
+                before, now = objective[-2:]
+                if abs(now - before) <= tol * abs(before):
+                    break
+        else:
+            self._warn_unsettled(max_iter)
+        self.objective_ = np.array(objective)
+        self.n_iter_ = len(objective)
+        return factors
+
+    def _warn_unsettled(self, max_iter: int) -> None:
+        warnings.warn(
+            f"The objective still changed after max_iter={max_iter} sweeps; the "
+            "ranking may change with more.",
+            ConvergenceWarning,
+            stacklevel=5,
+        )
+
+    def _validate(self, X: Any, y: Any) -> tuple[Any, NDArray[np.bool_]]:
         """Features in float64, and candidates; rows may have none."""
         X, C = validate_partial_data(
-            self, X, y, empty="keep", accept_sparse="csr", order="C", **check_params
+            self,
+            X,
+            y,
+            empty="keep",
+            accept_sparse="csr",
+            order="C",
+            ensure_min_samples=self._least_rows,
         )
         X = X.astype(np.float64)
         if self.scale:

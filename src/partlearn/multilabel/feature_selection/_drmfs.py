@@ -4,18 +4,15 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from numbers import Integral, Real
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
 
-from partlearn._sklearn_compat import Interval, StrOptions, fit_context
+from partlearn._sklearn_compat import Interval, StrOptions
 from partlearn.base import COLUMNS, COUNT, Columns
 from partlearn.graphs import degrees, heat_graph
 from partlearn.multilabel.feature_selection._base import (
@@ -28,7 +25,6 @@ from partlearn.multilabel.feature_selection._base import (
 __all__ = ["DRMFS", "Graphs", "drmfs_objective", "drmfs_update"]
 
 Array = NDArray[np.float64]
-_LEAST_ITER = 3
 _CAP = 1e6  # largest weight of a sample that is fitted exactly
 
 
@@ -173,25 +169,7 @@ class DRMFS(PMLSelector):
         self.must_keep = must_keep
         self.exclude = exclude
 
-    @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any) -> Self:
-        """Fit the coefficients and rank the features.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Training rows, not negative unless `scale` is set.
-        y : candidate labels
-            A binary matrix of shape (n_samples, n_classes), a sequence of label sets or
-            1-D labels; rows may be without any candidate.
-
-        Returns
-        -------
-        self : DRMFS
-            The fitted selector.
-        """
-        X, C = self._validate(X, y)
-        rng = check_random_state(self.random_state)
+    def _fit(self, X: Any, C: NDArray[np.bool_], rng: np.random.RandomState) -> None:
         Y = C.astype(np.float64)
         d, l = X.shape[1], C.shape[1]  # noqa: E741
         if self.init is None:
@@ -207,27 +185,15 @@ class DRMFS(PMLSelector):
         )
         w = (self.alpha, self.beta, self.gamma)
         robust = self.loss == "l21"
-        objective: list[float] = []
-        for _ in range(self.max_iter):
-            W = drmfs_update(X, Y, W, graphs, *w, robust=robust)
-            objective.append(drmfs_objective(X, Y, W, graphs, *w, robust=robust))
-            if len(objective) >= _LEAST_ITER:
-                before, now = objective[-2:]
-                if abs(now - before) <= self.tol * abs(before):
-                    break
-        else:
-            warnings.warn(
-                f"The objective still changed after max_iter={self.max_iter} updates; "
-                "the ranking may change with more.",
-                ConvergenceWarning,
-                stacklevel=2,
-            )
-        self.weights_ = W
+
+        def sweeps(W: Array) -> Iterator[tuple[Array, float]]:
+            while True:
+                W = drmfs_update(X, Y, W, graphs, *w, robust=robust)
+                yield W, drmfs_objective(X, Y, W, graphs, *w, robust=robust)
+
+        self.weights_ = W = self._descend(sweeps(W), self.max_iter, self.tol)
         self.labels_ = np.asarray(X @ W) * C
-        self.objective_ = np.array(objective)
-        self.n_iter_ = len(objective)
         self._rank(row_norms(W), rng, 1 / max(float(X.max()), 1.0))
-        return self
 
 
 class Graphs(NamedTuple):

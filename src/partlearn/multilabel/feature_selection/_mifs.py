@@ -4,20 +4,17 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Mapping
 from math import ceil
 from numbers import Integral, Real
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve, solve
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
 
-from partlearn._sklearn_compat import Interval, StrOptions, fit_context
+from partlearn._sklearn_compat import Interval, StrOptions
 from partlearn.base import COLUMNS, COUNT, Columns
 from partlearn.graphs import heat_graph, laplacian
 from partlearn.multilabel.feature_selection._base import (
@@ -195,25 +192,7 @@ class MIFS(PMLSelector):
         self.must_keep = must_keep
         self.exclude = exclude
 
-    @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any) -> Self:
-        """Factorise the labels and rank the features.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Training rows.
-        y : candidate labels
-            A binary matrix of shape (n_samples, n_classes), a sequence of label sets or
-            1-D labels; rows may be without any candidate.
-
-        Returns
-        -------
-        self : MIFS
-            The fitted selector.
-        """
-        X, C = self._validate(X, y)
-        rng = check_random_state(self.random_state)
+    def _fit(self, X: Any, C: NDArray[np.bool_], rng: np.random.RandomState) -> None:
         W, V, B = self._start(X, C, rng)
         L = laplacian(heat_graph(X, self.n_neighbors, t=self.t))
         problem = Problem(X, C.astype(np.float64), L, self.alpha, self.beta, self.gamma)
@@ -221,35 +200,15 @@ class MIFS(PMLSelector):
             sweeps = mifs_als(problem, W, V, B)
         else:
             sweeps = mifs_gd(problem, W, V, B, self.step)
-        objective: list[float] = []
-        for _ in range(self.max_iter or _MAX_ITER[self.solver]):
-            W, V, B, value = next(sweeps)
-            objective.append(value)
-            if not np.isfinite(value):
-                raise ValueError(
-                    f"The gradient steps of size {self.step} diverge; use a smaller "
-                    'step, step=None or solver="als".'
-                )
-            if len(objective) > 1 and abs(value - objective[-2]) <= self.tol * abs(
-                objective[-2]
-            ):
-                break
-        else:
-            warnings.warn(
-                f"The objective still changed after {len(objective)} sweeps; the "
-                "ranking may change with more (max_iter).",
-                ConvergenceWarning,
-                stacklevel=2,
-            )
+        W, V, B = self._descend(
+            sweeps, self.max_iter or _MAX_ITER[self.solver], self.tol, least_iter=2
+        )
         self.factors_ = {"W": W, "V": V, "B": B}
         self.weights_ = W
         self.labels_ = (V @ B) * C
-        self.objective_ = np.array(objective)
-        self.n_iter_ = len(objective)
         self.n_latent_ = W.shape[1]
         # The scale of W is free, and falls with every sweep.
         self._rank(row_norms(W), rng, 1e-100)
-        return self
 
     def _start(
         self, X: Any, C: NDArray[np.bool_], rng: np.random.RandomState
@@ -279,7 +238,7 @@ class Problem(NamedTuple):
     g: float
 
 
-Sweeps = Iterator[tuple[Array, Array, Array, float]]
+Sweeps = Iterator[tuple[tuple[Array, Array, Array], float]]
 
 
 def mifs_objective(
@@ -327,7 +286,7 @@ def mifs_als(p: Problem, W: Array, V: Array, B: Array) -> Sweeps:
             ) from error
         W = gram.solve(p.g * D, np.asarray(p.X.T @ V) if gram.primal else V)
         D = 0.5 / np.sqrt(np.einsum("ij,ij->i", W, W) + _SMOOTH)
-        yield W, V, B, mifs_objective(p, W, V, B, _SMOOTH)
+        yield (W, V, B), mifs_objective(p, W, V, B, _SMOOTH)
 
 
 class _Gram:
@@ -429,7 +388,12 @@ def mifs_gd(p: Problem, W: Array, V: Array, B: Array, step: float | None) -> Swe
             size = 1.2 * size if step is None else size
             (W, V, B), value = new, following
             D = 0.5 / np.sqrt(np.einsum("ij,ij->i", W, W) + EPS)
-            yield W, V, B, value
+            if not np.isfinite(value):
+                raise ValueError(
+                    f"The gradient steps of size {step} diverge; use a smaller step, "
+                    'step=None or solver="als".'
+                )
+            yield (W, V, B), value
 
 
 def _gd_sweep(

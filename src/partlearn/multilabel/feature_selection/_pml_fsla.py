@@ -7,15 +7,13 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping
 from numbers import Integral, Real
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import spearmanr
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
 
-from partlearn._sklearn_compat import Interval, StrOptions, fit_context
+from partlearn._sklearn_compat import Interval, StrOptions
 from partlearn.base import COLUMNS, COUNT, Columns
 from partlearn.multilabel.feature_selection._base import (
     PMLSelector,
@@ -234,25 +232,7 @@ class PMLFSLA(PMLSelector):
         self.must_keep = must_keep
         self.exclude = exclude
 
-    @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any) -> Self:
-        """Factorise features and labels, and rank the features.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Training rows, not negative unless `scale` is set.
-        y : candidate labels
-            A binary matrix of shape (n_samples, n_classes), a sequence of label sets or
-            1-D labels; rows may be without any candidate.
-
-        Returns
-        -------
-        self : PMLFSLA
-            The fitted selector.
-        """
-        X, C = self._validate(X, y)
-        rng = check_random_state(self.random_state)
+    def _fit(self, X: Any, C: NDArray[np.bool_], rng: np.random.RandomState) -> None:
         bare = int((~C.any(axis=1)).sum())
         if bare:
             warnings.warn(
@@ -271,12 +251,7 @@ class PMLFSLA(PMLSelector):
         runs = [self._run(X, Support(C), start) for start in self._starts(X, C, rng)]
         best, objective, settled = min(runs, key=lambda run: run[1][-1])
         if not settled:
-            warnings.warn(
-                f"The objective still changed after max_iter={self.max_iter} sweeps; "
-                "the ranking may change with more.",
-                ConvergenceWarning,
-                stacklevel=2,
-            )
+            self._warn_unsettled(self.max_iter)
         self.factors_ = {name: getattr(best, name) for name in ("Q", "L", "P", "R")}
         self.weights_ = best.Q @ best.R
         self.labels_ = Support(C).toarray(best.T)
@@ -286,7 +261,6 @@ class PMLFSLA(PMLSelector):
         scores = [self._scores(run[0]) for run in runs]
         self.rank_agreement_ = _agreement(scores)
         self._rank(self._scores(best), rng, float(X.max()))
-        return self
 
     def _scores(self, f: Factors) -> NDArray[np.float64]:
         return row_norms(f.Q @ f.R if self.variant == "full" else f.Q)

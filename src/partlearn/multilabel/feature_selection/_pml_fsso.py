@@ -5,18 +5,16 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from math import ceil
 from numbers import Integral, Real
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
 
-from partlearn._sklearn_compat import Interval, StrOptions, fit_context
+from partlearn._sklearn_compat import Interval, StrOptions
 from partlearn.base import COLUMNS, COUNT, Columns
 from partlearn.graphs import degrees, heat_graph
 from partlearn.multilabel.feature_selection._base import (
@@ -29,7 +27,7 @@ from partlearn.multilabel.feature_selection._base import (
 __all__ = ["PMLFSSO", "Fixed", "fsso_objective", "fsso_sweep"]
 
 Array = NDArray[np.float64]
-_LEAST_ITER = 3
+Triple = tuple[Array, Array, Array]
 _LARGEST = 200  # latent directions beyond which the default stops growing
 
 
@@ -202,56 +200,25 @@ class PMLFSSO(PMLSelector):
         self.must_keep = must_keep
         self.exclude = exclude
 
-    @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any) -> Self:
-        """Find the subspace and rank the features.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Training rows, not negative unless `scale` is set.
-        y : candidate labels
-            A binary matrix of shape (n_samples, n_classes), a sequence of label sets or
-            1-D labels; rows may be without any candidate.
-
-        Returns
-        -------
-        self : PMLFSSO
-            The fitted selector.
-        """
-        X, C = self._validate(X, y)
-        rng = check_random_state(self.random_state)
+    def _fit(self, X: Any, C: NDArray[np.bool_], rng: np.random.RandomState) -> None:
         U, V, M = self._start(X, C, rng)
         S = heat_graph(X, self.n_neighbors, t=self.t, self_loops=self.self_loops)
         fixed = Fixed.of(X, C.astype(np.float64), S)
         w = (self.alpha, self.beta, self.gamma, self.theta)
         tol = (1e-3 if self.stale else 1e-4) if self.tol is None else self.tol
-        objective: list[float] = []
-        for _ in range(self.max_iter):
-            _, D = coefficients(M, V)
-            U, V, M = fsso_sweep(fixed, U, V, M, *w, stale=self.stale)
-            objective.append(
-                fsso_objective(fixed, U, V, M, *w, D if self.stale else None)
-            )
-            if len(objective) >= _LEAST_ITER:
-                before, now = objective[-2:]
-                if abs(now - before) <= tol * abs(before):
-                    break
-        else:
-            warnings.warn(
-                f"The objective still changed after max_iter={self.max_iter} sweeps; "
-                "the ranking may change with more.",
-                ConvergenceWarning,
-                stacklevel=2,
-            )
+
+        def sweeps(f: Triple) -> Iterator[tuple[Triple, float]]:
+            while True:
+                _, D = coefficients(f[2], f[1])
+                f = fsso_sweep(fixed, *f, *w, stale=self.stale)
+                yield f, fsso_objective(fixed, *f, *w, D if self.stale else None)
+
+        U, V, M = self._descend(sweeps((U, V, M)), self.max_iter, tol)
         self.factors_ = {"U": U, "V": V, "M": M}
         self.weights_ = M.T @ V
         self.labels_ = (U @ V) * C
-        self.objective_ = np.array(objective)
-        self.n_iter_ = len(objective)
         self.n_latent_ = len(M)
         self._rank(row_norms(self.weights_), rng, float(X.max()))
-        return self
 
     def _start(
         self, X: Any, C: NDArray[np.bool_], rng: np.random.RandomState

@@ -6,14 +6,13 @@ from __future__ import annotations
 
 import warnings
 from numbers import Integral, Real
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
 
-from partlearn._sklearn_compat import Interval, fit_context
+from partlearn._sklearn_compat import Interval
 from partlearn.base import (
     COLUMNS,
     COUNT,
@@ -138,6 +137,7 @@ class TRACE(PMLSelector):
     """
 
     _non_negative = False
+    _least_rows = 2
     scale = False
 
     _parameter_constraints = {  # noqa: RUF012
@@ -181,25 +181,7 @@ class TRACE(PMLSelector):
         self.must_keep = must_keep
         self.exclude = exclude
 
-    @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any) -> Self:
-        """Denoise the candidates and rank the features.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Training rows.
-        y : candidate labels
-            A binary matrix of shape (n_samples, n_classes), a sequence of label sets or
-            1-D labels; rows may be without any candidate.
-
-        Returns
-        -------
-        self : TRACE
-            The fitted selector.
-        """
-        X, C = self._validate(X, y, ensure_min_samples=2)
-        rng = check_random_state(self.random_state)
+    def _fit(self, X: Any, C: NDArray[np.bool_], rng: np.random.RandomState) -> None:
         keep, exclude, available = self._limits()
         n_wanted = self._count(keep, available)
         U, s, V = thin_svd(standardize(X)[0])
@@ -227,7 +209,6 @@ class TRACE(PMLSelector):
         self.objective_ = path.objective
         self.n_iter_ = path.n_iter
         self._rank(path.scores, rng, 1.0)
-        return self
 
     def _path(self, U: Array, s: Array, V: Array, labels: Any, n_wanted: int) -> Path:
         T = labels - labels.mean(axis=0)
