@@ -5,8 +5,8 @@ import pytest
 import scipy.sparse as sp
 from scipy.spatial.distance import cdist, pdist
 
-from partlearn.classification import _memory
 from partlearn.classification._ridge import gaussian_kernel, make_ridge
+from partlearn.linalg import _memory
 
 
 @pytest.fixture

@@ -27,8 +27,8 @@ from partlearn.crossfit._background import (
     BACKGROUND_GRID,
     choose_background,
     mixed,
-    neighbors_of,
 )
+from partlearn.crossfit._rounds import neighbors_of
 from partlearn.linalg import randomized_left, standardize
 from partlearn.neighbors import self_neighbors
 
@@ -303,8 +303,9 @@ def test_neighbors_of_some_rows_equal_those_of_all():
     rng = np.random.RandomState(0)
     Z = rng.standard_normal((40, 3))
     rows = np.array([3, 17, 39])
-    assert_array_equal(neighbors_of(Z, rows, 4, None, None), self_neighbors(Z, 4)[rows])
-    same = neighbors_of(np.zeros((30, 2)), np.array([20]), 4, None, None)
+    found = neighbors_of(Z, rows, None, 4, None, None)
+    assert_array_equal(found, self_neighbors(Z, 4)[rows])
+    same = neighbors_of(np.zeros((30, 2)), np.array([20]), None, 4, None, None)
     assert same.shape == (1, 4)
     assert 20 not in same
 

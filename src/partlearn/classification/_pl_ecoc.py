@@ -21,8 +21,8 @@ from sklearn.utils import check_random_state
 from partlearn._sklearn_compat import HasMethods, Interval, StrOptions, fit_context
 from partlearn.base import BaseScoreClassifier
 from partlearn.candidates import check_two_classes, validate_partial_data
-from partlearn.classification._memory import too_large
 from partlearn.classification._ridge import Predictor, gaussian_kernel
+from partlearn.linalg import too_large
 
 __all__ = ["PLECOC"]
 

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 from sklearn.metrics.pairwise import euclidean_distances
 
-from partlearn.classification._memory import memory_error, too_large
+from partlearn.linalg import memory_error, too_large
 
 __all__ = [
     "Predictor",

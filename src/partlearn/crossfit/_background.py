@@ -5,14 +5,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from partlearn.crossfit._experts import rank_vote
-from partlearn.crossfit._rounds import NeighborSearch
-from partlearn.neighbors import query_neighbors
+from partlearn.crossfit._rounds import NeighborSearch, neighbors_of
 
 __all__ = ["background_size", "background_weight", "mean_norm"]
 
@@ -43,16 +41,6 @@ def mixed(Z: Array, G: Array, w: float) -> Array:
         return G / mean_norm(G)
     left, right = np.sqrt(1 - w) / mean_norm(Z), np.sqrt(w) / mean_norm(G)
     return np.hstack([left * Z, right * G])
-
-
-def neighbors_of(
-    Z: Array, rows: NDArray[np.intp], k: int, search: Any, n_jobs: int | None
-) -> NDArray[np.int64]:
-    """Nearest other rows of some rows of `Z`, the row itself excluded by its index."""
-    _, found = query_neighbors(Z, Z[rows], k + 1, search=search, n_jobs=n_jobs)
-    own = found == rows[:, None]
-    own[~own.any(axis=1), -1] = True  # hidden behind duplicates: drop the farthest
-    return found[~own].reshape(len(rows), -1)
 
 
 def choose_background(
@@ -130,6 +118,6 @@ def background_weight(
     rows = np.sort(rng.permutation(m)[:BACKGROUND_ROWS])
 
     def neighbors(A: Array) -> NDArray[np.int64]:
-        return neighbors_of(A, rows, _NEIGHBORS, search.search, search.n_jobs)
+        return neighbors_of(A, rows, None, _NEIGHBORS, search.search, search.n_jobs)
 
     return choose_background(Z, G, F, S, neighbors, rows)

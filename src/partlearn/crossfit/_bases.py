@@ -26,8 +26,9 @@ class Basis:
 
     Attributes
     ----------
-    U : ndarray of shape (m, r)
-        Orthonormal columns that sum to zero.
+    A : ndarray of shape (m, r + 1)
+        Orthonormal columns: a constant one, for the intercept, and ``U``, whose
+        columns sum to zero.
     s : ndarray of shape (r,)
         Singular values, largest first.
     total : float
@@ -36,10 +37,15 @@ class Basis:
         Their mean.
     """
 
-    U: Array
+    A: Array
     s: Array
     total: float
     mean_square: float
+
+    @property
+    def U(self) -> Array:
+        """Left singular vectors, (m, r)."""
+        return self.A[:, 1:]
 
     @property
     def rows(self) -> Array:
@@ -131,4 +137,6 @@ def decompose(
     whole = small <= FULL_SIZE or rank >= small
     thin = ThinBasis(X, solver="gram" if whole else "randomized", rank=rank, rng=rng)
     assert thin.U is not None  # both solvers keep the left factor
-    return LinearBasis(thin.U, thin.s, total, total / max(thin.n_directions, 1), thin)
+    m = X.shape[0]
+    A = np.hstack([np.full((m, 1), m**-0.5), thin.U])
+    return LinearBasis(A, thin.s, total, total / max(thin.n_directions, 1), thin)

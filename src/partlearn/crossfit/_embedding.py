@@ -29,14 +29,17 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Embedding:
-    """Discriminant scores of the training rows, of one choice of confidences.
+    """Scores of the training rows and their discriminants, for some confidences.
 
-    ``weights`` (r, p) maps ``U diag(s)`` to the in-sample embedding; ``held_out``
-    (m, p) is the cross-fitted one, ``values`` (p,) the held-out signal.
+    ``weights`` (r, p) maps ``U diag(s)`` to the in-sample embedding, ``score_weights``
+    (r, q) to the in-sample scores; ``held_out`` (m, p) and ``scores`` (m, q) are the
+    cross-fitted ones, ``values`` (p,) the held-out signal.
     """
 
     weights: Array
+    score_weights: Array
     held_out: Array
+    scores: Array
     values: Array
 
 
@@ -106,9 +109,10 @@ def embed(model: CrossFit, F: Array, ridge: float) -> Embedding:
     C = model.project(Y)
     f = model.shrinkage(ridge)[1:, None]
     shrunk = f * C[1:]
-    held_out = model.held_out(Y, C, ridge)
-    R, values = rotation(Y, F, held_out, shrunk.T @ shrunk / len(F))
-    return Embedding(shrunk @ R / model.basis.s[:, None], held_out @ R, values)
+    scores = model.held_out(Y, C, ridge)
+    R, values = rotation(Y, F, scores, shrunk.T @ shrunk / len(F))
+    s = model.basis.s[:, None]
+    return Embedding(shrunk @ R / s, shrunk / s, scores @ R, scores, values)
 
 
 def choose_ridge(model: CrossFit, F: Array) -> float:

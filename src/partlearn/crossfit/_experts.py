@@ -11,7 +11,17 @@ from scipy.special import softmax
 from partlearn.crossfit._embedding import MASS_FLOOR, class_means
 from partlearn.graphs import vote
 
-__all__ = ["gaussian_expert", "rank_vote", "smooth", "unit_rows"]
+__all__ = [
+    "gaussian_belief",
+    "gaussian_expert",
+    "label_share",
+    "rank_vote",
+    "regression_belief",
+    "smooth",
+    "unit_rows",
+]
+
+_LEAST = 1e-3  # what a regression's estimate of a confidence is clipped at
 
 Array = NDArray[np.float64]
 
@@ -37,6 +47,12 @@ def rank_vote(F: Array, neighbors: NDArray[np.int64]) -> Array:
     return smooth(V / total)
 
 
+def label_share(F: Array) -> Array:
+    """Share of each label among the confidences, (q,); positive for all labels."""
+    share: Array = np.maximum(F.sum(axis=0), MASS_FLOOR) / len(F)
+    return share
+
+
 def gaussian_expert(Z: Array, F: Array) -> Array:
     """Expert 3: posterior of round classes of variance one.
 
@@ -46,14 +62,59 @@ def gaussian_expert(Z: Array, F: Array) -> Array:
     ``z - mean_without = (z - mean) n / (n - own)``.
     """
     mass = F.sum(axis=0)
-    means = class_means(Z, F)
+    D = _squared_distances(Z, class_means(Z, F))
+    D *= np.square(mass / np.maximum(mass - F, 0.5))
+    return _posterior(D, label_share(F))
+
+
+def gaussian_belief(Z: Array, means: Array, share: Array) -> Array:
+    """Expert 3 for new rows: no row has to be taken out of the means.
+
+    Parameters
+    ----------
+    Z : ndarray of shape (n, p)
+        New rows, embedded.
+    means : ndarray of shape (q, p)
+        Class means of the held-out embedding of the training rows.
+    share : ndarray of shape (q,)
+        Share of each label.
+
+    Returns
+    -------
+    P : ndarray of shape (n, q)
+        Smoothed posterior.
+    """
+    return _posterior(_squared_distances(Z, means), share)
+
+
+def _squared_distances(Z: Array, means: Array) -> Array:
     D = (
         np.square(Z).sum(axis=1)[:, None]
         - 2 * Z @ means.T
         + np.square(means).sum(axis=1)
     )
-    np.maximum(D, 0.0, out=D)
-    D *= np.square(mass / np.maximum(mass - F, 0.5))
-    prior = np.log(np.maximum(mass, MASS_FLOOR) / len(Z))
-    posterior: Array = softmax(prior - D / 2, axis=1)
+    return np.maximum(D, 0.0, out=D)
+
+
+def _posterior(D: Array, share: Array) -> Array:
+    posterior: Array = softmax(np.log(share) - D / 2, axis=1)
     return smooth(posterior)
+
+
+def regression_belief(scores: Array, share: Array) -> Array:
+    """Expert of the regression itself: scores, scaled back, estimate confidences.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n, q)
+        Held-out scores of training rows, or scores of new rows.
+    share : ndarray of shape (q,)
+        Share of each label.
+
+    Returns
+    -------
+    P : ndarray of shape (n, q)
+        ``scores sqrt(share) + share``, clipped below, normalised and smoothed.
+    """
+    P = np.maximum(scores * np.sqrt(share) + share, _LEAST)
+    return smooth(P / P.sum(axis=1, keepdims=True))

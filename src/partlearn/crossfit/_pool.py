@@ -1,4 +1,8 @@
-"""Block F: experts weighed by how well they expect the candidate sets."""
+"""Block F: experts pooled by how well they expect the evidence of the rows.
+
+``L`` is the evidence: the candidate matrix, or any matrix of non-negative weights that
+are proportional to the probability of what was observed if a label were the true one.
+"""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -8,18 +12,29 @@ from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import minimize
 
-__all__ = ["mixture_weights"]
+__all__ = [
+    "linear_pool",
+    "log_linear_objective",
+    "log_linear_pool",
+    "log_linear_weights",
+    "mixture_weights",
+    "pooled_belief",
+]
 
 _EM_ROUNDS = 15
+_LARGEST = 5.0  # bound of a log-linear weight
+_PENALTY = 1e-3  # of the squared distance to equal weights
+_STEPS = 50
 
 Array = NDArray[np.float64]
 
 
 def mixture_weights(
-    experts: Sequence[Array], S: NDArray[np.bool_]
+    experts: Sequence[Array], L: NDArray[np.bool_] | Array
 ) -> tuple[Array, float]:
-    """Block F: weights under which the experts best expect the candidate sets.
+    """Weights of the mixture that best expects the evidence.
 
     Source: CRISP, block F.
 
@@ -27,19 +42,128 @@ def mixture_weights(
     ----------
     experts : sequence of ndarray of shape (m, q)
         Beliefs of each expert.
-    S : ndarray of bool, shape (m, q)
-        Candidates.
+    L : ndarray of shape (m, q)
+        Candidates, or other evidence.
 
     Returns
     -------
     weights : ndarray of shape (n_experts,)
         Weights that sum to one, after a fixed number of EM rounds.
     likelihood : float
-        Mean log-likelihood of the candidate sets under the mixture.
+        Mean log-likelihood of the evidence under the mixture.
     """
-    hits = np.stack([np.einsum("ij,ij->i", P, S) for P in experts])
+    hits = np.stack([np.einsum("ij,ij->i", P, L) for P in experts])
     weights = np.full(len(hits), 1 / len(hits))
     for _ in range(_EM_ROUNDS):
         share = weights[:, None] * hits
         weights = (share / share.sum(axis=0)).mean(axis=1)
     return weights, float(np.log(weights @ hits).mean())
+
+
+def linear_pool(experts: Sequence[Array], weights: Array) -> Array:
+    """Mixture ``sum_e a_e p_e``, shape (m, q)."""
+    return np.asarray(sum(a * P for a, P in zip(weights, experts, strict=True)))
+
+
+def log_linear_pool(experts: Sequence[Array], weights: Array) -> Array:
+    """``p`` proportional to ``exp(sum_e w_e log p_e)``, shape (m, q)."""
+    logits = np.asarray(
+        sum(w * np.log(P) for w, P in zip(weights, experts, strict=True))
+    )
+    return _softmax(logits)
+
+
+def log_linear_objective(weights: Array, logs: Array, L: Array) -> tuple[float, Array]:
+    """Penalised mean log-likelihood of the evidence under the log-linear pool.
+
+    Parameters
+    ----------
+    weights : ndarray of shape (n_experts,)
+        Weights ``w``.
+    logs : ndarray of shape (n_experts, m * q)
+        Logarithms of the experts' beliefs.
+    L : ndarray of shape (m, q)
+        Evidence.
+
+    Returns
+    -------
+    value : float
+        ``mean_i log(sum_j L_ij p_ij(w)) - 1e-3 |w - 1/E|^2``.
+    gradient : ndarray of shape (n_experts,)
+        Its gradient: for each expert the mean over the rows of its expected log belief
+        given the evidence, less the one without it.
+    """
+    m = len(L)
+    P = _softmax((weights @ logs).reshape(L.shape))
+    hits = L * P
+    likelihood = hits.sum(axis=1)
+    hits /= likelihood[:, None]
+    hits -= P
+    apart = weights - 1 / len(weights)
+    value = np.log(likelihood).mean() - _PENALTY * (apart @ apart)
+    gradient = logs @ hits.ravel() / m - 2 * _PENALTY * apart
+    return float(value), gradient
+
+
+def log_linear_weights(
+    experts: Sequence[Array], L: Array, start: Array | None = None
+) -> Array:
+    """Weights of the log-linear pool that best expects the evidence.
+
+    Parameters
+    ----------
+    experts : sequence of ndarray of shape (m, q)
+        Positive beliefs of each expert.
+    L : ndarray of shape (m, q)
+        Evidence.
+    start : ndarray of shape (n_experts,), default=None
+        Where to start; equal weights by default.
+
+    Returns
+    -------
+    weights : ndarray of shape (n_experts,)
+        Between 0 and 5; they need not sum to one.
+    """
+    E = len(experts)
+    logs = np.log(np.stack([P.ravel() for P in experts]))
+
+    def loss(weights: Array) -> tuple[float, Array]:
+        value, gradient = log_linear_objective(weights, logs, L)
+        return -value, -gradient
+
+    solution = minimize(
+        loss,
+        np.full(E, 1 / E) if start is None else start,
+        jac=True,
+        method="L-BFGS-B",
+        bounds=[(0.0, _LARGEST)] * E,
+        options={"maxiter": _STEPS},
+    )
+    weights: Array = solution.x
+    return weights
+
+
+def pooled_belief(experts: Sequence[Array], linear: Array, log_linear: Array) -> Array:
+    """Geometric mean of both pools, normalised.
+
+    Parameters
+    ----------
+    experts : sequence of ndarray of shape (m, q)
+        Beliefs of each expert.
+    linear, log_linear : ndarray of shape (n_experts,)
+        Weights of the two pools.
+
+    Returns
+    -------
+    M : ndarray of shape (m, q)
+        Rows sum to one.
+    """
+    M = np.sqrt(linear_pool(experts, linear) * log_linear_pool(experts, log_linear))
+    M /= M.sum(axis=1, keepdims=True)
+    return np.asarray(M)
+
+
+def _softmax(logits: Array) -> Array:
+    P = np.exp(logits - logits.max(axis=1, keepdims=True))
+    P /= P.sum(axis=1, keepdims=True)
+    return np.asarray(P)

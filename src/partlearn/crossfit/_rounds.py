@@ -15,7 +15,7 @@ from partlearn.crossfit._embedding import choose_ridge, embed
 from partlearn.crossfit._experts import gaussian_expert, rank_vote, unit_rows
 from partlearn.crossfit._pool import mixture_weights
 from partlearn.crossfit._scores import CrossFit
-from partlearn.neighbors import self_neighbors
+from partlearn.neighbors import query_neighbors, self_neighbors
 
 __all__ = ["N_SEARCH", "NeighborSearch", "Rounds", "crisp_rounds"]
 
@@ -37,13 +37,33 @@ class Rounds:
 
 
 class NeighborSearch:
-    """Neighbour search that starts from what the same question was answered last."""
+    """Neighbour search that starts from what the same question was answered last.
 
-    def __init__(self, search: Any, n_jobs: int | None) -> None:
-        self.search, self.n_jobs = search, n_jobs
+    Parameters
+    ----------
+    search : transformer or None
+        As in :func:`~partlearn.neighbors.self_neighbors`.
+    n_jobs : int or None
+        Threads.
+    reference : ndarray of int, default=None
+        Rows among which neighbours are searched; all by default.
+    """
+
+    def __init__(
+        self,
+        search: Any,
+        n_jobs: int | None,
+        reference: NDArray[np.intp] | None = None,
+    ) -> None:
+        self.search, self.n_jobs, self.reference = search, n_jobs, reference
         self._known: dict[str, NDArray[np.int64]] = {}
 
     def __call__(self, Z: Array, k: int, name: str) -> NDArray[np.int64]:
+        """Find the `k` nearest other rows of each row of `Z`, nearest first."""
+        if self.reference is not None:
+            return neighbors_of(
+                Z, np.arange(len(Z)), self.reference, k, self.search, self.n_jobs
+            )
         found: NDArray[np.int64] = self_neighbors(
             Z,
             k,
@@ -53,6 +73,24 @@ class NeighborSearch:
         )
         self._known[name] = found
         return found
+
+
+def neighbors_of(
+    Z: Array,
+    rows: NDArray[np.intp],
+    reference: NDArray[np.intp] | None,
+    k: int,
+    search: Any,
+    n_jobs: int | None,
+) -> NDArray[np.int64]:
+    """Nearest other rows of some rows of `Z`, the row itself excluded by its index."""
+    points = Z if reference is None else Z[reference]
+    _, found = query_neighbors(points, Z[rows], k + 1, search=search, n_jobs=n_jobs)
+    if reference is not None:
+        found = reference[found]
+    own = found == rows[:, None]
+    own[~own.any(axis=1), -1] = True  # not among them: drop the farthest
+    return found[~own].reshape(len(rows), -1)
 
 
 def crisp_rounds(

@@ -78,9 +78,8 @@ class CrossFit:
 
     def __init__(self, basis: Basis, folds: Sequence[NDArray[np.intp]]) -> None:
         self.basis, self.folds = basis, folds
-        m = basis.U.shape[0]
-        self.A = np.hstack([np.full((m, 1), m**-0.5), basis.U])
-        self.primal = self.A.shape[1] < m / len(folds)
+        self.A = basis.A
+        self.primal = self.A.shape[1] < len(self.A) / len(folds)
         if self.primal:
             self._grams = [A.T @ A for A in (self.A[rows] for rows in folds)]
         self._factors: dict[float, list[tuple[Array, bool]]] = {}

@@ -6,6 +6,7 @@ from partlearn.linalg._eigen import (
     conjugate_gradients,
     fix_signs,
 )
+from partlearn.linalg._memory import GIB, available_memory, memory_error, too_large
 from partlearn.linalg._squared_hinge import squared_hinge, squared_hinge_labels
 from partlearn.linalg._standardized import (
     Standardized,
@@ -16,18 +17,22 @@ from partlearn.linalg._standardized import (
 from partlearn.linalg._svd import ThinBasis, ThinSVD, randomized_left, thin_svd
 
 __all__ = [
+    "GIB",
     "Eigen",
     "Standardized",
     "ThinBasis",
     "ThinEigenSolver",
     "ThinSVD",
+    "available_memory",
     "column_moments",
     "conjugate_gradients",
     "fix_signs",
+    "memory_error",
     "randomized_left",
     "squared_hinge",
     "squared_hinge_labels",
     "standardize",
     "thin_svd",
+    "too_large",
     "z_scores",
 ]

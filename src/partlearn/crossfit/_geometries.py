@@ -1,0 +1,229 @@
+"""Geometries in which rows are scored: linear, Gaussian and Laplacian."""
+
+# SPDX-License-Identifier: BSD-3-Clause
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from partlearn.crossfit._bases import LinearBasis
+from partlearn.crossfit._embedding import Embedding
+from partlearn.crossfit._kernel_bases import (
+    ExactKernelBasis,
+    KernelMap,
+    NystroemBasis,
+    exact_kernel_basis,
+    nystroem_basis,
+)
+from partlearn.crossfit._kernels import Kernel, median_distance
+from partlearn.crossfit._scores import CrossFit, make_folds, targets
+from partlearn.crossfit._space import InputSpace, LinearMap
+from partlearn.linalg import GIB, too_large
+
+__all__ = ["GEOMETRIES", "Geometry", "GeometryName", "make_geometries"]
+
+GeometryName = Literal["linear", "rbf", "laplacian"]
+GEOMETRIES: tuple[GeometryName, ...] = ("linear", "rbf", "laplacian")
+
+EXACT_ROWS = 3000  # rows up to which "auto" takes exact kernels
+LANDMARKS = 2000  # landmarks that "auto" takes above
+WIDTHS = (0.25, 0.5, 1.0, 2.0)  # multiples of the median distance to choose from
+WIDTH_ROWS, CITY_ROWS = 1000, 500  # rows that choose, and that the median is taken of
+_WIDTH_FOLDS = 10
+
+Array = NDArray[np.float64]
+Folds = Sequence[NDArray[np.intp]]
+
+
+@dataclass(frozen=True)
+class Geometry:
+    """One geometry: its cross-fitted regressions and how new rows enter it.
+
+    Attributes
+    ----------
+    name : {"linear", "rbf", "laplacian"}
+        The geometry.
+    model : CrossFit
+        Regressions on its basis.
+    space : InputSpace
+        Standardisation of new rows.
+    bandwidth : float or None
+        Width of the kernel.
+    """
+
+    name: GeometryName
+    model: CrossFit
+    space: InputSpace
+    bandwidth: float | None
+
+    def map(self, embedding: Embedding) -> LinearMap | KernelMap:
+        """Scores and embedding of new rows, side by side, as one map."""
+        M = np.hstack([embedding.score_weights, embedding.weights])
+        basis = self.model.basis
+        if isinstance(basis, LinearBasis):
+            return self.space.linear_map(basis.directions(M))
+        assert isinstance(basis, ExactKernelBasis | NystroemBasis)
+        return basis.map(M)
+
+
+def make_geometries(
+    names: Sequence[GeometryName],
+    space: InputSpace,
+    rows: Array,
+    linear: LinearBasis | None,
+    F: Array,
+    folds: Folds,
+    *,
+    n_landmarks: int | Literal["auto"] | None,
+    rng: np.random.RandomState,
+) -> list[Geometry]:
+    """Decompose the rows in each geometry.
+
+    Parameters
+    ----------
+    names : sequence of {"linear", "rbf", "laplacian"}
+        The geometries.
+    space : InputSpace
+        Standardisation.
+    rows : ndarray of shape (m, p)
+        Training rows in the input space.
+    linear : LinearBasis or None
+        Decomposition of the data, where the linear geometry is among the names.
+    F : ndarray of shape (m, q)
+        First confidences, by which the bandwidths are chosen.
+    folds : sequence of ndarray of int
+        The same folds for all geometries.
+    n_landmarks : int, None or "auto"
+        Landmarks of the kernels; None is exact.
+    rng : RandomState
+        Draws the rows that choose the bandwidth, and the landmarks.
+
+    Returns
+    -------
+    geometries : list of Geometry
+        In the order of the names.
+    """
+    m = len(rows)
+    count = _landmark_count(m, n_landmarks)
+    kernels = [name for name in names if name != "linear"]
+    if kernels:
+        check_memory(m, len(kernels), count, len(folds))
+    sample = rng.permutation(m)[:WIDTH_ROWS]
+    parts: Folds = folds
+    if m > WIDTH_ROWS:
+        parts = make_folds(len(sample), _WIDTH_FOLDS, rng)
+    else:
+        sample = np.arange(m)
+    landmarks = None if count is None else np.sort(rng.permutation(m)[:count])
+    found = []
+    for name in names:
+        if name == "linear":
+            assert linear is not None
+            found.append(Geometry(name, CrossFit(linear, folds), space, None))
+            continue
+        model, width = choose_width(name, rows[sample], F[sample], parts)
+        if m > WIDTH_ROWS or landmarks is not None:
+            del model
+            basis = (
+                exact_kernel_basis(name, rows, width)
+                if landmarks is None
+                else nystroem_basis(name, rows, width, rows[landmarks])
+            )
+            model = CrossFit(basis, folds)
+        found.append(Geometry(name, model, space, width))
+    return found
+
+
+def choose_width(
+    kernel: Kernel, X: Array, F: Array, folds: Folds
+) -> tuple[CrossFit, float]:
+    """Bandwidth of the least held-out error, the ridge chosen for each.
+
+    Parameters
+    ----------
+    kernel : {"rbf", "laplacian"}
+        The kernel.
+    X : ndarray of shape (n, d)
+        Some rows, in random order.
+    F : ndarray of shape (n, q)
+        Their confidences.
+    folds : sequence of ndarray of int
+        Folds of these rows.
+
+    Returns
+    -------
+    model : CrossFit
+        Regressions of these rows with the chosen width.
+    width : float
+        The width.
+    """
+    some = X[: CITY_ROWS if kernel == "laplacian" else WIDTH_ROWS]
+    distance = median_distance(kernel, some)
+    Y = targets(F)
+
+    def tried() -> Iterator[tuple[float, CrossFit, float]]:
+        for factor in WIDTHS:
+            width = factor * distance
+            model = CrossFit(exact_kernel_basis(kernel, X, width), folds)
+            yield float(model.press(Y, model.project(Y)).min()), model, width
+
+    _, model, width = min(tried(), key=lambda item: item[0])
+    return model, width
+
+
+def _landmark_count(m: int, wanted: int | Literal["auto"] | None) -> int | None:
+    """Landmarks to draw; None where the kernels are exact."""
+    if wanted is None:
+        return None
+    if wanted == "auto":
+        return None if m <= EXACT_ROWS else LANDMARKS
+    return None if wanted >= m else int(wanted)
+
+
+def check_memory(m: int, n_kernels: int, n_landmarks: int | None, n_folds: int) -> None:
+    """Refuse before the work starts what would not fit into memory.
+
+    Parameters
+    ----------
+    m : int
+        Number of rows.
+    n_kernels : int
+        Number of geometries with a kernel.
+    n_landmarks : int or None
+        Landmarks; None for exact kernels.
+    n_folds : int
+        Number of folds.
+    """
+    needed = 8 * kernel_numbers(m, n_kernels, n_landmarks, n_folds)
+    reason = too_large(needed, math.inf)
+    if reason is None:
+        return
+    if n_landmarks is None:
+        what, advice = "Exact kernels", "Set n_landmarks, for example 2000"
+    else:
+        what, advice = f"{n_landmarks} landmarks", "Set a smaller n_landmarks"
+    raise MemoryError(
+        f"{what} of {m} rows in {n_kernels} geometries need about "
+        f"{needed / GIB:.1f} GiB, more than {reason}. {advice}, or leave the kernels "
+        'out with geometries=("linear",).'
+    )
+
+
+def kernel_numbers(
+    m: int, n_kernels: int, n_landmarks: int | None, n_folds: int
+) -> int:
+    """Most numbers that are held at once by the kernels of a fit.
+
+    Exact: a basis for each kernel, and for the last one the matrix and the workspace
+    of LAPACK, twice its size. Landmarks: a basis for each and the features of the
+    last, and the Gram matrices of the folds.
+    """
+    if n_landmarks is None:
+        return (n_kernels + 2) * m**2
+    return (n_kernels + 1) * m * n_landmarks + n_kernels * n_folds * n_landmarks**2

@@ -1,0 +1,200 @@
+"""Bases of kernels, exact and by landmarks, and what they make of new rows."""
+
+# SPDX-License-Identifier: BSD-3-Clause
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.linalg
+from numpy.typing import NDArray
+
+from partlearn.crossfit._bases import Basis
+from partlearn.crossfit._kernels import (
+    Kernel,
+    kernel_block,
+    kernel_matrix,
+    kernel_product,
+)
+
+__all__ = [
+    "ExactKernelBasis",
+    "KernelMap",
+    "NystroemBasis",
+    "exact_kernel_basis",
+    "nystroem_basis",
+]
+
+_RESOLVED = 1e-10  # squared singular values, of the largest, that count
+_RESOLVED_LANDMARKS = 1e-9  # eigenvalues of the landmarks' kernel that count
+_ENTRIES = 1 << 22  # numbers of a block of rows
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class KernelMap:
+    """Linear functions of the features of a kernel: ``K(x, points) @ coef - offset``.
+
+    Attributes
+    ----------
+    kernel : {"rbf", "laplacian"}
+        The kernel.
+    width : float
+        Its bandwidth.
+    points : ndarray of shape (n_points, d)
+        Training rows or landmarks.
+    coef : ndarray of shape (n_points, p)
+        Coefficients.
+    offset : ndarray of shape (p,)
+        What centring subtracts.
+    """
+
+    kernel: Kernel
+    width: float
+    points: Array
+    coef: Array
+    offset: Array
+
+    def __call__(self, X: Array) -> Array:
+        """Values for standardised rows, (n, p)."""
+        product = kernel_product(self.kernel, X, self.points, self.width, self.coef)
+        return product - self.offset
+
+
+@dataclass(frozen=True)
+class ExactKernelBasis(Basis):
+    """Eigenvectors of a centred kernel matrix, ``K_c = U diag(s^2) U'``.
+
+    A new row has the coordinates ``k_c(x)' U / s``, with the kernel centred by the
+    means of the training rows. As the columns of ``U`` sum to zero, only the column
+    means of the kernel matter.
+    """
+
+    kernel: Kernel
+    width: float
+    points: Array
+    means: Array
+
+    def map(self, M: Array) -> KernelMap:
+        """Map new rows like ``U diag(s) M`` maps the training rows; M is (r, p)."""
+        coef = self.U @ (M / self.s[:, None])
+        return KernelMap(self.kernel, self.width, self.points, coef, self.means @ coef)
+
+
+@dataclass(frozen=True)
+class NystroemBasis(Basis):
+    """Decomposition of the features that landmarks give: ``K(X, L) root - mean``.
+
+    ``root`` (n_landmarks, r) and ``mean`` (r,) are in the coordinates of the basis.
+    """
+
+    kernel: Kernel
+    width: float
+    points: Array
+    root: Array
+    mean: Array
+
+    def map(self, M: Array) -> KernelMap:
+        """Map new rows like ``U diag(s) M`` maps the training rows; M is (r, p)."""
+        return KernelMap(
+            self.kernel, self.width, self.points, self.root @ M, self.mean @ M
+        )
+
+
+def exact_kernel_basis(kernel: Kernel, X: Array, width: float) -> ExactKernelBasis:
+    """Decompose the centred kernel matrix of some rows.
+
+    Parameters
+    ----------
+    kernel, width
+        As in :func:`~partlearn.crossfit.kernel_block`.
+    X : ndarray of shape (m, d)
+        Standardised rows.
+
+    Returns
+    -------
+    basis : ExactKernelBasis
+        Without the directions whose squared singular value is 1e-10 of the largest or
+        less. Memory is four arrays of m x m numbers at the most, one in the end.
+    """
+    m = len(X)
+    K = kernel_matrix(kernel, X, width)
+    means = K.mean(axis=0)
+    total_mean = means.mean()
+    K -= means
+    K -= (means - total_mean)[:, None]
+    total = float(np.trace(K))
+    # Symmetric: the transpose is the column order in which LAPACK works in place. Of
+    # its drivers, divide and conquer is the fastest for all eigenvectors.
+    squares, vectors = scipy.linalg.eigh(
+        K.T, driver="evd", overwrite_a=True, check_finite=False
+    )
+    del K
+    squares = squares[::-1]
+    r = max(int(np.count_nonzero(squares > _RESOLVED * squares[0])), 1)
+    A = _augmented(m, r)
+    A[:, 1:] = vectors[:, ::-1][:, :r]
+    s = np.sqrt(np.maximum(squares[:r], np.finfo(float).tiny))
+    return ExactKernelBasis(A, s, total, total / r, kernel, width, X, means)
+
+
+def nystroem_basis(
+    kernel: Kernel, X: Array, width: float, landmarks: Array
+) -> NystroemBasis:
+    """Decompose the features that some rows, as landmarks, give to all.
+
+    Parameters
+    ----------
+    kernel, width
+        As in :func:`~partlearn.crossfit.kernel_block`.
+    X : ndarray of shape (m, d)
+        Standardised rows.
+    landmarks : ndarray of shape (n_landmarks, d)
+        Rows among them.
+
+    Returns
+    -------
+    basis : NystroemBasis
+        Memory is two arrays of m x n_landmarks numbers at the most, one in the end.
+    """
+    m = len(X)
+    values, vectors = scipy.linalg.eigh(
+        kernel_matrix(kernel, landmarks, width).T,
+        driver="evd",
+        overwrite_a=True,
+        check_finite=False,
+    )
+    kept = values > _RESOLVED_LANDMARKS * values[-1]
+    root = vectors[:, kept] / np.sqrt(values[kept])
+    Phi = np.empty((m, root.shape[1]))
+    step = max(1, _ENTRIES // len(landmarks))
+    for start in range(0, m, step):
+        block = slice(start, start + step)
+        Phi[block] = kernel_block(kernel, X[block], landmarks, width) @ root
+    mean = Phi.mean(axis=0)
+    Phi -= mean
+    G = Phi.T @ Phi
+    total = float(np.trace(G))
+    squares, V = scipy.linalg.eigh(
+        G.T, driver="evd", overwrite_a=True, check_finite=False
+    )
+    squares, V = squares[::-1], V[:, ::-1]
+    r = max(int(np.count_nonzero(squares > _RESOLVED * squares[0])), 1)
+    V = np.ascontiguousarray(V[:, :r])
+    s = np.sqrt(np.maximum(squares[:r], np.finfo(float).tiny))
+    A = _augmented(m, r)
+    for start in range(0, m, step):
+        block = slice(start, start + step)
+        A[block, 1:] = Phi[block] @ V / s
+    return NystroemBasis(
+        A, s, total, total / r, kernel, width, landmarks, root @ V, mean @ V
+    )
+
+
+def _augmented(m: int, r: int) -> Array:
+    """Room for ``[1/sqrt(m), U]``."""
+    A = np.empty((m, r + 1))
+    A[:, 0] = m**-0.5
+    return A

@@ -1,0 +1,328 @@
+"""Experts of several geometries, pooled: rounds on the training rows, and new rows."""
+
+# SPDX-License-Identifier: BSD-3-Clause
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from partlearn.crossfit._embedding import Embedding, choose_ridge, class_means, embed
+from partlearn.crossfit._experts import (
+    gaussian_belief,
+    gaussian_expert,
+    label_share,
+    rank_vote,
+    regression_belief,
+    unit_rows,
+)
+from partlearn.crossfit._geometries import Geometry, GeometryName, make_geometries
+from partlearn.crossfit._kernel_bases import KernelMap
+from partlearn.crossfit._pool import (
+    log_linear_weights,
+    mixture_weights,
+    pooled_belief,
+)
+from partlearn.crossfit._rounds import N_SEARCH, NeighborSearch
+from partlearn.crossfit._scores import make_folds
+from partlearn.crossfit._space import InputSpace, LinearMap, input_space
+from partlearn.neighbors import query_neighbors
+
+__all__ = ["PooledGeometry", "PooledModel", "expert_names", "fit_pooled"]
+
+EXACT_SEARCH_ROWS = 20_000  # rows up to which neighbours are searched among all
+REFERENCE_ROWS = 4000  # rows among which they are searched above
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class PooledGeometry:
+    """What is kept of one geometry.
+
+    Attributes
+    ----------
+    name : {"linear", "rbf", "laplacian"}
+        The geometry.
+    map : LinearMap or KernelMap
+        Scores (q columns) and embedding of new rows.
+    held_out : ndarray of shape (m, p)
+        Cross-fitted embedding of the training rows.
+    means : ndarray of shape (q, p)
+        Class means of it.
+    values : ndarray of shape (p,)
+        Held-out signal of its columns.
+    ridge : float
+        Chosen ridge.
+    bandwidth : float or None
+        Width of the kernel.
+    """
+
+    name: GeometryName
+    map: LinearMap | KernelMap
+    held_out: Array
+    means: Array
+    values: Array
+    ridge: float
+    bandwidth: float | None
+
+
+@dataclass(frozen=True)
+class PooledModel:
+    """A finished fit: what it believes of the training rows, and of new ones.
+
+    Attributes
+    ----------
+    space : InputSpace
+        Standardisation of new rows.
+    geometries : list of PooledGeometry
+        The geometries.
+    F : ndarray of shape (m, q)
+        Confidences.
+    linear, log_linear : ndarray of shape (n_experts,)
+        Weights of the experts in the two pools.
+    objective : list of float
+        Mean log-likelihood of the evidence, round by round.
+    converged : bool
+        Whether the rounds settled.
+    n_neighbors : int
+        Neighbours that vote.
+    reference : ndarray of int, slice or None
+        Rows among which neighbours are searched; None where nobody votes.
+    rows : ndarray or None
+        These rows in the input space.
+    search, n_jobs
+        Of the neighbour search.
+    """
+
+    space: InputSpace
+    geometries: list[PooledGeometry]
+    F: Array
+    linear: Array
+    log_linear: Array
+    objective: list[float]
+    converged: bool
+    n_neighbors: int
+    reference: NDArray[np.intp] | slice | None
+    rows: Array | None
+    search: Any
+    n_jobs: int | None
+
+    def mapped(self, X: Any) -> tuple[Array, list[Array]]:
+        """Rows of the input space, and scores and embedding in each geometry."""
+        rows = self.space(X)
+        return rows, [
+            g.map(X if isinstance(g.map, LinearMap) else rows) for g in self.geometries
+        ]
+
+    def positions(self, X: Any) -> list[Array]:
+        """Embedding of new rows in each geometry."""
+        q = self.F.shape[1]
+        return [both[:, q:] for both in self.mapped(X)[1]]
+
+    def belief(self, X: Any) -> Array:
+        """Belief in each label of new rows, (n, q)."""
+        q, share = self.F.shape[1], label_share(self.F)
+        rows, mapped = self.mapped(X)
+        experts = []
+        for g, both in zip(self.geometries, mapped, strict=True):
+            Z = both[:, q:]
+            if self.reference is not None:
+                known = g.held_out[self.reference]
+                experts.append(self._vote(known, Z))
+                experts.append(self._vote(unit_rows(known), unit_rows(Z)))
+            experts.append(gaussian_belief(Z, g.means, share))
+            experts.append(regression_belief(both[:, :q], share))
+        if self.reference is not None:
+            experts.append(self._vote(self.rows, rows))
+        return pooled_belief(experts, self.linear, self.log_linear)
+
+    def _vote(self, known: Any, Z: Array) -> Array:
+        _, found = query_neighbors(
+            known, Z, self.n_neighbors, search=self.search, n_jobs=self.n_jobs
+        )
+        return rank_vote(self.F[self.reference], found)
+
+
+def expert_names(names: Sequence[str], *, votes: bool) -> list[str]:
+    """Names of the experts, in the order of their weights.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Geometries.
+    votes : bool
+        Whether neighbours vote.
+
+    Returns
+    -------
+    experts : list of str
+        For example ``"rbf gaussian"``.
+
+    Examples
+    --------
+    >>> from partlearn.crossfit import expert_names
+    >>> expert_names(["rbf"], votes=False)
+    ['rbf gaussian', 'rbf regression']
+    """
+    kinds = ["euclidean vote", "cosine vote"] if votes else []
+    kinds += ["gaussian", "regression"]
+    each = [f"{name} {kind}" for name in names for kind in kinds]
+    return [*each, "input vote"] if votes else each
+
+
+def fit_pooled(
+    X: Any,
+    L: Array,
+    F: Array | None = None,
+    *,
+    geometries: Sequence[GeometryName],
+    votes: bool,
+    n_folds: int,
+    n_neighbors: int,
+    max_iter: int,
+    tol: float,
+    n_landmarks: int | Literal["auto"] | None,
+    rng: np.random.RandomState,
+    search: Any = None,
+    n_jobs: int | None = None,
+    update: Callable[[Array], Array] | None = None,
+) -> PooledModel:
+    """Alternate between scoring the rows in all geometries and pooling the experts.
+
+    Parameters
+    ----------
+    X : ndarray or CSR matrix of shape (m, d)
+        Training rows.
+    L : ndarray of shape (m, q)
+        Evidence: the candidate matrix, or non-negative weights.
+    F : ndarray of shape (m, q), default=None
+        First confidences; the evidence, normalised, by default.
+    geometries, votes, n_folds, n_neighbors, max_iter, tol, n_landmarks
+        As in :class:`~partlearn.classification.CRISPClassifier`.
+    rng : RandomState
+        Draws folds, rows that choose bandwidths, landmarks and reference rows.
+    search, n_jobs
+        Of the neighbour search.
+    update : callable, default=None
+        Gives the evidence anew from the confidences after each round.
+
+    Returns
+    -------
+    model : PooledModel
+        The finished fit.
+    """
+    F = normalized(L) if F is None else F
+    folds = make_folds(len(F), n_folds, rng)
+    space, rows, linear = input_space(X, rng, linear="linear" in geometries)
+    spaces = make_geometries(
+        geometries, space, rows, linear, F, folds, n_landmarks=n_landmarks, rng=rng
+    )
+    reference: NDArray[np.intp] | None = None
+    if votes and len(F) > EXACT_SEARCH_ROWS:
+        reference = np.sort(rng.permutation(len(F))[:REFERENCE_ROWS])
+    find = NeighborSearch(search, n_jobs, reference) if votes else None
+    rounds = _Rounds(spaces, rows, find, n_neighbors)
+    objective: list[float] = []
+    converged = False
+    for t in range(max_iter):
+        if t < N_SEARCH:
+            rounds.choose_ridges(F)
+        M = rounds.pool(F, L)
+        objective.append(float(np.log(np.einsum("ij,ij->i", M, L)).mean()))
+        before, F = F, normalized(L * M)
+        if update is not None:
+            L = update(F)
+        if np.abs(F - before).max() < tol:
+            converged = True
+            break
+    kept: NDArray[np.intp] | slice | None = None
+    if votes:
+        kept = slice(None) if reference is None else reference
+    return PooledModel(
+        space,
+        rounds.finished(F),
+        F,
+        rounds.linear,
+        rounds.log_linear,
+        objective,
+        converged,
+        n_neighbors,
+        kept,
+        None if kept is None else rows[kept],
+        search,
+        n_jobs,
+    )
+
+
+class _Rounds:
+    """State that carries over from round to round: ridges, weights, neighbours."""
+
+    linear: Array
+    log_linear: Array
+
+    def __init__(
+        self,
+        geometries: Sequence[Geometry],
+        rows: Array,
+        find: NeighborSearch | None,
+        n_neighbors: int,
+    ) -> None:
+        self.geometries, self.find, self.k = geometries, find, n_neighbors
+        self.ridges: dict[str, float] = {}
+        self._start: Array | None = None
+        self._raw = None if find is None else find(rows, n_neighbors, "input")
+
+    def choose_ridges(self, F: Array) -> None:
+        """Ridge of the least held-out error in each geometry."""
+        self.ridges = {g.name: choose_ridge(g.model, F) for g in self.geometries}
+
+    def embed(self, g: Geometry, F: Array) -> Embedding:
+        return embed(g.model, F, self.ridges[g.name])
+
+    def pool(self, F: Array, L: Array) -> Array:
+        """Belief in each label of each row by all experts, none of which saw it."""
+        share = label_share(F)
+        experts = []
+        for g in self.geometries:
+            found = self.embed(g, F)
+            Z = found.held_out
+            if self.find is not None:
+                experts.append(rank_vote(F, self.find(Z, self.k, f"{g.name} near")))
+                units = self.find(unit_rows(Z), self.k, f"{g.name} cosine")
+                experts.append(rank_vote(F, units))
+            experts.append(gaussian_expert(Z, F))
+            experts.append(regression_belief(found.scores, share))
+        if self._raw is not None:
+            experts.append(rank_vote(F, self._raw))
+        self.linear, _ = mixture_weights(experts, L)
+        self._start = self.log_linear = log_linear_weights(experts, L, self._start)
+        return pooled_belief(experts, self.linear, self.log_linear)
+
+    def finished(self, F: Array) -> list[PooledGeometry]:
+        """What to keep of each geometry, with the final confidences."""
+        kept = []
+        for g in self.geometries:
+            found = self.embed(g, F)
+            kept.append(
+                PooledGeometry(
+                    g.name,
+                    g.map(found),
+                    found.held_out,
+                    class_means(found.held_out, F),
+                    found.values,
+                    self.ridges[g.name],
+                    g.bandwidth,
+                )
+            )
+        return kept
+
+
+def normalized(A: Array) -> Array:
+    """Divide the rows by their sums."""
+    out: Array = A / A.sum(axis=1, keepdims=True)
+    return out
