@@ -4,6 +4,7 @@ from partlearn.classification._candidate_classifier import CandidateClassifier
 from partlearn.classification._cc import CC
 from partlearn.classification._clpl import CLPL
 from partlearn.classification._coupled import CoupledClassifier
+from partlearn.classification._crisp_classifier import CRISPClassifier
 from partlearn.classification._ipal import IPAL
 from partlearn.classification._pl_aggd import PLAGGD
 from partlearn.classification._pl_ecoc import PLECOC
@@ -24,6 +25,7 @@ __all__ = [
     "PLSVMCV",
     "PRODEN",
     "SURE",
+    "CRISPClassifier",
     "CandidateClassifier",
     "CoupledClassifier",
 ]

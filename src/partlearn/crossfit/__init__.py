@@ -60,10 +60,18 @@ from partlearn.crossfit._pooled import (
 )
 from partlearn.crossfit._rounds import NeighborSearch, Rounds, crisp_rounds
 from partlearn.crossfit._scores import RIDGE_GRID, CrossFit, make_folds, targets
+from partlearn.crossfit._shared import (
+    POOLED_PARAMETERS,
+    POOLED_STATE,
+    fit_estimator,
+    set_fitted,
+)
 from partlearn.crossfit._space import InputSpace, LinearMap, input_space
 
 __all__ = [
     "GEOMETRIES",
+    "POOLED_PARAMETERS",
+    "POOLED_STATE",
     "RIDGE_GRID",
     "Basis",
     "CrossFit",
@@ -88,6 +96,7 @@ __all__ = [
     "embed",
     "exact_kernel_basis",
     "expert_names",
+    "fit_estimator",
     "fit_pooled",
     "gaussian_belief",
     "gaussian_expert",
@@ -111,6 +120,7 @@ __all__ = [
     "rank_vote",
     "regression_belief",
     "rotation",
+    "set_fitted",
     "smooth",
     "targets",
     "unit_rows",

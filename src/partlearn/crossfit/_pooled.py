@@ -91,12 +91,10 @@ class PooledModel:
         Whether the rounds settled.
     n_neighbors : int
         Neighbours that vote.
-    reference : ndarray of int, slice or None
-        Rows among which neighbours are searched; None where nobody votes.
+    reference : ndarray of int or None
+        Rows among which neighbours are searched; None for all.
     rows : ndarray or None
-        These rows in the input space.
-    search, n_jobs
-        Of the neighbour search.
+        These rows in the input space; None where nobody votes.
     """
 
     space: InputSpace
@@ -107,10 +105,8 @@ class PooledModel:
     objective: list[float]
     converged: bool
     n_neighbors: int
-    reference: NDArray[np.intp] | slice | None
+    reference: NDArray[np.intp] | None
     rows: Array | None
-    search: Any
-    n_jobs: int | None
 
     def mapped(self, X: Any) -> tuple[Array, list[Array]]:
         """Rows of the input space, and scores and embedding in each geometry."""
@@ -124,28 +120,45 @@ class PooledModel:
         q = self.F.shape[1]
         return [both[:, q:] for both in self.mapped(X)[1]]
 
-    def belief(self, X: Any) -> Array:
-        """Belief in each label of new rows, (n, q)."""
+    def belief(self, X: Any, *, search: Any = None, n_jobs: int | None = None) -> Array:
+        """Belief in each label of new rows, (n, q).
+
+        Parameters
+        ----------
+        X : ndarray or CSR matrix of shape (n, d)
+            New rows.
+        search, n_jobs
+            Of the neighbour search.
+
+        Returns
+        -------
+        M : ndarray of shape (n, q)
+            Rows sum to one.
+        """
         q, share = self.F.shape[1], label_share(self.F)
+        voters = self._part(self.F)
+
+        def vote(known: Array, Z: Array) -> Array:
+            k = self.n_neighbors
+            _, found = query_neighbors(known, Z, k, search=search, n_jobs=n_jobs)
+            return rank_vote(voters, found)
+
         rows, mapped = self.mapped(X)
         experts = []
         for g, both in zip(self.geometries, mapped, strict=True):
             Z = both[:, q:]
-            if self.reference is not None:
-                known = g.held_out[self.reference]
-                experts.append(self._vote(known, Z))
-                experts.append(self._vote(unit_rows(known), unit_rows(Z)))
+            if self.rows is not None:
+                known = self._part(g.held_out)
+                experts.append(vote(known, Z))
+                experts.append(vote(unit_rows(known), unit_rows(Z)))
             experts.append(gaussian_belief(Z, g.means, share))
             experts.append(regression_belief(both[:, :q], share))
-        if self.reference is not None:
-            experts.append(self._vote(self.rows, rows))
+        if self.rows is not None:
+            experts.append(vote(self.rows, rows))
         return pooled_belief(experts, self.linear, self.log_linear)
 
-    def _vote(self, known: Any, Z: Array) -> Array:
-        _, found = query_neighbors(
-            known, Z, self.n_neighbors, search=self.search, n_jobs=self.n_jobs
-        )
-        return rank_vote(self.F[self.reference], found)
+    def _part(self, A: Array) -> Array:
+        return A if self.reference is None else A[self.reference]
 
 
 def expert_names(names: Sequence[str], *, votes: bool) -> list[str]:
@@ -209,7 +222,8 @@ def fit_pooled(
     search, n_jobs
         Of the neighbour search.
     update : callable, default=None
-        Gives the evidence anew from the confidences after each round.
+        Gives the evidence anew from the confidences after each round: the hook of
+        votes, which are weighed by how well annotators agree with the confidences.
 
     Returns
     -------
@@ -240,9 +254,6 @@ def fit_pooled(
         if np.abs(F - before).max() < tol:
             converged = True
             break
-    kept: NDArray[np.intp] | slice | None = None
-    if votes:
-        kept = slice(None) if reference is None else reference
     return PooledModel(
         space,
         rounds.finished(F),
@@ -252,10 +263,8 @@ def fit_pooled(
         objective,
         converged,
         n_neighbors,
-        kept,
-        None if kept is None else rows[kept],
-        search,
-        n_jobs,
+        reference,
+        None if not votes else rows if reference is None else rows[reference],
     )
 
 

@@ -1,0 +1,218 @@
+"""CRISPClassifier: cross-fitted experts in several geometries, pooled."""
+
+# SPDX-License-Identifier: BSD-3-Clause
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted
+
+from partlearn._sklearn_compat import StrOptions, fit_context
+from partlearn.base import BasePartialClassifier, initial_confidence
+from partlearn.crossfit import POOLED_PARAMETERS, POOLED_STATE, fit_estimator
+from partlearn.decomposition import KernelCRISP
+
+__all__ = ["CRISPClassifier"]
+
+
+class CRISPClassifier(BasePartialClassifier):
+    """Pool of experts that judge a row without having seen its own labels.
+
+    Confidences are regressed on the data in three geometries: linear, and with a
+    Gaussian and a Laplacian kernel. In each, neighbours vote, Gaussian classes and the
+    regression itself give an opinion, all of them by models fitted without the row;
+    neighbours in the input space vote too. The thirteen experts are weighed by how well
+    they expect candidate sets they never saw, the confidences are what the pool makes
+    of the candidates, and the next round starts from them. Nothing is tuned on true
+    labels.
+
+    Parameters
+    ----------
+    geometries : sequence of {"linear", "rbf", "laplacian"}, default=all three
+        Geometries.
+    votes : bool or "auto", default="auto"
+        Whether neighbours vote. "auto" does so, above 20,000 rows among 4,000 rows
+        drawn at random. False needs no neighbour search at all, and with landmarks a
+        time linear in the rows.
+    n_folds : int, default=10
+        Folds of the cross-fitted scores.
+    n_neighbors : int, default=10
+        Number of neighbours that vote.
+    max_iter : int, default=10
+        Maximum number of rounds.
+    tol : float, default=0.01
+        Stop when no confidence changes by more.
+    n_landmarks : int, "auto" or None, default="auto"
+        Rows by which the kernels are approximated (Nystroem). "auto" takes exact
+        kernels up to 3,000 rows and 2,000 landmarks above; None is always exact.
+    miss_rate : float, default=0.0
+        Share of rows whose candidate set misses the true label, if that is known, for
+        example from an audit of some rows.
+    random_state : int, RandomState instance or None, default=0
+        Draws folds, rows that choose the bandwidths, and landmarks.
+    search : neighbour transformer, default=None
+        Search for the votes; see :class:`~partlearn.decomposition.CRISP`.
+    n_jobs : int or None, default=None
+        Threads of the neighbour search; the result does not depend on it.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes.
+    label_confidence_ : ndarray of shape (n_samples, n_classes)
+        Belief in each candidate of each training row.
+    expert_weights_ : dict of dict of str to float
+        Trust in each expert, in the ``"linear"`` and in the ``"log_linear"`` pool.
+    ridge_ : dict of str to float
+        Chosen ridge of each geometry, a multiple of the mean squared singular value.
+    bandwidth_ : dict of str to float
+        Chosen bandwidth of each kernel, in units of the standardised data.
+    n_iter_ : int
+        Number of rounds.
+    objective_ : ndarray of shape (n_iter_,)
+        Mean log-likelihood of the candidate sets, round by round.
+    cross_fitted_ : list of ndarray of shape (n_samples, n_directions)
+        Where the training rows lie in each geometry by regressions fitted without them.
+    reducer_ : KernelCRISP
+        The embedding of the same fit, as a reducer.
+    model_ : PooledModel
+        The fit itself.
+    n_features_in_ : int
+        Number of features seen in `fit`.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, where `X` had any.
+
+    See Also
+    --------
+    partlearn.decomposition.KernelCRISP : The embedding of the same fit.
+    SURE : Kernel regression that trains itself, the best single published method.
+
+    Notes
+    -----
+    A method of this library, without a paper; the user guide gives its formulas, what
+    was measured, and where it does not win. Held-out scores of a row do not depend on
+    the labels of its fold; the rotation of the scores and the weights of the pool, a
+    handful of numbers, see all rows.
+
+    The data are standardised inside; the maths is done in float64. Exact kernels need
+    two eigenproblems of the size of the rows, O(m^3), and about four arrays of m x m
+    numbers; L landmarks O(m L^2) and about three of m x L. What would not fit into
+    memory is refused before it is tried. Sparse data of up to 500 columns are made
+    dense; of wider ones the linear geometry stays sparse and the kernels see the 500
+    leading singular directions.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from partlearn.candidates import make_candidates
+    >>> from partlearn.classification import CRISPClassifier
+    >>> X, y = load_wine(return_X_y=True)
+    >>> candidates = make_candidates(y, n_false=1, random_state=0)
+    >>> model = CRISPClassifier().fit(X[::2], candidates[::2])
+    >>> round(model.score(X[1::2], y[1::2]), 2)
+    0.99
+    >>> float((model.label_confidence_.argmax(axis=1) == y[::2]).mean().round(2))
+    0.98
+    """
+
+    __state_types__ = POOLED_STATE
+    # Folds are drawn by the place of a row.
+    _order_matters = ("rows",)
+    _parameter_constraints = {  # noqa: RUF012
+        "votes": ["boolean", StrOptions({"auto"})],
+        **POOLED_PARAMETERS,
+    }
+
+    def __init__(
+        self,
+        geometries: Sequence[str] = ("linear", "rbf", "laplacian"),
+        *,
+        votes: bool | Literal["auto"] = "auto",
+        n_folds: int = 10,
+        n_neighbors: int = 10,
+        max_iter: int = 10,
+        tol: float = 0.01,
+        n_landmarks: int | Literal["auto"] | None = "auto",
+        miss_rate: float = 0.0,
+        random_state: Any = 0,
+        search: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.geometries = geometries
+        self.votes = votes
+        self.n_folds = n_folds
+        self.n_neighbors = n_neighbors
+        self.max_iter = max_iter
+        self.tol = tol
+        self.n_landmarks = n_landmarks
+        self.miss_rate = miss_rate
+        self.random_state = random_state
+        self.search = search
+        self.n_jobs = n_jobs
+
+    @fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any, confidence: Any = None) -> Self:
+        """Learn the experts, their weights and the confidences.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Training rows.
+        y : candidate labels
+            1-D labels, a binary matrix of shape (n_samples, n_classes), a sequence of
+            label sets, or weights and votes; see
+            :func:`partlearn.candidates.check_evidence`.
+        confidence : array-like of shape (n_samples, n_classes), default=None
+            Labelling confidences to start from, for example ``label_confidence_`` of a
+            reducer; those of the labels themselves by default.
+
+        Returns
+        -------
+        self : CRISPClassifier
+            The fitted classifier.
+        """
+        start = None
+        if confidence is not None:
+
+            def start(labels: Any) -> NDArray[np.float64]:
+                return initial_confidence(confidence, labels.candidates)
+
+        model = fit_estimator(self, X, y, votes=bool(self.votes), confidence=start)
+        if not model.converged:
+            warnings.warn(
+                f"The confidences still change after max_iter={self.max_iter} rounds. "
+                "The model is usable as it is; raise `max_iter` or `tol` to let the "
+                "rounds settle.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+        self.cross_fitted_ = [g.held_out for g in model.geometries]
+        return self
+
+    def predict_proba(self, X: Any) -> NDArray[Any]:
+        """Belief of the pooled experts in each class.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Rows to classify.
+
+        Returns
+        -------
+        P : ndarray of shape (n_samples, n_classes)
+            Rows sum to one.
+        """
+        X = self._validate_predict(X)
+        return self.model_.belief(X, search=self.search, n_jobs=self.n_jobs)
+
+    @property
+    def reducer_(self) -> KernelCRISP:
+        """The embedding of the same fit, as a reducer."""
+        check_is_fitted(self)
+        return KernelCRISP.from_classifier(self)

@@ -1,0 +1,128 @@
+"""Parameters that CRISPClassifier and KernelCRISP share, and the fit behind both."""
+
+# SPDX-License-Identifier: BSD-3-Clause
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import check_random_state
+
+from partlearn._sklearn_compat import HasMethods, Interval, StrOptions
+from partlearn.candidates import check_informative, validate_evidence
+from partlearn.crossfit._geometries import GEOMETRIES
+from partlearn.crossfit._kernel_bases import KernelMap
+from partlearn.crossfit._pooled import (
+    PooledGeometry,
+    PooledModel,
+    expert_names,
+    fit_pooled,
+)
+from partlearn.crossfit._space import InputSpace, LinearMap
+
+__all__ = ["POOLED_PARAMETERS", "POOLED_STATE", "fit_estimator", "set_fitted"]
+
+POOLED_STATE = (InputSpace, KernelMap, LinearMap, PooledGeometry, PooledModel)
+POOLED_PARAMETERS: dict[str, list[Any]] = {
+    "geometries": ["array-like"],
+    "n_folds": [Interval(Integral, 2, None, closed="left")],
+    "n_neighbors": [Interval(Integral, 1, None, closed="left")],
+    "max_iter": [Interval(Integral, 1, None, closed="left")],
+    "tol": [Interval(Real, 0, None, closed="left")],
+    "n_landmarks": [
+        Interval(Integral, 1, None, closed="left"),
+        StrOptions({"auto"}),
+        None,
+    ],
+    "miss_rate": [Interval(Real, 0, 1, closed="left")],
+    "random_state": ["random_state"],
+    "search": [HasMethods(["fit", "transform"]), None],
+    "n_jobs": [Integral, None],
+}
+
+
+def fit_estimator(
+    estimator: Any, X: Any, y: Any, *, votes: bool = True, confidence: Any = None
+) -> PooledModel:
+    """Fit with the parameters of an estimator, and set what both kinds have in common.
+
+    Parameters
+    ----------
+    estimator : CRISPClassifier or KernelCRISP
+        With the parameters of `POOLED_PARAMETERS`.
+    X, y
+        What `fit` got.
+    votes : bool, default=True
+        Whether neighbours vote.
+    confidence : callable, default=None
+        Gives the first confidences from the labels; those of the labels by default.
+
+    Returns
+    -------
+    model : PooledModel
+        The fit, which is also ``estimator.model_``.
+    """
+    names = check_geometries(estimator.geometries)
+    X, labels = validate_evidence(
+        estimator, X, y, accept_sparse="csr", order="C", ensure_min_samples=2
+    )
+    labels = labels.with_miss_rate(estimator.miss_rate)
+    L = np.asarray(labels.weights, dtype=np.float64)
+    check_informative(L, estimator.classes_, type(estimator).__name__)
+    F = labels.confidence() if confidence is None else confidence(labels)
+    model = fit_pooled(
+        X,
+        L,
+        np.asarray(F, dtype=np.float64),
+        geometries=names,
+        votes=votes,
+        n_folds=estimator.n_folds,
+        n_neighbors=estimator.n_neighbors,
+        max_iter=estimator.max_iter,
+        tol=estimator.tol,
+        n_landmarks=estimator.n_landmarks,
+        rng=check_random_state(estimator.random_state),
+        search=estimator.search,
+        n_jobs=estimator.n_jobs,
+        update=labels.updated,
+    )
+    set_fitted(estimator, model, X.dtype)
+    return model
+
+
+def set_fitted(estimator: Any, model: PooledModel, dtype: Any) -> None:
+    """Set the fitted attributes that both kinds of estimator have."""
+    experts = expert_names(
+        [g.name for g in model.geometries], votes=model.rows is not None
+    )
+    estimator.model_ = model
+    estimator.label_confidence_ = model.F.astype(dtype, copy=False)
+    estimator.expert_weights_ = {
+        "linear": _named(experts, model.linear),
+        "log_linear": _named(experts, model.log_linear),
+    }
+    estimator.ridge_ = {str(g.name): g.ridge for g in model.geometries}
+    estimator.bandwidth_ = {
+        str(g.name): g.bandwidth for g in model.geometries if g.bandwidth is not None
+    }
+    estimator.objective_ = np.asarray(model.objective)
+    estimator.n_iter_ = len(model.objective)
+
+
+def _named(names: list[str], weights: NDArray[np.float64]) -> dict[str, float]:
+    return dict(zip(names, weights.tolist(), strict=True))
+
+
+def check_geometries(geometries: Any) -> list[Any]:
+    """Refuse names that are no geometry, or come twice."""
+    names = [geometries] if isinstance(geometries, str) else list(geometries)
+    wrong = [name for name in names if name not in GEOMETRIES]
+    if wrong or not names or len(set(names)) < len(names):
+        raise ValueError(
+            f"`geometries` must name one or more of {', '.join(GEOMETRIES)}, each "
+            f"once; got {geometries!r}."
+        )
+    return names

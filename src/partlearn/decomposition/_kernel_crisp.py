@@ -1,0 +1,339 @@
+"""KernelCRISP: cross-fitted discriminants in several geometries."""
+
+# SPDX-License-Identifier: BSD-3-Clause
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from numbers import Integral
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import (
+    BaseEstimator,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+)
+from sklearn.exceptions import ConvergenceWarning
+
+from partlearn._sklearn_compat import Interval, fit_context
+from partlearn.candidates import validate_rows
+from partlearn.crossfit import (
+    POOLED_PARAMETERS,
+    POOLED_STATE,
+    PooledModel,
+    fit_estimator,
+    mean_norm,
+    set_fitted,
+)
+
+__all__ = ["KernelCRISP"]
+
+_LEAST_SHARE = 0.02  # what a geometry counts whose experts are not trusted
+
+Array = NDArray[np.float64]
+
+
+class KernelCRISP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """Reduce dimensions by cross-fitted discriminants in several geometries.
+
+    Confidences are regressed on the data in three geometries: linear, and with a
+    Gaussian and a Laplacian kernel. As in CRISP, whatever looks at a row uses the
+    regressions fitted without the row. The discriminants of all geometries, weighted
+    by the trust in their experts, are the embedding: a nonlinear one, in which any
+    classifier for candidate labels can follow.
+
+    Parameters
+    ----------
+    n_components : int or None, default=None
+        Number of components: those of largest held-out signal. None keeps all, at most
+        the number of classes, less one, for each geometry, side by side.
+    geometries : sequence of {"linear", "rbf", "laplacian"}, default=all three
+        Geometries; a single one gives at most as many components as there are classes,
+        less one.
+    n_folds : int, default=10
+        Folds of the cross-fitted scores.
+    n_neighbors : int, default=10
+        Number of neighbours that vote.
+    max_iter : int, default=10
+        Maximum number of rounds.
+    tol : float, default=0.01
+        Stop when no confidence changes by more.
+    n_landmarks : int, "auto" or None, default="auto"
+        Rows by which the kernels are approximated (Nystroem). "auto" takes exact
+        kernels up to 3,000 rows and 2,000 landmarks above; None is always exact.
+    miss_rate : float, default=0.0
+        Share of rows whose candidate set misses the true label, if that is known.
+    random_state : int, RandomState instance or None, default=0
+        Draws folds, rows that choose the bandwidths, and landmarks.
+    search : neighbour transformer, default=None
+        Search for the votes; see :class:`CRISP`.
+    n_jobs : int or None, default=None
+        Threads of the neighbour search; the result does not depend on it.
+
+    Attributes
+    ----------
+    cross_fitted_ : ndarray of shape (n_samples, n_components_)
+        Where the training rows lie by regressions fitted without them: what
+        `fit_transform` returns.
+    label_confidence_ : ndarray of shape (n_samples, n_classes)
+        Belief in each candidate of each training row.
+    eigenvalues_ : ndarray of shape (n_components_,)
+        Held-out signal of each component, times the weight of its geometry.
+    geometry_weights_ : dict of str to float
+        Weight of each geometry; they sum to one.
+    component_geometries_ : list of str
+        Geometry of each component.
+    expert_weights_ : dict of dict of str to float
+        Trust in each expert, in the linear and in the log-linear pool.
+    ridge_ : dict of str to float
+        Chosen ridge of each geometry, a multiple of the mean squared singular value.
+    bandwidth_ : dict of str to float
+        Chosen bandwidth of each kernel, in units of the standardised data.
+    objective_ : ndarray of shape (n_iter_,)
+        Mean log-likelihood of the candidate sets, round by round.
+    n_iter_ : int
+        Number of rounds.
+    n_components_ : int
+        Number of components.
+    model_ : PooledModel
+        The fit itself.
+    classes_ : ndarray of shape (n_classes,)
+        The classes.
+    n_features_in_ : int
+        Number of features seen in `fit`.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, where `X` had any.
+
+    See Also
+    --------
+    CRISP : Linear, with components that can be read.
+    partlearn.classification.CRISPClassifier : The classifier with the same fit.
+
+    Notes
+    -----
+    A method of this library, without a paper; the user guide gives its formulas and
+    where it does not win. ``fit_transform(X, y)`` is not ``fit(X, y).transform(X)``:
+    it returns the cross-fitted positions of the training rows, so that a classifier
+    that follows in a pipeline is trained on rows that lie as unseen rows will.
+    scikit-learn's ``TargetEncoder`` does the same, for the same reason.
+
+    The data are standardised inside; the maths is done in float64. Exact kernels need
+    two eigenproblems of the size of the rows, O(m^3), and about four arrays of m x m
+    numbers; L landmarks O(m L^2) and about three of m x L. What would not fit into
+    memory is refused before it is tried. Sparse data of up to 500 columns are made
+    dense; of wider ones the linear geometry stays sparse and the kernels see the 500
+    leading singular directions.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_circles
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from partlearn.candidates import make_candidates
+    >>> from partlearn.classification import PLKNN
+    >>> from partlearn.decomposition import KernelCRISP
+    >>> X, y = make_circles(150, factor=0.4, noise=0.05, random_state=0)
+    >>> candidates = make_candidates(y, n_false=1, fraction=0.5, random_state=0)
+    >>> model = make_pipeline(KernelCRISP(1), PLKNN()).fit(X, candidates)
+    >>> model.score(X, y)
+    1.0
+    """
+
+    __state_types__ = POOLED_STATE
+    # Folds are drawn by the place of a row.
+    _order_matters = ("rows",)
+    _parameter_constraints = {  # noqa: RUF012
+        "n_components": [Interval(Integral, 1, None, closed="left"), None],
+        **POOLED_PARAMETERS,
+    }
+
+    def __init__(
+        self,
+        n_components: int | None = None,
+        *,
+        geometries: Sequence[str] = ("linear", "rbf", "laplacian"),
+        n_folds: int = 10,
+        n_neighbors: int = 10,
+        max_iter: int = 10,
+        tol: float = 0.01,
+        n_landmarks: int | Literal["auto"] | None = "auto",
+        miss_rate: float = 0.0,
+        random_state: Any = 0,
+        search: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_components = n_components
+        self.geometries = geometries
+        self.n_folds = n_folds
+        self.n_neighbors = n_neighbors
+        self.max_iter = max_iter
+        self.tol = tol
+        self.n_landmarks = n_landmarks
+        self.miss_rate = miss_rate
+        self.random_state = random_state
+        self.search = search
+        self.n_jobs = n_jobs
+
+    @fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any) -> Self:
+        """Learn the embedding and the confidences.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Training rows.
+        y : candidate labels
+            1-D labels, a binary matrix of shape (n_samples, n_classes), a sequence of
+            label sets, or weights and votes; see
+            :func:`partlearn.candidates.check_evidence`.
+
+        Returns
+        -------
+        self : KernelCRISP
+            The fitted reducer.
+        """
+        model = fit_estimator(self, X, y)
+        if not model.converged:
+            warnings.warn(
+                f"The confidences still change after max_iter={self.max_iter} rounds. "
+                "The embedding is usable as it is; raise `max_iter` or `tol` to let "
+                "the rounds settle.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+        self._choose_components()
+        return self
+
+    def _choose_components(self) -> None:
+        """Weigh the geometries, and keep the components of largest signal."""
+        model = self.model_
+        self.geometry_weights_ = geometry_weights(
+            [str(g.name) for g in model.geometries], self.expert_weights_["log_linear"]
+        )
+        v = list(self.geometry_weights_.values())
+        pairs = list(zip(v, model.geometries, strict=True))
+        values = np.concatenate([w * g.values for w, g in pairs])
+        kept = np.arange(len(values))
+        if self.n_components is not None:
+            kept = np.argsort(-values, kind="stable")[: self.n_components]
+            if len(kept) < self.n_components:
+                warnings.warn(
+                    f"Only {len(kept)} of n_components={self.n_components} directions "
+                    f"carry held-out signal; {len(kept)} are kept.",
+                    UserWarning,
+                    stacklevel=4,
+                )
+        names = [str(g.name) for g in model.geometries for _ in g.values]
+        scales = [
+            np.full(len(g.values), np.sqrt(w) / max(mean_norm(g.held_out), 1e-300))
+            for w, g in pairs
+        ]
+        self._kept, self._scale = kept, np.concatenate(scales)[kept]
+        self.eigenvalues_ = values[kept]
+        self.component_geometries_ = [names[c] for c in kept]
+        self.n_components_ = len(kept)
+        held_out = [g.held_out for g in model.geometries]
+        dtype = self.label_confidence_.dtype
+        self.cross_fitted_ = self._side_by_side(held_out).astype(dtype, copy=False)
+
+    def _side_by_side(self, parts: list[Array]) -> Array:
+        return np.ascontiguousarray(np.hstack(parts)[:, self._kept] * self._scale)
+
+    def fit_transform(self, X: Any, y: Any = None) -> NDArray[Any]:
+        """Fit, and give the cross-fitted positions of the training rows.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Training rows.
+        y : candidate labels
+            As in `fit`.
+
+        Returns
+        -------
+        Z : ndarray of shape (n_samples, n_components_)
+            ``cross_fitted_``, not what `transform` gives for the same rows.
+        """
+        cross_fitted: NDArray[Any] = self.fit(X, y).cross_fitted_
+        return cross_fitted
+
+    def transform(self, X: Any) -> NDArray[Any]:
+        """Embed rows as unseen ones.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Rows in the units of the training data.
+
+        Returns
+        -------
+        Z : ndarray of shape (n_samples, n_components_)
+            The embedding.
+        """
+        X = validate_rows(self, X)
+        return self._side_by_side(self.model_.positions(X)).astype(X.dtype, copy=False)
+
+    @classmethod
+    def from_classifier(cls, classifier: Any) -> KernelCRISP:
+        """Give the reducer of a fitted CRISPClassifier, without fitting again.
+
+        Parameters
+        ----------
+        classifier : CRISPClassifier
+            A fitted classifier.
+
+        Returns
+        -------
+        reducer : KernelCRISP
+            With the parameters and the fit of the classifier.
+        """
+        model: PooledModel = classifier.model_
+        params = {name: getattr(classifier, name) for name in POOLED_PARAMETERS}
+        reducer = cls(**params)
+        for name in ("classes_", "n_features_in_", "feature_names_in_"):
+            if hasattr(classifier, name):
+                setattr(reducer, name, getattr(classifier, name))
+        set_fitted(reducer, model, classifier.label_confidence_.dtype)
+        reducer._choose_components()
+        return reducer
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.n_components_
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.target_tags.required = True
+        tags.target_tags.one_d_labels = True
+        tags.target_tags.two_d_labels = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+
+def geometry_weights(
+    names: Sequence[str], experts: dict[str, float]
+) -> dict[str, float]:
+    """Share of each geometry in the log-linear weights, at least .02, summing to one.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Geometries.
+    experts : dict of str to float
+        Log-linear weight of each expert, named ``"geometry kind"``.
+
+    Returns
+    -------
+    weights : dict of str to float
+        Weight of each geometry.
+    """
+    total = max(sum(experts.values()), np.finfo(float).tiny)
+    shares = {
+        name: sum(w for expert, w in experts.items() if expert.split()[0] == name)
+        for name in names
+    }
+    floored = {name: max(w / total, _LEAST_SHARE) for name, w in shares.items()}
+    return {name: w / sum(floored.values()) for name, w in floored.items()}
