@@ -146,8 +146,8 @@ def figures(folder: Path, names: list[str]) -> bool:
             met &= good
             errors.append(error)
             print(
-                f"{name:28s} {votes!s:5s}  {wanted:9.3f}  {accuracy:.3f}  {named:.3f}   "
-                f"{error:.3f}   {seconds:5.1f}{'' if good else '  MISSED'}",
+                f"{name:28s} {votes!s:5s}  {wanted:9.3f}  {accuracy:.3f}  {named:.3f} "
+                f"  {error:.3f}   {seconds:5.1f}{'' if good else '  MISSED'}",
                 flush=True,
             )
     print(f"mean calibration error {np.mean(errors):.3f}")

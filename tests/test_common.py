@@ -1,4 +1,4 @@
-"""Every public estimator passes scikit-learn's checks and ours, without exception."""
+"""Every public estimator passes scikit-learn's checks and ours."""
 
 import inspect
 
@@ -55,6 +55,17 @@ IGNORED = [
 pytestmark = IGNORED
 
 
+# What scikit-learn asks and a method does otherwise, on purpose; each entry must fail.
+# As TargetEncoder, KernelCRISP gives training rows their cross-fitted positions.
+CROSS_FITTED = "fit_transform gives cross-fitted positions, as documented"
+EXPECTED_FAILURES = {
+    "KernelCRISP": {
+        "check_transformer_general": CROSS_FITTED,
+        "check_transformer_data_not_an_array": CROSS_FITTED,
+    },
+}
+
+
 def build(cls):
     required = [
         name
@@ -76,7 +87,11 @@ def own_checks():
             )
 
 
-@parametrize_with_checks(INSTANCES)
+def expected_failures(estimator):
+    return EXPECTED_FAILURES.get(type(estimator).__name__, {})
+
+
+@parametrize_with_checks(INSTANCES, expected_failed_checks=expected_failures)
 def test_sklearn_checks(estimator, check):
     check(estimator)
 

@@ -129,13 +129,14 @@ class KernelCRISP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
 
     Examples
     --------
+    >>> import numpy as np
     >>> from sklearn.datasets import make_circles
     >>> from sklearn.pipeline import make_pipeline
-    >>> from partlearn.candidates import make_candidates
     >>> from partlearn.classification import PLKNN
     >>> from partlearn.decomposition import KernelCRISP
     >>> X, y = make_circles(150, factor=0.4, noise=0.05, random_state=0)
-    >>> candidates = make_candidates(y, n_false=1, fraction=0.5, random_state=0)
+    >>> candidates = np.eye(2, dtype=int)[y]
+    >>> candidates[::3] = 1  # a third of the rows could be either
     >>> model = make_pipeline(KernelCRISP(1), PLKNN()).fit(X, candidates)
     >>> model.score(X, y)
     1.0

@@ -1,0 +1,484 @@
+"""CRISPClassifier: a literal transcription, its honesty, its modes, its messages."""
+
+import pickle
+import subprocess
+import sys
+import warnings
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.optimize import minimize
+from scipy.spatial.distance import cdist, pdist
+from sklearn.datasets import load_digits, make_blobs, make_classification
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.neighbors import KNeighborsTransformer
+from threadpoolctl import threadpool_limits
+
+from partlearn.candidates import from_votes, from_weights, make_candidates
+from partlearn.classification import CRISPClassifier
+from partlearn.crossfit import RIDGE_GRID, _pooled, _rounds, _space, make_folds
+
+
+def quietly(estimator, X, y, **options):
+    """Fit; that the rounds may not settle is tested once, below."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return estimator.fit(X, y, **options)
+
+
+@pytest.fixture(scope="module")
+def data():
+    X, y = make_classification(
+        240, 10, n_informative=6, n_redundant=2, n_classes=4, random_state=1
+    )
+    return X, y, make_candidates(y, n_false=1, random_state=0)
+
+
+@pytest.fixture(scope="module")
+def fitted(data):
+    X, _, S = data
+    return quietly(CRISPClassifier(), X[:160], S[:160])
+
+
+# The method as its specification writes it, row by row and refit by refit. -----------
+
+
+def held_out_by_refits(K, F, folds, lam):
+    """Blocks A and C: ridge regression on a kernel, refitted without each fold."""
+    m, mass = len(F), F.sum(axis=0)
+    Y = np.sqrt(m) * F / np.sqrt(mass)
+    Y = Y - Y.mean(axis=0)
+    scores, press = np.empty_like(Y), 0.0
+    for rows in folds:
+        rest = np.setdiff1d(np.arange(m), rows)
+        H = np.eye(len(rest)) - 1 / len(rest)
+        inner = K[np.ix_(rest, rest)]
+        dual = np.linalg.solve(H @ inner @ H + lam * np.eye(len(rest)), H @ Y[rest])
+        scores[rows] = (K[np.ix_(rows, rest)] - inner.mean(axis=0)) @ H @ dual
+        press += ((Y[rows] - Y[rest].mean(axis=0) - scores[rows]) ** 2).sum()
+    return Y, scores, press
+
+
+def in_sample(K, Y, lam):
+    m = len(K)
+    H = np.eye(m) - 1 / m
+    centred = H @ K @ H
+    return centred @ np.linalg.solve(centred + lam * np.eye(m), Y)
+
+
+def discriminants(Y, F, E, Ec):
+    """Block D."""
+    m, mass = len(F), F.sum(axis=0)
+    C = (Y.T @ Ec + Ec.T @ Y) / (2 * m)
+    e = Ec - Ec.mean(axis=0)
+    W = e.T @ e / m
+    for j in range(F.shape[1]):
+        mu = F[:, j] @ e / mass[j]
+        W = W - mass[j] * np.outer(mu, mu) / m
+    size, vectors = np.linalg.eigh(E.T @ E / m)
+    Q = vectors[:, size > 1e-8 * size.max()]
+    W = Q.T @ W @ Q
+    W = W + 1e-2 * np.trace(W) / len(W) * np.eye(len(W))
+    low = np.linalg.inv(np.linalg.cholesky(W))
+    values, v = np.linalg.eigh(low @ Q.T @ C @ Q @ low.T)
+    order = np.argsort(values)[::-1]
+    kept = [a for a in order if values[a] > 1e-6 * values.max()][: F.shape[1] - 1]
+    return Ec @ Q @ low.T @ v[:, kept]
+
+
+def rank_vote(Z, F, k):
+    P = np.zeros_like(F)
+    for i in range(len(Z)):
+        distance = ((Z - Z[i]) ** 2).sum(axis=1)
+        distance[i] = np.inf
+        for a, j in enumerate(np.argsort(distance, kind="stable")[:k]):
+            P[i] += (k - a) * F[j]
+    return P / P.sum(axis=1, keepdims=True)
+
+
+def gaussian(Z, F):
+    m, mass = len(F), F.sum(axis=0)
+    P = np.empty_like(F)
+    for i in range(m):
+        logits = []
+        for j in range(F.shape[1]):
+            distance = ((Z[i] - F[:, j] @ Z / mass[j]) ** 2).sum()
+            distance *= (mass[j] / max(mass[j] - F[i, j], 0.5)) ** 2
+            logits.append(-distance / 2 + np.log(mass[j] / m))
+        P[i] = np.exp(logits - np.max(logits))
+    return P / P.sum(axis=1, keepdims=True)
+
+
+def literal_rounds(X, S, n_rounds, k=10):
+    """Confidences after some rounds, all three geometries, all thirteen experts."""
+    m, q = S.shape
+    rng = np.random.RandomState(0)
+    folds = make_folds(m, 10, rng)
+    X = (X - X.mean(axis=0)) / X.std(axis=0, ddof=1)
+    F = S / S.sum(axis=1, keepdims=True)
+    kernels = [[X @ X.T]]
+    h = np.median(pdist(X))
+    rbf = [np.exp(-(cdist(X, X) ** 2) / (2 * (c * h) ** 2)) for c in (0.25, 0.5, 1, 2)]
+    h1 = np.median(pdist(X, "cityblock"))
+    city = cdist(X, X, "cityblock")
+    laplacian = [np.exp(-city / (c * h1)) for c in (0.25, 0.5, 1, 2)]
+    chosen = []
+    for family in [*kernels, rbf, laplacian]:
+        errors = []
+        for K in family:
+            lams = np.array(RIDGE_GRID) * mean_square(K)
+            errors.append(min(held_out_by_refits(K, F, folds, g)[2] for g in lams))
+        chosen.append(family[int(np.argmin(errors))])
+    w = np.full(13, 1 / 13)
+    for t in range(n_rounds):
+        experts = []
+        if t < 4:
+            lams = []
+            for K in chosen:
+                grid = np.array(RIDGE_GRID) * mean_square(K)
+                press = [held_out_by_refits(K, F, folds, g)[2] for g in grid]
+                lams.append(grid[int(np.argmin(press))])
+        for K, lam in zip(chosen, lams, strict=True):
+            Y, Ec, _ = held_out_by_refits(K, F, folds, lam)
+            Z = discriminants(Y, F, in_sample(K, Y, lam), Ec)
+            share = F.mean(axis=0)
+            P = np.maximum(Ec * np.sqrt(share) + share, 1e-3)
+            units = Z / np.linalg.norm(Z, axis=1, keepdims=True)
+            experts += [rank_vote(Z, F, k), rank_vote(units, F, k), gaussian(Z, F)]
+            experts += [P / P.sum(axis=1, keepdims=True)]
+        experts += [rank_vote(X, F, k)]
+        experts = [0.99 * P + 0.01 / q for P in experts]
+        a = np.full(13, 1 / 13)
+        hits = np.array([(P * S).sum(axis=1) for P in experts])
+        for _ in range(15):
+            share = a[:, None] * hits
+            a = (share / share.sum(axis=0)).mean(axis=1)
+        logs = np.log(np.array(experts))
+
+        def pool(w, logs=logs):
+            P = np.exp(np.einsum("e,eij->ij", w, logs))
+            return P / P.sum(axis=1, keepdims=True)
+
+        def loss(w):
+            fit = np.log((S * pool(w)).sum(axis=1)).mean()
+            return -fit + 1e-3 * ((w - 1 / 13) ** 2).sum()
+
+        w = minimize(
+            loss, w, method="L-BFGS-B", bounds=[(0, 5)] * 13, options={"maxiter": 50}
+        ).x
+        M = np.sqrt(np.einsum("e,eij->ij", a, np.array(experts)) * pool(w))
+        F = S * M / (S * M).sum(axis=1, keepdims=True)
+    return F, a, w
+
+
+def mean_square(K):
+    m = len(K)
+    H = np.eye(m) - 1 / m
+    squares = np.linalg.eigvalsh(H @ K @ H)
+    return squares.sum() / np.count_nonzero(squares > 1e-10 * squares.max())
+
+
+@pytest.mark.parametrize("n_rounds", [1, 3])
+def test_rounds_are_those_of_a_literal_transcription(n_rounds):
+    rng = np.random.RandomState(3)
+    y = rng.randint(3, size=45)
+    X = rng.standard_normal((45, 4)) + 1.5 * rng.standard_normal((3, 4))[y]
+    S = make_candidates(y, n_false=1, random_state=0)
+    F, a, w = literal_rounds(X, S, n_rounds)
+    model = quietly(CRISPClassifier(max_iter=n_rounds, tol=0.0), X, S)
+    assert_allclose(list(model.expert_weights_["linear"].values()), a, atol=1e-3)
+    assert_allclose(list(model.expert_weights_["log_linear"].values()), w, atol=0.02)
+    # The numeric gradient of the transcription stops a little earlier.
+    assert_allclose(model.label_confidence_, F, atol=5e-3)
+
+
+# Attributes, modes, honesty. ---------------------------------------------------------
+
+
+def test_fitted_attributes(data, fitted):
+    X, y, S = data
+    F = fitted.label_confidence_
+    assert_allclose(F.sum(axis=1), 1)
+    assert (F[~S[:160]] == 0).all()
+    assert (F.argmax(axis=1) == y[:160]).mean() > 0.85
+    for pool in ("linear", "log_linear"):
+        assert len(fitted.expert_weights_[pool]) == 13
+    assert_allclose(sum(fitted.expert_weights_["linear"].values()), 1)
+    assert list(fitted.ridge_) == ["linear", "rbf", "laplacian"]
+    assert set(fitted.ridge_.values()) <= set(RIDGE_GRID)
+    assert list(fitted.bandwidth_) == ["rbf", "laplacian"]
+    assert len(fitted.objective_) == fitted.n_iter_
+    assert fitted.objective_[-1] > fitted.objective_[0]
+    assert [len(Z) for Z in fitted.cross_fitted_] == [160] * 3
+    assert all(Z.shape[1] <= 3 for Z in fitted.cross_fitted_)
+    P = fitted.predict_proba(X[160:])
+    assert_allclose(P.sum(axis=1), 1)
+    assert_array_equal(fitted.predict(X[160:]), P.argmax(axis=1))
+    assert fitted.score(X[160:], y[160:]) > 0.7
+
+
+def test_warns_where_the_rounds_do_not_settle(data):
+    X, _, S = data
+    with pytest.warns(ConvergenceWarning, match="after max_iter=1 rounds"):
+        assert CRISPClassifier(max_iter=1).fit(X, S).n_iter_ == 1
+
+
+def test_full_candidate_sets_carry_no_information(data):
+    X = data[0]
+    with pytest.raises(ValueError, match="candidate sets carry no information"):
+        CRISPClassifier().fit(X, np.ones((len(X), 4), dtype=int))
+
+
+def test_one_class_and_constant_features_are_refused(data):
+    X, _, S = data
+    with pytest.raises(ValueError, match="at least two classes; y has 1 class"):
+        CRISPClassifier().fit(X, np.zeros(len(X), dtype=int))
+    with pytest.raises(ValueError, match="Every feature is constant"):
+        CRISPClassifier().fit(np.ones_like(X), S)
+
+
+@pytest.mark.parametrize("geometries", [("cubic",), (), ("rbf", "rbf")])
+def test_unknown_geometries_are_refused(data, geometries):
+    with pytest.raises(ValueError, match="`geometries` must name one or more of"):
+        CRISPClassifier(geometries).fit(data[0], data[2])
+
+
+def test_a_constant_column_is_ignored_in_new_rows_too(data):
+    X, _, S = data
+    wider = np.hstack([X, np.full((len(X), 1), 3.0)])
+    one = quietly(CRISPClassifier(), X[:160], S[:160])
+    other = quietly(CRISPClassifier(), wider[:160], S[:160])
+    wider[160:, -1] = 1e6
+    expected = one.predict_proba(X[160:])
+    assert_allclose(other.predict_proba(wider[160:]), expected, atol=1e-6)
+
+
+def test_singletons_give_a_supervised_classifier():
+    X, y = load_digits(return_X_y=True)
+    X = (X - X[:600].mean(axis=0)) / np.maximum(X[:600].std(axis=0), 1e-9)
+    X = np.clip(X, -10, 10)
+    train, test = slice(600), slice(600, 1400)
+    model = CRISPClassifier().fit(X[train], y[train])
+    assert model.n_iter_ == 1
+    assert_array_equal(model.label_confidence_, np.eye(10)[y[train]])
+    h = model.bandwidth_["rbf"]
+    ridge = KernelRidge(kernel="rbf", gamma=1 / (2 * h**2), alpha=0.01)
+    ridge.fit(X[train], np.eye(10)[y[train]] - 0.1)
+    expected = (ridge.predict(X[test]).argmax(axis=1) == y[test]).mean()
+    assert model.score(X[test], y[test]) > expected - 0.02
+
+
+def test_the_same_seed_gives_the_same_result_with_any_threads(data):
+    X, _, S = data
+    first = quietly(CRISPClassifier(), X[:160], S[:160])
+    with threadpool_limits(2):
+        again = quietly(CRISPClassifier(n_jobs=2), X[:160], S[:160])
+    with threadpool_limits(1):
+        single = quietly(CRISPClassifier(n_jobs=1), X[:160], S[:160])
+    for other in (again, single):
+        assert_allclose(other.label_confidence_, first.label_confidence_, atol=1e-8)
+        expected = first.predict_proba(X[160:])
+        assert_allclose(other.predict_proba(X[160:]), expected, atol=1e-8)
+    seven = quietly(CRISPClassifier(random_state=7), X[:160], S[:160])
+    assert np.abs(seven.label_confidence_ - first.label_confidence_).max() > 0
+
+
+def test_without_votes_nothing_is_searched(data, monkeypatch):
+    X, y, S = data
+
+    def search(*args, **options):
+        raise AssertionError("no search is needed")
+
+    monkeypatch.setattr(_rounds, "self_neighbors", search)
+    monkeypatch.setattr(_pooled, "query_neighbors", search)
+    model = quietly(CRISPClassifier(votes=False, n_landmarks=40), X[:160], S[:160])
+    assert len(model.expert_weights_["linear"]) == 6
+    assert model.score(X[160:], y[160:]) > 0.7
+    # No training row is kept but the landmarks.
+    assert model.model_.rows is None
+    kept = [g.map.points for g in model.model_.geometries if g.name != "linear"]
+    assert [len(points) for points in kept] == [40, 40]
+
+
+def test_many_rows_vote_among_a_reference_sample(data, monkeypatch):
+    X, y, S = data
+    exact = quietly(CRISPClassifier(), X[:160], S[:160])
+    monkeypatch.setattr(_pooled, "EXACT_SEARCH_ROWS", 100)
+    monkeypatch.setattr(_pooled, "REFERENCE_ROWS", 90)
+    some = quietly(CRISPClassifier(), X[:160], S[:160])
+    assert len(some.model_.rows) == len(some.model_.reference) == 90
+    assert abs(some.score(X[160:], y[160:]) - exact.score(X[160:], y[160:])) < 0.08
+    agree = some.label_confidence_.argmax(axis=1) == y[:160]
+    assert agree.mean() > 0.85
+
+
+def test_a_row_of_the_reference_never_votes_for_itself():
+    Z = np.array([[0.0], [0.1], [0.2], [5.0], [5.1]])
+    find = _rounds.NeighborSearch(None, None, np.array([0, 1, 3, 4]))
+    assert_array_equal(find(Z, 2, "any"), [[1, 3], [0, 3], [1, 0], [4, 1], [3, 1]])
+
+
+@pytest.mark.parametrize("n_landmarks", [60, None])
+def test_landmarks(data, fitted, n_landmarks):
+    X, y, S = data
+    model = quietly(CRISPClassifier(n_landmarks=n_landmarks), X[:160], S[:160])
+    if n_landmarks is None:  # "auto" is exact for few rows
+        assert_array_equal(model.label_confidence_, fitted.label_confidence_)
+    assert model.score(X[160:], y[160:]) > fitted.score(X[160:], y[160:]) - 0.1
+
+
+def test_injected_exact_search_changes_nothing(data, fitted):
+    X, _, S = data
+    search = KNeighborsTransformer(n_neighbors=12, algorithm="brute")
+    model = quietly(CRISPClassifier(search=search), X[:160], S[:160])
+    assert_allclose(model.label_confidence_, fitted.label_confidence_, atol=1e-8)
+    expected = fitted.predict_proba(X[160:])
+    assert_allclose(model.predict_proba(X[160:]), expected, atol=1e-8)
+
+
+def test_narrow_sparse_rows_are_dense_rows(data):
+    X, _, S = data
+    X = X * (np.abs(X) > 0.5)
+    dense = quietly(CRISPClassifier(), X[:160], S[:160])
+    sparse = quietly(CRISPClassifier(), sp.csr_array(X[:160]), S[:160])
+    assert_allclose(
+        sparse.predict_proba(sp.csr_array(X[160:])),
+        dense.predict_proba(X[160:]),
+        atol=1e-6,
+    )
+
+
+def test_wide_sparse_rows_enter_kernels_by_leading_directions(data, monkeypatch):
+    X, y, S = data
+    X = X * (np.abs(X) > 0.5)
+    rows = sp.csr_array(X[:160])
+    dense = quietly(CRISPClassifier(("linear", "rbf")), X[:160], S[:160])
+    monkeypatch.setattr(_space, "WIDE", 9)
+    model = quietly(CRISPClassifier(), rows, S[:160])
+    assert model.model_.rows.shape == (160, 9)
+    assert model.score(sp.csr_array(X[160:]), y[160:]) > 0.6
+    # New rows go where training rows are.
+    assert_allclose(model.model_.space(rows), model.model_.rows, atol=1e-8)
+    # With all directions Euclidean geometry is what it was.
+    monkeypatch.setattr(_space, "WIDE", 10)
+    space, points, _ = _space.input_space(rows, np.random.RandomState(0), linear=True)
+    assert space.projection is None
+    assert_allclose(pdist(points), pdist(dense.model_.rows), atol=1e-8)
+
+
+def test_confidences_to_start_from(data):
+    X, y, S = data
+    start = np.eye(4)[y[:160]]
+    right = []
+    for confidence in (None, start):
+        model = CRISPClassifier(max_iter=1)
+        F = quietly(model, X[:160], S[:160], confidence=confidence).label_confidence_
+        right.append((F.argmax(axis=1) == y[:160]).mean())
+    assert right[1] > right[0]
+    with pytest.raises(ValueError, match="shape of the candidate matrix"):
+        CRISPClassifier().fit(X[:160], S[:160], confidence=start[:, :2])
+
+
+def test_equal_weights_are_sets_and_others_count(data, fitted):
+    X, _, S = data
+    classes = np.arange(4)
+    same = quietly(
+        CRISPClassifier(), X[:160], from_weights(3.0 * S[:160], classes=classes)
+    )
+    assert_array_equal(same.label_confidence_, fitted.label_confidence_)
+    W = S[:160] * np.array([1.0, 0.2, 1.0, 1.0])
+    other = quietly(CRISPClassifier(), X[:160], from_weights(W, classes=classes))
+    less = fitted.label_confidence_[:, 1].sum() - other.label_confidence_[:, 1].sum()
+    assert less > 1
+    assert (other.label_confidence_[~S[:160]] == 0).all()
+
+
+def test_votes_of_annotators_are_weighed_anew(data):
+    X, y, _ = data
+    rng = np.random.RandomState(0)
+    rows = np.repeat(np.arange(160), 3)
+    who = np.tile(["good", "fair", "poor"], 160)
+    skill = np.tile([0.9, 0.6, 0.3], 160)
+    said = np.where(rng.rand(480) < skill, y[rows], rng.randint(4, size=480))
+    votes = from_votes(rows, who, said)
+    model = quietly(CRISPClassifier(), X[:160], votes)
+    F = model.label_confidence_
+    assert_allclose(F.sum(axis=1), 1)
+    alone = (votes.confidence().argmax(axis=1) == y[:160]).mean()
+    assert (F.argmax(axis=1) == y[:160]).mean() > alone
+    assert model.score(X[160:], y[160:]) > 0.65
+
+
+def test_sets_that_miss_the_truth(global_random_seed):
+    X, y = make_blobs(200, n_features=5, centers=6, random_state=3)
+    S = make_candidates(y, n_false=2, random_state=global_random_seed)
+    rng = np.random.RandomState(global_random_seed)
+    for i in np.flatnonzero(rng.rand(200) < 0.2):
+        S[i, rng.choice(np.flatnonzero(~S[i]))] = True
+        S[i, y[i]] = False
+    strict = quietly(CRISPClassifier(), X, S)
+    tolerant = quietly(CRISPClassifier(miss_rate=0.2), X, S)
+    assert (strict.label_confidence_[~S] == 0).all()
+    assert (tolerant.label_confidence_[~S] > 0).all()
+    right = [
+        (model.label_confidence_.argmax(axis=1) == y).mean()
+        for model in (strict, tolerant)
+    ]
+    assert right[1] > right[0] + 0.1
+
+
+@pytest.mark.parametrize(("m", "q"), [(2, 2), (5, 3), (11, 4)])
+def test_very_few_rows(m, q):
+    rng = np.random.RandomState(0)
+    X, y = rng.standard_normal((m, 6)), np.arange(m) % q
+    model = quietly(CRISPClassifier(), X, y)
+    assert np.isfinite(model.predict_proba(X)).all()
+
+
+def test_equal_rows(data):
+    X = np.repeat([[0.0, 1.0], [1.0, 0.0]], 10, axis=0)
+    model = quietly(CRISPClassifier(), X, np.repeat([0, 1], 10))
+    assert_array_equal(model.predict([[0.0, 1.0], [1.0, 0.0]]), [0, 1])
+
+
+def test_pickle(data, fitted):
+    X = data[0]
+    again = pickle.loads(pickle.dumps(fitted))
+    assert_array_equal(again.predict_proba(X), fitted.predict_proba(X))
+
+
+def test_predictions_do_not_depend_on_the_batch(data, fitted):
+    X = data[0][160:]
+    whole = fitted.predict_proba(X)
+    assert_allclose(fitted.predict_proba(X[:1]), whole[:1], atol=1e-10)
+
+
+def test_without_numba(data, tmp_path, fitted):
+    X, _, S = data
+    np.savez(tmp_path / "data.npz", X=X, S=S)
+    code = (
+        "import sys, warnings; sys.modules['numba'] = None; warnings.simplefilter("
+        "'ignore'); import numpy as np; "
+        "from partlearn.classification import CRISPClassifier; "
+        f"file = np.load({str(tmp_path / 'data.npz')!r}); X, S = file['X'], file['S']; "
+        "P = CRISPClassifier().fit(X[:160], S[:160]).predict_proba(X[160:]); "
+        f"np.save({str(tmp_path / 'P.npy')!r}, P)"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+    P = np.load(tmp_path / "P.npy")
+    assert_allclose(P, fitted.predict_proba(X[160:]), atol=1e-8)
+
+
+@pytest.mark.shared
+def test_specified_figure_of_vehicle(shared_dir):
+    """Accuracy .825 in five folds; all cells by `python -m benchmarks`."""
+    from benchmarks.crisp_classifier import CELLS, load, measure
+
+    data = load(shared_dir / "data", CELLS["vehicle"])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        accuracy, *_ = measure(data, votes=True)
+    assert_allclose(accuracy, 0.825, atol=0.015)
