@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from partlearn import _registry, disambiguate
-from partlearn._registry import MethodError, build, find, methods
+from partlearn._registry import MethodError, build, check_packages, find, methods
 from partlearn.benchmark import parse_plan, run_plan
 from partlearn.utils import all_estimators
 
@@ -171,4 +171,35 @@ def test_a_misspelt_part_is_named():
 @pytest.mark.parametrize("name", [":X", "math:", "no_such_module:X", "math:pi"])
 def test_paths_that_are_no_class(name):
     with pytest.raises(MethodError, match=r"cannot be imported|not a class"):
+        find(name)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "subprocess:Popen",
+        "os:system",
+        "sklearnx.evil:Evil",
+        "sklearn_evil:Evil",
+        {"steps": [["a", {"class": "mine:A"}]]},
+        {"class": "PLKNN", "params": {"x": {"class": "mine.deep:A"}}},
+        [[[{"class": "mine:A"}]]],
+        {"a": {"b": {"c": {"class": "mine:A"}}}},
+    ],
+)
+def test_packages_that_nobody_allowed(value):
+    with pytest.raises(MethodError, match=r"--allow (subprocess|os|sklearn|mine)"):
+        check_packages(value)
+
+
+def test_packages_that_are_allowed():
+    check_packages("PLKNN")
+    check_packages({"separator": "a:b", "parts": ["c:d"]})  # texts, not classes
+    check_packages("sklearn.decomposition:PCA")
+    check_packages({"steps": [["a", {"class": "mine.deep:A"}]]}, allow=["mine"])
+
+
+@pytest.mark.parametrize("name", ["subprocess:Popen", "os:system", "builtins:object"])
+def test_only_estimators_are_methods(name):
+    with pytest.raises(MethodError, match="not a class of estimators"):
         find(name)

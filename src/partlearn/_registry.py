@@ -9,7 +9,7 @@ package exports it. Nothing is imported before somebody asks.
 # SPDX-License-Identifier: BSD-3-Clause
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from importlib import import_module
@@ -23,6 +23,7 @@ __all__ = [
     "MethodError",
     "Role",
     "build",
+    "check_packages",
     "find",
     "methods",
 ]
@@ -34,6 +35,8 @@ ROLES: tuple[Role, ...] = get_args(Role)
 PARTIAL_LABEL_ROLES: tuple[Role, ...] = ("reducer", "selector", "learner")
 # What finds labels where nobody names a method, in Python and on the command line.
 DEFAULT_METHOD = "crisp"
+# Packages whose classes a plan may name without being asked.
+TRUSTED = ("partlearn", "sklearn")
 _PACKAGES = (
     "decomposition",
     "feature_selection",
@@ -136,7 +139,7 @@ def find(name: str, *roles: Role) -> type[Any]:
     ----------
     name : str
         Class name in any case, with or without hyphens ("PL-KNN", "crisp-selector"), or
-        ``package.module:Class`` for a class of any package.
+        ``package.module:Class`` for an estimator of any package, which is imported.
     *roles : str
         What the method must be for; none means any role.
 
@@ -178,9 +181,56 @@ def _import(name: str) -> type[Any]:
         item = getattr(import_module(module), attribute)
     except (ImportError, AttributeError, ValueError) as error:
         raise MethodError(f"The class {name!r} cannot be imported: {error}.") from error
-    if not inspect.isclass(item):
-        raise MethodError(f"{name!r} is not a class.")
+    from sklearn.base import BaseEstimator
+
+    if not inspect.isclass(item) or not issubclass(item, BaseEstimator):
+        raise MethodError(
+            f"{name!r} is not a class of estimators, which derive from "
+            "sklearn.base.BaseEstimator."
+        )
     return item
+
+
+def check_packages(value: Any, allow: Collection[str] = ()) -> None:
+    """Refuse classes of packages that nobody allowed, before anything is imported.
+
+    To import a module runs its code, so a file that may name any module is a program.
+
+    Parameters
+    ----------
+    value : str, mapping or list
+        A name as for :func:`find`, or parameters as for :func:`build`; the classes
+        among parameters are looked at, however deep.
+    allow : collection of str, default=()
+        Packages besides partlearn and scikit-learn.
+
+    Examples
+    --------
+    >>> from partlearn._registry import check_packages
+    >>> check_packages("sklearn.decomposition:PCA")
+    >>> check_packages("subprocess:Popen")
+    Traceback (most recent call last):
+        ...
+    partlearn._registry.MethodError: 'subprocess:Popen' is a class of the package ...
+    """
+    if isinstance(value, str) and ":" in value:
+        package = value.partition(":")[0].partition(".")[0]
+        if package not in (*TRUSTED, *allow):
+            raise MethodError(
+                f"{value!r} is a class of the package {package!r}, which nobody "
+                f"allowed. If you trust it, pass --allow {package} "
+                f"(in Python: allow=[{package!r}])."
+            )
+    elif isinstance(value, Mapping):
+        if "class" in value:
+            check_packages(value["class"], allow)
+        for item in value.values():
+            if not isinstance(item, str):
+                check_packages(item, allow)
+    elif isinstance(value, list | tuple):
+        for item in value:
+            if not isinstance(item, str):
+                check_packages(item, allow)
 
 
 def build(

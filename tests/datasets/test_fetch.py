@@ -3,6 +3,7 @@
 import hashlib
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from urllib.request import Request
 
 import numpy as np
 import pooch
@@ -12,6 +13,7 @@ from partlearn.datasets import (
     REGISTRY,
     DownloadError,
     RemoteFile,
+    _fetch,
     data_folder,
     fetch,
     fetch_file,
@@ -31,6 +33,7 @@ class Server(ThreadingHTTPServer):
         super().__init__(("127.0.0.1", 0), Handler)
         self.content = content
         self.requests = []
+        self.closing = threading.Event()
 
     def url(self, path):
         return f"http://127.0.0.1:{self.server_address[1]}/{path}"
@@ -46,6 +49,21 @@ class Handler(BaseHTTPRequestHandler):
             return
         if self.path == "/wrong":
             content = bytes(len(content))
+        if self.path.startswith("/to?"):
+            self.send_response(302)
+            self.send_header("Location", self.path.partition("?")[2])
+            self.end_headers()
+            return
+        if self.path == "/drip":
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(content)))
+            self.end_headers()
+            for byte in content:
+                if server.closing.wait(0.02):
+                    return
+                self.wfile.write(bytes([byte]))
+                self.wfile.flush()
+            return
         if self.path == "/long":
             content = content + b"more"
         start = 0
@@ -80,6 +98,7 @@ def server(tmp_path, monkeypatch):
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
     yield server
+    server.closing.set()
     server.shutdown()
     server.server_close()
     thread.join()
@@ -91,7 +110,7 @@ def registry(server, *paths):
         "wine.npz",
         hashlib.sha256(server.content).hexdigest(),
         len(server.content),
-        tuple(p if "//" in p else server.url(p) for p in paths),
+        tuple(p if p.startswith("http") else server.url(p) for p in paths),
         about="Wine.",
         source="here",
     )
@@ -268,3 +287,43 @@ def test_file_put_by_hand(tmp_path, shared_dir):
     bunch = fetch_lost(data_home=tmp_path, download=False)
     assert bunch.data.shape == (1122, 108)
     assert bunch.candidates.mean() * 16 == pytest.approx(2.23, abs=0.006)
+
+
+def test_a_server_that_drips_meets_the_deadline(tmp_path, server):
+    """Every byte arrives in time, and all of them would take half an hour."""
+    home = tmp_path / "home"
+    known = registry(server, "drip")
+    with pytest.raises(DownloadError, match="the deadline has passed"):
+        fetch_file("wine", data_home=home, registry=known, deadline=0.3)
+    (part,) = home.glob("*.part")
+    assert 0 < part.stat().st_size < len(server.content)
+    known = registry(server, "good")
+    assert fetch_file("wine", data_home=home, registry=known).is_file()
+    assert server.requests[-1][1].startswith("bytes=")
+
+
+def test_no_time_at_all(tmp_path, server):
+    home = tmp_path / "home"
+    with pytest.raises(DownloadError, match="the deadline has passed"):
+        fetch_file(
+            "wine", data_home=home, registry=registry(server, "good"), deadline=0
+        )
+
+
+@pytest.mark.parametrize("address", ["file://{}", "ftp://x/{}", "data:,x", "x:{}"])
+def test_only_web_addresses(tmp_path, server, address):
+    (tmp_path / "a").write_bytes(server.content)
+    known = registry(server, "to?" + address.format(tmp_path / "a"))
+    with pytest.raises(DownloadError, match=r"sends on to|is not allowed"):
+        fetch_file("wine", data_home=tmp_path / "home", registry=known)
+    assert not (tmp_path / "home" / "wine.npz").exists()
+
+
+def test_redirects_stay_secure():
+    handler = _fetch._WebOnly()
+    request = Request("https://example.org/a")
+    with pytest.raises(OSError, match="which is not fetched from"):
+        handler.redirect_request(request, None, 302, "", {}, "http://example.org/b")
+    assert handler.redirect_request(
+        request, None, 302, "", {}, "https://example.org/b"
+    ).full_url.endswith("/b")

@@ -9,10 +9,12 @@ import http.client
 import logging
 import os
 import shutil
+import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -61,14 +63,50 @@ def data_folder(data_home: str | os.PathLike[str] | None = None) -> Path:
     return Path(chosen).expanduser()
 
 
+class _WebOnly(urllib.request.HTTPRedirectHandler):
+    """Follow redirects to web addresses only, and never from https to http."""
+
+    def redirect_request(
+        self, req: Any, fp: Any, code: int, msg: str, headers: Any, newurl: str
+    ) -> Any:
+        known = (
+            ("https:",) if req.full_url.startswith("https:") else ("http:", "https:")
+        )
+        if not newurl.lower().startswith(known):
+            raise OSError(f"it sends on to {newurl}, which is not fetched from")
+        return super().redirect_request(req, fp, code, msg, headers, newurl)
+
+
+def _opener() -> urllib.request.OpenerDirector:
+    """Build an opener that knows neither files nor other protocols than the web's."""
+    opener = urllib.request.OpenerDirector()
+    for handler in (
+        urllib.request.ProxyHandler,
+        urllib.request.HTTPHandler,
+        urllib.request.HTTPSHandler,
+        urllib.request.HTTPDefaultErrorHandler,
+        urllib.request.HTTPErrorProcessor,
+        _WebOnly,
+    ):
+        opener.add_handler(handler())
+    return opener
+
+
+@dataclass
 class _Resume:
     """Download for pooch that goes on where an earlier attempt stopped."""
 
-    def __init__(
-        self, part: Path, size: int, timeout: float, progress: Progress | None
-    ) -> None:
-        self.part, self.size = part, size
-        self.timeout, self.progress = timeout, progress
+    part: Path
+    size: int
+    timeout: float
+    deadline: float  # of the monotonic clock
+    progress: Progress | None
+
+    def _left(self) -> float:
+        left = self.deadline - time.monotonic()
+        if left <= 0:
+            raise TimeoutError("the deadline has passed; what arrived is kept")
+        return min(left, self.timeout)
 
     def __call__(
         self, url: str, output_file: Any, pooch: Any, check_only: bool = False
@@ -80,11 +118,13 @@ class _Resume:
         if have:
             headers["Range"] = f"bytes={have}-"
         request = urllib.request.Request(url, headers=headers)
-        with urllib.request.urlopen(request, timeout=self.timeout) as answer:
+        with _opener().open(request, timeout=self._left()) as answer:
             if answer.status != 206:
                 have = 0
             with self.part.open("ab" if have else "wb") as file:
-                while piece := answer.read(_CHUNK):
+                # As much as is there: a whole chunk could take for ever to drip in.
+                while piece := answer.read1(_CHUNK):
+                    self._left()
                     have += len(piece)
                     if have > self.size:
                         file.truncate(0)
@@ -123,6 +163,7 @@ def fetch_file(
     data_home: str | os.PathLike[str] | None = None,
     download: bool = True,
     timeout: float = 30.0,
+    deadline: float = 3600.0,
     registry: Mapping[str, RemoteFile] = REGISTRY,
     progress: Progress | None = None,
 ) -> Path:
@@ -138,6 +179,8 @@ def fetch_file(
         Whether to use the network when there is no local copy.
     timeout : float, default=30.0
         Seconds to wait for an answer of a server.
+    deadline : float, default=3600.0
+        Seconds for everything, however slowly the servers send.
     registry : mapping of str to RemoteFile, default=REGISTRY
         Known files; pass your own for files of your own.
     progress : callable, default=None
@@ -172,7 +215,8 @@ def fetch_file(
         return path
     reasons = [f"there is no local copy of {name} and download=False"]
     if download:
-        reasons = _try_mirrors(entry, folder, timeout, progress)
+        ends = time.monotonic() + deadline
+        reasons = _try_mirrors(entry, folder, timeout, ends, progress)
         if not reasons:
             return path
         reasons.insert(0, f"{name} could not be fetched")
@@ -185,7 +229,11 @@ def fetch_file(
 
 
 def _try_mirrors(
-    entry: RemoteFile, folder: Path, timeout: float, progress: Progress | None
+    entry: RemoteFile,
+    folder: Path,
+    timeout: float,
+    deadline: float,
+    progress: Progress | None,
 ) -> list[str]:
     """Try each address; an empty list means that the file is there."""
     pooch = import_optional("pooch", "Downloads")
@@ -200,7 +248,7 @@ def _try_mirrors(
                     known_hash=f"sha256:{entry.sha256}",
                     fname=entry.file,
                     path=folder,
-                    downloader=_Resume(part, entry.size, timeout, progress),
+                    downloader=_Resume(part, entry.size, timeout, deadline, progress),
                 )
         except (urllib.error.URLError, http.client.HTTPException, OSError) as error:
             reasons.append(f"{url}: {error}")
@@ -217,6 +265,7 @@ def fetch(
     data_home: str | os.PathLike[str] | None = None,
     download: bool = True,
     timeout: float = 30.0,
+    deadline: float = 3600.0,
     registry: Mapping[str, RemoteFile] = REGISTRY,
     progress: Progress | None = None,
     **options: Any,
@@ -227,7 +276,7 @@ def fetch(
     ----------
     name : str
         Name in the registry: ``partlearn data list`` shows them.
-    data_home, download, timeout, registry, progress
+    data_home, download, timeout, deadline, registry, progress
         As in :func:`fetch_file`.
     **options
         Arguments of :func:`read`.
@@ -250,6 +299,7 @@ def fetch(
         data_home=data_home,
         download=download,
         timeout=timeout,
+        deadline=deadline,
         registry=registry,
         progress=progress,
     )
