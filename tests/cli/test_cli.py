@@ -240,6 +240,26 @@ def test_tables_of_any_name_keep_their_columns(run, pets, tmp_path, name):
     assert table(first) == table(again)
 
 
+def test_formulas_are_neutralised_on_request(run, pets, tmp_path):
+    cells = ["=1+1", "+cmd", "-2.5", "@x", "'a", "x=1", "-a", "", "\uff1d1", "+1e3"]
+    lines = ROWS.splitlines()
+    text = [lines[0] + ",=note"]
+    text += [f"{line},{cell}" for line, cell in zip(lines[1:], cells, strict=True)]
+    pets.write_text("\n".join(text), encoding="utf-8")
+    out = tmp_path / "out.csv"
+    for safe in ([], ["--safe-csv"]):
+        arguments = ("reduce", pets, *COMMON, "--ignore", "=note", "--out", out)
+        assert run(*arguments, *safe)[0] == 0
+        name = "'=note" if safe else "=note"
+        wanted = [
+            f"'{c}" if safe and c in ("=1+1", "+cmd", "@x", "-a", "\uff1d1") else c
+            for c in cells
+        ]
+        assert [row[name] for row in table(out)] == wanted
+    # Numbers keep their sign.
+    assert any(row["crisp0"].startswith("-") for row in table(out))
+
+
 def test_lists_of_candidates_become_text(run, pets, tmp_path):
     data, out = tmp_path / "lists.parquet", tmp_path / "out.csv"
     sets = [row["kind"].split("|") for row in table(pets)]

@@ -6,8 +6,10 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass, field
-from html import escape
+from html import escape as escape_html
 from typing import Any, Literal
+
+from partlearn._pages import POLICY, visible
 
 __all__ = ["DataReport", "Finding"]
 
@@ -169,6 +171,7 @@ class DataReport:
         if not findings:
             findings = "<li>Nothing to complain about.</li>"
         return _PAGE.format(
+            policy=POLICY,
             summary=escape(self._summary()),
             findings=findings,
             facts=facts,
@@ -197,6 +200,10 @@ class DataReport:
             f"{f.get('mean_set_size', 0.0):.2f} candidates per row"
         )
         return f"{head}: {', '.join(counts) or 'nothing found'}."
+
+
+def escape(text: str) -> str:
+    return escape_html(visible(text, lines=True))
 
 
 def _item(finding: Finding) -> str:
@@ -236,6 +243,7 @@ _PAGE = """<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{policy}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Data check</title>
 <style>

@@ -18,6 +18,7 @@ __all__ = [
     "Ignore",
     "Json",
     "Labels",
+    "SafeCsv",
     "Sep",
     "Task",
     "Truth",
@@ -46,6 +47,14 @@ Ignore = Annotated[
     list[str] | None, typer.Option(help="Column to leave out; may be repeated.")
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+
+SafeCsv = Annotated[
+    bool,
+    typer.Option(
+        "--safe-csv",
+        help="For spreadsheets: text that looks like a formula gets a quotation mark.",
+    ),
+]
 
 
 def print_error(error: Exception) -> int:

@@ -12,6 +12,7 @@ from partlearn.cli._data_options import (
     Ignore,
     Json,
     Labels,
+    SafeCsv,
     Sep,
     refuse_overwriting_input,
 )
@@ -47,6 +48,7 @@ def disambiguate(
             "are certain."
         ),
     ] = None,
+    safe_csv: SafeCsv = False,
     as_json: Json = False,
 ) -> None:
     """Choose one label from every candidate set, with a confidence.
@@ -66,7 +68,7 @@ def disambiguate(
         refuse_overwriting_input(data, html)
     fixed = read_corrections(corrections) if corrections is not None else None
     estimator = build(method, parse_params(param or []), *PARTIAL_LABEL_ROLES, seed=0)
-    with TableWriter(out) as writer:
+    with TableWriter(out, safe_csv=safe_csv) as writer:
         bunch = read_input(data, labels=labels, sep=sep, truth=truth, ignore=ignore)
         evidence = labels_of(bunch)
         with fitting(bunch):

@@ -11,6 +11,7 @@ from partlearn.cli._data_options import (
     Ignore,
     Json,
     Labels,
+    SafeCsv,
     Sep,
     Truth,
     refuse_overwriting_input,
@@ -48,6 +49,7 @@ def reduce(
     param: Param = None,
     save: Save = None,
     load: Load = None,
+    safe_csv: SafeCsv = False,
     as_json: Json = False,
 ) -> None:
     """Project the features onto a few directions learnt from candidate sets."""
@@ -58,7 +60,9 @@ def reduce(
     if amount is not None:
         params["n_components"] = amount
     options = {"labels": labels, "sep": sep, "truth": truth, "ignore": ignore}
-    _run("projection", data, out, method, params, options, save, load, as_json)
+    _run(
+        "projection", data, out, method, params, options, save, load, safe_csv, as_json
+    )
 
 
 def select(
@@ -77,6 +81,7 @@ def select(
     param: Param = None,
     save: Save = None,
     load: Load = None,
+    safe_csv: SafeCsv = False,
     as_json: Json = False,
 ) -> None:
     """Keep the features that tell the labels apart."""
@@ -87,7 +92,7 @@ def select(
     if amount is not None:
         params["n_features_to_select"] = amount
     options = {"labels": labels, "sep": sep, "truth": truth, "ignore": ignore}
-    _run("selector", data, out, method, params, options, save, load, as_json)
+    _run("selector", data, out, method, params, options, save, load, safe_csv, as_json)
 
 
 def _run(
@@ -99,6 +104,7 @@ def _run(
     options: dict[str, Any],
     save: Path | None,
     load: Path | None,
+    safe_csv: bool,
     as_json: bool,
 ) -> None:
     from partlearn.cli._console import print_json
@@ -109,7 +115,7 @@ def _run(
     if load is not None and (save is not None or params or method != default):
         raise ValueError("--load applies a model as it was saved; leave out the rest")
     refuse_overwriting_input(data, out)
-    with TableWriter(out) as writer:
+    with TableWriter(out, safe_csv=safe_csv) as writer:
         if load is not None:
             model = load_model(load)
             if model.feature_names is None:

@@ -22,6 +22,8 @@ __all__ = ["BLOCK_ROWS", "TABLE_SUFFIXES", "TableWriter", "is_table", "read_bloc
 
 TABLE_SUFFIXES = (".csv", ".tsv", ".parquet")
 BLOCK_ROWS = 20_000
+# What a formula begins with, in spreadsheets of the West and of the East.
+_FORMULA = tuple("=+-@\t\r\uff1d\uff0b\uff0d\uff20")
 
 
 class TableWriter:
@@ -31,13 +33,16 @@ class TableWriter:
     ----------
     path : Path
         Ends in .csv, .tsv or .parquet.
+    safe_csv : bool, default=False
+        Put a quotation mark before text that a spreadsheet would take for a formula.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, safe_csv: bool = False) -> None:
         if path.suffix not in TABLE_SUFFIXES:
             known = ", ".join(TABLE_SUFFIXES)
             raise ValueError(f"--out must end in one of {known}; got {path.name!r}")
         self.path = path
+        self.safe_csv = safe_csv
         self.n_rows = 0
         self._writer: Any = None
         self._stack = ExitStack()
@@ -62,8 +67,10 @@ class TableWriter:
             self._stack.callback(text.detach)  # which flushes, and closes nothing
             delimiter = "\t" if self.path.suffix == ".tsv" else ","
             self._writer = csv.writer(text, delimiter=delimiter, lineterminator="\n")
-            self._writer.writerow(columns)
+            self._writer.writerow(map(_neutral, columns) if self.safe_csv else columns)
         lists = [_cells(column) for column in columns.values()]
+        if self.safe_csv:
+            lists = [[_neutral(cell) for cell in cells] for cells in lists]
         self._writer.writerows(zip(*lists, strict=True))
 
     def _write_parquet(self, columns: dict[str, Any]) -> None:
@@ -99,6 +106,17 @@ def _cells(column: Any) -> list[Any]:
         "|".join(map(str, cell)) if isinstance(cell, list) else cell
         for cell in column.to_pylist()
     ]
+
+
+def _neutral(cell: Any) -> Any:
+    """Keep a spreadsheet from computing a cell: text that begins like a formula."""
+    if not isinstance(cell, str) or not cell.startswith(_FORMULA):
+        return cell
+    try:
+        float(cell)
+    except ValueError:
+        return f"'{cell}"
+    return cell  # a number with its sign
 
 
 def is_table(path: Path) -> bool:
