@@ -85,7 +85,7 @@ def published(summary):
     seen = set()
     for entry in summary["published"]:
         key = (entry["data"], entry["metric"])
-        if entry["method"] != "PML-FSLA" or entry["labels"] != "candidates":
+        if entry["reducer"] != "PML-FSLA" or entry["labels"] != "candidates":
             continue
         if key in seen:
             continue
@@ -111,22 +111,25 @@ def against_random(summary, metric):
     rows = [["method", "difference", "better in", "win/tie/loss", "p", "beats random"]]
     rows[0].append("better than label frequency in")
     informed = {
-        e["method"]: f"{e['n_above']} of {e['n_blocks']}"
-        for e in summary["against_frequency"]
+        e.method: f"{e.n_above} of {e.n_cells}" for e in summary.against_frequency
     }
-    entries = [e for e in summary["against_random"] if e["metric"] == metric]
-    rows += [
-        [
-            e["method"],
-            f"{e['difference']:+.4f}",
-            f"{e['n_above']} of {e['n_blocks']}",
-            f"{e['win']}/{e['tie']}/{e['loss']}",
-            f"{e['p']:.4f}",
-            "yes" if e["beats"] else "no",
-            informed[e["method"]],
-        ]
-        for e in sorted(entries, key=lambda e: -e["difference"])
-    ]
+    (compared,) = [c for c in summary.comparisons if c.metric == metric]
+    entries = [e for e in summary.against_random if e.table == metric]
+    for e in sorted(entries, key=lambda e: -e.difference):
+        pair = compared.pair(e.method, e.other)
+        tested = pair is not None and pair.p is not None
+        beats = pair.significant and pair.difference > 0 if tested else None
+        rows.append(
+            [
+                e.method,
+                f"{e.difference:+.4f}",
+                f"{e.n_above} of {e.n_cells}",
+                f"{e.corrected_win}/{e.corrected_tie}/{e.corrected_loss}",
+                f"{pair.p:.4f}" if tested else "",
+                {True: "yes", False: "no", None: ""}[beats],
+                informed[e.method],
+            ]
+        )
     return rows
 
 

@@ -17,11 +17,13 @@ from typing import Any
 
 import numpy as np
 
-from partlearn.benchmark import Store, average_ranks
-from partlearn.report import summarize
-from partlearn.report._compare import complete_blocks, ranked_reducers, ranking
-from partlearn.report._figures import figures
+from partlearn.benchmark import average_ranks, wilcoxon_holm
+from partlearn.report import PartialSummary, summarize
+from partlearn.report._compare import compare, complete_blocks
+from partlearn.report._figures import critical_difference, regimes
 from partlearn.report._overview import overview
+from partlearn.report._records import Comparison
+from partlearn.report._svg import panels_svg
 
 # On these the defaults of CRISP were fixed.
 DEVELOPMENT = (
@@ -116,29 +118,24 @@ def candidates_table(entry: Row, blocks: Mapping[Any, Row]) -> list[str]:
     return table(["reduction", *columns], rows)
 
 
-def test_table(entry: Row, reference: str, blocks: Mapping[Any, Row]) -> list[str]:
+def test_table(c: Comparison, reference: str, blocks: Mapping[Any, Row]) -> list[str]:
     """Ranks over data sets, p and wins against the reference, best first."""
-    names = entry["reducers"]
-    at = names.index(reference)
     means: dict[str, list[Row]] = {}
     for key, block in blocks.items():
         means.setdefault(key[0], []).append(block)
-
-    def wins(name: str) -> int:
-        return sum(
-            sum(b[reference] for b in part) > sum(b[name] for b in part)
-            for part in means.values()
-        )
-
+    scores = [[np.mean([b[m] for b in p]) for m in c.methods] for p in means.values()]
+    p = wilcoxon_holm(scores, control=c.methods.index(reference))
     rows = []
-    for i in sorted(range(len(names)), key=lambda i: entry["ranks"][i]):
-        p = "" if i == at else f"{entry['against_reference'][i]:.2g}"
-        better = "" if i == at else f"{wins(names[i])} of {len(means)}"
-        rows.append([label(names[i]), f"{entry['ranks'][i]:.2f}", p, better])
+    for i in sorted(range(len(c.methods)), key=lambda i: c.ranks[i]):
+        name = c.methods[i]
+        pair = c.pair(reference, name)
+        better = "" if pair is None else f"{pair.win} of {pair.n_data}"
+        test = "" if pair is None else f"{p[i]:.2g}"
+        rows.append([label(name), f"{c.ranks[i]:.2f}", test, better])
     text = (
-        f"Over {entry['n_blocks']} data sets, each by its mean over r and learners: "
-        f"Friedman's p is {entry['friedman_p']:.1g}, the critical difference of ranks "
-        f"(Nemenyi, .05) {entry['critical_difference']:.2f}; p of Wilcoxon's "
+        f"Over {len(c.data)} data sets, each by its mean over r and learners: "
+        f"Friedman's p is {c.friedman_p:.1g}, the critical difference of ranks "
+        f"(Nemenyi, .05) {c.critical_difference:.2f}; p of Wilcoxon's "
         f"signed-rank test against {reference}, corrected by Holm."
     )
     head = ["reduction", "rank", "p", f"{reference} is better on"]
@@ -174,26 +171,23 @@ def losses(blocks: Mapping[Any, Row], ranked: Sequence[str], reference: str) -> 
     return [text, "", *table(["data", "cells", "widest gap"], rows)] if rows else [text]
 
 
-def text_of(folder: Path) -> tuple[str, Row]:
+def text_of(folder: Path) -> tuple[str, PartialSummary]:
     summary = summarize(folder)
-    store = Store(folder)
-    plan = store.read_json("plan.json")
-    reference = summary["reference"]
-    (entry,) = summary["overview"]
-    tests = {k["over"]: k for k in summary["ranking"]}
-    blocks = complete_blocks(plan, summary["cells"], PROTOCOL)
-    facts = summary["facts"]
-    sets = {d["name"] for d in summary["data"]}
+    assert isinstance(summary, PartialSummary)
+    (entry,), (compared,) = summary.overview, summary.comparisons
+    ranked = [name for name in summary.reducers if name not in summary.unranked]
+    blocks = complete_blocks(summary.cells, ranked)
+    sets = {d["name"] for d in summary.data}
     lines = [
-        f".. Written by python -m benchmarks.study from a run of {summary['plan']}.",
+        f".. Written by python -m benchmarks.study from a run of {summary.plan}.",
         "",
-        f"{len(sets)} data sets, {facts['folds']} folds, {len(blocks)} cells (data "
-        "set, r, learner) in which every reduction could be scored.",
+        f"{len(sets)} data sets, {summary.facts['folds']} folds, {len(blocks)} cells "
+        "(data set, r, learner) in which every reduction could be scored.",
         "",
         *main_table(entry),
         *(
-            test_table(tests["data sets"], reference, blocks)
-            if "data sets" in tests
+            test_table(compared, summary.reference, blocks)
+            if compared.tested
             else ["Too few data sets to test.", ""]
         ),
         "Average rank / mean accuracy by rows of a training fold per feature:",
@@ -206,20 +200,28 @@ def text_of(folder: Path) -> tuple[str, Row]:
         "Average rank / mean accuracy by learner:",
         "",
         *group_table(entry, by_learner=True),
-        *losses(blocks, ranked_reducers(plan), reference),
-        *unseen(plan, summary, reference),
+        *losses(blocks, ranked, summary.reference),
+        *unseen(summary, ranked),
     ]
     return "\n".join(lines).rstrip() + "\n", summary
 
 
-def unseen(plan: Row, summary: Row, reference: str) -> list[str]:
+def unseen(summary: PartialSummary, ranked: Sequence[str]) -> list[str]:
     """The same on data that nothing was tuned on."""
-    cells = [c for c in summary["cells"] if c["data"] not in DEVELOPMENT]
-    (entry,) = overview(plan, cells, summary["data"], summary["costs"])
-    tests = {k["over"]: k for k in ranking(plan, cells, reference)}
-    blocks = complete_blocks(plan, cells, PROTOCOL)
+    cells = [c for c in summary.cells if c.data not in DEVELOPMENT]
+    (entry,) = overview(
+        summary.facts["folds"],
+        [cells],
+        ranked,
+        summary.reducers,
+        summary.data,
+        summary.costs,
+    )
+    compared = compare(cells, ranked, summary.metric)
+    assert compared is not None
+    blocks = complete_blocks(cells, ranked)
     names = sorted({key[0] for key in blocks})
-    rows = [r for r in entry["rows"] if r["ranked"]]
+    rows = [r for r in entry.rows if r["ranked"]]
     ranks = ", ".join(
         f"{label(r['reducer'])} {r['cells'][0]['rank']:.2f}" for r in rows
     )
@@ -229,16 +231,16 @@ def unseen(plan: Row, summary: Row, reference: str) -> list[str]:
         f"the average ranks over {len(blocks)} cells are: {ranks}.",
         "",
     ]
-    if "data sets" in tests:
-        lines += test_table(tests["data sets"], reference, blocks)
+    if compared.tested:
+        lines += test_table(compared, summary.reference, blocks)
     return lines
 
 
-def diagrams(summary: Row) -> dict[str, str]:
-    """SVG of the ranks, over data sets if enough, and of the regimes."""
-    drawn = {f["key"]: f["svg"] for f in figures(summary)}
-    last = len(summary["ranking"]) - 1
-    return {"ranks": drawn[f"ranks-{last}"], "regimes": drawn["regimes-0"]}
+def diagrams(summary: PartialSummary) -> dict[str, str]:
+    """SVG of the ranks over data sets, if there are enough, and of the regimes."""
+    figures = {"ranks": critical_difference(summary.comparisons[0], 0)[0]}
+    figures["regimes"] = regimes(summary)[0]
+    return {name: "\n".join(panels_svg(f)) for name, f in figures.items()}
 
 
 def main(arguments: list[str] | None = None) -> None:

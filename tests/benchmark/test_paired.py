@@ -5,6 +5,7 @@ import pytest
 from scipy import stats
 
 from partlearn.benchmark import (
+    corrected_interval,
     corrected_resampled_t,
     paired_t,
     win_tie_loss,
@@ -72,3 +73,16 @@ def test_bad_scores(a, b, message):
 def test_bad_fraction():
     with pytest.raises(ValueError, match=r"`test_fraction` must be in \(0, 1\)"):
         corrected_resampled_t([1, 2], [2, 3], test_fraction=1.0)
+
+
+def test_corrected_interval_belongs_to_the_corrected_test(global_random_seed):
+    rng = np.random.default_rng(global_random_seed)
+    for _ in range(20):
+        a, b = rng.normal(0.05, 0.1, size=(2, 10))
+        low, high = corrected_interval(a, b, test_fraction=0.1)
+        test = corrected_resampled_t(a, b, test_fraction=0.1)
+        assert (low + high) / 2 == pytest.approx(test.difference)
+        assert (low <= 0 <= high) == (test.outcome == "tie")
+    # Where p is exactly alpha the interval ends at zero.
+    edge = corrected_interval(a, b, test_fraction=0.1, confidence=1 - test.p_value)
+    assert min(map(abs, edge)) == pytest.approx(0, abs=1e-9)

@@ -5,20 +5,24 @@ from dataclasses import asdict
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from partlearn.benchmark import (
     SerialEngine,
     Store,
     average_ranks,
+    bayesian_signed_rank,
+    friedman,
     parse_plan,
-    wilcoxon_holm,
 )
 from partlearn.benchmark._facts import run_facts
 from partlearn.benchmark._store import write_table
 from partlearn.benchmark._tables import RESULTS, TIMINGS
 from partlearn.report import summarize, to_html, to_latex, to_markdown
+from partlearn.report._blocks import tables_of
 from partlearn.report._overview import overview
-from partlearn.report._tables import overview_rows, rank_rows
+from partlearn.report._pages import document
+from partlearn.report._records import Cost
 
 HEAD = '[plan]\nname = "mine"\nfolds = 2\n'
 METHODS = """
@@ -116,24 +120,63 @@ def scores_of(summary, names, *, by_data):
 
 
 def test_references_take_no_part_in_ranks_and_tests(summary):
-    names = ["none", "CENDA", "CRISP"]
-    cells, sets = summary["ranking"]
-    assert (cells["over"], cells["n_blocks"]) == ("combinations", 12)
-    assert (sets["over"], sets["n_blocks"]) == ("data sets", 6)
-    for entry, by_data in ((cells, False), (sets, True)):
-        scores = scores_of(summary, names, by_data=by_data)
-        assert entry["reducers"] == names
-        np.testing.assert_allclose(entry["ranks"], average_ranks(scores))
-        np.testing.assert_allclose(entry["wilcoxon_holm"], wilcoxon_holm(scores))
-        against = wilcoxon_holm(scores, control=2)
-        np.testing.assert_allclose(entry["against_reference"], against)
-    best = {c["reducer"] for c in summary["cells"] if c["best"]}
+    names = ["CRISP", "CENDA", "none"]
+    (comparison,) = summary.comparisons
+    assert (len(comparison.data), comparison.n_cells) == (6, 12)
+    assert comparison.methods == names
+    scores = scores_of(summary, names, by_data=True)
+    np.testing.assert_allclose(comparison.ranks, average_ranks(scores))
+    np.testing.assert_allclose(comparison.means, scores.mean(axis=0))
+    cells = scores_of(summary, names, by_data=False)
+    np.testing.assert_allclose(comparison.cell_ranks, average_ranks(cells))
+    assert comparison.friedman_p == pytest.approx(friedman(scores).p_value)
+    told = {(p.first, p.second): p for p in comparison.pairs}
+    assert told["CRISP", "LDA"].p is None
+    assert told["CRISP", "LDA"].difference < -0.2
+    best = {c.reducer for c in summary.cells if c.best}
     assert best == {"CRISP"}
-    assert summary["reference"] == "CRISP"
-    assert summary["unranked"] == {
+    assert summary.reference == "CRISP"
+    assert summary.unranked == {
         "ablation": "for comparison",
         "LDA": "fitted with the true labels",
     }
+
+
+def test_a_pair_is_tested_over_data_sets_by_itself(summary):
+    (comparison,) = summary.comparisons
+    pair = comparison.pair("CRISP", "CENDA")
+    scores = scores_of(summary, ["CRISP", "CENDA"], by_data=True)
+    difference = scores[:, 0] - scores[:, 1]
+    assert (pair.win, pair.tie, pair.loss) == (6, 0, 0)
+    assert pair.p == pytest.approx(stats.wilcoxon(difference).pvalue)
+    interval = stats.ttest_1samp(difference, 0).confidence_interval()
+    assert (pair.low, pair.high) == pytest.approx((interval.low, interval.high))
+    belief = bayesian_signed_rank(*scores.T, rope=0.01)
+    assert pair.better == belief.better
+    # 2 / 2**6 in each of three pairs: no longer below 0.05 after Holm.
+    assert pair.significant is False
+    back = comparison.pair("CENDA", "CRISP")
+    assert (back.difference, back.loss, back.p) == (-pair.difference, 6, pair.p)
+    assert (back.low, back.high) == (-pair.high, -pair.low)
+    assert back.worse == pair.better
+
+
+def test_one_p_value_for_one_question(summary, capsys):
+    """The terminal, the page and the conclusion tell the same p of the same pair."""
+    from partlearn.cli._console import print_summary
+
+    (comparison,) = summary.comparisons
+    p = f"{comparison.pair('CRISP', 'none').p:.4f}"
+    matrix, *_ = tables_of(document(summary).sections[1].blocks)
+    row = [c.text for c in matrix.cells[0]]
+    assert matrix.cells[0][matrix.head.index("no reduction")].below[-1] == f"p {p}"
+    assert row[:3] == ["CRISP", row[1], "6 of 6"]
+    print_summary(summary)
+    printed = capsys.readouterr().out
+    for text in (printed, to_html(summary), to_markdown(summary)):
+        assert "CRISP is first on 6 of 6 data sets" in text
+        assert f"p = {p}, not significant" in text
+        assert set(re.findall(r"\bp = (0\.\d{4}),", text)) == {p}
 
 
 def test_overview_by_rows_per_feature_and_learner(summary):
@@ -175,88 +218,81 @@ def test_a_reference_that_failed_has_no_mean_but_costs_no_cell(tmp_path):
 
 def test_a_mean_over_some_folds_is_compared_with_no_other(tmp_path):
     summary = make_run(tmp_path, 3, missing=[("d0", "CRISP", 1)])
-    (cells,) = summary["ranking"]
-    assert cells["n_blocks"] == 4
-    assert summary["overview"][0]["groups"][0]["n_blocks"] == 4
-    assert {e["other"]: e["n_blocks"] for e in summary["effects"]}["CENDA"] == 4
-    best = {c["data"]: c["reducer"] for c in summary["cells"] if c["best"]}
+    (comparison,) = summary.comparisons
+    assert comparison.n_cells == 4
+    assert summary.overview[0].groups[0]["n_blocks"] == 4
+    assert comparison.pair("CRISP", "CENDA").n_cells == 4
+    assert comparison.pair("none", "CENDA").n_cells == 6
+    best = {c.data: c.reducer for c in summary.cells if c.best}
     assert best == {"d0": "CENDA", "d1": "CRISP", "d2": "CRISP"}
 
 
-def test_few_data_sets_are_not_tested_by_themselves(tmp_path):
+def test_few_data_sets_are_not_tested(tmp_path):
     summary = make_run(tmp_path, 5)
-    assert [entry["over"] for entry in summary["ranking"]] == ["combinations"]
+    (comparison,) = summary.comparisons
+    assert not comparison.tested
+    assert comparison.friedman_p is None
+    assert all(pair.p is None for pair in comparison.pairs)
+    page = to_html(summary)
+    assert "No test is made: 5 data sets" in page
+    assert "p = " not in page
 
 
 def test_one_data_set_has_no_overview(tmp_path):
     summary = make_run(tmp_path, 1)
-    assert summary["overview"] == []
-    assert '<h2 id="overview">' not in to_html(summary)
+    assert summary.overview == []
+    page = to_html(summary)
+    assert '<h2 id="overview">' not in page
+    assert "CRISP is first in 2 of 2 combinations of r and learner on d0" in page
+    assert "are not independent samples" in page
 
 
 def test_printed_rows(summary):
-    head, rows = overview_rows(summary["overview"][0], summary)
-    assert head[:2] == ["reduction", "all (12)"]
-    assert rows[0][1].startswith("1.00 / 0.7")
-    assert rows[-1][0] == "LDA \N{DAGGER}"
-    assert "/" not in rows[-1][1]
-    head, rows = rank_rows(summary["ranking"][1], summary)
-    assert head == ["reduction", "rank", "p against CRISP"]
-    assert [row[0] for row in rows] == ["CRISP", "CENDA", "no reduction"]
-    assert rows[0][2] == "\N{EN DASH}"
-    assert float(rows[1][2]) == 0.0625  # two comparisons, 2 / 2**6 each
+    tables = {
+        section.key: list(tables_of(section.blocks))
+        for section in document(summary).sections
+    }
+    (table,) = tables["overview"]
+    assert table.head[:2] == ["reduction", "all (12)"]
+    assert table.rows[0][1].startswith("1.00 / 0.7")
+    assert table.rows[-1][0] == "LDA \N{DAGGER}"
+    assert "/" not in table.rows[-1][1]
+    matrix, ranks = tables["comparison"]
+    assert [row[0] for row in matrix.rows] == ["CRISP", "CENDA", "no reduction"]
+    assert [row[0] for row in ranks.rows] == ["CRISP", "CENDA", "no reduction"]
+    (effects,) = tables["effects"]
+    assert [row[0] for row in effects.rows] == [
+        "no reduction",
+        "CENDA",
+        "ablation",
+        "LDA",
+    ]
+    assert effects.rows[-1][-2] == "\N{EN DASH}"
 
 
 def test_every_format_names_the_references(summary):
     page = to_html(summary)
     assert "Not ranked and not tested: ablation (for comparison), LDA" in page
-    assert "Ranks" in page
-    assert "over 6 data sets, each by its mean over r and learners" in page
-    assert 'id="regimes-0"' in page
+    assert "Average ranks depend on which methods take part" in page
+    for key in ("regimes-0", "forest-0", "ranks-0", "gaps-0"):
+        assert f'id="{key}"' in page
     text = to_markdown(summary)
-    assert "## Ranks over 6 data sets, inductive" in text
-    assert "## Average rank / mean accuracy, inductive" in text
+    assert "## Who is better than whom" in text
     assert "LDA \N{DAGGER}" in text
     assert r"LDA $\dagger$" in to_latex(summary)
 
 
-def test_the_console_prints_ranks(summary, capsys):
-    from partlearn.cli._console import print_summary
-
-    print_summary(summary)
-    text = capsys.readouterr().out
-    assert "Ranks over 6 data sets, inductive: Friedman p = " in text
-    assert "Not ranked and not tested" in text
-
-
-def test_a_group_of_one_cell():
-    """Two data sets of different regimes and one learner: every group has one cell."""
-    plan = {
-        "folds": 2,
-        "protocols": ["inductive"],
-        "reducers": [{"name": "none"}, {"name": "CRISP"}],
-    }
-    cells = [
-        {
-            "protocol": "inductive",
-            "data": data,
-            "r": None,
-            "learner": "SURE",
-            "reducer": reducer,
-            "mean": mean,
-            "whole": True,
-        }
-        for data, scores in {"wide": (0.4, 0.6), "tall": (0.8, 0.7)}.items()
-        for reducer, mean in zip(("none", "CRISP"), scores, strict=True)
-    ]
-    data = [
-        {"name": "wide", "n_samples": 40, "n_features": 40},
-        {"name": "tall", "n_samples": 40, "n_features": 2},
-    ]
-    (entry,) = overview(plan, cells, data, [])
-    assert [g["n_blocks"] for g in entry["groups"]] == [2, 1, 1]
-    ranks = {row["reducer"]: [c["rank"] for c in row["cells"]] for row in entry["rows"]}
-    assert ranks == {"none": [1.5, 2, 1], "CRISP": [1.5, 1, 2]}
+def test_a_group_of_one_cell(tmp_path):
+    """Two data sets of different regimes: groups of one cell have ranks too."""
+    summary = make_run(tmp_path, 2)
+    cells = [c for c in summary.cells if c.learner == "SURE"]
+    names = ["none", "CRISP"]
+    cost = Cost("reducer", "CRISP", 1, 0.5, None, None)
+    (entry,) = overview(2, [cells], names, names, summary.data, [cost])
+    assert [g["n_blocks"] for g in entry.groups] == [2, 1, 1]
+    ranks = {row["reducer"]: [c["rank"] for c in row["cells"]] for row in entry.rows}
+    assert ranks == {"none": [2, 2, 2], "CRISP": [1, 1, 1]}
+    assert entry.rows[0]["fit_time"] == 0.5
 
 
 def test_the_page_of_the_study(tmp_path):

@@ -4,13 +4,18 @@ import builtins
 import itertools
 import json
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
 
 from partlearn.report import to_html, to_json, to_latex, to_markdown
-from partlearn.report._figures import _planes
-from partlearn.report._format import pvalue, score, signed
+from partlearn.report._figures import plane
+from partlearn.report._format import pvalue, score, signed, visible
+from partlearn.report._html import _template
+from partlearn.report._markdown import escape
+from partlearn.report._records import View
+from partlearn.report._svg import COLOURS, panels_svg
 
 VOID = {"meta", "link", "br", "img", "hr", "input"}
 
@@ -84,10 +89,10 @@ def test_tables_have_captions_and_scopes(parsed):
 def test_pictures_have_names_and_ids_are_unique(parsed):
     pictures = parsed.named("svg")
     assert pictures
-    assert all(a.get("role") == "img" and a["aria-labelledby"] for a in pictures)
+    assert all(a.get("role") == "img" and a["aria-label"] for a in pictures)
+    assert all(len(a["aria-label"]) > 40 for a in parsed.named("figure"))
     ids = [a["id"] for _, a in parsed.tags if "id" in a]
     assert len(ids) == len(set(ids))
-    assert {a["aria-labelledby"] for a in pictures} <= set(ids)
 
 
 def test_links_lead_somewhere(parsed):
@@ -111,23 +116,96 @@ def _luminance(colour):
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
 
+def _contrast(one, other):
+    low, high = sorted((_luminance(one), _luminance(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+def _schemes(page):
+    """Colours of the light and of the dark page by name."""
+    light, dark = (
+        dict(re.findall(r"--(\w+): (#[0-9a-f]{6});", part))
+        for part in re.findall(r":root \{(.*?)\}", page, flags=re.DOTALL)
+    )
+    assert light.keys() == dark.keys()
+    return light, dark
+
+
 def test_text_colours_have_contrast(page):
-    variables = dict(re.findall(r"--(\w+): (#[0-9a-f]{6});", page))
-    for ink in ("ink", "soft", "link"):
-        for ground in ("#ffffff", variables["band"], "#fff4ec"):
-            light, dark = _luminance(ground), _luminance(variables[ink])
-            assert (light + 0.05) / (dark + 0.05) >= 4.5
+    for colours in _schemes(page):
+        for ink in ("ink", "soft", "link"):
+            for ground in ("ground", "band", "alarm"):
+                assert _contrast(colours[ink], colours[ground]) >= 4.5
+        for tone in ("up1", "up2", "up3", "down1", "down2", "down3"):
+            assert _contrast(colours["ink"], colours[tone]) >= 4.5
+
+
+def test_colours_of_figures_show_on_both_grounds(page):
+    for colours in _schemes(page):
+        for colour in COLOURS:
+            assert _contrast(colour.lower(), colours["ground"]) >= 3
+
+
+def test_figures_take_the_colour_of_text_from_the_page(page):
+    assert "currentColor" in page
+    assert "#010203" not in page
+    assert "#000000" not in page
 
 
 def test_same_summary_same_page(summary):
-    small = {**summary, "views": summary["views"][:1], "sweep": [], "ranking": []}
+    small = replace(summary, views=summary.views[:1], sweep=[], comparisons=[])
     assert to_html(small) == to_html(small)
 
 
 def test_a_data_set_counts_once_whatever_its_r(summary):
-    again = [data | {"r": 9} for data in summary["data"]]
-    page = to_html(summary | {"data": [*summary["data"], *again]})
+    again = [data | {"r": 9} for data in summary.data]
+    page = to_html(replace(summary, data=[*summary.data, *again]))
     assert re.search(r"failed, 2 data sets, ", page)
+
+
+def test_the_page_allows_nothing_but_its_own_style(parsed):
+    (policy,) = [
+        a["content"]
+        for a in parsed.named("meta")
+        if a.get("http-equiv") == "Content-Security-Policy"
+    ]
+    rules = dict(rule.strip().split(" ", 1) for rule in policy.split(";"))
+    assert rules["default-src"] == "'none'"
+    assert rules["style-src"] == "'unsafe-inline'"
+    assert rules["img-src"] == "data:"
+    assert not {"script-src", "connect-src", "frame-src"} & rules.keys()
+
+
+def test_nothing_can_turn_a_line_around_or_drive_a_terminal(summary, capsys):
+    evil = "abc\u202edef\u2066 \x1b[31m red \x07"
+    named = replace(summary, title=evil, notes=[evil])
+    for render in (to_html, to_markdown, to_latex):
+        text = render(named)
+        assert not set("\u202e\u2066\x1b\x07") & set(text)
+        if render is not to_latex:
+            assert "U+202E" in text.replace("\\", "")
+    assert visible("a\nb\tc") == "a b c"
+    assert visible("a\nb", lines=True) == "a\nb"
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("<img src=x onerror=alert(1)>", "\\<img src=x onerror=alert(1)\\>"),
+        ("[x](javascript:alert(1))", "\\[x\\](javascript&#58;alert(1))"),
+        ("JavaScript : alert(1)", "JavaScript&#58; alert(1)"),
+        ("![x](data:text/html,x)", "\\!\\[x\\](data&#58;text/html,x)"),
+        ("a | b", "a \\| b"),
+        ("&lt;b&gt;", "&amp;lt;b&amp;gt;"),
+        ("- no list", "\\- no list"),
+        ("1. no list", "1\\. no list"),
+        ("-0.011", "-0.011"),
+        ("0.5", "0.5"),
+        ("---", "\\---"),
+    ],
+)
+def test_markdown_escapes(text, wanted):
+    assert escape(text) == wanted
 
 
 def test_markdown_keeps_tables_whole(summary):
@@ -135,29 +213,30 @@ def test_markdown_keeps_tables_whole(summary):
     for block in re.findall(r"(?:^\|.*\n)+", text, flags=re.MULTILINE):
         rows = [re.split(r"(?<!\\)\|", line) for line in block.splitlines()]
         assert len({len(row) for row in rows}) == 1
-    assert "<script>" not in re.sub(r"\\<", "", text)
+    assert "<" not in re.sub(r"\\<", "", text)
     assert "## Published, measured, difference" in text
-    assert "## Failures" in text
+    assert "## Failures and warnings" in text
     assert "absent" in text
 
 
 def test_latex_escapes(summary):
     text = to_latex(summary)
-    assert text.count(r"\begin{tabular}") == 2
+    assert text.count(r"\begin{tabular}") == text.count(r"\end{tabular}") > 2
     assert r"Title with \textless{}b\textgreater{}markup" in text
     assert r"$\pm$" in text
     assert r"\textbf{" in text
-    for line in text.splitlines():
-        if line.endswith(r"\\"):
-            assert len(re.findall(r"(?<!\\)&", line)) == 1 + len(summary["reducers"])
+    for table in text.split(r"\begin{table}")[1:]:
+        columns = len(re.search(r"\\begin{tabular}{([lr]+)}", table)[1])
+        for line in table.splitlines():
+            if line.endswith(r"\\"):
+                assert len(re.findall(r"(?<!\\)&", line)) == columns - 1
 
 
 def test_json_is_valid_and_finite(summary):
-    changed = {**summary, "x": float("inf"), "y": [float("nan")]}
+    changed = replace(summary, facts={"x": float("inf"), "y": [float("nan")]})
     found = json.loads(to_json(changed))
-    assert found["x"] is None
-    assert found["y"] == [None]
-    assert found["title"] == summary["title"]
+    assert found["facts"] == {"x": None, "y": [None]}
+    assert found["title"] == summary.title
 
 
 def test_numbers():
@@ -177,6 +256,7 @@ def test_html_without_the_extra_names_it(summary, monkeypatch):
         return real(name, *args, **kwargs)
 
     monkeypatch.setattr(builtins, "__import__", without_jinja)
+    _template.cache_clear()
     with pytest.raises(ImportError, match=r"partlearn\[report\]"):
         to_html(summary)
 
@@ -188,8 +268,12 @@ def test_labels_of_any_script_and_length_leave_room_for_the_picture():
         for i, label in enumerate(labels)
     ]
     histogram = {"edges": [0.0, 1.0], "before": [3], "after": [3]}
-    view = {"data": "d", "r": None, "reducer": "CRISP", "protocol": "inductive"}
-    view |= {"points": points, "histogram": histogram}
-    (figure,) = _planes({"views": [view]})  # warnings are errors
+    view = View("inductive", "d", None, "CRISP", 0, None, points, histogram, [])
+    pictures = "".join(panels_svg(plane(view, 0)))  # warnings are errors
     for shown in ("犬" * 23 + "…", "x" * 23 + "…", "_hidden"):
-        assert shown in figure["svg"]
+        assert shown in pictures
+
+
+def test_a_dict_is_no_summary(summary):
+    with pytest.raises(TypeError, match=r"partlearn\.report\.summarize; got dict"):
+        to_html({"title": summary.title})

@@ -1,21 +1,32 @@
-"""The summary: one plain dict, right in its numbers."""
+"""The summary: frozen records, right in their numbers."""
 
 import json
+from dataclasses import FrozenInstanceError, fields
 
 import numpy as np
 import pytest
 
-from partlearn.benchmark import load_rows, paired_t
-from partlearn.report import summarize
+from partlearn.benchmark import corrected_interval, load_rows, paired_t
+from partlearn.report import summarize, to_json
 
 
 def cell_of(summary, **wanted):
-    (cell,) = [c for c in summary["cells"] if all(c[k] == v for k, v in wanted.items())]
+    (cell,) = [c for c in summary.cells if all(c[k] == v for k, v in wanted.items())]
     return cell
 
 
-def test_it_is_plain(summary):
-    assert json.loads(json.dumps(summary)) == summary
+def test_records_are_frozen_and_read_by_name_too(summary):
+    with pytest.raises(FrozenInstanceError):
+        summary.title = "another"
+    assert summary["cells"][0]["mean"] == summary.cells[0].mean
+    with pytest.raises(KeyError, match="table"):
+        summary.cells[0]["table"]  # a property, not in the JSON
+
+
+def test_json_is_the_summary(summary):
+    found = json.loads(to_json(summary))
+    assert found["cells"][0]["mean"] == summary.cells[0].mean
+    assert found.keys() == {field.name for field in fields(summary)}
 
 
 def test_means_come_from_the_rows(summary, run_folder):
@@ -49,6 +60,24 @@ def test_published_and_difference(summary):
     assert set(rows[0]["measured"]) == {"inductive", "transductive"}
 
 
+def test_differences_to_the_best_have_the_corrected_interval(summary):
+    wanted = {"protocol": "inductive", "data": "Lost", "learner": "PL-KNN"}
+    cells = [
+        cell_of(summary, reducer=r, **wanted) for r in ("none", "CENDA[thr=0.999]")
+    ]
+    block = [c for c in summary.cells if all(c[k] == v for k, v in wanted.items())]
+    best = max((c for c in block if c.whole), key=lambda c: c.mean)
+    assert best.behind == 0
+    assert best.behind_low is None
+    for cell in cells:
+        if cell is best:
+            continue
+        ours, theirs = ([s for *_, s in c.scores] for c in (cell, best))
+        interval = corrected_interval(ours, theirs, test_fraction=1 / 3)
+        assert cell.behind == pytest.approx(cell.mean - best.mean)
+        assert (cell.behind_low, cell.behind_high) == pytest.approx(interval)
+
+
 def test_best_is_marked_once_or_tied(summary):
     for protocol in summary["protocols"]:
         block = [
@@ -73,7 +102,7 @@ def test_win_tie_loss_repeats_the_test(summary, run_folder):
     (entry,) = [
         w
         for w in summary["win_tie_loss"]
-        if (w["protocol"], w["other"], w["learner"]) == ("inductive", "none", "PL-KNN")
+        if (w.table, w.other, w.learner) == ("inductive", "none", "PL-KNN")
     ]
     outcomes = [
         paired_t(scores(data, "CENDA[thr=0.999]"), scores(data, "none")).outcome

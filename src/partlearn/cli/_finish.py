@@ -4,11 +4,14 @@
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from partlearn.cli._console import print_summary, progress, say
+
+if TYPE_CHECKING:
+    from partlearn.report import Summary
 
 __all__ = ["run_and_report", "write_reports"]
 
@@ -82,7 +85,7 @@ def _say_end(result: Any) -> None:
         say(f"The first, {first['reducer']} and {first['learner']}: {reason}")
 
 
-def write_reports(summary: dict[str, Any], out: Path) -> list[Path]:
+def write_reports(summary: "Summary", out: Path) -> list[Path]:
     """Write ``report.html`` where the extra is installed, and ``report.json``."""
     from partlearn.io import atomic_write
     from partlearn.report import to_html, to_json

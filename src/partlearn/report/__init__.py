@@ -1,7 +1,27 @@
-"""From results to pages: one dict, several renderers."""
+"""From results to pages: a summary, its blocks, several renderers."""
 
-from partlearn.report._html import to_html
+from partlearn.report._records import (
+    MultilabelSummary,
+    PartialSummary,
+    Summary,
+)
+from partlearn.report._render import (
+    print_report,
+    to_html,
+    to_json,
+    to_latex,
+    to_markdown,
+)
 from partlearn.report._summarize import summarize
-from partlearn.report._text import to_json, to_latex, to_markdown
 
-__all__ = ["summarize", "to_html", "to_json", "to_latex", "to_markdown"]
+__all__ = [
+    "MultilabelSummary",
+    "PartialSummary",
+    "Summary",
+    "print_report",
+    "summarize",
+    "to_html",
+    "to_json",
+    "to_latex",
+    "to_markdown",
+]

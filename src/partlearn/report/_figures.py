@@ -1,464 +1,354 @@
-"""The report's figures as inline SVG, drawn by matplotlib from the summary alone."""
+"""Figures of the reports: what is drawn, from the summary alone."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-import io
-import re
-import warnings
-from collections.abc import Callable, Mapping, Sequence
-from html import escape
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+from partlearn.report._blocks import Block, Details, Figure, Panel
+from partlearn.report._compare import ROPE
+from partlearn.report._format import data_name, method_name, metric_name, visible
 from partlearn.report._overview import rows_per_feature
+from partlearn.report._records import (
+    Comparison,
+    Curve,
+    MultilabelCell,
+    MultilabelSummary,
+    PartialCell,
+    PartialSummary,
+    View,
+)
+from partlearn.report._svg import COLOURS, INK, LINES, MARKS
 
-__all__ = ["Figure", "critical_differences", "figures", "make_figure", "sweep_figures"]
+__all__ = [
+    "critical_difference",
+    "curves",
+    "forest",
+    "gaps",
+    "histogram",
+    "plane",
+    "regimes",
+    "sweeps",
+]
 
-# Okabe and Ito's colours: told apart with any colour vision; marks and hatches repeat
-# the distinction so that colour is never the only sign.
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000")
-HATCHES = ("", "//", "..", "xx", "\\\\", "++", "oo")
-MARKS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "*")
-SETTINGS: dict[str, Any] = {
-    "svg.fonttype": "none",
-    "font.family": "sans-serif",
-    "font.size": 10,
-    # Labels come from data: a dollar sign is a dollar sign.
-    "text.parse_math": False,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-}
-Figure = dict[str, str]
+MOST_PANELS = 9  # side by side; more are folded away
+MOST_LABELS = 20  # with a mark of their own
 
-
-def _svg(draw: Callable[[Any], None], size: tuple[float, float], key: str) -> str:
-    from matplotlib import rc_context
-    from matplotlib.figure import Figure as Canvas
-
-    settings: Any = {**SETTINGS, "svg.hashsalt": key}
-    with rc_context(settings), warnings.catch_warnings():
-        # Texts stay texts: the browser has fonts for what ours cannot draw.
-        warnings.filterwarnings("ignore", message="Glyph .* missing from font")
-        figure = Canvas(figsize=size, layout="constrained")
-        draw(figure)
-        buffer = io.StringIO()
-        figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
-    text = buffer.getvalue()
-    return text[text.index("<svg") :]
+Draw = Callable[[Any], None]
 
 
-def _named(svg: str, alt: str, key: str) -> str:
-    """Give the picture a name for screen readers and let it shrink with the page."""
-    opening = svg[: svg.index(">") + 1]
-    shorter = re.sub(r'\s(width|height)="[^"]*"', "", opening)
-    width = re.search(r'\bwidth="([\d.]+)pt"', opening)
-    limit = f' style="max-width: {float(width[1]) * 1.4:.0f}px"' if width else ""
-    head = shorter[:-1] + f'{limit} role="img" aria-labelledby="{key}-title">'
-    # Ids are unique in a file but not across several pictures on one page.
-    body = svg[len(opening) :]
-    ids = set(re.findall(r'\bid="([^"]+)"', body))
-    for name in ids:
-        body = body.replace(f'id="{name}"', f'id="{key}-{name}"')
-        body = body.replace(f'"#{name}"', f'"#{key}-{name}"')
-        body = body.replace(f"url(#{name})", f"url(#{key}-{name})")
-    title = f'<title id="{key}-title">{escape(alt)}</title>'
-    body = re.sub(r"\s*<metadata>.*?</metadata>", "", body, flags=re.DOTALL)
-    return head + title + body
+def _look(i: int) -> dict[str, Any]:
+    """Colour and mark of the i-th of several things."""
+    return {"color": COLOURS[i % len(COLOURS)], "marker": MARKS[i % len(MARKS)]}
 
 
-def make_figure(
-    key: str,
-    title: str,
-    caption: str,
-    alt: str,
-    draw: Callable[[Any], None],
-    size: tuple[float, float],
-) -> Figure:
-    svg = _named(_svg(draw, size, key), alt, key)
-    return {"key": key, "title": title, "caption": caption, "svg": svg}
+def _short(label: str, most: int = 24) -> str:
+    """Short enough to leave room for the picture; matplotlib hides names in _."""
+    text = visible(label)
+    short = text if len(text) <= most else text[: most - 1] + "…"
+    return f" {short}" if short.startswith("_") else short
 
 
-def figures(summary: Mapping[str, Any]) -> list[Figure]:
-    """All figures that the summary has data for.
+def _folded(figure: Figure) -> list[Block]:
+    """The first panels, and the others under one line."""
+    panels = figure.panels
+    few = Figure(
+        figure.key,
+        figure.title,
+        figure.caption,
+        figure.alt,
+        panels[:MOST_PANELS],
+        figure.size,
+    )
+    if len(panels) <= MOST_PANELS:
+        return [few]
+    rest = Figure(
+        f"{figure.key}-more",
+        f"{figure.title}, continued",
+        figure.caption,
+        "",
+        panels[MOST_PANELS:],
+        figure.size,
+    )
+    return [few, Details(f"{len(panels) - MOST_PANELS} more panels", [rest])]
 
-    Parameters
-    ----------
-    summary : dict
-        From :func:`partlearn.report.summarize`.
 
-    Returns
-    -------
-    list of dict
-        With ``key``, ``title``, ``caption`` and ``svg``.
-    """
+def forest(comparison: Comparison, number: int) -> list[Figure]:
+    """Differences to the best mean over data sets, with intervals."""
+    best, *others = comparison.methods
+    pairs = [p for m in others if (p := comparison.pair(m, best)) is not None]
+    rows = [
+        (method_name(p.first), p.difference, p.low, p.high)
+        for p in pairs
+        if p.low is not None and p.high is not None
+    ]
+    if not rows:
+        return []
+
+    def draw(axes: Any) -> None:
+        axes.axvspan(-ROPE, ROPE, color=COLOURS[6], alpha=0.25, linewidth=0)
+        axes.axvline(0, color=INK, linewidth=1)
+        for y, (_, difference, low, high) in enumerate(rows):
+            axes.plot([low, high], [y, y], color=COLOURS[0], linewidth=1.5)
+            axes.plot(difference, y, linestyle="none", **_look(0))
+        axes.set_yticks(range(len(rows)), [_short(name) for name, *_ in rows])
+        axes.invert_yaxis()
+        than = _short(method_name(best))
+        axes.set_xlabel(f"{metric_name(comparison.metric)} minus that of {than}")
+
+    told = "; ".join(
+        f"{name} {difference:+.3f} ({low:+.3f} to {high:+.3f})"
+        for name, difference, low, high in rows
+    )
     return [
-        *_bars(summary),
-        *sweep_figures(summary),
-        *_regimes(summary),
-        *critical_differences(summary),
-        *_planes(summary),
-        *_histograms(summary),
+        Figure(
+            f"forest-{number}",
+            f"How far from {method_name(best)}, the best mean",
+            "Mean difference over data sets with its 95 % interval; "
+            f"differences inside the grey band ({ROPE:g}) do not matter in practice.",
+            f"{told}.",
+            [Panel("", draw)],
+            (5.0, 1.0 + 0.3 * len(rows)),
+        )
     ]
 
 
-def _name(data: str, r: Any) -> str:
-    return data if r is None else f"{data}, r={r}"
+def critical_difference(comparison: Comparison, number: int) -> list[Figure]:
+    """Average ranks on a line, with bars over those that do not differ."""
+    ranks, names = comparison.ranks, comparison.methods
+    k = len(names)
+    order = sorted(range(k), key=lambda i: ranks[i])
 
+    def draw(axes: Any) -> None:
+        axes.set_xlim(0.6, k + 0.4)
+        for line, members in enumerate(comparison.cliques):
+            ends = [min(ranks[i] for i in members), max(ranks[i] for i in members)]
+            axes.plot(ends, [0.55 + 0.35 * line] * 2, color=INK, linewidth=4)
+        depth = 0.9 + 0.35 * len(comparison.cliques)
+        for place, i in enumerate(order):
+            y = depth + 0.7 * (place + 1)
+            left = place < (k + 1) // 2
+            end = 0.6 if left else k + 0.4
+            axes.plot([ranks[i]] * 2 + [end], [0, y, y], color=COLOURS[6], linewidth=1)
+            text = f"{_short(method_name(names[i]))} ({ranks[i]:.2f})"
+            axes.text(end, y - 0.08, text, ha="left" if left else "right", va="bottom")
+        axes.set_ylim(depth + 0.7 * (k + 0.6), 0)
+        axes.xaxis.tick_top()
+        axes.set_xticks(range(1, k + 1))
+        axes.yaxis.set_visible(False)
+        for side in ("left", "bottom", "right"):
+            axes.spines[side].set_visible(False)
+        axes.spines["top"].set_visible(True)
 
-def _bars(summary: Mapping[str, Any]) -> list[Figure]:
-    found: list[Figure] = []
-    if summary["sweep"]:
-        return found
-    for p, protocol in enumerate(summary["protocols"]):
-        cells = [c for c in summary["cells"] if c["protocol"] == protocol]
-        sets = list(dict.fromkeys((c["data"], c["r"]) for c in cells))
-        if not sets:
-            continue
-        for start in range(0, len(sets), 9):
-            part = sets[start : start + 9]
-            rows = (len(part) + 2) // 3
-            size = (3.3 * min(len(part), 3) + 1.2, 2.6 * rows + 0.6)
-            found.append(
-                make_figure(
-                    f"bars-{p}-{start}",
-                    f"{summary['metric'].capitalize()} by method, {protocol}",
-                    f"Mean {summary['metric']} over folds with one standard "
-                    f"deviation, {protocol} protocol.",
-                    _bars_alt(cells, part, summary["metric"]),
-                    _bars_drawer(summary, cells, part),
-                    size,
-                )
-            )
-    return found
-
-
-def _bars_alt(
-    cells: Sequence[Mapping[str, Any]], sets: Sequence[tuple[str, Any]], metric: str
-) -> str:
-    texts = []
-    for data, r in sets:
-        block = [
-            c
-            for c in cells
-            if (c["data"], c["r"]) == (data, r) and c["mean"] is not None
-        ]
-        if block:
-            best = max(block, key=lambda c: c["mean"])
-            texts.append(
-                f"{_name(data, r)}: best {best['learner']} with {best['reducer']}, "
-                f"{best['mean']:.3f}"
-            )
-    return f"Bar charts of {metric}. " + "; ".join(texts) + "."
-
-
-def _bars_drawer(
-    summary: Mapping[str, Any],
-    cells: Sequence[Mapping[str, Any]],
-    sets: Sequence[tuple[str, Any]],
-) -> Callable[[Any], None]:
-    reducers, learners = summary["reducers"], summary["learners"]
-
-    def draw(figure: Any) -> None:
-        columns = min(len(sets), 3)
-        rows = (len(sets) + columns - 1) // columns
-        axes = figure.subplots(rows, columns, squeeze=False, sharey=False).ravel()
-        width = 0.8 / len(reducers)
-        for axis, (data, r) in zip(axes, sets, strict=False):
-            here = {
-                (c["learner"], c["reducer"]): c
-                for c in cells
-                if (c["data"], c["r"]) == (data, r)
-            }
-            for i, reducer in enumerate(reducers):
-                chosen = [here.get((learner, reducer), {}) for learner in learners]
-                at = [
-                    x + (i - (len(reducers) - 1) / 2) * width
-                    for x in range(len(learners))
-                ]
-                axis.bar(
-                    at,
-                    [c.get("mean") or 0.0 for c in chosen],
-                    width,
-                    yerr=[c.get("std") or 0.0 for c in chosen],
-                    color=COLOURS[i % len(COLOURS)],
-                    hatch=HATCHES[i % len(HATCHES)],
-                    edgecolor="white",
-                    error_kw={"elinewidth": 1, "ecolor": "#333333"},
-                    label=reducer,
-                )
-            axis.set_xticks(range(len(learners)), learners)
-            axis.set_title(_name(data, r), fontsize=10)
-            axis.set_ylim(bottom=0)
-        for axis in axes[len(sets) :]:
-            axis.set_visible(False)
-        handles, labels = axes[0].get_legend_handles_labels()
-        figure.legend(handles, labels, loc="outside lower center", ncols=4)
-
-    return draw
-
-
-def sweep_figures(summary: Mapping[str, Any]) -> list[Figure]:
-    groups: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
-    for curve in summary["sweep"]:
-        if len(set(map(str, curve["x"]))) > 1:
-            groups.setdefault((curve["protocol"], curve["parameter"]), []).append(curve)
-    found = []
-    for number, ((protocol, parameter), curves) in enumerate(groups.items()):
-        sets = list(dict.fromkeys((c["data"], c["r"]) for c in curves))
-        columns = min(len(sets), 3)
-        rows = (len(sets) + columns - 1) // columns
-        best = max(
-            ((max(c["y"]), c) for c in curves), key=lambda pair: pair[0], default=None
+    told = ", ".join(f"{method_name(names[i])} {ranks[i]:.2f}" for i in order)
+    return [
+        Figure(
+            f"ranks-{number}",
+            "Critical-difference diagram",
+            f"Average ranks over {len(comparison.data)} data sets, each by its mean "
+            "over r and learners; 1 is best. A bar joins methods whose ranks differ by "
+            f"less than the critical difference {comparison.critical_difference:.2f}.",
+            f"{told}.",
+            [Panel("", draw)],
+            (5.0, 1.3 + 0.28 * k + 0.15 * len(comparison.cliques)),
         )
-        alt = f"Curves of {summary['metric']} against {parameter}."
+    ]
+
+
+def gaps(summary: PartialSummary, protocol: str, number: int) -> list[Block]:
+    """Differences to the best of each data set and learner, with intervals."""
+    cells = [c for c in summary.cells if c.protocol == protocol and c.mean is not None]
+    if summary.sweep or not cells:
+        return []
+    reducers = [m for m in summary.reducers if any(c.reducer == m for c in cells)]
+    learners = list(dict.fromkeys(c.learner for c in cells))
+    sets: dict[tuple[str, Any], list[PartialCell]] = {}
+    for cell in cells:
+        sets.setdefault((cell.data, cell.r), []).append(cell)
+
+    def drawer(part: Sequence[PartialCell]) -> Draw:
+        def draw(axes: Any) -> None:
+            axes.axvline(0, color=INK, linewidth=1)
+            for cell in part:
+                if cell.behind is None:
+                    continue
+                i = learners.index(cell.learner)
+                shift = (i - (len(learners) - 1) / 2) * 0.6 / len(learners)
+                y = reducers.index(cell.reducer) + shift
+                look = _look(i)
+                if cell.behind_low is not None and cell.behind_high is not None:
+                    ends = [cell.behind_low, cell.behind_high]
+                    axes.plot(ends, [y, y], color=look["color"], linewidth=1)
+                label = _short(cell.learner)
+                axes.plot(
+                    cell.behind, y, linestyle="none", markersize=5, label=label, **look
+                )
+            names = [_short(method_name(m), 18) for m in reducers]
+            axes.set_yticks(range(len(reducers)), names, fontsize=8)
+            axes.set_ylim(len(reducers) - 0.5, -0.5)
+            axes.set_xlabel(f"{metric_name(summary.metric)} minus the best", fontsize=9)
+
+        return draw
+
+    told = []
+    for (data, r), part in sets.items():
+        best = [c for c in part if c.best]
         if best:
-            alt += (
-                f" Highest: {best[0]:.3f} on {_name(best[1]['data'], best[1]['r'])} "
-                f"with {best[1]['reducer']} and {best[1]['learner']}."
-            )
-        found.append(
-            make_figure(
-                f"sweep-{number}",
-                f"{summary['metric'].capitalize()} against {parameter}, {protocol}",
-                f"Mean {summary['metric']} over folds as {parameter} changes, "
-                f"{protocol} protocol.",
-                alt,
-                _sweep_drawer(summary, parameter, curves, sets, (rows, columns)),
-                (max(3.6 * columns + 1, 6.4), 2.8 * rows + 0.8),
-            )
+            top = max(best, key=lambda c: c.mean or 0.0)
+            name = f"{method_name(top.reducer)} with {top.learner}"
+            told.append(f"{data_name(data, r)}: {name}, {top.mean:.3f}")
+    height = 0.9 + max(0.22, 0.12 * len(learners)) * len(reducers)
+    return _folded(
+        Figure(
+            f"gaps-{number}",
+            f"Difference to the best of each data set and learner, {protocol}",
+            "The best is at zero; a line is the 95 % interval of the difference over "
+            "folds, corrected for overlapping training parts. Lines that cross zero "
+            "may be chance.",
+            f"Best: {'; '.join(told)}." if told else "",
+            [Panel(data_name(*key), drawer(part)) for key, part in sets.items()],
+            (3.6, height),
         )
-    return found
+    )
 
 
 def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _sweep_drawer(
-    summary: Mapping[str, Any],
-    parameter: str,
-    curves: Sequence[Mapping[str, Any]],
-    sets: Sequence[tuple[str, Any]],
-    shape: tuple[int, int],
-) -> Callable[[Any], None]:
-    def draw(figure: Any) -> None:
-        axes = figure.subplots(*shape, squeeze=False).ravel()
-        labels = list(dict.fromkeys((c["learner"], c["reducer"]) for c in curves))
-        for axis, (data, r) in zip(axes, sets, strict=False):
-            for curve in curves:
-                if (curve["data"], curve["r"]) != (data, r):
-                    continue
-                i = labels.index((curve["learner"], curve["reducer"]))
-                x = curve["x"]
-                if not all(_is_number(v) for v in x):
-                    x = [str(v) for v in x]
-                elif min(x) > 0 and max(x) / min(x) >= 1000:
-                    axis.set_xscale("log")
-                    # Matplotlib would write powers as mathematics, which we show as is.
-                    axis.xaxis.set_major_formatter(lambda v, _: f"{v:g}")
-                axis.plot(
-                    x,
-                    curve["y"],
-                    color=COLOURS[i % len(COLOURS)],
-                    marker=MARKS[i % len(MARKS)],
-                    markersize=4,
-                    label=f"{curve['learner']}, {curve['reducer']}",
-                )
-            axis.set_title(_name(data, r), fontsize=10)
-            axis.set_xlabel(parameter)
-            axis.set_ylabel(summary["metric"])
-        for axis in axes[len(sets) :]:
-            axis.set_visible(False)
-        pairs: dict[str, Any] = {}
-        for axis in axes:
-            for handle, label in zip(*axis.get_legend_handles_labels(), strict=True):
-                pairs.setdefault(label, handle)
-        figure.legend(
-            list(pairs.values()), list(pairs), loc="outside lower center", ncols=2
+def sweeps(swept: Iterable[Curve], metric: str) -> list[Block]:
+    """Scores against a parameter."""
+    groups: dict[tuple[str, str], list[Curve]] = {}
+    for curve in swept:
+        if len(set(map(str, curve.x))) > 1:
+            groups.setdefault((curve.protocol, curve.parameter), []).append(curve)
+    found: list[Block] = []
+    for number, ((protocol, parameter), group) in enumerate(groups.items()):
+        labels = list(dict.fromkeys((c.learner, c.reducer) for c in group))
+        sets: dict[tuple[str, Any], list[Curve]] = {}
+        for curve in group:
+            sets.setdefault((curve.data, curve.r), []).append(curve)
+        top = max(group, key=lambda c: max(c.y))
+        name = metric_name(metric)
+        found += _folded(
+            Figure(
+                f"sweep-{number}",
+                f"{name[0].upper()}{name[1:]} against {parameter}, {protocol}",
+                f"Mean {name} over folds as {parameter} changes.",
+                f"Highest: {max(top.y):.3f} on {data_name(top.data, top.r)} with "
+                f"{top.reducer} and {top.learner}.",
+                [
+                    Panel(data_name(*key), _sweep_drawer(part, labels, parameter, name))
+                    for key, part in sets.items()
+                ],
+            )
         )
+    return found
+
+
+def _sweep_drawer(
+    part: Sequence[Curve], labels: Sequence[tuple[str, str]], parameter: str, name: str
+) -> Draw:
+    def draw(axes: Any) -> None:
+        for curve in part:
+            x = list(curve.x)
+            if not all(_is_number(v) for v in x):
+                x = [str(v) for v in x]
+            elif min(x) > 0 and max(x) / min(x) >= 1000:
+                _logarithmic(axes)
+            look = _look(labels.index((curve.learner, curve.reducer)))
+            label = _short(f"{curve.learner}, {curve.reducer}", 48)
+            axes.plot(x, curve.y, markersize=4, label=label, **look)
+        axes.set_xlabel(parameter)
+        axes.set_ylabel(name)
 
     return draw
 
 
-def _regimes(summary: Mapping[str, Any]) -> list[Figure]:
+def _logarithmic(axes: Any) -> None:
+    axes.set_xscale("log")
+    # Matplotlib would write powers as mathematics, which we show as is.
+    axes.xaxis.set_major_formatter(lambda v, _: f"{v:g}")
+    axes.xaxis.set_minor_formatter(lambda v, _: "")
+
+
+def regimes(summary: PartialSummary) -> list[Block]:
     """Scores against rows per feature, where there are enough data sets to see it."""
-    found = []
-    ratios = rows_per_feature(summary["data"], summary["facts"]["folds"])
-    for number, entry in enumerate(summary["overview"]):
-        names = [row["reducer"] for row in entry["rows"] if row["ranked"]]
-        cells = [c for c in summary["cells"] if c["protocol"] == entry["protocol"]]
-        sets = sorted({c["data"] for c in cells}, key=lambda name: ratios[name])
+    found: list[Block] = []
+    ratios = rows_per_feature(summary.data, summary.facts["folds"])
+    for number, entry in enumerate(summary.overview):
+        names = [row["reducer"] for row in entry.rows if row["ranked"]]
+        cells = [c for c in summary.cells if c.protocol == entry.protocol]
+        sets = sorted({c.data for c in cells}, key=lambda name: ratios[name])
         if len(sets) < 3:
             continue
         means = {name: _means_by_data(cells, sets, name) for name in names}
-        reference = summary["reference"]
-        base = means.get(reference)
+        base = means.get(summary.reference)
         if base is not None:
             means = {
                 name: [y - z for y, z in zip(values, base, strict=True)]
                 for name, values in means.items()
             }
-        than = f" less that of {reference}" if base is not None else ""
+        than = f" minus that of {summary.reference}" if base is not None else ""
         found.append(
-            make_figure(
+            Figure(
                 f"regimes-{number}",
-                f"{summary['metric'].capitalize()} against rows per feature, "
-                f"{entry['protocol']}",
-                f"Mean {summary['metric']} of each data set over r and learners{than}, "
+                f"{summary.metric.capitalize()} against rows per feature, "
+                f"{entry.protocol}",
+                f"Mean {summary.metric} of each data set over r and learners{than}, "
                 "by the number of training rows per feature.",
                 f"{len(sets)} data sets from {sets[0]} with {ratios[sets[0]]:.2g} "
                 f"training rows per feature to {sets[-1]} with "
                 f"{ratios[sets[-1]]:.2g}; the overview table has the means.",
-                _regime_drawer(
-                    means, [ratios[d] for d in sets], summary["metric"] + than
-                ),
-                (7.0, 4.4),
+                [
+                    Panel(
+                        "",
+                        _regime_drawer(
+                            means, [ratios[d] for d in sets], summary.metric + than
+                        ),
+                    )
+                ],
+                (5.0, 3.6),
             )
         )
     return found
 
 
 def _means_by_data(
-    cells: Sequence[Mapping[str, Any]], sets: Sequence[str], reducer: str
+    cells: Iterable[PartialCell], sets: Sequence[str], reducer: str
 ) -> list[float]:
     means: dict[str, list[float]] = {name: [] for name in sets}
     for cell in cells:
-        if cell["reducer"] == reducer and cell["mean"] is not None:
-            means[cell["data"]].append(cell["mean"])
+        if cell.reducer == reducer and cell.mean is not None:
+            means[cell.data].append(cell.mean)
     return [sum(m) / len(m) if m else float("nan") for m in means.values()]
 
 
 def _regime_drawer(
-    curves: Mapping[str, Sequence[float]], x: Sequence[float], label: str
-) -> Callable[[Any], None]:
-    def draw(figure: Any) -> None:
-        axis = figure.subplots()
-        for i, (name, y) in enumerate(curves.items()):
-            axis.plot(
-                x,
-                y,
-                color=COLOURS[i % len(COLOURS)],
-                marker=MARKS[i % len(MARKS)],
-                markersize=5,
-                # A line through the zeros of the reference only.
-                linewidth=0.0 if any(y) else 1.0,
-                label="no reduction" if name == "none" else name,
-            )
-        axis.set_xscale("log")
-        # Matplotlib would write powers as mathematics, which we show as is.
-        axis.xaxis.set_major_formatter(lambda v, _: f"{v:g}")
-        axis.set_xlabel("training rows per feature")
-        axis.set_ylabel(label)
-        figure.legend(loc="outside right center", fontsize=8)
+    lines: Mapping[str, Sequence[float]], x: Sequence[float], label: str
+) -> Draw:
+    def draw(axes: Any) -> None:
+        for i, (name, y) in enumerate(lines.items()):
+            # A line through the zeros of the reference only.
+            width = 0.0 if any(y) else 1.0
+            text = _short(method_name(name))
+            axes.plot(x, y, markersize=5, linewidth=width, label=text, **_look(i))
+        _logarithmic(axes)
+        axes.set_xlabel("training rows per feature")
+        axes.set_ylabel(label)
 
     return draw
 
 
-_OVER = {
-    "combinations": "combinations of data set, r and learner",
-    "data sets": "data sets, each by its mean over r and learners",
-}
+def plane(view: View, number: int) -> Figure:
+    """First two directions of a reduced data set."""
+    points = view.points
 
-
-def critical_differences(summary: Mapping[str, Any]) -> list[Figure]:
-    found = []
-    for number, ranking in enumerate(summary["ranking"]):
-        order = sorted(
-            zip(ranking["ranks"], ranking["reducers"], strict=True), key=lambda p: p[0]
-        )
-        text = ", ".join(f"{name} {rank:.2f}" for rank, name in order)
-        found.append(
-            make_figure(
-                f"ranks-{number}",
-                f"Critical-difference diagram over {ranking['over']}, "
-                f"{ranking['protocol']}",
-                f"Average ranks over {ranking['n_blocks']} {_OVER[ranking['over']]}; "
-                "1 is best. A bar joins methods whose ranks differ by "
-                "less than the critical difference "
-                f"{ranking['critical_difference']:.2f} (Nemenyi, 0.05).",
-                f"Average ranks: {text}.",
-                _rank_drawer(ranking),
-                (7.0, 1.3 + 0.28 * len(order) + 0.15 * len(ranking["cliques"])),
-            )
-        )
-    return found
-
-
-def _rank_drawer(ranking: Mapping[str, Any]) -> Callable[[Any], None]:
-    ranks, names = ranking["ranks"], ranking["reducers"]
-    shown = ["no reduction" if name == "none" else name for name in names]
-
-    def draw(figure: Any) -> None:
-        axis = figure.subplots()
-        k = len(names)
-        axis.set_xlim(0.6, k + 0.4)
-        order = sorted(range(k), key=lambda i: ranks[i])
-        for line, members in enumerate(ranking["cliques"]):
-            low = min(ranks[i] for i in members)
-            high = max(ranks[i] for i in members)
-            at = 0.55 + 0.35 * line
-            axis.plot([low, high], [at, at], color="black", linewidth=4)
-        depth = 0.9 + 0.35 * len(ranking["cliques"])
-        for place, i in enumerate(order):
-            y = depth + 0.7 * (place + 1)
-            axis.plot([ranks[i], ranks[i]], [0, y], color="#444444", linewidth=1)
-            left = place < (k + 1) // 2
-            end = 0.6 if left else k + 0.4
-            axis.plot([ranks[i], end], [y, y], color="#444444", linewidth=1)
-            axis.text(
-                end,
-                y - 0.08,
-                f"{shown[i]} ({ranks[i]:.2f})",
-                ha="left" if left else "right",
-                va="bottom",
-            )
-        axis.set_ylim(depth + 0.7 * (k + 0.6), 0)
-        axis.xaxis.tick_top()
-        axis.set_xticks(range(1, k + 1))
-        axis.yaxis.set_visible(False)
-        for side in ("left", "bottom", "right"):
-            axis.spines[side].set_visible(False)
-        axis.spines["top"].set_visible(True)
-
-    return draw
-
-
-def _planes(summary: Mapping[str, Any]) -> list[Figure]:
-    found = []
-    for number, view in enumerate(summary["views"]):
-        points = view["points"]
-        wrong = sum(not p["correct"] for p in points)
-        name = (
-            f"{_name(view['data'], view['r'])}, {view['reducer']}, {view['protocol']}"
-        )
-        found.append(
-            make_figure(
-                f"plane-{number}",
-                f"First two directions: {name}",
-                "Each mark is a training row, drawn by its most likely label; the "
-                "fainter, the less confident; rows whose most likely label is wrong "
-                "have a ring.",
-                f"Scatter plot of {len(points)} rows in the reduced plane; "
-                f"{wrong} have a wrong most likely label.",
-                _plane_drawer(points),
-                (6.4, 4.2),
-            )
-        )
-    return found
-
-
-def _in_legend(label: str) -> str:
-    """Short enough to leave room for the picture; matplotlib hides names in _."""
-    short = label if len(label) <= 24 else label[:23] + "…"
-    return f" {short}" if short.startswith("_") else short
-
-
-def _plane_drawer(points: Sequence[Mapping[str, Any]]) -> Callable[[Any], None]:
-    def draw(figure: Any) -> None:
-        axis = figure.subplots()
+    def draw(axes: Any) -> None:
         labels = sorted({p["label"] for p in points})
-        for i, label in enumerate(labels[:20]):
+        for i, label in enumerate(labels[:MOST_LABELS]):
             mine = [p for p in points if p["label"] == label]
-            axis.scatter(
+            axes.scatter(
                 [p["x"] for p in mine],
                 [p["y"] for p in mine],
                 s=18,
@@ -466,86 +356,147 @@ def _plane_drawer(points: Sequence[Mapping[str, Any]]) -> Callable[[Any], None]:
                 marker=MARKS[(i // len(COLOURS) + i) % len(MARKS)],
                 alpha=[0.25 + 0.75 * p["confidence"] for p in mine],
                 linewidths=0,
-                label=_in_legend(label),
+                label=_short(label),
             )
-        rest = [p for p in points if p["label"] in labels[20:]]
-        if rest:
-            axis.scatter(
-                [p["x"] for p in rest],
-                [p["y"] for p in rest],
-                s=10,
-                color="#777777",
-                linewidths=0,
-                label="other labels",
+        for chosen, style in (
+            (
+                [p for p in points if p["label"] in labels[MOST_LABELS:]],
+                {"s": 10, "color": COLOURS[6], "label": "other labels"},
+            ),
+            (
+                [p for p in points if not p["correct"]],
+                {"s": 60, "facecolors": "none", "edgecolors": INK, "label": "wrong"},
+            ),
+        ):
+            if chosen:
+                axes.scatter(
+                    [p["x"] for p in chosen], [p["y"] for p in chosen], **style
+                )
+        axes.set_xlabel("direction 1")
+        axes.set_ylabel("direction 2")
+
+    wrong = sum(not p["correct"] for p in points)
+    return Figure(
+        f"plane-{number}",
+        f"First two directions: {_view_name(view)}",
+        "Each mark is a training row, drawn by its most likely label; the fainter, the "
+        "less confident; rows whose most likely label is wrong have a ring.",
+        f"{len(points)} rows in the reduced plane; {wrong} have a wrong most likely "
+        "label.",
+        [Panel("", draw)],
+        (5.0, 4.0),
+    )
+
+
+def _view_name(view: View) -> str:
+    return f"{data_name(view.data, view.r)}, {view.reducer}, {view.protocol}"
+
+
+def histogram(view: View, number: int) -> Figure:
+    """Highest confidence of each row before and after."""
+    counts = view.histogram
+    edges = counts["edges"]
+    width = (edges[1] - edges[0]) * 0.45
+
+    def draw(axes: Any) -> None:
+        style = {"align": "edge", "linewidth": 0}
+        axes.bar(
+            edges[:-1],
+            counts["before"],
+            width,
+            color=COLOURS[6],
+            label="before",
+            **style,
+        )
+        right = [x + width for x in edges[:-1]]
+        axes.bar(
+            right, counts["after"], width, color=COLOURS[0], label="after", **style
+        )
+        axes.set_xlabel("highest confidence of a row")
+        axes.set_ylabel("rows")
+
+    return Figure(
+        f"confidence-{number}",
+        f"Confidence before and after: {_view_name(view)}",
+        "Highest label confidence of each training row: before, every label of a set "
+        "counts the same; after, as the method left it.",
+        f"After fitting, {counts['after'][-1]} of {sum(counts['after'])} rows have a "
+        "confidence above 0.9.",
+        [Panel("", draw)],
+        (5.0, 2.6),
+    )
+
+
+def curves(summary: MultilabelSummary) -> list[Block]:
+    """Scores over the shares of features, with the controls in every picture."""
+    name = metric_name(summary.metric)
+    found: list[Block] = []
+    for labels in summary.labels:
+        for learner in summary.learners:
+            cells = [
+                c
+                for c in summary.cells
+                if (c.metric, c.labels, c.learner) == (summary.metric, labels, learner)
+                and c.x
+            ]
+            sets: dict[tuple[str, Any], dict[str, MultilabelCell]] = {}
+            for cell in cells:
+                sets.setdefault((cell.data, cell.r), {})[cell.method] = cell
+            if not sets:
+                continue
+            methods = [m for m in summary.methods if any(c.method == m for c in cells)]
+            told = []
+            for key, here in sets.items():
+                best = [c for c in here.values() if c.best]
+                if best:
+                    told.append(
+                        f"{data_name(*key)}: {best[0].method}, {best[0].area:.3f}"
+                    )
+            found += _folded(
+                Figure(
+                    f"curves-{len(found)}",
+                    f"{name[0].upper()}{name[1:]}, {learner}, trained on {labels}",
+                    f"Mean {name} on clean test labels over folds and seeds against "
+                    "the share of features; level lines are all features and label "
+                    "frequency, which looks at none.",
+                    f"Best areas: {'; '.join(told)}.",
+                    [
+                        Panel(
+                            data_name(*key),
+                            _curve_drawer(here, methods, summary.controls, name),
+                        )
+                        for key, here in sets.items()
+                    ],
+                    (3.6, 3.2),
+                )
             )
-        wrong = [p for p in points if not p["correct"]]
-        axis.scatter(
-            [p["x"] for p in wrong],
-            [p["y"] for p in wrong],
-            s=60,
-            facecolors="none",
-            edgecolors="#B00020",
-            linewidths=1,
-            label="wrong",
-        )
-        axis.set_xlabel("direction 1")
-        axis.set_ylabel("direction 2")
-        figure.legend(loc="outside right center", fontsize=8)
-
-    return draw
-
-
-def _histograms(summary: Mapping[str, Any]) -> list[Figure]:
-    found = []
-    for number, view in enumerate(summary["views"]):
-        histogram = view["histogram"]
-        sure = histogram["after"][-1]
-        total = sum(histogram["after"])
-        name = (
-            f"{_name(view['data'], view['r'])}, {view['reducer']}, {view['protocol']}"
-        )
-        found.append(
-            make_figure(
-                f"confidence-{number}",
-                f"Confidence before and after: {name}",
-                "Highest label confidence of each training row: before, every label "
-                "of a set counts the same; after, as the method left it.",
-                f"Histogram: after fitting, {sure} of {total} rows have a "
-                "confidence above 0.9.",
-                _histogram_drawer(histogram),
-                (6.4, 2.6),
-            )
-        )
     return found
 
 
-def _histogram_drawer(histogram: Mapping[str, Any]) -> Callable[[Any], None]:
-    def draw(figure: Any) -> None:
-        axis = figure.subplots()
-        edges = histogram["edges"]
-        width = (edges[1] - edges[0]) * 0.45
-        left = edges[:-1]
-        axis.bar(
-            left,
-            histogram["before"],
-            width,
-            align="edge",
-            color="#777777",
-            hatch="//",
-            edgecolor="white",
-            label="before",
-        )
-        axis.bar(
-            [x + width for x in left],
-            histogram["after"],
-            width,
-            align="edge",
-            color=COLOURS[0],
-            edgecolor="white",
-            label="after",
-        )
-        axis.set_xlabel("highest confidence of a row")
-        axis.set_ylabel("rows")
-        axis.legend()
+def _curve_drawer(
+    cells: Mapping[str, MultilabelCell],
+    methods: Sequence[str],
+    controls: Sequence[str],
+    name: str,
+) -> Draw:
+    def draw(axes: Any) -> None:
+        for i, method in enumerate(methods):
+            if method not in cells:
+                continue
+            cell, control = cells[method], method in controls
+            look = _look(i)
+            style = {
+                "color": INK if control else look["color"],
+                "linestyle": LINES[i % len(LINES)],
+                "linewidth": 1.8 if control else 1.2,
+                "label": _short(method),
+            }
+            if len(cell.x) == 1:
+                axes.axhline(cell.y[0], **style)
+            else:
+                mark = look["marker"]
+                axes.plot(cell.x, cell.y, marker=mark, markersize=3, **style)
+        axes.set_xlabel("features, %")
+        axes.set_ylabel(name)
 
     return draw

@@ -1,18 +1,78 @@
-"""How numbers are written, the same in every format."""
+"""How numbers and names are written, the same in every format."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from collections.abc import Mapping, Sequence
+import unicodedata
 from typing import Any
 
-__all__ = ["data_name", "dims", "fact_list", "pvalue", "score", "seconds", "signed"]
+__all__ = [
+    "EMPTY",
+    "data_name",
+    "dims",
+    "megabytes",
+    "method_name",
+    "metric_name",
+    "plural",
+    "pvalue",
+    "score",
+    "seconds",
+    "share",
+    "signed",
+    "visible",
+]
 
 EMPTY = "\N{EN DASH}"
+# Marks that change the direction of what follows: a name could reorder a whole line.
+BIDIRECTIONAL = frozenset(
+    "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
+)
 
 
-def data_name(data: str, r: int | None) -> str:
+def visible(text: Any, *, lines: bool = False) -> str:
+    """Show control characters and marks of direction instead of obeying them.
+
+    Parameters
+    ----------
+    text : object
+        Its string may come from data.
+    lines : bool, default=False
+        Keep line breaks; otherwise they become spaces.
+
+    Returns
+    -------
+    str
+        Every such character written as ``[U+202E]``.
+    """
+
+    def shown(c: str) -> str:
+        if c in "\n\t":
+            return c if lines else " "
+        if c in BIDIRECTIONAL or unicodedata.category(c) in ("Cc", "Cs"):
+            return f"[U+{ord(c):04X}]"
+        return c
+
+    return "".join(map(shown, str(text)))
+
+
+def data_name(data: str, r: float | None) -> str:
     """Name of a data set with its r."""
-    return data if r is None else f"{data}, r = {r}"
+    return data if r is None else f"{data}, r = {r:g}"
+
+
+def metric_name(metric: str) -> str:
+    """Write a score in words."""
+    text = metric.replace("_tuned", ", tuned thresholds").replace("_", " ")
+    return text.replace("f1", "F1")
+
+
+def method_name(name: str) -> str:
+    """Name of a method in tables."""
+    return "no reduction" if name == "none" else name
+
+
+def plural(n: int, word: str) -> str:
+    """Count of things."""
+    return f"{n} {word}" if n == 1 else f"{n} {word}s"
 
 
 def score(mean: float | None, std: float | None = None) -> str:
@@ -27,13 +87,20 @@ def signed(value: float | None) -> str:
     return EMPTY if value is None else f"{value:+.3f}"
 
 
+def share(value: float | None) -> str:
+    """Probability with two decimals."""
+    return EMPTY if value is None else f"{value:.2f}"
+
+
 def dims(value: float | None) -> str:
     """Mean number of columns."""
     return EMPTY if value is None else f"{value:.1f}".removesuffix(".0")
 
 
-def pvalue(value: float) -> str:
+def pvalue(value: float | None) -> str:
     """Write a p value; small ones as a bound."""
+    if value is None:
+        return EMPTY
     return "< 0.0001" if value < 0.0001 else f"{value:.4f}"
 
 
@@ -42,28 +109,6 @@ def seconds(value: float | None) -> str:
     return EMPTY if value is None else f"{value:.3g}"
 
 
-def fact_list(facts: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Facts as words, in a fixed order."""
-    versions = ", ".join(f"{k} {v}" for k, v in facts["versions"].items())
-    ratio = facts["wall_time"] / max(facts["work_time"], 1e-9)
-    pairs: Sequence[tuple[str, Any]] = [
-        ("partlearn", facts["partlearn"]),
-        ("sources", facts.get("sources", "unknown")),
-        ("Python", facts["python"]),
-        ("packages", versions),
-        ("system", f"{facts['system']}, {facts['cores']} cores"),
-        ("engine", f"{facts['engine']}, {facts['workers']} workers"),
-        ("threads per job", facts["threads_per_job"]),
-        ("protocols", ", ".join(facts["protocols"])),
-        ("folds", f"{facts['folds']}, seed {facts['fold_seed']}"),
-        ("seed of the methods", facts["seed"]),
-        ("time limit per job", f"{facts['time_limit'] or 'none'}"),
-        ("memory limit per job", f"{facts['memory_limit'] or 'none'}"),
-        ("jobs", f"{facts['n_jobs']}, {facts['n_executed']} in the last session"),
-        (
-            "last session",
-            f"{facts['wall_time']:.1f} s of wall time, {facts['work_time']:.1f} s in "
-            "estimators" + (f", ratio {ratio:.2f}" if facts["work_time"] > 0 else ""),
-        ),
-    ]
-    return [(key, str(value)) for key, value in pairs]
+def megabytes(value: float | None) -> str:
+    """Memory in whole megabytes."""
+    return EMPTY if value is None else f"{value:.0f}"

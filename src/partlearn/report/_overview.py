@@ -1,4 +1,4 @@
-"""A whole comparison at a glance: ranks and means over groups of cells."""
+"""A whole comparison at a glance: ranks and means over groups of combinations."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -8,11 +8,13 @@ from typing import Any
 import numpy as np
 
 from partlearn.benchmark import average_ranks
-from partlearn.report._compare import Block, complete_blocks, ranked_reducers
+from partlearn.report._compare import complete_blocks
+from partlearn.report._records import Cost, Overview, PartialCell
 
 __all__ = ["overview", "rows_per_feature"]
 
 Row = Mapping[str, Any]
+Block = Mapping[str, float]
 
 REGIMES = (
     ("below 1 row per feature", 0.0, 1.0),
@@ -41,92 +43,88 @@ def rows_per_feature(data: Sequence[Row], folds: int) -> dict[str, float]:
 
 
 def overview(
-    plan: Mapping[str, Any],
-    cells: Sequence[Row],
+    folds: int,
+    tables: Sequence[Sequence[PartialCell]],
+    ranked: Sequence[str],
+    names: Sequence[str],
     data: Sequence[Row],
-    costs: Sequence[Row],
-) -> list[dict[str, Any]]:
-    """Average rank and mean score of each reducer: all cells, by regime, by learner.
+    costs: Sequence[Cost],
+) -> list[Overview]:
+    """Average rank and mean score of each reducer: all, by regime, by learner.
 
     Parameters
     ----------
-    plan : mapping
-        The plan of the run.
-    cells : sequence of dict
-        Means over folds.
-    data, costs : sequence of dict
-        Descriptions of the data sets, and times.
+    folds : int
+        Folds of the plan.
+    tables : sequence of sequence of PartialCell
+        Means over folds, by protocol.
+    ranked, names : sequence of str
+        Reducers that are compared, and all of them.
+    data : sequence of dict
+        Descriptions of the data sets.
+    costs : sequence of Cost
+        Times.
 
     Returns
     -------
-    list of dict
-        One per protocol with at least two data sets: ``groups`` of cells, and
-        ``rows``, a reducer each, ranked ones by rank.
+    list of Overview
+        One per protocol with at least two data sets: groups of combinations, and a row
+        per reducer, ranked ones by rank.
     """
-    seconds = {c["name"]: c["fit_time"] for c in costs if c["kind"] == "reducer"}
-    ratios = rows_per_feature(data, plan["folds"])
-    ranked = ranked_reducers(plan)
-    others = [m["name"] for m in plan["reducers"] if m["name"] not in ranked]
+    seconds = {c.name: c.fit_time for c in costs if c.kind == "reducer"}
+    ratios = rows_per_feature(data, folds)
     found = []
-    for protocol in plan["protocols"]:
-        blocks = complete_blocks(plan, cells, protocol)
-        if len({key[0] for key in blocks}) < 2 or len(ranked) < 2:
+    for cells in tables:
+        blocks = complete_blocks(cells, ranked)
+        there = [m for m in ranked if any(m in block for block in blocks.values())]
+        if len({place[0] for place in blocks}) < 2 or len(there) < 2:
             continue
-        groups = _groups(list(blocks), ratios)
-        columns = [_column([blocks[k] for k in keys], ranked) for _, keys in groups]
-        order = sorted(ranked, key=lambda name: columns[0][name]["rank"])
-        means = [_means([blocks[k] for k in keys], others) for _, keys in groups]
+        groups = {
+            name: [blocks[place] for place in places]
+            for name, places in _groups(list(blocks), ratios).items()
+        }
+        columns = [_column(part, there, names) for part in groups.values()]
+        order = sorted(there, key=lambda name: columns[0][name]["rank"] or 0.0)
+        rest = [name for name in names if name not in ranked]
         found.append(
-            {
-                "protocol": protocol,
-                "groups": [{"name": n, "n_blocks": len(keys)} for n, keys in groups],
-                "rows": [
+            Overview(
+                protocol=cells[0].protocol,
+                groups=[{"name": n, "n_blocks": len(p)} for n, p in groups.items()],
+                rows=[
                     {
                         "reducer": name,
-                        "ranked": name in ranked,
+                        "ranked": name in there,
                         "fit_time": seconds.get(name),
-                        "cells": [
-                            (column if name in ranked else mean)[name]
-                            for column, mean in zip(columns, means, strict=True)
-                        ],
+                        "cells": [column[name] for column in columns],
                     }
-                    for name in [*order, *others]
+                    for name in [*order, *rest]
                 ],
-            }
+            )
         )
     return found
 
 
-def _groups(
-    keys: Sequence[Block], ratios: Mapping[str, float]
-) -> list[tuple[str, list[Block]]]:
-    groups = [("all", list(keys))]
+def _groups(places: Sequence[Any], ratios: Mapping[str, float]) -> dict[str, list[Any]]:
+    groups = {"all": list(places)}
     for name, low, high in REGIMES:
-        groups.append((name, [k for k in keys if low <= ratios[k[0]] < high]))
-    learners = list(dict.fromkeys(key[2] for key in keys))
+        groups[name] = [p for p in places if low <= ratios[p[0]] < high]
+    learners = list(dict.fromkeys(place[2] for place in places))
     if len(learners) > 1:
-        groups += [(name, [k for k in keys if k[2] == name]) for name in learners]
-    return [(name, chosen) for name, chosen in groups if chosen]
+        groups |= {name: [p for p in places if p[2] == name] for name in learners}
+    return {name: part for name, part in groups.items() if part}
 
 
 def _column(
-    blocks: Sequence[Mapping[str, float]], names: Sequence[str]
-) -> dict[str, dict[str, Any]]:
-    scores = np.array([[block[name] for name in names] for block in blocks])
-    ranks, means = average_ranks(scores), scores.mean(axis=0)
+    blocks: Sequence[Block], ranked: Sequence[str], names: Sequence[str]
+) -> dict[str, dict[str, float | None]]:
+    """Ranks and means; none of a reference that failed, since it would not compare."""
+    scores = np.array([[block[name] for name in ranked] for block in blocks])
+    ranks = dict(zip(ranked, average_ranks(scores).tolist(), strict=True))
+    means = {name: [block[name] for block in blocks if name in block] for name in names}
     return {
-        name: {"rank": float(rank), "mean": float(mean)}
-        for name, rank, mean in zip(names, ranks, means, strict=True)
+        name: {
+            "rank": ranks.get(name),
+            "mean": float(np.mean(m)) if len(m) == len(blocks) else None,
+        }
+        for name, m in means.items()
     }
-
-
-def _means(
-    blocks: Sequence[Mapping[str, float]], names: Sequence[str]
-) -> dict[str, dict[str, Any]]:
-    """Means of references; none where one failed, since it would not compare."""
-    found: dict[str, dict[str, Any]] = {}
-    for name in names:
-        scores = [block[name] for block in blocks if name in block]
-        whole = len(scores) == len(blocks)
-        found[name] = {"rank": None, "mean": float(np.mean(scores)) if whole else None}
-    return found

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from partlearn.benchmark import Store
+from partlearn.report._records import View
 
 __all__ = ["views"]
 
@@ -18,17 +19,14 @@ N_ROWS = 10
 
 
 def views(
-    plan: Mapping[str, Any],
     timings: Sequence[Mapping[str, Any]],
     data: Sequence[Mapping[str, Any]],
     store: Store,
-) -> list[dict[str, Any]]:
+) -> list[View]:
     """One view per reducer that has confidences, on the first data set of the run.
 
     Parameters
     ----------
-    plan : mapping
-        The plan of the run.
     timings : sequence of dict
         Rows that name the reductions.
     data : sequence of dict
@@ -38,10 +36,10 @@ def views(
 
     Returns
     -------
-    list of dict
+    list of View
         Points, histograms before and after, and the most ambiguous rows.
     """
-    found: list[dict[str, Any]] = []
+    found: list[View] = []
     seen: set[tuple[str, str]] = set()
     classes = {(d["name"], d["r"]): d["classes"] for d in data}
     first = (data[0]["name"], data[0]["r"]) if data else None
@@ -57,9 +55,13 @@ def views(
             continue
         if "confidence" not in record["arrays"]:
             continue
-        view = _view(record["arrays"], classes[row["data"], row["r"]])
-        head = {k: row[k] for k in ("protocol", "data", "r", "reducer", "fold")}
-        found.append(head | view | {"disambiguation": record["disambiguation"]})
+        found.append(
+            View(
+                **{k: row[k] for k in ("protocol", "data", "r", "reducer", "fold")},
+                disambiguation=record["disambiguation"],
+                **_view(record["arrays"], classes[row["data"], row["r"]]),
+            )
+        )
     return found
 
 

@@ -1,5 +1,6 @@
 """Statistics of comparisons: no plots, no files, arrays in and numbers out."""
 
+from partlearn.benchmark._stats._bayes import Posterior, bayesian_signed_rank
 from partlearn.benchmark._stats._effects import (
     EffectSize,
     cohen_d_paired,
@@ -8,6 +9,7 @@ from partlearn.benchmark._stats._effects import (
 from partlearn.benchmark._stats._paired import (
     Comparison,
     WinTieLoss,
+    corrected_interval,
     corrected_resampled_t,
     paired_t,
     win_tie_loss,
@@ -26,9 +28,12 @@ __all__ = [
     "Comparison",
     "EffectSize",
     "FriedmanResult",
+    "Posterior",
     "WinTieLoss",
     "average_ranks",
+    "bayesian_signed_rank",
     "cohen_d_paired",
+    "corrected_interval",
     "corrected_resampled_t",
     "friedman",
     "holm",

@@ -12,6 +12,7 @@ from scipy import stats
 __all__ = [
     "Comparison",
     "WinTieLoss",
+    "corrected_interval",
     "corrected_resampled_t",
     "paired_differences",
     "paired_t",
@@ -158,11 +159,51 @@ def corrected_resampled_t(
     >>> corrected_resampled_t(a, b, test_fraction=0.25).outcome
     'tie'
     """
+    difference = paired_differences(a, b)
+    return _decide(difference, _overlap_factor(difference.size, test_fraction), alpha)
+
+
+def _overlap_factor(n: int, test_fraction: float) -> float:
+    """What the variance of one difference is multiplied with: Nadeau and Bengio."""
     if not 0 < test_fraction < 1:
         raise ValueError(f"`test_fraction` must be in (0, 1); got {test_fraction}.")
+    return 1.0 / n + test_fraction / (1.0 - test_fraction)
+
+
+def corrected_interval(
+    a: Any, b: Any, *, test_fraction: float, confidence: float = 0.95
+) -> tuple[float, float]:
+    """Confidence interval of the mean difference that belongs to the corrected test.
+
+    Parameters
+    ----------
+    a, b : array-like of shape (n_folds,)
+        Scores of two methods on the same folds.
+    test_fraction : float
+        Share of the rows in one test fold, ``1 / n_folds`` for k-fold.
+    confidence : float, default=0.95
+        Coverage.
+
+    Returns
+    -------
+    low, high : float
+        Zero is outside where :func:`corrected_resampled_t` finds a difference.
+
+    Examples
+    --------
+    >>> from partlearn.benchmark import corrected_interval
+    >>> a, b = [0.8, 0.9, 0.85, 0.8], [0.7, 0.85, 0.84, 0.71]
+    >>> low, high = corrected_interval(a, b, test_fraction=0.25)
+    >>> round(low, 3), round(high, 3)
+    (-0.037, 0.162)
+    """
     difference = paired_differences(a, b)
-    factor = 1.0 / difference.size + test_fraction / (1.0 - test_fraction)
-    return _decide(difference, factor, alpha)
+    n = difference.size
+    factor = _overlap_factor(n, test_fraction)
+    error = float(np.sqrt(difference.var(ddof=1) * factor))
+    half = float(stats.t.ppf((1 + confidence) / 2, n - 1)) * error
+    mean = float(difference.mean())
+    return mean - half, mean + half
 
 
 def win_tie_loss(outcomes: Iterable[Comparison]) -> WinTieLoss:

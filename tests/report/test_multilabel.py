@@ -11,8 +11,9 @@ from partlearn.benchmark import parse_plan, run_plan
 from partlearn.benchmark._multilabel._scores import area
 from partlearn.cli.__main__ import main
 from partlearn.report import summarize, to_html, to_json, to_latex, to_markdown
-from partlearn.report._multilabel._areas import cells
-from partlearn.report._multilabel._compare import against, ranks
+from partlearn.report._compare import against, compare
+from partlearn.report._multilabel import cells_of
+from partlearn.report._records import MultilabelCell
 
 EVIL = '<script>alert("x")</script> & $\\alpha$ | *b*'
 PLAN = """
@@ -150,7 +151,7 @@ def test_areas_come_from_the_rows(summary):
             (1, 0, 1, 0.8), (1, 0, 3, 0.8), (1, 1, 1, 0.8), (1, 1, 3, 0.8),
         ]
     ]  # fmt: skip
-    (cell,) = cells({"metrics": ["coverage"]}, rows, ["A", "B"])
+    (cell,) = cells_of(["coverage"], rows, ["A", "B"])
     # Draws first: fold 0 has the curve 0.3, 0.5, of area 0.4; fold 1 has 0.8.
     assert cell["area"] == pytest.approx(0.6)
     assert cell["area_std"] == pytest.approx(np.std([0.4, 0.8], ddof=1))
@@ -159,46 +160,57 @@ def test_areas_come_from_the_rows(summary):
     assert area(cell["x"], cell["y"]) == pytest.approx(0.6)
 
 
-def block(data, method, areas, metric="coverage"):
-    return {
-        "data": data, "r": 1, "labels": "clean", "learner": "knn", "method": method,
-        "metric": metric, "areas": [[0, i, a] for i, a in enumerate(areas)],
-        "area": float(np.mean(areas)), "n_failed": 0,
-    }  # fmt: skip
+def cell(data, method, areas, learner="knn", n_failed=0, metric="ranking_loss"):
+    return MultilabelCell(
+        data=data, r=1.0, learner=learner, labels="clean", method=method, metric=metric,
+        mean=None, std=None, n_failed=n_failed, whole=not n_failed, best=False,
+        scores=[(0, i, a) for i, a in enumerate(areas)], area=float(np.mean(areas)),
+        area_std=None, behind=None, behind_low=None, behind_high=None,
+        x=[], y=[], y_std=[],
+    )  # fmt: skip
 
 
 def test_against_a_control_by_hand():
-    found = [block(f"D{i}", "C", [0.5, 0.5, 0.5]) for i in range(8)]
-    found += [block(f"D{i}", "A", [0.39, 0.4, 0.41 - i / 1e3]) for i in range(8)]
-    found += [block(f"D{i}", "B", [0.6, 0.6, 0.61 + i / 1e3]) for i in range(8)]
-    low, high = against(found, "coverage", ["A", "B", "C"], "C", folds=3)
-    # Low coverage is good: A beats the control in all blocks, B loses in all.
-    assert low["difference"] == pytest.approx(0.1 + 3.5 / 3e3)
-    assert (low["n_above"], low["win"], low["beats"]) == (8, 8, True)
-    # Exact two-sided Wilcoxon, times two for Holm.
-    assert low["p"] == pytest.approx(2 * 2 / 2**8)
-    assert (high["n_above"], high["loss"], high["beats"]) == (0, 8, False)
+    found = [cell(f"D{i}", "C", [0.5, 0.5, 0.5]) for i in range(8)]
+    found += [cell(f"D{i}", "A", [0.39, 0.4, 0.41 - i / 1e3]) for i in range(8)]
+    found += [cell(f"D{i}", "B", [0.6, 0.6, 0.61 + i / 1e3]) for i in range(8)]
+    low, high = against(found, ["A", "B", "C"], ["C"], 3, by_learner=False)
+    # A low loss is good: A beats the control in all places, B loses in all.
+    assert low.difference == pytest.approx(0.1 + 3.5 / 3e3)
+    assert (low.n_above, low.corrected_win, low.learner) == (8, 8, "all")
+    assert (high.n_above, high.corrected_loss) == (0, 8)
+    pair = compare(found, ["A", "B", "C"], "ranking_loss").pair("A", "C")
+    assert pair.difference == pytest.approx(low.difference)
+    # Exact two-sided Wilcoxon; three pairs, all as clear: Holm's factor is 3 at most.
+    assert pair.p == pytest.approx(2 / 2**8)
+    assert pair.significant
+    assert pair.better > 0.99
 
 
-def test_ranks_leave_out_incomplete_blocks():
+def test_ranks_leave_out_incomplete_places():
     found = [
-        block(f"D{i}", name, [value])
+        cell(f"D{i}", name, [value])
         for i in range(3)
         for name, value in (("A", 0.1), ("B", 0.2), ("C", 0.3))
     ]
-    found.append(block("other", "A", [0.9]))
-    found += [block("some folds", name, [0.5]) for name in "ABC"]
-    found[-1]["n_failed"] = 1
-    (ranking,) = ranks(found, "coverage", ["A", "B", "C", "never"])
-    assert ranking["reducers"] == ["A", "B", "C"]
-    assert ranking["ranks"] == [1, 2, 3]
-    assert ranking["n_blocks"] == 3
-    assert ranks(found, "coverage", ["A", "B"]) == []
+    found.append(cell("other", "A", [0.9]))
+    found += [cell("some folds", name, [0.5]) for name in "AB"]
+    found.append(cell("some folds", "C", [0.5], n_failed=1))
+    comparison = compare(found, ["A", "B", "C", "never"], "ranking_loss")
+    assert comparison.methods == ["A", "B", "C"]
+    assert comparison.ranks == [1, 2, 3]
+    assert comparison.means == pytest.approx([0.1, 0.2, 0.3])
+    assert comparison.n_cells == 3
+    assert not comparison.tested
+    assert all(pair.p is None for pair in comparison.pairs)
+    # A pair needs its two methods only.
+    assert comparison.pair("A", "B").n_data == 4
+    assert compare(found, ["A", "never"], "ranking_loss") is None
 
 
 def test_each_data_set_counts_once():
     found = [
-        block(data, name, [value]) | {"learner": learner}
+        cell(data, name, [value], learner)
         for data, learner, values in [
             ("D1", "x", (0.1, 0.2, 0.3)),
             ("D1", "y", (0.1, 0.2, 0.3)),
@@ -208,24 +220,28 @@ def test_each_data_set_counts_once():
         ]
         for name, value in zip("ABC", values, strict=True)
     ]
-    by_block, by_set = ranks(found, "coverage", ["A", "B", "C"])
-    assert (by_block["n_blocks"], by_set["n_blocks"]) == (7, 6)
-    assert by_block["ranks"] == pytest.approx([9 / 7, 2, 19 / 7])
-    assert by_set["ranks"] == pytest.approx([8 / 6, 2, 16 / 6])
+    comparison = compare(found, ["A", "B", "C"], "ranking_loss")
+    assert (comparison.n_cells, len(comparison.data)) == (7, 6)
+    assert comparison.cell_ranks == pytest.approx([9 / 7, 2, 19 / 7])
+    assert comparison.ranks == pytest.approx([8 / 6, 2, 16 / 6])
+    assert comparison.n_first == [5, 0, 1]
+    assert comparison.n_first_cells == [6, 0, 1]
+    assert comparison.tested
 
 
 def test_published_figures_have_controls_beside_them(summary):
-    rows = summary["published"]
+    rows = summary.published
     assert {row["data"] for row in rows} == {"Yeast"}
-    assert {row["method"] for row in rows} == {"PML-FSLA", "alone"}
+    assert {row["reducer"] for row in rows} == {"PML-FSLA", "alone"}
     assert {row["metric"] for row in rows} == {"average_precision", "micro_f1"}
     row = next(
         r
         for r in rows
-        if (r["method"], r["metric"]) == ("PML-FSLA", "average_precision")
+        if (r["reducer"], r["metric"]) == ("PML-FSLA", "average_precision")
     )
     assert row["published_mean"] == 0.690
-    assert row["difference"] == pytest.approx(row["mean"] - 0.690)
+    found = row.measured["inductive"]
+    assert found["difference"] == pytest.approx(found["mean"] - 0.690)
     assert list(row["beside"]) == ["random order", "all features", "label frequency"]
     assert all(0 < value < 1 for value in row["beside"].values())
 
@@ -257,6 +273,7 @@ def test_text_formats(summary):
         assert not (before and width) or width == before
         before = width
     assert "<script>" not in text
+    assert "anking loss" in text
     tex = to_latex(summary)
     assert tex.count(r"\begin{tabular}") == tex.count(r"\end{tabular}") > 0
     assert r"\textless{}script\textgreater{}" in tex
@@ -273,7 +290,10 @@ def test_command_prints_tables(folder, capsys):
     assert "random order (control)" in printed.out
     assert "Published, measured, difference" in printed.out
     assert "Against random order" in printed.out
-    assert "Ranks by average precision" in printed.out
+    assert "Who is better than whom" in printed.out
+    assert "No test is made: 2 data sets" in printed.out
+    # Other scores are folded away.
+    assert "anking loss" not in printed.out
     assert "absent <set>" in printed.err
 
 

@@ -1,1 +1,0 @@
-"""Reports on partial multi-label runs: curves, areas, and controls beside them."""

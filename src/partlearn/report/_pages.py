@@ -1,0 +1,434 @@
+"""From a summary to the blocks of its report, one function per kind of labels."""
+
+# SPDX-License-Identifier: BSD-3-Clause
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from partlearn.report import _figures
+from partlearn.report._blocks import (
+    Block,
+    Cell,
+    Details,
+    Document,
+    Section,
+    Table,
+    Text,
+)
+from partlearn.report._format import (
+    EMPTY,
+    data_name,
+    dims,
+    method_name,
+    metric_name,
+    pvalue,
+    score,
+    seconds,
+    signed,
+)
+from partlearn.report._records import (
+    Against,
+    MultilabelSummary,
+    PartialCell,
+    PartialSummary,
+    Summary,
+)
+from partlearn.report._sections import (
+    comparison_section,
+    conclusion_section,
+    ending,
+    lead,
+    pair_table,
+    published_section,
+)
+
+__all__ = ["document"]
+
+DAGGER = "\N{DAGGER}"
+RANDOM, ALL_FEATURES = "random order", "all features"
+
+
+def document(summary: Summary) -> Document:
+    """Blocks of a report.
+
+    Parameters
+    ----------
+    summary : Summary
+        From :func:`partlearn.report.summarize`.
+
+    Returns
+    -------
+    Document
+        What every renderer shows.
+    """
+    if isinstance(summary, MultilabelSummary):
+        sections = _multilabel(summary)
+    elif isinstance(summary, PartialSummary):
+        sections = _partial(summary)
+    else:
+        raise TypeError(
+            "A report is made from the result of partlearn.report.summarize; got "
+            f"{type(summary).__name__}."
+        )
+    return Document(summary.title, lead(summary), sections)
+
+
+def _partial(s: PartialSummary) -> list[Section]:
+    return [
+        conclusion_section(s, ["none"]),
+        *comparison_section(s),
+        *published_section(s, lambda name: _label(s, name)),
+        _results(s),
+        *_overview(s),
+        *_win_tie_loss(s),
+        *_differences(s),
+        *_named_right(s),
+        *_section(
+            "figures",
+            "What the scores depend on",
+            [*_figures.sweeps(s.sweep, s.metric), *_figures.regimes(s)],
+        ),
+        *_inside(s),
+        *ending(s, _data(s), {}),
+    ]
+
+
+def _section(
+    key: str, title: str, blocks: Sequence[Block], *, brief: bool = False
+) -> list[Section]:
+    """A section if there is anything in it."""
+    return [Section(key, title, blocks, brief)] if blocks else []
+
+
+def _label(s: PartialSummary, name: str) -> str:
+    """Name of a reducer as printed; references have a dagger."""
+    shown = method_name(name)
+    return f"{shown} {DAGGER}" if name in s.unranked else shown
+
+
+def _unranked(s: PartialSummary) -> list[Block]:
+    """Sentence on the references, or nothing."""
+    texts = [f"{method_name(name)} ({why})" for name, why in s.unranked.items()]
+    if not texts:
+        return []
+    return [Text(f"{DAGGER} Not ranked and not tested: {', '.join(texts)}.")]
+
+
+def _places(cells: Iterable[PartialCell]) -> dict[Any, dict[str, PartialCell]]:
+    places: dict[Any, dict[str, PartialCell]] = {}
+    for cell in cells:
+        places.setdefault(cell.place, {})[cell.reducer] = cell
+    return places
+
+
+def _results(s: PartialSummary) -> Section:
+    blocks: list[Block] = _unranked(s)
+    for number, protocol in enumerate(s.protocols):
+        places = _places(c for c in s.cells if c.protocol == protocol)
+        blocks.append(
+            Table(
+                f"{s.metric.capitalize()} (mean ± standard deviation over "
+                f"{s.facts['folds']} folds), {protocol} protocol; a star "
+                "marks the best of a row",
+                ["data", "learner", *(_label(s, name) for name in s.reducers)],
+                [
+                    [
+                        data_name(data, r),
+                        learner,
+                        *(_result(here.get(name)) for name in s.reducers),
+                    ]
+                    for (data, r, learner), here in places.items()
+                ],
+                n_names=2,
+            )
+        )
+        blocks += _figures.gaps(s, protocol, number)
+    return Section("results", "Results", blocks, brief=True)
+
+
+def _result(cell: PartialCell | None) -> Cell:
+    if cell is None:
+        return Cell(EMPTY)
+    remarks = []
+    if cell.n_components is not None:
+        remarks.append(f"{dims(cell.n_components)} columns")
+    if cell.n_failed:
+        remarks.append(f"{cell.n_failed} failed")
+    text = score(cell.mean, cell.std)
+    return Cell(text, small=", ".join(remarks), best=cell.best)
+
+
+def _overview(s: PartialSummary) -> list[Section]:
+    blocks: list[Block] = []
+    for entry in s.overview:
+        rows = []
+        for row in entry.rows:
+            texts = [_label(s, row["reducer"])]
+            for cell in row["cells"]:
+                rank = "" if cell["rank"] is None else f"{cell['rank']:.2f} / "
+                texts.append(rank + score(cell["mean"]))
+            rows.append([*texts, seconds(row["fit_time"])])
+        groups = [f"{g['name']} ({g['n_blocks']})" for g in entry.groups]
+        blocks.append(
+            Table(
+                f"Average rank (1 is best) / mean {s.metric} over combinations of data "
+                f"set, r and learner (number in brackets), {entry.protocol} protocol; "
+                "rows per feature are those of a training fold",
+                ["reduction", *groups, "fit, s"],
+                rows,
+            )
+        )
+    return _section("overview", "Overview", blocks, brief=True)
+
+
+def _win_tie_loss(s: PartialSummary) -> list[Section]:
+    columns = list(dict.fromkeys(w.learner for w in s.win_tie_loss))
+    # A learner that failed for some reducers must not come after the total.
+    columns.sort(key=lambda name: name == "all")
+    rows: dict[tuple[str, str], dict[str, Against]] = {}
+    for w in s.win_tie_loss:
+        rows.setdefault((w.table, w.other), {})[w.learner] = w
+    if not rows:
+        return []
+    text = (
+        "Two-sided paired t-test over folds at 0.05 within each combination of data "
+        "set and r, as in the papers; in brackets the corrected resampled test, which "
+        "allows for overlapping training folds and finds fewer differences."
+    )
+    table = Table(
+        f"{method_name(s.reference)} against each other reduction",
+        [
+            "protocol",
+            "against",
+            *("all learners" if name == "all" else name for name in columns),
+        ],
+        [
+            [
+                protocol,
+                _label(s, other),
+                *(_counts(here.get(name)) for name in columns),
+            ]
+            for (protocol, other), here in rows.items()
+        ],
+        n_names=2,
+    )
+    title = f"Win / tie / loss of {method_name(s.reference)}"
+    return [Section("wtl", title, [Text(text), table], brief=True)]
+
+
+def _counts(w: Against | None) -> str:
+    if w is None:
+        return EMPTY
+    corrected = f"{w.corrected_win}/{w.corrected_tie}/{w.corrected_loss}"
+    return f"{w.win}/{w.tie}/{w.loss} ({corrected})"
+
+
+def _differences(s: PartialSummary) -> list[Section]:
+    tables = [pair_table(c, s.reference, s.reducers) for c in s.comparisons]
+    title = f"{method_name(s.reference)} against each other"
+    return _section("effects", title, [t for t in tables if t])
+
+
+def _named_right(s: PartialSummary) -> list[Section]:
+    """Training labels named right beside test accuracy, where they were recorded."""
+    oracles = [n for n, why in s.unranked.items() if why.endswith("true labels")]
+    known = [
+        c
+        for c in s.cells
+        if c.disambiguation is not None or c.reducer_disambiguation is not None
+    ]
+    if not known:
+        return []
+    head = ["data", "learner", "reduction", "labels named right by the reduction"]
+    head += ["by the learner", f"test {s.metric}"]
+    head += [f"test {s.metric}, {name} (oracle)" for name in oracles]
+    blocks: list[Block] = [
+        Text(
+            "Share of training rows whose most likely label is the true one, beside "
+            "the score on test rows; an oracle reduces with the true labels and bounds "
+            "what better disambiguation could bring."
+        )
+    ]
+    for protocol in s.protocols:
+        places = _places(c for c in s.cells if c.protocol == protocol)
+        rows = [
+            [
+                data_name(c.data, c.r),
+                c.learner,
+                _label(s, c.reducer),
+                score(c.reducer_disambiguation),
+                score(c.disambiguation),
+                score(c.mean),
+                *(
+                    score(o.mean if (o := places[c.place].get(name)) else None)
+                    for name in oracles
+                ),
+            ]
+            for c in known
+            if c.protocol == protocol
+        ]
+        caption = f"Labels named right and test {s.metric}, {protocol} protocol"
+        blocks.append(Table(caption, head, rows, n_names=3))
+    return [Section("named", "Labels named right", blocks)]
+
+
+def _inside(s: PartialSummary) -> list[Section]:
+    blocks: list[Block] = []
+    for number, v in enumerate(s.views):
+        caption = f"Most ambiguous rows: {data_name(v.data, v.r)}, {v.reducer}, "
+        caption += v.protocol
+        if v.disambiguation is not None:
+            share = 100 * v.disambiguation
+            caption += f"; {share:.1f} % of the most likely labels are right"
+        rows = [
+            [
+                str(a["row"]),
+                ", ".join(
+                    f"{c['label']} ({c['confidence']:.2f})" for c in a["candidates"]
+                ),
+                a["truth"],
+            ]
+            for a in v.ambiguous
+        ]
+        table = Table(caption, ["row", "candidates (confidence)", "truth"], rows, 3)
+        name = f"{data_name(v.data, v.r)}, {v.reducer}, {v.protocol}"
+        figures = [_figures.plane(v, number), _figures.histogram(v, number)]
+        blocks.append(Details(name, [*figures, table]))
+    return _section("inside", "A look at reduced rows", blocks)
+
+
+def _data(s: PartialSummary) -> Table:
+    return Table(
+        "Data sets of this run",
+        ["name", "rows", "features", "classes", "mean candidates", "fingerprint"],
+        [
+            [
+                data_name(d["name"], d["r"]),
+                str(d["n_samples"]),
+                str(d["n_features"]),
+                str(d["n_classes"]),
+                f"{d['mean_candidates']:.2f}",
+                d["fingerprint"],
+            ]
+            for d in s.data
+        ],
+    )
+
+
+def _multilabel(s: MultilabelSummary) -> list[Section]:
+    swept = [curve for curve in s.sweep if curve.protocol.startswith(s.metric)]
+    drawn = _figures.sweeps(swept, s.metric) if swept else _figures.curves(s)
+    text = (
+        "Means and deviations over the shares of features, as the paper prints them; "
+        "the last columns are our controls on the same data."
+    )
+    more = [t for m in s.metrics if m != s.metric for t in _areas(s, m)]
+    results: list[Block] = [*_areas(s, s.metric)]
+    results += [Details("Other scores", more)] if more else []
+    return [
+        conclusion_section(s, [RANDOM, ALL_FEATURES]),
+        *comparison_section(s),
+        *published_section(s, method_name, text),
+        Section("results", "Results", results, brief=True),
+        *_against_control(s, "random", "Against random order", s.against_random),
+        *_against_control(
+            s, "frequency", "Against label frequency", s.against_frequency
+        ),
+        *_section("figures", "What the scores depend on", drawn),
+        *ending(s, _multilabel_data(s), {"reducer": "selector"}),
+    ]
+
+
+def _areas(s: MultilabelSummary, metric: str) -> list[Table]:
+    """One table per kind of training labels and learner: methods by data sets."""
+    name = metric_name(metric)
+    tables = []
+    for labels in s.labels:
+        for learner in s.learners:
+            known = {
+                (c.method, c.data, c.r): c
+                for c in s.cells
+                if (c.metric, c.labels, c.learner) == (metric, labels, learner)
+            }
+            sets = list(dict.fromkeys((data, r) for _, data, r in known))
+            rows: list[list[Cell | str]] = []
+            for method in s.methods:
+                cells = [known.get((method, *key)) for key in sets]
+                if not any(cells):
+                    continue
+                control = " (control)" if method in s.controls else ""
+                row: list[Cell | str] = [method + control]
+                for c in cells:
+                    text = score(c.area, c.area_std) if c else EMPTY
+                    failed = f"{c.n_failed} failed" if c and c.n_failed else ""
+                    row.append(Cell(text, small=failed, best=bool(c and c.best)))
+                rows.append(row)
+            if rows:
+                caption = (
+                    f"{name[0].upper()}{name[1:]}, {learner}, trained on {labels}: "
+                    "area under the curve (mean ± standard deviation over folds and "
+                    "seeds); a star marks the best order"
+                )
+                head = ["method", *(data_name(*key) for key in sets)]
+                tables.append(Table(caption, head, rows))
+    return tables
+
+
+def _against_control(
+    s: MultilabelSummary, key: str, title: str, entries: Sequence[Against]
+) -> list[Section]:
+    if not entries:
+        return []
+    compared = {c.metric: c for c in s.comparisons}
+    rows: dict[bool, list[list[str]]] = {True: [], False: []}
+    for e in entries:
+        c = compared.get(e.table)
+        pair = c.pair(e.method, e.other) if c else None
+        beats = EMPTY
+        if pair is not None and pair.p is not None:
+            beats = "yes" if pair.significant and pair.difference > 0 else "no"
+        rows[e.table == s.metric].append(
+            [
+                metric_name(e.table),
+                e.method,
+                signed(e.difference),
+                f"{e.n_above} of {e.n_cells}",
+                f"{e.corrected_win}/{e.corrected_tie}/{e.corrected_loss}",
+                pvalue(pair.p if pair else None),
+                beats,
+            ]
+        )
+    head = ["score", "method", "mean difference", "better in", "win/tie/loss", "p"]
+    head.append("significantly better")
+    text = (
+        "Mean difference over combinations of data set, noise, labels and learner; "
+        "win, tie and loss by the corrected resampled t-test over folds and seeds "
+        "within a combination. Combinations on the same data are not independent: p is "
+        "that of the comparison over data sets above, none where there are too few."
+    )
+    blocks: list[Block] = [Text(text), Table(title, head, rows[True], n_names=2)]
+    if rows[False]:
+        more = Table(f"{title}, other scores", head, rows[False], n_names=2)
+        blocks.append(Details("Other scores", [more]))
+    return [Section(key, title, blocks, brief=True)]
+
+
+def _multilabel_data(s: MultilabelSummary) -> Table:
+    head = ["name", "rows", "features", "labels", "labels a row", "noise"]
+    return Table(
+        "Data sets of this run",
+        [*head, "first labels", "fingerprint"],
+        [
+            [
+                d["name"],
+                str(d["n_samples"]),
+                str(d["n_features"]),
+                str(d["n_labels"]),
+                f"{d['mean_labels']:.2f}",
+                ", ".join([str(d["noise"]), *map(str, d["r"] or [])]),
+                ", ".join(d["labels"][:5]),
+                d["fingerprint"],
+            ]
+            for d in s.data
+        ],
+    )

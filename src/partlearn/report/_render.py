@@ -1,0 +1,108 @@
+"""The public renderers: a summary becomes blocks, blocks become a page."""
+
+# SPDX-License-Identifier: BSD-3-Clause
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from partlearn.report._console import console_print
+from partlearn.report._html import html
+from partlearn.report._latex import latex
+from partlearn.report._markdown import markdown
+from partlearn.report._pages import document
+from partlearn.report._records import Summary
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+__all__ = ["print_report", "to_html", "to_json", "to_latex", "to_markdown"]
+
+
+def to_html(summary: Summary) -> str:
+    """Render a summary as one self-contained HTML page.
+
+    Parameters
+    ----------
+    summary : Summary
+        From :func:`partlearn.report.summarize`.
+
+    Returns
+    -------
+    str
+        The page: no script, no outside request. Text that comes from data is escaped.
+    """
+    return html(document(summary))
+
+
+def to_markdown(summary: Summary) -> str:
+    """Render a summary as Markdown.
+
+    Parameters
+    ----------
+    summary : Summary
+        From :func:`partlearn.report.summarize`.
+
+    Returns
+    -------
+    str
+        All texts and tables; figures are told in words. No HTML, no links.
+    """
+    return markdown(document(summary))
+
+
+def to_latex(summary: Summary) -> str:
+    """Render the main tables as LaTeX ``tabular`` environments.
+
+    Parameters
+    ----------
+    summary : Summary
+        From :func:`partlearn.report.summarize`.
+
+    Returns
+    -------
+    str
+        Tables of the short version; they need the package booktabs.
+    """
+    return latex(document(summary))
+
+
+def print_report(summary: Summary, console: "Console") -> None:
+    """Print the short version to a terminal.
+
+    Parameters
+    ----------
+    summary : Summary
+        From :func:`partlearn.report.summarize`.
+    console : rich.console.Console
+        Where to print.
+    """
+    console_print(document(summary), console)
+
+
+def to_json(summary: Summary) -> str:
+    """Render a summary as JSON.
+
+    Parameters
+    ----------
+    summary : Summary
+        From :func:`partlearn.report.summarize`.
+
+    Returns
+    -------
+    str
+        Valid JSON: infinite numbers become null.
+    """
+    content = _finite(asdict(summary))
+    return json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False)
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {k: _finite(v) for k, v in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(v) for v in value]
+    if isinstance(value, float) and (value != value or value in (1e999, -1e999)):
+        return None
+    return value

@@ -1,0 +1,346 @@
+"""Sections of a report that do not depend on the kind of labels."""
+
+# SPDX-License-Identifier: BSD-3-Clause
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from partlearn.report import _figures
+from partlearn.report._blocks import (
+    Block,
+    Cell,
+    Code,
+    Details,
+    Items,
+    Section,
+    Table,
+    Text,
+)
+from partlearn.report._compare import ALPHA, ROPE
+from partlearn.report._conclusion import conclusion, not_tested
+from partlearn.report._format import (
+    EMPTY,
+    data_name,
+    dims,
+    megabytes,
+    method_name,
+    metric_name,
+    plural,
+    pvalue,
+    score,
+    seconds,
+    share,
+    signed,
+)
+from partlearn.report._records import Comparison, Pair, Published, Summary
+
+__all__ = [
+    "comparison_section",
+    "conclusion_section",
+    "ending",
+    "lead",
+    "published_section",
+]
+
+
+def lead(summary: Summary) -> list[Block]:
+    """Blocks under the title."""
+    facts = summary.facts
+    n_sets = len({d["name"] for d in summary.data})
+    text = (
+        f"{plural(facts['n_jobs'], 'job')}, {facts['n_failed']} failed, "
+        f"{plural(n_sets, 'data set')}, {' and '.join(summary.protocols)} "
+        f"protocol{'' if len(summary.protocols) == 1 else 's'}, {facts['folds']} folds."
+    )
+    if not summary.citation:
+        return [Text(text)]
+    return [Text(text), Text(f"Published figures: {summary.citation}.")]
+
+
+def conclusion_section(summary: Summary, baselines: Sequence[str]) -> Section:
+    """Sentences on the leading score, for every protocol."""
+    blocks: list[Block] = []
+    tables = [c for c in summary.comparisons if c.metric == summary.metric]
+    for comparison in tables:
+        first, *rest = conclusion(comparison, summary.reference, baselines)
+        head = f"{comparison.table.capitalize()}: " if len(tables) > 1 else ""
+        blocks += [Text(head + first, "lead"), Items(rest)]
+    if not tables:
+        blocks.append(Text("There is nothing to compare: see the results."))
+    return Section("conclusion", "Conclusion", blocks, brief=True)
+
+
+def comparison_section(summary: Summary) -> list[Section]:
+    """Matrix of all pairs as the main figure; ranks folded away."""
+    if not summary.comparisons:
+        return []
+    first = [c for c in summary.comparisons if c.metric == summary.metric]
+    others = [c for c in summary.comparisons if c.metric != summary.metric]
+    blocks: list[Block] = [Text(_how(first or others))]
+    for number, comparison in enumerate(first):
+        blocks.append(_matrix(comparison))
+        blocks += _figures.forest(comparison, number)
+        blocks += _ranks(comparison, number)
+    if others:
+        more = [b for c in others for b in (_matrix(c), *_ranks(c, None))]
+        blocks.append(Details("Other scores", more))
+    return [Section("comparison", "Who is better than whom", blocks, brief=True)]
+
+
+def _how(comparisons: Sequence[Comparison]) -> str:
+    text = (
+        "Mean difference of the row minus the column (positive: the row is better), "
+        "below it the data sets on which the row wins / ties / loses; each data set "
+        "counts once, by its mean over r and learners."
+    )
+    if any(c.tested for c in comparisons):
+        n = max(sum(p.p is not None for p in c.pairs) for c in comparisons)
+        text += (
+            " p: Wilcoxon's signed-rank test of the two methods over data sets, which "
+            f"no other method can change; a star where it stays below {ALPHA} after "
+            f"Holm's correction for the {plural(n, 'pair')} compared."
+        )
+    untested = [c for c in comparisons if not c.tested]
+    return f"{text} {not_tested(untested[0])}" if untested else text
+
+
+def _matrix(c: Comparison) -> Table:
+    n = len(c.data)
+    # One data set is first everywhere or nowhere: its combinations tell more.
+    over, n_first = (n, c.n_first) if n > 1 else (c.n_cells, c.n_first_cells)
+    return Table(
+        f"{_table_name(c)}: all pairs over {plural(n, 'data set')} and "
+        f"{plural(c.n_cells, 'combination')}",
+        [
+            "method",
+            f"mean {metric_name(c.metric)}",
+            "first on" if n > 1 else "first in",
+            "average rank in combinations",
+            *map(method_name, c.methods),
+        ],
+        [
+            [
+                method_name(row),
+                score(c.means[i]),
+                f"{n_first[i]} of {over}",
+                f"{c.cell_ranks[i]:.2f}",
+                *(_pair_cell(c.pair(row, column)) for column in c.methods),
+            ]
+            for i, row in enumerate(c.methods)
+        ],
+    )
+
+
+def _table_name(c: Comparison) -> str:
+    name = metric_name(c.metric)
+    text = f"{name[0].upper()}{name[1:]}"
+    return text if c.table == c.metric else f"{text}, {c.table} protocol"
+
+
+def _pair_cell(pair: Pair | None) -> Cell:
+    if pair is None:
+        return Cell(EMPTY)
+    below = [f"{pair.win}/{pair.tie}/{pair.loss}"] if pair.n_data > 1 else []
+    if pair.p is not None:
+        below.append(f"p {pvalue(pair.p)}")
+    strength = 3 if pair.significant else 2 if (pair.p or 1) < ALPHA else 1
+    if strength == 1 and abs(pair.difference) <= ROPE:
+        strength = 0
+    tone = strength if pair.difference > 0 else -strength
+    return Cell(signed(pair.difference), below, best=bool(pair.significant), tone=tone)
+
+
+def _ranks(c: Comparison, number: int | None) -> list[Block]:
+    """Probabilities, effect sizes, ranks: folded, since the matrix tells the most."""
+    if c.friedman is None or c.friedman_p is None:
+        return []
+    text = (
+        f"Average ranks depend on which methods take part. Friedman chi-square "
+        f"{c.friedman:.2f}, p = {pvalue(c.friedman_p)} (Iman and Davenport: p = "
+        f"{pvalue(c.iman_davenport_p)}) over {len(c.data)} data sets; critical "
+        f"difference of ranks (Nemenyi, {ALPHA}): {c.critical_difference:.2f}."
+    )
+    order = sorted(range(len(c.methods)), key=lambda i: c.ranks[i])
+    rows = [[method_name(c.methods[i]), f"{c.ranks[i]:.2f}"] for i in order]
+    table = Table(
+        f"{_table_name(c)}: average rank, 1 is best", ["method", "rank"], rows
+    )
+    figure = [] if number is None else _figures.critical_difference(c, number)
+    return [Details(f"Ranks, {_table_name(c)}", [Text(text), table, *figure])]
+
+
+def pair_table(c: Comparison, reference: str, others: Sequence[str]) -> Table | None:
+    """One method against each other: differences, effect sizes, probabilities."""
+    pairs = [p for m in others if m != reference and (p := c.pair(reference, m))]
+    if not pairs:
+        return None
+    rows = []
+    for p in pairs:
+        known = p.low is not None
+        interval = f"{signed(p.low)} to {signed(p.high)}" if known else EMPTY
+        believed = p.better is not None
+        rows.append(
+            [
+                method_name(p.second),
+                str(p.n_cells),
+                signed(p.cell_difference),
+                str(p.n_data),
+                signed(p.difference),
+                interval,
+                f"{p.win}/{p.tie}/{p.loss}",
+                f"{p.rank_biserial:.2f}" if p.n_data > 1 else EMPTY,
+                pvalue(p.p),
+                f"{share(p.better)} / {share(p.equivalent)} / {share(p.worse)}"
+                if believed
+                else EMPTY,
+            ]
+        )
+    return Table(
+        f"{_table_name(c)}: {method_name(reference)} minus each other",
+        [
+            "against",
+            "combinations",
+            "mean difference over them",
+            "data sets",
+            "mean difference over them",
+            "95 % interval",
+            "win/tie/loss",
+            "rank-biserial",
+            "p",
+            f"better / within {ROPE:g} / worse",
+        ],
+        rows,
+    )
+
+
+def published_section(
+    summary: Summary, label: Callable[[str], str], text: str = ""
+) -> list[Section]:
+    """Published, measured, difference, for every protocol."""
+    rows: Sequence[Published] = summary.published
+    if not rows:
+        return []
+    several = len({r.metric for r in rows}) > 1 or bool(rows[0].beside)
+    dimensions = any(r.published_n_components is not None for r in rows)
+    names = ["data", "learner", "method"]
+    names = ["score", *names, "trained on"] if several else names
+    head = [*names, "published"]
+    for protocol in summary.protocols:
+        suffix = f", {protocol}" if len(summary.protocols) > 1 else ""
+        head += [f"measured{suffix}", f"difference{suffix}"]
+        head += [f"columns{suffix}"] if dimensions else []
+    found = []
+    for row in rows:
+        cells: list[Cell | str] = [data_name(row.data, row.r), row.learner]
+        cells.append(label(row.reducer))
+        if several:
+            cells = [metric_name(row.metric), *cells, row.labels]
+        cells.append(score(row.published_mean, row.published_std))
+        for protocol in summary.protocols:
+            m = row.measured.get(protocol, {})
+            cells += [score(m.get("mean"), m.get("std")), signed(m.get("difference"))]
+            if dimensions:
+                known = row.published_n_components
+                small = f"{dims(known)} published" if known is not None else ""
+                cells.append(Cell(dims(m.get("n_components")), small=small))
+        found.append([*cells, *(score(value) for value in row.beside.values())])
+    head += list(rows[0].beside)
+    caption = "Published mean, ours, and ours minus published"
+    table = Table(caption, head, found, n_names=len(names))
+    blocks: list[Block] = [Text(text), table] if text else [table]
+    title = "Published, measured, difference"
+    return [Section("published", title, blocks, brief=True)]
+
+
+def ending(summary: Summary, data: Table, kinds: Mapping[str, str]) -> list[Section]:
+    """Notes, costs, data, failures, facts.
+
+    Parameters
+    ----------
+    summary : Summary
+        What the report shows.
+    data : Table
+        Data sets of the run.
+    kinds : mapping of str to str
+        How kinds of methods are called.
+
+    Returns
+    -------
+    list of Section
+        The last ones of a report.
+    """
+    costs = Table(
+        "Mean seconds per run and highest memory above the start of a run",
+        ["method", "kind", "runs", "fit, s", "use, s", "peak memory, MB"],
+        [
+            [
+                method_name(c.name),
+                kinds.get(c.kind, c.kind),
+                str(c.n_runs),
+                seconds(c.fit_time),
+                seconds(c.use_time),
+                megabytes(c.peak_mb),
+            ]
+            for c in summary.costs
+        ],
+        n_names=2,
+    )
+    there: list[Block] = [data]
+    if summary.absent:
+        there.append(Text("Not there, left out:"))
+        absent = [f"{a['name']}: {a['reason']}" for a in summary.absent]
+        there.append(Items(absent, "warn"))
+    notes = [Text(note, "note") for note in summary.notes]
+    facts = Table("How this run was made", ["fact", "value"], _facts(summary.facts), 2)
+    return [
+        *([Section("notes", "Notes", notes)] if notes else []),
+        Section("costs", "Time and memory", [costs]),
+        Section("data", "Data", there),
+        Section("failures", "Failures and warnings", _problems(summary)),
+        Section("facts", "Run facts", [Details("Versions, seeds, limits", [facts])]),
+    ]
+
+
+def _problems(summary: Summary) -> list[Block]:
+    blocks: list[Block] = []
+    for f in summary.failures:
+        where = f"{data_name(f.data, f.r)}, {f.reducer}, {f.learner}, {f.protocol}"
+        count = plural(f.n_folds, "fold")
+        blocks.append(Text(f"{f.error} in {count}: {where}. {f.message}", "warn"))
+        if f.traceback:
+            blocks.append(Details("Traceback", [Code(f.traceback)]))
+    if not summary.failures:
+        blocks.append(Text("No job failed."))
+    if summary.warnings:
+        texts = [
+            f"{plural(w.n_jobs, 'job')}, {w.reducer}, {w.learner}: {w.text}"
+            for w in summary.warnings
+        ]
+        title = plural(len(texts), "kind") + " of warnings"
+        blocks.append(Details(title, [Items(texts)]))
+    return blocks
+
+
+def _facts(facts: Mapping[str, Any]) -> list[list[str]]:
+    """Facts as words, in a fixed order."""
+    versions = ", ".join(f"{k} {v}" for k, v in facts["versions"].items())
+    ratio = facts["wall_time"] / max(facts["work_time"], 1e-9)
+    pairs = {
+        "partlearn": facts["partlearn"],
+        "sources": facts.get("sources", "unknown"),
+        "Python": facts["python"],
+        "packages": versions,
+        "system": f"{facts['system']}, {facts['cores']} cores",
+        "engine": f"{facts['engine']}, {facts['workers']} workers",
+        "threads per job": facts["threads_per_job"],
+        "protocols": ", ".join(facts["protocols"]),
+        "folds": f"{facts['folds']}, seed {facts['fold_seed']}",
+        "seed of the methods": facts["seed"],
+        "time limit per job": facts["time_limit"] or "none",
+        "memory limit per job": facts["memory_limit"] or "none",
+        "jobs": f"{facts['n_jobs']}, {facts['n_executed']} in the last session",
+        "last session": f"{facts['wall_time']:.1f} s of wall time, "
+        f"{facts['work_time']:.1f} s in estimators"
+        + (f", ratio {ratio:.2f}" if facts["work_time"] > 0 else ""),
+    }
+    return [[key, str(value)] for key, value in pairs.items()]

@@ -1,0 +1,122 @@
+"""Figures as inline SVG that follows the colours of the page."""
+
+# SPDX-License-Identifier: BSD-3-Clause
+
+import io
+import re
+import warnings
+from collections.abc import Callable
+from html import escape
+from typing import Any
+
+from partlearn.report._blocks import Figure
+from partlearn.report._format import visible
+
+__all__ = ["COLOURS", "INK", "LINES", "MARKS", "panels_svg"]
+
+# Told apart with any colour vision, and at least 3:1 against the light and the dark
+# ground of the page; marks repeat the distinction: colour is never the only sign.
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#8C6BC8", "#A07800", "#7F7F7F")
+MARKS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "*")
+LINES = ("-", "--", "-.", ":")
+# Stands for the colour of text: the page decides what that is.
+INK = "#010203"
+SETTINGS: dict[str, Any] = {
+    "svg.fonttype": "none",
+    "font.family": "sans-serif",
+    "font.size": 10,
+    # Labels come from data: a dollar sign is a dollar sign.
+    "text.parse_math": False,
+    "axes.formatter.use_mathtext": False,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.facecolor": "none",
+    "figure.facecolor": "none",
+    "legend.frameon": False,
+    **dict.fromkeys(
+        (
+            "text.color",
+            "axes.edgecolor",
+            "axes.labelcolor",
+            "axes.titlecolor",
+            "xtick.color",
+            "ytick.color",
+            "legend.labelcolor",
+        ),
+        INK,
+    ),
+}
+
+
+def panels_svg(figure: Figure) -> list[str]:
+    """Draw every panel, and one legend for all of them.
+
+    Parameters
+    ----------
+    figure : Figure
+        What to draw.
+
+    Returns
+    -------
+    list of str
+        SVG elements with names for screen readers and ids of their own.
+    """
+    legend: dict[str, Any] = {}
+    drawn = []
+    for number, panel in enumerate(figure.panels):
+
+        def draw(canvas: Any, panel: Any = panel) -> None:
+            axes = canvas.subplots()
+            panel.draw(axes)
+            if panel.title:
+                axes.set_title(visible(panel.title), fontsize=10)
+            handles, labels = axes.get_legend_handles_labels()
+            for handle, label in zip(handles, labels, strict=True):
+                legend.setdefault(label, handle)
+
+        key = f"{figure.key}-{number}"
+        drawn.append(_svg(draw, figure.size, panel.title or figure.title, key))
+    if len(legend) > 1:
+
+        def draw_legend(canvas: Any) -> None:
+            canvas.legend(list(legend.values()), list(legend), loc="center", ncols=1)
+
+        size = (figure.size[0], 0.35 + 0.2 * len(legend))
+        drawn.append(_svg(draw_legend, size, "Legend", f"{figure.key}-legend"))
+    return drawn
+
+
+def _svg(
+    draw: Callable[[Any], None], size: tuple[float, float], name: str, key: str
+) -> str:
+    from matplotlib import rc_context
+    from matplotlib.figure import Figure as Canvas
+
+    settings: Any = {**SETTINGS, "svg.hashsalt": key}
+    with rc_context(settings), warnings.catch_warnings():
+        # Texts stay texts: the browser has fonts for what ours cannot draw.
+        warnings.filterwarnings("ignore", message="Glyph .* missing from font")
+        canvas = Canvas(figsize=size, layout="constrained")
+        draw(canvas)
+        buffer = io.StringIO()
+        canvas.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
+    text = buffer.getvalue()
+    return _named(text[text.index("<svg") :], name, key)
+
+
+def _named(svg: str, name: str, key: str) -> str:
+    """Name the picture, make its ids unique on the page, let it follow the page."""
+    opening = svg[: svg.index(">") + 1]
+    body = re.sub(
+        r"\s*<metadata>.*?</metadata>", "", svg[len(opening) :], flags=re.DOTALL
+    )
+    for old in set(re.findall(r'\bid="([^"]+)"', body)):
+        body = body.replace(f'id="{old}"', f'id="{key}-{old}"')
+        body = body.replace(f'"#{old}"', f'"#{key}-{old}"')
+        body = body.replace(f"url(#{old})", f"url(#{key}-{old})")
+    body = body.replace(INK, "currentColor")
+    shorter = re.sub(r'\s(width|height)="[^"]*"', "", opening)
+    width = re.search(r'\bwidth="([\d.]+)pt"', opening)
+    limit = f' style="max-width: {float(width[1]) * 4 / 3:.0f}px"' if width else ""
+    label = escape(visible(name), quote=True)
+    return f'{shorter[:-1]}{limit} role="img" aria-label="{label}">{body}'
