@@ -28,16 +28,16 @@ def save(path: Path, rows: list[list[str]]) -> None:
 
 def cell_of(summary, **wanted):
     """The one cell with these values, or None."""
-    found = [c for c in summary["cells"] if all(c[k] == v for k, v in wanted.items())]
-    return found[0] if found else None
+    cells = (
+        c for c in summary.cells if all(getattr(c, k) == v for k, v in wanted.items())
+    )
+    return next(cells, None)
 
 
 def blocks_of(summary, labels):
     """Data sets and learners of the table's columns."""
     return list(
-        dict.fromkeys(
-            (c["data"], c["learner"]) for c in summary["cells"] if c["labels"] == labels
-        )
+        dict.fromkeys((c.data, c.learner) for c in summary.cells if c.labels == labels)
     )
 
 
@@ -45,8 +45,8 @@ def wide(summary, metric, labels):
     """Methods by data set and learner."""
     blocks = blocks_of(summary, labels)
     rows = [["method", *(f"{data}, {SHORT[learner]}" for data, learner in blocks)]]
-    for method in summary["methods"]:
-        row = [method + (" (control)" if method in summary["controls"] else "")]
+    for method in summary.methods:
+        row = [method + (" (control)" if method in summary.controls else "")]
         for data, learner in blocks:
             cell = cell_of(
                 summary,
@@ -56,23 +56,22 @@ def wide(summary, metric, labels):
                 method=method,
                 metric=metric,
             )
-            if cell is None or cell["area"] is None:
+            if cell is None or cell.mean is None:
                 row.append("")
             else:
-                star = "*" if cell["best"] else ""
-                row.append(f"{cell['area']:.3f}{star}")
+                row.append(f"{cell.mean:.3f}{'*' if cell.best else ''}")
         rows.append(row)
     return rows
 
 
 def long(summary):
-    """Everything, one row per cell."""
+    """Everything, one row per cell: areas, and what papers print."""
     names = ["data", "r", "labels", "learner", "method", "metric"]
-    numbers = ["area", "area_std", "mean", "std"]
-    rows = [[*names, *numbers]]
-    for cell in summary["cells"]:
-        values = ["" if cell[k] is None else f"{cell[k]:.4f}" for k in numbers]
-        rows.append([*(str(cell[k]) for k in names), *values])
+    rows = [[*names, "area", "area_std", "mean", "std"]]
+    for c in summary.cells:
+        numbers = (c.mean, c.std, c.curve.mean, c.curve.std_over_points)
+        values = ["" if v is None else f"{v:.4f}" for v in numbers]
+        rows.append([*(str(getattr(c, k)) for k in names), *values])
     return rows
 
 
@@ -83,24 +82,23 @@ def published(summary):
     rows = [["data", "score", "published", *ours, "difference", *controls]]
     rows[0].append("label frequency")
     seen = set()
-    for entry in summary["published"]:
-        key = (entry["data"], entry["metric"])
-        if entry["reducer"] != "PML-FSLA" or entry["labels"] != "candidates":
+    for c in summary.cells:
+        key = (c.data, c.metric)
+        if c.method != "PML-FSLA" or c.labels != "candidates" or not c.published:
             continue
         if key in seen:
             continue
         seen.add(key)
         known = {
-            c["method"]: c["mean"]
-            for c in summary["cells"]
-            if (c["data"], c["metric"]) == key
-            and (c["labels"], c["learner"]) == ("candidates", entry["learner"])
+            o.method: o.printed
+            for o in summary.cells
+            if (o.data, o.metric) == key
+            and (o.labels, o.learner) == ("candidates", c.learner)
         }
-        name = entry["metric"].replace("_", " ").replace("f1", "F1")
-        row = [f"{entry['data']}, {SHORT[entry['learner']]}", name]
-        row.append(f"{entry['published_mean']:.3f}")
+        name = c.metric.replace("_", " ").replace("f1", "F1")
+        row = [f"{c.data}, {SHORT[c.learner]}", name, f"{c.published.mean:.3f}"]
         row += [f"{known[m]:.3f}" if known.get(m) is not None else "" for m in ours]
-        row.append(f"{known['PML-FSLA'] - entry['published_mean']:+.3f}")
+        row.append(f"{known['PML-FSLA'] - c.published.mean:+.3f}")
         row += [f"{known[m]:.3f}" for m in (*controls, "label frequency")]
         rows.append(row)
     return rows
@@ -111,10 +109,16 @@ def against_random(summary, metric):
     rows = [["method", "difference", "better in", "win/tie/loss", "p", "beats random"]]
     rows[0].append("better than label frequency in")
     informed = {
-        e.method: f"{e.n_above} of {e.n_cells}" for e in summary.against_frequency
+        e.method: f"{e.n_above} of {e.n_cells}"
+        for e in summary.win_tie_loss
+        if (e.metric, e.other) == (metric, "label frequency")
     }
     (compared,) = [c for c in summary.comparisons if c.metric == metric]
-    entries = [e for e in summary.against_random if e.table == metric]
+    entries = [
+        e
+        for e in summary.win_tie_loss
+        if (e.metric, e.other) == (metric, "random order")
+    ]
     for e in sorted(entries, key=lambda e: -e.difference):
         pair = compared.pair(e.method, e.other)
         tested = pair is not None and pair.p is not None
@@ -137,26 +141,26 @@ def scores_of(summary, metric, methods, without=()):
     """Areas by block and method, turned so that more is better."""
     sign = -1 if metric in LOWER else 1
     blocks: dict[tuple, dict[str, float]] = {}
-    for c in summary["cells"]:
-        if c["metric"] == metric and c["area"] is not None and c["data"] not in without:
-            key = (c["data"], c["labels"], c["learner"])
-            blocks.setdefault(key, {})[c["method"]] = sign * c["area"]
+    for c in summary.cells:
+        if c.metric == metric and c.mean is not None and c.data not in without:
+            key = (c.data, c.labels, c.learner)
+            blocks.setdefault(key, {})[c.method] = sign * c.mean
     whole = {k: b for k, b in blocks.items() if all(m in b for m in methods)}
     return list(whole), np.array([[b[m] for m in methods] for b in whole.values()])
 
 
 def ranks(summary):
     """Average ranks by several scores, and p values against the reference."""
-    methods = [m for m in summary["methods"] if m not in FLAT]
-    reference = methods.index(summary["reference"])
+    methods = [m for m in summary.methods if m not in FLAT]
+    reference = methods.index(summary.reference)
     columns, tests = [], []
-    for metric in summary["metrics"]:
+    for metric in summary.metrics:
         keys, scores = scores_of(summary, metric, methods)
         columns.append(average_ranks(scores))
         tests.append((metric, len(keys), friedman(scores).p_value))
-    keys, scores = scores_of(summary, summary["metric"], methods)
+    keys, scores = scores_of(summary, summary.metric, methods)
     p = wilcoxon_holm(scores, control=reference)
-    _, fewer = scores_of(summary, summary["metric"], methods, (DEVELOPMENT,))
+    _, fewer = scores_of(summary, summary.metric, methods, (DEVELOPMENT,))
     data = [key[0] for key in keys]
     sets = list(dict.fromkeys(data))
     by_set = np.array([scores[[d == s for d in data]].mean(axis=0) for s in sets])
@@ -166,8 +170,8 @@ def ranks(summary):
         print(f"  smallest Wilcoxon-Holm p against the reference {smallest:.4f}")
     for metric, n, value in tests:
         print(metric, n, "blocks, Friedman p", value)
-    head = ["method", *(m.replace("_", " ") for m in summary["metrics"])]
-    head += ["p against " + summary["reference"], "without emotions", "by data set"]
+    head = ["method", *(m.replace("_", " ") for m in summary.metrics)]
+    head += ["p against " + summary.reference, "without emotions", "by data set"]
     rows = [head]
     order = np.argsort(columns[0], kind="stable")
     extra = [average_ranks(fewer), average_ranks(by_set)]
@@ -184,7 +188,7 @@ def main() -> None:
     parser.add_argument("out", type=Path, help="folder for the tables")
     args = parser.parse_args()
     summary = summarize(args.run)
-    print(summary["facts"]["n_jobs"], "jobs,", summary["facts"]["n_failed"], "failed")
+    print(summary.facts.n_jobs, "jobs,", summary.facts.n_failed, "failed")
     tables = {
         "pml_sound": long(summary),
         "pml_sound_candidates": wide(summary, "average_precision", "candidates"),

@@ -18,11 +18,11 @@ from typing import Any
 import numpy as np
 
 from partlearn.benchmark import average_ranks, wilcoxon_holm
-from partlearn.report import PartialSummary, summarize
+from partlearn.report import Summary, summarize
 from partlearn.report._compare import compare, complete_blocks
 from partlearn.report._figures import critical_difference, regimes
 from partlearn.report._overview import overview
-from partlearn.report._records import Comparison
+from partlearn.report._records import Comparison, Overview
 from partlearn.report._svg import panels_svg
 
 # On these the defaults of CRISP were fixed.
@@ -61,36 +61,35 @@ def label(name: str) -> str:
     return LABELS.get(name, name)
 
 
-def main_table(entry: Row) -> list[str]:
+def main_table(entry: Overview) -> list[str]:
     rows = []
-    for row in entry["rows"]:
-        cell = row["cells"][0]
-        rank = "" if cell["rank"] is None else f"{cell['rank']:.2f}"
-        time = number(row["fit_time"], 2)
-        rows.append([label(row["reducer"]), rank, number(cell["mean"]), time])
+    for name, time, ((rank, mean), *_) in entry.rows:
+        place = "" if rank is None else f"{rank:.2f}"
+        rows.append([label(name), place, number(mean), number(time, 2)])
     return table(["reduction", "rank", "accuracy", "seconds to fit"], rows)
 
 
-def group_table(entry: Row, *, by_learner: bool) -> list[str]:
+def group_table(entry: Overview, *, by_learner: bool) -> list[str]:
     chosen = [
         i
-        for i, group in enumerate(entry["groups"])
-        if i > 0 and by_learner != group["name"].endswith(("feature", "or more"))
+        for i, (name, _) in enumerate(entry.groups)
+        if i > 0 and by_learner != name.endswith(("feature", "or more"))
     ]
-    head = ["reduction", *(entry["groups"][i]["name"] for i in chosen)]
+    head = ["reduction", *(entry.groups[i][0] for i in chosen)]
     head = [text.replace(" per feature", "") for text in head]
-    rows = [["cells", *(str(entry["groups"][i]["n_blocks"]) for i in chosen)]]
-    for row in entry["rows"]:
-        texts = [label(row["reducer"])]
-        for i in chosen:
-            cell = row["cells"][i]
-            rank = "" if cell["rank"] is None else f"{cell['rank']:.2f} / "
-            texts.append(rank + number(cell["mean"]))
+    rows = [["cells", *(str(entry.groups[i][1]) for i in chosen)]]
+    for name, _, cells in entry.rows:
+        texts = [label(name)]
+        for rank, mean in (cells[i] for i in chosen):
+            place = "" if rank is None else f"{rank:.2f} / "
+            texts.append(place + number(mean))
         rows.append(texts)
     return table(head, rows)
 
 
-def candidates_table(entry: Row, blocks: Mapping[Any, Row]) -> list[str]:
+def candidates_table(
+    names: Sequence[str], ranked: Sequence[str], blocks: Mapping[Any, Row]
+) -> list[str]:
     """Ranks and means where candidates are the source's own, and by drawn ones."""
     drawn = sorted({key[1] for key in blocks} - {None})
     groups = {"own sets": None} | {f"r = {r}": r for r in drawn}
@@ -99,19 +98,17 @@ def candidates_table(entry: Row, blocks: Mapping[Any, Row]) -> list[str]:
         for name, r in groups.items()
     }
     columns = {name: part for name, part in columns.items() if part}
-    ranked = [row["reducer"] for row in entry["rows"] if row["ranked"]]
     ranks = {
         name: average_ranks(np.array([[b[m] for m in ranked] for b in part]))
         for name, part in columns.items()
     }
     rows = [["cells", *(str(len(part)) for part in columns.values())]]
-    for row in entry["rows"]:
-        method = row["reducer"]
+    for method in names:
         texts = [label(method)]
         for name, part in columns.items():
             known = [block[method] for block in part if method in block]
             mean = number(float(np.mean(known)) if len(known) == len(part) else None)
-            if row["ranked"]:
+            if method in ranked:
                 mean = f"{ranks[name][ranked.index(method)]:.2f} / {mean}"
             texts.append(mean)
         rows.append(texts)
@@ -148,7 +145,7 @@ def losses(blocks: Mapping[Any, Row], ranked: Sequence[str], reference: str) -> 
     count: dict[str, int] = {}
     sizes: dict[str, int] = {}
     n_lost = 0
-    for (data, r, learner), block in blocks.items():
+    for (data, r, _, learner), block in blocks.items():
         best = max(ranked, key=lambda name: block[name])
         gap = round(block[best] - block[reference], 12)  # rounding is no lead
         sizes[data] = sizes.get(data, 0) + 1
@@ -171,17 +168,17 @@ def losses(blocks: Mapping[Any, Row], ranked: Sequence[str], reference: str) -> 
     return [text, "", *table(["data", "cells", "widest gap"], rows)] if rows else [text]
 
 
-def text_of(folder: Path) -> tuple[str, PartialSummary]:
+def text_of(folder: Path) -> tuple[str, Summary]:
     summary = summarize(folder)
-    assert isinstance(summary, PartialSummary)
     (entry,), (compared,) = summary.overview, summary.comparisons
-    ranked = [name for name in summary.reducers if name not in summary.unranked]
+    ranked = [name for name in summary.methods if name not in summary.unranked]
     blocks = complete_blocks(summary.cells, ranked)
-    sets = {d["name"] for d in summary.data}
+    sets = {d.name for d in summary.data}
+    order = [name for name, *_ in entry.rows]
     lines = [
         f".. Written by python -m benchmarks.study from a run of {summary.plan}.",
         "",
-        f"{len(sets)} data sets, {summary.facts['folds']} folds, {len(blocks)} cells "
+        f"{len(sets)} data sets, {summary.facts.folds} folds, {len(blocks)} cells "
         "(data set, r, learner) in which every reduction could be scored.",
         "",
         *main_table(entry),
@@ -196,7 +193,7 @@ def text_of(folder: Path) -> tuple[str, PartialSummary]:
         "Average rank / mean accuracy by the candidate sets, those of the source or "
         "with r false labels drawn for each row:",
         "",
-        *candidates_table(entry, blocks),
+        *candidates_table(order, [m for m in order if m in ranked], blocks),
         "Average rank / mean accuracy by learner:",
         "",
         *group_table(entry, by_learner=True),
@@ -206,24 +203,25 @@ def text_of(folder: Path) -> tuple[str, PartialSummary]:
     return "\n".join(lines).rstrip() + "\n", summary
 
 
-def unseen(summary: PartialSummary, ranked: Sequence[str]) -> list[str]:
+def unseen(summary: Summary, ranked: Sequence[str]) -> list[str]:
     """The same on data that nothing was tuned on."""
     cells = [c for c in summary.cells if c.data not in DEVELOPMENT]
     (entry,) = overview(
-        summary.facts["folds"],
+        summary.facts.folds,
         [cells],
         ranked,
-        summary.reducers,
+        summary.methods,
         summary.data,
         summary.costs,
     )
-    compared = compare(cells, ranked, summary.metric)
+    compared = compare(cells, ranked)
     assert compared is not None
     blocks = complete_blocks(cells, ranked)
     names = sorted({key[0] for key in blocks})
-    rows = [r for r in entry.rows if r["ranked"]]
     ranks = ", ".join(
-        f"{label(r['reducer'])} {r['cells'][0]['rank']:.2f}" for r in rows
+        f"{label(name)} {cells[0][0]:.2f}"
+        for name, _, cells in entry.rows
+        if name in ranked
     )
     lines = [
         f"The defaults of CRISP were fixed on {', '.join(sorted(DEVELOPMENT))}, so "
@@ -236,7 +234,7 @@ def unseen(summary: PartialSummary, ranked: Sequence[str]) -> list[str]:
     return lines
 
 
-def diagrams(summary: PartialSummary) -> dict[str, str]:
+def diagrams(summary: Summary) -> dict[str, str]:
     """SVG of the ranks over data sets, if there are enough, and of the regimes."""
     figures = {"ranks": critical_difference(summary.comparisons[0], 0)[0]}
     figures["regimes"] = regimes(summary)[0]

@@ -19,11 +19,10 @@ def test_lost_with_cenda_is_within_two_points(shared_dir, tmp_path):
         protocols=("transductive",),
     )
     run_plan(plan, tmp_path, data_folder=shared_dir / "data")
-    (row,) = summarize(tmp_path)["published"]
-    assert row["published_mean"] == 0.81
-    found = row["measured"]["transductive"]
-    assert found["n_components"] == row["published_n_components"] == 13
-    assert abs(found["difference"]) < 0.02
+    (cell,) = summarize(tmp_path).cells
+    assert cell.published.mean == 0.81
+    assert cell.n_features == cell.published.n_components == 13
+    assert abs(cell.difference) < 0.02
 
 
 @pytest.mark.shared

@@ -7,13 +7,11 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 
-from partlearn.benchmark import parse_plan, run_plan
-from partlearn.benchmark._multilabel._scores import area
+from partlearn.benchmark import Cell, FoldScore, parse_plan, run_plan
 from partlearn.cli.__main__ import main
 from partlearn.report import summarize, to_html, to_json, to_latex, to_markdown
 from partlearn.report._compare import against, compare
-from partlearn.report._multilabel import cells_of
-from partlearn.report._records import MultilabelCell
+from partlearn.report._pages import document
 
 EVIL = '<script>alert("x")</script> & $\\alpha$ | *b*'
 PLAN = """
@@ -141,32 +139,12 @@ def test_page_is_whole_and_shows_names_as_text(page):
         assert control in found.text
 
 
-def test_areas_come_from_the_rows(summary):
-    rows = [
-        {"labels": "clean", "learner": "knn", "reducer": "A", "status": "ok"}
-        | {"data": "D", "r": 1.0, "noise_seed": 0, "fold": fold, "draw": draw}
-        | {"percentage": p, "coverage": value}
-        for fold, draw, p, value in [
-            (0, 0, 1, 0.2), (0, 0, 3, 0.4), (0, 1, 1, 0.4), (0, 1, 3, 0.6),
-            (1, 0, 1, 0.8), (1, 0, 3, 0.8), (1, 1, 1, 0.8), (1, 1, 3, 0.8),
-        ]
-    ]  # fmt: skip
-    (cell,) = cells_of(["coverage"], rows, ["A", "B"])
-    # Draws first: fold 0 has the curve 0.3, 0.5, of area 0.4; fold 1 has 0.8.
-    assert cell["area"] == pytest.approx(0.6)
-    assert cell["area_std"] == pytest.approx(np.std([0.4, 0.8], ddof=1))
-    assert cell["y"] == pytest.approx([0.55, 0.65])
-    assert cell["mean"] == pytest.approx(0.6)
-    assert area(cell["x"], cell["y"]) == pytest.approx(0.6)
-
-
 def cell(data, method, areas, learner="knn", n_failed=0, metric="ranking_loss"):
-    return MultilabelCell(
-        data=data, r=1.0, learner=learner, labels="clean", method=method, metric=metric,
-        mean=None, std=None, n_failed=n_failed, whole=not n_failed, best=False,
-        scores=[(0, i, a) for i, a in enumerate(areas)], area=float(np.mean(areas)),
-        area_std=None, behind=None, behind_low=None, behind_high=None,
-        x=[], y=[], y_std=[],
+    return Cell(
+        protocol="inductive", data=data, r=1.0, labels="clean", learner=learner,
+        method=method, metric=metric, mean=float(np.mean(areas)), std=None,
+        folds=tuple(FoldScore(0, i, a) for i, a in enumerate(areas)),
+        n_failed=n_failed, whole=not n_failed,
     )  # fmt: skip
 
 
@@ -179,7 +157,7 @@ def test_against_a_control_by_hand():
     assert low.difference == pytest.approx(0.1 + 3.5 / 3e3)
     assert (low.n_above, low.corrected_win, low.learner) == (8, 8, "all")
     assert (high.n_above, high.corrected_loss) == (0, 8)
-    pair = compare(found, ["A", "B", "C"], "ranking_loss").pair("A", "C")
+    pair = compare(found, ["A", "B", "C"]).pair("A", "C")
     assert pair.difference == pytest.approx(low.difference)
     # Exact two-sided Wilcoxon; three pairs, all as clear: Holm's factor is 3 at most.
     assert pair.p == pytest.approx(2 / 2**8)
@@ -196,16 +174,16 @@ def test_ranks_leave_out_incomplete_places():
     found.append(cell("other", "A", [0.9]))
     found += [cell("some folds", name, [0.5]) for name in "AB"]
     found.append(cell("some folds", "C", [0.5], n_failed=1))
-    comparison = compare(found, ["A", "B", "C", "never"], "ranking_loss")
-    assert comparison.methods == ["A", "B", "C"]
-    assert comparison.ranks == [1, 2, 3]
+    comparison = compare(found, ["A", "B", "C", "never"])
+    assert comparison.methods == ("A", "B", "C")
+    assert comparison.ranks == (1, 2, 3)
     assert comparison.means == pytest.approx([0.1, 0.2, 0.3])
     assert comparison.n_cells == 3
     assert not comparison.tested
     assert all(pair.p is None for pair in comparison.pairs)
     # A pair needs its two methods only.
     assert comparison.pair("A", "B").n_data == 4
-    assert compare(found, ["A", "never"], "ranking_loss") is None
+    assert compare(found, ["A", "never"]) is None
 
 
 def test_each_data_set_counts_once():
@@ -220,47 +198,43 @@ def test_each_data_set_counts_once():
         ]
         for name, value in zip("ABC", values, strict=True)
     ]
-    comparison = compare(found, ["A", "B", "C"], "ranking_loss")
+    comparison = compare(found, ["A", "B", "C"])
     assert (comparison.n_cells, len(comparison.data)) == (7, 6)
     assert comparison.cell_ranks == pytest.approx([9 / 7, 2, 19 / 7])
     assert comparison.ranks == pytest.approx([8 / 6, 2, 16 / 6])
-    assert comparison.n_first == [5, 0, 1]
-    assert comparison.n_first_cells == [6, 0, 1]
+    assert comparison.n_first == (5, 0, 1)
+    assert comparison.n_first_cells == (6, 0, 1)
     assert comparison.tested
 
 
 def test_published_figures_have_controls_beside_them(summary):
-    rows = summary.published
-    assert {row["data"] for row in rows} == {"Yeast"}
-    assert {row["reducer"] for row in rows} == {"PML-FSLA", "alone"}
-    assert {row["metric"] for row in rows} == {"average_precision", "micro_f1"}
-    row = next(
-        r
-        for r in rows
-        if (r["reducer"], r["metric"]) == ("PML-FSLA", "average_precision")
-    )
-    assert row["published_mean"] == 0.690
-    found = row.measured["inductive"]
-    assert found["difference"] == pytest.approx(found["mean"] - 0.690)
-    assert list(row["beside"]) == ["random order", "all features", "label frequency"]
-    assert all(0 < value < 1 for value in row["beside"].values())
+    known = [c for c in summary.cells if c.published]
+    assert {c.data for c in known} == {"Yeast"}
+    assert {c.method for c in known} == {"PML-FSLA", "alone"}
+    assert {c.metric for c in known} == {"average_precision", "micro_f1"}
+    (section,) = [s for s in document(summary).sections if s.key == "published"]
+    (table,) = section.blocks
+    assert table.head[-3:] == ["random order", "all features", "label frequency"]
+    row = next(r for r in table.rows if r[0] == "average precision")
+    assert row[3:6] == ["PML-FSLA", "candidates", "0.690 ± 0.000"]
+    cell = next(c for c in known if c.metric == "average_precision")
+    assert row[7] == f"{cell.curve.mean - 0.690:+.3f}"
+    assert all(0 < float(text) < 1 for text in row[-3:])
 
 
 def test_best_is_among_the_orders(summary):
-    best = [c for c in summary["cells"] if c["best"]]
-    flat = {"all features", "label frequency", "alone"}
-    assert not {c["method"] for c in best} & flat
-    keys = [tuple(c[k] for k in ("data", "labels", "learner", "metric")) for c in best]
-    every = {
-        tuple(c[k] for k in ("data", "labels", "learner", "metric"))
-        for c in summary["cells"]
-    }
-    assert set(keys) == every
+    best = [c for c in summary.cells if c.best]
+    assert not {c.method for c in best} & {"all features", "label frequency", "alone"}
+    keys, every = (
+        {(c.data, c.labels, c.learner, c.metric) for c in part}
+        for part in (best, summary.cells)
+    )
+    assert keys == every
 
 
 def test_failures_absences_and_notes(summary):
-    assert {f["reducer"] for f in summary["failures"]} == {"broken <x>"}
-    assert summary["absent"][0]["name"] == "absent <set>"
+    assert {f.reducer for f in summary.failures} == {"broken <x>"}
+    assert summary.absent[0].name == "absent <set>"
     assert "Yeast: not the real one" in summary["notes"]
 
 
@@ -315,9 +289,9 @@ class = "MLKNN"
 """
     run_plan(parse_plan(text), tmp_path)
     summary = summarize(tmp_path)
-    curves = [c for c in summary["sweep"] if c["protocol"].startswith("average")]
-    assert [c["x"] for c in curves] == [[0.1, 1.0]] * 2 * 4
+    curves = [c for c in summary.sweep if c.metric == "average_precision"]
+    assert [c.x for c in curves] == [(0.1, 1.0)] * 2 * 4
     controls = {"random order", "all features", "label frequency"}
-    assert {c["reducer"] for c in curves} == {"path"} | controls
-    assert all(len(set(c["y"])) == 1 for c in curves if c["reducer"] in controls)
+    assert {c.method for c in curves} == {"path"} | controls
+    assert all(len(set(c.y)) == 1 for c in curves if c.method in controls)
     assert "against mu" in to_html(summary)

@@ -113,9 +113,9 @@ def summary(tmp_path_factory):
 
 def scores_of(summary, names, *, by_data):
     blocks = {}
-    for cell in summary["cells"]:
-        key = cell["data"] if by_data else (cell["data"], cell["learner"])
-        blocks.setdefault(key, {}).setdefault(cell["reducer"], []).append(cell["mean"])
+    for cell in summary.cells:
+        key = cell.data if by_data else (cell.data, cell.learner)
+        blocks.setdefault(key, {}).setdefault(cell.method, []).append(cell.mean)
     return np.array([[np.mean(b[n]) for n in names] for b in blocks.values()])
 
 
@@ -123,7 +123,7 @@ def test_references_take_no_part_in_ranks_and_tests(summary):
     names = ["CRISP", "CENDA", "none"]
     (comparison,) = summary.comparisons
     assert (len(comparison.data), comparison.n_cells) == (6, 12)
-    assert comparison.methods == names
+    assert list(comparison.methods) == names
     scores = scores_of(summary, names, by_data=True)
     np.testing.assert_allclose(comparison.ranks, average_ranks(scores))
     np.testing.assert_allclose(comparison.means, scores.mean(axis=0))
@@ -133,7 +133,7 @@ def test_references_take_no_part_in_ranks_and_tests(summary):
     told = {(p.first, p.second): p for p in comparison.pairs}
     assert told["CRISP", "LDA"].p is None
     assert told["CRISP", "LDA"].difference < -0.2
-    best = {c.reducer for c in summary.cells if c.best}
+    best = {c.method for c in summary.cells if c.best}
     assert best == {"CRISP"}
     assert summary.reference == "CRISP"
     assert summary.unranked == {
@@ -180,50 +180,45 @@ def test_one_p_value_for_one_question(summary, capsys):
 
 
 def test_overview_by_rows_per_feature_and_learner(summary):
-    (entry,) = summary["overview"]
-    assert [(g["name"], g["n_blocks"]) for g in entry["groups"]] == [
+    (entry,) = summary.overview
+    assert entry.groups == (
         ("all", 12),
         ("below 1 row per feature", 4),
         ("1 to 5 rows per feature", 4),
         ("5 rows per feature or more", 4),
         ("PLKNN", 6),
         ("SURE", 6),
-    ]
-    assert [r["reducer"] for r in entry["rows"]] == [
-        "CRISP",
-        "CENDA",
-        "none",
-        "ablation",
-        "LDA",
-    ]
-    crisp, lda, raw = entry["rows"][0], entry["rows"][-1], entry["rows"][2]
+    )
+    names = [name for name, *_ in entry.rows]
+    assert names == ["CRISP", "CENDA", "none", "ablation", "LDA"]
+    times = {name: time for name, time, _ in entry.rows}
+    assert (times["CRISP"], times["none"]) == (0.25, None)
+    cells = {name: cells for name, _, cells in entry.rows}
     few = [
-        c["mean"]
-        for c in summary["cells"]
-        if c["reducer"] == "CRISP" and c["data"] in ("d0", "d3")
+        c.mean for c in summary.cells if c.method == "CRISP" and c.data in ("d0", "d3")
     ]
-    assert crisp["cells"][1]["mean"] == pytest.approx(np.mean(few))
-    assert crisp["cells"][0]["rank"] == 1
-    assert lda["cells"][0]["rank"] is None
-    assert lda["cells"][0]["mean"] > 0.94
-    assert (crisp["fit_time"], raw["fit_time"]) == (0.25, None)
+    assert cells["CRISP"][1][1] == pytest.approx(np.mean(few))
+    assert cells["CRISP"][0][0] == 1
+    rank, mean = cells["LDA"][0]
+    assert rank is None
+    assert mean > 0.94
 
 
 def test_a_reference_that_failed_has_no_mean_but_costs_no_cell(tmp_path):
-    (entry,) = make_run(tmp_path, 3, missing=[("d0", "LDA")])["overview"]
-    lda = entry["rows"][-1]["cells"]
-    assert entry["groups"][0]["n_blocks"] == 6
-    assert [cell["mean"] is None for cell in lda[:3]] == [True, True, False]
+    (entry,) = make_run(tmp_path, 3, missing=[("d0", "LDA")]).overview
+    *_, (name, _, lda) = entry.rows
+    assert (name, entry.groups[0]) == ("LDA", ("all", 6))
+    assert [mean is None for _, mean in lda[:3]] == [True, True, False]
 
 
 def test_a_mean_over_some_folds_is_compared_with_no_other(tmp_path):
     summary = make_run(tmp_path, 3, missing=[("d0", "CRISP", 1)])
     (comparison,) = summary.comparisons
     assert comparison.n_cells == 4
-    assert summary.overview[0].groups[0]["n_blocks"] == 4
+    assert summary.overview[0].groups[0] == ("all", 4)
     assert comparison.pair("CRISP", "CENDA").n_cells == 4
     assert comparison.pair("none", "CENDA").n_cells == 6
-    best = {c.data: c.reducer for c in summary.cells if c.best}
+    best = {c.data: c.method for c in summary.cells if c.best}
     assert best == {"d0": "CENDA", "d1": "CRISP", "d2": "CRISP"}
 
 
@@ -240,7 +235,7 @@ def test_few_data_sets_are_not_tested(tmp_path):
 
 def test_one_data_set_has_no_overview(tmp_path):
     summary = make_run(tmp_path, 1)
-    assert summary.overview == []
+    assert summary.overview == ()
     page = to_html(summary)
     assert '<h2 id="overview">' not in page
     assert "CRISP is first in 2 of 2 combinations of r and learner on d0" in page
@@ -289,10 +284,10 @@ def test_a_group_of_one_cell(tmp_path):
     names = ["none", "CRISP"]
     cost = Cost("reducer", "CRISP", 1, 0.5, None, None)
     (entry,) = overview(2, [cells], names, names, summary.data, [cost])
-    assert [g["n_blocks"] for g in entry.groups] == [2, 1, 1]
-    ranks = {row["reducer"]: [c["rank"] for c in row["cells"]] for row in entry.rows}
+    assert [n for _, n in entry.groups] == [2, 1, 1]
+    ranks = {name: [rank for rank, _ in cells] for name, _, cells in entry.rows}
     assert ranks == {"none": [2, 2, 2], "CRISP": [1, 1, 1]}
-    assert entry.rows[0]["fit_time"] == 0.5
+    assert entry.rows[0][1] == 0.5
 
 
 def test_the_page_of_the_study(tmp_path):
@@ -315,15 +310,12 @@ def test_the_page_of_the_study_tells_drawn_candidates_apart():
     from benchmarks.study import candidates_table
 
     blocks = {
-        ("a", 1, "SURE"): {"CRISP": 0.5, "none": 0.7, "LDA": 0.9},
-        ("a", 2, "SURE"): {"CRISP": 0.5, "none": 0.4},
-        ("b", 1, "SURE"): {"CRISP": 0.6, "none": 0.6, "LDA": 0.7},
-        ("c", None, "SURE"): {"CRISP": 0.5, "none": 0.4, "LDA": 0.8},
+        ("a", 1, "candidates", "SURE"): {"CRISP": 0.5, "none": 0.7, "LDA": 0.9},
+        ("a", 2, "candidates", "SURE"): {"CRISP": 0.5, "none": 0.4},
+        ("b", 1, "candidates", "SURE"): {"CRISP": 0.6, "none": 0.6, "LDA": 0.7},
+        ("c", None, "candidates", "SURE"): {"CRISP": 0.5, "none": 0.4, "LDA": 0.8},
     }
-    entry = {
-        "rows": [{"reducer": n, "ranked": n != "LDA"} for n in blocks["a", 1, "SURE"]]
-    }
-    lines = candidates_table(entry, blocks)
+    lines = candidates_table(["CRISP", "none", "LDA"], ["CRISP", "none"], blocks)
     cut = [re.split("  +", line) for line in lines]
     assert cut[1] == ["reduction", "own sets", "r = 1", "r = 2"]
     assert cut[3] == ["cells", "1", "2", "1"]
@@ -336,9 +328,9 @@ def test_the_page_of_the_study_says_where_the_reference_loses():
     from benchmarks.study import losses
 
     blocks = {
-        ("a", 1, "PL-KNN"): {"CRISP": 0.5, "none": 0.7},
-        ("a", 2, "PL-KNN"): {"CRISP": 0.5, "none": 0.51},
-        ("b", None, "SURE"): {"CRISP": 0.5, "none": 0.4},
+        ("a", 1, "candidates", "PL-KNN"): {"CRISP": 0.5, "none": 0.7},
+        ("a", 2, "candidates", "PL-KNN"): {"CRISP": 0.5, "none": 0.51},
+        ("b", None, "candidates", "SURE"): {"CRISP": 0.5, "none": 0.4},
     }
     text = "\n".join(losses(blocks, ["CRISP", "none"], "CRISP"))
     assert "In 2 of the 3 cells" in text

@@ -8,10 +8,14 @@ import pytest
 
 from partlearn.benchmark import corrected_interval, load_rows, paired_t
 from partlearn.report import summarize, to_json
+from partlearn.report._compare import interval
+from partlearn.report._pages import document
 
 
 def cell_of(summary, **wanted):
-    (cell,) = [c for c in summary.cells if all(c[k] == v for k, v in wanted.items())]
+    (cell,) = [
+        c for c in summary.cells if all(getattr(c, k) == v for k, v in wanted.items())
+    ]
     return cell
 
 
@@ -19,8 +23,9 @@ def test_records_are_frozen_and_read_by_name_too(summary):
     with pytest.raises(FrozenInstanceError):
         summary.title = "another"
     assert summary["cells"][0]["mean"] == summary.cells[0].mean
-    with pytest.raises(KeyError, match="table"):
-        summary.cells[0]["table"]  # a property, not in the JSON
+    assert summary["title"] == summary.title
+    with pytest.raises(KeyError, match="unknown"):
+        summary["unknown"]
 
 
 def test_json_is_the_summary(summary):
@@ -31,64 +36,72 @@ def test_json_is_the_summary(summary):
 
 def test_means_come_from_the_rows(summary, run_folder):
     rows, _ = load_rows(run_folder)
-    key = {
-        "protocol": "inductive",
-        "data": "Lost",
-        "reducer": "none",
-        "learner": "PL-KNN",
-    }
-    scores = [r["accuracy"] for r in rows if all(r[k] == v for k, v in key.items())]
-    cell = cell_of(summary, **key)
-    assert cell["mean"] == pytest.approx(np.mean(scores))
-    assert cell["std"] == pytest.approx(np.std(scores, ddof=1))
-    assert cell["n_scores"] == 3
+    key = {"protocol": "inductive", "data": "Lost", "learner": "PL-KNN"}
+    wanted = key | {"reducer": "none"}
+    scores = [r["accuracy"] for r in rows if all(r[k] == v for k, v in wanted.items())]
+    cell = cell_of(summary, method="none", **key)
+    assert cell.mean == pytest.approx(np.mean(scores))
+    assert cell.std == pytest.approx(np.std(scores, ddof=1))
+    assert len(cell.folds) == 3
 
 
 def test_published_and_difference(summary):
-    cell = cell_of(
-        summary,
-        protocol="transductive",
-        data="Lost",
-        reducer="CENDA[thr=0.999]",
-        learner="PL-KNN",
-    )
-    assert cell["published_mean"] == 0.81
-    assert cell["published_n_components"] == 13
-    assert cell["difference"] == pytest.approx(cell["mean"] - 0.81)
-    rows = [r for r in summary["published"] if r["reducer"] == "CENDA[thr=0.999]"]
-    assert len(rows) == 1
-    assert set(rows[0]["measured"]) == {"inductive", "transductive"}
+    wanted = {"data": "Lost", "method": "CENDA[thr=0.999]", "learner": "PL-KNN"}
+    cell = cell_of(summary, protocol="transductive", **wanted)
+    assert cell.published.mean == 0.81
+    assert cell.published.n_components == 13
+    assert cell.difference == pytest.approx(cell.mean - 0.81)
+    (section,) = [s for s in document(summary).sections if s.key == "published"]
+    (table,) = section.blocks
+    assert table.head.count("published") == 1
+    assert "measured, inductive" in table.head
+    names = ["Lost", "PL-KNN", "CENDA[thr=0.999]"]
+    (row,) = [r for r in table.cells if [c.text for c in r[:3]] == names]
+    at = table.head.index("difference, transductive")
+    assert row[at].text == f"{cell.difference:+.3f}"
+    assert row[at + 1].small == "13 published"
 
 
-def test_differences_to_the_best_have_the_corrected_interval(summary):
-    wanted = {"protocol": "inductive", "data": "Lost", "learner": "PL-KNN"}
-    cells = [
-        cell_of(summary, reducer=r, **wanted) for r in ("none", "CENDA[thr=0.999]")
+def test_training_labels_named_right_stand_beside_test_scores(summary, run_folder):
+    rows, _ = load_rows(run_folder)
+    key = ("inductive", "Lost", "CENDA[thr=0.999]", "PL-KNN")
+    shares = [
+        r["reducer_disambiguation"]
+        for r in rows
+        if (r["protocol"], r["data"], r["reducer"], r["learner"]) == key
     ]
-    block = [c for c in summary.cells if all(c[k] == v for k, v in wanted.items())]
-    best = max((c for c in block if c.whole), key=lambda c: c.mean)
-    assert best.behind == 0
-    assert best.behind_low is None
-    for cell in cells:
-        if cell is best:
-            continue
-        ours, theirs = ([s for *_, s in c.scores] for c in (cell, best))
-        interval = corrected_interval(ours, theirs, test_fraction=1 / 3)
-        assert cell.behind == pytest.approx(cell.mean - best.mean)
-        assert (cell.behind_low, cell.behind_high) == pytest.approx(interval)
+    (found,) = [
+        n
+        for n in summary.named_right
+        if (n.protocol, n.data, n.reducer, n.learner) == key
+    ]
+    assert found.by_reduction == pytest.approx(np.mean(shares))
+    assert found.by_learner is None
+    assert not [n for n in summary.named_right if n.reducer == "none"]
+
+
+def test_differences_have_the_corrected_interval(summary):
+    wanted = {"protocol": "inductive", "data": "Lost", "learner": "PL-KNN"}
+    raw, own = (
+        cell_of(summary, method=m, **wanted) for m in ("none", "CENDA[thr=0.999]")
+    )
+    scores = [[f.value for f in cell.folds] for cell in (raw, own)]
+    found = interval(raw, own, 3)
+    assert found == pytest.approx(corrected_interval(*scores, test_fraction=1 / 3))
+    assert interval(raw, raw, 3) is None
 
 
 def test_best_is_marked_once_or_tied(summary):
-    for protocol in summary["protocols"]:
+    for protocol in summary.protocols:
         block = [
             c
-            for c in summary["cells"]
-            if (c["protocol"], c["data"], c["learner"]) == (protocol, "Lost", "PL-KNN")
+            for c in summary.cells
+            if (c.protocol, c.data, c.learner) == (protocol, "Lost", "PL-KNN")
         ]
-        best = [c for c in block if c["best"]]
-        top = max(c["mean"] for c in block if c["mean"] is not None)
+        best = [c for c in block if c.best]
+        top = max(c.mean for c in block if c.mean is not None)
         assert best
-        assert all(round(c["mean"], 3) == round(top, 3) for c in best)
+        assert all(round(c.mean, 3) == round(top, 3) for c in best)
 
 
 def test_win_tie_loss_repeats_the_test(summary, run_folder):
@@ -101,18 +114,18 @@ def test_win_tie_loss_repeats_the_test(summary, run_folder):
 
     (entry,) = [
         w
-        for w in summary["win_tie_loss"]
-        if (w.table, w.other, w.learner) == ("inductive", "none", "PL-KNN")
+        for w in summary.win_tie_loss
+        if (w.protocol, w.other, w.learner) == ("inductive", "none", "PL-KNN")
     ]
     outcomes = [
         paired_t(scores(data, "CENDA[thr=0.999]"), scores(data, "none")).outcome
         for data in ("Lost", "second <set>")
     ]
-    assert [entry[k] for k in ("win", "tie", "loss")] == [
+    assert [getattr(entry, k) for k in ("win", "tie", "loss")] == [
         outcomes.count(k) for k in ("win", "tie", "loss")
     ]
     # A reducer that failed everywhere is compared with nobody.
-    assert not [w for w in summary["win_tie_loss"] if w["other"] == "broken"]
+    assert not [w for w in summary.win_tie_loss if w.other == "broken"]
 
 
 def test_failures_are_grouped(summary):
@@ -133,22 +146,22 @@ def test_absent_data_is_listed(summary):
 
 
 def test_views_show_confidences(summary):
-    view = summary["views"][0]
-    assert sum(view["histogram"]["after"]) == sum(view["histogram"]["before"])
-    assert len(view["ambiguous"]) == 10
-    levels = [row["candidates"][0]["confidence"] for row in view["ambiguous"]]
+    view = summary.views[0]
+    assert sum(view.histogram["after"]) == sum(view.histogram["before"])
+    assert len(view.ambiguous) == 10
+    levels = [row["candidates"][0]["confidence"] for row in view.ambiguous]
     assert levels == sorted(levels)
-    assert all(0 <= p["confidence"] <= 1 for p in view["points"])
+    assert all(0 <= p["confidence"] <= 1 for p in view.points)
 
 
 def test_sweep_has_one_curve_per_other_parameter(summary):
     curves = [
         c
-        for c in summary["sweep"]
-        if c["parameter"] == "n_neighbors" and c["protocol"] == "inductive"
+        for c in summary.sweep
+        if c.parameter == "n_neighbors" and c.protocol == "inductive"
     ]
-    assert {c["reducer"] for c in curves} == {"sweep, vote=rank", "sweep, vote=uniform"}
-    assert all(c["x"] == [3, 5] for c in curves)
+    assert {c.method for c in curves} == {"sweep, vote=rank", "sweep, vote=uniform"}
+    assert all(c.x == (3, 5) for c in curves)
 
 
 def test_costs_count_each_reduction_once(summary):

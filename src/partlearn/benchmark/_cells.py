@@ -236,6 +236,6 @@ def _with_best(
     for row, height in zip(rows, heights, strict=True):
         top[row] = max(height, top.get(row, -np.inf))
     return tuple(
-        replace(cell, best=np.isfinite(height) and height == top[row])
+        replace(cell, best=bool(np.isfinite(height) and height == top[row]))
         for cell, row, height in zip(cells, rows, heights, strict=True)
     )

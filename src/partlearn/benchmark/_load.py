@@ -53,7 +53,7 @@ def load_run(folder: str | Path) -> Run:
     folder = Path(folder)
     store = Store(folder)
     plan_json, run = store.read_json("plan.json"), store.read_json("run.json")
-    if not isinstance(plan_json, dict) or not isinstance(run, dict):
+    if not (_has(plan_json, "metrics", "data") and _has(run, "facts", "data")):
         raise FileNotFoundError(
             f"{folder} holds no finished run (plan.json, run.json). "
             "`partlearn bench PLAN --out FOLDER` makes one."
@@ -79,6 +79,10 @@ def load_run(folder: str | Path) -> Run:
         timings=tuple(_known(Timing, _head(row, amounts)) for row in timings),
         cells=cells,
     )
+
+
+def _has(content: Any, *keys: str) -> bool:
+    return isinstance(content, dict) and content.keys() >= set(keys)
 
 
 def _known(cls: type, values: Mapping[str, Any]) -> Any:

@@ -1,10 +1,6 @@
 """From results to pages: a summary, its blocks, several renderers."""
 
-from partlearn.report._records import (
-    MultilabelSummary,
-    PartialSummary,
-    Summary,
-)
+from partlearn.report._records import Summary
 from partlearn.report._render import (
     print_report,
     to_html,
@@ -15,8 +11,6 @@ from partlearn.report._render import (
 from partlearn.report._summarize import summarize
 
 __all__ = [
-    "MultilabelSummary",
-    "PartialSummary",
     "Summary",
     "print_report",
     "summarize",

@@ -2,21 +2,23 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import combinations, product
-from typing import TypeVar
+from typing import Any
 
 import numpy as np
 from scipy import stats
 
 from partlearn.benchmark import (
+    Cell,
     average_ranks,
     bayesian_signed_rank,
     corrected_interval,
     corrected_resampled_t,
     friedman,
     holm,
+    metric_sign,
     nemenyi_cliques,
     nemenyi_critical_difference,
     paired_t,
@@ -24,13 +26,7 @@ from partlearn.benchmark import (
     wilcoxon_holm,
     win_tie_loss,
 )
-from partlearn.report._records import (
-    Against,
-    Comparison,
-    Pair,
-    Place,
-    Result,
-)
+from partlearn.report._records import Against, Comparison, Pair
 
 __all__ = [
     "FEWEST_DATA_SETS",
@@ -38,7 +34,8 @@ __all__ = [
     "against",
     "compare",
     "complete_blocks",
-    "mark_best",
+    "interval",
+    "place",
 ]
 
 # With fewer data sets no signed-rank test can reach 0.05.
@@ -50,20 +47,26 @@ ALPHA = 0.05
 UNBOUNDED = ("coverage",)
 DECIMALS = 12  # of scores; what lies behind them is rounding
 
+Place = tuple[Any, ...]
 Blocks = dict[Place, dict[str, float]]
-AnyCell = TypeVar("AnyCell", bound=Result)
 
 
-def _blocks(cells: Iterable[Result]) -> Blocks:
+def place(cell: Cell) -> Place:
+    """Where in a table a cell is; the data set comes first, the learner last."""
+    return (cell.data, cell.r, cell.labels, cell.learner)
+
+
+def _blocks(cells: Iterable[Cell]) -> Blocks:
     """Scores by place and method, turned so that more is better."""
     blocks: Blocks = {}
     for cell in cells:
-        if cell.whole:
-            blocks.setdefault(cell.place, {})[cell.method] = cell.sign * cell.value
+        if cell.whole and cell.mean is not None:
+            value = metric_sign(cell.metric) * cell.mean
+            blocks.setdefault(place(cell), {})[cell.method] = value
     return blocks
 
 
-def complete_blocks(cells: Iterable[Result], names: Sequence[str]) -> Blocks:
+def complete_blocks(cells: Iterable[Cell], names: Sequence[str]) -> Blocks:
     """Scores by place and method, where every method of ``names`` has one.
 
     Parameters
@@ -80,21 +83,20 @@ def complete_blocks(cells: Iterable[Result], names: Sequence[str]) -> Blocks:
     """
     blocks = _blocks(cells)
     there = set().union(*blocks.values()) & set(names)
-    return {place: b for place, b in blocks.items() if there <= b.keys()}
+    return {at: b for at, b in blocks.items() if there <= b.keys()}
 
 
 def _by_data(blocks: Blocks, names: Sequence[str]) -> dict[str, np.ndarray]:
     """Mean over the places of each data set, one number per method."""
     rows: dict[str, list[list[float]]] = {}
-    for place, block in blocks.items():
-        rows.setdefault(place[0], []).append([block[name] for name in names])
+    for at, block in blocks.items():
+        rows.setdefault(at[0], []).append([block[name] for name in names])
     return {data: np.mean(part, axis=0) for data, part in rows.items()}
 
 
 def compare(
-    cells: Sequence[Result],
+    cells: Sequence[Cell],
     names: Sequence[str],
-    metric: str,
     *,
     controls: Sequence[str] = (),
     references: Sequence[str] = (),
@@ -110,8 +112,6 @@ def compare(
         Of one table.
     names : sequence of str
         Methods to compare.
-    metric : str
-        Their score.
     controls : sequence of str, default=()
         Methods that others are tested against but that are not ranked.
     references : sequence of str, default=()
@@ -132,22 +132,23 @@ def compare(
     scores, methods = scores[:, order], [there[i] for i in order]
     places = np.round([[b[m] for m in methods] for b in blocks.values()], DECIMALS)
     every = _blocks(cells)
+    protocol, metric = cells[0].protocol, cells[0].metric
     wanted = [*combinations(methods, 2), *product(methods, controls)]
     pairs = [p for a, b in wanted if (p := _pair(every, a, b, metric)) is not None]
     told = [p for a, b in product(methods, references) if (p := _pair(every, a, b))]
     found = Comparison(
-        table=cells[0].table,
+        protocol=protocol,
         metric=metric,
-        methods=methods,
-        data=list(by_data),
+        methods=tuple(methods),
+        data=tuple(by_data),
         n_cells=len(blocks),
-        means=(cells[0].sign * scores.mean(axis=0)).tolist(),
-        ranks=average_ranks(scores).tolist(),
+        means=tuple((metric_sign(metric) * scores.mean(axis=0)).tolist()),
+        ranks=tuple(average_ranks(scores).tolist()),
         n_first=_n_first(scores),
-        cell_ranks=average_ranks(places).tolist(),
+        cell_ranks=tuple(average_ranks(places).tolist()),
         n_first_cells=_n_first(places),
         tested=len(by_data) >= FEWEST_DATA_SETS,
-        pairs=[*_verdicts(pairs), *told],
+        pairs=(*_verdicts(pairs), *told),
     )
     if not found.tested or len(methods) < 3:
         return found
@@ -159,20 +160,19 @@ def compare(
         friedman_p=test.p_value,
         iman_davenport_p=test.iman_davenport_p_value,
         critical_difference=critical,
-        cliques=[m for *_, m in nemenyi_cliques(found.ranks, critical)],
+        cliques=tuple(tuple(m) for *_, m in nemenyi_cliques(found.ranks, critical)),
     )
 
 
-def _n_first(scores: np.ndarray) -> list[int]:
-    best: list[int] = (scores == scores.max(axis=1, keepdims=True)).sum(axis=0).tolist()
-    return best
+def _n_first(scores: np.ndarray) -> tuple[int, ...]:
+    return tuple((scores == scores.max(axis=1, keepdims=True)).sum(axis=0).tolist())
 
 
 def _pair(
     blocks: Blocks, first: str, second: str, metric: str | None = None
 ) -> Pair | None:
     """Two methods where both are; tested if the metric is told."""
-    both = {place: b for place, b in blocks.items() if first in b and second in b}
+    both = {at: b for at, b in blocks.items() if first in b and second in b}
     if not both:
         return None
     scores = np.array(list(_by_data(both, (first, second)).values()))
@@ -217,19 +217,25 @@ def _verdicts(pairs: Sequence[Pair]) -> list[Pair]:
     ]
 
 
-def _folds(a: Result, b: Result) -> tuple[list[float], list[float]]:
+def _folds(a: Cell, b: Cell) -> tuple[list[float], list[float]]:
     """Scores on the folds that both have; more is better."""
-    known = {(seed, fold): a.sign * s for seed, fold, s in a.scores}
-    pairs = [
-        (known[seed, fold], b.sign * s)
-        for seed, fold, s in b.scores
-        if (seed, fold) in known
-    ]
-    return [x for x, _ in pairs], [y for _, y in pairs]
+    sign = metric_sign(a.metric)
+    theirs = {(f.noise_seed, f.fold): sign * f.value for f in b.folds}
+    ours = {(f.noise_seed, f.fold): sign * f.value for f in a.folds}
+    both = [key for key in ours if key in theirs]
+    return [ours[key] for key in both], [theirs[key] for key in both]
+
+
+def interval(a: Cell, b: Cell, folds: int) -> tuple[float, float] | None:
+    """Return the 95 % interval of a difference over folds, where there are several."""
+    ours, theirs = _folds(a, b)
+    if len(ours) < 2 or a is b:
+        return None
+    return corrected_interval(ours, theirs, test_fraction=1 / folds)
 
 
 def against(
-    cells: Sequence[Result],
+    cells: Sequence[Cell],
     methods: Sequence[str],
     others: Sequence[str],
     folds: int,
@@ -254,10 +260,10 @@ def against(
     list of Against
         One per pair for all learners together, after those for each.
     """
-    places: dict[Place, dict[str, Result]] = {}
+    places: dict[Place, dict[str, Cell]] = {}
     for cell in cells:
-        if cell.scores:
-            places.setdefault(cell.place, {})[cell.method] = cell
+        if cell.folds:
+            places.setdefault(place(cell), {})[cell.method] = cell
     learners = list(dict.fromkeys(c.learner for c in cells)) if by_learner else []
     if len(learners) != 1:
         learners.append("all")
@@ -275,13 +281,13 @@ def against(
                     (a, b) for name, a, b in pairs if a and learner in ("all", name)
                 ]
                 if part:
-                    head = (cells[0].table, method, other, learner)
+                    head = (cells[0].protocol, cells[0].metric, method, other, learner)
                     found.append(_count(head, part, folds))
     return found
 
 
 def _count(
-    head: tuple[str, str, str, str],
+    head: tuple[str, str, str, str, str],
     pairs: Sequence[tuple[list[float], list[float]]],
     folds: int,
 ) -> Against:
@@ -303,49 +309,3 @@ def _count(
         corrected_tie=corrected.tie,
         corrected_loss=corrected.loss,
     )
-
-
-def mark_best(
-    cells: Sequence[AnyCell], eligible: Mapping[int, bool], folds: int
-) -> list[AnyCell]:
-    """Mark the best of every place, and how far the others are behind it.
-
-    Parameters
-    ----------
-    cells : sequence of cells
-        All of them.
-    eligible : mapping of int to bool
-        By position in ``cells``: which may be best.
-    folds : int
-        Folds of the plan.
-
-    Returns
-    -------
-    list of cells
-        In the same order.
-    """
-    top: dict[Place, AnyCell] = {}
-    for i, c in enumerate(cells):
-        key = (c.table, *c.place)
-        if eligible[i] and c.value is not None:
-            known = top.get(key)
-            if known is None or c.sign * c.value > c.sign * known.value:
-                top[key] = c
-    found: list[AnyCell] = []
-    for i, cell in enumerate(cells):
-        best = top.get((cell.table, *cell.place))
-        if best is None or cell.value is None:
-            found.append(cell)
-            continue
-        marked = replace(
-            cell,
-            # As printed: three decimals.
-            best=eligible[i] and round(cell.value, 3) == round(best.value, 3),
-            behind=cell.sign * (cell.value - best.value),
-        )
-        ours, theirs = _folds(cell, best)
-        if cell is not best and len(ours) > 1:
-            low, high = corrected_interval(ours, theirs, test_fraction=1 / folds)
-            marked = replace(marked, behind_low=low, behind_high=high)
-        found.append(marked)
-    return found

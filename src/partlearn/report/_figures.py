@@ -5,19 +5,12 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+from partlearn.benchmark import Cell, metric_sign
 from partlearn.report._blocks import Block, Details, Figure, Panel
-from partlearn.report._compare import ROPE
+from partlearn.report._compare import ROPE, interval, place
 from partlearn.report._format import data_name, method_name, metric_name, visible
 from partlearn.report._overview import rows_per_feature
-from partlearn.report._records import (
-    Comparison,
-    Curve,
-    MultilabelCell,
-    MultilabelSummary,
-    PartialCell,
-    PartialSummary,
-    View,
-)
+from partlearn.report._records import Comparison, Summary, Sweep, View
 from partlearn.report._svg import COLOURS, INK, LINES, MARKS
 
 __all__ = [
@@ -125,9 +118,9 @@ def critical_difference(comparison: Comparison, number: int) -> list[Figure]:
             ends = [min(ranks[i] for i in members), max(ranks[i] for i in members)]
             axes.plot(ends, [0.55 + 0.35 * line] * 2, color=INK, linewidth=4)
         depth = 0.9 + 0.35 * len(comparison.cliques)
-        for place, i in enumerate(order):
-            y = depth + 0.7 * (place + 1)
-            left = place < (k + 1) // 2
+        for line, i in enumerate(order):
+            y = depth + 0.7 * (line + 1)
+            left = line < (k + 1) // 2
             end = 0.6 if left else k + 0.4
             axes.plot([ranks[i]] * 2 + [end], [0, y, y], color=COLOURS[6], linewidth=1)
             text = f"{_short(method_name(names[i]))} ({ranks[i]:.2f})"
@@ -155,49 +148,49 @@ def critical_difference(comparison: Comparison, number: int) -> list[Figure]:
     ]
 
 
-def gaps(summary: PartialSummary, protocol: str, number: int) -> list[Block]:
+def gaps(summary: Summary, protocol: str, number: int) -> list[Block]:
     """Differences to the best of each data set and learner, with intervals."""
-    cells = [c for c in summary.cells if c.protocol == protocol and c.mean is not None]
+    cells = [
+        c
+        for c in summary.cells
+        if (c.protocol, c.metric) == (protocol, summary.metric) and c.mean is not None
+    ]
     if summary.sweep or not cells:
         return []
-    reducers = [m for m in summary.reducers if any(c.reducer == m for c in cells)]
+    methods = [m for m in summary.methods if any(c.method == m for c in cells)]
     learners = list(dict.fromkeys(c.learner for c in cells))
-    sets: dict[tuple[str, Any], list[PartialCell]] = {}
-    for cell in cells:
-        sets.setdefault((cell.data, cell.r), []).append(cell)
+    best = {place(c): c for c in reversed(cells) if c.best}
+    sets = _by_set(cells)
 
-    def drawer(part: Sequence[PartialCell]) -> Draw:
+    def drawer(part: Sequence[Cell]) -> Draw:
         def draw(axes: Any) -> None:
             axes.axvline(0, color=INK, linewidth=1)
             for cell in part:
-                if cell.behind is None:
+                top = best.get(place(cell))
+                if top is None or top.mean is None or cell.mean is None:
                     continue
                 i = learners.index(cell.learner)
                 shift = (i - (len(learners) - 1) / 2) * 0.6 / len(learners)
-                y = reducers.index(cell.reducer) + shift
+                y = methods.index(cell.method) + shift
                 look = _look(i)
-                if cell.behind_low is not None and cell.behind_high is not None:
-                    ends = [cell.behind_low, cell.behind_high]
+                if ends := interval(cell, top, summary.facts.folds):
                     axes.plot(ends, [y, y], color=look["color"], linewidth=1)
-                label = _short(cell.learner)
-                axes.plot(
-                    cell.behind, y, linestyle="none", markersize=5, label=label, **look
-                )
-            names = [_short(method_name(m), 18) for m in reducers]
-            axes.set_yticks(range(len(reducers)), names, fontsize=8)
-            axes.set_ylim(len(reducers) - 0.5, -0.5)
+                x, label = cell.mean - top.mean, _short(cell.learner)
+                axes.plot(x, y, linestyle="none", markersize=5, label=label, **look)
+            names = [_short(method_name(m), 18) for m in methods]
+            axes.set_yticks(range(len(methods)), names, fontsize=8)
+            axes.set_ylim(len(methods) - 0.5, -0.5)
             axes.set_xlabel(f"{metric_name(summary.metric)} minus the best", fontsize=9)
 
         return draw
 
     told = []
-    for (data, r), part in sets.items():
-        best = [c for c in part if c.best]
-        if best:
-            top = max(best, key=lambda c: c.mean or 0.0)
-            name = f"{method_name(top.reducer)} with {top.learner}"
-            told.append(f"{data_name(data, r)}: {name}, {top.mean:.3f}")
-    height = 0.9 + max(0.22, 0.12 * len(learners)) * len(reducers)
+    for key, part in sets.items():
+        if first := [c for c in part if c.best]:
+            top = max(first, key=lambda c: c.mean or 0.0)
+            name = f"{method_name(top.method)} with {top.learner}"
+            told.append(f"{data_name(*key)}: {name}, {top.mean:.3f}")
+    height = 0.9 + max(0.22, 0.12 * len(learners)) * len(methods)
     return _folded(
         Figure(
             f"gaps-{number}",
@@ -212,42 +205,54 @@ def gaps(summary: PartialSummary, protocol: str, number: int) -> list[Block]:
     )
 
 
+def _by_set(things: Iterable[Any]) -> dict[tuple[str, float | None], list[Any]]:
+    """Cells or curves by data set and r, a panel each."""
+    sets: dict[tuple[str, float | None], list[Any]] = {}
+    for thing in things:
+        sets.setdefault((thing.data, thing.r), []).append(thing)
+    return sets
+
+
 def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def sweeps(swept: Iterable[Curve], metric: str) -> list[Block]:
+def sweeps(swept: Iterable[Sweep]) -> list[Block]:
     """Scores against a parameter."""
-    groups: dict[tuple[str, str], list[Curve]] = {}
+    groups: dict[tuple[str, str, str, str], list[Sweep]] = {}
     for curve in swept:
         if len(set(map(str, curve.x))) > 1:
-            groups.setdefault((curve.protocol, curve.parameter), []).append(curve)
+            key = (curve.protocol, curve.labels, curve.metric, curve.parameter)
+            groups.setdefault(key, []).append(curve)
     found: list[Block] = []
-    for number, ((protocol, parameter), group) in enumerate(groups.items()):
-        labels = list(dict.fromkeys((c.learner, c.reducer) for c in group))
-        sets: dict[tuple[str, Any], list[Curve]] = {}
-        for curve in group:
-            sets.setdefault((curve.data, curve.r), []).append(curve)
-        top = max(group, key=lambda c: max(c.y))
+    for number, (key, group) in enumerate(groups.items()):
+        protocol, labels, metric, parameter = key
+        lines = list(dict.fromkeys((c.learner, c.method) for c in group))
+        top = max(group, key=lambda c: metric_sign(metric) * _best(c))
         name = metric_name(metric)
         found += _folded(
             Figure(
                 f"sweep-{number}",
-                f"{name[0].upper()}{name[1:]} against {parameter}, {protocol}",
+                f"{name[0].upper()}{name[1:]} against {parameter}, {protocol}, trained "
+                f"on {labels}",
                 f"Mean {name} over folds as {parameter} changes.",
-                f"Highest: {max(top.y):.3f} on {data_name(top.data, top.r)} with "
-                f"{top.reducer} and {top.learner}.",
+                f"Best: {_best(top):.3f} on {data_name(top.data, top.r)} with "
+                f"{top.method} and {top.learner}.",
                 [
-                    Panel(data_name(*key), _sweep_drawer(part, labels, parameter, name))
-                    for key, part in sets.items()
+                    Panel(data_name(*at), _sweep_drawer(part, lines, parameter, name))
+                    for at, part in _by_set(group).items()
                 ],
             )
         )
     return found
 
 
+def _best(curve: Sweep) -> float:
+    return max(curve.y, key=lambda y: metric_sign(curve.metric) * y)
+
+
 def _sweep_drawer(
-    part: Sequence[Curve], labels: Sequence[tuple[str, str]], parameter: str, name: str
+    part: Sequence[Sweep], labels: Sequence[tuple[str, str]], parameter: str, name: str
 ) -> Draw:
     def draw(axes: Any) -> None:
         for curve in part:
@@ -256,8 +261,8 @@ def _sweep_drawer(
                 x = [str(v) for v in x]
             elif min(x) > 0 and max(x) / min(x) >= 1000:
                 _logarithmic(axes)
-            look = _look(labels.index((curve.learner, curve.reducer)))
-            label = _short(f"{curve.learner}, {curve.reducer}", 48)
+            look = _look(labels.index((curve.learner, curve.method)))
+            label = _short(f"{curve.learner}, {curve.method}", 48)
             axes.plot(x, curve.y, markersize=4, label=label, **look)
         axes.set_xlabel(parameter)
         axes.set_ylabel(name)
@@ -272,13 +277,17 @@ def _logarithmic(axes: Any) -> None:
     axes.xaxis.set_minor_formatter(lambda v, _: "")
 
 
-def regimes(summary: PartialSummary) -> list[Block]:
+def regimes(summary: Summary) -> list[Block]:
     """Scores against rows per feature, where there are enough data sets to see it."""
     found: list[Block] = []
-    ratios = rows_per_feature(summary.data, summary.facts["folds"])
+    ratios = rows_per_feature(summary.data, summary.facts.folds)
     for number, entry in enumerate(summary.overview):
-        names = [row["reducer"] for row in entry.rows if row["ranked"]]
-        cells = [c for c in summary.cells if c.protocol == entry.protocol]
+        names = [name for name, *_ in entry.rows if name not in summary.unranked]
+        cells = [
+            c
+            for c in summary.cells
+            if (c.protocol, c.metric) == (entry.protocol, summary.metric)
+        ]
         sets = sorted({c.data for c in cells}, key=lambda name: ratios[name])
         if len(sets) < 3:
             continue
@@ -315,11 +324,11 @@ def regimes(summary: PartialSummary) -> list[Block]:
 
 
 def _means_by_data(
-    cells: Iterable[PartialCell], sets: Sequence[str], reducer: str
+    cells: Iterable[Cell], sets: Sequence[str], method: str
 ) -> list[float]:
     means: dict[str, list[float]] = {name: [] for name in sets}
     for cell in cells:
-        if cell.reducer == reducer and cell.mean is not None:
+        if cell.method == method and cell.mean is not None:
             means[cell.data].append(cell.mean)
     return [sum(m) / len(m) if m else float("nan") for m in means.values()]
 
@@ -427,7 +436,7 @@ def histogram(view: View, number: int) -> Figure:
     )
 
 
-def curves(summary: MultilabelSummary) -> list[Block]:
+def curves(summary: Summary) -> list[Block]:
     """Scores over the shares of features, with the controls in every picture."""
     name = metric_name(summary.metric)
     found: list[Block] = []
@@ -437,21 +446,16 @@ def curves(summary: MultilabelSummary) -> list[Block]:
                 c
                 for c in summary.cells
                 if (c.metric, c.labels, c.learner) == (summary.metric, labels, learner)
-                and c.x
+                and c.curve is not None
+                and c.curve.x
             ]
-            sets: dict[tuple[str, Any], dict[str, MultilabelCell]] = {}
-            for cell in cells:
-                sets.setdefault((cell.data, cell.r), {})[cell.method] = cell
-            if not sets:
+            if not cells:
                 continue
             methods = [m for m in summary.methods if any(c.method == m for c in cells)]
-            told = []
-            for key, here in sets.items():
-                best = [c for c in here.values() if c.best]
-                if best:
-                    told.append(
-                        f"{data_name(*key)}: {best[0].method}, {best[0].area:.3f}"
-                    )
+            best = {(c.data, c.r): c for c in reversed(cells) if c.best}
+            told = [
+                f"{data_name(*k)}: {c.method}, {c.mean:.3f}" for k, c in best.items()
+            ]
             found += _folded(
                 Figure(
                     f"curves-{len(found)}",
@@ -463,9 +467,9 @@ def curves(summary: MultilabelSummary) -> list[Block]:
                     [
                         Panel(
                             data_name(*key),
-                            _curve_drawer(here, methods, summary.controls, name),
+                            _curve_drawer(part, methods, summary.controls, name),
                         )
-                        for key, here in sets.items()
+                        for key, part in _by_set(cells).items()
                     ],
                     (3.6, 3.2),
                 )
@@ -474,28 +478,23 @@ def curves(summary: MultilabelSummary) -> list[Block]:
 
 
 def _curve_drawer(
-    cells: Mapping[str, MultilabelCell],
-    methods: Sequence[str],
-    controls: Sequence[str],
-    name: str,
+    cells: Sequence[Cell], methods: Sequence[str], controls: Sequence[str], name: str
 ) -> Draw:
     def draw(axes: Any) -> None:
-        for i, method in enumerate(methods):
-            if method not in cells:
-                continue
-            cell, control = cells[method], method in controls
-            look = _look(i)
+        for cell in cells:
+            i, control = methods.index(cell.method), cell.method in controls
+            look, curve = _look(i), cell.curve
             style = {
                 "color": INK if control else look["color"],
                 "linestyle": LINES[i % len(LINES)],
                 "linewidth": 1.8 if control else 1.2,
-                "label": _short(method),
+                "label": _short(cell.method),
             }
-            if len(cell.x) == 1:
-                axes.axhline(cell.y[0], **style)
+            if curve is None or len(curve.x) == 1:
+                axes.axhline(cell.mean, **style)
             else:
                 mark = look["marker"]
-                axes.plot(cell.x, cell.y, marker=mark, markersize=3, **style)
+                axes.plot(curve.x, curve.y, marker=mark, markersize=3, **style)
         axes.set_xlabel("features, %")
         axes.set_ylabel(name)
 

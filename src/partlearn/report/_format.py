@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
 import unicodedata
+from math import isnan
 from typing import Any
 
 __all__ = [
@@ -79,7 +80,7 @@ def score(mean: float | None, std: float | None = None) -> str:
     """Mean and deviation with three decimals."""
     if mean is None:
         return EMPTY
-    return f"{mean:.3f}" if std is None else f"{mean:.3f} ± {std:.3f}"
+    return f"{mean:.3f}" if std is None or isnan(std) else f"{mean:.3f} ± {std:.3f}"
 
 
 def signed(value: float | None) -> str:

@@ -2,19 +2,16 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from partlearn.benchmark import average_ranks
+from partlearn.benchmark import Cell, DataFacts, average_ranks
 from partlearn.report._compare import complete_blocks
-from partlearn.report._records import Cost, Overview, PartialCell
+from partlearn.report._records import Cost, Overview
 
 __all__ = ["overview", "rows_per_feature"]
-
-Row = Mapping[str, Any]
-Block = Mapping[str, float]
 
 REGIMES = (
     ("below 1 row per feature", 0.0, 1.0),
@@ -23,53 +20,39 @@ REGIMES = (
 )
 
 
-def rows_per_feature(data: Sequence[Row], folds: int) -> dict[str, float]:
-    """Training rows per feature of each data set.
-
-    Parameters
-    ----------
-    data : sequence of dict
-        Descriptions of the data sets.
-    folds : int
-        Number of folds.
-
-    Returns
-    -------
-    dict
-        By name.
-    """
-    share = 1 - 1 / folds
-    return {d["name"]: share * d["n_samples"] / d["n_features"] for d in data}
+def rows_per_feature(data: Iterable[DataFacts], folds: int) -> dict[str, float]:
+    """Training rows per feature of each data set."""
+    return {d.name: (1 - 1 / folds) * d.n_samples / d.n_features for d in data}
 
 
 def overview(
     folds: int,
-    tables: Sequence[Sequence[PartialCell]],
+    tables: Iterable[Sequence[Cell]],
     ranked: Sequence[str],
     names: Sequence[str],
-    data: Sequence[Row],
-    costs: Sequence[Cost],
-) -> list[Overview]:
-    """Average rank and mean score of each reducer: all, by regime, by learner.
+    data: Iterable[DataFacts],
+    costs: Iterable[Cost],
+) -> tuple[Overview, ...]:
+    """Average rank and mean score of each method: all, by regime, by learner.
 
     Parameters
     ----------
     folds : int
         Folds of the plan.
-    tables : sequence of sequence of PartialCell
-        Means over folds, by protocol.
+    tables : iterable of sequence of Cell
+        One per protocol.
     ranked, names : sequence of str
-        Reducers that are compared, and all of them.
-    data : sequence of dict
-        Descriptions of the data sets.
-    costs : sequence of Cost
+        Methods that are compared, and all of them.
+    data : iterable of DataFacts
+        Data sets.
+    costs : iterable of Cost
         Times.
 
     Returns
     -------
-    list of Overview
-        One per protocol with at least two data sets: groups of combinations, and a row
-        per reducer, ranked ones by rank.
+    tuple of Overview
+        One per protocol with at least two data sets; ranked methods by rank, then the
+        others.
     """
     seconds = {c.name: c.fit_time for c in costs if c.kind == "reducer"}
     ratios = rows_per_feature(data, folds)
@@ -84,47 +67,39 @@ def overview(
             for name, places in _groups(list(blocks), ratios).items()
         }
         columns = [_column(part, there, names) for part in groups.values()]
-        order = sorted(there, key=lambda name: columns[0][name]["rank"] or 0.0)
+        order = sorted(there, key=lambda name: columns[0][name][0] or 0.0)
         rest = [name for name in names if name not in ranked]
         found.append(
             Overview(
                 protocol=cells[0].protocol,
-                groups=[{"name": n, "n_blocks": len(p)} for n, p in groups.items()],
-                rows=[
-                    {
-                        "reducer": name,
-                        "ranked": name in there,
-                        "fit_time": seconds.get(name),
-                        "cells": [column[name] for column in columns],
-                    }
+                groups=tuple((name, len(part)) for name, part in groups.items()),
+                rows=tuple(
+                    (name, seconds.get(name), tuple(column[name] for column in columns))
                     for name in [*order, *rest]
-                ],
+                ),
             )
         )
-    return found
+    return tuple(found)
 
 
 def _groups(places: Sequence[Any], ratios: Mapping[str, float]) -> dict[str, list[Any]]:
     groups = {"all": list(places)}
     for name, low, high in REGIMES:
         groups[name] = [p for p in places if low <= ratios[p[0]] < high]
-    learners = list(dict.fromkeys(place[2] for place in places))
+    learners = list(dict.fromkeys(place[-1] for place in places))
     if len(learners) > 1:
-        groups |= {name: [p for p in places if p[2] == name] for name in learners}
+        groups |= {name: [p for p in places if p[-1] == name] for name in learners}
     return {name: part for name, part in groups.items() if part}
 
 
 def _column(
-    blocks: Sequence[Block], ranked: Sequence[str], names: Sequence[str]
-) -> dict[str, dict[str, float | None]]:
+    blocks: Sequence[Mapping[str, float]], ranked: Sequence[str], names: Sequence[str]
+) -> dict[str, tuple[float | None, float | None]]:
     """Ranks and means; none of a reference that failed, since it would not compare."""
     scores = np.array([[block[name] for name in ranked] for block in blocks])
     ranks = dict(zip(ranked, average_ranks(scores).tolist(), strict=True))
-    means = {name: [block[name] for block in blocks if name in block] for name in names}
+    known = {name: [b[name] for b in blocks if name in b] for name in names}
     return {
-        name: {
-            "rank": ranks.get(name),
-            "mean": float(np.mean(m)) if len(m) == len(blocks) else None,
-        }
-        for name, m in means.items()
+        name: (ranks.get(name), float(np.mean(v)) if len(v) == len(blocks) else None)
+        for name, v in known.items()
     }

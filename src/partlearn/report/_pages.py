@@ -2,9 +2,11 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
+from partlearn.benchmark import Cell as Result
+from partlearn.benchmark import Control
 from partlearn.report import _figures
 from partlearn.report._blocks import (
     Block,
@@ -15,6 +17,7 @@ from partlearn.report._blocks import (
     Table,
     Text,
 )
+from partlearn.report._compare import place
 from partlearn.report._format import (
     EMPTY,
     data_name,
@@ -26,13 +29,7 @@ from partlearn.report._format import (
     seconds,
     signed,
 )
-from partlearn.report._records import (
-    Against,
-    MultilabelSummary,
-    PartialCell,
-    PartialSummary,
-    Summary,
-)
+from partlearn.report._records import Against, Summary
 from partlearn.report._sections import (
     comparison_section,
     conclusion_section,
@@ -45,7 +42,6 @@ from partlearn.report._sections import (
 __all__ = ["document"]
 
 DAGGER = "\N{DAGGER}"
-RANDOM, ALL_FEATURES = "random order", "all features"
 
 
 def document(summary: Summary) -> Document:
@@ -61,19 +57,16 @@ def document(summary: Summary) -> Document:
     Document
         What every renderer shows.
     """
-    if isinstance(summary, MultilabelSummary):
-        sections = _multilabel(summary)
-    elif isinstance(summary, PartialSummary):
-        sections = _partial(summary)
-    else:
+    if not isinstance(summary, Summary):
         raise TypeError(
             "A report is made from the result of partlearn.report.summarize; got "
             f"{type(summary).__name__}."
         )
-    return Document(summary.title, lead(summary), sections)
+    sections = _multilabel if summary.task == "multilabel" else _partial
+    return Document(summary.title, lead(summary), sections(summary))
 
 
-def _partial(s: PartialSummary) -> list[Section]:
+def _partial(s: Summary) -> list[Section]:
     return [
         conclusion_section(s, ["none"]),
         *comparison_section(s),
@@ -86,7 +79,7 @@ def _partial(s: PartialSummary) -> list[Section]:
         *_section(
             "figures",
             "What the scores depend on",
-            [*_figures.sweeps(s.sweep, s.metric), *_figures.regimes(s)],
+            [*_figures.sweeps(s.sweep), *_figures.regimes(s)],
         ),
         *_inside(s),
         *ending(s, _data(s), {}),
@@ -100,13 +93,13 @@ def _section(
     return [Section(key, title, blocks, brief)] if blocks else []
 
 
-def _label(s: PartialSummary, name: str) -> str:
+def _label(s: Summary, name: str) -> str:
     """Name of a reducer as printed; references have a dagger."""
     shown = method_name(name)
     return f"{shown} {DAGGER}" if name in s.unranked else shown
 
 
-def _unranked(s: PartialSummary) -> list[Block]:
+def _unranked(s: Summary) -> list[Block]:
     """Sentence on the references, or nothing."""
     texts = [f"{method_name(name)} ({why})" for name, why in s.unranked.items()]
     if not texts:
@@ -114,30 +107,26 @@ def _unranked(s: PartialSummary) -> list[Block]:
     return [Text(f"{DAGGER} Not ranked and not tested: {', '.join(texts)}.")]
 
 
-def _places(cells: Iterable[PartialCell]) -> dict[Any, dict[str, PartialCell]]:
-    places: dict[Any, dict[str, PartialCell]] = {}
-    for cell in cells:
-        places.setdefault(cell.place, {})[cell.reducer] = cell
-    return places
-
-
-def _results(s: PartialSummary) -> Section:
+def _results(s: Summary) -> Section:
     blocks: list[Block] = _unranked(s)
     for number, protocol in enumerate(s.protocols):
-        places = _places(c for c in s.cells if c.protocol == protocol)
+        places: dict[Any, dict[str, Result]] = {}
+        for c in s.cells:
+            if (c.protocol, c.metric) == (protocol, s.metric):
+                places.setdefault(place(c), {})[c.method] = c
         blocks.append(
             Table(
                 f"{s.metric.capitalize()} (mean ± standard deviation over "
-                f"{s.facts['folds']} folds), {protocol} protocol; a star "
-                "marks the best of a row",
-                ["data", "learner", *(_label(s, name) for name in s.reducers)],
+                f"{s.facts.folds} folds), {protocol} protocol; a star marks the best "
+                "of a row",
+                ["data", "learner", *(_label(s, name) for name in s.methods)],
                 [
                     [
                         data_name(data, r),
                         learner,
-                        *(_result(here.get(name)) for name in s.reducers),
+                        *(_result(here.get(name)) for name in s.methods),
                     ]
-                    for (data, r, learner), here in places.items()
+                    for (data, r, _, learner), here in places.items()
                 ],
                 n_names=2,
             )
@@ -146,29 +135,29 @@ def _results(s: PartialSummary) -> Section:
     return Section("results", "Results", blocks, brief=True)
 
 
-def _result(cell: PartialCell | None) -> Cell:
+def _result(cell: Result | None) -> Cell:
     if cell is None:
         return Cell(EMPTY)
     remarks = []
-    if cell.n_components is not None:
-        remarks.append(f"{dims(cell.n_components)} columns")
+    if cell.n_features is not None:
+        remarks.append(f"{dims(cell.n_features)} columns")
     if cell.n_failed:
         remarks.append(f"{cell.n_failed} failed")
     text = score(cell.mean, cell.std)
     return Cell(text, small=", ".join(remarks), best=cell.best)
 
 
-def _overview(s: PartialSummary) -> list[Section]:
+def _overview(s: Summary) -> list[Section]:
     blocks: list[Block] = []
     for entry in s.overview:
         rows = []
-        for row in entry.rows:
-            texts = [_label(s, row["reducer"])]
-            for cell in row["cells"]:
-                rank = "" if cell["rank"] is None else f"{cell['rank']:.2f} / "
-                texts.append(rank + score(cell["mean"]))
-            rows.append([*texts, seconds(row["fit_time"])])
-        groups = [f"{g['name']} ({g['n_blocks']})" for g in entry.groups]
+        for name, time, cells in entry.rows:
+            texts = [_label(s, name)]
+            for rank, mean in cells:
+                before = "" if rank is None else f"{rank:.2f} / "
+                texts.append(before + score(mean))
+            rows.append([*texts, seconds(time)])
+        groups = [f"{name} ({n})" for name, n in entry.groups]
         blocks.append(
             Table(
                 f"Average rank (1 is best) / mean {s.metric} over combinations of data "
@@ -181,13 +170,13 @@ def _overview(s: PartialSummary) -> list[Section]:
     return _section("overview", "Overview", blocks, brief=True)
 
 
-def _win_tie_loss(s: PartialSummary) -> list[Section]:
+def _win_tie_loss(s: Summary) -> list[Section]:
     columns = list(dict.fromkeys(w.learner for w in s.win_tie_loss))
     # A learner that failed for some reducers must not come after the total.
     columns.sort(key=lambda name: name == "all")
     rows: dict[tuple[str, str], dict[str, Against]] = {}
     for w in s.win_tie_loss:
-        rows.setdefault((w.table, w.other), {})[w.learner] = w
+        rows.setdefault((w.protocol, w.other), {})[w.learner] = w
     if not rows:
         return []
     text = (
@@ -223,22 +212,22 @@ def _counts(w: Against | None) -> str:
     return f"{w.win}/{w.tie}/{w.loss} ({corrected})"
 
 
-def _differences(s: PartialSummary) -> list[Section]:
-    tables = [pair_table(c, s.reference, s.reducers) for c in s.comparisons]
+def _differences(s: Summary) -> list[Section]:
+    tables = [pair_table(c, s.reference, s.methods) for c in s.comparisons]
     title = f"{method_name(s.reference)} against each other"
     return _section("effects", title, [t for t in tables if t])
 
 
-def _named_right(s: PartialSummary) -> list[Section]:
-    """Training labels named right beside test accuracy, where they were recorded."""
-    oracles = [n for n, why in s.unranked.items() if why.endswith("true labels")]
-    known = [
-        c
-        for c in s.cells
-        if c.disambiguation is not None or c.reducer_disambiguation is not None
-    ]
-    if not known:
+def _named_right(s: Summary) -> list[Section]:
+    """Training labels named right beside test scores, where they were recorded."""
+    if not s.named_right:
         return []
+    oracles = [n for n, why in s.unranked.items() if why.endswith("true labels")]
+    means = {
+        (c.protocol, c.data, c.r, c.learner, c.method): c.mean
+        for c in s.cells
+        if c.metric == s.metric
+    }
     head = ["data", "learner", "reduction", "labels named right by the reduction"]
     head += ["by the learner", f"test {s.metric}"]
     head += [f"test {s.metric}, {name} (oracle)" for name in oracles]
@@ -250,29 +239,27 @@ def _named_right(s: PartialSummary) -> list[Section]:
         )
     ]
     for protocol in s.protocols:
-        places = _places(c for c in s.cells if c.protocol == protocol)
         rows = [
             [
-                data_name(c.data, c.r),
-                c.learner,
-                _label(s, c.reducer),
-                score(c.reducer_disambiguation),
-                score(c.disambiguation),
-                score(c.mean),
+                data_name(n.data, n.r),
+                n.learner,
+                _label(s, n.reducer),
+                score(n.by_reduction),
+                score(n.by_learner),
                 *(
-                    score(o.mean if (o := places[c.place].get(name)) else None)
-                    for name in oracles
+                    score(means.get((protocol, n.data, n.r, n.learner, name)))
+                    for name in (n.reducer, *oracles)
                 ),
             ]
-            for c in known
-            if c.protocol == protocol
+            for n in s.named_right
+            if n.protocol == protocol
         ]
         caption = f"Labels named right and test {s.metric}, {protocol} protocol"
         blocks.append(Table(caption, head, rows, n_names=3))
     return [Section("named", "Labels named right", blocks)]
 
 
-def _inside(s: PartialSummary) -> list[Section]:
+def _inside(s: Summary) -> list[Section]:
     blocks: list[Block] = []
     for number, v in enumerate(s.views):
         caption = f"Most ambiguous rows: {data_name(v.data, v.r)}, {v.reducer}, "
@@ -297,49 +284,44 @@ def _inside(s: PartialSummary) -> list[Section]:
     return _section("inside", "A look at reduced rows", blocks)
 
 
-def _data(s: PartialSummary) -> Table:
+def _data(s: Summary) -> Table:
     return Table(
         "Data sets of this run",
         ["name", "rows", "features", "classes", "mean candidates", "fingerprint"],
         [
             [
-                data_name(d["name"], d["r"]),
-                str(d["n_samples"]),
-                str(d["n_features"]),
-                str(d["n_classes"]),
-                f"{d['mean_candidates']:.2f}",
-                d["fingerprint"],
+                data_name(d.name, next(iter(d.r), None)),
+                str(d.n_samples),
+                str(d.n_features),
+                str(len(d.classes)),
+                f"{d.mean_labels:.2f}",
+                d.fingerprint,
             ]
             for d in s.data
         ],
     )
 
 
-def _multilabel(s: MultilabelSummary) -> list[Section]:
-    swept = [curve for curve in s.sweep if curve.protocol.startswith(s.metric)]
-    drawn = _figures.sweeps(swept, s.metric) if swept else _figures.curves(s)
-    text = (
-        "Means and deviations over the shares of features, as the paper prints them; "
-        "the last columns are our controls on the same data."
-    )
+def _multilabel(s: Summary) -> list[Section]:
+    swept = [curve for curve in s.sweep if curve.metric == s.metric]
+    drawn = _figures.sweeps(swept) if swept else _figures.curves(s)
     more = [t for m in s.metrics if m != s.metric for t in _areas(s, m)]
     results: list[Block] = [*_areas(s, s.metric)]
     results += [Details("Other scores", more)] if more else []
+    beside = (Control.RANDOM, Control.ALL_FEATURES, Control.LABEL_FREQUENCY)
     return [
-        conclusion_section(s, [RANDOM, ALL_FEATURES]),
+        conclusion_section(s, beside[:2]),
         *comparison_section(s),
-        *published_section(s, method_name, text),
+        *published_section(s, method_name, beside),
         Section("results", "Results", results, brief=True),
-        *_against_control(s, "random", "Against random order", s.against_random),
-        *_against_control(
-            s, "frequency", "Against label frequency", s.against_frequency
-        ),
+        *_against_control(s, Control.RANDOM),
+        *_against_control(s, Control.LABEL_FREQUENCY),
         *_section("figures", "What the scores depend on", drawn),
         *ending(s, _multilabel_data(s), {"reducer": "selector"}),
     ]
 
 
-def _areas(s: MultilabelSummary, metric: str) -> list[Table]:
+def _areas(s: Summary, metric: str) -> list[Table]:
     """One table per kind of training labels and learner: methods by data sets."""
     name = metric_name(metric)
     tables = []
@@ -359,7 +341,7 @@ def _areas(s: MultilabelSummary, metric: str) -> list[Table]:
                 control = " (control)" if method in s.controls else ""
                 row: list[Cell | str] = [method + control]
                 for c in cells:
-                    text = score(c.area, c.area_std) if c else EMPTY
+                    text = score(c.mean, c.std) if c else EMPTY
                     failed = f"{c.n_failed} failed" if c and c.n_failed else ""
                     row.append(Cell(text, small=failed, best=bool(c and c.best)))
                 rows.append(row)
@@ -374,22 +356,18 @@ def _areas(s: MultilabelSummary, metric: str) -> list[Table]:
     return tables
 
 
-def _against_control(
-    s: MultilabelSummary, key: str, title: str, entries: Sequence[Against]
-) -> list[Section]:
-    if not entries:
-        return []
+def _against_control(s: Summary, control: str) -> list[Section]:
     compared = {c.metric: c for c in s.comparisons}
     rows: dict[bool, list[list[str]]] = {True: [], False: []}
-    for e in entries:
-        c = compared.get(e.table)
+    for e in (e for e in s.win_tie_loss if e.other == control):
+        c = compared.get(e.metric)
         pair = c.pair(e.method, e.other) if c else None
         beats = EMPTY
         if pair is not None and pair.p is not None:
             beats = "yes" if pair.significant and pair.difference > 0 else "no"
-        rows[e.table == s.metric].append(
+        rows[e.metric == s.metric].append(
             [
-                metric_name(e.table),
+                metric_name(e.metric),
                 e.method,
                 signed(e.difference),
                 f"{e.n_above} of {e.n_cells}",
@@ -398,8 +376,11 @@ def _against_control(
                 beats,
             ]
         )
+    if not rows[True]:
+        return []
     head = ["score", "method", "mean difference", "better in", "win/tie/loss", "p"]
     head.append("significantly better")
+    title = f"Against {control}"
     text = (
         "Mean difference over combinations of data set, noise, labels and learner; "
         "win, tie and loss by the corrected resampled t-test over folds and seeds "
@@ -410,24 +391,24 @@ def _against_control(
     if rows[False]:
         more = Table(f"{title}, other scores", head, rows[False], n_names=2)
         blocks.append(Details("Other scores", [more]))
-    return [Section(key, title, blocks, brief=True)]
+    return [Section(control.replace(" ", "-"), title, blocks, brief=True)]
 
 
-def _multilabel_data(s: MultilabelSummary) -> Table:
+def _multilabel_data(s: Summary) -> Table:
     head = ["name", "rows", "features", "labels", "labels a row", "noise"]
     return Table(
         "Data sets of this run",
         [*head, "first labels", "fingerprint"],
         [
             [
-                d["name"],
-                str(d["n_samples"]),
-                str(d["n_features"]),
-                str(d["n_labels"]),
-                f"{d['mean_labels']:.2f}",
-                ", ".join([str(d["noise"]), *map(str, d["r"] or [])]),
-                ", ".join(d["labels"][:5]),
-                d["fingerprint"],
+                d.name,
+                str(d.n_samples),
+                str(d.n_features),
+                str(len(d.classes)),
+                f"{d.mean_labels:.2f}",
+                ", ".join([d.noise, *(f"{r:g}" for r in d.r)]),
+                ", ".join(d.classes[:5]),
+                d.fingerprint,
             ]
             for d in s.data
         ],

@@ -1,118 +1,32 @@
-"""What a report knows: frozen records, written to JSON as they are."""
+"""What a report knows: frozen records over those of the benchmark."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, is_dataclass, replace
+from math import isfinite
 from typing import Any
+
+from partlearn.benchmark import AbsentData, Cell, DataFacts, Facts
 
 __all__ = [
     "Against",
     "Comparison",
     "Cost",
-    "Curve",
     "Failure",
-    "MultilabelCell",
-    "MultilabelSummary",
+    "NamedRight",
     "Overview",
     "Pair",
-    "PartialCell",
-    "PartialSummary",
-    "Published",
-    "Record",
-    "Result",
     "Summary",
+    "Sweep",
     "View",
     "Warned",
+    "plain",
 ]
 
-LOWER_IS_BETTER = ("ranking_loss", "coverage")
-Place = tuple[Any, ...]
-
 
 @dataclass(frozen=True)
-class Record:
-    """Fields are attributes; ``record["name"]`` reads the same as in the JSON."""
-
-    def __getitem__(self, name: str) -> Any:
-        if name not in {field.name for field in fields(self)}:
-            raise KeyError(name)
-        return getattr(self, name)
-
-
-@dataclass(frozen=True)
-class _Cell(Record):
-    """Score of one method at one place of a table, with what it was made from.
-
-    ``mean`` and ``std`` are those the papers print; ``scores`` has (noise seed, fold,
-    score). ``best`` means that none at this place is higher, as printed; ``behind`` is
-    the difference to it (negative is worse) with its 95 % interval over folds,
-    corrected for overlapping training parts.
-    """
-
-    data: str
-    r: float | None
-    learner: str
-    mean: float | None
-    std: float | None
-    n_failed: int
-    scores: Sequence[tuple[int | None, int, float]]
-    best: bool
-    behind: float | None
-    behind_low: float | None
-    behind_high: float | None
-
-
-@dataclass(frozen=True)
-class PartialCell(_Cell):
-    """Mean over folds for one protocol, data set, r, learner and reducer."""
-
-    protocol: str
-    reducer: str
-    n_scores: int
-    whole: bool
-    n_components: float | None
-    disambiguation: float | None
-    reducer_disambiguation: float | None
-    candidate_hit: float | None
-    published_mean: float | None
-    published_std: float | None
-    published_n_components: float | None
-    difference: float | None
-
-    # What comparisons ask, whatever the kind of labels.
-    table = property(lambda self: self.protocol)
-    method = property(lambda self: self.reducer)
-    place = property(lambda self: (self.data, self.r, self.learner))
-    value = property(lambda self: self.mean)
-    sign = 1
-
-
-@dataclass(frozen=True)
-class MultilabelCell(_Cell):
-    """Area under the curve over shares of features, and the curve itself."""
-
-    labels: str
-    method: str
-    metric: str
-    whole: bool
-    area: float | None
-    area_std: float | None
-    x: Sequence[float]
-    y: Sequence[float]
-    y_std: Sequence[float]
-
-    table = property(lambda self: self.metric)
-    place = property(lambda self: (self.data, self.r, self.labels, self.learner))
-    value = property(lambda self: self.area)
-    sign = property(lambda self: -1 if self.metric in LOWER_IS_BETTER else 1)
-
-
-Result = PartialCell | MultilabelCell
-
-
-@dataclass(frozen=True)
-class Pair(Record):
+class Pair:
     """Two methods over the data sets that have both; more is better.
 
     ``difference`` is the mean over data sets of first minus second, with its 95 %
@@ -160,8 +74,8 @@ class Pair(Record):
 
 
 @dataclass(frozen=True)
-class Comparison(Record):
-    """All methods of one table (a protocol or a metric) over its data sets.
+class Comparison:
+    """All methods of one protocol and metric over its data sets.
 
     ``methods`` are in the order of falling mean, and so are means, average ranks and
     the number of data sets on which each is first (ties count for each), all over the
@@ -170,23 +84,23 @@ class Comparison(Record):
     sets.
     """
 
-    table: str
+    protocol: str
     metric: str
-    methods: Sequence[str]
-    data: Sequence[str]
+    methods: tuple[str, ...]
+    data: tuple[str, ...]
     n_cells: int
-    means: Sequence[float]
-    ranks: Sequence[float]
-    n_first: Sequence[int]
-    cell_ranks: Sequence[float]
-    n_first_cells: Sequence[int]
+    means: tuple[float, ...]
+    ranks: tuple[float, ...]
+    n_first: tuple[int, ...]
+    cell_ranks: tuple[float, ...]
+    n_first_cells: tuple[int, ...]
     tested: bool
-    pairs: Sequence[Pair]
+    pairs: tuple[Pair, ...]
     friedman: float | None = None
     friedman_p: float | None = None
     iman_davenport_p: float | None = None
     critical_difference: float | None = None
-    cliques: Sequence[Sequence[int]] = ()
+    cliques: tuple[tuple[int, ...], ...] = ()
 
     def pair(self, first: str, second: str) -> Pair | None:
         """Return what is known of two methods, the wanted one first."""
@@ -199,10 +113,11 @@ class Comparison(Record):
 
 
 @dataclass(frozen=True)
-class Against(Record):
+class Against:
     """Wins of a method against another by t-tests over folds, place by place."""
 
-    table: str
+    protocol: str
+    metric: str
     method: str
     other: str
     learner: str
@@ -218,37 +133,34 @@ class Against(Record):
 
 
 @dataclass(frozen=True)
-class Published(Record):
-    """A published figure, and what was measured under its conditions.
+class Overview:
+    """Ranks and means of each method over groups of combinations.
 
-    ``measured`` is by protocol for partial labels; ``beside`` has the controls of a
-    multi-label run.
+    A row is a method with its seconds to fit and a (rank, mean) for each group.
     """
 
+    protocol: str
+    groups: tuple[tuple[str, int], ...]
+    rows: tuple[
+        tuple[str, float | None, tuple[tuple[float | None, float | None], ...]], ...
+    ]
+
+
+@dataclass(frozen=True)
+class NamedRight:
+    """Share of training labels that a reduction and a learner name right."""
+
+    protocol: str
     data: str
     r: float | None
     learner: str
     reducer: str
-    metric: str
-    labels: str
-    published_mean: float
-    published_std: float | None
-    published_n_components: float | None
-    measured: Mapping[str, Mapping[str, float | None]]
-    beside: Mapping[str, float | None]
+    by_reduction: float | None
+    by_learner: float | None
 
 
 @dataclass(frozen=True)
-class Overview(Record):
-    """Ranks and means of each reducer over groups of combinations."""
-
-    protocol: str
-    groups: Sequence[Mapping[str, Any]]
-    rows: Sequence[Mapping[str, Any]]
-
-
-@dataclass(frozen=True)
-class View(Record):
+class View:
     """A look into one reduced data set."""
 
     protocol: str
@@ -257,28 +169,29 @@ class View(Record):
     reducer: str
     fold: int | None
     disambiguation: float | None
-    points: Sequence[Mapping[str, Any]]
-    histogram: Mapping[str, Sequence[float]]
-    ambiguous: Sequence[Mapping[str, Any]]
+    points: list[dict[str, Any]]
+    histogram: dict[str, list[float]]
+    ambiguous: list[dict[str, Any]]
 
 
 @dataclass(frozen=True)
-class Curve(Record):
+class Sweep:
     """Scores against one parameter of a method."""
 
     protocol: str
+    labels: str
+    metric: str
     data: str
     r: float | None
     learner: str
     parameter: str
-    reducer: str
-    x: Sequence[Any]
-    y: Sequence[float]
-    std: Sequence[float]
+    method: str
+    x: tuple[Any, ...]
+    y: tuple[float, ...]
 
 
 @dataclass(frozen=True)
-class Cost(Record):
+class Cost:
     """Mean seconds and highest memory of a method."""
 
     kind: str
@@ -290,10 +203,11 @@ class Cost(Record):
 
 
 @dataclass(frozen=True)
-class Failure(Record):
+class Failure:
     """One error, in how many folds, with the first traceback."""
 
     protocol: str
+    labels: str
     data: str
     r: float | None
     reducer: str
@@ -305,7 +219,7 @@ class Failure(Record):
 
 
 @dataclass(frozen=True)
-class Warned(Record):
+class Warned:
     """One warning, in how many jobs."""
 
     reducer: str
@@ -315,50 +229,57 @@ class Warned(Record):
 
 
 @dataclass(frozen=True)
-class Summary(Record):
-    """A finished run as the renderers see it."""
+class Summary:
+    """A finished run as the renderers see it.
+
+    Fields are attributes; ``summary["cells"]`` gives them as in the JSON, plain lists
+    and dicts. ``unranked`` names methods that are not compared, and why; ``controls``
+    those that every multi-label comparison is held against.
+    """
 
     schema: str
+    task: str
     plan: str
     title: str
     citation: str
-    notes: Sequence[str]
+    notes: tuple[str, ...]
     metric: str
-    protocols: Sequence[str]
-    learners: Sequence[str]
+    metrics: tuple[str, ...]
+    protocols: tuple[str, ...]
+    labels: tuple[str, ...]
+    methods: tuple[str, ...]
+    learners: tuple[str, ...]
     reference: str
-    data: Sequence[Mapping[str, Any]]
-    absent: Sequence[Mapping[str, Any]]
-    published: Sequence[Published]
-    comparisons: Sequence[Comparison]
-    sweep: Sequence[Curve]
-    costs: Sequence[Cost]
-    failures: Sequence[Failure]
-    warnings: Sequence[Warned]
-    facts: Mapping[str, Any]
-
-
-@dataclass(frozen=True)
-class PartialSummary(Summary):
-    """A run on partial labels."""
-
-    cells: Sequence[PartialCell]
-    reducers: Sequence[str]
     unranked: Mapping[str, str]
-    win_tie_loss: Sequence[Against]
-    overview: Sequence[Overview]
-    views: Sequence[View]
+    controls: tuple[str, ...]
+    data: tuple[DataFacts, ...]
+    absent: tuple[AbsentData, ...]
+    cells: tuple[Cell, ...]
+    comparisons: tuple[Comparison, ...]
+    win_tie_loss: tuple[Against, ...]
+    overview: tuple[Overview, ...]
+    named_right: tuple[NamedRight, ...]
+    sweep: tuple[Sweep, ...]
+    costs: tuple[Cost, ...]
+    views: tuple[View, ...]
+    failures: tuple[Failure, ...]
+    warnings: tuple[Warned, ...]
+    facts: Facts
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in {field.name for field in fields(self)}:
+            raise KeyError(name)
+        return plain(getattr(self, name))
 
 
-@dataclass(frozen=True)
-class MultilabelSummary(Summary):
-    """A run on partial multi-labels."""
-
-    task: str
-    metrics: Sequence[str]
-    labels: Sequence[str]
-    methods: Sequence[str]
-    controls: Sequence[str]
-    cells: Sequence[MultilabelCell]
-    against_random: Sequence[Against]
-    against_frequency: Sequence[Against]
+def plain(value: Any) -> Any:
+    """Make lists, dicts, strings and finite numbers of records."""
+    if is_dataclass(value):
+        return {f.name: plain(getattr(value, f.name)) for f in fields(value)}
+    if isinstance(value, Mapping):
+        return {str(k): plain(v) for k, v in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(v) for v in value]
+    if isinstance(value, float) and not isfinite(value):
+        return None
+    return value

@@ -3,16 +3,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
 import json
-from collections.abc import Mapping
-from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from partlearn.report._console import console_print
 from partlearn.report._html import html
 from partlearn.report._latex import latex
 from partlearn.report._markdown import markdown
 from partlearn.report._pages import document
-from partlearn.report._records import Summary
+from partlearn.report._records import Summary, plain
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -94,15 +92,5 @@ def to_json(summary: Summary) -> str:
     str
         Valid JSON: infinite numbers become null.
     """
-    content = _finite(asdict(summary))
+    content = plain(summary)
     return json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False)
-
-
-def _finite(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {k: _finite(v) for k, v in value.items()}
-    if isinstance(value, list | tuple):
-        return [_finite(v) for v in value]
-    if isinstance(value, float) and (value != value or value in (1e999, -1e999)):
-        return None
-    return value

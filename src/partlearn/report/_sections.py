@@ -3,8 +3,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
+from partlearn.benchmark import Facts
 from partlearn.report import _figures
 from partlearn.report._blocks import (
     Block,
@@ -16,7 +16,7 @@ from partlearn.report._blocks import (
     Table,
     Text,
 )
-from partlearn.report._compare import ALPHA, ROPE
+from partlearn.report._compare import ALPHA, ROPE, place
 from partlearn.report._conclusion import conclusion, not_tested
 from partlearn.report._format import (
     EMPTY,
@@ -32,7 +32,7 @@ from partlearn.report._format import (
     share,
     signed,
 )
-from partlearn.report._records import Comparison, Pair, Published, Summary
+from partlearn.report._records import Comparison, Pair, Summary
 
 __all__ = [
     "comparison_section",
@@ -46,11 +46,11 @@ __all__ = [
 def lead(summary: Summary) -> list[Block]:
     """Blocks under the title."""
     facts = summary.facts
-    n_sets = len({d["name"] for d in summary.data})
+    n_sets = len({d.name for d in summary.data})
     text = (
-        f"{plural(facts['n_jobs'], 'job')}, {facts['n_failed']} failed, "
+        f"{plural(facts.n_jobs, 'job')}, {facts.n_failed} failed, "
         f"{plural(n_sets, 'data set')}, {' and '.join(summary.protocols)} "
-        f"protocol{'' if len(summary.protocols) == 1 else 's'}, {facts['folds']} folds."
+        f"protocol{'' if len(summary.protocols) == 1 else 's'}, {facts.folds} folds."
     )
     if not summary.citation:
         return [Text(text)]
@@ -63,7 +63,7 @@ def conclusion_section(summary: Summary, baselines: Sequence[str]) -> Section:
     tables = [c for c in summary.comparisons if c.metric == summary.metric]
     for comparison in tables:
         first, *rest = conclusion(comparison, summary.reference, baselines)
-        head = f"{comparison.table.capitalize()}: " if len(tables) > 1 else ""
+        head = f"{comparison.protocol.capitalize()}: " if len(tables) > 1 else ""
         blocks += [Text(head + first, "lead"), Items(rest)]
     if not tables:
         blocks.append(Text("There is nothing to compare: see the results."))
@@ -134,7 +134,7 @@ def _matrix(c: Comparison) -> Table:
 def _table_name(c: Comparison) -> str:
     name = metric_name(c.metric)
     text = f"{name[0].upper()}{name[1:]}"
-    return text if c.table == c.metric else f"{text}, {c.table} protocol"
+    return f"{text}, {c.protocol} protocol"
 
 
 def _pair_cell(pair: Pair | None) -> Cell:
@@ -214,14 +214,15 @@ def pair_table(c: Comparison, reference: str, others: Sequence[str]) -> Table | 
 
 
 def published_section(
-    summary: Summary, label: Callable[[str], str], text: str = ""
+    summary: Summary, label: Callable[[str], str], beside: Sequence[str] = ()
 ) -> list[Section]:
-    """Published, measured, difference, for every protocol."""
-    rows: Sequence[Published] = summary.published
-    if not rows:
+    """Published, measured, difference, for every protocol; controls beside."""
+    known = {(c.metric, *place(c), c.method, c.protocol): c for c in summary.cells}
+    keys = dict.fromkeys(key[:-1] for key, c in known.items() if c.published)
+    if not keys:
         return []
-    several = len({r.metric for r in rows}) > 1 or bool(rows[0].beside)
-    dimensions = any(r.published_n_components is not None for r in rows)
+    several = len(summary.metrics) > 1
+    dimensions = any(c.published and c.published.n_components for c in summary.cells)
     names = ["data", "learner", "method"]
     names = ["score", *names, "trained on"] if several else names
     head = [*names, "published"]
@@ -229,46 +230,33 @@ def published_section(
         suffix = f", {protocol}" if len(summary.protocols) > 1 else ""
         head += [f"measured{suffix}", f"difference{suffix}"]
         head += [f"columns{suffix}"] if dimensions else []
-    found = []
-    for row in rows:
-        cells: list[Cell | str] = [data_name(row.data, row.r), row.learner]
-        cells.append(label(row.reducer))
-        if several:
-            cells = [metric_name(row.metric), *cells, row.labels]
-        cells.append(score(row.published_mean, row.published_std))
-        for protocol in summary.protocols:
-            m = row.measured.get(protocol, {})
-            cells += [score(m.get("mean"), m.get("std")), signed(m.get("difference"))]
+    rows = []
+    for key in keys:
+        metric, data, r, labels, learner, method = key
+        cells = [known.get((*key, protocol)) for protocol in summary.protocols]
+        figure = next(c.published for c in cells if c and c.published)
+        row: list[Cell | str] = [data_name(data, r), learner, label(method)]
+        row = [metric_name(metric), *row, labels] if several else row
+        row.append(score(figure.mean, figure.std))
+        for c in cells:
+            std = None if c is None else c.curve.std_over_points if c.curve else c.std
+            row += [score(c.printed, std) if c else EMPTY]
+            row += [signed(c.difference) if c else EMPTY]
             if dimensions:
-                known = row.published_n_components
-                small = f"{dims(known)} published" if known is not None else ""
-                cells.append(Cell(dims(m.get("n_components")), small=small))
-        found.append([*cells, *(score(value) for value in row.beside.values())])
-    head += list(rows[0].beside)
-    caption = "Published mean, ours, and ours minus published"
-    table = Table(caption, head, found, n_names=len(names))
-    blocks: list[Block] = [Text(text), table] if text else [table]
+                n = figure.n_components
+                text = dims(c.n_features) if c else EMPTY
+                row.append(Cell(text, small=f"{n} published" if n else ""))
+        others = (known.get((*key[:-1], name, summary.protocols[0])) for name in beside)
+        rows.append([*row, *(score(c.printed if c else None) for c in others)])
+    text = "Published mean, ours, and ours minus published"
+    text += "; the last columns are controls on the same data" if beside else ""
+    table = Table(text, [*head, *beside], rows, n_names=len(names))
     title = "Published, measured, difference"
-    return [Section("published", title, blocks, brief=True)]
+    return [Section("published", title, [table], brief=True)]
 
 
 def ending(summary: Summary, data: Table, kinds: Mapping[str, str]) -> list[Section]:
-    """Notes, costs, data, failures, facts.
-
-    Parameters
-    ----------
-    summary : Summary
-        What the report shows.
-    data : Table
-        Data sets of the run.
-    kinds : mapping of str to str
-        How kinds of methods are called.
-
-    Returns
-    -------
-    list of Section
-        The last ones of a report.
-    """
+    """Notes, costs, data, failures, facts."""
     costs = Table(
         "Mean seconds per run and highest memory above the start of a run",
         ["method", "kind", "runs", "fit, s", "use, s", "peak memory, MB"],
@@ -288,7 +276,7 @@ def ending(summary: Summary, data: Table, kinds: Mapping[str, str]) -> list[Sect
     there: list[Block] = [data]
     if summary.absent:
         there.append(Text("Not there, left out:"))
-        absent = [f"{a['name']}: {a['reason']}" for a in summary.absent]
+        absent = [f"{a.name}: {a.reason}" for a in summary.absent]
         there.append(Items(absent, "warn"))
     notes = [Text(note, "note") for note in summary.notes]
     facts = Table("How this run was made", ["fact", "value"], _facts(summary.facts), 2)
@@ -305,6 +293,7 @@ def _problems(summary: Summary) -> list[Block]:
     blocks: list[Block] = []
     for f in summary.failures:
         where = f"{data_name(f.data, f.r)}, {f.reducer}, {f.learner}, {f.protocol}"
+        where += f", trained on {f.labels}"
         count = plural(f.n_folds, "fold")
         blocks.append(Text(f"{f.error} in {count}: {where}. {f.message}", "warn"))
         if f.traceback:
@@ -321,26 +310,26 @@ def _problems(summary: Summary) -> list[Block]:
     return blocks
 
 
-def _facts(facts: Mapping[str, Any]) -> list[list[str]]:
+def _facts(facts: Facts) -> list[list[str]]:
     """Facts as words, in a fixed order."""
-    versions = ", ".join(f"{k} {v}" for k, v in facts["versions"].items())
-    ratio = facts["wall_time"] / max(facts["work_time"], 1e-9)
+    versions = ", ".join(f"{k} {v}" for k, v in facts.versions.items())
+    ratio = facts.wall_time / max(facts.work_time, 1e-9)
     pairs = {
-        "partlearn": facts["partlearn"],
-        "sources": facts.get("sources", "unknown"),
-        "Python": facts["python"],
+        "partlearn": facts.partlearn,
+        "sources": facts.sources,
+        "Python": facts.python,
         "packages": versions,
-        "system": f"{facts['system']}, {facts['cores']} cores",
-        "engine": f"{facts['engine']}, {facts['workers']} workers",
-        "threads per job": facts["threads_per_job"],
-        "protocols": ", ".join(facts["protocols"]),
-        "folds": f"{facts['folds']}, seed {facts['fold_seed']}",
-        "seed of the methods": facts["seed"],
-        "time limit per job": facts["time_limit"] or "none",
-        "memory limit per job": facts["memory_limit"] or "none",
-        "jobs": f"{facts['n_jobs']}, {facts['n_executed']} in the last session",
-        "last session": f"{facts['wall_time']:.1f} s of wall time, "
-        f"{facts['work_time']:.1f} s in estimators"
-        + (f", ratio {ratio:.2f}" if facts["work_time"] > 0 else ""),
+        "system": f"{facts.system}, {facts.cores} cores",
+        "engine": f"{facts.engine}, {facts.workers} workers",
+        "threads per job": facts.threads_per_job,
+        "protocols": ", ".join(facts.protocols),
+        "folds": f"{facts.folds}, seed {facts.fold_seed}",
+        "seed of the methods": facts.seed,
+        "time limit per job": facts.time_limit or "none",
+        "memory limit per job": facts.memory_limit or "none",
+        "jobs": f"{facts.n_jobs}, {facts.n_executed} in the last session",
+        "last session": f"{facts.wall_time:.1f} s of wall time, "
+        f"{facts.work_time:.1f} s in estimators"
+        + (f", ratio {ratio:.2f}" if facts.work_time > 0 else ""),
     }
     return [[key, str(value)] for key, value in pairs.items()]

@@ -2,16 +2,52 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from partlearn.benchmark import Store
-from partlearn.report._multilabel import summarize_multilabel
-from partlearn.report._partial import summarize_partial
-from partlearn.report._records import Summary
+import numpy as np
+
+from partlearn.benchmark import (
+    Cell,
+    Control,
+    MethodSpec,
+    Result,
+    Run,
+    Timing,
+    load_run,
+)
+from partlearn.report._compare import against, compare
+from partlearn.report._overview import overview
+from partlearn.report._records import (
+    Cost,
+    Failure,
+    NamedRight,
+    Summary,
+    Sweep,
+    Warned,
+)
+from partlearn.report._views import views
 
 __all__ = ["summarize"]
+
+LEAK_NOTE = (
+    "The transductive protocol is the recipe behind the published tables: the reducer "
+    "is fitted once on all rows and all candidate sets, those of the test rows "
+    "included. True labels are never seen, but test features and test candidate sets "
+    "are, so these accuracies are too high for new data. The inductive protocol fits "
+    "everything on the training fold only; its figures are the ones to expect in use."
+)
+AREA_NOTE = (
+    "Scores are areas under the curve over the shares of features, mean and deviation "
+    "over folds and seeds. Selectors see candidates only; learners are trained on "
+    "candidates or, to tell the worth of the features alone, on clean labels. Test "
+    "labels are clean."
+)
+ORDERS = (Control.RANDOM, Control.NORM, Control.RIDGE)
+# Level lines: they do not depend on what a plan varies.
+LEVELS = (Control.RANDOM, Control.ALL_FEATURES, Control.LABEL_FREQUENCY)
 
 
 def summarize(folder: str | Path) -> Summary:
@@ -26,7 +62,7 @@ def summarize(folder: str | Path) -> Summary:
     -------
     Summary
         Frozen records, the source of all renderers. Fields are attributes;
-        ``summary["cells"]`` reads them by name, as in the JSON.
+        ``summary["cells"]`` gives them as in the JSON.
 
     Examples
     --------
@@ -36,20 +72,193 @@ def summarize(folder: str | Path) -> Summary:
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     _ = run_plan(load_plan("demo-quick"), folder)
     ...     summary = summarize(folder)
-    >>> summary.plan
-    'demo-quick'
+    >>> summary.plan, summary.cells[0].method
+    ('demo-quick', 'none')
     """
-    store = Store(folder)
-    plan, run = store.read_json("plan.json"), store.read_json("run.json")
-    if not (_has(plan, "metrics", "data") and _has(run, "facts", "absent", "data")):
-        raise FileNotFoundError(
-            f"{Path(folder)} holds no finished run (plan.json, run.json). "
-            "`partlearn bench PLAN --out FOLDER` makes one."
+    run = load_run(folder)
+    plan, many = run.plan, run.multilabel
+    names = [spec.name for spec in plan.reducers]
+    unranked = {
+        spec.name: "fitted with the true labels"
+        if spec.supervised
+        else "for comparison"
+        for spec in plan.reducers
+        if not spec.ranked
+    }
+    ranked = [name for name in names if name not in unranked]
+    tables = [
+        part
+        for metric in (plan.metrics if many else plan.metrics[:1])
+        for protocol in plan.protocols
+        if (part := run.select(metric, protocol=protocol))
+    ]
+    reference = plan.reference or ("" if many else _last(plan.reducers))
+    if many:
+        flat = [spec.name for spec in getattr(plan, "classifiers", ())]
+        methods = [*names, *flat, *Control]
+        ends = (Control.ALL_FEATURES, Control.LABEL_FREQUENCY)
+        ranked += ORDERS
+        compared = (compare(part, ranked, controls=ends) for part in tables)
+        counts = [
+            against(part, ranked, [c], plan.folds, by_learner=False)
+            for c in (Control.RANDOM, Control.LABEL_FREQUENCY)
+            for part in tables
+        ]
+    else:
+        methods = names
+        compared = (
+            compare(part, ranked, references=tuple(unranked)) for part in tables
         )
-    if plan.get("task") == "multilabel":
-        return summarize_multilabel(store, plan, run)
-    return summarize_partial(store, plan, run)
+        counts = [against(part, [reference], names, plan.folds) for part in tables]
+    notes = [AREA_NOTE] if many else []
+    if "transductive" in plan.protocols:
+        notes.append(LEAK_NOTE)
+    costs = _costs(run)
+    return Summary(
+        schema="partlearn-report/2",
+        task=plan.task,
+        plan=plan.name,
+        title=plan.title,
+        citation=plan.citation,
+        notes=(
+            *plan.notes,
+            *notes,
+            *(f"{d.name}: {d.note}" for d in plan.data if d.note),
+        ),
+        metric=plan.metrics[0],
+        metrics=tuple(plan.metrics),
+        protocols=tuple(plan.protocols),
+        labels=tuple(dict.fromkeys(cell.labels for cell in run.cells)),
+        methods=tuple(map(str, methods)),
+        learners=tuple(spec.name for spec in plan.learners),
+        reference=reference,
+        unranked=unranked,
+        controls=tuple(map(str, Control)) if many else (),
+        data=run.data,
+        absent=run.absent,
+        cells=run.cells,
+        comparisons=tuple(c for c in compared if c is not None),
+        win_tie_loss=tuple(entry for part in counts for entry in part),
+        overview=()
+        if many
+        else overview(plan.folds, tables, ranked, names, run.data, costs),
+        named_right=() if many else _named_right(run),
+        sweep=_sweep(plan.reducers, run.cells),
+        costs=costs,
+        views=() if many else views(run),
+        failures=_failures(run.results),
+        warnings=_warnings(run.results),
+        facts=run.facts,
+    )
 
 
-def _has(content: Any, *keys: str) -> bool:
-    return isinstance(content, Mapping) and content.keys() >= set(keys)
+def _last(reducers: Sequence[MethodSpec]) -> str:
+    """The method that a plan is about, if it does not say."""
+    return next((s.name for s in reversed(reducers) if s.cls and s.ranked), "")
+
+
+def _grouped(
+    rows: Iterable[Any], *names: str
+) -> Iterator[tuple[dict[str, Any], list[Any]]]:
+    """Rows with equal values of some attributes, after these values by name."""
+    groups: dict[tuple[Any, ...], list[Any]] = {}
+    for row in rows:
+        groups.setdefault(tuple(getattr(row, n) for n in names), []).append(row)
+    for key, group in groups.items():
+        yield dict(zip(names, key, strict=True)), group
+
+
+def _mean(values: Iterable[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return float(np.mean(known)) if known else None
+
+
+def _named_right(run: Run) -> tuple[NamedRight, ...]:
+    """Where at least one of the two names labels."""
+    good = (row for row in run.results if row.ok)
+    shares = (
+        NamedRight(
+            **place,
+            by_reduction=_mean(row.reducer_disambiguation for row in rows),
+            by_learner=_mean(row.scores.get("disambiguation") for row in rows),
+        )
+        for place, rows in _grouped(good, "protocol", "data", "r", "learner", "reducer")
+    )
+    return tuple(s for s in shares if (s.by_reduction, s.by_learner) != (None, None))
+
+
+def _sweep(reducers: Sequence[MethodSpec], cells: Iterable[Cell]) -> tuple[Sweep, ...]:
+    """Curves for methods whose grid varies parameters, one per other setting."""
+    points = {spec.name: spec.point for spec in reducers if spec.point}
+    found: dict[tuple[Any, ...], dict[Any, float]] = {}
+    level: dict[tuple[Any, ...], float] = {}
+    for c in cells:
+        where = (c.protocol, c.labels, c.metric, c.data, c.r, c.learner)
+        if c.mean is None:
+            continue
+        if c.method in LEVELS:
+            level[*where, c.method] = c.mean
+        for parameter, value in points.get(c.method, {}).items():
+            others = {k: v for k, v in points[c.method].items() if k != parameter}
+            label = c.method.split("[")[0]
+            label += "".join(f", {k}={v}" for k, v in others.items())
+            found.setdefault((*where, parameter, label), {})[value] = c.mean
+    for (*place, parameter, _), line in list(found.items()):
+        for name in LEVELS:
+            if (*place, name) in level:
+                flat = dict.fromkeys(line, level[*place, name])
+                found[*place, parameter, str(name)] = flat
+    names = [field.name for field in fields(Sweep)]
+    return tuple(
+        Sweep(
+            **dict(zip(names, (*key, tuple(line), tuple(line.values())), strict=True))
+        )
+        for key, line in found.items()
+    )
+
+
+def _failures(results: Iterable[Result]) -> tuple[Failure, ...]:
+    names = [field.name for field in fields(Failure)][:-2]
+    groups = _grouped((row for row in results if not row.ok), *names)
+    return tuple(
+        Failure(**which, n_folds=len(rows), traceback=rows[0].traceback)
+        for which, rows in groups
+    )
+
+
+def _warnings(results: Iterable[Result]) -> tuple[Warned, ...]:
+    jobs: dict[tuple[str, str, str], set[str]] = {}
+    for row in results:
+        for text in row.warnings:
+            jobs.setdefault((row.reducer, row.learner, text), set()).add(row.id)
+    return tuple(Warned(*key, n_jobs=len(ids)) for key, ids in jobs.items())
+
+
+def _costs(run: Run) -> tuple[Cost, ...]:
+    """Reducers first, then learners; each reduction counts once."""
+    shared = {(t.reducer, t.reduction): t for t in run.timings if t.reduction}
+    known = [
+        _cost("reducer", which["reducer"], rows, "reduce_", "reduce_transform_time")
+        for which, rows in _grouped(shared.values(), "reducer")
+    ]
+    known += [
+        _cost("learner", which["learner"], rows, "", "predict_time")
+        for which, rows in _grouped(run.timings, "learner")
+    ]
+    order = [spec.name for spec in (*run.plan.reducers, *run.plan.learners)]
+    chosen = (cost for cost in known if cost.name in order)
+    return tuple(
+        sorted(chosen, key=lambda c: (c.kind != "reducer", order.index(c.name)))
+    )
+
+
+def _cost(kind: str, name: str, rows: Sequence[Timing], prefix: str, use: str) -> Cost:
+    peaks = [getattr(row, f"{prefix}peak_mb") for row in rows]
+    return Cost(
+        kind,
+        name,
+        n_runs=len(rows),
+        fit_time=_mean(getattr(row, f"{prefix}fit_time") for row in rows),
+        use_time=_mean(getattr(row, use) for row in rows),
+        peak_mb=max((peak for peak in peaks if peak is not None), default=None),
+    )

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from partlearn.benchmark import Store
+from partlearn.benchmark import Run, Store
 from partlearn.report._records import View
 
 __all__ = ["views"]
@@ -18,51 +18,34 @@ N_BINS = 10
 N_ROWS = 10
 
 
-def views(
-    timings: Sequence[Mapping[str, Any]],
-    data: Sequence[Mapping[str, Any]],
-    store: Store,
-) -> list[View]:
-    """One view per reducer that has confidences, on the first data set of the run.
-
-    Parameters
-    ----------
-    timings : sequence of dict
-        Rows that name the reductions.
-    data : sequence of dict
-        Descriptions of the data sets.
-    store : Store
-        Where the reductions are kept.
-
-    Returns
-    -------
-    list of View
-        Points, histograms before and after, and the most ambiguous rows.
-    """
+def views(run: Run) -> tuple[View, ...]:
+    """One view per reducer that has confidences, on the first data set of the run."""
+    store = Store(run.folder)
     found: list[View] = []
     seen: set[tuple[str, str]] = set()
-    classes = {(d["name"], d["r"]): d["classes"] for d in data}
-    first = (data[0]["name"], data[0]["r"]) if data else None
-    for row in timings:
-        key = (row["protocol"], row["reducer"])
-        if key in seen or not row["reduction"] or (row["data"], row["r"]) != first:
+    for t in run.timings:
+        first = run.data[0]
+        here = t.data == first.name and t.r == next(iter(first.r), None)
+        if not here or not t.reduction or (t.protocol, t.reducer) in seen:
             continue
         if len(found) >= MAX_VIEWS:
             break
-        seen.add(key)
-        record = store.get_reduction(row["reduction"])
-        if record is None or record["status"] != "ok":
-            continue
-        if "confidence" not in record["arrays"]:
+        seen.add((t.protocol, t.reducer))
+        record = store.get_reduction(t.reduction)
+        if record is None or "confidence" not in record.get("arrays", {}):
             continue
         found.append(
             View(
-                **{k: row[k] for k in ("protocol", "data", "r", "reducer", "fold")},
+                protocol=t.protocol,
+                data=t.data,
+                r=t.r,
+                reducer=t.reducer,
+                fold=t.fold,
                 disambiguation=record["disambiguation"],
-                **_view(record["arrays"], classes[row["data"], row["r"]]),
+                **_view(record["arrays"], first.classes),
             )
         )
-    return found
+    return tuple(found)
 
 
 def _view(arrays: Mapping[str, np.ndarray], classes: Sequence[str]) -> dict[str, Any]:
