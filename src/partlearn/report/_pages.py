@@ -201,7 +201,7 @@ def _win_tie_loss(s: Summary) -> list[Section]:
         ],
         n_names=2,
     )
-    title = f"Win / tie / loss of {method_name(s.reference)}"
+    title = f"Win/tie/loss of {method_name(s.reference)}"
     return [Section("wtl", title, [Text(text), table], brief=True)]
 
 
