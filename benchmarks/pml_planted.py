@@ -15,7 +15,16 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from partlearn.benchmark._multilabel._rank import CONTROLS, order_of, ordered
-from partlearn.multilabel import DRMFS, MIFS, PMLFSLA, PMLFSSO, TRACE, add_noise_labels
+from partlearn.multilabel import (
+    DRMFS,
+    MIFS,
+    PMFSLRS,
+    PMLFSLA,
+    PMLFSMIR,
+    PMLFSSO,
+    TRACE,
+    add_noise_labels,
+)
 
 FIRST_SEED = 5000
 RELEVANT = 20
@@ -29,6 +38,11 @@ SELECTORS = {
     "PML-FSSO": lambda seed: PMLFSSO(None, random_state=seed),
     "MIFS": lambda seed: MIFS(None, random_state=seed),
     "DRMFS": lambda seed: DRMFS(None, random_state=seed),
+    "PMFS-LRS": lambda seed: PMFSLRS(None, random_state=seed),
+    "PMFS-LRS, program": lambda seed: PMFSLRS(
+        None, variant="package", random_state=seed
+    ),
+    "PML-FSMIR": lambda seed: PMLFSMIR(None, random_state=seed),
 }
 
 

@@ -15,15 +15,25 @@ from partlearn.multilabel.classification import (
     ParticleMAP,
     ParticleVLS,
 )
-from partlearn.multilabel.feature_selection import DRMFS, MIFS, PMLFSLA, PMLFSSO, TRACE
+from partlearn.multilabel.feature_selection import (
+    DRMFS,
+    MIFS,
+    PMFSLRS,
+    PMLFSLA,
+    PMLFSMIR,
+    PMLFSSO,
+    TRACE,
+)
 
 __all__ = [
     "DRMFS",
     "FPML",
     "MIFS",
     "MLKNN",
+    "PMFSLRS",
     "PMLFP",
     "PMLFSLA",
+    "PMLFSMIR",
     "PMLFSSO",
     "PMLLC",
     "TRACE",

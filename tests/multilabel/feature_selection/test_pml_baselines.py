@@ -18,7 +18,6 @@ from partlearn.multilabel.feature_selection._drmfs import (
 )
 from partlearn.multilabel.feature_selection._mifs import (
     Problem,
-    _Gram,
     _solve_V,
     mifs_als,
     mifs_gd,
@@ -29,6 +28,7 @@ from partlearn.multilabel.feature_selection._pml_fsso import (
     fsso_objective,
     fsso_sweep,
 )
+from partlearn.multilabel.feature_selection._reweighted import ReweightedRidge
 
 SELECTORS = [PMLFSSO, MIFS, DRMFS]
 
@@ -152,10 +152,11 @@ class TestMIFS:
         left = V + p.b * (L @ V) + p.a * V @ B @ B.T
         np.testing.assert_allclose(left, X @ W + p.a * p.Y @ B.T, atol=1e-10)
         r = rng.uniform(0.5, 2, size=9)
-        gram = _Gram(p.X)
-        found = gram.solve(r, X.T @ V if gram.primal else V)
-        expected = np.linalg.solve(X.T @ X + np.diag(r), X.T @ V)
-        np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-12)
+        for center in (False, True):
+            H = np.eye(n) - center / n
+            coefficients = ReweightedRidge(p.X, center=center).solve(r, V)
+            expected = np.linalg.solve(X.T @ H @ X + np.diag(r), X.T @ H @ V)
+            np.testing.assert_allclose(coefficients, expected, rtol=1e-9, atol=1e-12)
 
     def test_objective_by_its_definition(self):
         X, C, rng = problem(3)

@@ -2,8 +2,10 @@
 
 from partlearn.multilabel.feature_selection._drmfs import DRMFS
 from partlearn.multilabel.feature_selection._mifs import MIFS
+from partlearn.multilabel.feature_selection._pmfs_lrs import PMFSLRS
 from partlearn.multilabel.feature_selection._pml_fsla import PMLFSLA
+from partlearn.multilabel.feature_selection._pml_fsmir import PMLFSMIR
 from partlearn.multilabel.feature_selection._pml_fsso import PMLFSSO
 from partlearn.multilabel.feature_selection._trace import TRACE
 
-__all__ = ["DRMFS", "MIFS", "PMLFSLA", "PMLFSSO", "TRACE"]
+__all__ = ["DRMFS", "MIFS", "PMFSLRS", "PMLFSLA", "PMLFSMIR", "PMLFSSO", "TRACE"]

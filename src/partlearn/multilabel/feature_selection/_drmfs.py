@@ -21,6 +21,7 @@ from partlearn.multilabel.feature_selection._base import (
     check_init,
     row_norms,
 )
+from partlearn.multilabel.feature_selection._reweighted import row_penalties
 
 __all__ = ["DRMFS", "Graphs", "drmfs_objective", "drmfs_update"]
 
@@ -249,8 +250,8 @@ def drmfs_update(
     D1 = np.ones((len(Y), 1))
     if robust:
         E = XW - Y
-        D1 = np.minimum(0.5 / np.sqrt(np.einsum("ij,ij->i", E, E) + EPS), _CAP)[:, None]
-    D2 = 0.5 / np.sqrt(np.einsum("ij,ij->i", W, W) + EPS)
+        D1 = np.minimum(row_penalties(E, EPS), _CAP)[:, None]
+    D2 = row_penalties(W, EPS)
     up = np.asarray(X.T @ (D1 * Y)) + a * (graphs.Sf @ W) + b * (W @ graphs.Sl)
     down = np.asarray(X.T @ (D1 * XW)) + (a * graphs.Af + g * D2)[:, None] * W
     return W * up / (down + b * W * graphs.Al + EPS)

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from scipy.linalg import cho_factor, cho_solve, solve
+from scipy.linalg import solve
 
 from partlearn._sklearn_compat import Interval, StrOptions
 from partlearn.base import COLUMNS, COUNT, Columns
@@ -22,6 +22,10 @@ from partlearn.multilabel.feature_selection._base import (
     PMLSelector,
     check_init,
     row_norms,
+)
+from partlearn.multilabel.feature_selection._reweighted import (
+    ReweightedRidge,
+    row_penalties,
 )
 
 __all__ = ["MIFS", "Problem", "mifs_als", "mifs_gd", "mifs_objective"]
@@ -274,7 +278,7 @@ def mifs_als(p: Problem, W: Array, V: Array, B: Array) -> Sweeps:
         The objective, with row norms ``sqrt(|w|² + 1e-12)``.
     """
     D = np.ones(W.shape[0])
-    gram = _Gram(p.X)
+    ridge = ReweightedRidge(p.X)
     while True:
         V = _solve_V(p, W, V, B)
         try:
@@ -284,36 +288,9 @@ def mifs_als(p: Problem, W: Array, V: Array, B: Array) -> Sweeps:
                 "The factors of MIFS are singular, as they are where features have "
                 "very large values; standardise the features."
             ) from error
-        W = gram.solve(p.g * D, np.asarray(p.X.T @ V) if gram.primal else V)
-        D = 0.5 / np.sqrt(np.einsum("ij,ij->i", W, W) + _SMOOTH)
+        W = ridge.solve(p.g * D, V)
+        D = row_penalties(W, _SMOOTH)
         yield (W, V, B), mifs_objective(p, W, V, B, _SMOOTH)
-
-
-class _Gram:
-    """Solves ``(X'X + diag(r)) W = X' V`` on the smaller side of X."""
-
-    def __init__(self, X: Any) -> None:
-        self.X = X
-        self.primal = X.shape[1] <= X.shape[0]
-        if self.primal:
-            XtX = X.T @ X
-            self._XtX: Array = XtX.toarray() if sp.issparse(XtX) else XtX
-
-    def solve(self, r: Array, right: Array) -> Array:
-        """Coefficients; `right` is ``X' V`` in the primal, ``V`` in the dual form."""
-        if self.primal:
-            A = self._XtX.copy()
-            A[np.diag_indices_from(A)] += r
-            W: Array = cho_solve(cho_factor(A, overwrite_a=True), right)
-            return W
-        if sp.issparse(self.X):
-            scaled = self.X @ sp.diags_array(1 / r)
-            A = (scaled @ self.X.T).toarray()
-        else:
-            scaled = self.X / r
-            A = scaled @ self.X.T
-        A[np.diag_indices_from(A)] += 1
-        return np.asarray(scaled.T @ cho_solve(cho_factor(A, overwrite_a=True), right))
 
 
 def _solve_V(p: Problem, W: Array, V: Array, B: Array) -> Array:
@@ -387,7 +364,7 @@ def mifs_gd(p: Problem, W: Array, V: Array, B: Array, step: float | None) -> Swe
                 following = mifs_objective(p, *new)
             size = 1.2 * size if step is None else size
             (W, V, B), value = new, following
-            D = 0.5 / np.sqrt(np.einsum("ij,ij->i", W, W) + EPS)
+            D = row_penalties(W, EPS)
             if not np.isfinite(value):
                 raise ValueError(
                     f"The gradient steps of size {step} diverge; use a smaller step, "

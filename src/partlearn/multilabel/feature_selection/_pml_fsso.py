@@ -23,6 +23,7 @@ from partlearn.multilabel.feature_selection._base import (
     check_init,
     row_norms,
 )
+from partlearn.multilabel.feature_selection._reweighted import row_penalties
 
 __all__ = ["PMLFSSO", "Fixed", "fsso_objective", "fsso_sweep"]
 
@@ -275,7 +276,7 @@ class Fixed(NamedTuple):
 def coefficients(M: Array, V: Array) -> tuple[Array, Array]:
     """``W = M' V`` and the weights ``1 / (2 |W_i|)`` of its rows."""
     W = M.T @ V
-    return W, 0.5 / np.sqrt(np.einsum("ij,ij->i", W, W) + EPS)
+    return W, row_penalties(W, EPS)
 
 
 def fsso_sweep(
