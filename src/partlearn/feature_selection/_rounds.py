@@ -26,9 +26,8 @@ from partlearn.feature_selection._criteria import Criterion, relevance_only
 from partlearn.feature_selection._greedy import Path, greedy_path
 from partlearn.feature_selection._redundancy import Redundancy
 from partlearn.feature_selection._relevance import Relevance
-from partlearn.graphs import vote, vote_weights
+from partlearn.graphs import TiedVotes, vote_weights
 from partlearn.model_selection import held_out_hits, one_standard_error_rule
-from partlearn.neighbors import self_neighbors
 
 __all__ = ["ConfidenceSelector", "Rounds", "Setting", "alternate"]
 
@@ -94,7 +93,7 @@ def alternate(
     redundancy = None if setting.criterion is relevance_only else Redundancy(data)
     settled = n == data.shape[1] - len(setting.exclude)
     chosen: NDArray[np.intp] | None = None
-    neighbors: Any = None
+    votes: Any = None
     n_iter = 0
     while n_iter < setting.max_iter:
         n_iter += 1
@@ -105,13 +104,15 @@ def alternate(
         before, used = chosen, F
         chosen = np.sort(path.order)
         if before is None or not np.array_equal(chosen, before):
-            Z = data.scaled(path.order, setting.standardize)
-            neighbors = self_neighbors(
-                Z, setting.n_neighbors, warm_start=neighbors, n_jobs=setting.n_jobs
+            votes = TiedVotes(
+                data.scaled(chosen, setting.standardize),
+                setting.n_neighbors,
+                warm_start=None if votes is None else votes.neighbors,
+                n_jobs=setting.n_jobs,
             )
         else:  # the same columns, hence the same neighbours
             settled = True
-        F = _voted(F, S, neighbors, setting)
+        F = _voted(F, S, votes, setting)
         if settled:
             break
     if length is not None and length > n:
@@ -140,16 +141,16 @@ def _path(
 def _voted(
     F: NDArray[Any],
     S: NDArray[np.bool_],
-    neighbors: NDArray[np.int64],
+    votes: TiedVotes,
     setting: Setting,
 ) -> NDArray[Any]:
     """Mix own confidence and votes: ``(1 - alpha) F + alpha V``, inside the sets.
 
     Source: SAUTE, Eq. (14).
     """
-    V = setting.alpha * vote(F, neighbors)
+    V = setting.alpha * votes(F)
     if setting.normalize_votes:
-        V /= vote_weights(neighbors.shape[1]).sum()
+        V /= vote_weights(min(setting.n_neighbors, len(F) - 1)).sum()
     return refine(F, V, S, own=1 - setting.alpha)
 
 

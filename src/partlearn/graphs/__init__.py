@@ -9,8 +9,10 @@ from partlearn.graphs._reconstruction import (
     reconstruction_graph,
     residual_operator,
 )
+from partlearn.graphs._tied_votes import TiedVotes
 
 __all__ = [
+    "TiedVotes",
     "degrees",
     "difference_grams",
     "few_candidates",
