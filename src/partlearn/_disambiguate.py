@@ -371,15 +371,17 @@ def disambiguate(
     if standardize:
         X = z_scores(X)
     labels: Any = S
+    possible = S
     if isinstance(y, Evidence) and y.weighted:
-        labels = y
+        # Annotators may all be wrong: other labels than theirs are possible.
+        labels, possible = y, np.asarray(y.weights > 0)
     elif S.shape[1] == 1:  # would be read as a column of labels
         labels = np.zeros(len(S), dtype=np.intp)
     estimator = _estimator(method).fit(X, labels)
-    F = restrict_confidence(_beliefs(estimator, X), S)
+    F = restrict_confidence(_beliefs(estimator, X), possible)
     rows = np.arange(len(S))
     # Outside the candidates nothing may win, not even where all confidences are zero.
-    best = np.where(S, F, -1.0).argmax(axis=1)
+    best = np.where(possible, F, -1.0).argmax(axis=1)
     lead = F[rows, best].copy()
     rest = F.copy()
     rest[rows, best] = 0

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
+from partlearn.candidates import Evidence
 from partlearn.model_selection import held_out_hits, one_standard_error_rule
 
 __all__ = ["choose_dimension", "most_directions"]
@@ -27,7 +28,7 @@ def most_directions(X: Any, S: NDArray[np.bool_]) -> int:
 def choose_dimension(
     reducer: Any,
     X: Any,
-    S: NDArray[np.bool_],
+    labels: Evidence,
     *,
     n_folds: int = 5,
     n_neighbors: int = 10,
@@ -42,8 +43,8 @@ def choose_dimension(
         learn all, keep the first r.
     X : ndarray or CSR matrix of shape (m, d)
         Training rows.
-    S : ndarray of bool, shape (m, q)
-        Candidates.
+    labels : Evidence of shape (m, q)
+        Labels.
     n_folds : int, default=5
         Parts into which the rows are split; the split does not depend on any state.
     n_neighbors : int, default=10
@@ -54,6 +55,7 @@ def choose_dimension(
     r : int
         The number of directions.
     """
+    S = labels.candidates
     m = len(S)
     most = most_directions(X, S)
     n_folds = min(n_folds, m)
@@ -68,7 +70,7 @@ def choose_dimension(
         with warnings.catch_warnings():
             # The fit on all rows, which follows, reports what there is to report.
             warnings.simplefilter("ignore")
-            inner.fit(X[kept], S[kept].astype(np.int8))
+            inner.fit(X[kept], labels[kept])
         Z, Q = inner.transform(X[kept]), inner.transform(X[held])
         found = held_out_hits(
             ((Z[:, :r], Q[:, :r]) for r in range(1, Z.shape[1] + 1)),

@@ -12,7 +12,12 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import accuracy_score
 
 from partlearn.base._memory import MemoryEstimateMixin
-from partlearn.candidates import one_label_each, uniform_confidence, validate_rows
+from partlearn.candidates import (
+    one_label_each,
+    uniform_confidence,
+    validate_evidence,
+    validate_rows,
+)
 
 __all__ = [
     "BasePartialClassifier",
@@ -28,6 +33,15 @@ class BasePartialClassifier(MemoryEstimateMixin, ClassifierMixin, BaseEstimator)
     A classifier sets ``classes_`` in `fit` and writes ``predict_proba``; where it has
     more natural scores it overrides ``_scores``, whose largest column wins.
     """
+
+    def _validate_fit(
+        self, X: Any, y: Any, confidence: Any = None, **check_params: Any
+    ) -> tuple[Any, NDArray[np.bool_], Any]:
+        """Rows, candidates, and what to start from: `confidence`, or weights in `y`."""
+        X, labels = validate_evidence(self, X, y, **check_params)
+        if confidence is None and labels.weighted:
+            confidence = labels.first_confidence()
+        return X, labels.candidates, confidence
 
     def _validate_predict(self, X: Any) -> Any:
         return validate_rows(self, X)

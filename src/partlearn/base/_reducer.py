@@ -22,7 +22,13 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from partlearn._sklearn_compat import Interval, RealNotInt, StrOptions
 from partlearn.base._auto import choose_dimension, most_directions
 from partlearn.base._memory import MemoryEstimateMixin
-from partlearn.candidates import FLOATS, check_informative, validate_partial_data
+from partlearn.candidates import (
+    FLOATS,
+    Evidence,
+    check_informative,
+    refuse_weights,
+    validate_evidence,
+)
 from partlearn.linalg import Standardized, column_moments, fix_signs, standardize
 from partlearn.neighbors import self_neighbors
 
@@ -80,18 +86,18 @@ class BaseReducer(
     def _square_side(self, n_samples: int, n_features: int) -> int:
         return min(n_samples, n_features)
 
-    def _check_fit(self, X: Any, y: Any) -> tuple[Any, NDArray[np.bool_]]:
+    def _check_fit(self, X: Any, y: Any) -> tuple[Any, Evidence]:
         """Check what `fit` got; round-off would pass for signal where there is none."""
-        X, S = validate_partial_data(
+        X, labels = validate_evidence(
             self, X, y, accept_sparse="csr", ensure_min_samples=2
         )
-        check_informative(S, self.classes_, type(self).__name__)
+        check_informative(labels.weights, self.classes_, type(self).__name__)
         if not column_moments(X)[1].any():
             raise ValueError(
                 "No direction depends on the labels: every feature is constant."
             )
         self._chosen: int | None = None
-        return X, S
+        return X, labels
 
     def _validate_fit(
         self, X: Any, y: Any, *, center: bool = False
@@ -100,17 +106,26 @@ class BaseReducer(
 
         With `center` the returned matrix has zero column means even where the columns
         are not to be standardised: scatter matrices are taken about the mean, whereas
-        new rows are then projected as they are.
+        new rows are then projected as they are. Weights and votes are refused; see
+        `_validate_evidence`.
         """
-        X, S = self._check_fit(X, y)
+        refuse_weights(self, y)
+        matrix, labels = self._validate_evidence(X, y, center=center)
+        return matrix, labels.candidates
+
+    def _validate_evidence(
+        self, X: Any, y: Any, *, center: bool = False
+    ) -> tuple[Standardized, Evidence]:
+        """As `_validate_fit`, for reducers that start from weights or votes."""
+        X, labels = self._check_fit(X, y)
         self._wanted = self.n_components
         if isinstance(self.n_components, str):
-            self._chosen = choose_dimension(self, X, S)
-            self._wanted = most_directions(X, S)
+            self._chosen = choose_dimension(self, X, labels)
+            self._wanted = most_directions(X, labels.candidates)
         on = self.standardize
         matrix, mean, self.scale_ = standardize(X, center=on or center, scale=on)
         self.mean_ = mean if on else np.zeros_like(mean)
-        return matrix, S
+        return matrix, labels
 
     def _count(self, values: NDArray[Any], wanted: float | int | None = None) -> int:
         """Directions to keep; confidences may be unrelated to the data altogether."""

@@ -46,7 +46,7 @@ def uniform_confidence(
 
 
 def refine(
-    F: NDArray[Any], V: NDArray[Any], S: NDArray[np.bool_], own: float = 1.0
+    F: NDArray[Any], V: NDArray[Any], S: NDArray[Any], own: float = 1.0
 ) -> NDArray[np.floating[Any]]:
     """Mix own confidence with votes, inside the candidate set.
 
@@ -59,8 +59,8 @@ def refine(
         Current confidences.
     V : ndarray of shape (n_samples, n_classes)
         Votes, see :func:`partlearn.graphs.vote`.
-    S : ndarray of bool, shape (n_samples, n_classes)
-        Candidate matrix.
+    S : ndarray of shape (n_samples, n_classes)
+        Candidate matrix, or evidence, which weighs the mixture.
     own : float, default=1.0
         Weight of the row's own confidence beside the votes.
 

@@ -20,6 +20,7 @@ __all__ = [
     "check_informative",
     "check_two_classes",
     "one_label_each",
+    "refuse_weights",
     "validate_evidence",
     "validate_partial_data",
     "validate_rows",
@@ -87,6 +88,22 @@ def validate_partial_data(
         Candidate matrix.
     """
     X = _validate_features(estimator, X, check_params)
+    refuse_weights(estimator, y)
+    estimator.classes_, S = check_candidates(y, empty=empty)
+    _same_length(X, S)
+    return X, S
+
+
+def refuse_weights(estimator: Any, y: Any) -> None:
+    """Raise where a method that knows candidate sets only is given weights or votes.
+
+    Parameters
+    ----------
+    estimator : estimator instance
+        The estimator being fitted.
+    y : labels in any form
+        What `fit` was given.
+    """
     if isinstance(y, Evidence) and y.weighted:
         raise ValueError(
             f"{type(estimator).__name__} knows candidate sets only, not weights or "
@@ -95,9 +112,6 @@ def validate_partial_data(
             "but PLECOC at their start; or pass `y.candidates` to learn from the sets "
             "alone."
         )
-    estimator.classes_, S = check_candidates(y, empty=empty)
-    _same_length(X, S)
-    return X, S
 
 
 def _validate_features(estimator: Any, X: Any, check_params: dict[str, Any]) -> Any:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from typing import Any, Self
 
+import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils import get_tags
@@ -18,7 +19,7 @@ from sklearn.utils.validation import (
 
 from partlearn._sklearn_compat import HasMethods, fit_context
 from partlearn.base import BasePartialClassifier, recoded
-from partlearn.candidates import FLOATS, fitted_confidence, validate_partial_data
+from partlearn.candidates import FLOATS, fitted_confidence, validate_evidence
 
 __all__ = ["CoupledClassifier"]
 
@@ -106,8 +107,9 @@ class CoupledClassifier(BasePartialClassifier):
         X : array-like or sparse matrix of shape (n_samples, n_features)
             Training rows.
         y : candidate labels
-            1-D labels, a binary matrix of shape (n_samples, n_classes) or a sequence
-            of label sets; see :func:`partlearn.candidates.check_candidates`.
+            1-D labels, a binary matrix of shape (n_samples, n_classes), a sequence of
+            label sets, or weights and votes; see
+            :func:`partlearn.candidates.check_evidence`.
 
         Returns
         -------
@@ -121,9 +123,11 @@ class CoupledClassifier(BasePartialClassifier):
                 f"{type(self.classifier).__name__} cannot start from confidences: its "
                 "fit takes no `confidence`. Set pass_confidence=False."
             )
-        checked, S = validate_partial_data(self, X, y, accept_sparse="csr")
+        checked, labels = validate_evidence(self, X, y, accept_sparse="csr")
         X = _named(X, checked)
-        columns = recoded(S)
+        columns: Any = recoded(labels.candidates)
+        if labels.weighted:
+            columns = labels.with_classes(np.arange(len(self.classes_)))
         self.reducer_ = clone(self.reducer).fit(X, columns)
         Z = self.reducer_.transform(X)
         self.classifier_ = clone(self.classifier)

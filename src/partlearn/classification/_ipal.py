@@ -17,7 +17,6 @@ from sklearn.utils.extmath import row_norms
 
 from partlearn._sklearn_compat import Interval, fit_context
 from partlearn.base import BasePartialClassifier, initial_confidence
-from partlearn.candidates import validate_partial_data
 from partlearn.graphs import few_candidates, lift, neighbor_grams, rebuilding_graph
 from partlearn.neighbors import query_neighbors, self_neighbors
 from partlearn.simplex import nnls_from_gram
@@ -135,8 +134,10 @@ class IPAL(BasePartialClassifier):
         X : array-like or sparse matrix of shape (n_samples, n_features)
             Training rows.
         y : candidate labels
-            1-D labels, a binary matrix of shape (n_samples, n_classes) or a sequence
-            of label sets; see :func:`partlearn.candidates.check_candidates`.
+            1-D labels, a binary matrix of shape (n_samples, n_classes), a sequence of
+            label sets, or weights and votes, whose shares the first confidences then
+            are, which is no longer the published method; see
+            :func:`partlearn.candidates.check_evidence`.
         confidence : array-like of shape (n_samples, n_classes), default=None
             Labelling confidences to start from instead of uniform ones, for example
             ``label_confidence_`` of a reducer.
@@ -146,7 +147,9 @@ class IPAL(BasePartialClassifier):
         self : IPAL
             The fitted classifier.
         """
-        X, S = validate_partial_data(self, X, y, accept_sparse="csr", order="C")
+        X, S, confidence = self._validate_fit(
+            X, y, confidence, accept_sparse="csr", order="C"
+        )
         start = initial_confidence(confidence, S)
         self._X = normalize(X)
         neighbors = np.empty((1, 0), dtype=np.int64)

@@ -17,7 +17,6 @@ from sklearn.utils import check_random_state
 
 from partlearn._sklearn_compat import Interval, StrOptions, fit_context
 from partlearn.base import BaseScoreClassifier, initial_confidence
-from partlearn.candidates import validate_partial_data
 from partlearn.classification._losses import candidate_loss, posterior, relative
 from partlearn.classification._score_models import Layers, fit_hidden_layer, forward
 from partlearn.linalg import Standardized, standardize
@@ -51,8 +50,10 @@ class BaseLikelihoodClassifier(BaseScoreClassifier):
         X : array-like or sparse matrix of shape (n_samples, n_features)
             Training rows.
         y : candidate labels
-            1-D labels, a binary matrix of shape (n_samples, n_classes) or a sequence
-            of label sets; see :func:`partlearn.candidates.check_candidates`.
+            1-D labels, a binary matrix of shape (n_samples, n_classes), a sequence of
+            label sets, or weights and votes, whose shares the first confidences then
+            are, which is no longer the published method; see
+            :func:`partlearn.candidates.check_evidence`.
         confidence : array-like of shape (n_samples, n_classes), default=None
             Labelling confidences that weight the candidates, for example
             ``label_confidence_`` of a reducer.
@@ -62,7 +63,7 @@ class BaseLikelihoodClassifier(BaseScoreClassifier):
         self : estimator
             The fitted classifier.
         """
-        X, S = validate_partial_data(self, X, y, accept_sparse="csr")
+        X, S, confidence = self._validate_fit(X, y, confidence, accept_sparse="csr")
         X = X.astype(np.float64, copy=False)
         F = initial_confidence(confidence, S)
         self.lam_ = self._choose_penalty(X, F) if self.lam == "auto" else self.lam

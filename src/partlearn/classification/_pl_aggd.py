@@ -16,7 +16,7 @@ from sklearn.utils import check_random_state
 
 from partlearn._sklearn_compat import Interval, fit_context
 from partlearn.base import BaseScoreClassifier, initial_confidence
-from partlearn.candidates import uniform_confidence, validate_partial_data
+from partlearn.candidates import uniform_confidence
 from partlearn.classification._ridge import Predictor, make_ridge, ridge_side
 from partlearn.graphs import (
     difference_grams,
@@ -173,8 +173,10 @@ class PLAGGD(BaseScoreClassifier):
         X : array-like or sparse matrix of shape (n_samples, n_features)
             Training rows.
         y : candidate labels
-            1-D labels, a binary matrix of shape (n_samples, n_classes) or a sequence
-            of label sets; see :func:`partlearn.candidates.check_candidates`.
+            1-D labels, a binary matrix of shape (n_samples, n_classes), a sequence of
+            label sets, or weights and votes, whose shares the first confidences then
+            are, which is no longer the published method; see
+            :func:`partlearn.candidates.check_evidence`.
         confidence : array-like of shape (n_samples, n_classes), default=None
             Labelling confidences to start from instead of those that the first graph
             gives, for example ``label_confidence_`` of a reducer.
@@ -184,8 +186,8 @@ class PLAGGD(BaseScoreClassifier):
         self : PLAGGD
             The fitted classifier.
         """
-        X, S = validate_partial_data(
-            self, X, y, accept_sparse="csr", order="C", ensure_min_samples=2
+        X, S, confidence = self._validate_fit(
+            X, y, confidence, accept_sparse="csr", order="C", ensure_min_samples=2
         )
         ridge = make_ridge(
             X,

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from partlearn._sklearn_compat import Interval, StrOptions, fit_context
 from partlearn.base import BasePartialClassifier, initial_confidence
-from partlearn.candidates import uniform_confidence, validate_partial_data
+from partlearn.candidates import uniform_confidence
 from partlearn.graphs import vote_weights
 from partlearn.neighbors import query_neighbors, self_neighbors
 
@@ -105,8 +105,10 @@ class PLKNN(BasePartialClassifier):
         X : array-like or sparse matrix of shape (n_samples, n_features)
             Training rows.
         y : candidate labels
-            1-D labels, a binary matrix of shape (n_samples, n_classes) or a sequence
-            of label sets; see :func:`partlearn.candidates.check_candidates`.
+            1-D labels, a binary matrix of shape (n_samples, n_classes), a sequence of
+            label sets, or weights and votes, whose shares the first confidences then
+            are, which is no longer the published method; see
+            :func:`partlearn.candidates.check_evidence`.
         confidence : array-like of shape (n_samples, n_classes), default=None
             Labelling confidences to vote with instead of the candidates, for example
             ``label_confidence_`` of a reducer.
@@ -116,7 +118,9 @@ class PLKNN(BasePartialClassifier):
         self : PLKNN
             The fitted classifier.
         """
-        self._X, S = validate_partial_data(self, X, y, accept_sparse="csr", order="C")
+        self._X, S, confidence = self._validate_fit(
+            X, y, confidence, accept_sparse="csr", order="C"
+        )
         self._S = S
         self._confidence: NDArray[Any] | None = None
         if confidence is None:

@@ -16,7 +16,6 @@ from sklearn.utils import check_random_state
 
 from partlearn._sklearn_compat import Interval, StrOptions, fit_context
 from partlearn.base import BaseScoreClassifier, initial_confidence
-from partlearn.candidates import validate_partial_data
 
 __all__ = ["PLSVM", "fit_margin"]
 
@@ -128,8 +127,10 @@ class PLSVM(BaseScoreClassifier):
         X : array-like or sparse matrix of shape (n_samples, n_features)
             Training rows.
         y : candidate labels
-            1-D labels, a binary matrix of shape (n_samples, n_classes) or a sequence
-            of label sets; see :func:`partlearn.candidates.check_candidates`.
+            1-D labels, a binary matrix of shape (n_samples, n_classes), a sequence of
+            label sets, or weights and votes, whose shares the first confidences then
+            are, which is no longer the published method; see
+            :func:`partlearn.candidates.check_evidence`.
         confidence : array-like of shape (n_samples, n_classes), default=None
             Labelling confidences that weight the candidates, for example
             ``label_confidence_`` of a reducer.
@@ -139,7 +140,9 @@ class PLSVM(BaseScoreClassifier):
         self : PLSVM
             The fitted classifier.
         """
-        X, S = validate_partial_data(self, X, y, accept_sparse="csr", order="C")
+        X, S, confidence = self._validate_fit(
+            X, y, confidence, accept_sparse="csr", order="C"
+        )
         W, self.objective_, settled = fit_margin(
             X,
             S,

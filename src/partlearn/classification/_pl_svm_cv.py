@@ -17,7 +17,6 @@ from sklearn.utils import check_random_state
 
 from partlearn._sklearn_compat import Interval, StrOptions, fit_context
 from partlearn.base import BaseScoreClassifier, recoded
-from partlearn.candidates import validate_partial_data
 from partlearn.classification._pl_svm import PLSVM
 from partlearn.metrics import candidate_hit_rate
 
@@ -140,8 +139,10 @@ class PLSVMCV(BaseScoreClassifier):
         X : array-like or sparse matrix of shape (n_samples, n_features)
             Training rows.
         y : candidate labels
-            1-D labels, a binary matrix of shape (n_samples, n_classes) or a sequence
-            of label sets; see :func:`partlearn.candidates.check_candidates`.
+            1-D labels, a binary matrix of shape (n_samples, n_classes), a sequence of
+            label sets, or weights and votes, whose shares the first confidences then
+            are, which is no longer the published method; see
+            :func:`partlearn.candidates.check_evidence`.
         confidence : array-like of shape (n_samples, n_classes), default=None
             Labelling confidences that weight the candidates, see :class:`PLSVM`.
 
@@ -150,8 +151,8 @@ class PLSVMCV(BaseScoreClassifier):
         self : PLSVMCV
             The fitted classifier.
         """
-        X, S = validate_partial_data(
-            self, X, y, accept_sparse="csr", order="C", ensure_min_samples=2
+        X, S, confidence = self._validate_fit(
+            X, y, confidence, accept_sparse="csr", order="C", ensure_min_samples=2
         )
         lams = self._check_lams()
         F = None if confidence is None else np.asarray(confidence)

@@ -15,7 +15,7 @@ from sklearn.utils import check_random_state
 
 from partlearn._sklearn_compat import Interval, StrOptions, fit_context
 from partlearn.base import BaseScoreClassifier, initial_confidence
-from partlearn.candidates import uniform_confidence, validate_partial_data
+from partlearn.candidates import uniform_confidence
 from partlearn.classification._ridge import Predictor, Solution, make_ridge, ridge_side
 from partlearn.simplex import project_simplex
 
@@ -161,8 +161,10 @@ class SURE(BaseScoreClassifier):
         X : array-like or sparse matrix of shape (n_samples, n_features)
             Training rows.
         y : candidate labels
-            1-D labels, a binary matrix of shape (n_samples, n_classes) or a sequence
-            of label sets; see :func:`partlearn.candidates.check_candidates`.
+            1-D labels, a binary matrix of shape (n_samples, n_classes), a sequence of
+            label sets, or weights and votes, whose shares the first confidences then
+            are, which is no longer the published method; see
+            :func:`partlearn.candidates.check_evidence`.
         confidence : array-like of shape (n_samples, n_classes), default=None
             Labelling confidences to start from instead of `init`, for example
             ``label_confidence_`` of a reducer.
@@ -172,7 +174,9 @@ class SURE(BaseScoreClassifier):
         self : SURE
             The fitted classifier.
         """
-        X, S = validate_partial_data(self, X, y, accept_sparse="csr", order="C")
+        X, S, confidence = self._validate_fit(
+            X, y, confidence, accept_sparse="csr", order="C"
+        )
         P = self._start(confidence, S, X.dtype)
         ridge = make_ridge(
             X,

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,7 +48,7 @@ def choose_background(
     Z: Array,
     G: Array,
     F: Array,
-    S: NDArray[np.bool_],
+    S: NDArray[Any],
     neighbors: Callable[[Array], NDArray[np.int64]],
     rows: NDArray[np.intp] | None = None,
 ) -> float:
@@ -60,7 +61,7 @@ def choose_background(
     G : ndarray of shape (m, a)
         Leading principal components.
     F, S : ndarray of shape (m, q)
-        Confidences and candidates.
+        Confidences and candidates, or other evidence.
     neighbors : callable
         Gives the nearest other rows of each row of an array, or of those in `rows`.
     rows : ndarray of int, default=None
@@ -90,7 +91,7 @@ def background_weight(
     Z: Array,
     G: Array,
     F: Array,
-    S: NDArray[np.bool_],
+    S: NDArray[Any],
     search: NeighborSearch,
     rng: np.random.RandomState,
 ) -> float:

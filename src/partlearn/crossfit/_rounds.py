@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from partlearn.candidates import refine, uniform_confidence
+from partlearn.candidates import Evidence, refine
 from partlearn.crossfit._embedding import choose_ridge, embed
 from partlearn.crossfit._experts import gaussian_expert, rank_vote, unit_rows
 from partlearn.crossfit._pool import mixture_weights
@@ -95,7 +95,7 @@ def neighbors_of(
 
 def crisp_rounds(
     model: CrossFit,
-    S: NDArray[np.bool_],
+    labels: Evidence,
     search: NeighborSearch,
     *,
     n_neighbors: int,
@@ -103,7 +103,8 @@ def crisp_rounds(
     tol: float,
 ) -> Rounds:
     """Alternate between scoring the rows and asking experts for their labels."""
-    F: Array = np.asarray(uniform_confidence(S), dtype=np.float64)
+    L = labels.weights
+    F: Array = np.asarray(labels.confidence(), dtype=np.float64)
     raw = search(model.basis.rows, n_neighbors, "raw")
     objective: list[float] = []
     converged = False
@@ -117,13 +118,14 @@ def crisp_rounds(
             gaussian_expert(Z, F),
             rank_vote(F, raw),
         ]
-        weights, likelihood = mixture_weights(experts, S)
+        weights, likelihood = mixture_weights(experts, L)
         objective.append(likelihood)
         before = F
         mixture = sum(w * P for w, P in zip(weights, experts, strict=True))
         F = np.asarray(
-            refine(F, np.asarray(mixture), S, own=OWN_WEIGHT), dtype=np.float64
+            refine(F, np.asarray(mixture), L, own=OWN_WEIGHT), dtype=np.float64
         )
+        L = labels.updated(F)
         if np.abs(F - before).max() < tol:
             converged = True
             break

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from partlearn._sklearn_compat import HasMethods, Interval, StrOptions, fit_context
 from partlearn.base import N_COMPONENTS, BaseReducer
-from partlearn.candidates import refine, uniform_confidence
+from partlearn.candidates import refine
 from partlearn.graphs import vote
 from partlearn.linalg import Eigen, ThinEigenSolver
 
@@ -168,19 +168,22 @@ class CENDA(BaseReducer):
         X : array-like or sparse matrix of shape (n_samples, n_features)
             Training rows.
         y : candidate labels
-            1-D labels, a binary matrix of shape (n_samples, n_classes) or a sequence
-            of label sets; see :func:`partlearn.candidates.check_candidates`.
+            1-D labels, a binary matrix of shape (n_samples, n_classes), a sequence of
+            label sets, or weights and votes, whose shares the first confidences then
+            are, which is no longer the published method; see
+            :func:`partlearn.candidates.check_evidence`.
 
         Returns
         -------
         self : CENDA
             The fitted reducer.
         """
-        matrix, S = self._validate_fit(X, y)
+        matrix, labels = self._validate_evidence(X, y)
+        S = labels.candidates
         # Whitening costs as much as solving for m right-hand sides.
         many = 2 * self.max_iter * S.shape[1] > S.shape[0]
         solver = ThinEigenSolver(matrix, self.mu, 1 - self.mu, whiten=many)
-        F = uniform_confidence(S, matrix.dtype)
+        F = labels.first_confidence(matrix.dtype)
         neighbors = None
         objective = []
         for _ in range(self.max_iter):

@@ -207,15 +207,16 @@ class CRISP(BaseReducer):
         X : array-like or sparse matrix of shape (n_samples, n_features)
             Training rows.
         y : candidate labels
-            1-D labels, a binary matrix of shape (n_samples, n_classes) or a sequence
-            of label sets; see :func:`partlearn.candidates.check_candidates`.
+            1-D labels, a binary matrix of shape (n_samples, n_classes), a sequence of
+            label sets, or weights and votes; see
+            :func:`partlearn.candidates.check_evidence`.
 
         Returns
         -------
         self : CRISP
             The fitted reducer.
         """
-        X, S = self._check_fit(X, y)
+        X, labels = self._check_fit(X, y)
         rng = check_random_state(self.random_state)
         folds = make_folds(X.shape[0], self.n_folds, rng)
         basis, self.mean_, self.scale_ = linear_basis(
@@ -225,7 +226,7 @@ class CRISP(BaseReducer):
         search = NeighborSearch(self.search, self.n_jobs)
         rounds = crisp_rounds(
             model,
-            S,
+            labels,
             search,
             n_neighbors=self.n_neighbors,
             max_iter=self.max_iter,
@@ -234,7 +235,8 @@ class CRISP(BaseReducer):
         if not rounds.converged:
             self._warn_unsettled()
         embedding = embed(model, rounds.F, rounds.ridge)
-        P, scale, weight = self._directions(basis, embedding, rounds.F, S, search)
+        L = labels.updated(rounds.F)
+        P, scale, weight = self._directions(basis, embedding, rounds.F, L, search)
         self._warn_if_fewer(P.shape[1], "directions carry held-out signal or variance")
         kept = len(scale)
         self._set_components(P, embedding.values[:kept])
@@ -256,14 +258,14 @@ class CRISP(BaseReducer):
         basis: LinearBasis,
         embedding: Embedding,
         F: Array,
-        S: NDArray[np.bool_],
+        L: NDArray[Any],
         search: NeighborSearch,
     ) -> tuple[Array, Array, float]:
         """Directions (d, p), factors of the discriminant ones, background weight."""
         wanted = None if self.n_components == "auto" else self.n_components
         # A direction without signal is the only one left if none has any.
         kept = max(count_directions(np.maximum(embedding.values, 0), wanted), 1)
-        size = background_size(basis.s, basis.total, S.shape[1])
+        size = background_size(basis.s, basis.total, L.shape[1])
         if wanted is not None:
             whole = isinstance(wanted, Integral)
             room = int(wanted) - len(embedding.values) if whole else 0
@@ -273,7 +275,7 @@ class CRISP(BaseReducer):
         if size and self.background == "auto":
             Z = embedding.held_out
             w = background_weight(
-                Z, G, F, S, search, check_random_state(self.random_state)
+                Z, G, F, L, search, check_random_state(self.random_state)
             )
         elif size and self.background != "none":
             w = float(self.background)

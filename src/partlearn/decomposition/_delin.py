@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from partlearn._sklearn_compat import HasMethods, Interval, StrOptions, fit_context
 from partlearn.base import N_COMPONENTS, BaseReducer
-from partlearn.candidates import FLOATS, uniform_confidence
+from partlearn.candidates import FLOATS
 from partlearn.decomposition._delin_kernel import (
     KERNELS,
     KernelSpace,
@@ -201,15 +201,18 @@ None, default=None
         X : array-like or sparse matrix of shape (n_samples, n_features)
             Training rows.
         y : candidate labels
-            1-D labels, a binary matrix of shape (n_samples, n_classes) or a sequence
-            of label sets; see :func:`partlearn.candidates.check_candidates`.
+            1-D labels, a binary matrix of shape (n_samples, n_classes), a sequence of
+            label sets, or weights and votes, whose shares the first confidences then
+            are, which is no longer the published method; see
+            :func:`partlearn.candidates.check_evidence`.
 
         Returns
         -------
         self : DELIN
             The fitted reducer.
         """
-        matrix, S = self._validate_fit(X, y, center=self.kernel is None)
+        matrix, labels = self._validate_evidence(X, y, center=self.kernel is None)
+        S = labels.candidates
         rng = check_random_state(self.random_state)
         wanted = self._wanted
         if wanted is None:
@@ -222,7 +225,7 @@ None, default=None
             space = KernelSpace(gram(self.X_fit_, self.X_fit_, self.kernel))
             update = kernel_update
         # Confidences are compared for equality: they stay in double precision.
-        F: NDArray[Any] = uniform_confidence(S)
+        F: NDArray[Any] = labels.first_confidence()
         neighbors = None
         objective = []
         n_iter, settled = 0, False

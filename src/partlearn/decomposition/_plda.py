@@ -14,7 +14,7 @@ from sklearn.preprocessing import normalize
 
 from partlearn._sklearn_compat import HasMethods, Interval, fit_context
 from partlearn.base import N_COMPONENTS, BaseReducer
-from partlearn.candidates import refine, uniform_confidence
+from partlearn.candidates import refine
 from partlearn.decomposition._scatter import class_scaled, without_noise
 from partlearn.graphs import reconstruction_graph
 from partlearn.linalg import ThinBasis
@@ -168,20 +168,23 @@ class PLDA(BaseReducer):
         X : array-like or sparse matrix of shape (n_samples, n_features)
             Training rows.
         y : candidate labels
-            1-D labels, a binary matrix of shape (n_samples, n_classes) or a sequence
-            of label sets; see :func:`partlearn.candidates.check_candidates`.
+            1-D labels, a binary matrix of shape (n_samples, n_classes), a sequence of
+            label sets, or weights and votes, whose shares the first confidences then
+            are, which is no longer the published method; see
+            :func:`partlearn.candidates.check_evidence`.
 
         Returns
         -------
         self : PLDA
             The fitted reducer.
         """
-        matrix, S = self._validate_fit(X, y, center=True)
+        matrix, labels = self._validate_evidence(X, y, center=True)
+        S = labels.candidates
         basis = ThinBasis(matrix)
         # Rows are compared by their angle: where `transform` does not centre them, they
         # keep their distance from the origin here too.
         origin = np.zeros_like(matrix.mean) if self.standardize else matrix.mean
-        F: NDArray[Any] = uniform_confidence(S)
+        F: NDArray[Any] = labels.first_confidence()
         neighbors = None
         beta = self.beta
         objective = []

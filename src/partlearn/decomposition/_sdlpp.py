@@ -15,7 +15,6 @@ from sklearn.preprocessing import normalize
 
 from partlearn._sklearn_compat import HasMethods, Interval, fit_context
 from partlearn.base import N_COMPONENTS, BaseReducer, count_directions
-from partlearn.candidates import uniform_confidence
 from partlearn.linalg import ThinBasis
 from partlearn.neighbors import self_neighbors
 
@@ -157,20 +156,22 @@ class SDLPP(BaseReducer):
         X : array-like or sparse matrix of shape (n_samples, n_features)
             Training rows.
         y : candidate labels
-            1-D labels, a binary matrix of shape (n_samples, n_classes) or a sequence
-            of label sets; see :func:`partlearn.candidates.check_candidates`.
+            1-D labels, a binary matrix of shape (n_samples, n_classes), a sequence of
+            label sets, or weights and votes, whose shares the first confidences then
+            are, which is no longer the published method; see
+            :func:`partlearn.candidates.check_evidence`.
 
         Returns
         -------
         self : SDLPP
             The fitted reducer.
         """
-        matrix, S = self._validate_fit(X, y)
+        matrix, labels = self._validate_evidence(X, y)
         basis = ThinBasis(matrix)
         # Coordinates in which the data have their rank as number of columns.
         rows = basis.left(np.diag(basis.s)).astype(np.float64)
         d = matrix.shape[1]
-        F: NDArray[Any] = uniform_confidence(S)
+        F: NDArray[Any] = labels.first_confidence()
         Z, neighbors, objective = rows, None, []
         for _ in range(self.max_iter):
             unit = normalize(Z)

@@ -17,10 +17,10 @@ from sklearn.utils import check_random_state
 from partlearn._sklearn_compat import HasMethods, Interval, StrOptions, fit_context
 from partlearn.base import BaseReducer
 from partlearn.candidates import (
+    Evidence,
     check_two_classes,
     refine,
-    uniform_confidence,
-    validate_partial_data,
+    validate_evidence,
 )
 from partlearn.crossfit import linear_basis
 from partlearn.graphs import vote
@@ -157,17 +157,19 @@ class TunedPCA(BaseReducer):
         X : array-like or sparse matrix of shape (n_samples, n_features)
             Training rows.
         y : candidate labels
-            1-D labels, a binary matrix of shape (n_samples, n_classes) or a sequence
-            of label sets; see :func:`partlearn.candidates.check_candidates`.
+            1-D labels, a binary matrix of shape (n_samples, n_classes), a sequence of
+            label sets, or weights and votes; see
+            :func:`partlearn.candidates.check_evidence`.
 
         Returns
         -------
         self : TunedPCA
             The fitted reducer.
         """
-        X, S = validate_partial_data(
+        X, labels = validate_evidence(
             self, X, y, accept_sparse="csr", ensure_min_samples=2
         )
+        S = labels.candidates
         check_two_classes(self.classes_, "TunedPCA")
         rng = check_random_state(self.random_state)
         basis, self.mean_, self.scale_ = linear_basis(
@@ -177,7 +179,7 @@ class TunedPCA(BaseReducer):
         self.hit_rates_ = np.empty(0)
         p = int(self.grid_[0])
         if len(self.grid_) > 1:
-            hits = self._held_out_hits(X, S, rng)
+            hits = self._held_out_hits(X, labels, rng)
             weight = 1.0 / S.sum(axis=1)
             self.hit_rates_ = hits @ weight / weight.sum()
             p = int(self.grid_[np.argmax(self.hit_rates_)])
@@ -186,12 +188,13 @@ class TunedPCA(BaseReducer):
         V = basis.directions(np.eye(len(basis.s), p))
         self.reducer_, self.label_confidence_ = None, None
         if self.reducer is None:
-            F = uniform_confidence(S, X.dtype)
+            F = labels.first_confidence(X.dtype)
             neighbors = self_neighbors(Z, self.n_neighbors)
             self.label_confidence_ = refine(F, vote(F, neighbors), S)
             P = fix_signs(V).T
         else:
-            self.reducer_ = clone(self.reducer).fit(Z.astype(X.dtype, copy=False), S)
+            Z = Z.astype(X.dtype, copy=False)
+            self.reducer_ = clone(self.reducer).fit(Z, labels)
             if not hasattr(self.reducer_, "label_confidence_"):
                 raise TypeError(
                     "TunedPCA needs a reducer that learns from candidate labels and "
@@ -217,7 +220,7 @@ class TunedPCA(BaseReducer):
         return np.unique(np.minimum(grid, rank))
 
     def _held_out_hits(
-        self, X: Any, S: NDArray[np.bool_], rng: np.random.RandomState
+        self, X: Any, labels: Evidence, rng: np.random.RandomState
     ) -> NDArray[np.bool_]:
         """Whether neighbours name a candidate, by number of components: (grid, m)."""
         m = X.shape[0]
@@ -233,18 +236,20 @@ class TunedPCA(BaseReducer):
             Q = X[held] @ (V / scale[:, None]) - mean @ (V / scale[:, None])
             Z = basis.rows
             for g, p in enumerate(self.grid_):
-                hits[g, held] = self._hits(Z[:, :p], Q[:, :p], S[kept], S[held])
+                hits[g, held] = self._hits(
+                    Z[:, :p], Q[:, :p], labels[kept], labels[held].candidates
+                )
         return hits
 
     def _hits(
-        self, Z: Array, Q: Array, S: NDArray[np.bool_], held: NDArray[np.bool_]
+        self, Z: Array, Q: Array, labels: Evidence, held: NDArray[np.bool_]
     ) -> NDArray[np.bool_]:
-        F = uniform_confidence(S)
+        F = labels.first_confidence()
         if self.reducer is not None:
             with warnings.catch_warnings():
                 # The fit on all rows, which follows, reports what there is to report.
                 warnings.simplefilter("ignore")
-                reducer = clone(self.reducer).fit(Z, S)
+                reducer = clone(self.reducer).fit(Z, labels)
             Z, Q, F = (
                 reducer.transform(Z),
                 reducer.transform(Q),

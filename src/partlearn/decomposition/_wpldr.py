@@ -15,7 +15,6 @@ from scipy.sparse.linalg import LinearOperator, lobpcg
 
 from partlearn._sklearn_compat import HasMethods, Interval, fit_context
 from partlearn.base import N_COMPONENTS, BaseReducer, count_directions
-from partlearn.candidates import uniform_confidence
 from partlearn.decomposition._confidence_step import confidence_step
 from partlearn.decomposition._scatter import without_noise
 from partlearn.graphs import reconstruction_graph, residual_operator
@@ -183,17 +182,20 @@ class WPLDR(BaseReducer):
         X : array-like or sparse matrix of shape (n_samples, n_features)
             Training rows.
         y : candidate labels
-            1-D labels, a binary matrix of shape (n_samples, n_classes) or a sequence
-            of label sets; see :func:`partlearn.candidates.check_candidates`.
+            1-D labels, a binary matrix of shape (n_samples, n_classes), a sequence of
+            label sets, or weights and votes, whose shares the first confidences then
+            are, which is no longer the published method; see
+            :func:`partlearn.candidates.check_evidence`.
 
         Returns
         -------
         self : WPLDR
             The fitted reducer.
         """
-        matrix, S = self._validate_fit(X, y)
+        matrix, labels = self._validate_evidence(X, y)
+        S = labels.candidates
         space = WhitenedSpace(matrix, self.mu)
-        F: NDArray[Any] = uniform_confidence(S)
+        F: NDArray[Any] = labels.first_confidence()
         values, vectors = space.dependence(F)
         r = self._count(values)
         most = self._most(space.rank, S.shape[1])

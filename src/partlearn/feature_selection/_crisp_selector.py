@@ -16,7 +16,7 @@ from sklearn.utils import check_random_state
 
 from partlearn._sklearn_compat import HasMethods, Interval, StrOptions, fit_context
 from partlearn.base import COLUMNS, COUNT, BaseSelector
-from partlearn.candidates import check_informative, validate_partial_data
+from partlearn.candidates import Evidence, check_informative, validate_evidence
 from partlearn.crossfit import (
     CrossFit,
     NeighborSearch,
@@ -172,24 +172,25 @@ class CRISPSelector(BaseSelector):
         X : array-like or sparse matrix of shape (n_samples, n_features)
             Training rows.
         y : candidate labels
-            1-D labels, a binary matrix of shape (n_samples, n_classes) or a sequence
-            of label sets; see :func:`partlearn.candidates.check_candidates`.
+            1-D labels, a binary matrix of shape (n_samples, n_classes), a sequence of
+            label sets, or weights and votes; see
+            :func:`partlearn.candidates.check_evidence`.
 
         Returns
         -------
         self : CRISPSelector
             The fitted selector.
         """
-        X, S = validate_partial_data(
+        X, labels = validate_evidence(
             self, X, y, accept_sparse="csr", ensure_min_samples=2
         )
-        check_informative(S, self.classes_, type(self).__name__)
+        check_informative(labels.weights, self.classes_, type(self).__name__)
         keep, exclude, available = self._limits()
         if self.n_features_to_select == "auto":
-            n = self._choose(X, S, keep, exclude, available)
+            n = self._choose(X, labels, keep, exclude, available)
         else:
             n = self._count(keep, available)
-        rounds, found = self._path(X, S, n, keep, exclude)
+        rounds, found = self._path(X, labels, n, keep, exclude)
         if not rounds.converged:
             warnings.warn(
                 f"The confidences still change after max_iter={self.max_iter} rounds. "
@@ -206,7 +207,7 @@ class CRISPSelector(BaseSelector):
     def _path(
         self,
         X: Any,
-        S: NDArray[np.bool_],
+        labels: Evidence,
         n: int,
         keep: NDArray[np.intp],
         exclude: NDArray[np.intp],
@@ -217,7 +218,7 @@ class CRISPSelector(BaseSelector):
         basis, _, _ = linear_basis(X, scale=self.standardize, rank=None, rng=rng)
         rounds = crisp_rounds(
             CrossFit(basis, folds),
-            S,
+            labels,
             NeighborSearch(self.search, self.n_jobs),
             n_neighbors=self.n_neighbors,
             max_iter=self.max_iter,
@@ -235,24 +236,25 @@ class CRISPSelector(BaseSelector):
     def _choose(
         self,
         X: Any,
-        S: NDArray[np.bool_],
+        labels: Evidence,
         keep: NDArray[np.intp],
         exclude: NDArray[np.intp],
         available: int,
     ) -> int:
         """Choose a size by how often neighbours of held-out rows name a candidate."""
         rng = check_random_state(self.random_state)
-        order = rng.permutation(len(S))
-        n_held = max(1, round(_HELD_OUT * len(S)))
+        order = rng.permutation(len(labels))
+        n_held = max(1, round(_HELD_OUT * len(labels)))
         held, rest = np.sort(order[:n_held]), np.sort(order[n_held:])
         sizes = sizes_to_try(X.shape[1], len(keep), available)
-        rounds, found = self._path(X[rest], S[rest], int(sizes[-1]), keep, exclude)
+        rounds, found = self._path(X[rest], labels[rest], int(sizes[-1]), keep, exclude)
+        S = labels[held].candidates
         hits = held_out_hits(
             prefixes(columns(X[rest]), X[held], found.order, sizes, self.standardize),
             rounds.F,
-            S[held],
+            S,
         )
-        return int(sizes[one_standard_error_rule(hits, 1.0 / S[held].sum(axis=1))])
+        return int(sizes[one_standard_error_rule(hits, 1.0 / S.sum(axis=1))])
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

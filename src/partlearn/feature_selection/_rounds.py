@@ -15,10 +15,10 @@ from sklearn.utils import check_random_state
 
 from partlearn.base import BaseSelector, count_features
 from partlearn.candidates import (
+    Evidence,
     check_two_classes,
     refine,
-    uniform_confidence,
-    validate_partial_data,
+    validate_evidence,
 )
 from partlearn.feature_selection._auto import prefixes, sizes_to_try
 from partlearn.feature_selection._columns import DenseColumns, SparseColumns, columns
@@ -60,7 +60,7 @@ class Rounds:
 
 def alternate(
     data: DenseColumns | SparseColumns,
-    S: NDArray[np.bool_],
+    labels: Evidence,
     n: int,
     setting: Setting,
     *,
@@ -74,8 +74,8 @@ def alternate(
     ----------
     data : DenseColumns or SparseColumns
         The data.
-    S : ndarray of bool, shape (m, q)
-        Candidates.
+    labels : Evidence of shape (m, q)
+        Labels.
     n : int
         Features to select. Where these are all that may be selected there is nothing
         to wait for, and one round is enough.
@@ -89,7 +89,8 @@ def alternate(
     rounds : Rounds
         The last round.
     """
-    F: NDArray[Any] = uniform_confidence(S)
+    S = labels.candidates
+    F: NDArray[Any] = labels.first_confidence()
     redundancy = None if setting.criterion is relevance_only else Redundancy(data)
     settled = n == data.shape[1] - len(setting.exclude)
     chosen: NDArray[np.intp] | None = None
@@ -158,7 +159,7 @@ class ConfidenceSelector(BaseSelector):
     """A selector that alternates between selecting and voting."""
 
     def _fit(self, X: Any, y: Any, criterion: Criterion) -> None:
-        X, S = validate_partial_data(
+        X, labels = validate_evidence(
             self, X, y, accept_sparse="csr", ensure_min_samples=2
         )
         check_two_classes(self.classes_, type(self).__name__)
@@ -177,12 +178,12 @@ class ConfidenceSelector(BaseSelector):
         )
         length = None
         if isinstance(self.n_features_to_select, str):
-            n = self._choose(X, S, setting, available)
+            n = self._choose(X, labels, setting, available)
         elif self.n_features_to_select is None:
             n, length = self._usual(keep, available), available
         else:
             n = self._count(keep, available)
-        rounds = alternate(columns(X), S, n, setting, length=length)
+        rounds = alternate(columns(X), labels, n, setting, length=length)
         if not rounds.settled:
             warnings.warn(
                 f"The selection still changes after max_iter={self.max_iter} rounds. "
@@ -202,7 +203,7 @@ class ConfidenceSelector(BaseSelector):
         return min(max(count_features(0.15, self.n_features_in_), len(keep)), available)
 
     def _choose(
-        self, X: Any, S: NDArray[np.bool_], setting: Setting, available: int
+        self, X: Any, labels: Evidence, setting: Setting, available: int
     ) -> int:
         """Size with the fewest features that is not clearly worse than the best."""
         sizes = sizes_to_try(self.n_features_in_, len(setting.keep), available)
@@ -215,13 +216,14 @@ class ConfidenceSelector(BaseSelector):
         held, kept = np.sort(order[:n_held]), np.sort(order[n_held:])
         data = columns(X[kept])
         start = min(self._usual(setting.keep, available), int(sizes[-1]))
-        rounds = alternate(data, S[kept], start, setting, length=int(sizes[-1]))
+        rounds = alternate(data, labels[kept], start, setting, length=int(sizes[-1]))
+        S = labels[held].candidates
         hits = held_out_hits(
             prefixes(data, X[held], rounds.path.order, sizes, setting.standardize),
             rounds.F,
-            S[held],
+            S,
         )
-        self.sizes_, weight = sizes, 1.0 / S[held].sum(axis=1)
+        self.sizes_, weight = sizes, 1.0 / S.sum(axis=1)
         self.hit_rates_ = hits @ weight / weight.sum()
         return int(sizes[one_standard_error_rule(hits, weight)])
 

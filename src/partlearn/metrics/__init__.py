@@ -12,22 +12,39 @@ from partlearn.metrics._multilabel import (
     ranking_scores,
     scored_rows,
 )
-from partlearn.metrics._scorer import candidate_hit_scorer, truth_scorer
+from partlearn.metrics._scorer import (
+    approximated_accuracy_scorer,
+    candidate_hit_scorer,
+    candidate_log_likelihood_scorer,
+    covering_scorer,
+    truth_scorer,
+)
 from partlearn.metrics._scores import (
     accuracy_score,
     candidate_hit_rate,
     disambiguation_accuracy,
     prediction_hits,
 )
+from partlearn.metrics._truth_free import (
+    approximated_accuracy,
+    candidate_log_likelihood,
+    covering_rate,
+)
 
 __all__ = [
     "CalibrationBins",
     "accuracy_score",
+    "approximated_accuracy",
+    "approximated_accuracy_scorer",
     "average_precision",
     "calibration_bins",
     "candidate_hit_rate",
     "candidate_hit_scorer",
+    "candidate_log_likelihood",
+    "candidate_log_likelihood_scorer",
     "coverage",
+    "covering_rate",
+    "covering_scorer",
     "disambiguation_accuracy",
     "hamming_loss",
     "macro_f1",

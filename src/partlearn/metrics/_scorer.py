@@ -1,7 +1,7 @@
 """Scorers for scikit-learn's own model selection.
 
-scikit-learn hands the target that was fitted, here the candidate sets, to a scorer. The
-first scorer below needs nothing else; the second takes the truth as metadata.
+scikit-learn hands the target that was fitted, here the candidate labels, to a scorer.
+All but the last below need nothing else; that one takes the truth as metadata.
 """
 
 # SPDX-License-Identifier: BSD-3-Clause
@@ -15,10 +15,86 @@ from sklearn import config_context
 from sklearn.metrics import accuracy_score, make_scorer
 
 from partlearn.metrics._scores import candidate_hit_rate
+from partlearn.metrics._truth_free import (
+    approximated_accuracy,
+    candidate_log_likelihood,
+    covering_rate,
+)
 
-__all__ = ["candidate_hit_scorer", "truth_scorer"]
+__all__ = [
+    "approximated_accuracy_scorer",
+    "candidate_hit_scorer",
+    "candidate_log_likelihood_scorer",
+    "covering_scorer",
+    "truth_scorer",
+]
 
 candidate_hit_scorer = make_scorer(candidate_hit_rate)
+covering_scorer = make_scorer(covering_rate)
+
+
+def approximated_accuracy_scorer(estimator: Any, X: Any, y: Any) -> float:
+    """Score of a fitted classifier: :func:`approximated_accuracy` on given rows.
+
+    Parameters
+    ----------
+    estimator : classifier with ``predict_proba``
+        The fitted classifier.
+    X : array-like or sparse matrix of shape (n_samples, n_features)
+        Rows.
+    y : Evidence or candidate labels
+        Labels of the rows.
+
+    Returns
+    -------
+    score : float
+        Larger is better.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.model_selection import GridSearchCV
+    >>> from partlearn.candidates import make_candidates
+    >>> from partlearn.classification import PLKNN
+    >>> from partlearn.metrics import approximated_accuracy_scorer
+    >>> X, y = load_iris(return_X_y=True)
+    >>> grid = GridSearchCV(
+    ...     PLKNN(), {"n_neighbors": [3, 10]}, scoring=approximated_accuracy_scorer
+    ... )
+    >>> bool(grid.fit(X, make_candidates(y, random_state=0)).best_score_ > 0.5)
+    True
+    """
+    P = estimator.predict_proba(X)
+    return approximated_accuracy(y, P, classes=estimator.classes_)
+
+
+def candidate_log_likelihood_scorer(estimator: Any, X: Any, y: Any) -> float:
+    """Score of a fitted classifier: :func:`candidate_log_likelihood` on given rows.
+
+    Parameters
+    ----------
+    estimator : classifier with ``predict_proba``
+        The fitted classifier.
+    X : array-like or sparse matrix of shape (n_samples, n_features)
+        Rows.
+    y : Evidence or candidate labels
+        Labels of the rows.
+
+    Returns
+    -------
+    score : float
+        Larger is better.
+
+    Examples
+    --------
+    >>> from partlearn.classification import PLKNN
+    >>> from partlearn.metrics import candidate_log_likelihood_scorer
+    >>> X, y = [[0.0], [0.1], [1.0], [1.1]], [{0}, {0, 1}, {1}, {1}]
+    >>> candidate_log_likelihood_scorer(PLKNN(3).fit(X, y), X, y) < 0
+    True
+    """
+    P = estimator.predict_proba(X)
+    return candidate_log_likelihood(y, P, classes=estimator.classes_)
 
 
 def _truth_accuracy(candidates: Any, y_pred: Any, *, truth: Any) -> float:

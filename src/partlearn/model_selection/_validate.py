@@ -17,31 +17,43 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import check_array
 
 from partlearn._sklearn_compat import safe_indexing
-from partlearn.candidates import FLOATS, check_candidates
+from partlearn.candidates import FLOATS, Evidence, check_evidence
 from partlearn.linalg import standardize
-from partlearn.metrics import candidate_hit_rate
+from partlearn.metrics import (
+    approximated_accuracy_scorer,
+    candidate_hit_scorer,
+    candidate_log_likelihood_scorer,
+    covering_scorer,
+)
 from partlearn.model_selection._split import CandidateKFold
 
 __all__ = ["cross_validate", "published_embedding"]
 
-Score = Callable[[Any, Any, NDArray[np.bool_], NDArray[np.intp]], float]
+Score = Callable[[Any, Any, Evidence, NDArray[np.intp] | None], float]
+OwnScore = Callable[[Any, Any, NDArray[np.bool_], NDArray[np.intp] | None], float]
 
 
 def _accuracy(
-    estimator: Any, X: Any, S: NDArray[np.bool_], truth: NDArray[np.intp]
+    estimator: Any, X: Any, labels: Evidence, truth: NDArray[np.intp] | None
 ) -> float:
     return float(np.mean(estimator.predict(X) == truth))
 
 
-def _hit_rate(
-    estimator: Any, X: Any, S: NDArray[np.bool_], truth: NDArray[np.intp]
-) -> float:
-    return candidate_hit_rate(S, estimator.predict(X))
+def _truth_free(scorer: Callable[[Any, Any, Any], float]) -> Score:
+    def score(
+        estimator: Any, X: Any, labels: Evidence, truth: NDArray[np.intp] | None
+    ) -> float:
+        return scorer(estimator, X, labels)
+
+    return score
 
 
 SCORES: Mapping[str, Score] = {
     "accuracy": _accuracy,
-    "candidate_hit_rate": _hit_rate,
+    "approximated_accuracy": _truth_free(approximated_accuracy_scorer),
+    "candidate_hit_rate": _truth_free(candidate_hit_scorer),
+    "candidate_log_likelihood": _truth_free(candidate_log_likelihood_scorer),
+    "covering_rate": _truth_free(covering_scorer),
 }
 
 
@@ -49,16 +61,16 @@ def cross_validate(
     estimator: Any,
     X: Any,
     candidates: Any,
-    truth: ArrayLike,
+    truth: ArrayLike | None = None,
     *,
     cv: Any = 10,
     protocol: Literal["inductive", "transductive"] = "inductive",
-    scoring: str | Score | Iterable[str] = "accuracy",
+    scoring: str | OwnScore | Iterable[str] = "accuracy",
     random_state: Any = 0,
     n_jobs: int | None = None,
     return_estimator: bool = False,
 ) -> dict[str, Any]:
-    """Cross-validate an estimator on candidate labels, scored against the truth.
+    """Cross-validate an estimator on candidate labels, with or without the truth.
 
     Parameters
     ----------
@@ -67,11 +79,12 @@ def cross_validate(
     X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
         Features. A data frame is handed to the estimator as it is, names and all,
         unless the protocol is transductive.
-    candidates : candidate labels
-        In any form that :func:`partlearn.candidates.check_candidates` reads. The
+    candidates : Evidence or candidate labels
+        In any form that :func:`partlearn.candidates.check_evidence` reads. The
         estimator is fitted on the candidate matrix, so its classes are the columns.
-    truth : array-like of shape (n_samples,)
-        True labels, used to score and never to fit.
+    truth : array-like of shape (n_samples,), default=None
+        True labels, used to score and never to fit. Not needed by scores other than
+        the accuracy.
     cv : int, splitter or iterable of (train, test), default=10
         Number of shuffled folds, or how to split.
     protocol : {"inductive", "transductive"}, default="inductive"
@@ -81,9 +94,10 @@ def cross_validate(
         projected columns, and cross-validate only the learner. Truth stays unseen, but
         test rows do not: expect higher figures.
     scoring : str, callable or list of str, default="accuracy"
-        "accuracy", "candidate_hit_rate", a list of these, or a function
-        ``score(estimator, X, S, truth)`` of the test part, where `truth` holds columns
-        of `S`.
+        "accuracy", or without the truth "candidate_hit_rate", "covering_rate",
+        "approximated_accuracy" or "candidate_log_likelihood", a list of these, or a
+        function ``score(estimator, X, S, truth)`` of the test part, where `truth` holds
+        columns of the candidates `S`.
     random_state : int, RandomState or None, default=0
         Seed of the folds.
     n_jobs : int, default=None
@@ -112,26 +126,34 @@ def cross_validate(
     """
     if protocol == "transductive" or not hasattr(X, "columns"):
         X = check_array(X, accept_sparse="csr", dtype=FLOATS)
-    classes, S = check_candidates(candidates)
-    codes = truth_codes(truth, classes)
-    if not len(codes) == S.shape[0] == X.shape[0]:
+    labels = check_evidence(candidates)
+    # The classes of the estimator are the columns, whatever they are called.
+    columns = labels.with_classes(np.arange(labels.shape[1]))
+    scores = _resolve(scoring)
+    codes = None if truth is None else truth_codes(truth, labels.classes)
+    if codes is None and _accuracy in scores.values():
+        free = sorted(set(SCORES) - {"accuracy"})
         raise ValueError(
-            f"X has {X.shape[0]} rows, candidates {S.shape[0]}, truth {len(codes)}; "
+            f"The accuracy needs `truth`; without it choose `scoring` from {free}."
+        )
+    n_truth = len(labels) if codes is None else len(codes)
+    if not n_truth == len(labels) == X.shape[0]:
+        raise ValueError(
+            f"X has {X.shape[0]} rows, candidates {len(labels)}, truth {n_truth}; "
             "they must agree."
         )
-    scores = _resolve(scoring)
-    folds = _folds(cv, X, S, random_state)
+    folds = _folds(cv, X, labels.candidates, random_state)
     result: dict[str, Any] = {}
     if protocol == "transductive":
         start = time.perf_counter()
-        X, estimator = published_embedding(estimator, X, S)
+        X, estimator = published_embedding(estimator, X, _target(columns))
         result["reducer_time"] = time.perf_counter() - start
     elif protocol != "inductive":
         raise ValueError(
             f'`protocol` must be "inductive" or "transductive"; got {protocol!r}.'
         )
     rows = Parallel(n_jobs=n_jobs)(
-        delayed(_fold)(estimator, X, S, codes, train, test, scores)
+        delayed(_fold)(estimator, X, columns, codes, train, test, scores)
         for train, test in folds
     )
     for name in scores:
@@ -159,9 +181,16 @@ def truth_codes(truth: ArrayLike, classes: NDArray[Any]) -> NDArray[np.intp]:
     return codes
 
 
-def _resolve(scoring: str | Score | Iterable[str]) -> dict[str, Score]:
+def _resolve(scoring: str | OwnScore | Iterable[str]) -> dict[str, Score]:
     if callable(scoring):
-        return {"score": scoring}
+        own: OwnScore = scoring
+
+        def score(
+            estimator: Any, X: Any, labels: Evidence, truth: NDArray[np.intp] | None
+        ) -> float:
+            return own(estimator, X, labels.candidates, truth)
+
+        return {"score": score}
     names = [scoring] if isinstance(scoring, str) else list(scoring)
     unknown = [name for name in names if name not in SCORES]
     if unknown or not names:
@@ -180,7 +209,7 @@ def _folds(cv: Any, X: Any, S: NDArray[np.bool_], random_state: Any) -> list[Any
 
 
 def published_embedding(
-    estimator: Any, X: Any, S: NDArray[np.bool_]
+    estimator: Any, X: Any, S: NDArray[np.bool_] | Evidence
 ) -> tuple[NDArray[Any], Any]:
     """Reduce all rows at once, as the published tables did.
 
@@ -190,7 +219,7 @@ def published_embedding(
         Reducer and learner; a plain classifier has no reducer.
     X : ndarray or CSR matrix of shape (n_samples, n_features)
         All rows.
-    S : ndarray of bool, shape (n_samples, n_classes)
+    S : ndarray of bool or Evidence, shape (n_samples, n_classes)
         All candidate sets.
 
     Returns
@@ -232,23 +261,28 @@ def _standardizes(reducer: Any) -> bool:
     return bool(getattr(first, "standardize", False))
 
 
+def _target(labels: Evidence) -> Any:
+    """What to fit: a candidate matrix, which any estimator takes, unless weighted."""
+    return labels if labels.weighted else labels.candidates
+
+
 def _fold(
     estimator: Any,
     X: Any,
-    S: NDArray[np.bool_],
-    truth: NDArray[np.intp],
+    labels: Evidence,
+    truth: NDArray[np.intp] | None,
     train: NDArray[np.intp],
     test: NDArray[np.intp],
     scores: dict[str, Score],
 ) -> dict[str, Any]:
     """Fit on the training rows, score on the test rows."""
     start = time.perf_counter()
-    fitted = clone(estimator).fit(safe_indexing(X, train), S[train])
+    fitted = clone(estimator).fit(safe_indexing(X, train), _target(labels[train]))
     fit_time = time.perf_counter() - start
     start = time.perf_counter()
     rows = safe_indexing(X, test)
     values = {
-        name: score(fitted, rows, S[test], truth[test])
+        name: score(fitted, rows, labels[test], None if truth is None else truth[test])
         for name, score in scores.items()
     }
     return {

@@ -23,7 +23,7 @@ from sklearn.datasets import make_blobs
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import get_tags
 
-from partlearn.candidates import make_candidates
+from partlearn.candidates import from_votes, from_weights, make_candidates
 from partlearn.utils._frames import frames, optional
 from partlearn.utils._order import AGREEMENT, assert_close, order_matters
 from partlearn.utils.multilabel_checks import multilabel_checks
@@ -64,6 +64,8 @@ def partial_label_checks(estimator: Any) -> Iterator[tuple[str, Check]]:
         check_label_sets,
         check_frame_of_candidates,
         check_sparse_candidates,
+        check_equal_weights,
+        check_weights_and_votes,
         check_permuted_classes,
         check_permuted_rows,
         check_full_rows,
@@ -209,6 +211,42 @@ def check_sparse_candidates(estimator: Any) -> None:
     _assert_same(
         _fit(estimator, X, sp.csr_matrix(S.astype(int))), _fit(estimator, X, S), X
     )
+
+
+def check_equal_weights(estimator: Any) -> None:
+    """Weights that are equal within each row mean the candidate sets, bit for bit."""
+    X, _, S = _problem()
+    weights = S * np.linspace(0.1, 7.0, len(S))[:, None]
+    sets, weighted = _fit(estimator, X, S), _fit(estimator, X, from_weights(weights))
+    np.testing.assert_array_equal(_output(weighted, X), _output(sets, X))
+    F, G = _confidence(sets), _confidence(weighted)
+    if F is not None and G is not None:
+        np.testing.assert_array_equal(F, G)
+
+
+def check_weights_and_votes(estimator: Any) -> None:
+    """Weights and votes are used, or refused by an error that says who uses them."""
+    X, y, S = _problem()
+    rng = np.random.default_rng(0)
+    weights = from_weights(S * rng.uniform(0.1, 1, S.shape) + 2 * np.eye(5)[y])
+    rows = np.tile(np.arange(len(X)), 2)
+    given = np.where(
+        rng.random(len(rows)) < 0.8, y[rows], rng.integers(0, 5, len(rows))
+    )
+    votes = from_votes(rows, np.arange(len(rows)) // 60, given, classes=np.arange(5))
+    for labels in (weights, votes):
+        try:
+            fitted = _fit(estimator, X, labels)
+        except ValueError as error:
+            if "CRISPClassifier" not in str(error):
+                raise
+            continue
+        F = _confidence(fitted)
+        if F is not None:
+            _assert_confidence(F, labels.weights > 0)
+            assert np.mean(F.argmax(axis=1) == y) >= AGREEMENT
+        if is_classifier(fitted):
+            assert np.mean(fitted.predict(X) == y) >= AGREEMENT
 
 
 def check_sparse_features(estimator: Any) -> None:
