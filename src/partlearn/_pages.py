@@ -43,5 +43,5 @@ def visible(text: Any, *, lines: bool = False) -> str:
     >>> visible("invoice" + chr(0x202E) + "fdp.exe")
     'invoice[U+202E]fdp.exe'
     """
-    shown = _CONTROLS.sub(lambda found: f"[U+{ord(found[0]):04X}]", str(text))
+    shown = _CONTROLS.sub(lambda match: f"[U+{ord(match[0]):04X}]", str(text))
     return shown if lines else shown.replace("\n", " ").replace("\t", " ")

@@ -72,12 +72,12 @@ def choose_dimension(
             warnings.simplefilter("ignore")
             inner.fit(X[kept], labels[kept])
         Z, Q = inner.transform(X[kept]), inner.transform(X[held])
-        found = held_out_hits(
+        hit_rates = held_out_hits(
             ((Z[:, :r], Q[:, :r]) for r in range(1, Z.shape[1] + 1)),
             inner.label_confidence_,
             S[held],
             n_neighbors,
         )
-        hits[: len(found), held] = found
-        hits[len(found) :, held] = found[-1]
+        hits[: len(hit_rates), held] = hit_rates
+        hits[len(hit_rates) :, held] = hit_rates[-1]
     return one_standard_error_rule(hits, 1.0 / S.sum(axis=1), n_errors=_ERRORS) + 1

@@ -141,14 +141,14 @@ class BaseReducer(
         self, Z: NDArray[Any], last: NDArray[np.int64] | None
     ) -> NDArray[np.int64]:
         """Neighbours of embedded rows; those of the last round are where to start."""
-        found: NDArray[np.int64] = self_neighbors(
+        neighbors: NDArray[np.int64] = self_neighbors(
             Z,
             self.n_neighbors,
             search=self.search,
             warm_start=last,
             n_jobs=self.n_jobs,
         )
-        return found
+        return neighbors
 
     def _set_components(self, P: NDArray[Any], values: NDArray[np.float64]) -> None:
         """Keep the directions, the columns of `P`, or as many as were chosen."""

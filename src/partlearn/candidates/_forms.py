@@ -60,10 +60,10 @@ or sequence of mappings
     if isinstance(weights, (list, tuple)) and any(
         isinstance(row, Mapping) for row in weights
     ):
-        matrix, found = _from_mappings(weights, given)
+        matrix, labels = _from_mappings(weights, given)
     elif hasattr(weights, "columns"):
         names = np.asarray(list(weights.columns))
-        matrix, found = np.asarray(weights), names
+        matrix, labels = np.asarray(weights), names
         if given is not None:
             order = {c: j for j, c in enumerate(names.tolist())}
             for label in given.tolist():
@@ -73,11 +73,11 @@ or sequence of mappings
                         f"{did_you_mean(label, order)}"
                     )
             matrix = matrix[:, [order[label] for label in given.tolist()]]
-            found = given
+            labels = given
     else:
         matrix = weights.toarray() if sp.issparse(weights) else np.asarray(weights)
         q = matrix.shape[1] if matrix.ndim == 2 else 0
-        found = np.arange(q) if given is None else given
+        labels = np.arange(q) if given is None else given
     if matrix.ndim != 2 or matrix.shape[1] < 2:
         raise ValueError(
             "Weights need one column per class, at least two; got shape "
@@ -90,8 +90,8 @@ or sequence of mappings
             f"Weights are numbers; this table holds {matrix.flat[0]!r}."
         ) from None
     if np.isnan(matrix).any() or (matrix < 0).any():
-        Evidence(matrix, found)  # which says where
-    return make_evidence(matrix, found, empty=empty)
+        Evidence(matrix, labels)  # which says where
+    return make_evidence(matrix, labels, empty=empty)
 
 
 def _from_mappings(
@@ -103,15 +103,15 @@ def _from_mappings(
                 "Either every row is a mapping of labels to weights or none is; row "
                 f"{i} is {type(row).__name__}."
             )
-    found, S = check_candidates(
+    labels, S = check_candidates(
         [set(row) for row in rows], classes=classes, empty="keep"
     )
-    place = {label: j for j, label in enumerate(found.tolist())}
+    place = {label: j for j, label in enumerate(labels.tolist())}
     matrix = np.zeros(S.shape)
     for i, row in enumerate(rows):
         for label, weight in row.items():
             matrix[i, place[label]] = weight
-    return matrix, found
+    return matrix, labels
 
 
 def _label_sets(labels: Any) -> list[Any]:
@@ -155,16 +155,16 @@ def from_complementary(labels: Any, *, classes: ArrayLike | None = None) -> Evid
            [0, 0, 1],
            [1, 1, 1]])
     """
-    found, excluded = check_candidates(
+    known, excluded = check_candidates(
         _label_sets(labels), classes=classes, empty="keep"
     )
     full = np.flatnonzero(excluded.all(axis=1))
     if full.size:
         raise ValueError(
-            f"Row {full[0]} excludes every class {found.tolist()[:10]}; pass `classes` "
+            f"Row {full[0]} excludes every class {known.tolist()[:10]}; pass `classes` "
             "where there are others."
         )
-    return Evidence(~excluded, found)
+    return Evidence(~excluded, known)
 
 
 def from_hierarchy(
@@ -218,18 +218,18 @@ def from_hierarchy(
         inner = set(parents.values())
         leaves = [node for node in parents if node not in inner]
     if classes is None:
-        found, _ = check_candidates([set(leaves)])
+        known, _ = check_candidates([set(leaves)])
     else:
-        found = np.asarray(classes)
-        for label in found.tolist():
+        known = np.asarray(classes)
+        for label in known.tolist():
             if label not in leaves:
                 raise ValueError(
                     f"Class {label!r} is no leaf of the hierarchy. "
                     f"{did_you_mean(label, leaves)}"
                 )
-    below = _leaves_below(found.tolist(), parents)
-    place = {label: j for j, label in enumerate(found.tolist())}
-    S = np.zeros((len(rows), len(found)), dtype=bool)
+    below = _leaves_below(known.tolist(), parents)
+    place = {label: j for j, label in enumerate(known.tolist())}
+    S = np.zeros((len(rows), len(known)), dtype=bool)
     for i, row in enumerate(rows):
         for node in row:
             if node not in below:
@@ -238,7 +238,7 @@ def from_hierarchy(
                     f"{did_you_mean(node, below)}"
                 )
             S[i, [place[leaf] for leaf in below[node]]] = True
-    return make_evidence(S, found, empty="all")
+    return make_evidence(S, known, empty="all")
 
 
 def _paths(
@@ -324,9 +324,9 @@ def from_intervals(intervals: Any, *, classes: ArrayLike | None = None) -> Evide
         if len(pair) != 2:
             raise ValueError(f"Row {i} holds {pair!r}, not a lowest and a highest one.")
     ends = [end for pair in pairs for end in pair if not is_missing(end)]
-    found = _ordered(ends) if classes is None else np.asarray(classes)
-    place = {label: j for j, label in enumerate(found.tolist())}
-    S = np.zeros((len(pairs), len(found)), dtype=bool)
+    labels = _ordered(ends) if classes is None else np.asarray(classes)
+    place = {label: j for j, label in enumerate(labels.tolist())}
+    S = np.zeros((len(pairs), len(labels)), dtype=bool)
     for i, (low, high) in enumerate(pairs):
         for end in (low, high):
             if not is_missing(end) and end not in place:
@@ -334,11 +334,11 @@ def from_intervals(intervals: Any, *, classes: ArrayLike | None = None) -> Evide
                     f"Label {end!r} of row {i} is no class. {did_you_mean(end, place)}"
                 )
         first = 0 if is_missing(low) else place[low]
-        last = len(found) - 1 if is_missing(high) else place[high]
+        last = len(labels) - 1 if is_missing(high) else place[high]
         if first > last:
             raise ValueError(f"Row {i} starts at {low!r}, above its end {high!r}.")
         S[i, first : last + 1] = True
-    return Evidence(S, found)
+    return Evidence(S, labels)
 
 
 def _ordered(ends: list[Any]) -> NDArray[Any]:

@@ -142,9 +142,9 @@ def from_votes(
     if not given and classes is None:
         raise ValueError("There is no vote, so there are no classes.")
     names, annotator = _codes(who, None, complain_annotator)
-    found, label = _codes(what_label, classes, complain_label)
-    table = VoteTable(row[given], annotator, label, n, len(names), len(found))
-    return _finished(Votes(table, found, names), empty)
+    known, label = _codes(what_label, classes, complain_label)
+    table = VoteTable(row[given], annotator, label, n, len(names), len(known))
+    return _finished(Votes(table, known, names), empty)
 
 
 def _row_numbers(

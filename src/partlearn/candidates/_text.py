@@ -55,17 +55,17 @@ def parse_candidates(texts: Iterable[str], *, sep: str = "|") -> list[frozenset[
     known: dict[str, frozenset[str]] = {}  # few distinct texts, many rows
     sets = []
     for i, text in enumerate(texts):
-        found = known.get(text) if isinstance(text, str) else None
-        if found is None:
+        labels = known.get(text) if isinstance(text, str) else None
+        if labels is None:
             if not isinstance(text, str):
                 raise TypeError(
                     f"Row {i} holds {text!r}, not text; give the labels as text, an "
                     "empty text for an empty set."
                 )
-            found = known[text] = frozenset(
+            labels = known[text] = frozenset(
                 label for part in text.split(sep) if (label := part.strip())
             )
-        sets.append(found)
+        sets.append(labels)
     return sets
 
 
@@ -121,7 +121,7 @@ def from_text(
         raise ValueError("`sep` must not be empty.")
     rows = list(texts) if isinstance(texts, (list, tuple)) else _column(texts)
     sets = [_as_collection(row, i) for i, row in enumerate(rows)]
-    plain = [i for i, found in enumerate(sets) if found is None]
+    plain = [i for i, labels in enumerate(sets) if labels is None]
     if plain:
         words = [rows[i] for i in plain]
         if sep == "auto":
@@ -131,8 +131,8 @@ def from_text(
             if sep is None
             else parse_candidates(words, sep=sep)
         )
-        for i, found in zip(plain, parsed, strict=True):
-            sets[i] = found
+        for i, labels in zip(plain, parsed, strict=True):
+            sets[i] = labels
     names, S = check_candidates(
         [set(s or ()) for s in sets], classes=classes, empty="keep"
     )
@@ -252,7 +252,7 @@ def parse_label_cells(
             labels = _as_collection(cell, i)
             weighted = None if labels is None else _plain_labels(labels, cell, i)
         sets.append(weighted)
-    plain = [i for i, found in enumerate(sets) if found is None]
+    plain = [i for i, content in enumerate(sets) if content is None]
     words = [str(cells[i]).strip() for i in plain]
     if sep == "auto":
         present = any(s in word for s in SEPARATORS for word in words)
@@ -261,7 +261,7 @@ def parse_label_cells(
     weights = _written_weights(parts, plain) if sep is not None else None
     for k, i in enumerate(plain):
         sets[i] = dict.fromkeys(parts[k], 1.0) if weights is None else weights[k]
-    return [found or {} for found in sets]
+    return [content or {} for content in sets]
 
 
 def _split(word: str, sep: str) -> list[str]:
@@ -269,14 +269,14 @@ def _split(word: str, sep: str) -> list[str]:
 
 
 def _plain_labels(labels: Iterable[Any], cell: Any, i: int) -> dict[str, float]:
-    found = {}
+    weights = {}
     for label in labels:
         if isinstance(label, (list, tuple, set, Mapping)) or is_missing(label):
             raise ValueError(
                 f"Row {i} holds {str(cell)[:60]!r}: {label!r} in it is no label."
             )
-        found[str(label).strip()] = 1.0
-    return found
+        weights[str(label).strip()] = 1.0
+    return weights
 
 
 def _as_weights(cell: Any, i: int) -> dict[str, float] | None:

@@ -89,7 +89,7 @@ def check_candidates(
         raise ValueError(
             f'`empty` must be "error", "drop", "all" or "keep"; got {empty!r}.'
         )
-    found, S = _read(y, None if classes is None else np.asarray(classes))
+    labels, S = _read(y, None if classes is None else np.asarray(classes))
     rows = np.arange(S.shape[0])
     bare = np.flatnonzero(~S.any(axis=1))
     if bare.size and empty == "error":
@@ -104,7 +104,7 @@ def check_candidates(
     elif bare.size and empty == "drop":
         rows = np.flatnonzero(S.any(axis=1))
         S = S[rows]
-    return (found, S, rows) if return_rows else (found, S)
+    return (labels, S, rows) if return_rows else (labels, S)
 
 
 def _read(y: Any, classes: NDArray[Any] | None) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -238,8 +238,8 @@ def _from_sets(
             (len(sets), len(np.asarray(classes))), bool
         )
     labels = np.asarray(flat)
-    found, codes = np.unique(labels, return_inverse=True)
-    return _scatter(found, codes, rows, len(sets), classes)
+    names, codes = np.unique(labels, return_inverse=True)
+    return _scatter(names, codes, rows, len(sets), classes)
 
 
 def _from_labels(
@@ -262,12 +262,12 @@ def _from_labels(
     elif labels.dtype == object:
         _check_label_types(list(labels), rows)
         labels = np.asarray(list(labels))
-    found, codes = np.unique(labels, return_inverse=True)
-    return _scatter(found, codes, rows, labels.shape[0], classes)
+    names, codes = np.unique(labels, return_inverse=True)
+    return _scatter(names, codes, rows, labels.shape[0], classes)
 
 
 def _scatter(
-    found: NDArray[Any],
+    labels: NDArray[Any],
     codes: NDArray[np.intp],
     rows: NDArray[np.intp],
     m: int,
@@ -276,18 +276,18 @@ def _scatter(
     """Write label codes into a matrix, in the order of `classes` if given."""
     if classes is not None:
         order = {c: j for j, c in enumerate(classes.tolist())}
-        column = np.fromiter((order.get(c, -1) for c in found.tolist()), np.intp)
+        column = np.fromiter((order.get(c, -1) for c in labels.tolist()), np.intp)
         if (column < 0).any():
             k = int(np.argmax(column < 0))
             raise ValueError(
-                f"Label {found[k].item()!r} (row {rows[codes == k][0]}) is not one of "
+                f"Label {labels[k].item()!r} (row {rows[codes == k][0]}) is not one of "
                 f"the {len(classes)} known classes {classes.tolist()[:10]}"
                 f"{' ...' if len(classes) > 10 else ''}."
             )
-        found, codes = classes, column[codes]
-    S = np.zeros((m, len(found)), dtype=bool)
+        labels, codes = classes, column[codes]
+    S = np.zeros((m, len(labels)), dtype=bool)
     S[rows, codes] = True
-    return found, S
+    return labels, S
 
 
 def _from_evidence(
@@ -345,9 +345,9 @@ def _from_matrix(
             "y must be 1-D labels or a 2-D candidate matrix; got an array of "
             f"{array.ndim} dimensions."
         )
-    found = _columns(array.shape[1], classes)
+    names = _columns(array.shape[1], classes)
     if array.dtype == bool:
-        return found, array.copy()
+        return names, array.copy()
     if array.dtype == object:
         try:
             array = array.astype(np.float64)
@@ -366,7 +366,7 @@ def _from_matrix(
             "A candidate matrix holds 0 and 1 only; found "
             f"{value!r} at row {i}, column {j} ({len(wrong)} such entries).{hint}"
         )
-    return found, S
+    return names, S
 
 
 def _from_sparse(
@@ -374,7 +374,7 @@ def _from_sparse(
 ) -> tuple[NDArray[Any], NDArray[Any]]:
     if matrix.ndim != 2:
         raise ValueError("A sparse y must be a matrix, one column per class.")
-    found = _columns(matrix.shape[1], classes)
+    names = _columns(matrix.shape[1], classes)
     entries = matrix.tocoo()
     wrong = np.flatnonzero((entries.data != 1) & (entries.data != 0))
     if wrong.size:
@@ -386,7 +386,7 @@ def _from_sparse(
     S = np.zeros(matrix.shape, dtype=bool)
     kept = entries.data == 1
     S[entries.row[kept], entries.col[kept]] = True
-    return found, S
+    return names, S
 
 
 def check_evidence(y: Any) -> Evidence:

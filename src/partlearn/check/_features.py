@@ -185,28 +185,28 @@ def _leakage(X: Any, S: NDArray[np.bool_], names: list[str]) -> Iterator[Finding
             if _tells_label(column, S, rare):
                 suspects.append(j)
     if suspects:
-        found = np.asarray(suspects)
+        suspected = np.asarray(suspects)
         yield Finding(
             "leakage",
             "warning",
-            f"{plural(found.size, 'feature')} looking like a label: rows with the same "
-            "value share a candidate.",
+            f"{plural(suspected.size, 'feature')} looking like a label: rows with the "
+            "same value share a candidate.",
             "If the column was made from the labels, leave it out; scores would be "
             "worthless.",
-            items=named(found, names),
-            count=found.size,
+            items=named(suspected, names),
+            count=suspected.size,
         )
     numbers = [j for j in range(X.shape[1]) if _counts_rows(_column(X, j))]
     if numbers:
-        found = np.asarray(numbers)
+        suspected = np.asarray(numbers)
         yield Finding(
             "row-numbers",
             "warning",
-            f"{plural(found.size, 'feature')} counting the rows.",
+            f"{plural(suspected.size, 'feature')} counting the rows.",
             "A row number is no feature, and tells the label if rows are sorted by "
             "it; leave it out.",
-            items=named(found, names),
-            count=found.size,
+            items=named(suspected, names),
+            count=suspected.size,
         )
 
 

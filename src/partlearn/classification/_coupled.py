@@ -191,8 +191,8 @@ class CoupledClassifier(BasePartialClassifier):
     def label_confidence_(self) -> NDArray[Any]:
         """Confidences of the training rows: the classifier's, or the reducer's."""
         check_is_fitted(self)
-        found = getattr(self.classifier_, "label_confidence_", None)
-        return confidence_of(self.reducer_) if found is None else found
+        F = getattr(self.classifier_, "label_confidence_", None)
+        return confidence_of(self.reducer_) if F is None else F
 
     def _reduce(self, X: Any) -> Any:
         check_is_fitted(self)

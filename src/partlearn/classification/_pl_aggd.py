@@ -296,9 +296,9 @@ def smooth_confidence(
         return out
 
     gradient = gradient_of(normal, squeeze(aim))
-    found, _ = minimize_on_simplex(
+    solution, _ = minimize_on_simplex(
         gradient, squeeze(F), narrow, bound, max_iter=max_iter
     )
     result = np.zeros(S.shape)
-    result[S] = found[narrow]
+    result[S] = solution[narrow]
     return result

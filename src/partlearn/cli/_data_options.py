@@ -72,7 +72,7 @@ def _in_options(text: str) -> str:
     """Name options of the command where the library names its arguments."""
     text = re.sub(
         r"""\b(labels|truth|sep|task|ignore)=(?:["'](\w+)["'])?""",
-        lambda found: f"--{found[1]}" + (f" {found[2]}" if found[2] else ""),
+        lambda match: f"--{match[1]}" + (f" {match[2]}" if match[2] else ""),
         text,
     )
     if re.search(r"\b(format|fold|orientation|\w+_orientation|\w+_key)=", text):

@@ -121,11 +121,11 @@ def make_geometries(
     else:
         sample = np.arange(m)
     landmarks = None if count is None else np.sort(rng.permutation(m)[:count])
-    found = []
+    geometries = []
     for name in names:
         if name == "linear":
             assert linear is not None
-            found.append(Geometry(name, CrossFit(linear, folds), space, None))
+            geometries.append(Geometry(name, CrossFit(linear, folds), space, None))
             continue
         model, width = choose_width(name, rows[sample], F[sample], parts)
         if m > WIDTH_ROWS or landmarks is not None:
@@ -136,8 +136,8 @@ def make_geometries(
                 else nystroem_basis(name, rows, width, rows[landmarks])
             )
             model = CrossFit(basis, folds)
-        found.append(Geometry(name, model, space, width))
-    return found
+        geometries.append(Geometry(name, model, space, width))
+    return geometries
 
 
 def choose_width(

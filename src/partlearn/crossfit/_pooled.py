@@ -140,8 +140,8 @@ class PooledModel:
 
         def vote(known: Array, Z: Array) -> Array:
             k = self.n_neighbors
-            _, found = query_neighbors(known, Z, k, search=search, n_jobs=n_jobs)
-            return rank_vote(voters, found)
+            _, neighbors = query_neighbors(known, Z, k, search=search, n_jobs=n_jobs)
+            return rank_vote(voters, neighbors)
 
         rows, mapped = self.mapped(X)
         experts = []
@@ -298,14 +298,14 @@ class _Rounds:
         share = label_share(F)
         experts = []
         for g in self.geometries:
-            found = self.embed(g, F)
-            Z = found.held_out
+            embedding = self.embed(g, F)
+            Z = embedding.held_out
             if self.find is not None:
                 experts.append(rank_vote(F, self.find(Z, self.k, f"{g.name} near")))
                 units = self.find(unit_rows(Z), self.k, f"{g.name} cosine")
                 experts.append(rank_vote(F, units))
             experts.append(gaussian_expert(Z, F))
-            experts.append(regression_belief(found.scores, share))
+            experts.append(regression_belief(embedding.scores, share))
         if self._raw is not None:
             experts.append(rank_vote(F, self._raw))
         self.linear, _ = mixture_weights(experts, L)
@@ -316,14 +316,14 @@ class _Rounds:
         """What to keep of each geometry, with the final confidences."""
         kept = []
         for g in self.geometries:
-            found = self.embed(g, F)
+            embedding = self.embed(g, F)
             kept.append(
                 PooledGeometry(
                     g.name,
-                    g.map(found),
-                    found.held_out,
-                    class_means(found.held_out, F),
-                    found.values,
+                    g.map(embedding),
+                    embedding.held_out,
+                    class_means(embedding.held_out, F),
+                    embedding.values,
                     self.ridges[g.name],
                     g.bandwidth,
                 )

@@ -64,15 +64,15 @@ class NeighborSearch:
             return neighbors_of(
                 Z, np.arange(len(Z)), self.reference, k, self.search, self.n_jobs
             )
-        found: NDArray[np.int64] = self_neighbors(
+        neighbors: NDArray[np.int64] = self_neighbors(
             Z,
             k,
             search=self.search,
             warm_start=self._known.get(name),
             n_jobs=self.n_jobs,
         )
-        self._known[name] = found
-        return found
+        self._known[name] = neighbors
+        return neighbors
 
 
 def neighbors_of(
@@ -85,12 +85,12 @@ def neighbors_of(
 ) -> NDArray[np.int64]:
     """Nearest other rows of some rows of `Z`, the row itself excluded by its index."""
     points = Z if reference is None else Z[reference]
-    _, found = query_neighbors(points, Z[rows], k + 1, search=search, n_jobs=n_jobs)
+    _, neighbors = query_neighbors(points, Z[rows], k + 1, search=search, n_jobs=n_jobs)
     if reference is not None:
-        found = reference[found]
-    own = found == rows[:, None]
+        neighbors = reference[neighbors]
+    own = neighbors == rows[:, None]
     own[~own.any(axis=1), -1] = True  # not among them: drop the farthest
-    return found[~own].reshape(len(rows), -1)
+    return neighbors[~own].reshape(len(rows), -1)
 
 
 def crisp_rounds(

@@ -189,16 +189,16 @@ class PLDA(BaseReducer):
         beta = self.beta
         objective = []
         for t in range(1, self.max_iter + 1):
-            found = discriminants(basis, F, beta)
-            r = self._count(found.values)
-            A = found.vectors[:, :r].astype(matrix.dtype)
+            eigen = discriminants(basis, F, beta)
+            r = self._count(eigen.values)
+            A = eigen.vectors[:, :r].astype(matrix.dtype)
             P = basis.right(A)
             Z = normalize(basis.left(basis.s[:, None] * A) + origin @ P)
             neighbors = self._neighbors(Z, neighbors)
             W = reconstruction_graph(np.hstack([Z, F]), neighbors)
             before = F
             F = refine(F, W @ F, S)
-            objective.append(found.values[:r].sum())
+            objective.append(eigen.values[:r].sum())
             if np.abs(F - before).max() < self.tol and (
                 beta < self.tol or self.decay == 1
             ):
@@ -207,7 +207,7 @@ class PLDA(BaseReducer):
         else:
             self._warn_unsettled()
         self._warn_if_fewer(r)
-        self._set_components(P, found.values)
+        self._set_components(P, eigen.values)
         self.label_confidence_ = F.astype(matrix.dtype, copy=False)
         self.objective_ = np.asarray(objective)
         self.n_iter_ = len(objective)

@@ -303,9 +303,9 @@ class WhitenedSpace:
                 return values[:most], vectors[:, :most]
         C = self._transposed(F - F.mean(axis=0))
         if self.rank > _DENSE:
-            found = self._iterate(C, A, alpha, most, start)
-            if found is not None:
-                return found
+            pairs = self._iterate(C, A, alpha, most, start)
+            if pairs is not None:
+                return pairs
         AG = A @ self.embedding(np.eye(self.rank))
         M = C @ C.T - alpha * (AG.T @ AG)
         values, vectors = scipy.linalg.eigh(

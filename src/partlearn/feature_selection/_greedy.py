@@ -95,7 +95,7 @@ def greedy_path(
     kept = np.zeros(d, dtype=bool)
     kept[keep] = True
     order = np.empty(n, dtype=np.intp)
-    found = np.empty((2, n))
+    values_on_path = np.empty((2, n))
     final = np.empty(d)
     # A criterion that falls with redundancy needs it only for features in question.
     ledger = None
@@ -109,7 +109,7 @@ def greedy_path(
             allowed = _in_question(state, criterion, allowed, ledger, relevance.error)
         f, score = _best(state, criterion, allowed, error, relevance)
         order[p], final[f], open_[f] = f, score, False
-        found[:, p] = values[f], state.mean_redundancy[f]
+        values_on_path[:, p] = values[f], state.mean_redundancy[f]
         if ledger is not None:
             ledger.select(f)
         elif criterion is not relevance_only and redundancy is not None:
@@ -123,7 +123,7 @@ def greedy_path(
     rest[order] = False
     if rest.any():
         final[rest] = _scores(criterion, state)[rest]
-    return Path(order, found[0], found[1], final)
+    return Path(order, values_on_path[0], values_on_path[1], final)
 
 
 def _in_question(

@@ -213,8 +213,8 @@ def _lazy_best(
         if gain[f] < best - 1e-9:  # bounds only fall: nobody behind can win
             break
         if gain[f] > 0:
-            found = cell_entropy(cells * N_BINS + _codes(data, f)) - reached
-            gain[f] = max(found, 0.0)
+            entropy = cell_entropy(cells * N_BINS + _codes(data, f)) - reached
+            gain[f] = max(entropy, 0.0)
         best = max(best, gain[f])
         fresh.append(f)
     tied = [f for f in fresh if gain[f] >= best - _TIE]

@@ -284,11 +284,11 @@ class Redundancy:
 
     def row(self, f: int) -> NDArray[np.float64]:
         """Mutual information of feature `f` with all features, (d,)."""
-        found = self._rows.get(f)
-        if found is None:
-            found = self._tables.row(f)
-            self._remember(f, found)
-        return found
+        values = self._rows.get(f)
+        if values is None:
+            values = self._tables.row(f)
+            self._remember(f, values)
+        return values
 
     def _remember(self, f: int, row: NDArray[np.float64]) -> None:
         if len(self._rows) < self._room:

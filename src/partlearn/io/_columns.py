@@ -338,9 +338,11 @@ def _label_columns(
     if not candidates and not truth:
         text = [c for c in free if isinstance(columns[c], TextColumn)]
         if len(text) != 1:
-            found = f"{len(text)} columns hold text" if text else "no column holds text"
+            reason = (
+                f"{len(text)} columns hold text" if text else "no column holds text"
+            )
             raise AmbiguousDataError(
-                f"no label column was recognised ({found})",
+                f"no label column was recognised ({reason})",
                 advice="Name it with labels= (candidate sets) or truth=.",
             )
         column = columns[text[0]]
@@ -364,13 +366,13 @@ def _label_columns(
 
 
 def _named(free: list[str], names: set[str], argument: str) -> list[str]:
-    found = [c for c in free if _plain(c) in names]
-    if len(found) > 1:
+    matching = [c for c in free if _plain(c) in names]
+    if len(matching) > 1:
         raise AmbiguousDataError(
-            f"columns {', '.join(map(repr, found))} could all be the labels",
+            f"columns {', '.join(map(repr, matching))} could all be the labels",
             advice=f"Choose with {argument}=.",
         )
-    return found
+    return matching
 
 
 def _as_text(column: Column) -> TextColumn:

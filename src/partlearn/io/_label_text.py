@@ -68,9 +68,9 @@ def parse_sets(
 def _named_row(error: ValueError, column: TextColumn, where: str) -> Exception:
     """The same error with the row of the file instead of the distinct value."""
 
-    def row(found: re.Match[str]) -> str:
-        places = np.flatnonzero(column.codes == int(found[2]))
-        return f"{found[1]} {places[0] if places.size else found[2]}"
+    def row(match: re.Match[str]) -> str:
+        places = np.flatnonzero(column.codes == int(match[2]))
+        return f"{match[1]} {places[0] if places.size else match[2]}"
 
     text = re.sub(r"\b(row) (\d+)", row, str(error), flags=re.IGNORECASE)
     text = text.replace("Say which with `sep`.", "").strip().rstrip(".")

@@ -144,9 +144,9 @@ class _Reader:
         kind, length, _ = self.tag()
         if kind != _MATRIX:
             raise DataFormatError(f"expected a variable, found an element {kind}")
-        found = self.matrix(length, 0)
+        value = self.matrix(length, 0)
         self.stream.finish()
-        return found
+        return value
 
     def matrix(self, length: int, depth: int) -> tuple[str, Any]:
         """One variable, cell or field: its name and its value."""

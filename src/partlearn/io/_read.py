@@ -100,8 +100,8 @@ def _lazily(module: str, name: str) -> Reader:
     """Return a reader imported when it is first used."""
 
     def reader(path: Path, options: ReadOptions, budget: Budget) -> Bunch:
-        found: Reader = getattr(import_module(f"partlearn.io.{module}"), name)
-        return found(path, options, budget)
+        read: Reader = getattr(import_module(f"partlearn.io.{module}"), name)
+        return read(path, options, budget)
 
     return reader
 

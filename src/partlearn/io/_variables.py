@@ -70,7 +70,7 @@ _ARGUMENTS = {"data": "data_key", "candidates": "candidates_key", "truth": "trut
 
 
 @dataclass
-class _Found:
+class _Parts:
     """The variables that play a part, by role."""
 
     data: Any
@@ -148,14 +148,14 @@ def assemble(
             flat = {k: v for k, v in flat.items() if k.startswith(prefix + ".")}
         if _plain(options.data_key).startswith("train"):
             part = "train"
-    found = _find(flat, part, options)
-    if found.candidates is None and found.truth is None:
+    parts = _find(flat, part, options)
+    if parts.candidates is None and parts.truth is None:
         raise AmbiguousDataError(
             f"no labels were recognised among {_listing(flat)}",
             advice="Name them with candidates_key= or truth_key=.",
         )
-    ways = _orient(found, options)
-    bunch = _build(found, ways, flat, options, budget, origin, one_based, notes, task)
+    ways = _orient(parts, options)
+    bunch = _build(parts, ways, flat, options, budget, origin, one_based, notes, task)
     if part == "train":
         test = _find_test(flat, options)
         if test is not None:
@@ -231,17 +231,17 @@ def _pick(
     return (keys[0], flat[keys[0]]) if keys else ("", None)
 
 
-def _find(flat: dict[str, Any], part: str, options: ReadOptions) -> _Found:
+def _find(flat: dict[str, Any], part: str, options: ReadOptions) -> _Parts:
     names = {}
     values = {}
     roles = (("data", _DATA), ("candidates", _CANDIDATES), ("truth", _TRUTH))
     for role, aliases in roles:
         wanted = _role_names(aliases, part)
         names[role], values[role] = _pick(flat, role, wanted, options)
-    return _choose_fold(_Found(**values, names=names), options)
+    return _choose_fold(_Parts(**values, names=names), options)
 
 
-def _find_test(flat: dict[str, Any], options: ReadOptions) -> _Found | None:
+def _find_test(flat: dict[str, Any], options: ReadOptions) -> _Parts | None:
     plain = ReadOptions()
     name, data = _pick(flat, "data", _role_names(_DATA, "test"), plain)
     if data is None:
@@ -252,28 +252,28 @@ def _find_test(flat: dict[str, Any], options: ReadOptions) -> _Found | None:
     if truth is None and candidates is None:
         return None
     names = {"data": name, "truth": truth_name, "candidates": candidates_name}
-    return _choose_fold(_Found(data, candidates, truth, names), options)
+    return _choose_fold(_Parts(data, candidates, truth, names), options)
 
 
-def _choose_fold(found: _Found, options: ReadOptions) -> _Found:
+def _choose_fold(parts: _Parts, options: ReadOptions) -> _Parts:
     """Cells: views of the same rows are joined, folds are chosen from."""
-    if not isinstance(found.data, list):
-        return found
-    n = len(found.data)
-    labels = [v for v in (found.candidates, found.truth) if v is not None]
+    if not isinstance(parts.data, list):
+        return parts
+    n = len(parts.data)
+    labels = [v for v in (parts.candidates, parts.truth) if v is not None]
     if labels and all(isinstance(v, list) and len(v) == n for v in labels):
         if options.fold is None or not 0 <= options.fold < n:
             raise AmbiguousDataError(
                 f"the data come in {n} folds",
                 advice=f"Choose one with fold=0 .. fold={n - 1}.",
             )
-        found.data = found.data[options.fold]
-        if found.candidates is not None:
-            found.candidates = found.candidates[options.fold]
-        if found.truth is not None:
-            found.truth = found.truth[options.fold]
-        return found
-    views = [v for v in found.data if not isinstance(v, list) and v.ndim == 2]
+        parts.data = parts.data[options.fold]
+        if parts.candidates is not None:
+            parts.candidates = parts.candidates[options.fold]
+        if parts.truth is not None:
+            parts.truth = parts.truth[options.fold]
+        return parts
+    views = [v for v in parts.data if not isinstance(v, list) and v.ndim == 2]
     rows = {v.shape[0] for v in views}
     if len(views) < n or len(rows) != 1:
         raise AmbiguousDataError(
@@ -282,10 +282,10 @@ def _choose_fold(found: _Found, options: ReadOptions) -> _Found:
             advice="Name another variable with data_key=.",
         )
     if any(sp.issparse(v) for v in views):
-        found.data = sp.hstack([sp.csc_array(v) for v in views])
+        parts.data = sp.hstack([sp.csc_array(v) for v in views])
     else:
-        found.data = np.hstack(views)
-    return found
+        parts.data = np.hstack(views)
+    return parts
 
 
 def _shape(value: Any) -> tuple[int, int]:
@@ -301,12 +301,12 @@ def _is_vector(value: Any, options: ReadOptions) -> bool:
     return 1 in value.shape and options.label_orientation is None
 
 
-def _orient(found: _Found, options: ReadOptions) -> Ways:
+def _orient(parts: _Parts, options: ReadOptions) -> Ways:
     """Where one sample is, in the data and in label matrices."""
-    X = found.data
+    X = parts.data
     if X.ndim == 1:
-        X = found.data = X.reshape(-1, 1)
-    labels = [v for v in (found.candidates, found.truth) if v is not None]
+        X = parts.data = X.reshape(-1, 1)
+    labels = [v for v in (parts.candidates, parts.truth) if v is not None]
     shapes = [_shape(v) for v in labels]
     readings: list[Ways] = []
     for data_way in ("rows", "columns"):
@@ -373,7 +373,7 @@ def _label_names(flat: dict[str, Any], aliases: set[str]) -> list[str] | None:
 
 
 def _build(
-    found: _Found,
+    parts: _Parts,
     ways: Ways,
     flat: dict[str, Any],
     options: ReadOptions,
@@ -383,19 +383,19 @@ def _build(
     notes: str,
     task: Any,
 ) -> Bunch:
-    X = found.data if ways[0] == "rows" else found.data.T
+    X = parts.data if ways[0] == "rows" else parts.data.T
     way = ways[1]
     given = _label_names(flat, _LABEL_NAMES)
     names: list[str] | None = None
     S = None
-    if found.candidates is not None:
+    if parts.candidates is not None:
         S, names = _candidate_matrix(
-            found.candidates, way, options, given, one_based, budget
+            parts.candidates, way, options, given, one_based, budget
         )
     truth = None
-    if found.truth is not None:
+    if parts.truth is not None:
         truth, truth_names = _truth(
-            found.truth, way, options, S, given, one_based, budget
+            parts.truth, way, options, S, given, one_based, budget
         )
         if S is not None and truth.ndim == 2 and truth.shape[1] != S.shape[1]:
             raise DataFormatError(
@@ -405,7 +405,7 @@ def _build(
     assert names is not None
     if given is not None and len(given) == len(names):
         names = given
-    used = {role: name for role, name in (found.names or {}).items() if name}
+    used = {role: name for role, name in (parts.names or {}).items() if name}
     roles = ", ".join(f"{role} from {name!r}" for role, name in used.items())
     return make_bunch(
         X,
@@ -423,7 +423,7 @@ def _build(
 
 
 def _build_test(
-    found: _Found,
+    parts: _Parts,
     train: Bunch,
     ways: Ways,
     budget: Budget,
@@ -432,11 +432,11 @@ def _build_test(
 ) -> Bunch:
     """Build the test part of a file, with the classes of its train part."""
     plain = ReadOptions(orientation=ways[0], sparse=sp.issparse(train.data))
-    labels = [v for v in (found.candidates, found.truth) if v is not None]
+    labels = [v for v in (parts.candidates, parts.truth) if v is not None]
     if not any(_is_vector(v, plain) for v in labels):
         plain = replace(plain, label_orientation=ways[1])
-    ways = _orient(found, plain)
-    test = _build(found, ways, {}, plain, budget, origin, one_based, "", None)
+    ways = _orient(parts, plain)
+    test = _build(parts, ways, {}, plain, budget, origin, one_based, "", None)
     if len(test.target_names) == len(train.target_names):
         test.target_names = train.target_names
     elif set(test.target_names) <= set(train.target_names) and test.truth is not None:

@@ -86,9 +86,9 @@ def exact_neighbors(
     largest = _largest(Z) if Q is Z else max(_largest(Z), _largest(Q))
     Z, Q, unit = _enlarged(Z, Q, largest)
     if kernels is None and largest < _FAR and _suits_tree(Z):
-        found = tree_neighbors(Z, Q, k, exclude_self=exclude_self, n_jobs=n_jobs)
-        if found is not None:
-            return np.sqrt(found[0]) * unit, found[1]
+        nearest = tree_neighbors(Z, Q, k, exclude_self=exclude_self, n_jobs=n_jobs)
+        if nearest is not None:
+            return np.sqrt(nearest[0]) * unit, nearest[1]
     if kernels is None:
         large = float(Z.shape[0]) * Q.shape[0] >= _WORTH_COMPILING
         kernels = compiled_kernels() if large else numpy_kernels()

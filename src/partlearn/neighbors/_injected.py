@@ -32,10 +32,10 @@ def injected_neighbors(
         graph = search.fit(Z).transform(Q)
     n_rows = Z.shape[0] if Q is None else Q.shape[0]
     if not issparse(graph) or graph.shape != (n_rows, Z.shape[0]):
-        found = type(graph).__name__ if not issparse(graph) else graph.shape
+        kind = type(graph).__name__ if not issparse(graph) else graph.shape
         raise ValueError(
             f"`search` must return a sparse graph of shape ({n_rows}, {Z.shape[0]}) "
-            f"whose entries are distances; got {found}."
+            f"whose entries are distances; got {kind}."
         )
     return graph_to_neighbors(csr_array(graph), n_neighbors, drop_self=Q is None)
 

@@ -29,8 +29,8 @@ def scan(
     """Entries of a tile that may belong to a neighbour, by row, then column."""
     if minima is None:
         minima = np.empty((H.shape[0], 0), dtype=H.dtype)
-    found: Candidates = _scan(H, k, bound, minima, norms, error, tiny)
-    return found
+    candidates: Candidates = _scan(H, k, bound, minima, norms, error, tiny)
+    return candidates
 
 
 @njit(cache=True, nogil=True)
@@ -53,10 +53,10 @@ def _scan(H, k, bound, minima, norms, error, tiny):  # type: ignore[no-untyped-d
             limit[0] = np.nextafter(limit[0], infinity[0])
         for start in range(0, width, _STRIP):
             strip = H[i, start : start + _STRIP]
-            found = _count(strip, limit[0])
-            if found == 0:
+            n_new = _count(strip, limit[0])
+            if n_new == 0:
                 continue
-            if size + found > rows.size:
+            if size + n_new > rows.size:
                 rows, columns = _grown(rows), _grown(columns)
                 values = _grown(values)
             for j in range(strip.size):
@@ -96,10 +96,10 @@ def _kth(values, smallest):  # type: ignore[no-untyped-def]
 
 @njit(cache=True, nogil=True)
 def _count(strip, limit):  # type: ignore[no-untyped-def]
-    found = np.int32(0)
+    count = np.int32(0)
     for j in range(strip.size):
-        found += np.int32(strip[j] <= limit)
-    return found
+        count += np.int32(strip[j] <= limit)
+    return count
 
 
 @njit(cache=True, nogil=True)

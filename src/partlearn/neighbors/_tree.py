@@ -33,8 +33,8 @@ def tree_neighbors(
     # Queries that lie side by side find the same part of the tree in the cache.
     order = (tree if Q is Z else cKDTree(Q, balanced_tree=False)).indices
     reach, near = np.empty((n, wanted)), np.empty((n, wanted), dtype=np.int64)
-    found = tree.query(Q[order], wanted, workers=workers)
-    reach[order], near[order] = (part.reshape(n, wanted) for part in found)
+    answers = tree.query(Q[order], wanted, workers=workers)
+    reach[order], near[order] = (part.reshape(n, wanted) for part in answers)
     squared = pair_distances(Q, np.repeat(np.arange(n), wanted), Z, near.ravel())
     squared = squared.reshape(n, wanted)
     if exclude_self:

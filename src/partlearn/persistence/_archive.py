@@ -153,10 +153,10 @@ class Archive:
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    mapping = dict(pairs)
+    if len(mapping) < len(pairs):
         raise DataFormatError(f"an object of {STRUCTURE} has the same key twice")
-    return found
+    return mapping
 
 
 def _no_constant(text: str) -> float:

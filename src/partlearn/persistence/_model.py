@@ -171,9 +171,9 @@ def _check_document(document: Any) -> None:
     if not isinstance(document, dict) or "format" not in document:
         raise DataFormatError("not a model saved by partlearn")
     if document["format"] != FORMAT:
-        found = str(document["format"])[:40]
+        layout = str(document["format"])[:40]
         raise DataFormatError(
-            f"the layout of the model is {found!r}, this version reads {FORMAT!r}",
+            f"the layout of the model is {layout!r}, this version reads {FORMAT!r}",
             advice="Fit the model again and save it anew.",
         )
     versions = document.get("versions")
@@ -201,9 +201,9 @@ def _check_versions(versions: dict[str, str], foreign: bool) -> None:
     if foreign:
         here["scikit-learn"] = sklearn.__version__
     for package, version in here.items():
-        found = versions[package]
-        if found.split(".")[:2] != version.split(".")[:2]:
+        saved = versions[package]
+        if saved.split(".")[:2] != version.split(".")[:2]:
             raise DataFormatError(
-                f"the model was saved with {package} {found}, and this is {version}",
-                advice=f"Fit it again, or install {package} {found}.",
+                f"the model was saved with {package} {saved}, and this is {version}",
+                advice=f"Fit it again, or install {package} {saved}.",
             )

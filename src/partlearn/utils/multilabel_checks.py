@@ -178,8 +178,8 @@ def check_sparse_features(estimator: Any) -> None:
     X, C = _problem()
     X = np.where(X < 0.3, 0.0, X)
     dense, sparse = _fit(estimator, X, C), _fit(estimator, sp.csr_matrix(X), C)
-    found = _output(sparse, sp.csr_matrix(X))
-    np.testing.assert_allclose(found, _output(dense, X), rtol=1e-5, atol=1e-8)
+    P = _output(sparse, sp.csr_matrix(X))
+    np.testing.assert_allclose(P, _output(dense, X), rtol=1e-5, atol=1e-8)
 
 
 def check_permuted_labels(estimator: Any) -> None:

@@ -249,14 +249,14 @@ def fit_scorer(
         slope = W + X.transposed_matmul(gradient)
         return float(value), np.concatenate([slope.ravel(), gradient.sum(axis=0)])
 
-    found = minimize(
+    optimum = minimize(
         objective,
         np.concatenate([W.ravel(), b]),
         jac=True,
         method="L-BFGS-B",
         options={"maxiter": max_iter, "maxfun": 3 * max_iter, "ftol": tol},
     )
-    theta = found.x
+    theta = optimum.x
     return theta[: d * l].reshape(d, l), theta[d * l :]
 
 

@@ -93,12 +93,12 @@ def fit_pairs(
     wanted = wanted[(up > 0) & (down > 0)]
     chunks = [wanted[i : i + _CHUNK] for i in range(0, len(wanted), _CHUNK)]
     if len(chunks) > 1:
-        found = Parallel(n_jobs=n_jobs)(
+        fits = Parallel(n_jobs=n_jobs)(
             delayed(_fit_some)(X, E, N, chunk, C) for chunk in chunks
         )
     else:  # not worth a worker
-        found = [_fit_some(X, E, N, wanted, C)]
-    coef, intercept, accuracy = map(np.concatenate, zip(*found, strict=True))
+        fits = [_fit_some(X, E, N, wanted, C)]
+    coef, intercept, accuracy = map(np.concatenate, zip(*fits, strict=True))
     return Pairs(wanted[:, 0], wanted[:, 1], coef, intercept, accuracy)
 
 

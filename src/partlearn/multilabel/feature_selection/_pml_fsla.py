@@ -298,16 +298,16 @@ class PMLFSLA(PMLSelector):
     def _latent(self, X: Any, l: int, rng: np.random.RandomState) -> int:  # noqa: E741
         if not isinstance(self.n_latent, str):
             return int(self.n_latent)
-        found = optics_clusters(X, rng)
+        n_clusters = optics_clusters(X, rng)
         least = 1 if self.updates == "code" else min(l, X.shape[1], 5)
-        if found < 2:
+        if n_clusters < 2:
             warnings.warn(
-                f"OPTICS found {found} clusters of rows, too few for latent "
-                f"directions; {max(found, least)} are used.",
+                f"OPTICS found {n_clusters} clusters of rows, too few for latent "
+                f"directions; {max(n_clusters, least)} are used.",
                 UserWarning,
                 stacklevel=4,
             )
-        return max(found, least)
+        return max(n_clusters, least)
 
 
 def _shapes(n: int, d: int, l: int, k: int) -> dict[str, tuple[int, int]]:  # noqa: E741

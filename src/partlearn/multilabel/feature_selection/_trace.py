@@ -191,8 +191,8 @@ class TRACE(PMLSelector):
         first = min(first, _MOST_FIRST)
         candidates = C.astype(np.float64)
         path = self._path(U, s, V, candidates, first)
-        found = np.argsort(-path.scores, kind="stable")[:first]
-        c, self.ridge_ = leave_one_out(*subspace(U, s, V[found]), candidates)
+        leading = np.argsort(-path.scores, kind="stable")[:first]
+        c, self.ridge_ = leave_one_out(*subspace(U, s, V[leading]), candidates)
         self.noise_ = np.clip(np.quantile(c, self.noise_quantile, axis=0), 0, 0.99)
         p = posterior_labels(c, C, self.noise_)
         # Written so that an infinite anchor gives the candidates themselves.
