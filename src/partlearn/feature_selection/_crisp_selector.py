@@ -190,7 +190,7 @@ class CRISPSelector(BaseSelector):
             n = self._choose(X, labels, keep, exclude, available)
         else:
             n = self._count(keep, available)
-        rounds, found = self._path(X, labels, n, keep, exclude)
+        rounds, pursuit = self._path(X, labels, n, keep, exclude)
         if not rounds.converged:
             warnings.warn(
                 f"The confidences still change after max_iter={self.max_iter} rounds. "
@@ -201,7 +201,7 @@ class CRISPSelector(BaseSelector):
             )
         self.label_confidence_ = rounds.F
         self.n_iter_ = len(rounds.objective)
-        self._select(found.order, found.gains, exclude)
+        self._select(pursuit.order, pursuit.gains, exclude)
         return self
 
     def _path(
@@ -247,10 +247,10 @@ class CRISPSelector(BaseSelector):
         n_held = max(1, round(_HELD_OUT * len(labels)))
         held, rest = np.sort(order[:n_held]), np.sort(order[n_held:])
         sizes = sizes_to_try(X.shape[1], len(keep), available)
-        rounds, found = self._path(X[rest], labels[rest], int(sizes[-1]), keep, exclude)
+        rounds, pursuit = self._path(X[rest], labels[rest], int(sizes[-1]), keep, exclude)
         S = labels[held].candidates
         hits = held_out_hits(
-            prefixes(columns(X[rest]), X[held], found.order, sizes, self.standardize),
+            prefixes(columns(X[rest]), X[held], pursuit.order, sizes, self.standardize),
             rounds.F,
             S,
         )
