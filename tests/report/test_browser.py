@@ -1,5 +1,6 @@
 """The page in a real browser: no error, no outside request, phone and desktop."""
 
+import html
 import http.server
 import json
 import re
@@ -13,13 +14,49 @@ CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 pytestmark = pytest.mark.skipif(
     CHROMIUM is None, reason="no chromium here (Debian: apt install chromium)"
 )
-
-
-PROBE = """<!DOCTYPE html><html><body>
-<iframe id="f" src="/report.html" width="390" height="800"></iframe><p id="p"></p>
-<script>document.getElementById("f").onload = (event) => {
-  const inner = event.target.contentDocument.documentElement;
-  document.getElementById("p").textContent = "measured " + inner.scrollWidth;
+PHONE = 400
+# Every text that is shown, folded ones unfolded, against the nearest ground behind it;
+# and how wide the page became.
+PROBE = """<!DOCTYPE html><html><head><meta name="color-scheme" content="SCHEME">
+</head><body style="color-scheme: SCHEME">
+<iframe id="f" src="/report.html" width="WIDTH" height="800"
+ style="color-scheme: SCHEME"></iframe><pre id="p"></pre>
+<script>
+function channels(text) {
+  return text.match(/[\\d.]+/g).map(Number);
+}
+function luminance(c) {
+  const l = c.slice(0, 3).map(v => v / 255).map(
+    v => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4);
+  return 0.2126 * l[0] + 0.7152 * l[1] + 0.0722 * l[2];
+}
+function ground(node, view) {
+  for (let n = node; n; n = n.parentElement) {
+    const c = channels(view.getComputedStyle(n).backgroundColor);
+    if (c.length < 4 || c[3] > 0) return c;
+  }
+  return [255, 255, 255];
+}
+document.getElementById("f").onload = (event) => {
+  const inner = event.target.contentDocument, view = event.target.contentWindow;
+  inner.querySelectorAll("details").forEach(d => { d.open = true; });
+  let worst = 99, where = "", seen = 0;
+  const walk = inner.createTreeWalker(inner.body, NodeFilter.SHOW_TEXT);
+  while (walk.nextNode()) {
+    const node = walk.currentNode.parentElement;
+    const tag = node.tagName.toLowerCase();
+    if (!walk.currentNode.data.trim() || tag == "style" || tag == "title") continue;
+    const style = view.getComputedStyle(node);
+    const svg = node.namespaceURI.endsWith("svg");
+    const ink = channels(svg ? style.fill : style.color);
+    const two = [luminance(ink), luminance(ground(node, view))].sort((x, y) => y - x);
+    const ratio = (two[0] + 0.05) / (two[1] + 0.05);
+    seen += 1;
+    if (ratio < worst) { worst = ratio; where = walk.currentNode.data.trim(); }
+  }
+  document.getElementById("p").textContent = "measured " + JSON.stringify({
+    width: inner.documentElement.scrollWidth, contrast: worst, where: where,
+    seen: seen, ground: ground(inner.body, view)});
 };</script></body></html>"""
 
 
@@ -27,7 +64,10 @@ PROBE = """<!DOCTYPE html><html><body>
 def server(page):
     """Serves the page and keeps a list of everything that was asked for."""
     asked = []
-    pages = {"/report.html": page, "/probe.html": PROBE}
+    pages = {"/report.html": page}
+    for scheme in ("light", "dark"):
+        probe = PROBE.replace("SCHEME", scheme).replace("WIDTH", str(PHONE))
+        pages[f"/{scheme}.html"] = probe
 
     class Handler(http.server.BaseHTTPRequestHandler):
         def do_GET(self):
@@ -59,6 +99,11 @@ def browse(tmp_path, url, *arguments):
             "--no-sandbox",
             "--disable-gpu",
             "--disable-dev-shm-usage",
+            "--disable-quic",
+            "--no-first-run",
+            "--disable-background-networking",
+            "--disable-component-update",
+            "--disable-sync",
             "--hide-scrollbars",
             f"--user-data-dir={tmp_path / 'profile'}",
             "--enable-logging=stderr",
@@ -73,10 +118,11 @@ def browse(tmp_path, url, *arguments):
     )
 
 
-@pytest.mark.parametrize(("width", "height"), [(390, 844), (1280, 900)])
+@pytest.mark.parametrize(("width", "height"), [(500, 844), (1400, 900)])
 def test_screenshot_without_errors_or_requests(server, tmp_path, width, height):
     url, asked = server
     asked.clear()
+    # Kept by pytest for a person to look at.
     picture = tmp_path / "page.png"
     done = browse(
         tmp_path, url, f"--window-size={width},{height}", f"--screenshot={picture}"
@@ -110,11 +156,17 @@ def test_only_the_page_itself_is_fetched(server, tmp_path):
     assert all(target.startswith(("data:", url)) for target in initiated)
 
 
-def test_page_does_not_overflow_a_phone(server, tmp_path):
-    """Laid out at phone width, only the regions around tables scroll sideways."""
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_fits_a_phone_and_can_be_read(server, tmp_path, scheme):
+    """Everything unfolded: only regions around tables scroll, all text stands out."""
     url, _ = server
-    probe = url.replace("report.html", "probe.html")
-    dom = browse(tmp_path, probe, "--virtual-time-budget=20000", "--dump-dom").stdout
-    width = re.search(r"measured (\d+)", dom)
-    assert width is not None
-    assert int(width.group(1)) <= 390
+    probe = url.replace("report.html", f"{scheme}.html")
+    done = browse(tmp_path, probe, "--virtual-time-budget=20000", "--dump-dom")
+    assert "CONSOLE" not in done.stderr
+    found = re.search(r"measured (\{.*?\})</pre>", done.stdout, flags=re.DOTALL)
+    assert found is not None
+    measured = json.loads(html.unescape(found[1]))
+    assert measured["width"] <= PHONE
+    assert measured["seen"] > 500
+    assert measured["contrast"] >= 4.5, measured["where"]
+    assert (sum(measured["ground"][:3]) < 200) == (scheme == "dark")

@@ -8,6 +8,7 @@ import pytest
 
 from partlearn.benchmark import corrected_interval, load_rows, paired_t
 from partlearn.report import summarize, to_json
+from partlearn.report._blocks import tables_of
 from partlearn.report._compare import interval
 from partlearn.report._pages import document
 
@@ -64,20 +65,18 @@ def test_published_and_difference(summary):
 
 def test_training_labels_named_right_stand_beside_test_scores(summary, run_folder):
     rows, _ = load_rows(run_folder)
-    key = ("inductive", "Lost", "CENDA[thr=0.999]", "PL-KNN")
-    shares = [
-        r["reducer_disambiguation"]
-        for r in rows
-        if (r["protocol"], r["data"], r["reducer"], r["learner"]) == key
-    ]
+    key = ("inductive", "Lost", "CENDA[thr=0.999]")
+    mine = [r for r in rows if (r["protocol"], r["data"], r["reducer"]) == key]
     (found,) = [
-        n
-        for n in summary.named_right
-        if (n.protocol, n.data, n.reducer, n.learner) == key
+        n for n in summary.named_right if (n.protocol, n.data, n.reducer) == key
     ]
+    shares = [r["reducer_disambiguation"] for r in mine]
     assert found.by_reduction == pytest.approx(np.mean(shares))
     assert found.by_learner is None
-    assert not [n for n in summary.named_right if n.reducer == "none"]
+    assert found.test == pytest.approx(np.mean([r["accuracy"] for r in mine]))
+    (section,) = [s for s in document(summary).sections if s.key == "named"]
+    (table,) = tables_of(section.blocks)
+    assert "no reduction" not in [row[1] for row in table.rows]
 
 
 def test_differences_have_the_corrected_interval(summary):

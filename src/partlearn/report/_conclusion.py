@@ -24,37 +24,24 @@ def conclusion(
 ) -> list[str]:
     """Say who is first, and whether it is ahead of what it should be ahead of.
 
-    Parameters
-    ----------
-    comparison : Comparison
-        Methods of one table.
-    reference : str
-        The method that the plan is about.
-    baselines : sequence of str
-        Methods that anything should beat: raw features, random order.
-
-    Returns
-    -------
-    list of str
-        Sentences; the first one can stand alone.
+    ``reference`` is the method that the plan is about, ``baselines`` are those that
+    anything should beat. The first sentence can stand alone.
     """
     c = comparison
     n_first = c.n_first if len(c.data) > 1 else c.n_first_cells
     at = max(range(len(c.methods)), key=lambda i: (n_first[i], -i))
     leader = c.methods[at]
-    sentences = [_first(c, leader)]
     rivals = [m for m in c.methods if m not in (leader, *baselines)]
     chosen = [*(b for b in baselines if b != leader), *rivals[:1]]
-    sentences += [_against(p) for m in chosen if (p := c.pair(leader, m))]
+    pairs = [pair for m in chosen if (pair := c.pair(leader, m))]
+    sentences = [f"{_first(c, at)}; {_short_verdict(pairs)}.", *map(_against, pairs)]
     if reference in c.methods and reference != leader:
-        n = c.n_first[c.methods.index(reference)]
-        mean = score(c.means[c.methods.index(reference)])
-        own = (
-            f"{method_name(reference)}, which this plan is about, has a mean of {mean}"
-        )
+        own = c.methods.index(reference)
+        text = f"{method_name(reference)}, which this plan is about, has a mean of "
+        text += score(c.means[own])
         if len(c.data) > 1:
-            own += f" and is first on {n} of {len(c.data)} data sets"
-        sentences.append(f"{own}.")
+            text += f" and is first on {c.n_first[own]} of {len(c.data)} data sets"
+        sentences.append(f"{text}.")
         if reference not in chosen and (pair := c.pair(reference, leader)):
             sentences.append(_against(pair))
     if not c.tested:
@@ -62,23 +49,37 @@ def conclusion(
     return [f"{text[0].upper()}{text[1:]}" for text in sentences]
 
 
-def _first(c: Comparison, leader: str) -> str:
-    name, words = method_name(leader), metric_name(c.metric)
-    at = c.methods.index(leader)
-    mean = score(c.means[at])
-    if len(c.data) == 1:
-        return (
-            f"{name} is first in {c.n_first_cells[at]} of "
-            f"{plural(c.n_cells, 'combination')} of r and learner on {c.data[0]}, with "
-            f"a mean {words} of {mean}."
-        )
-    text = (
-        f"{name} is first on {c.n_first[at]} of {len(c.data)} data sets; its mean "
-        f"{words} is {mean}"
-    )
-    if at > 0:
-        text += f" ({method_name(c.methods[0])}: {score(c.means[0])})"
-    return f"{text}."
+def _first(c: Comparison, at: int) -> str:
+    """Who is first how often, and who as often."""
+    words, n = metric_name(c.metric), len(c.data)
+    n_first = c.n_first if n > 1 else c.n_first_cells
+    over = plural(n, "data set") if n > 1 else plural(c.n_cells, "combination")
+    text = f"{method_name(c.methods[at])} is first {'on' if n > 1 else 'in'} "
+    text += f"{n_first[at]} of {over}"
+    text += "" if n > 1 else f" of r and learner on {c.data[0]}"
+    also = [
+        method_name(m)
+        for i, m in enumerate(c.methods)
+        if i != at and n_first[i] == n_first[at]
+    ]
+    text += f", as often as {' and '.join(also)}" if also else ""
+    best = f"; {method_name(c.methods[0])}: {score(c.means[0])}" if at > 0 else ""
+    return f"{text} (mean {words} {score(c.means[at])}{best})"
+
+
+def _short_verdict(pairs: Sequence[Pair]) -> str:
+    """What was found about the pairs that matter, in half a sentence."""
+    texts = []
+    for verdict, words in ((True, "significant"), (False, "not significant")):
+        names = [method_name(p.second) for p in pairs if p.significant is verdict]
+        if names:
+            texts.append(f"against {' and '.join(names)} the difference is {words}")
+    texts += [
+        f"{signed(p.difference)} against {method_name(p.second)} (not tested)"
+        for p in pairs
+        if p.significant is None
+    ]
+    return ", ".join(texts)
 
 
 def _against(p: Pair) -> str:
@@ -86,13 +87,11 @@ def _against(p: Pair) -> str:
     text += f"{signed(p.difference)} on average"
     if p.n_data > 1:
         text += f", better on {p.win} of {p.n_data} data sets"
-    if p.p is None or p.low is None or p.high is None:
+    if p.p is None:
         return f"{text}."
     verdict = "significant" if p.significant else "not significant"
-    text += (
-        f" (95 % interval {signed(p.low)} to {signed(p.high)}); p = {pvalue(p.p)}, "
-        f"{verdict}"
-    )
+    text += f" (95 % interval {signed(p.low)} to {signed(p.high)}); "
+    text += f"p = {pvalue(p.p)}, {verdict}"
     if p.better is not None:
         text += (
             f". Probability of being better by more than {ROPE:g}: {share(p.better)}, "

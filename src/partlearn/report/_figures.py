@@ -271,7 +271,10 @@ def _sweep_drawer(
 
 
 def _logarithmic(axes: Any) -> None:
+    from matplotlib.ticker import LogLocator
+
     axes.set_xscale("log")
+    axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
     # Matplotlib would write powers as mathematics, which we show as is.
     axes.xaxis.set_major_formatter(lambda v, _: f"{v:g}")
     axes.xaxis.set_minor_formatter(lambda v, _: "")

@@ -220,43 +220,42 @@ def _differences(s: Summary) -> list[Section]:
 
 def _named_right(s: Summary) -> list[Section]:
     """Training labels named right beside test scores, where they were recorded."""
-    if not s.named_right:
+    test = {(n.protocol, n.data, n.r, n.reducer): n.test for n in s.named_right}
+    named = [n for n in s.named_right if (n.by_reduction, n.by_learner) != (None, None)]
+    if not named:
         return []
     oracles = [n for n, why in s.unranked.items() if why.endswith("true labels")]
-    means = {
-        (c.protocol, c.data, c.r, c.learner, c.method): c.mean
-        for c in s.cells
-        if c.metric == s.metric
-    }
-    head = ["data", "learner", "reduction", "labels named right by the reduction"]
-    head += ["by the learner", f"test {s.metric}"]
-    head += [f"test {s.metric}, {name} (oracle)" for name in oracles]
-    blocks: list[Block] = [
-        Text(
-            "Share of training rows whose most likely label is the true one, beside "
-            "the score on test rows; an oracle reduces with the true labels and bounds "
-            "what better disambiguation could bring."
-        )
-    ]
-    for protocol in s.protocols:
-        rows = [
+    text = (
+        "Share of training rows whose most likely label is the true one, beside the "
+        "score on test rows, over learners; an oracle reduces with the true labels and "
+        "bounds what better disambiguation could bring."
+    )
+    table = Table(
+        f"Labels named right and test {s.metric}",
+        [
+            "data",
+            "reduction",
+            "protocol",
+            "named right by the reduction",
+            "by the learner",
+            f"test {s.metric}",
+            *(f"test {s.metric}, {name} (oracle)" for name in oracles),
+        ],
+        [
             [
                 data_name(n.data, n.r),
-                n.learner,
                 _label(s, n.reducer),
+                n.protocol,
                 score(n.by_reduction),
                 score(n.by_learner),
-                *(
-                    score(means.get((protocol, n.data, n.r, n.learner, name)))
-                    for name in (n.reducer, *oracles)
-                ),
+                score(n.test),
+                *(score(test.get((n.protocol, n.data, n.r, o))) for o in oracles),
             ]
-            for n in s.named_right
-            if n.protocol == protocol
-        ]
-        caption = f"Labels named right and test {s.metric}, {protocol} protocol"
-        blocks.append(Table(caption, head, rows, n_names=3))
-    return [Section("named", "Labels named right", blocks)]
+            for n in named
+        ],
+        n_names=3,
+    )
+    return [Section("named", "Labels named right", [Text(text), table])]
 
 
 def _inside(s: Summary) -> list[Section]:

@@ -148,15 +148,15 @@ class Overview:
 
 @dataclass(frozen=True)
 class NamedRight:
-    """Share of training labels that a reduction and a learner name right."""
+    """Share of training labels named right beside the test score, over learners."""
 
     protocol: str
     data: str
     r: float | None
-    learner: str
     reducer: str
     by_reduction: float | None
     by_learner: float | None
+    test: float | None
 
 
 @dataclass(frozen=True)

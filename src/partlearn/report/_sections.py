@@ -115,7 +115,7 @@ def _matrix(c: Comparison) -> Table:
             "method",
             f"mean {metric_name(c.metric)}",
             "first on" if n > 1 else "first in",
-            "average rank in combinations",
+            "rank in combinations",
             *map(method_name, c.methods),
         ],
         [

@@ -174,17 +174,19 @@ def _mean(values: Iterable[float | None]) -> float | None:
 
 
 def _named_right(run: Run) -> tuple[NamedRight, ...]:
-    """Where at least one of the two names labels."""
+    """By data set and method, over learners, where labels are named at all."""
     good = (row for row in run.results if row.ok)
+    metric = run.plan.metrics[0]
     shares = (
         NamedRight(
-            **place,
+            **which,
             by_reduction=_mean(row.reducer_disambiguation for row in rows),
             by_learner=_mean(row.scores.get("disambiguation") for row in rows),
+            test=_mean(row.scores.get(metric) for row in rows),
         )
-        for place, rows in _grouped(good, "protocol", "data", "r", "learner", "reducer")
+        for which, rows in _grouped(good, "protocol", "data", "r", "reducer")
     )
-    return tuple(s for s in shares if (s.by_reduction, s.by_learner) != (None, None))
+    return tuple(shares)
 
 
 def _sweep(reducers: Sequence[MethodSpec], cells: Iterable[Cell]) -> tuple[Sweep, ...]:
