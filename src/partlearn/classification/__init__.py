@@ -12,6 +12,7 @@ from partlearn.classification._pl_knn import PLKNN
 from partlearn.classification._pl_svm import PLSVM
 from partlearn.classification._pl_svm_cv import PLSVMCV
 from partlearn.classification._proden import PRODEN
+from partlearn.classification._pruner import CandidatePruner
 from partlearn.classification._sure import SURE
 
 __all__ = [
@@ -27,5 +28,6 @@ __all__ = [
     "SURE",
     "CRISPClassifier",
     "CandidateClassifier",
+    "CandidatePruner",
     "CoupledClassifier",
 ]

@@ -1,0 +1,257 @@
+"""Narrow candidate sets before a learner sees them."""
+
+# SPDX-License-Identifier: BSD-3-Clause
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import clone
+from sklearn.preprocessing import normalize
+from sklearn.utils.validation import check_is_fitted
+
+from partlearn._sklearn_compat import HasMethods, Interval, StrOptions, fit_context
+from partlearn.base import BasePartialClassifier, recoded
+from partlearn.candidates import validate_partial_data, vote
+from partlearn.classification._cc import CC
+from partlearn.linalg import z_scores
+from partlearn.neighbors import self_neighbors
+
+__all__ = ["CandidatePruner", "conformal_pruning", "down_votes", "neighbor_pruning"]
+
+
+class CandidatePruner(BasePartialClassifier):
+    """Remove unlikely candidates, then fit a classifier on the narrower sets.
+
+    Parameters
+    ----------
+    estimator : classifier, default=None
+        Learner for candidate labels that is fitted on the pruned sets; by default
+        :class:`CC`.
+    method : {"neighbors", "conformal"}, default="neighbors"
+        "neighbors" removes candidates that are no candidates of the nearest rows.
+        "conformal" removes those that a cross-fitted classifier finds less plausible
+        than nearly all labels it chooses.
+    n_neighbors : int, default=10
+        Nearest rows that vote against candidates, by the angle of standardised rows.
+    tau : float, default=0.5
+        Share of the candidates beyond the first that "neighbors" removes from every
+        set, rounded down.
+    alpha : float, default=0.05
+        Share of right labels that "conformal" may lose, as far as the labels it
+        chooses are right.
+    cv : int, default=5
+        Folds of the cross-fitted classifier of "conformal".
+
+    Attributes
+    ----------
+    candidates_ : ndarray of bool, shape (n_samples, n_classes)
+        The pruned sets.
+    n_removed_ : int
+        Number of candidates removed.
+    estimator_ : classifier
+        The classifier fitted on the pruned sets.
+    classes_ : ndarray of shape (n_classes,)
+        The classes.
+    n_features_in_ : int
+        Number of features seen in `fit`.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, where `X` had any.
+
+    See Also
+    --------
+    CRISPClassifier : Weighs candidates instead of removing them.
+
+    Notes
+    -----
+    What is removed is lost to every later step, so pruning helps learners that average
+    over candidates and can hurt those that weigh them; :meth:`lost` says how many
+    truths were removed where they are known. No set becomes empty.
+
+    The neighbour-based method was published for representations of deep networks; here
+    neighbours are searched among standardised features. The conformal one was published
+    with a validation set labelled by the classifier; here every row is judged by a
+    classifier that was fitted without its fold, and all rows calibrate.
+
+    References
+    ----------
+    Shuo He, Chaojie Wang, Guowu Yang and Lei Feng. Candidate Label Set Pruning: A
+    Data-centric Perspective for Deep Partial-label Learning. ICLR 2024.
+
+    Tobias Fuchs and Florian Kalinke. Partial-Label Learning with Conformal Candidate
+    Cleaning. UAI 2025, PMLR 286, 1337-1357.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from partlearn.candidates import make_candidates
+    >>> from partlearn.classification import PLKNN, CandidatePruner
+    >>> X, y = load_digits(n_class=5, return_X_y=True)
+    >>> S = make_candidates(y, n_false=3, random_state=0)
+    >>> model = CandidatePruner(PLKNN(), tau=0.7).fit(X, S)
+    >>> model.n_removed_ > 1.9 * len(X)
+    True
+    >>> model.lost(y) < 0.02
+    True
+    """
+
+    _parameter_constraints = {  # noqa: RUF012
+        "estimator": [HasMethods(["fit", "predict_proba"]), None],
+        "method": [StrOptions({"neighbors", "conformal"})],
+        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
+        "tau": [Interval(Real, 0, 1, closed="both")],
+        "alpha": [Interval(Real, 0, 1, closed="neither")],
+        "cv": [Interval(Integral, 2, None, closed="left")],
+    }
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        method: str = "neighbors",
+        n_neighbors: int = 10,
+        tau: float = 0.5,
+        alpha: float = 0.05,
+        cv: int = 5,
+    ) -> None:
+        self.estimator = estimator
+        self.method = method
+        self.n_neighbors = n_neighbors
+        self.tau = tau
+        self.alpha = alpha
+        self.cv = cv
+
+    @fit_context(prefer_skip_nested_validation=False)
+    def fit(self, X: Any, y: Any) -> Self:
+        """Prune the candidate sets and fit the classifier on what is left.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Training rows.
+        y : candidate labels
+            1-D labels, a binary matrix of shape (n_samples, n_classes) or a sequence
+            of label sets; see :func:`partlearn.candidates.check_candidates`.
+
+        Returns
+        -------
+        self : CandidatePruner
+            The fitted classifier.
+        """
+        X, S = validate_partial_data(self, X, y, accept_sparse="csr")
+        estimator = CC() if self.estimator is None else self.estimator
+        if len(S) < 2:  # nobody to ask
+            self.candidates_ = S
+        elif self.method == "neighbors":
+            rows = normalize(z_scores(X))
+            neighbors = self_neighbors(rows, self.n_neighbors)
+            self.candidates_ = neighbor_pruning(S, neighbors, self.tau)
+        else:
+            P = _out_of_fold(estimator, X, S, min(self.cv, len(S)))
+            self.candidates_ = conformal_pruning(S, P, self.alpha)
+        self.n_removed_ = int(S.sum() - self.candidates_.sum())
+        self.estimator_ = clone(estimator).fit(X, recoded(self.candidates_))
+        return self
+
+    def lost(self, truth: ArrayLike) -> float:
+        """Share of training rows whose true label was removed.
+
+        Parameters
+        ----------
+        truth : array-like of shape (n_samples,)
+            True labels of the training rows.
+
+        Returns
+        -------
+        share : float
+            Rows whose pruned set misses the truth; a truth that is no class counts.
+        """
+        check_is_fitted(self)
+        labels = np.asarray(truth)
+        if labels.shape != (len(self.candidates_),):
+            raise ValueError(
+                f"`truth` must hold {len(self.candidates_)} labels, one per row; got "
+                f"shape {labels.shape}."
+            )
+        kept = self.candidates_ & (labels[:, None] == self.classes_)
+        return float(1 - kept.any(axis=1).mean())
+
+    def predict_proba(self, X: Any) -> NDArray[Any]:
+        """Probabilities by the classifier that saw the pruned sets.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Rows to classify.
+
+        Returns
+        -------
+        P : ndarray of shape (n_samples, n_classes)
+            Rows sum to one.
+        """
+        X = self._validate_predict(X)
+        return self.estimator_.predict_proba(X)
+
+
+def down_votes(S: NDArray[np.bool_], neighbors: NDArray[np.int64]) -> NDArray[np.intp]:
+    """How many neighbours do not have each label as a candidate, (m, q)."""
+    against = np.zeros(S.shape, dtype=np.intp)
+    for others in neighbors.T:
+        against += ~S[others]
+    return against
+
+
+def neighbor_pruning(
+    S: NDArray[np.bool_], neighbors: NDArray[np.int64], tau: float
+) -> NDArray[np.bool_]:
+    """Remove from every set the candidates that most neighbours lack.
+
+    A set of n loses ``floor(tau (n - 1))``. Among equal ones that goes first which
+    nearer neighbours lack too, with smaller sets counting more; what is equal in that
+    as well stays, whatever its place.
+    """
+    sizes = S.sum(axis=1)
+    n_removed = np.floor(tau * (sizes - 1) + 1e-9).astype(int)
+    support = vote(S / sizes[:, None], neighbors).round(12)
+    against = np.where(S, down_votes(S, neighbors), -1)
+    order = np.lexsort((support, -against), axis=1)
+    rows = np.arange(len(S))
+    stays = order[rows, n_removed]  # the worst candidate that is not removed
+    limit, least = against[rows, stays, None], support[rows, stays, None]
+    worse = (against > limit) | ((against == limit) & (support < least))
+    return S & ~worse
+
+
+def conformal_pruning(
+    S: NDArray[np.bool_], P: NDArray[np.float64], alpha: float
+) -> NDArray[np.bool_]:
+    """Remove candidates outside the conformal set of level ``1 - alpha``.
+
+    The most probable candidate of every row takes the place of its unknown label; a
+    candidate whose probability is below that of all but a share `alpha` of these is
+    removed, unless it is the most probable one itself.
+    """
+    inside = np.where(S, P, -1.0)
+    best = inside.argmax(axis=1)
+    scores = np.sort(1 - inside[np.arange(len(S)), best])
+    rank = int(np.ceil((len(S) + 1) * (1 - alpha)))
+    limit = scores[rank - 1] if rank <= len(S) else np.inf
+    kept = S & (limit >= 1 - P)
+    kept[np.arange(len(S)), best] = True
+    return kept
+
+
+def _out_of_fold(
+    estimator: Any, X: Any, S: NDArray[np.bool_], n_folds: int
+) -> NDArray[np.float64]:
+    """Probabilities of every row by a classifier fitted without its fold."""
+    P = np.full(S.shape, 1 / S.shape[1])
+    fold = np.random.RandomState(0).permutation(len(S)) % n_folds
+    for k in range(n_folds):
+        kept, held = np.flatnonzero(fold != k), np.flatnonzero(fold == k)
+        fitted = clone(estimator).fit(X[kept], recoded(S[kept]))
+        P[held] = fitted.predict_proba(X[held])
+    return P
