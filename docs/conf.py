@@ -62,6 +62,7 @@ PACKAGES = [
     "multilabel",
     "metrics",
     "model_selection",
+    "tables",
     "io",
     "check",
     "datasets",

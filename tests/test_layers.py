@@ -15,6 +15,7 @@ LAYERS = [
     {"report"},
     {"benchmark"},
     {"check", "persistence", "_disambiguate", "utils"},
+    {"tables"},
     {"inspection"},
     {"decomposition", "feature_selection", "classification", "multilabel"},
     {"base"},

@@ -1,19 +1,25 @@
 """partlearn: learning from labels that are sets."""
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from partlearn._version import __version__
 
 if TYPE_CHECKING:
     from partlearn._disambiguate import Disambiguation, disambiguate
+    from partlearn.tables import PartialClassifier
 
-__all__ = ["Disambiguation", "__version__", "disambiguate"]
+__all__ = ["Disambiguation", "PartialClassifier", "__version__", "disambiguate"]
+
+_HOMES = {
+    "Disambiguation": "partlearn._disambiguate",
+    "PartialClassifier": "partlearn.tables",
+    "disambiguate": "partlearn._disambiguate",
+}
 
 
 def __getattr__(name: str) -> Any:
     """Import the heavy names when they are first asked for."""
-    if name in ("Disambiguation", "disambiguate"):
-        from partlearn import _disambiguate
-
-        return getattr(_disambiguate, name)
+    if name in _HOMES:
+        return getattr(import_module(_HOMES[name]), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -34,7 +34,7 @@ Role = Literal[
 ROLES: tuple[Role, ...] = get_args(Role)
 PARTIAL_LABEL_ROLES: tuple[Role, ...] = ("reducer", "selector", "learner")
 # What finds labels where nobody names a method, in Python and on the command line.
-DEFAULT_METHOD = "crisp"
+DEFAULT_METHOD = "crisp-classifier"
 # Packages whose classes a plan may name without being asked.
 TRUSTED = ("partlearn", "sklearn")
 _PACKAGES = (

@@ -134,6 +134,7 @@ class CandidateClassifier(BasePartialClassifier):
         "random_state": ["random_state"],
         "n_jobs": [Integral, None],
     }
+    __state_types__ = (SoftModel,)
     # Folds are drawn over the rows, filed under the first of equally rare labels.
     _order_matters = ("rows", "classes")
 

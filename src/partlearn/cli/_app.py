@@ -13,6 +13,7 @@ from partlearn.cli._demo import demo
 from partlearn.cli._disambiguate import disambiguate
 from partlearn.cli._reduce import reduce, select
 from partlearn.cli._report import report
+from partlearn.cli._train import predict, train
 
 __all__ = ["app"]
 
@@ -48,6 +49,8 @@ app.command()(demo)
 app.command()(reduce)
 app.command()(select)
 app.command()(disambiguate)
+app.command()(train)
+app.command()(predict)
 app.command()(check)
 app.command()(bench)
 app.command()(report)

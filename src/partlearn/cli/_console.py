@@ -15,7 +15,15 @@ if TYPE_CHECKING:
 
     from partlearn.report import Summary
 
-__all__ = ["errors", "output", "print_json", "print_summary", "progress", "say"]
+__all__ = [
+    "counter",
+    "errors",
+    "output",
+    "print_json",
+    "print_summary",
+    "progress",
+    "say",
+]
 
 
 def output() -> "Console":
@@ -72,6 +80,20 @@ def progress(title: str) -> "Iterator[Callable[[int, int, str], None]]":
             bar.update(task, completed=done, total=total, description=label)
 
         yield update
+
+
+@contextmanager
+def counter(what: str) -> "Iterator[Callable[[int], None]]":
+    """Count on standard error how far a stream was read; silent if no terminal."""
+    terminal = sys.stderr.isatty()
+
+    def count(n: int) -> None:
+        if terminal:
+            print(f"\r{what}: {n:,}", end="", file=sys.stderr, flush=True)
+
+    yield count
+    if terminal:
+        print(file=sys.stderr)
 
 
 def print_summary(summary: "Summary") -> None:

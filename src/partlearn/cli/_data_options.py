@@ -15,12 +15,20 @@ if TYPE_CHECKING:
     from sklearn.utils import Bunch
 
 __all__ = [
+    "Category",
+    "Date",
+    "Id",
     "Ignore",
     "Json",
     "Labels",
+<<<<<<< HEAD
     "SafeCsv",
+=======
+    "Number",
+>>>>>>> db57937 (Train on any table and predict for others, in Python and as commands)
     "Sep",
     "Task",
+    "Text",
     "Truth",
     "exit_on_error",
     "load",
@@ -45,6 +53,22 @@ Sep = Annotated[
 Task = Annotated[str | None, typer.Option(help="pll, pml, multiclass or multilabel.")]
 Ignore = Annotated[
     list[str] | None, typer.Option(help="Column to leave out; may be repeated.")
+]
+Id = Annotated[
+    list[str] | None,
+    typer.Option(help="Column that names the rows, kept beside results; repeatable."),
+]
+Date = Annotated[
+    list[str] | None, typer.Option(help="Column of dates; may be repeated.")
+]
+Text = Annotated[
+    list[str] | None, typer.Option(help="Column of free text; may be repeated.")
+]
+Category = Annotated[
+    list[str] | None, typer.Option(help="Column of categories; may be repeated.")
+]
+Number = Annotated[
+    list[str] | None, typer.Option(help="Column of numbers; may be repeated.")
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 

@@ -18,6 +18,7 @@ from partlearn.io import format_of
 __all__ = [
     "fitting",
     "labels_of",
+    "notes",
     "parse_amount",
     "parse_params",
     "raise_on_missing_values",
@@ -83,17 +84,24 @@ def read_input(
 
 
 @contextmanager
-def fitting(bunch: Any) -> Iterator[None]:
-    """Print warnings as notes, and say which rows are to blame for an error."""
+def notes() -> Iterator[None]:
+    """Print warnings as notes on standard error, each once."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
+        yield
+    for text in dict.fromkeys(str(w.message) for w in caught):
+        say(f"Note: {text}")
+
+
+@contextmanager
+def fitting(bunch: Any) -> Iterator[None]:
+    """Print warnings as notes, and say which values are to blame for an error."""
+    with notes():
         try:
             yield
         except ValueError:
             raise_on_missing_values(bunch.data, bunch.feature_names, bunch.path)
             raise
-    for text in dict.fromkeys(str(w.message) for w in caught):
-        say(f"Note: {text}")
 
 
 def labels_of(bunch: Any) -> Any:

@@ -21,6 +21,7 @@ from partlearn.datasets._load import (
 from partlearn.datasets._remote import REGISTRY, RemoteFile
 from partlearn.datasets._single_label import single_label
 from partlearn.datasets._synthetic import make_partial_classification
+from partlearn.datasets._tickets import make_tickets
 from partlearn.io import (
     AmbiguousDataError,
     DataError,
@@ -56,6 +57,7 @@ __all__ = [
     "load_iris_partial",
     "load_wine_partial",
     "make_partial_classification",
+    "make_tickets",
     "read",
     "single_label",
     "write",

@@ -1,7 +1,14 @@
 """Files: formats, readers, writers, limits, blocks of rows, whole-file writing."""
 
 from partlearn.io._atomic import atomic_write
-from partlearn.io._blocks import BLOCK_ROWS, TableWriter, is_table, read_blocks
+from partlearn.io._blocks import (
+    BLOCK_ROWS,
+    STANDARD,
+    TableWriter,
+    is_table,
+    read_blocks,
+)
+from partlearn.io._columns import candidate_columns
 from partlearn.io._corrections import read_corrections
 from partlearn.io._errors import (
     AmbiguousDataError,
@@ -10,13 +17,16 @@ from partlearn.io._errors import (
     DataLimitError,
     DownloadError,
 )
+from partlearn.io._label_columns import label_evidence
 from partlearn.io._limits import Budget, Limits
 from partlearn.io._optional import import_optional
 from partlearn.io._read import format_of, read
+from partlearn.io._table_blocks import table_blocks
 from partlearn.io._write import write
 
 __all__ = [
     "BLOCK_ROWS",
+    "STANDARD",
     "AmbiguousDataError",
     "Budget",
     "DataError",
@@ -26,11 +36,14 @@ __all__ = [
     "Limits",
     "TableWriter",
     "atomic_write",
+    "candidate_columns",
     "format_of",
     "import_optional",
     "is_table",
+    "label_evidence",
     "read",
     "read_blocks",
     "read_corrections",
+    "table_blocks",
     "write",
 ]

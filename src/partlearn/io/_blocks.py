@@ -4,6 +4,9 @@
 
 import csv
 import gzip
+import json
+import math
+import sys
 from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import ExitStack
@@ -18,9 +21,17 @@ from partlearn.io._atomic import atomic_write
 from partlearn.io._read import format_of
 from partlearn.io._table import find_delimiter
 
-__all__ = ["BLOCK_ROWS", "TABLE_SUFFIXES", "TableWriter", "is_table", "read_blocks"]
+__all__ = [
+    "BLOCK_ROWS",
+    "STANDARD",
+    "TABLE_SUFFIXES",
+    "TableWriter",
+    "is_table",
+    "read_blocks",
+]
 
-TABLE_SUFFIXES = (".csv", ".tsv", ".parquet")
+TABLE_SUFFIXES = (".csv", ".tsv", ".parquet", ".jsonl", ".ndjson")
+STANDARD = Path("-")  # standard input or output
 BLOCK_ROWS = 20_000
 # What a formula begins with, in spreadsheets of the West and of the East.
 _FORMULA = tuple("=+-@\t\r\uff1d\uff0b\uff0d\uff20")
@@ -32,6 +43,7 @@ class TableWriter:
     Parameters
     ----------
     path : Path
+<<<<<<< HEAD
         Ends in .csv, .tsv or .parquet.
     safe_csv : bool, default=False
         Put a quotation mark before text that a spreadsheet would take for a formula.
@@ -39,6 +51,14 @@ class TableWriter:
 
     def __init__(self, path: Path, *, safe_csv: bool = False) -> None:
         if path.suffix not in TABLE_SUFFIXES:
+=======
+        Ends in .csv, .tsv, .parquet or .jsonl (one JSON object per line); ``-`` is
+        standard output, as CSV.
+    """
+
+    def __init__(self, path: Path) -> None:
+        if path.suffix not in TABLE_SUFFIXES and path != STANDARD:
+>>>>>>> db57937 (Train on any table and predict for others, in Python and as commands)
             known = ", ".join(TABLE_SUFFIXES)
             raise ValueError(f"--out must end in one of {known}; got {path.name!r}")
         self.path = path
@@ -50,7 +70,10 @@ class TableWriter:
     def __enter__(self) -> "TableWriter":
         if self.path.is_dir():
             raise IsADirectoryError(f"{self.path} is a folder; --out names a file")
-        self._file = self._stack.enter_context(atomic_write(self.path))
+        if self.path == STANDARD:
+            self._file: Any = sys.stdout.buffer
+        else:
+            self._file = self._stack.enter_context(atomic_write(self.path))
         return self
 
     def write(self, columns: dict[str, Any]) -> None:
@@ -58,6 +81,8 @@ class TableWriter:
         self.n_rows += len(next(iter(columns.values())))
         if self.path.suffix == ".parquet":
             self._write_parquet(columns)
+        elif self.path.suffix in (".jsonl", ".ndjson"):
+            self._write_lines(columns)
         else:
             self._write_text(columns)
 
@@ -72,6 +97,12 @@ class TableWriter:
         if self.safe_csv:
             lists = [[_neutral(cell) for cell in cells] for cells in lists]
         self._writer.writerows(zip(*lists, strict=True))
+
+    def _write_lines(self, columns: dict[str, Any]) -> None:
+        lists = [_cells(column) for column in columns.values()]
+        for cells in zip(*lists, strict=True):
+            row = dict(zip(columns, map(_json_cell, cells), strict=True))
+            self._file.write(f"{json.dumps(row, ensure_ascii=False)}\n".encode())
 
     def _write_parquet(self, columns: dict[str, Any]) -> None:
         import pyarrow as pa
@@ -108,6 +139,7 @@ def _cells(column: Any) -> list[Any]:
     ]
 
 
+<<<<<<< HEAD
 def _neutral(cell: Any) -> Any:
     """Keep a spreadsheet from computing a cell: text that begins like a formula."""
     if not isinstance(cell, str) or not cell.startswith(_FORMULA):
@@ -117,6 +149,10 @@ def _neutral(cell: Any) -> Any:
     except ValueError:
         return f"'{cell}"
     return cell  # a number with its sign
+=======
+def _json_cell(cell: Any) -> Any:
+    return None if isinstance(cell, float) and not math.isfinite(cell) else cell
+>>>>>>> db57937 (Train on any table and predict for others, in Python and as commands)
 
 
 def is_table(path: Path) -> bool:

@@ -12,9 +12,22 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import Bunch
 
-from partlearn.candidates import Evidence, from_annotators, from_weights
-from partlearn.io._bunch import binary_matrix, make_bunch
+from partlearn.candidates import Evidence, from_weights
+from partlearn.io._bunch import make_bunch
 from partlearn.io._errors import AmbiguousDataError, DataFormatError
+from partlearn.io._label_columns import (
+    CANDIDATE_MARK,
+    TRUTH_MARK,
+    Column,
+    as_text_column,
+    column_evidence,
+    holds_evidence,
+    is_marked,
+    is_measured,
+    mark_of,
+    one_hot_columns,
+    silent_rows,
+)
 from partlearn.io._label_text import (
     LabelSets,
     TextColumn,
@@ -32,12 +45,11 @@ __all__ = [
     "CANDIDATE_MARK",
     "TRUTH_MARK",
     "assemble_columns",
+    "candidate_columns",
     "is_label_name",
     "is_text",
 ]
 
-Column = NDArray[Any] | TextColumn
-CANDIDATE_MARK, TRUTH_MARK = "candidate:", "truth:"
 _CANDIDATES = {
     "candidates",
     "candidate",
@@ -61,7 +73,6 @@ _TRUTH = {
 }
 _COORDINATES = {"y"}  # true labels in some files, a feature beside x in others
 _MISSING = {"", "NA", "N/A", "n/a", "#NA", "#N/A", "NULL", "null"}
-_YES, _NO = {"1", "yes", "y", "true", "t", "x"}, {"", "0", "no", "n", "false", "f"}
 _WIDE = 100
 _BLOCK_ROWS = 8192
 
@@ -75,19 +86,34 @@ def is_label_name(name: str) -> bool:
     return _plain(name) in _CANDIDATES | _TRUTH
 
 
+def candidate_columns(names: Sequence[str]) -> list[str]:
+    """Columns whose names say that they hold candidate sets.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Names of all columns.
+
+    Returns
+    -------
+    found : list of str
+        Such as ``candidates`` or ``Partial Label``.
+
+    Examples
+    --------
+    >>> from partlearn.io import candidate_columns
+    >>> candidate_columns(["weight", "Candidate_Labels"])
+    ['Candidate_Labels']
+    """
+    return [name for name in names if _plain(name) in _CANDIDATES]
+
+
 def is_text(name: str, options: ReadOptions) -> bool:
     """Whether a column is read as text, whatever it looks like: 01 is no number."""
     for given, known in ((options.labels, _CANDIDATES), (options.truth, _TRUTH)):
         if name == given or (given is None and _plain(name) in known - _COORDINATES):
             return True
     return False
-
-
-def _is_measured(column: Column) -> bool:
-    """Whether a column holds numbers that are not whole, as no class does."""
-    if isinstance(column, TextColumn) or column.dtype.kind != "f":
-        return False
-    return bool((np.isfinite(column) & (column != np.round(column))).any())
 
 
 def assemble_columns(
@@ -116,21 +142,21 @@ def assemble_columns(
     names: list[str] = []
     evidence: Evidence | None = None
     for role, chosen in (("candidates", candidates), ("truth", truth)):
-        if role == "candidates" and not own and _is_evidence(columns, chosen):
-            evidence = _column_evidence(columns, chosen)
+        if role == "candidates" and not own and holds_evidence(columns, chosen):
+            evidence = column_evidence(columns, chosen)
             names = [str(c) for c in evidence.classes.tolist()]
-            silent = _silent_rows(columns, chosen)
+            silent = silent_rows(columns, chosen)
             matrices[role] = evidence.candidates & ~silent[:, None]
-        elif len(chosen) > 1 or (chosen and _marked(chosen[0])):
-            matrices[role] = _one_hot(columns, chosen, budget)
-            here = [c.removeprefix(_mark(c)) for c in chosen]
+        elif len(chosen) > 1 or (chosen and is_marked(chosen[0])):
+            matrices[role] = one_hot_columns(columns, chosen, budget)
+            here = [c.removeprefix(mark_of(c)) for c in chosen]
             if names and names != here:
                 raise DataFormatError(
                     "the candidate and the truth columns name different classes"
                 )
             names = here
         elif chosen:
-            column = _as_text(columns[chosen[0]])
+            column = as_text_column(columns[chosen[0]])
             where = f"column {chosen[0]!r}"
             split = role == "candidates" or _splits_truth(column, options)
             sets[role] = column, parse_sets(column, options.sep, where, split=split)
@@ -189,53 +215,6 @@ def _splits_truth(column: TextColumn, options: ReadOptions) -> bool:
     return any(mark in value for value in column.values for mark in "|;")
 
 
-def _is_evidence(columns: dict[str, Column], chosen: list[str]) -> bool:
-    """Whether several label columns hold votes or weights instead of 0 and 1."""
-    if len(chosen) < 2 or _marked(chosen[0]):
-        return False
-    parts = [columns[name] for name in chosen]
-    text = [part for part in parts if isinstance(part, TextColumn)]
-    if text:
-        return len(text) == len(parts) and not all(map(_yes_or_no, text))
-    return any(_is_measured(part) for part in parts)
-
-
-def _yes_or_no(column: TextColumn) -> bool:
-    return {value.strip().lower() for value in column.values} <= _YES | _NO
-
-
-def _column_evidence(columns: dict[str, Column], chosen: list[str]) -> Evidence:
-    """Votes of columns that name labels, weights of columns of numbers."""
-    where = f"columns {', '.join(map(repr, chosen[:3]))}"
-    try:
-        if isinstance(columns[chosen[0]], TextColumn):
-            table = {name: _cells(_as_text(columns[name])) for name in chosen}
-            return from_annotators(table, empty="all")
-        matrix = np.column_stack([_numbers(columns[name]) for name in chosen])
-        return from_weights(matrix, classes=chosen, empty="all")
-    except ValueError as error:
-        raise DataFormatError(str(error).rstrip("."), where=where) from None
-
-
-def _silent_rows(columns: dict[str, Column], chosen: list[str]) -> NDArray[np.bool_]:
-    """Rows about which no column says anything."""
-    said = [
-        column.codes >= 0 if isinstance(column, TextColumn) else _numbers(column) > 0
-        for column in (columns[name] for name in chosen)
-    ]
-    return ~np.logical_or.reduce(said)
-
-
-def _cells(column: TextColumn) -> list[str | None]:
-    values = [*column.values, None]
-    return [values[code] for code in column.codes]
-
-
-def _numbers(column: Column) -> NDArray[np.float64]:
-    assert not isinstance(column, TextColumn)
-    return np.nan_to_num(column.astype(np.float64))
-
-
 def _check_header(name: str, columns: dict[str, Column], labels: list[str]) -> None:
     """Check that the first line was one of names: spectra have numbers there, too."""
     own = {part.strip() for part in re.split(r"[|;,]", name)}
@@ -279,17 +258,6 @@ def _check_truth(
     )
 
 
-def _mark(name: str) -> str:
-    for mark in (CANDIDATE_MARK, TRUTH_MARK):
-        if name.startswith(mark):
-            return mark
-    return ""
-
-
-def _marked(name: str) -> bool:
-    return bool(_mark(name))
-
-
 def _marked_columns(columns: dict[str, Column]) -> tuple[list[str], list[str]]:
     return (
         [c for c in columns if c.startswith(CANDIDATE_MARK)],
@@ -328,7 +296,7 @@ def _label_columns(
             free, _CANDIDATES, "labels"
         )
     if not truth:
-        classes = [c for c in free if not _is_measured(columns[c])]
+        classes = [c for c in free if not is_measured(columns[c])]
         truth = [c for c in free if c.startswith(TRUTH_MARK)] or _named(
             classes, _TRUTH, "truth"
         )
@@ -353,7 +321,7 @@ def _label_columns(
     if not candidates and options.truth is None and options.task is None:
         only = columns[truth[0]]
         several = isinstance(only, TextColumn) and looks_like_sets(only)
-        if several and not _marked(truth[0]):
+        if several and not is_marked(truth[0]):
             raise AmbiguousDataError(
                 f"column {truth[0]!r} holds label sets, which may be candidates of "
                 "one unknown label or several relevant labels",
@@ -373,51 +341,6 @@ def _named(free: list[str], names: set[str], argument: str) -> list[str]:
             advice=f"Choose with {argument}=.",
         )
     return matching
-
-
-def _as_text(column: Column) -> TextColumn:
-    if isinstance(column, TextColumn):
-        return column
-    if column.dtype.kind == "f":
-        missing = np.isnan(column)
-        whole = np.isfinite(column) & (column == np.round(column))
-        if (whole | missing).all() and (np.abs(column[whole]) < 2**53).all():
-            kept = column[~missing].astype(np.int64)
-        else:
-            kept = column[~missing]
-    else:
-        missing, kept = np.zeros(len(column), dtype=bool), column
-    values, inverse = np.unique(kept, return_inverse=True)
-    codes = np.full(len(column), -1, dtype=np.int64)
-    codes[~missing] = inverse.reshape(-1)
-    return TextColumn(codes, [str(v) for v in values.tolist()])
-
-
-def _one_hot(
-    columns: dict[str, Column], chosen: list[str], budget: Budget
-) -> NDArray[np.bool_]:
-    rows = _length(columns)
-    budget.matrix(rows, len(chosen), 1, "the label matrix")
-    values = []
-    for name in chosen:
-        column = columns[name]
-        if isinstance(column, TextColumn) and _yes_or_no(column):
-            yes = np.asarray([v.strip().lower() in _YES for v in (*column.values, "")])
-            column = yes[column.codes]
-        if isinstance(column, TextColumn):
-            raise DataFormatError(
-                "one-hot label columns must hold 0 and 1; found text",
-                where=f"column {name!r}",
-                advice="Columns of annotators hold text in every column.",
-            )
-        values.append(column)
-    matrix = np.column_stack(values)
-    return binary_matrix(matrix, budget, "the label columns")
-
-
-def _length(columns: dict[str, Column]) -> int:
-    first = next(iter(columns.values()))
-    return len(first.codes) if isinstance(first, TextColumn) else len(first)
 
 
 def _first_text(name: str, column: Column) -> str:

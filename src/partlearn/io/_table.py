@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 from sklearn.utils import Bunch
 
-from partlearn.io._columns import Column, assemble_columns, is_text
+from partlearn.io._columns import assemble_columns, is_text
 from partlearn.io._errors import DataError, DataFormatError
+from partlearn.io._label_columns import Column
 from partlearn.io._label_text import TextColumn
 from partlearn.io._limits import Budget
 from partlearn.io._matrix import BLOCK_BYTES

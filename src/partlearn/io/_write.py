@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 
 from partlearn.io._atomic import atomic_write
 from partlearn.io._bunch import sort_names
-from partlearn.io._columns import CANDIDATE_MARK, TRUTH_MARK, is_label_name
+from partlearn.io._columns import is_label_name
 from partlearn.io._errors import DataFormatError
+from partlearn.io._label_columns import CANDIDATE_MARK, TRUTH_MARK
 from partlearn.io._optional import import_optional
 from partlearn.io._options import TASKS
 from partlearn.io._read import format_of

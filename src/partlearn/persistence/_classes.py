@@ -29,6 +29,7 @@ from sklearn.preprocessing import (
 from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
 
 from partlearn._registry import methods
+from partlearn.tables import PartialClassifier, TableEncoder
 
 __all__ = [
     "DTYPES",
@@ -96,6 +97,9 @@ SPARSE: dict[str, Any] = {
 def estimator_classes() -> dict[str, type[Any]]:
     """Map the names that files may use to estimator classes."""
     ours = {f"partlearn:{name}": method.cls for name, method in methods().items()}
+    ours |= {
+        f"partlearn:{cls.__name__}": cls for cls in (PartialClassifier, TableEncoder)
+    }
     return {**ours, **{f"sklearn:{cls.__name__}": cls for cls in SKLEARN}}
 
 

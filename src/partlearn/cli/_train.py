@@ -1,0 +1,242 @@
+"""``partlearn train`` and ``partlearn predict``: from any table to labels."""
+
+# SPDX-License-Identifier: BSD-3-Clause
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from partlearn._registry import DEFAULT_METHOD
+from partlearn.cli._data_options import (
+    Category,
+    Date,
+    Id,
+    Ignore,
+    Json,
+    Number,
+    Sep,
+    Text,
+    refuse_overwriting_input,
+)
+
+if TYPE_CHECKING:
+    from partlearn.tables import QualityScore
+
+__all__ = ["predict", "train"]
+
+Table = Annotated[
+    Path,
+    typer.Argument(help="CSV, TSV, Parquet, Arrow or JSON lines; - is standard input."),
+]
+
+
+def train(
+    data: Table,
+    save: Annotated[Path, typer.Option(help="File for the fitted model.")],
+    labels: Annotated[
+        str | None,
+        typer.Option(
+            help="Column of label sets (cat|dog, lists, cat:0.7|dog:0.3), or several "
+            "of annotators, marks or weights, separated by commas."
+        ),
+    ] = None,
+    method: Annotated[
+        str, typer.Option(help="Learner, or reducer in front of PL-KNN.")
+    ] = DEFAULT_METHOD,
+    estimator: Annotated[
+        str | None,
+        typer.Option(
+            help="Any classifier instead, such as sklearn.linear_model:"
+            "LogisticRegression."
+        ),
+    ] = None,
+    param: Annotated[
+        list[str] | None,
+        typer.Option(help="Parameter of the method, name=value; repeat for more."),
+    ] = None,
+    truth: Annotated[
+        str | None,
+        typer.Option(help="Column of true labels: only to say how many are right."),
+    ] = None,
+    id: Id = None,
+    number: Number = None,
+    category: Category = None,
+    date: Date = None,
+    text: Text = None,
+    ignore: Ignore = None,
+    sep: Sep = None,
+    folds: Annotated[
+        int, typer.Option(min=0, help="Folds that are held out in turn; 0: none.")
+    ] = 3,
+    as_json: Json = False,
+) -> None:
+    """Learn labels from a table and save the model.
+
+    Says what each column was taken for, and how good labels of new rows will be: the
+    share that hits a candidate and the approximated accuracy on rows held out, beside a
+    random label, the most frequent one, and the same learner on the rows with a single
+    candidate.
+    """
+    from partlearn import PartialClassifier
+    from partlearn.cli._console import print_json
+    from partlearn.cli._models import notes, parse_params
+    from partlearn.persistence import save_model
+    from partlearn.tables import estimate_quality, make_learner, read_columns
+
+    refuse_overwriting_input(data, save)
+    columns = read_columns(data)
+    hidden = [*(ignore or []), *([truth] if truth else [])]
+    model = PartialClassifier(
+        make_learner(estimator or method, parse_params(param or [])),
+        labels=_label_columns(labels, list(columns)),
+        id=id or (),
+        number=number or (),
+        category=category or (),
+        date=date or (),
+        text=text or (),
+        ignore=hidden,
+        sep=sep,
+    )
+    known = None
+    if truth is not None:
+        known = columns[_known_column(truth, columns)]
+    with notes():
+        model.fit(columns)
+        scores = []
+        if folds > 1:
+            scores = estimate_quality(model, columns, truth=known, cv=folds)
+    save_model(model, save)
+    if as_json:
+        print_json(_outcome(model, scores, save))
+        return
+    print(model.encoder_.report())
+    learner = type(model.estimator_).__name__
+    rows = len(next(iter(columns.values())))
+    bare = model.n_unlabelled_
+    print(
+        f"\n{learner}: {rows - bare} rows, {model.encoder_.n_features_out_} features, "
+        f"{len(model.classes_)} labels"
+        + (f"; {bare} rows without labels left out" if bare else "")
+    )
+    if scores:
+        print(_score_table(scores, folds))
+    print(f"Model: {save}")
+
+
+def _label_columns(labels: str | None, columns: list[str]) -> str | list[str]:
+    from partlearn.io import candidate_columns
+
+    if labels is None:
+        found = candidate_columns(columns)
+        if len(found) != 1:
+            raise ValueError(
+                "name the column of the labels with --labels; columns are "
+                + ", ".join(columns[:20])
+            )
+        return found[0]
+    if labels in columns or "," not in labels:
+        return labels
+    return [name.strip() for name in labels.split(",")]
+
+
+def _known_column(name: str, columns: dict[str, Any]) -> str:
+    from partlearn.tables import check_names
+
+    return check_names([name], columns, "truth")[0]
+
+
+def _score_table(scores: "list[QualityScore]", folds: int) -> str:
+    width = max(len(score.name) for score in scores)
+    known = any(score.accuracy is not None for score in scores)
+    head = f"{'held out':<{width}}  covering  approx. acc."
+    lines = [
+        f"Estimated on rows held out ({folds} folds):",
+        head + "  accuracy" * known,
+    ]
+    for score in scores:
+        line = (
+            f"{score.name:<{width}}  {score.covering_rate:8.3f}  "
+            f"{score.approximated_accuracy:12.3f}"
+        )
+        if score.accuracy is not None:
+            line += f"  {score.accuracy:8.3f}"
+        lines.append(line + (f"  ({score.note})" if score.note else ""))
+    return "\n".join(lines)
+
+
+def _outcome(model: Any, scores: "list[QualityScore]", save: Path) -> dict[str, Any]:
+    import math
+
+    return {
+        "learner": type(model.estimator_).__name__,
+        "columns": {
+            name: {"kind": found.kind, "reason": found.reason, "used": found.used}
+            for name, found in model.encoder_.kinds_.items()
+        },
+        "features": model.encoder_.n_features_out_,
+        "labels": model.classes_.tolist(),
+        "rows_without_labels": model.n_unlabelled_,
+        "held_out": [
+            {
+                key: None if isinstance(v, float) and math.isnan(v) else v
+                for key, v in score._asdict().items()
+            }
+            for score in scores
+        ],
+        "model": str(save),
+    }
+
+
+def predict(
+    data: Table,
+    load: Annotated[Path, typer.Option(help="Model that `partlearn train` saved.")],
+    out: Annotated[
+        Path,
+        typer.Option(
+            help="Table to write: .csv, .tsv, .parquet or .jsonl; - is standard output."
+        ),
+    ],
+    as_json: Json = False,
+) -> None:
+    """Label the rows of a table with a saved model.
+
+    One line per row: the id columns of the training table (or the row number), the
+    label and its probability, the runner-up, and how the row differs from the training
+    rows, if it does. Rows are read and written in blocks; nothing is left behind when
+    it is interrupted.
+    """
+    from partlearn import PartialClassifier
+    from partlearn.cli._console import counter, print_json, say
+    from partlearn.io import STANDARD, DataFormatError, TableWriter, table_blocks
+    from partlearn.persistence import load_model
+
+    if as_json and out == STANDARD:
+        raise ValueError("--json and --out - would both write to standard output")
+    refuse_overwriting_input(data, out)
+    model = load_model(load).estimator
+    if not isinstance(model, PartialClassifier):
+        raise ValueError(
+            f"{load.name} holds a {type(model).__name__}; `partlearn predict` applies "
+            "models of `partlearn train`, `partlearn reduce` and `partlearn select` "
+            "apply others with --load"
+        )
+    unlike = 0
+    with TableWriter(out) as writer, counter(f"{data.name} rows") as count:
+        for block in table_blocks(data):
+            try:
+                columns = model.predictions(block)
+            except DataFormatError:
+                raise
+            except ValueError as error:
+                raise DataFormatError(str(error).rstrip("."), path=data) from error
+            if "row" in columns:
+                columns["row"] = columns["row"] + writer.n_rows
+            unlike += int((columns["unlike"] != "").sum())
+            writer.write(columns)
+            count(writer.n_rows)
+    if as_json:
+        print_json({"rows": writer.n_rows, "unlike": unlike, "out": str(out)})
+        return
+    told = f"{writer.n_rows} rows labelled, {unlike} unlike the training rows"
+    say(told) if out == STANDARD else print(f"{told}: {out}")

@@ -1,0 +1,183 @@
+"""Tables of any kind in blocks of rows, for files larger than memory."""
+
+# SPDX-License-Identifier: BSD-3-Clause
+
+from __future__ import annotations
+
+import gzip
+import json
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from io import BufferedReader, RawIOBase
+from pathlib import Path
+from typing import Any
+
+from partlearn.io._blocks import BLOCK_ROWS, STANDARD
+from partlearn.io._errors import DataFormatError
+from partlearn.io._optional import import_optional
+from partlearn.io._read import format_of
+from partlearn.io._table import find_delimiter
+
+__all__ = ["table_blocks"]
+
+_HEADER = 2**26  # bytes that a header line may have
+
+
+class _Prefixed(RawIOBase):
+    """A stream with the line in front that was read from it already."""
+
+    def __init__(self, line: bytes, file: Any) -> None:
+        self._line, self._file = line, file
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        piece = self._line[: len(buffer)] or self._file.read(len(buffer))
+        self._line = self._line[len(piece) :]
+        buffer[: len(piece)] = piece
+        return len(piece)
+
+
+def table_blocks(path: Path, *, block_rows: int = BLOCK_ROWS) -> Iterator[Any]:
+    """Read any table some rows at a time, cells of text files as they are written.
+
+    Parameters
+    ----------
+    path : Path
+        CSV, TSV, Parquet, Arrow or JSON lines (.jsonl, .ndjson), text also compressed
+        by gzip; ``-`` is standard input, as CSV or JSON lines.
+    block_rows : int, default=20000
+        Rows per block, about.
+
+    Yields
+    ------
+    block : Arrow batch or dict of lists
+        Some rows; what :func:`partlearn.tables.columns_of` takes.
+    """
+    empty = True
+    with _opened(path) as (file, kind):
+        blocks = {
+            "csv": _text_batches,
+            "jsonl": _line_batches,
+            "parquet": _parquet_batches,
+            "arrow": _arrow_batches,
+        }[kind]
+        for block in blocks(file, path, block_rows):
+            empty = False
+            yield block
+    if empty:
+        raise DataFormatError("the table has no rows", path=path)
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[tuple[Any, str]]:
+    """Open a table for reading; the kind is found in the name, or in the first byte."""
+    if path == STANDARD:
+        first = sys.stdin.buffer.readline()
+        file = BufferedReader(_Prefixed(first, sys.stdin.buffer))
+        yield file, "jsonl" if first.lstrip()[:1] == b"{" else "csv"
+        return
+    plain = Path(path.name.removesuffix(".gz"))
+    kind = (
+        "jsonl"
+        if plain.suffix.lower() in (".jsonl", ".ndjson")
+        else format_of(path, None)
+    )
+    if kind not in ("csv", "jsonl", "parquet", "arrow"):
+        raise DataFormatError(
+            f"{path.name!r} is no table of columns",
+            path=path,
+            advice="Convert it first: partlearn data convert IN OUT.csv.",
+        )
+    opener: Any = gzip.open if path.suffix == ".gz" else open
+    with opener(path, "rb") as file:
+        yield file, kind
+
+
+def _text_batches(file: Any, path: Path, block_rows: int) -> Iterator[Any]:
+    """Blocks of a CSV file whose cells stay text: types are found from all rows."""
+    pa = import_optional("pyarrow", "CSV files")
+    arrow_csv = import_optional("pyarrow.csv", "CSV files")
+    line = file.readline(_HEADER)
+    file = BufferedReader(_Prefixed(line, file))
+    first = line.removeprefix(b"\xef\xbb\xbf").rstrip(b"\r\n")
+    if not first.strip():
+        raise DataFormatError("the file has no header line", path=path)
+    delimiter = find_delimiter(first)
+    parse = arrow_csv.ParseOptions(delimiter=delimiter, newlines_in_values=True)
+    try:
+        names = arrow_csv.read_csv(
+            pa.BufferReader(first + b"\n"), parse_options=parse
+        ).column_names
+        double = [name for name in names if names.count(name) > 1]
+        if double:
+            raise DataFormatError(f"there are several columns {double[0]!r}", path=path)
+        reader = arrow_csv.open_csv(
+            file,
+            # Without threads errors name the row.
+            read_options=arrow_csv.ReadOptions(use_threads=False, block_size=2**22),
+            parse_options=parse,
+            convert_options=arrow_csv.ConvertOptions(
+                column_types=dict.fromkeys(names, pa.string()),
+                strings_can_be_null=True,
+                null_values=[""],
+            ),
+        )
+        for batch in reader:
+            for start in range(0, batch.num_rows, block_rows):
+                yield batch.slice(start, block_rows)
+    except pa.ArrowInvalid as error:
+        raise DataFormatError(
+            f"the table cannot be read ({str(error)[:300]})", path=path
+        ) from None
+
+
+def _line_batches(file: Any, path: Path, block_rows: int) -> Iterator[Any]:
+    names: dict[str, None] = {}
+    rows: list[dict[str, Any]] = []
+    for number, line in enumerate(file, start=1):
+        if not line.strip():
+            continue
+        try:
+            row = json.loads(line)
+        except ValueError as error:
+            raise DataFormatError(
+                f"line {number} is no JSON ({error})", path=path
+            ) from None
+        if not isinstance(row, dict):
+            raise DataFormatError(f"line {number} is no JSON object", path=path)
+        names |= dict.fromkeys(row)
+        rows.append(row)
+        if len(rows) == block_rows:
+            yield {name: [row.get(name) for row in rows] for name in names}
+            rows = []
+    if rows:
+        yield {name: [row.get(name) for row in rows] for name in names}
+
+
+def _parquet_batches(file: Any, path: Path, block_rows: int) -> Iterator[Any]:
+    pa = import_optional("pyarrow", "Parquet files")
+    pq = import_optional("pyarrow.parquet", "Parquet files")
+    try:
+        with pq.ParquetFile(file) as table:
+            yield from table.iter_batches(batch_size=block_rows)
+    except pa.ArrowInvalid as error:
+        raise DataFormatError(
+            f"the Parquet content cannot be read ({error})", path=path
+        ) from None
+
+
+def _arrow_batches(file: Any, path: Path, block_rows: int) -> Iterator[Any]:
+    pa = import_optional("pyarrow", "Arrow files")
+    ipc = import_optional("pyarrow.ipc", "Arrow files")
+    data = file.read()
+    try:
+        opened = ipc.open_file if data[:6] == b"ARROW1" else ipc.open_stream
+        table = opened(pa.BufferReader(data)).read_all()
+        yield from table.to_batches(max_chunksize=block_rows)
+    except pa.ArrowInvalid as error:
+        raise DataFormatError(
+            f"the Arrow content cannot be read ({error})", path=path
+        ) from None

@@ -1,0 +1,23 @@
+"""Tables of anything: what their columns are, and classifiers that take them."""
+
+from partlearn.tables._classifier import PartialClassifier, make_learner
+from partlearn.tables._column_kinds import ColumnKind, check_names, find_kinds
+from partlearn.tables._encoder import TableEncoder
+from partlearn.tables._frame import columns_of, numbers_in, take_rows
+from partlearn.tables._quality import QualityScore, estimate_quality
+from partlearn.tables._read import read_columns
+
+__all__ = [
+    "ColumnKind",
+    "PartialClassifier",
+    "QualityScore",
+    "TableEncoder",
+    "check_names",
+    "columns_of",
+    "estimate_quality",
+    "find_kinds",
+    "make_learner",
+    "numbers_in",
+    "read_columns",
+    "take_rows",
+]

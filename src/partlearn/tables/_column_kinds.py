@@ -1,0 +1,165 @@
+"""What each column of a table is: a number, a category, a date, text, or nothing."""
+
+# SPDX-License-Identifier: BSD-3-Clause
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from partlearn.tables._frame import is_missing_text, numbers_in
+from partlearn.tables._moments import find_format
+
+__all__ = ["ColumnKind", "Kind", "check_names", "find_kinds"]
+
+Kind = Literal[
+    "number", "category", "date", "text", "id", "constant", "ignored", "label"
+]
+_SAMPLE = 2000  # distinct texts looked at
+_NUMBERS = 0.9  # share of cells that makes a column of text one of numbers
+_WORDS = 3.0  # words in a cell, on average, that make free text of it
+_REPEATED = 0.5  # distinct values per row under which text is a category
+_MANY_ROWS = 20  # rows from which distinct values make an identifier
+_ID_NAME = re.compile(
+    r"(^|[_\W])(id|uuid|guid|key|index|row)$|^id[_\W]|[a-z]I[dD]$", re.A
+)
+
+
+class ColumnKind(NamedTuple):
+    """What a column is, and why."""
+
+    kind: Kind
+    reason: str
+    date_format: str = ""
+
+    @property
+    def used(self) -> bool:
+        """Whether the column becomes features."""
+        return self.kind in ("number", "category", "date", "text")
+
+
+def check_names(wanted: Iterable[str], known: Iterable[str], option: str) -> list[str]:
+    """Names of columns that must be there; a wrong one gets the nearest right one."""
+    names, known = list(wanted), list(known)
+    for name in names:
+        if name not in known:
+            near = get_close_matches(name, known, n=1, cutoff=0.5)
+            hint = (
+                f"Did you mean {near[0]!r}?"
+                if near
+                else f"Columns are {', '.join(map(repr, known[:10]))}."
+            )
+            raise ValueError(f"`{option}`: there is no column {name!r}. {hint}")
+    return names
+
+
+def find_kinds(
+    columns: Mapping[str, NDArray[Any]], given: Mapping[str, Kind]
+) -> dict[str, ColumnKind]:
+    """Find what each column is.
+
+    Parameters
+    ----------
+    columns : mapping of str to ndarray
+        The columns, as ``columns_of`` makes them.
+    given : mapping of str to str
+        What the caller says about some of them.
+
+    Returns
+    -------
+    kinds : dict of str to ColumnKind
+        One entry per column, in order.
+    """
+    kinds = {}
+    for name, column in columns.items():
+        kind = given.get(name)
+        if kind == "date":
+            kinds[name] = _as_date(name, column)
+        elif kind is not None:
+            kinds[name] = ColumnKind(kind, "as you said")
+        elif column.dtype.kind == "M":
+            kinds[name] = _moment_kind(column)
+        elif column.dtype.kind == "f":
+            kinds[name] = _number_kind(name, column)
+        else:
+            kinds[name] = _text_kind(name, column)
+    return kinds
+
+
+def _as_date(name: str, column: NDArray[Any]) -> ColumnKind:
+    if column.dtype.kind == "M":
+        return ColumnKind("date", "as you said", "iso")
+    texts = _texts(column) if column.dtype.kind == "O" else []
+    form = find_format(texts[:_SAMPLE], share=0.5)
+    if form is None:
+        shown = repr(texts[0][:40]) if texts else "numbers"
+        raise ValueError(
+            f"`date`: column {name!r} holds {shown}, which is no known way of writing "
+            "a date; write dates as 2024-12-31."
+        )
+    return ColumnKind("date", "as you said", form)
+
+
+def _moment_kind(column: NDArray[Any]) -> ColumnKind:
+    if len(np.unique(column[~np.isnat(column)])) < 2:
+        return ColumnKind("constant", "one moment only")
+    return ColumnKind("date", "holds moments", "iso")
+
+
+def _number_kind(name: str, column: NDArray[np.float64]) -> ColumnKind:
+    present = column[np.isfinite(column)]
+    if len(present) == 0:
+        return ColumnKind("constant", "no value at all")
+    if present.min() == present.max():
+        return ColumnKind("constant", f"always {present[0]:g}")
+    whole = bool((present == np.round(present)).all())
+    if whole and len(present) == len(column) >= _MANY_ROWS:
+        if (np.diff(present) == 1).all():
+            return ColumnKind("id", "counts the rows")
+        if _ID_NAME.search(name) and len(np.unique(present)) == len(present):
+            return ColumnKind("id", "another number in every row, and named so")
+    return ColumnKind("number", _gaps(len(column) - len(present), len(column)))
+
+
+def _gaps(missing: int, total: int) -> str:
+    return f"{missing} of {total} missing" if missing else ""
+
+
+def _texts(column: NDArray[Any]) -> list[str]:
+    return [text for text in column if not is_missing_text(text)]
+
+
+def _text_kind(name: str, column: NDArray[Any]) -> ColumnKind:
+    texts = _texts(column)
+    distinct = sorted(set(texts))
+    missing = _gaps(len(column) - len(texts), len(column))
+    if len(distinct) == 0:
+        return ColumnKind("constant", "no value at all")
+    if len(distinct) == 1:
+        return ColumnKind("constant", f"always {distinct[0][:40]!r}")
+    step = max(1, len(distinct) // _SAMPLE)
+    sample = distinct[::step]
+    form = find_format(sample)
+    if form is not None:
+        return ColumnKind("date", missing, form)
+    numbers = numbers_in(np.asarray(sample, dtype=object))
+    # Leading zeros, as in postal codes, say that digits are no amount.
+    coded = any(re.fullmatch(r"0\d+", text.strip()) for text in sample)
+    if np.isfinite(numbers).mean() >= _NUMBERS and not coded:
+        return _number_kind(name, numbers_in(column))
+    words = float(np.mean([len(text.split()) for text in sample]))
+    share = len(distinct) / len(texts)
+    if share > 0.95 and words < 2 and len(texts) >= _MANY_ROWS:
+        return ColumnKind("id", "another value in every row")
+    if words >= _WORDS and share > _REPEATED / 5:
+        return ColumnKind("text", _and(f"{words:.0f} words in a cell", missing))
+    return ColumnKind("category", _and(f"{len(distinct)} values", missing))
+
+
+def _and(first: str, second: str) -> str:
+    return f"{first}, {second}" if second else first

@@ -1,0 +1,370 @@
+"""From a table of anything to a matrix of numbers."""
+
+# SPDX-License-Identifier: BSD-3-Clause
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.decomposition import TruncatedSVD
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.impute import SimpleImputer
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.utils.validation import check_is_fitted
+
+from partlearn.tables._column_kinds import ColumnKind, Kind, check_names, find_kinds
+from partlearn.tables._frame import as_text, columns_of, is_missing_text, numbers_in
+from partlearn.tables._moments import calendar_parts, moments_in
+
+__all__ = ["TableEncoder"]
+
+_ENOUGH_GAPS = 5  # missing values from which their absence may carry meaning
+_NOTHING = ""  # stands for a missing category
+_MARKS = ("number", "category", "date", "text", "id", "ignore")
+
+
+class TableEncoder(TransformerMixin, BaseEstimator):
+    """Turn a data frame of numbers, categories, dates and text into a matrix.
+
+    What each column is, is found in the training rows and can be overridden. Numbers
+    are standardised, gaps filled with the median and marked; categories become one
+    column per value, those of many values are compared by their letters; dates become
+    positions in time, year, week and day; free text becomes a few directions of its
+    tf-idf matrix. Identifiers and constant columns are left out.
+
+    Parameters
+    ----------
+    number, category, date, text, id, ignore : str or list of str, default=()
+        Columns about which the data need not be asked.
+    max_categories : int, default=40
+        Values of a category that get a column of their own, the rest shares one;
+        a category of more values is compared by letters.
+    n_text_components : int, default=30
+        Directions kept of a text column.
+    random_state : int, RandomState instance or None, default=0
+        Seed of the decomposition of text.
+
+    Attributes
+    ----------
+    kinds_ : dict of str to ColumnKind
+        What each column is, and why.
+    n_features_out_ : int
+        Columns of the matrix.
+
+    See Also
+    --------
+    PartialClassifier : Uses it in front of a learner.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from partlearn.tables import TableEncoder
+    >>> frame = pd.DataFrame({"weight": [4, None, 30], "kind": ["cat", "cat", "dog"]})
+    >>> encoder = TableEncoder().fit(frame)
+    >>> encoder.get_feature_names_out().tolist()
+    ['weight', 'kind=cat', 'kind=dog']
+    >>> encoder.transform(frame).shape
+    (3, 3)
+    """
+
+    __state_types__ = (ColumnKind,)
+
+    def __init__(
+        self,
+        *,
+        number: str | Sequence[str] = (),
+        category: str | Sequence[str] = (),
+        date: str | Sequence[str] = (),
+        text: str | Sequence[str] = (),
+        id: str | Sequence[str] = (),
+        ignore: str | Sequence[str] = (),
+        max_categories: int = 40,
+        n_text_components: int = 30,
+        random_state: Any = 0,
+    ) -> None:
+        self.number = number
+        self.category = category
+        self.date = date
+        self.text = text
+        self.id = id
+        self.ignore = ignore
+        self.max_categories = max_categories
+        self.n_text_components = n_text_components
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Find what the columns are and how to encode them.
+
+        Parameters
+        ----------
+        X : pandas or polars data frame, Arrow table, mapping or matrix
+            Training rows.
+        y : ignored
+            Not used: the encoding knows nothing of labels.
+
+        Returns
+        -------
+        self : TableEncoder
+            The fitted encoder.
+        """
+        columns = columns_of(X)
+        if not len(next(iter(columns.values()))):
+            raise ValueError("The table has no rows.")
+        self.kinds_ = find_kinds(columns, self._given(columns))
+        self._fit_numbers(columns)
+        self._fit_categories(columns)
+        self._fit_texts(columns)
+        encoded = self._encode(columns)
+        if encoded.shape[1] == 0:
+            told = "; ".join(f"{n}: {k.kind}" for n, k in self.kinds_.items())
+            raise ValueError(
+                f"No column of the table can be used as a feature ({told}). Say what "
+                "the columns are with `number`, `category`, `date` or `text`."
+            )
+        self.kept_ = np.ptp(encoded, axis=0) > 0
+        if not self.kept_.any():
+            raise ValueError("All columns of the table are constant.")
+        self.n_features_out_ = int(self.kept_.sum())
+        self.feature_names_in_ = np.asarray(list(columns), dtype=object)
+        self.n_features_in_ = len(columns)
+        return self
+
+    def transform(self, X: Any) -> NDArray[np.float64]:
+        """Encode rows.
+
+        Parameters
+        ----------
+        X : pandas or polars data frame, Arrow table, mapping or matrix
+            Rows with the columns of `fit`, in any order; others are passed over.
+
+        Returns
+        -------
+        Z : ndarray of shape (n_samples, n_features_out_)
+            Numbers without gaps.
+        """
+        check_is_fitted(self)
+        columns = columns_of(X)
+        used = [name for name, kind in self.kinds_.items() if kind.used]
+        absent = [repr(name) for name in used if name not in columns]
+        if absent:
+            more = " ..." if len(absent) > 5 else ""
+            raise ValueError(
+                "The table lacks columns that the model was fitted on: "
+                f"{', '.join(absent[:5])}{more}. It has "
+                f"{', '.join(map(repr, list(columns)[:10]))}."
+            )
+        return self._encode(columns)[:, self.kept_]
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
+        """Names of the columns of the matrix.
+
+        Parameters
+        ----------
+        input_features : ignored
+            Names are those of the table.
+
+        Returns
+        -------
+        names : ndarray of str
+            Such as ``weight``, ``weight missing``, ``kind=cat``, ``note #0``.
+        """
+        check_is_fitted(self)
+        names = [*self.numbers_, *(f"{name} missing" for name in self.gaps_)]
+        for name, encoder in self.categories_.items():
+            values = encoder.get_feature_names_out([name])
+            names += [f"{name}={v.removeprefix(f'{name}_')}" for v in values]
+        for name, (_, svd, _) in self.texts_.items():
+            names += [f"{name} #{j}" for j in range(svd.components_.shape[0])]
+        return np.asarray(names, dtype=object)[self.kept_]
+
+    def report(self) -> str:
+        """Say what each column is, one line each.
+
+        Returns
+        -------
+        text : str
+            Name, kind and reason; columns left out are marked so.
+
+        Examples
+        --------
+        >>> from partlearn.tables import TableEncoder
+        >>> table = {"x": [1.5, 2.5, None], "unit": ["kg", "kg", "kg"]}
+        >>> print(TableEncoder().fit(table).report())
+        x     number    1 of 3 missing
+        unit  constant  always 'kg' (left out)
+        """
+        check_is_fitted(self)
+        width = max(map(len, self.kinds_))
+        lines = []
+        for name, (kind, reason, _) in self.kinds_.items():
+            out = "" if self.kinds_[name].used or kind == "label" else "(left out)"
+            lines.append(f"{name:<{width}}  {kind:<8}  {reason} {out}".rstrip())
+        return "\n".join(lines)
+
+    # The kinds of columns ---------------------------------------------------------
+
+    def _given(self, columns: Mapping[str, Any]) -> dict[str, Kind]:
+        given: dict[str, Kind] = {}
+        for mark in _MARKS:
+            value = getattr(self, mark)
+            names = [value] if isinstance(value, str) else list(value)
+            kind: Any = "ignored" if mark == "ignore" else mark
+            for name in check_names(names, columns, mark):
+                if given.get(name, kind) != kind:
+                    raise ValueError(
+                        f"Column {name!r} cannot be {given[name]} and {kind} at once."
+                    )
+                given[name] = kind
+        return given
+
+    def _of_kind(self, *kinds: Kind) -> Iterable[str]:
+        return (name for name, found in self.kinds_.items() if found.kind in kinds)
+
+    def _number_parts(
+        self, columns: Mapping[str, NDArray[Any]]
+    ) -> dict[str, NDArray[np.float64]]:
+        """Numbers, and the calendar parts of dates."""
+        parts = {name: numbers_in(columns[name]) for name in self._of_kind("number")}
+        for name in self._of_kind("date"):
+            moments = moments_in(columns[name], self.kinds_[name].date_format)
+            for part, values in calendar_parts(moments).items():
+                parts[f"{name} {part}"] = values
+        return parts
+
+    def _fit_numbers(self, columns: Mapping[str, NDArray[Any]]) -> None:
+        parts = self._number_parts(columns)
+        self.numbers_ = list(parts)
+        self.gaps_ = [
+            name
+            for name, values in parts.items()
+            if np.isnan(values).sum() >= _ENOUGH_GAPS and not _is_circle(name)
+        ]
+        self.imputer_: Any = None
+        self.scaler_: Any = None
+        self.number_ranges_ = np.empty((2, 0))
+        if parts:
+            N = np.column_stack(list(parts.values()))
+            self.number_ranges_ = np.stack([_lowest(N), -_lowest(-N)])
+            self.imputer_ = SimpleImputer(strategy="median", keep_empty_features=True)
+            self.scaler_ = StandardScaler().fit(self.imputer_.fit_transform(N))
+
+    def _fit_categories(self, columns: Mapping[str, NDArray[Any]]) -> None:
+        self.categories_: dict[str, OneHotEncoder] = {}
+        self.category_scales_: dict[str, float] = {}
+        self._many: list[str] = []
+        for name in self._of_kind("category"):
+            values = _category(columns[name])
+            if len(set(values.ravel().tolist())) > self.max_categories:
+                self._many.append(name)
+                continue
+            encoder = OneHotEncoder(
+                handle_unknown="infrequent_if_exist",
+                min_frequency=2 if len(values) >= 100 else None,
+                sparse_output=False,
+            )
+            share = encoder.fit_transform(values).mean(axis=0)
+            self.categories_[name] = encoder
+            # The columns of a category weigh together as much as one number.
+            self.category_scales_[name] = float(np.sqrt((share * (1 - share)).sum()))
+
+    def _fit_texts(self, columns: Mapping[str, NDArray[Any]]) -> None:
+        self.texts_: dict[str, tuple[TfidfVectorizer, TruncatedSVD, float]] = {}
+        for name in (*self._of_kind("text"), *self._many):
+            texts = _plain(columns[name])
+            letters = name in self._many
+            vectorizer = TfidfVectorizer(
+                analyzer="char_wb" if letters else "word",
+                ngram_range=(2, 4) if letters else (1, 1),
+                min_df=2 if len(texts) >= 100 else 1,
+                max_features=20_000,
+                sublinear_tf=True,
+            )
+            try:
+                T = vectorizer.fit_transform(texts)
+            except ValueError:  # no word occurs twice, or there are no words
+                self.kinds_[name] = ColumnKind("constant", "no words to compare")
+                continue
+            size = max(1, min(self.n_text_components, T.shape[1] - 1, T.shape[0] - 1))
+            svd = TruncatedSVD(size, random_state=self.random_state)
+            scale = float(svd.fit_transform(T).std(axis=0).max())
+            self.texts_[name] = (vectorizer, svd, scale if scale > 0 else 1.0)
+
+    # Encoding ---------------------------------------------------------------------
+
+    def _encode(self, columns: Mapping[str, NDArray[Any]]) -> NDArray[np.float64]:
+        m = len(next(iter(columns.values())))
+        blocks: list[NDArray[np.float64]] = [np.empty((m, 0))]
+        if self.scaler_ is not None:
+            parts = self._number_parts(columns)
+            N = np.column_stack([parts[name] for name in self.numbers_])
+            blocks.append(self.scaler_.transform(self.imputer_.transform(N)))
+            blocks += [np.isnan(parts[name])[:, None] * 1.0 for name in self.gaps_]
+        for name, encoder in self.categories_.items():
+            ones = encoder.transform(_category(columns[name]))
+            blocks.append(ones / (self.category_scales_[name] or 1.0))
+        for name, (vectorizer, svd, scale) in self.texts_.items():
+            T = vectorizer.transform(_plain(columns[name]))
+            blocks.append(svd.transform(T) / scale)
+        return np.hstack(blocks)
+
+    def unseen(self, X: Any) -> dict[str, NDArray[np.bool_]]:
+        """Rows with values that the training rows did not have, by column.
+
+        Parameters
+        ----------
+        X : table
+            As for :meth:`transform`.
+
+        Returns
+        -------
+        unseen : dict of str to ndarray of bool
+            Categories: a value that never occurred. Numbers and dates: beyond the
+            training range by more than half of it.
+        """
+        check_is_fitted(self)
+        columns = columns_of(X)
+        found = {}
+        parts = self._number_parts(columns)
+        for name, low, high in zip(self.numbers_, *self.number_ranges_, strict=True):
+            slack = (high - low) / 2
+            values = parts[name]
+            found[name] = (values < low - slack) | (values > high + slack)
+        for name, encoder in self.categories_.items():
+            values = _category(columns[name]).ravel()
+            known = set(encoder.categories_[0].tolist())
+            found[name] = np.asarray([v not in known for v in values.tolist()])
+        return {name: mask for name, mask in found.items() if mask.any()}
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.string = True
+        tags.input_tags.categorical = True
+        return tags
+
+
+def _lowest(N: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Least value of each column, infinite where there is none."""
+    return np.where(np.isnan(N), np.inf, N).min(axis=0)
+
+
+def _is_circle(name: str) -> bool:
+    return name.endswith((" sin", " cos"))
+
+
+def _category(column: NDArray[Any]) -> NDArray[Any]:
+    """One column of text; missing values are a value of their own."""
+    if column.dtype.kind == "O":
+        texts = column.tolist()
+    else:
+        texts = [as_text(value) for value in column.tolist()]
+    plain = [_NOTHING if is_missing_text(text) else text.strip() for text in texts]
+    return np.asarray(plain, dtype=object)[:, None]
+
+
+def _plain(column: NDArray[Any]) -> list[str]:
+    return [str(text) for text in _category(column).ravel()]

@@ -1,0 +1,47 @@
+"""How far rows lie from those a model was fitted on."""
+
+# SPDX-License-Identifier: BSD-3-Clause
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Familiarity", "learn_familiarity"]
+
+_SHRINK = 0.1  # share of the mean variance added to every direction
+_QUANTILE = 0.999  # of the training rows lie below the threshold before slack
+_SLACK = 1.5
+
+
+class Familiarity(NamedTuple):
+    """Centre and spread of the training rows, and the distance that is unusual."""
+
+    mean: NDArray[np.float64]
+    whitening: NDArray[np.float64]
+    threshold: float
+
+    def is_far(self, Z: NDArray[np.float64]) -> NDArray[np.bool_]:
+        """Whether rows lie farther out than nearly all training rows did."""
+        return distances(Z, self.mean, self.whitening) > self.threshold
+
+
+def distances(
+    Z: NDArray[np.float64], mean: NDArray[np.float64], whitening: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Mahalanobis distances from the mean."""
+    return np.asarray(np.linalg.norm((Z - mean) @ whitening, axis=1))
+
+
+def learn_familiarity(Z: NDArray[np.float64]) -> Familiarity:
+    """Measure the spread of training rows; memory is one matrix of columns squared."""
+    mean = Z.mean(axis=0)
+    C = Z - mean
+    covariance = C.T @ C / max(1, len(Z) - 1)
+    level = max(float(np.trace(covariance)) / len(mean), np.finfo(float).tiny)
+    values, vectors = np.linalg.eigh(covariance)
+    whitening = vectors / np.sqrt(np.maximum(values, 0) + _SHRINK * level)
+    reach = np.quantile(distances(Z, mean, whitening), _QUANTILE)
+    return Familiarity(mean, whitening, float(_SLACK * reach))

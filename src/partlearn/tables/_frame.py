@@ -1,0 +1,161 @@
+"""Columns of any kind of table as arrays of numbers, moments or text."""
+
+# SPDX-License-Identifier: BSD-3-Clause
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["as_text", "columns_of", "is_missing_text", "numbers_in", "take_rows"]
+
+Columns = dict[str, NDArray[Any]]
+# Ways of writing nothing, compared without case.
+_NOTHING = frozenset(
+    ("", "na", "n/a", "#n/a", "#na", "nan", "null", "none", "nil", "-", "?", "missing")
+)
+
+
+def columns_of(frame: Any) -> Columns:
+    """Columns by name: float64, datetime64[s] or objects that are text or None.
+
+    Parameters
+    ----------
+    frame : pandas or polars data frame, Arrow table or batch, mapping or matrix
+        The table. Columns of a matrix are called ``x0``, ``x1`` and so on.
+
+    Returns
+    -------
+    columns : dict of str to ndarray
+        Missing numbers are NaN, missing moments NaT, missing text None.
+    """
+    if isinstance(frame, Mapping):
+        parts: Iterable[tuple[Any, Any]] = frame.items()
+    elif hasattr(frame, "column_names"):  # an Arrow table
+        parts = ((name, frame[name]) for name in frame.column_names)
+    elif hasattr(frame, "schema") and hasattr(frame, "to_pydict"):  # an Arrow batch
+        parts = zip(frame.schema.names, frame.columns, strict=True)
+    elif hasattr(frame, "columns"):
+        parts = ((name, frame[name]) for name in frame.columns)
+    else:
+        matrix = np.asarray(frame)
+        if matrix.ndim != 2:
+            raise ValueError(
+                "A table has rows and columns: pass a data frame, a mapping of columns "
+                f"or a matrix; got shape {matrix.shape}."
+            )
+        parts = ((f"x{j}", column) for j, column in enumerate(matrix.T))
+    columns: Columns = {}
+    for name, values in parts:
+        if str(name) in columns:
+            raise ValueError(f"There are several columns {str(name)!r}; rename one.")
+        columns[str(name)] = _column(values)
+    if not columns:
+        raise ValueError("The table has no columns.")
+    lengths = {len(column) for column in columns.values()}
+    if len(lengths) > 1:
+        raise ValueError(f"Columns have different lengths: {sorted(lengths)}.")
+    return columns
+
+
+def _column(values: Any) -> NDArray[Any]:
+    if hasattr(values, "to_pylist"):  # Arrow
+        array = _from_arrow(values)
+    elif hasattr(values, "to_numpy"):
+        array = np.asarray(values.to_numpy())
+    else:
+        array = _untyped(values)
+    if array.dtype.kind in "biuf":
+        return array.astype(np.float64)
+    if array.dtype.kind == "M":
+        return array.astype("datetime64[s]")
+    out = np.empty(len(array), dtype=object)
+    for i, value in enumerate(array.tolist() if array.dtype.kind == "U" else array):
+        out[i] = as_text(value)
+    return _typed(out, array)
+
+
+def _untyped(values: Any) -> NDArray[Any]:
+    if isinstance(values, np.ndarray):
+        return values
+    out = np.empty(len(values), dtype=object)
+    out[:] = list(values)
+    return out
+
+
+def _from_arrow(values: Any) -> NDArray[Any]:
+    kind = str(values.type)
+    if kind.startswith(("timestamp", "date")):
+        return np.asarray(values.cast("timestamp[s]").to_numpy(zero_copy_only=False))
+    if kind.startswith(("int", "uint", "float", "double", "halffloat", "bool")):
+        numbers = values.cast("float64") if kind != "bool" else values.cast("uint8")
+        return np.asarray(numbers.to_numpy(zero_copy_only=False), dtype=np.float64)
+    return _untyped(values.to_pylist())
+
+
+def _typed(texts: NDArray[Any], given: NDArray[Any]) -> NDArray[Any]:
+    """Numbers where the objects were numbers, not where text looks like them."""
+    present = [value for value in given if value is not None and value == value]
+    if present and all(isinstance(v, (int, float, np.number)) for v in present):
+        numbers = [np.nan if text is None else float(text) for text in texts]
+        return np.asarray(numbers, dtype=np.float64)
+    return texts
+
+
+def as_text(value: Any) -> str | None:
+    """A value as text, None for nothing; 3.0 is written as the 3 it was before."""
+    if value is None or isinstance(value, str):
+        return value
+    same = value == value
+    if not isinstance(same, (bool, np.bool_)) or not same:  # NaN, NaT and NA
+        return None
+    if isinstance(value, (float, np.floating)) and float(value).is_integer():
+        return str(int(value))
+    return str(value)
+
+
+def is_missing_text(text: str | None) -> bool:
+    """Whether a cell of text says nothing."""
+    return text is None or text.strip().lower() in _NOTHING
+
+
+def numbers_in(column: NDArray[Any]) -> NDArray[np.float64]:
+    """Numbers of a column, also of one of text; NaN for what is none.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from partlearn.tables import numbers_in
+    >>> numbers_in(np.array(["1", " 2,5 ", "n/a", None], dtype=object))
+    array([1. , 2.5, nan, nan])
+    """
+    if column.dtype.kind == "f":
+        return np.where(np.isfinite(column), column, np.nan)
+    if column.dtype.kind != "O":
+        return np.full(len(column), np.nan)
+    try:  # nearly always all are numbers, which is read at once
+        plain = ["nan" if text is None or text == "" else text for text in column]
+        values = np.asarray(plain, dtype=np.str_).astype(np.float64)
+    except ValueError:
+        known = {text: _number(text) for text in set(column.tolist())}
+        values = np.asarray([known[text] for text in column], dtype=np.float64)
+    return np.where(np.isfinite(values), values, np.nan)
+
+
+def _number(text: str | None) -> float:
+    if text is None:
+        return np.nan
+    for candidate in (text, text.strip().replace(",", ".")):
+        try:
+            return float(candidate)
+        except ValueError:
+            continue
+    return np.nan
+
+
+def take_rows(columns: Columns, rows: Any) -> Columns:
+    """Some rows of all columns."""
+    return {name: column[rows] for name, column in columns.items()}

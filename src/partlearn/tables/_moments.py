@@ -1,0 +1,94 @@
+"""Dates and times in text, and the parts of a calendar."""
+
+# SPDX-License-Identifier: BSD-3-Clause
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["calendar_parts", "find_format", "moments_in"]
+
+# ISO comes first; of the two orders with slashes the one that fits all cells is taken.
+_FORMATS = (
+    "iso",
+    "%d.%m.%Y",
+    "%d.%m.%Y %H:%M",
+    "%m/%d/%Y",
+    "%m/%d/%Y %H:%M",
+    "%d/%m/%Y",
+    "%d/%m/%Y %H:%M",
+    "%Y/%m/%d",
+    "%d-%m-%Y",
+    "%d %b %Y",
+    "%b %d, %Y",
+    "%Y%m%d",
+)
+_YEARS = (1800, 2200)  # outside these a number of eight digits is no date
+
+
+def _moment(text: str, form: str) -> datetime | None:
+    try:
+        if form == "iso":
+            found = datetime.fromisoformat(text.strip()) if "-" in text else None
+        else:
+            found = datetime.strptime(text.strip(), form)
+    except ValueError:
+        return None
+    if found is None or not _YEARS[0] <= found.year <= _YEARS[1]:
+        return None
+    return found.replace(tzinfo=None)
+
+
+def find_format(texts: list[str], *, share: float = 0.95) -> str | None:
+    """The format in which nearly all of some texts are dates, or None."""
+    for form in _FORMATS:
+        read = sum(_moment(text, form) is not None for text in texts)
+        if texts and read >= share * len(texts):
+            return form
+    return None
+
+
+def moments_in(column: NDArray[Any], form: str) -> NDArray[np.datetime64]:
+    """Moments of a column of text or of moments; NaT for what is none."""
+    if column.dtype.kind == "M":
+        return column.astype("datetime64[s]")
+    known = {
+        text: _moment(text, form) if isinstance(text, str) else None
+        for text in set(column.tolist())
+    }
+    return np.asarray([known[text] for text in column], dtype="datetime64[s]")
+
+
+def calendar_parts(moments: NDArray[np.datetime64]) -> dict[str, NDArray[np.float64]]:
+    """Numbers that say when a moment is: the day, and circles of year, week and day.
+
+    Parameters
+    ----------
+    moments : ndarray of datetime64
+        The moments; NaT gives NaN.
+
+    Returns
+    -------
+    parts : dict of str to ndarray
+        Days since 1970; sine and cosine of the position in the year, in the week and
+        in the day, since December is next to January.
+    """
+    nothing = np.isnat(moments)
+    seconds = np.where(nothing, 0, moments.astype("datetime64[s]").astype(np.int64))
+    days = seconds / 86400.0
+    years = moments.astype("datetime64[Y]")
+    first = np.where(nothing, 0, years.astype("datetime64[D]").astype(np.int64))
+    circles = {
+        "year": (days - first) / 365.25,
+        "week": np.floor(days) % 7 / 7,
+        "day": days % 1,
+    }
+    parts = {"days": days}
+    for name, position in circles.items():
+        parts[f"{name} sin"] = np.sin(2 * np.pi * position)
+        parts[f"{name} cos"] = np.cos(2 * np.pi * position)
+    return {name: np.where(nothing, np.nan, part) for name, part in parts.items()}

@@ -1,0 +1,185 @@
+"""How good labels of new rows will be, measured on rows that were held out."""
+
+# SPDX-License-Identifier: BSD-3-Clause
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import clone
+from sklearn.model_selection import KFold
+
+from partlearn.candidates import Evidence
+from partlearn.metrics import approximated_accuracy, candidate_hit_rate
+from partlearn.tables._classifier import PartialClassifier
+from partlearn.tables._frame import Columns, columns_of
+
+__all__ = ["QualityScore", "estimate_quality"]
+
+
+class QualityScore(NamedTuple):
+    """Scores of one way of predicting, on rows that it was not fitted on.
+
+    Attributes
+    ----------
+    name : str
+        The classifier, or the rival it is compared with.
+    covering_rate : float
+        Share of rows whose predicted label is one of their candidates.
+    approximated_accuracy : float
+        Estimate of the accuracy that needs no truth.
+    accuracy : float or None
+        Share of right labels, where true ones are known.
+    note : str
+        Why a rival could not be fitted; its scores are then not numbers.
+    """
+
+    name: str
+    covering_rate: float
+    approximated_accuracy: float
+    accuracy: float | None = None
+    note: str = ""
+
+
+def estimate_quality(
+    classifier: PartialClassifier,
+    X: Any,
+    y: Any = None,
+    *,
+    truth: ArrayLike | None = None,
+    cv: int = 3,
+    random_state: int = 0,
+) -> list[QualityScore]:
+    """Estimate how good a classifier is, beside chance and beside naive rivals.
+
+    Parameters
+    ----------
+    classifier : PartialClassifier
+        Clones of it are fitted, encoder included, on all folds but one.
+    X, y : table and labels
+        As for :meth:`PartialClassifier.fit`.
+    truth : array-like of shape (n_samples,), default=None
+        True labels, where known; None or empty where not.
+    cv : int, default=3
+        Number of folds.
+    random_state : int, default=0
+        Seed of the folds.
+
+    Returns
+    -------
+    scores : list of QualityScore
+        The classifier; the same learner on the rows with a single candidate; the most
+        frequent label; a random label.
+
+    Notes
+    -----
+    A covering rate is easily high where sets are large: compare it with that of a
+    random label.
+
+    Examples
+    --------
+    >>> from partlearn import PartialClassifier
+    >>> from partlearn.datasets import make_tickets
+    >>> from partlearn.tables import estimate_quality
+    >>> tickets = make_tickets(150)
+    >>> model = PartialClassifier("pl-knn", labels="candidates", id="ticket")
+    >>> scores = estimate_quality(model, tickets.columns, truth=tickets.truth, cv=2)
+    >>> [score.name for score in scores]
+    ['PLKNN', 'PLKNN on single candidates', 'most frequent label', 'random label']
+    """
+    columns = columns_of(X)
+    evidence, names = classifier.read_labels(columns, y)
+    if len(evidence) < cv:
+        raise ValueError(f"{len(evidence)} labelled rows are too few for {cv} folds.")
+    known = None if truth is None else _true_labels(truth, evidence)
+    outputs: dict[str, list[NDArray[np.float64]]] = {}
+    notes: dict[str, str] = {}
+    order = []
+    folds = KFold(cv, shuffle=True, random_state=random_state)
+    for train, test in folds.split(np.empty(len(evidence))):
+        order.append(test)
+        part = evidence[train]
+        single = part.candidates.sum(axis=1) == 1
+        model = clone(classifier).fit_evidence(columns, part, names)
+        held = {name: values[evidence.rows[test]] for name, values in columns.items()}
+        label = type(model.estimator_).__name__
+        rivals = {
+            label: model.predict_proba(held),
+            f"{label} on single candidates": _on_singles(
+                classifier, columns, part[np.flatnonzero(single)], names, held
+            ),
+            "most frequent label": _most_frequent(part, len(test)),
+            "random label": np.full((len(test), len(part.classes)), np.nan),
+        }
+        for name, output in rivals.items():
+            if isinstance(output, str):
+                notes[name] = output
+                output = np.full((len(test), len(part.classes)), np.nan)
+            outputs.setdefault(name, []).append(output)
+    rows = np.concatenate(order)
+    S = evidence.candidates[rows]
+    right = None if known is None else known[rows]
+    return [
+        _score(name, np.concatenate(parts), S, evidence.classes, right, notes.get(name))
+        for name, parts in outputs.items()
+    ]
+
+
+def _true_labels(truth: ArrayLike, evidence: Evidence) -> NDArray[Any]:
+    values = np.asarray(truth, dtype=object)
+    if values.ndim != 1 or len(values) <= evidence.rows.max(initial=0):
+        raise ValueError("`truth` must hold one label per row of the table.")
+    return np.asarray([None if v is None else str(v) for v in values[evidence.rows]])
+
+
+def _on_singles(
+    classifier: PartialClassifier,
+    columns: Columns,
+    singles: Evidence,
+    names: list[str],
+    held: Columns,
+) -> NDArray[np.float64] | str:
+    """What the same learner says after seeing only rows whose label is certain."""
+    if len(np.unique(singles.candidates.argmax(axis=1))) < 2:
+        return "fewer than two labels are ever alone"
+    try:
+        model = clone(classifier).fit_evidence(columns, singles, names)
+        return model.predict_proba(held)
+    except ValueError as error:
+        return str(error).split(". ")[0]
+
+
+def _most_frequent(part: Evidence, n: int) -> NDArray[np.float64]:
+    shares = part.confidence().mean(axis=0)
+    return np.tile(shares, (n, 1))
+
+
+def _score(
+    name: str,
+    P: NDArray[np.float64],
+    S: NDArray[np.bool_],
+    classes: NDArray[Any],
+    truth: NDArray[Any] | None,
+    note: str | None,
+) -> QualityScore:
+    if name == "random label":
+        q = len(classes)
+        return QualityScore(
+            name, float(S.mean()), 1 / q, None if truth is None else 1 / q
+        )
+    if np.isnan(P).any():
+        return QualityScore(name, float("nan"), float("nan"), None, note or "")
+    best = P.argmax(axis=1)
+    accuracy = None
+    if truth is not None:
+        known = np.asarray([label is not None for label in truth])
+        right = classes[best].astype(str) == truth
+        accuracy = float(right[known].mean()) if known.any() else None
+    return QualityScore(
+        name,
+        candidate_hit_rate(S, best, weighted=False),
+        approximated_accuracy(S, P),
+        accuracy,
+    )

@@ -1,0 +1,289 @@
+"""``partlearn train`` and ``partlearn predict`` as a user runs them."""
+
+import contextlib
+import csv
+import gzip
+import io
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from partlearn import PartialClassifier
+from partlearn.cli.__main__ import main
+from partlearn.datasets import make_tickets
+from partlearn.persistence import load_model, save_model
+from partlearn.tables import read_columns
+
+OPTIONS = ["--labels", "candidates", "--id", "ticket", "--method", "pl-knn"]
+
+
+def write_csv(path, columns):
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file)
+        writer.writerow(columns)
+        cells = [
+            ["" if v is None or v != v else v for v in c] for c in columns.values()
+        ]
+        writer.writerows(zip(*cells, strict=True))
+    return path
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    """Training table with truth, new table without labels, and a model."""
+    folder = tmp_path_factory.mktemp("tickets")
+    known, new = make_tickets(200), make_tickets(30, random_state=1)
+    train = write_csv(folder / "train.csv", known.columns | {"answer": known.truth})
+    other = {n: c for n, c in new.columns.items() if n != "candidates"}
+    write_csv(folder / "new.csv", other)
+    call("train", train, *OPTIONS, "--truth", "answer", "--save", folder / "m.skops")
+    return folder
+
+
+def call(*argv):
+    try:
+        main([str(a) for a in argv])
+    except SystemExit as end:
+        return end.code or 0
+    raise AssertionError("a command ends with an exit code")
+
+
+def predicted(files, source, out, *more):
+    model = files / "m.skops"
+    return call("predict", source, "--load", model, "--out", out, *more)
+
+
+def table(path):
+    with path.open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def test_train_reports_columns_and_quality(files, capsys, tmp_path):
+    save = tmp_path / "m.skops"
+    code = call(
+        "train", files / "train.csv", *OPTIONS, "--truth", "answer", "--save", save
+    )
+    out = capsys.readouterr().out
+    assert code == 0
+    assert "ticket      id        as you said (left out)" in out
+    assert "PLKNN on single candidates" in out
+    assert "random label" in out
+    assert "accuracy" in out
+    assert save.exists()
+    code = call(
+        "train", files / "train.csv", *OPTIONS, "--ignore", "answer", "--save", save,
+        "--json", "--folds", 2,
+    )  # fmt: skip
+    outcome = json.loads(capsys.readouterr().out)
+    assert code == 0
+    assert outcome["columns"]["opened"]["kind"] == "date"
+    assert [score["accuracy"] for score in outcome["held_out"]] == [None] * 4
+
+
+def test_predict_is_the_same_from_python(files, capsys, tmp_path):
+    out = tmp_path / "predictions.csv"
+    assert predicted(files, files / "new.csv", out) == 0
+    assert "30 rows labelled, 0 unlike" in capsys.readouterr().out
+    columns = read_columns(files / "train.csv")
+    model = PartialClassifier(
+        "pl-knn", labels="candidates", id="ticket", ignore="answer"
+    )
+    expected = model.fit(columns).predictions(read_columns(files / "new.csv"))
+    rows = table(out)
+    assert list(rows[0]) == list(expected)
+    assert [row["label"] for row in rows] == expected["label"].tolist()
+    assert [row["ticket"] for row in rows] == expected["ticket"].tolist()
+    given = [float(row["probability"]) for row in rows]
+    np.testing.assert_array_equal(given, expected["probability"])
+
+
+def test_two_processes(files, tmp_path):
+    out = tmp_path / "predictions.csv"
+    command = [sys.executable, "-m", "partlearn", "predict", "-"]
+    with (files / "new.csv").open("rb") as file:
+        done = subprocess.run(
+            [*command, "--load", str(files / "m.skops"), "--out", "-"],
+            stdin=file,
+            capture_output=True,
+            check=True,
+        )
+    assert predicted(files, files / "new.csv", out) == 0
+    assert done.stdout == out.read_bytes()
+    assert b"30 rows labelled" in done.stderr
+
+
+@pytest.mark.parametrize("suffix", [".jsonl", ".parquet", ".tsv", ".csv.gz", ".arrow"])
+def test_formats_in(files, tmp_path, suffix):
+    import pyarrow as pa
+    import pyarrow.feather
+    import pyarrow.parquet as pq
+
+    columns = read_columns(files / "new.csv")
+    source = tmp_path / f"new{suffix}"
+    if suffix == ".jsonl":
+        lines = zip(*columns.values(), strict=True)
+        rows = [json.dumps(dict(zip(columns, cells, strict=True))) for cells in lines]
+        source.write_text("\n".join(rows) + "\n\n")
+    elif suffix == ".csv.gz":
+        source.write_bytes(gzip.compress((files / "new.csv").read_bytes()))
+    elif suffix == ".tsv":
+        text = (files / "new.csv").read_text()
+        rows = csv.reader(io.StringIO(text))
+        source.write_text("".join("\t".join(row) + "\n" for row in rows))
+    else:
+        frame = pa.table({name: column.tolist() for name, column in columns.items()})
+        write = pq.write_table if suffix == ".parquet" else pa.feather.write_feather
+        write(frame, source)
+    plain, out = tmp_path / "plain.csv", tmp_path / "out.csv"
+    predicted(files, files / "new.csv", plain)
+    assert predicted(files, source, out) == 0
+    assert out.read_text() == plain.read_text()
+
+
+@pytest.mark.parametrize("suffix", [".jsonl", ".parquet"])
+def test_formats_out(files, tmp_path, suffix, capsys):
+    out = tmp_path / f"out{suffix}"
+    code = call(
+        "predict",
+        files / "new.csv",
+        "--load",
+        files / "m.skops",
+        "--out",
+        out,
+        "--json",
+    )
+    assert code == 0
+    assert json.loads(capsys.readouterr().out)["rows"] == 30
+    again = read_columns(out)
+    assert again["ticket"][0] == "T-00001"
+    assert again["probability"].dtype == np.float64
+
+
+def test_blocks_give_the_same_labels(files, tmp_path, monkeypatch):
+    whole, parts = tmp_path / "whole.csv", tmp_path / "parts.csv"
+    predicted(files, files / "new.csv", whole)
+    from partlearn.io import table_blocks
+
+    def small(path):
+        return table_blocks(path, block_rows=7)
+
+    monkeypatch.setattr("partlearn.io.table_blocks", small)
+    assert len(list(small(files / "new.csv"))) == 5
+    predicted(files, files / "new.csv", parts)
+    assert whole.read_text() == parts.read_text()
+
+
+def test_rows_are_numbered_through_all_blocks(files, tmp_path, monkeypatch):
+    source = tmp_path / "nameless.csv"
+    columns = read_columns(files / "new.csv")
+    write_csv(source, {n: c for n, c in columns.items() if n != "ticket"})
+    out = tmp_path / "out.csv"
+    predicted(files, source, out)
+    assert [int(row["row"]) for row in table(out)] == list(range(30))
+
+
+def test_other_orders_and_columns(files, tmp_path, capsys):
+    columns = read_columns(files / "new.csv")
+    plain, out = tmp_path / "plain.csv", tmp_path / "out.csv"
+    predicted(files, files / "new.csv", plain)
+    turned = dict(reversed(columns.items())) | {"more": np.zeros(30)}
+    source = write_csv(tmp_path / "turned.csv", turned)
+    assert predicted(files, source, out) == 0
+    assert out.read_text() == plain.read_text()
+    columns["channel"][0] = "pigeon"
+    source = write_csv(tmp_path / "pigeon.csv", columns)
+    assert predicted(files, source, out) == 0
+    assert table(out)[0]["unlike"] == "unusual channel"
+    del columns["amount"]
+    source = write_csv(tmp_path / "less.csv", columns)
+    capsys.readouterr()
+    before = out.read_text()
+    assert predicted(files, source, out) == 1
+    assert (
+        "lacks columns that the model was fitted on: 'amount'"
+        in capsys.readouterr().err
+    )
+    assert out.read_text() == before
+    assert not list(tmp_path.glob(".*"))
+
+
+def test_wrong_words(files, tmp_path, capsys):
+    save = tmp_path / "m.skops"
+
+    def err(*argv):
+        code = call(*argv)
+        captured = capsys.readouterr()
+        assert code in (1, 2), captured
+        assert not save.exists()
+        return captured.err
+
+    train = files / "train.csv"
+    assert "Did you mean 'candidates'" in err(
+        "train", train, "--labels", "candidate", "--save", save
+    )
+    assert "Did you mean 'ticket'" in err(
+        "train", train, "--id", "tickets", "--save", save
+    )
+    assert "Did you mean 'answer'" in err(
+        "train", train, "--truth", "answr", "--save", save
+    )
+    assert "Column 'answer' holds labels" in err("train", train, "--save", save)
+    assert "name the column of the labels with --labels" in err(
+        "train", files / "new.csv", "--save", save
+    )
+    assert "Did you mean PLKNN" in err(
+        "train", train, "--method", "pl-kn", "--save", save, "--truth", "answer"
+    )
+    assert "no such file" in err("train", files / "none.csv", "--save", save).lower()
+    model = tmp_path / "other.skops"
+    from partlearn.classification import PLKNN
+
+    save_model(PLKNN(1).fit([[0.0], [1.0]], [0, 1]), model)
+    out = tmp_path / "o.csv"
+    assert "holds a PLKNN" in err("predict", train, "--load", model, "--out", out)
+    assert "both write to standard output" in err(
+        "predict", train, "--load", files / "m.skops", "--out", "-", "--json"
+    )
+    empty = tmp_path / "empty.csv"
+    empty.write_text("")
+    assert "no header line" in err(
+        "predict", empty, "--load", files / "m.skops", "--out", out
+    )
+    empty.write_text("a,b\n")
+    assert "no rows" in err("predict", empty, "--load", files / "m.skops", "--out", out)
+    bad = tmp_path / "bad.jsonl"
+    bad.write_text('{"a": 1}\n[1]\n')
+    assert "line 2 is no JSON object" in err(
+        "predict", bad, "--load", files / "m.skops", "--out", out
+    )
+    bad.write_text("{")
+    assert "line 1 is no JSON" in err(
+        "predict", bad, "--load", files / "m.skops", "--out", out
+    )
+
+
+def test_any_classifier(files, tmp_path):
+    save = tmp_path / "m.skops"
+    code = call(
+        "train", files / "train.csv", "--id", "ticket", "--truth", "answer",
+        "--estimator", "sklearn.linear_model:LogisticRegression", "--param", "C=0.5",
+        "--folds", 0, "--save", save,
+    )  # fmt: skip
+    assert code == 0
+    inner = load_model(save).estimator.estimator_
+    assert inner.estimator.C == 0.5
+
+
+def test_an_interrupted_run_leaves_no_file(files, tmp_path, monkeypatch):
+    out = tmp_path / "out.csv"
+
+    def interrupted(self, block):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(PartialClassifier, "predictions", interrupted)
+    with contextlib.suppress(KeyboardInterrupt, AssertionError):
+        predicted(files, files / "new.csv", out)
+    assert list(tmp_path.iterdir()) == []
