@@ -324,7 +324,7 @@ def disambiguate(
         Features.
     y : candidate labels, weights or votes
         In any form that :func:`partlearn.candidates.check_candidates` reads.
-    method : str or estimator, default="crisp"
+    method : str or estimator, default="crisp-classifier"
         Name of a reducer, selector or classifier of this library with its default
         parameters, in any case, with or without hyphens ("cenda", "PL-KNN", "sure"); or
         an estimator for candidate labels, of which a clone is fitted.

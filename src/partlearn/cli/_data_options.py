@@ -21,11 +21,8 @@ __all__ = [
     "Ignore",
     "Json",
     "Labels",
-<<<<<<< HEAD
-    "SafeCsv",
-=======
     "Number",
->>>>>>> db57937 (Train on any table and predict for others, in Python and as commands)
+    "SafeCsv",
     "Sep",
     "Task",
     "Text",

@@ -15,6 +15,7 @@ from partlearn.cli._data_options import (
     Ignore,
     Json,
     Number,
+    SafeCsv,
     Sep,
     Text,
     refuse_overwriting_input,
@@ -197,6 +198,7 @@ def predict(
             help="Table to write: .csv, .tsv, .parquet or .jsonl; - is standard output."
         ),
     ],
+    safe_csv: SafeCsv = False,
     as_json: Json = False,
 ) -> None:
     """Label the rows of a table with a saved model.
@@ -222,7 +224,10 @@ def predict(
             "apply others with --load"
         )
     unlike = 0
-    with TableWriter(out) as writer, counter(f"{data.name} rows") as count:
+    with (
+        TableWriter(out, safe_csv=safe_csv) as writer,
+        counter(f"{data.name} rows") as count,
+    ):
         for block in table_blocks(data):
             try:
                 columns = model.predictions(block)

@@ -43,22 +43,14 @@ class TableWriter:
     Parameters
     ----------
     path : Path
-<<<<<<< HEAD
-        Ends in .csv, .tsv or .parquet.
+        Ends in .csv, .tsv, .parquet or .jsonl (one JSON object per line); ``-`` is
+        standard output, as CSV.
     safe_csv : bool, default=False
         Put a quotation mark before text that a spreadsheet would take for a formula.
     """
 
     def __init__(self, path: Path, *, safe_csv: bool = False) -> None:
-        if path.suffix not in TABLE_SUFFIXES:
-=======
-        Ends in .csv, .tsv, .parquet or .jsonl (one JSON object per line); ``-`` is
-        standard output, as CSV.
-    """
-
-    def __init__(self, path: Path) -> None:
         if path.suffix not in TABLE_SUFFIXES and path != STANDARD:
->>>>>>> db57937 (Train on any table and predict for others, in Python and as commands)
             known = ", ".join(TABLE_SUFFIXES)
             raise ValueError(f"--out must end in one of {known}; got {path.name!r}")
         self.path = path
@@ -139,7 +131,6 @@ def _cells(column: Any) -> list[Any]:
     ]
 
 
-<<<<<<< HEAD
 def _neutral(cell: Any) -> Any:
     """Keep a spreadsheet from computing a cell: text that begins like a formula."""
     if not isinstance(cell, str) or not cell.startswith(_FORMULA):
@@ -149,10 +140,10 @@ def _neutral(cell: Any) -> Any:
     except ValueError:
         return f"'{cell}"
     return cell  # a number with its sign
-=======
+
+
 def _json_cell(cell: Any) -> Any:
     return None if isinstance(cell, float) and not math.isfinite(cell) else cell
->>>>>>> db57937 (Train on any table and predict for others, in Python and as commands)
 
 
 def is_table(path: Path) -> bool:

@@ -77,7 +77,7 @@ class PartialClassifier(ClassifierMixin, BaseEstimator):
 
     Parameters
     ----------
-    method : str or estimator, default="crisp"
+    method : str or estimator, default="crisp-classifier"
         What learns: a name ("crisp", "pl-knn", "cenda"), ``package.module:Class`` or an
         estimator; see :func:`make_learner`.
     labels : str or list of str, default=None
