@@ -15,10 +15,10 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 
-from partlearn.benchmark._execute import standardize
 from partlearn.candidates import make_candidates
 from partlearn.classification import IPAL, PLKNN, PLSVM, PLSVMCV, SURE
 from partlearn.decomposition import CENDA, CRISP, PLDA
+from partlearn.linalg import z_scores
 
 N_FOLDS = 5
 ROWS = 700
@@ -83,7 +83,7 @@ def honest(
     """Mean accuracy over the folds, and the disambiguation of training rows."""
     found: dict[str, list[float]] = {}
     for train, test in islice(folds(len(data.truth)), n_folds):
-        X = standardize(data.X, train)
+        X = z_scores(data.X, train)
         S = data.S[train]
         reduced = fitted(reducer(), X[train], S)
         Z = reduced.transform(X)

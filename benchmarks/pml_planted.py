@@ -14,7 +14,7 @@ import warnings
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from partlearn.benchmark._multilabel._rank import CONTROLS, order_of, ordered
+from partlearn.benchmark._rankings import RANKINGS, order_of, ordered
 from partlearn.multilabel import (
     DRMFS,
     MIFS,
@@ -66,7 +66,7 @@ def recalls(seed: int) -> dict[str, float]:
     orders = {
         name: order_of(build(seed).fit(X, C), seed) for name, build in SELECTORS.items()
     }
-    orders |= {name: ordered(score(X, C), seed) for name, score in CONTROLS.items()}
+    orders |= {name: ordered(score(X, C), seed) for name, score in RANKINGS.items()}
     return {
         name: len(set(order[:RELEVANT]) & set(relevant)) / RELEVANT
         for name, order in orders.items()

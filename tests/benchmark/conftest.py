@@ -1,5 +1,6 @@
 """Small plans and methods that misbehave on purpose."""
 
+import os
 import textwrap
 
 import pytest
@@ -91,7 +92,9 @@ def toys(tmp_path_factory):
     (folder / "toy_methods.py").write_text(TOYS)
     with pytest.MonkeyPatch.context() as monkeypatch:
         monkeypatch.syspath_prepend(str(folder))
-        monkeypatch.setenv("PYTHONPATH", str(folder))
+        # In front of what is there: a child must run the sources under test.
+        path = [str(folder), os.environ.get("PYTHONPATH", "")]
+        monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, path)))
         yield folder
 
 

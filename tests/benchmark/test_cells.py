@@ -6,12 +6,13 @@ import pytest
 
 from partlearn.benchmark import (
     Result,
+    area_under_curve,
     load_run,
     metric_sign,
     parse_plan,
     run_plan,
 )
-from partlearn.benchmark._cells import area, curve_cells, fold_cells
+from partlearn.benchmark._cells import curve_cells, fold_cells
 
 PARTIAL = """
 [plan]
@@ -128,9 +129,9 @@ def test_draws_are_averaged_before_folds_and_low_is_best():
 
 
 def test_area_by_hand():
-    assert area([1, 3, 2], [0.0, 2.0, 1.0]) == pytest.approx(1.0)
-    assert area([1, 2, 5], [0.0, 1.0, 1.0]) == pytest.approx((0.5 + 3) / 4)
-    assert area([100], [0.7]) == 0.7
+    assert area_under_curve([1, 3, 2], [0.0, 2.0, 1.0]) == pytest.approx(1.0)
+    assert area_under_curve([1, 2, 5], [0.0, 1.0, 1.0]) == pytest.approx((0.5 + 3) / 4)
+    assert area_under_curve([100], [0.7]) == 0.7
 
 
 def test_a_run_comes_back_as_it_was(tmp_path):

@@ -4,11 +4,9 @@ import gzip
 
 import numpy as np
 import pytest
-from scipy import sparse
 
-from partlearn.benchmark import DataSpec, PlanError, load_plan_data, parse_plan
-from partlearn.benchmark._data import find_file, load_data
-from partlearn.benchmark._execute import standardize
+from partlearn.benchmark import PlanError, load_plan_data, parse_plan
+from partlearn.benchmark._data import find_file
 
 PLAN = """
 [plan]
@@ -82,15 +80,20 @@ def test_fingerprint_depends_on_content_only(folder):
 def test_absent_data_is_reported(folder):
     data, absent = load_plan_data(plan("nowhere", "r = 1"), folder)
     assert data == []
-    assert absent[0]["name"] == "toy"
-    assert "nowhere" in absent[0]["reason"]
+    assert absent[0].name == "toy"
+    assert "nowhere" in absent[0].reason
     _, absent = load_plan_data(plan("nowhere", "r = 1"), None)
-    assert "no data folder was given" in absent[0]["reason"]
+    assert "no data folder was given" in absent[0].reason
 
 
 def test_max_rows_is_a_fixed_part(folder):
-    spec = DataSpec("toy", "toy", max_rows=5)
-    a, b = load_data(spec, folder), load_data(spec, folder)
+    few = parse_plan(
+        PLAN.format(source="toy", rest="max_rows = 5").replace(
+            'name = "p"', 'name = "p"\nfolds = 2'
+        )
+    )
+    (a,), _ = load_plan_data(few, folder)
+    (b,), _ = load_plan_data(few, folder)
     assert a.X.shape == (5, 3)
     np.testing.assert_array_equal(a.X, b.X)
 
@@ -123,26 +126,6 @@ def test_classes_without_rows_get_no_false_labels(tmp_path):
     assert data.S[np.arange(12), data.truth].all()
 
 
-def test_standardize_uses_the_given_rows():
-    X = np.array([[0.0, 5.0], [2.0, 5.0], [10.0, 5.0]])
-    Z = standardize(X, np.array([0, 1]))
-    np.testing.assert_allclose(Z[:, 0], [-(0.5**0.5), 0.5**0.5, 9 / 2**0.5])
-    np.testing.assert_array_equal(Z[:, 1], 0)
-    np.testing.assert_allclose(standardize(sparse.csr_array(X)), standardize(X))
-    np.testing.assert_array_equal(standardize(X, np.array([1])), X - X[1])
-
-
-def test_large_sparse_input_is_scaled_but_stays_sparse(monkeypatch):
-    monkeypatch.setattr("partlearn.benchmark._execute.DENSE_BYTES", 10)
-    X = sparse.random_array((30, 6), density=0.3, rng=0, format="csr")
-    Z = standardize(X)
-    assert sparse.issparse(Z)
-    deviation = Z.toarray().std(axis=0, ddof=1)
-    np.testing.assert_allclose(deviation[deviation > 0], 1.0)
-    part = standardize(X, np.arange(10))
-    assert part.shape == X.shape
-
-
 def test_compressed_tables_are_found(folder):
     path = folder / "deep" / "own.CSV.gz"
     lines = "a,candidates,truth\n1,x|y,x\n2,y,y\n3,x,x\n"
@@ -173,5 +156,5 @@ def test_more_folds_than_rows(folder):
 @pytest.mark.parametrize("source", ["nothing", "nothing.npz"])
 def test_absent_files_are_named(folder, source):
     _, (entry,) = load_plan_data(plan(source), folder)
-    assert entry["file"] == "nothing.npz"
-    assert entry["reason"] == f"no file such as nothing.npz in {folder.name}"
+    assert entry.file == "nothing.npz"
+    assert entry.reason == f"no file such as nothing.npz in {folder.name}"

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from partlearn.benchmark import (
+    MultilabelPlan,
     PlanError,
     check_methods,
     list_plans,
@@ -11,9 +12,7 @@ from partlearn.benchmark import (
     load_plan_data,
     parse_plan,
 )
-from partlearn.benchmark._multilabel._data import load_multilabel
-from partlearn.benchmark._multilabel._jobs import expand_multilabel, points
-from partlearn.benchmark._multilabel._plan import MultilabelPlan
+from partlearn.benchmark._multilabel import MultilabelTask
 
 BASE = """
 [plan]
@@ -121,6 +120,8 @@ def test_data_without_noise_or_labels(tmp_path):
     with pytest.raises(PlanError, match="give `r`"):
         load_plan_data(parse_plan(text(data="")), None)
     source = 'source = "sklearn:multilabel"'
+    with pytest.raises(PlanError, match="only source of scikit-learn"):
+        load_plan_data(parse_plan(text().replace(source, 'source = "sklearn:x"')), None)
     rng = np.random.default_rng(0)
     X, Y = rng.random((20, 3)), rng.random((20, 4)) < 0.5
     np.savez(tmp_path / "plain.npz", X=X, Y=Y)
@@ -132,7 +133,7 @@ def test_data_without_noise_or_labels(tmp_path):
     partial = text(data="max_rows = 10").replace(source, 'source = "partial"')
     (data,), absent = load_plan_data(parse_plan(partial), tmp_path)
     assert absent == []
-    assert data.candidates.shape == (10, 4)
+    assert data.S.shape == (10, 4)
     single = text().replace(source, 'source = "single"')
     with pytest.raises(PlanError, match="matrix of true labels"):
         load_plan_data(parse_plan(single), tmp_path)
@@ -146,15 +147,15 @@ def test_data_without_noise_or_labels(tmp_path):
 
 def test_absent_data_is_listed(tmp_path):
     plan = parse_plan(text().replace("sklearn:multilabel", "nowhere"))
-    data, absent = load_multilabel(plan, tmp_path)
+    data, absent = load_plan_data(plan, tmp_path)
     assert data == []
-    assert "nowhere" in absent[0]["reason"]
+    assert "nowhere" in absent[0].reason
 
 
 def test_jobs_have_controls_and_share_rankings():
     plan = parse_plan(text(head="percentages = [5, 20]\nrandom_draws = 3"))
-    data, _ = load_multilabel(plan, None)
-    jobs = expand_multilabel(plan, data)
+    data, _ = load_plan_data(plan, None)
+    jobs = MultilabelTask(plan).expand(data)
     # Per fold: TRACE, 3 random orders, norm, ridge, all features, label frequency;
     # each trained on candidates and on clean labels.
     assert len(jobs) == 2 * 2 * (1 + 3 + 1 + 1 + 1 + 1)
@@ -163,13 +164,14 @@ def test_jobs_have_controls_and_share_rankings():
     assert len(rankings) == 2 * (1 + 3 + 1 + 1)
     draws = {j.reduction.seed for j in jobs if j.reduction.reducer.name[:6] == "random"}
     assert len(draws) == 2 * 3
-    assert points(plan, data[0]) == [(5, 2), (20, 8)]
+    assert jobs[0].points == ((5, 2), (20, 8))
 
 
 def test_scores_asked_for_do_not_change_a_job():
     def ids(head):
         plan = parse_plan(text(head=f"percentages = [5]\nrandom_draws = 1\n{head}"))
-        return [j.id for j in expand_multilabel(plan, load_multilabel(plan, None)[0])]
+        data, _ = load_plan_data(plan, None)
+        return [job.id for job in MultilabelTask(plan).expand(data)]
 
     assert ids("metrics = ['coverage']") == ids("metrics = ['macro_f1']")
     assert ids("fold_seed = 1") != ids("fold_seed = 2")

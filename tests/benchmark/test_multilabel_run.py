@@ -5,18 +5,19 @@ import json
 import numpy as np
 import pytest
 
-from partlearn.benchmark import SerialEngine, make_engine, parse_plan, run_plan
-from partlearn.benchmark._execute import Limits
-from partlearn.benchmark._multilabel._data import load_multilabel
-from partlearn.benchmark._multilabel._execute import rank
-from partlearn.benchmark._multilabel._jobs import OWN, expand_multilabel
-from partlearn.benchmark._multilabel._protocol import (
-    draw_candidates,
-    split,
-    unit_scaled,
+from partlearn.benchmark import (
+    NO_LEARNER,
+    SerialEngine,
+    load_plan_data,
+    load_rows,
+    make_engine,
+    parse_plan,
+    run_plan,
 )
-from partlearn.benchmark._multilabel._scores import ranking_scores
-from partlearn.benchmark._multilabel._tables import load_multilabel_rows
+from partlearn.benchmark._curve_scores import ranking_scores
+from partlearn.benchmark._execute import Limits
+from partlearn.benchmark._multilabel import MultilabelTask
+from partlearn.benchmark._protocol import draw_candidates, split_rows, unit_scaled
 from partlearn.multilabel import MLKNN, TRACE
 
 PLAN = """
@@ -92,12 +93,12 @@ def test_rows_and_counts(whole):
     assert result.n_failed == 0
     assert seen[-1][:2] == (jobs + rankings, jobs + rankings)
     assert len(result.rows) == 2 * 2 * 2 * (5 * 2 * 3 + 2 + 2)
-    results, timings = load_multilabel_rows(folder)
+    results, timings = load_rows(folder)
     assert len(timings) == jobs
     assert [r["id"] for r in results] == [r["id"] for r in result.rows]
     for row in results:
         assert 0 <= row["average_precision"] <= 1
-    own = {r["reducer"] for r in results if r["learner"] == OWN}
+    own = {r["reducer"] for r in results if r["learner"] == NO_LEARNER}
     assert own == {"alone", "label frequency"}
 
 
@@ -109,15 +110,15 @@ def test_percentages_of_equal_count_are_one_point(whole):
 
 
 def test_a_point_is_what_the_pieces_give(whole):
-    data, _ = load_multilabel(plan_of(), None)
+    data, _ = load_plan_data(plan_of(), None)
     (data,) = data
-    train, test = split(70, 2, 1, 0, 1)
-    C = draw_candidates(data.Y[train], "add", 2, 1, 1)
+    train, test = split_rows(70, 2, 0, 1)[1]
+    C = draw_candidates(data.truth[train], "add", 2, 1, 1)
     X = unit_scaled(data.X, train)
     top = TRACE(8).fit(X[train], C).selected_[:2]
     model = MLKNN(5).fit(X[np.ix_(train, top)], C)
     S = model.predict_proba(X[np.ix_(test, top)])
-    expected = ranking_scores(data.Y[test], S)
+    expected = ranking_scores(data.truth[test], S)
     (row,) = [
         r
         for r in whole[1].rows
@@ -129,10 +130,10 @@ def test_a_point_is_what_the_pieces_give(whole):
 
 
 def test_label_frequency_ignores_the_features(whole):
-    data, _ = load_multilabel(plan_of(), None)
+    data, _ = load_plan_data(plan_of(), None)
     (data,) = data
-    train, test = split(70, 2, 0, 0, 0)
-    share = data.Y[train].mean(axis=0)
+    train, test = split_rows(70, 2, 0, 0)[0]
+    share = data.truth[train].mean(axis=0)
     S = np.tile(share, (test.size, 1))
     (row,) = [
         r
@@ -140,23 +141,25 @@ def test_label_frequency_ignores_the_features(whole):
         if (r["reducer"], r["labels"]) == ("label frequency", "clean")
         and (r["noise_seed"], r["fold"]) == (0, 0)
     ]
-    expected = ranking_scores(data.Y[test], S)
+    expected = ranking_scores(data.truth[test], S)
     assert row["average_precision"] == pytest.approx(expected["average_precision"])
     assert row["n_features"] == 0
     # Its tuned thresholds predict every label for every row.
-    Y = data.Y[test]
+    Y = data.truth[test]
     assert row["micro_f1_tuned"] == pytest.approx(2 * Y.sum() / (Y.size + Y.sum()))
 
 
 def test_test_labels_never_reach_a_ranking():
     plan = plan_of()
-    (data,), _ = load_multilabel(plan, None)
-    job = next(j for j in expand_multilabel(plan, [data]) if j.reduction.reducer.cls)
-    before = rank(data, job.reduction, Limits())["arrays"]["order"]
-    _, test = split(70, 2, 0, 0, 0)
-    data.Y[test] = ~data.Y[test]
+    (data,), _ = load_plan_data(plan, None)
+    task = MultilabelTask(plan)
+    job = next(j for j in task.expand([data]) if j.reduction.reducer.cls)
+    split = split_rows(70, 2, 0, 0)[0]
+    before = task.reduce(data, job.reduction, split, Limits()).arrays["order"]
+    test = split[1]
+    data.truth[test] = ~data.truth[test]
     data.X[test] = 7.0
-    after = rank(data, job.reduction, Limits())["arrays"]["order"]
+    after = task.reduce(data, job.reduction, split, Limits()).arrays["order"]
     np.testing.assert_array_equal(before, after)
 
 
@@ -189,11 +192,11 @@ def test_a_cluster_gives_the_same_bytes(whole, tmp_path):
 
 
 def test_folds_are_kept(whole):
-    folds = json.loads((whole[0] / "splits.json").read_text())
-    ((by_seed),) = folds.values()
-    assert set(by_seed) == {"0", "1"}
-    _, test = split(70, 2, 1, 0, 1)
-    assert np.flatnonzero(np.array(by_seed["1"]) == 1).tolist() == test.tolist()
+    kept = json.loads((whole[0] / "splits.json").read_text())["splits"]
+    by_seed = {split["noise_seed"]: split["fold_of_row"] for split in kept}
+    assert set(by_seed) == {0, 1}
+    _, test = split_rows(70, 2, 0, 1)[1]
+    assert np.flatnonzero(np.array(by_seed[1]) == 1).tolist() == test.tolist()
 
 
 def test_finished_jobs_are_skipped_and_new_scores_cost_nothing(whole):
@@ -256,7 +259,7 @@ def test_without_data_there_is_nothing_to_keep(tmp_path):
     text += '[[learners]]\nclass = "MLKNN"\n'
     result = run_plan(parse_plan(text), tmp_path / "out", data_folder=tmp_path)
     assert (result.rows, result.n_executed) == ([], 0)
-    assert result.absent[0]["source"] == "nowhere"
+    assert result.absent[0].source == "nowhere"
     assert not (tmp_path / "out").exists()
 
 
@@ -271,3 +274,14 @@ def test_candidates_of_the_file(tmp_path):
     result = run_plan(parse_plan(text), tmp_path / "out", data_folder=tmp_path)
     assert result.n_failed == 0
     assert {row["r"] for row in result.rows} == {None}
+
+
+def test_the_same_data_with_other_noise_are_two_data_sets(tmp_path):
+    text = ONE.format(head="").split("[[selectors]]\nname")[0]
+    other = '[[data]]\nname = "rate"\nsource = "sklearn:multilabel"\nnoise = "rate"\n'
+    text += other + "r = 1.5\nnoise_seeds = 3\nmax_rows = 40\n"
+    text += '[[learners]]\nclass = "MLKNN"\n'
+    result = run_plan(parse_plan(text), tmp_path)
+    assert result.n_failed == 0
+    kinds = {(r.data, r.r, r.noise_seed) for r in result.results}
+    assert kinds == {("multilabel", 1, 0), ("rate", 1.5, 3)}

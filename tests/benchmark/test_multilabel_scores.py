@@ -9,21 +9,19 @@ from sklearn.metrics import (
     label_ranking_loss,
 )
 
-from partlearn.benchmark import published_scores
-from partlearn.benchmark._multilabel import _protocol
-from partlearn.benchmark._multilabel._protocol import (
-    draw_candidates,
-    n_selected,
-    split,
-    unit_scaled,
-)
-from partlearn.benchmark._multilabel._rank import CONTROLS, order_of, ordered
-from partlearn.benchmark._multilabel._scores import (
-    area,
+from partlearn.benchmark import _protocol, published_scores
+from partlearn.benchmark._curve_scores import (
     f1_scores,
     ranking_scores,
     tuned_thresholds,
 )
+from partlearn.benchmark._protocol import (
+    draw_candidates,
+    n_selected,
+    split_rows,
+    unit_scaled,
+)
+from partlearn.benchmark._rankings import RANKINGS, order_of, ordered
 from partlearn.metrics import (
     average_precision,
     coverage,
@@ -96,12 +94,6 @@ def test_thresholds_by_hand():
     assert found.tolist() == [0.7, 0.5, np.inf]
 
 
-def test_area_by_hand():
-    assert area([1, 3, 2], [0.0, 2.0, 1.0]) == pytest.approx(1.0)
-    assert area([1, 2, 5], [0.0, 1.0, 1.0]) == pytest.approx((0.5 + 3) / 4)
-    assert area([100], [0.7]) == 0.7
-
-
 def test_scaling_sees_training_rows_only():
     X = np.array([[0.0, 5.0, 1.0], [2.0, 5.0, 3.0], [4.0, 6.0, 0.0]])
     train = np.array([0, 1])
@@ -117,10 +109,10 @@ def test_what_would_not_fit_is_refused(monkeypatch):
 
 
 def test_folds_cover_all_rows_and_change_with_the_seed():
-    parts = [split(20, 4, fold, 0, 5) for fold in range(4)]
+    parts = split_rows(20, 4, 0, 5)
     assert sorted(np.concatenate([test for _, test in parts])) == list(range(20))
     assert all(set(train).isdisjoint(test) for train, test in parts)
-    other = split(20, 4, 0, 0, 6)
+    other = split_rows(20, 4, 0, 6)[0]
     assert not np.array_equal(parts[0][1], other[1])
 
 
@@ -149,9 +141,9 @@ def test_equal_scores_are_shuffled():
 def test_controls_by_hand():
     X = np.array([[0.0, 1.0, 3.0], [1.0, 1.0, 3.0], [0.0, 1.0, 3.1], [1.0, 1.0, 3.0]])
     C = np.array([[0], [1], [0], [1]], dtype=bool)
-    assert ordered(CONTROLS["column norm"](X, C), 0).tolist() == [2, 1, 0]
-    assert ordered(CONTROLS["ridge on candidates"](X, C), 0)[0] == 0
-    assert CONTROLS["random order"](X, C).tolist() == [0, 0, 0]
+    assert ordered(RANKINGS["column norm"](X, C), 0).tolist() == [2, 1, 0]
+    assert ordered(RANKINGS["ridge on candidates"](X, C), 0)[0] == 0
+    assert RANKINGS["random order"](X, C).tolist() == [0, 0, 0]
 
 
 class Ranked:

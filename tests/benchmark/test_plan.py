@@ -72,7 +72,7 @@ def test_quick_reference_that_was_left_out_is_dropped():
         ("folds = 3", 'protocols = ["both"]', 3, "inductive, transductive"),
         ("folds = 3", "time_limit = -1", 3, "must be a positive number"),
         ("folds = 3", "scale_reduced = 1", 3, "must be true or false"),
-        ("folds = 3", 'notes = "x"', 3, "must be a list of texts"),
+        ("folds = 3", 'notes = "x"', 3, "must be a list of strings"),
         ("folds = 3", 'reference = "X"', 3, "no reducer is named 'X'"),
         ("folds = 3", 'extends = "nothing"', 3, "no shipped plan named 'nothing'"),
         ("r = [1, 2]", "r = 0", 7, "of at least 1, or a list"),

@@ -16,14 +16,15 @@ from partlearn.benchmark import (
     parse_plan,
     run_plan,
 )
-from partlearn.benchmark import _jobs as jobs_module
-from partlearn.benchmark._execute import Limits, learn, reduce, standardize
-from partlearn.benchmark._jobs import expand, source_hash
+from partlearn.benchmark import _partial as task_module
+from partlearn.benchmark._execute import Limits
+from partlearn.benchmark._jobs import source_hash
 from partlearn.benchmark._methods import build
-from partlearn.benchmark._runner import _split
+from partlearn.benchmark._partial import PartialTask
 from partlearn.candidates import uniform_confidence
 from partlearn.classification import PLKNN, CoupledClassifier
 from partlearn.decomposition import CENDA, TunedPCA
+from partlearn.linalg import z_scores
 
 PLAN = """\
 [plan]
@@ -86,8 +87,9 @@ def recorder(monkeypatch):
 def prepared(plan):
     """Data, jobs of fold 0 and the first split."""
     (data,), _ = load_plan_data(plan, None)
-    jobs = [job for job in expand(plan, [data]) if job.fold == 0]
-    return data, jobs, _split(plan, data)[0]
+    task = PartialTask(plan)
+    jobs = [job for job in task.expand([data]) if job.fold == 0]
+    return data, jobs, task.folds(data)[0][0]
 
 
 def test_a_table_with_class_is_an_estimator():
@@ -110,11 +112,11 @@ def test_a_table_with_class_is_an_estimator():
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_steps_chain_reducers_and_their_confidences_are_found():
     plan = check_methods(parsed(CHAIN))
-    data, jobs, (train, _) = prepared(plan)
-    record = reduce(data, jobs[1].reduction, train, Limits())
-    assert record["status"] == "ok"
-    assert record["arrays"]["confidence"].shape == (len(train), 3)
-    assert record["disambiguation"] > 0.5
+    data, jobs, split = prepared(plan)
+    record = PartialTask(plan).reduce(data, jobs[1].reduction, split, Limits())
+    assert record.ok
+    assert record.arrays["confidence"].shape == (len(split[0]), 3)
+    assert record.disambiguation > 0.5
 
 
 @pytest.mark.parametrize(
@@ -141,24 +143,28 @@ def test_a_part_is_in_the_identity():
 def test_learners_get_the_confidences_of_the_reducer(recorder):
     plan = parsed(learner="pass_confidence = true", head="scale_reduced = false")
     data, jobs, split = prepared(plan)
-    reduced = reduce(data, jobs[1].reduction, split[0], Limits())
+    task = PartialTask(plan)
+    reduced = task.reduce(data, jobs[1].reduction, split, Limits())
     for job, record in zip(jobs, (None, reduced), strict=True):
-        (answer,) = learn(data, record, [job], split, Limits())
-        assert answer["status"] == "ok"
+        (answer,) = task.learn(data, record, [job], split, Limits())
+        assert answer.ok
     (raw, S, uniform), (Z, _, F) = recorder.seen
-    np.testing.assert_array_equal(raw, standardize(data.X, split[0])[split[0]])
+    np.testing.assert_array_equal(raw, z_scores(data.X, split[0])[split[0]])
     np.testing.assert_array_equal(uniform, uniform_confidence(S))
-    np.testing.assert_array_equal(Z, reduced["arrays"]["Z"][split[0]])
-    np.testing.assert_array_equal(F, reduced["arrays"]["confidence"])
+    np.testing.assert_array_equal(Z, reduced.arrays["Z"][split[0]])
+    np.testing.assert_array_equal(F, reduced.arrays["confidence"])
 
 
 def test_transductive_confidences_are_those_of_the_training_rows(recorder):
     head = 'protocols = ["transductive"]'
-    data, jobs, split = prepared(parsed(learner="pass_confidence = true", head=head))
-    reduced = reduce(data, jobs[1].reduction, None, Limits())
-    learn(data, reduced, [jobs[1]], split, Limits())
+    plan = parsed(learner="pass_confidence = true", head=head)
+    data, jobs, split = prepared(plan)
+    task = PartialTask(plan)
+    reduced = task.reduce(data, jobs[1].reduction, split, Limits())
+    assert len(reduced.arrays["rows"]) == len(data.truth)
+    task.learn(data, reduced, [jobs[1]], split, Limits())
     ((_, _, F),) = recorder.seen
-    np.testing.assert_array_equal(F, reduced["arrays"]["confidence"][split[0]])
+    np.testing.assert_array_equal(F, reduced.arrays["confidence"][split[0]])
 
 
 def test_passing_confidences_is_another_job_and_needs_a_learner_that_takes_them():
@@ -176,9 +182,10 @@ def test_passing_confidences_is_another_job_and_needs_a_learner_that_takes_them(
 def test_supervised_reducers_get_the_truth_of_the_training_rows():
     plan = check_methods(parsed(LDA))
     assert [m.ranked for m in plan.reducers] == [True, False]
-    data, jobs, (train, _) = prepared(plan)
-    found = reduce(data, jobs[1].reduction, train, Limits())["arrays"]["Z"]
-    X = standardize(data.X, train)
+    data, jobs, split = prepared(plan)
+    record = PartialTask(plan).reduce(data, jobs[1].reduction, split, Limits())
+    found, train = record.arrays["Z"], split[0]
+    X = z_scores(data.X, train)
     expected = LinearDiscriminantAnalysis().fit(X[train], data.truth[train])
     np.testing.assert_allclose(found, expected.transform(X))
     assert jobs[1].reduction.content["supervised"]
@@ -195,7 +202,7 @@ def test_changed_sources_run_again_with_the_same_seeds(tmp_path, monkeypatch):
     assert run_plan(plan, tmp_path).n_executed == 4
     assert run_plan(plan, tmp_path).n_executed == 0
     before = prepared(plan)[1]
-    monkeypatch.setattr(jobs_module, "source_hash", lambda: "other")
+    monkeypatch.setattr(task_module, "source_hash", lambda: "other")
     after = prepared(plan)[1]
     assert [job.seed for job in after] == [job.seed for job in before]
     assert after[1].reduction.seed == before[1].reduction.seed

@@ -18,7 +18,7 @@ from partlearn.benchmark import (
     run_plan,
 )
 from partlearn.benchmark._engines import Failure
-from partlearn.benchmark._jobs import expand
+from partlearn.benchmark._partial import PartialTask
 from partlearn.classification import PLKNN
 from partlearn.decomposition import CENDA
 from partlearn.model_selection import CandidateKFold, cross_validate
@@ -196,9 +196,10 @@ def test_transductive_equals_cross_validate(plan_text, tmp_path):
 def test_seeds_differ_between_folds_and_not_between_runs(plan_text, tmp_path, toys):
     plan = parse_plan(plan_text(learners=("toy_methods:Noisy",), reducers=("none",)))
     (data,), _ = load_plan_data(plan, None)
-    jobs = expand(plan, [data])
+    task = PartialTask(plan)
+    jobs = task.expand([data])
     assert len({job.seed for job in jobs}) == 3
-    assert [job.seed for job in expand(plan, [data])] == [job.seed for job in jobs]
+    assert [job.seed for job in task.expand([data])] == [job.seed for job in jobs]
 
 
 def test_failing_methods_are_rows(plan_text, tmp_path, toys):
@@ -273,7 +274,9 @@ def test_reductions_obey_limits_too(plan_text, tmp_path, toys):
 
 def test_a_call_that_kills_its_process_does_not_stop_the_others():
     calls = [(abs, (-1,)), (os._exit, (7,)), (abs, (-2,)), (abs, (-3,))]
-    answers = dict(JoblibEngine(2).run(iter(calls)))
+    engine = JoblibEngine(2)
+    answers = dict(engine.run(iter(calls)))
+    engine.close()
     assert answers[1].error == "ChildDiedError"
     assert "ended with code 7" in answers[1].message
     assert (answers[0], answers[2], answers[3]) == (1, 2, 3)
@@ -316,6 +319,7 @@ def test_splits_are_kept(plan_text, tmp_path):
     run_plan(plan, tmp_path)
     import json
 
-    (folds,) = json.loads((tmp_path / "splits.json").read_text()).values()
-    assert sorted(set(folds)) == [0, 1, 2]
-    assert len(folds) == 60
+    (split,) = json.loads((tmp_path / "splits.json").read_text())["splits"]
+    assert (split["data"], split["noise_seed"]) == ("iris", 0)
+    assert sorted(set(split["fold_of_row"])) == [0, 1, 2]
+    assert len(split["fold_of_row"]) == 60

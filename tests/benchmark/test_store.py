@@ -1,86 +1,142 @@
-"""The store: atomic, tolerant of what a killed run leaves behind."""
+"""The store: atomic, one writer, and nothing believed that was not written by it."""
 
 import builtins
+import json
 import os
+import random
+import subprocess
+import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from partlearn.benchmark import Store
-from partlearn.benchmark._store import read_table, write_table
-from partlearn.benchmark._tables import RESULTS, load_rows
+from partlearn.benchmark import (
+    BusyError,
+    DamagedStoreError,
+    Store,
+    load_rows,
+    load_run,
+    parse_plan,
+    run_plan,
+)
+from partlearn.benchmark._records import Cost, Point, Reduced, Scored
+from partlearn.benchmark._store import _sealed
 
-COLUMNS = [("a", "string"), ("b", "int64"), ("c", "double")]
-ROWS = [{"a": 'x,"y"\n', "b": 1, "c": 0.5}, {"a": "", "b": None, "c": None}]
+KEY = "0123456789abcdef0123"
+DONE = Scored(
+    points=(Point({"accuracy": 0.5, "disambiguation": None}),),
+    n_train=3,
+    n_test=2,
+    warnings=("UserWarning: é",),
+    cost=Cost(fit_time=0.25, peak_mb=1.0),
+)
+FITTED = Reduced(n_components=2, arrays={"Z": np.arange(6.0).reshape(3, 2)})
 
 
-def test_reductions_come_back_with_their_arrays(tmp_path):
+@pytest.fixture
+def store(tmp_path):
     store = Store(tmp_path)
-    arrays = {"Z": np.arange(6.0).reshape(3, 2)}
-    store.put_reduction("r", {"status": "ok", "arrays": arrays})
-    found = store.get_reduction("r")
-    np.testing.assert_array_equal(found["arrays"]["Z"], arrays["Z"])
-    assert "arrays" not in store.get_reduction("r", arrays=False)
-    assert store.get_reduction("other") is None
+    store.put_job(KEY, DONE)
+    store.put_reduction(KEY, FITTED)
+    return store
 
 
-def test_failed_reductions_have_no_arrays(tmp_path):
-    store = Store(tmp_path)
-    store.put_reduction("r", {"status": "failed"})
-    assert store.get_reduction("r") == {"status": "failed"}
+def test_records_come_back_as_they_were(store):
+    assert store.get_job(KEY) == DONE
+    reduced = store.get_reduction(KEY)
+    np.testing.assert_array_equal(reduced.arrays["Z"], FITTED.arrays["Z"])
+    assert replace(reduced, arrays={}) == replace(FITTED, arrays={})
+    assert store.get_reduction(KEY, arrays=False).arrays == {}
+    assert store.get_job("other") is store.get_reduction("other") is None
+    assert store.damaged == {}
+
+
+def test_failed_reductions_have_no_arrays(store):
+    store.put_reduction("r", Reduced.failed("E", "broken"))
+    assert store.get_reduction("r").message == "broken"
+
+
+@pytest.mark.parametrize("name", ["jobs/{}.json", "reductions/{}.json"])
+@pytest.mark.parametrize("damage", [b"", b"{", b"[1]", b"\xff\xfe", b"[" * 100_000])
+def test_files_of_others_count_as_not_done_and_are_named(store, name, damage):
+    name = name.format(KEY)
+    (store.folder / name).write_bytes(damage)
+    getter = store.get_job if name.startswith("jobs") else store.get_reduction
+    assert getter(KEY) is None
+    assert list(store.damaged) == [name]
 
 
 @pytest.mark.parametrize("damage", [b"", b"not a zip file"])
-def test_damaged_files_count_as_not_done(tmp_path, damage):
-    store = Store(tmp_path)
-    store.put_job("j", {"status": "ok"})
-    (tmp_path / "jobs" / "j.json").write_bytes(b'{"status": "o')
-    assert store.get_job("j") is None
-    store.put_reduction("r", {"status": "ok", "arrays": {"Z": np.ones(2)}})
-    (tmp_path / "reductions" / "r.npz").write_bytes(damage)
-    assert store.get_reduction("r") is None
+def test_damaged_arrays_count_as_not_done(store, damage):
+    (store.folder / "reductions" / f"{KEY}.npz").write_bytes(damage)
+    assert store.get_reduction(KEY) is None
+    assert list(store.damaged) == [f"reductions/{KEY}.npz"]
 
 
-def test_leftovers_are_cleaned_and_results_stay(tmp_path):
-    store = Store(tmp_path)
-    store.put_job("j", {"status": "ok"})
-    (tmp_path / "jobs" / ".k.json.abc.tmp").write_text("half")
-    (tmp_path / ".results.tmp").write_text("half")
-    store.clean()
-    assert [p.name for p in (tmp_path / "jobs").iterdir()] == ["j.json"]
-    assert not (tmp_path / ".results.tmp").exists()
+def test_lost_arrays_are_not_done_and_not_damaged(store):
+    (store.folder / "reductions" / f"{KEY}.npz").unlink()
+    assert store.get_reduction(KEY) is None
+    assert store.damaged == {}
 
 
-def test_a_write_that_fails_leaves_the_old_file(tmp_path):
-    store = Store(tmp_path)
-    store.put_job("j", {"status": "ok"})
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"status": "fine"},
+        {"warnings": "none"},
+        {"error": None},
+        {"n_train": -1},
+        {"n_test": 2.0},
+        {"cost": {"fit_time": 1.0}},
+        {"points": [{"scores": {"accuracy": 7.5}}]},
+        {
+            "points": [
+                {"scores": {"accuracy": 7.5}, "percentage": None, "n_features": None}
+            ]
+        },
+        {"points": [{"scores": {"mine": "x"}, "percentage": 0, "n_features": 1}]},
+        {"points": [{"scores": {}, "percentage": 101.0, "n_features": 1}]},
+    ],
+)
+def test_records_that_break_the_schema_are_not_believed(store, change):
+    """Also where somebody took the trouble to mend the digest."""
+    path = store.folder / "jobs" / f"{KEY}.json"
+    content = json.loads(path.read_text())
+    del content["digest"]
+    content["record"] |= change
+    path.write_bytes(_sealed(content))
+    assert store.get_job(KEY) is None
+    assert f"`{next(iter(change))}`" in store.damaged[f"jobs/{KEY}.json"]
+
+
+def test_a_renamed_key_and_a_fragment_of_another_job(store):
+    path = store.folder / "jobs" / f"{KEY}.json"
+    good = json.loads(path.read_text())
+    del good["digest"]
+    record = good["record"]
+    renamed = {**good, "record": {**record, "state": record["status"]}}
+    del renamed["record"]["status"]
+    path.write_bytes(_sealed(renamed))
+    assert store.get_job(KEY) is None
+    path.write_bytes(_sealed({**good, "id": "other"}))
+    assert store.get_job(KEY) is None
+    assert "another format or job" in store.damaged[f"jobs/{KEY}.json"]
+
+
+def test_a_write_that_fails_leaves_the_old_file(store):
     with pytest.raises(TypeError):
-        store.put_job("j", {"status": object()})
-    assert store.get_job("j") == {"status": "ok"}
-    assert [p.name for p in (tmp_path / "jobs").iterdir()] == ["j.json"]
+        store.put_job(KEY, replace(DONE, n_train=object()))
+    assert store.get_job(KEY) == DONE
+    assert [p.name for p in (store.folder / "jobs").iterdir()] == [f"{KEY}.json"]
 
 
-def test_tables_round_trip_as_parquet(tmp_path):
-    pytest.importorskip("pyarrow")
-    assert write_table(tmp_path / "t", ROWS, COLUMNS).suffix == ".parquet"
-    assert read_table(tmp_path / "t") == ROWS
-
-
-def test_tables_round_trip_as_csv_without_pyarrow(tmp_path, monkeypatch):
-    real = builtins.__import__
-
-    def without_pyarrow(name, *args, **kwargs):
-        if name.startswith("pyarrow"):
-            raise ImportError(name)
-        return real(name, *args, **kwargs)
-
-    monkeypatch.setattr(builtins, "__import__", without_pyarrow)
-    row = {name: None for name, _ in RESULTS} | {"id": "i", "fold": 2, "accuracy": 0.25}
-    assert write_table(tmp_path / "results", [row], RESULTS).suffix == ".csv"
-    write_table(tmp_path / "timings", [], [("id", "string")])
-    (found,), timings = load_rows(tmp_path)
-    assert timings == []
-    assert (found["fold"], found["accuracy"], found["r"]) == (2, 0.25, None)
+def test_leftovers_are_cleaned_and_results_stay(store):
+    (store.folder / "jobs" / ".k.json.abc.tmp").write_text("half")
+    (store.folder / ".results.tmp").write_text("half")
+    with store.writing():
+        assert [p.name for p in (store.folder / "jobs").iterdir()] == [f"{KEY}.json"]
+    assert not (store.folder / ".results.tmp").exists()
 
 
 @pytest.mark.skipif(os.name != "posix", reason="permissions of POSIX")
@@ -89,14 +145,13 @@ def test_files_follow_the_umask(tmp_path, umask, mode):
     before = os.umask(umask)
     try:
         store = Store(tmp_path)
-        store.put_job("j", {"status": "ok"})
-        store.put_reduction("r", {"status": "ok", "arrays": {"Z": np.ones(2)}})
-        table = write_table(tmp_path / "t", ROWS, COLUMNS)
+        store.put_job("j", DONE)
+        store.put_reduction("r", FITTED)
     finally:
         os.umask(before)
     written = [*(tmp_path / "jobs").iterdir(), *(tmp_path / "reductions").iterdir()]
     assert len(written) == 3
-    assert {path.stat().st_mode & 0o777 for path in [*written, table]} == {mode}
+    assert {path.stat().st_mode & 0o777 for path in written} == {mode}
 
 
 def test_a_file_holds_no_run(tmp_path):
@@ -105,14 +160,139 @@ def test_a_file_holds_no_run(tmp_path):
     assert Store(path).read_json("run.json") is None
 
 
-def test_forget_removes_fragments_and_nothing_else(tmp_path):
-    store = Store(tmp_path)
-    key = "0123456789abcdef0123"
-    store.put_job(key, {"status": "ok"})
-    store.put_reduction(key, {"status": "ok", "arrays": {"Z": np.zeros(1)}})
-    own = tmp_path / "jobs" / "applications.json"
+def test_forget_removes_fragments_and_nothing_else(store):
+    own = store.folder / "jobs" / "applications.json"
     own.write_text("{}")
     store.forget()
-    assert store.get_job(key) is store.get_reduction(key) is None
+    assert store.get_job(KEY) is store.get_reduction(KEY) is None
     assert own.is_file()
-    assert list((tmp_path / "reductions").iterdir()) == []
+    assert list((store.folder / "reductions").iterdir()) == []
+
+
+HOLD = """
+import sys
+from partlearn.benchmark import Store
+with Store(sys.argv[1]).writing():
+    print("held", flush=True)
+    sys.stdin.read()
+"""
+
+
+def test_a_second_writer_is_refused_until_the_first_is_gone(store):
+    (store.folder / "jobs" / ".half.tmp").write_text("in flight")
+    with store.writing():
+        pass
+    command = [sys.executable, "-c", HOLD, str(store.folder)]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with subprocess.Popen(command, **pipes) as other:
+        assert other.stdout.readline().strip() == b"held"
+        (store.folder / "jobs" / ".half.tmp").write_text("in flight")
+        with pytest.raises(BusyError, match="another run is writing"), store.writing():
+            pass
+        assert (store.folder / "jobs" / ".half.tmp").exists()
+        other.kill()
+    with store.writing():
+        pass
+
+
+PLAN = """
+[plan]
+name = "p"
+folds = 2
+[[data]]
+source = "sklearn:iris"
+r = 1
+max_rows = 40
+[[reducers]]
+name = "none"
+[[reducers]]
+class = "CENDA"
+[[learners]]
+class = "PLKNN"
+"""
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("finished")
+    run_plan(parse_plan(PLAN), folder)
+    return folder
+
+
+def _edit(path, rng):
+    data = bytearray(path.read_bytes())
+    data[rng.randrange(len(data))] ^= rng.randrange(1, 256)
+    path.write_bytes(data)
+
+
+def test_any_single_byte_that_is_edited_is_noticed(finished):
+    """100 of 100: by the reader of the run, or as a damaged fragment."""
+    plan, rng = parse_plan(PLAN), random.Random(0)
+    files = [p for p in finished.rglob("*") if p.is_file() and p.name != ".lock"]
+    assert len(files) == 4 + 2 * 2 + 5
+    noticed = 0
+    for _ in range(100):
+        path = rng.choice(files)
+        before = path.read_bytes()
+        _edit(path, rng)
+        if path.parent == finished:
+            with pytest.raises(DamagedStoreError, match=path.name):
+                load_run(finished)
+            noticed += 1
+        else:
+            store = Store(finished)
+            getter = store.get_job if "jobs" in path.parts else store.get_reduction
+            assert getter(path.stem) is None
+            noticed += len(store.damaged)
+        path.write_bytes(before)
+    assert noticed == 100
+    load_run(finished)
+    assert run_plan(plan, finished).n_executed == 0
+
+
+def test_what_was_damaged_runs_again_to_the_same_bytes(finished):
+    plan, rng = parse_plan(PLAN), random.Random(1)
+    (table,) = finished.glob("results.*")
+    whole = table.read_bytes()
+    job = min((finished / "jobs").iterdir())
+    array = min((finished / "reductions").glob("*.npz"))
+    record = max((finished / "reductions").glob("*.json"))
+    for path in (job, array, record):
+        _edit(path, rng)
+    result = run_plan(plan, finished)
+    assert set(result.damaged) == {
+        str(path.relative_to(finished)) for path in (job, array, record)
+    }
+    assert result.n_executed == 1
+    assert table.read_bytes() == whole
+    assert run_plan(plan, finished).damaged == {}
+
+
+def test_runs_of_an_older_version_are_refused(finished, tmp_path):
+    (tmp_path / "plan.json").write_text('{"name": "old"}')
+    (tmp_path / "run.json").write_text('{"facts": {}}')
+    with pytest.raises(DamagedStoreError, match="older version"):
+        load_run(tmp_path)
+    store = Store(tmp_path)
+    store.write_json("plan.json", {})
+    store.write_json("run.json", {"format": "partlearn-run/99"})
+    with pytest.raises(DamagedStoreError, match="another version of partlearn"):
+        load_run(tmp_path)
+
+
+def test_tables_are_csv_without_pyarrow(finished, tmp_path, monkeypatch):
+    real = builtins.__import__
+
+    def without_pyarrow(name, *args, **kwargs):
+        if name.startswith("pyarrow"):
+            raise ImportError(name)
+        return real(name, *args, **kwargs)
+
+    monkeypatch.setattr(builtins, "__import__", without_pyarrow)
+    run_plan(parse_plan(PLAN), tmp_path)
+    assert (tmp_path / "results.csv").is_file()
+    rows, timings = load_rows(tmp_path)
+    monkeypatch.undo()
+    expected, _ = load_rows(finished)
+    assert rows == expected
+    assert len(timings) == len(rows)

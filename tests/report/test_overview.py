@@ -1,23 +1,24 @@
 """Ranks and means of a comparison with references, from a run made by hand."""
 
 import re
-from dataclasses import asdict
 
 import numpy as np
 import pytest
 from scipy import stats
 
 from partlearn.benchmark import (
+    DataFacts,
+    Result,
     SerialEngine,
     Store,
+    Timing,
     average_ranks,
     bayesian_signed_rank,
     friedman,
     parse_plan,
 )
 from partlearn.benchmark._facts import run_facts
-from partlearn.benchmark._store import write_table
-from partlearn.benchmark._tables import RESULTS, TIMINGS
+from partlearn.benchmark._load import save_run
 from partlearn.report import summarize, to_html, to_latex, to_markdown
 from partlearn.report._blocks import tables_of
 from partlearn.report._overview import overview
@@ -66,43 +67,28 @@ def make_run(folder, n_data, missing=()):
                     head = {
                         "id": "x",
                         "data": name,
+                        "r": None,
+                        "noise_seed": None,
                         "protocol": "inductive",
+                        "labels": "candidates",
+                        "draw": 0,
                         "reducer": reducer.name,
                         "learner": learner.name,
                         "fold": fold,
                     }
-                    score = level[reducer.name] + 0.02 * rng.random()
-                    found = {
-                        "status": "failed" if failed else "ok",
-                        "accuracy": None if failed else score,
-                        "warnings": "",
-                    }
-                    results.append(head | found)
+                    score = {"accuracy": level[reducer.name] + 0.02 * rng.random()}
+                    status, scores = ("failed", {}) if failed else ("ok", score)
+                    results.append(Result(**head, status=status, scores=scores))
                     reduction = f"{name}{reducer.name}" if reducer.cls else ""
                     cost = {"reduction": reduction, "reduce_fit_time": 0.25}
-                    timings.append(head | cost)
-    store = Store(folder)
-    store.write_json("plan.json", asdict(plan))
+                    timings.append(Timing(**head, **cost))
     described = [
-        {
-            "name": name,
-            "r": None,
-            "n_samples": SHAPES[i % 3][0],
-            "n_features": SHAPES[i % 3][1],
-            "n_classes": 3,
-            "classes": ["a", "b", "c"],
-            "mean_candidates": 2.0,
-            "fingerprint": name,
-        }
+        DataFacts(name, *SHAPES[i % 3], ("a", "b", "c"), 2.0, fingerprint=name)
         for i, name in enumerate(names)
     ]
-    facts = run_facts(plan, SerialEngine())
-    facts |= {"wall_time": 1.0, "work_time": 1.0, "n_jobs": 1, "n_executed": 1}
-    facts |= {"n_failed": 0}
-    run = {"facts": facts, "absent": [], "data": described}
-    store.write_json("run.json", run)
-    write_table(folder / "results", results, RESULTS)
-    write_table(folder / "timings", timings, TIMINGS)
+    counts = {"n_jobs": 1, "n_executed": 1, "n_failed": 0}
+    facts = run_facts(plan, SerialEngine(), wall_time=1.0, work_time=1.0, **counts)
+    save_run(Store(folder), plan, facts, described, [], results, timings)
     return summarize(folder)
 
 

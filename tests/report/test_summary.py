@@ -6,7 +6,12 @@ from dataclasses import FrozenInstanceError, fields
 import numpy as np
 import pytest
 
-from partlearn.benchmark import corrected_interval, load_rows, paired_t
+from partlearn.benchmark import (
+    DamagedStoreError,
+    corrected_interval,
+    load_rows,
+    paired_t,
+)
 from partlearn.report import summarize, to_json
 from partlearn.report._blocks import tables_of
 from partlearn.report._compare import interval
@@ -179,5 +184,5 @@ def test_folder_without_a_run(tmp_path):
 def test_files_of_others_are_no_run(tmp_path, content):
     for name in ("plan.json", "run.json"):
         (tmp_path / name).write_text(content)
-    with pytest.raises(FileNotFoundError, match="holds no finished run"):
+    with pytest.raises(DamagedStoreError, match=r"plan\.json: "):
         summarize(tmp_path)

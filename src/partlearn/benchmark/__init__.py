@@ -1,21 +1,25 @@
 """Plans, runs and statistics of comparisons."""
 
-from partlearn.benchmark._data import BenchmarkData, load_plan_data
+from partlearn.benchmark._cells import area_under_curve
+from partlearn.benchmark._data import BenchmarkData
 from partlearn.benchmark._engines import (
     DaskEngine,
     Engine,
     JoblibEngine,
     SerialEngine,
+    make_engine,
 )
-from partlearn.benchmark._load import load_run
-from partlearn.benchmark._methods import check_methods, find_class, known_classes
+from partlearn.benchmark._isolated import EngineLostError
+from partlearn.benchmark._load import load_rows, load_run
+from partlearn.benchmark._lock import BusyError
+from partlearn.benchmark._methods import find_class, known_classes
+from partlearn.benchmark._parse import list_plans, load_plan, parse_plan
 from partlearn.benchmark._plan import (
     DataSpec,
     MethodSpec,
+    MultilabelDataSpec,
+    MultilabelPlan,
     Plan,
-    list_plans,
-    load_plan,
-    parse_plan,
 )
 from partlearn.benchmark._published import (
     PublishedFigure,
@@ -23,6 +27,7 @@ from partlearn.benchmark._published import (
     published_scores,
 )
 from partlearn.benchmark._results import (
+    NO_LEARNER,
     AbsentData,
     Cell,
     Control,
@@ -35,7 +40,12 @@ from partlearn.benchmark._results import (
     Timing,
     metric_sign,
 )
-from partlearn.benchmark._runner import RunResult, make_engine, run_plan
+from partlearn.benchmark._runner import (
+    RunResult,
+    Verification,
+    run_plan,
+    verify_run,
+)
 from partlearn.benchmark._stats import (
     Comparison,
     EffectSize,
@@ -56,27 +66,33 @@ from partlearn.benchmark._stats import (
     wilcoxon_holm,
     win_tie_loss,
 )
-from partlearn.benchmark._store import Store
-from partlearn.benchmark._tables import load_rows
+from partlearn.benchmark._store import DamagedStoreError, Store
+from partlearn.benchmark._task import check_methods, load_plan_data
 from partlearn.benchmark._toml import PlanError
 
 __all__ = [
+    "NO_LEARNER",
     "AbsentData",
     "BenchmarkData",
+    "BusyError",
     "Cell",
     "Comparison",
     "Control",
     "Curve",
+    "DamagedStoreError",
     "DaskEngine",
     "DataFacts",
     "DataSpec",
     "EffectSize",
     "Engine",
+    "EngineLostError",
     "Facts",
     "FoldScore",
     "FriedmanResult",
     "JoblibEngine",
     "MethodSpec",
+    "MultilabelDataSpec",
+    "MultilabelPlan",
     "Plan",
     "PlanError",
     "Posterior",
@@ -87,7 +103,9 @@ __all__ = [
     "SerialEngine",
     "Store",
     "Timing",
+    "Verification",
     "WinTieLoss",
+    "area_under_curve",
     "average_ranks",
     "bayesian_signed_rank",
     "check_methods",
@@ -113,6 +131,7 @@ __all__ = [
     "published_scores",
     "rank_biserial",
     "run_plan",
+    "verify_run",
     "wilcoxon_holm",
     "win_tie_loss",
 ]

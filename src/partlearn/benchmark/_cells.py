@@ -8,15 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from partlearn.benchmark._multilabel._plan import MultilabelPlan
-from partlearn.benchmark._plan import MethodSpec, Plan
+from partlearn.benchmark._plan import MethodSpec, MultilabelPlan, Plan
 from partlearn.benchmark._published import (
     PublishedFigure,
     published_figures,
     published_scores,
 )
 from partlearn.benchmark._results import (
-    OWN,
+    NO_LEARNER,
     Cell,
     Control,
     Curve,
@@ -25,7 +24,7 @@ from partlearn.benchmark._results import (
     metric_sign,
 )
 
-__all__ = ["area", "curve_cells", "fold_cells", "spread"]
+__all__ = ["area_under_curve", "curve_cells", "fold_cells", "spread"]
 
 
 def spread(values: Sequence[float]) -> float | None:
@@ -44,7 +43,7 @@ def spread(values: Sequence[float]) -> float | None:
     return float(np.std(values, ddof=1)) if len(values) > 1 else None
 
 
-def area(x: Sequence[float], y: Sequence[float]) -> float:
+def area_under_curve(x: Sequence[float], y: Sequence[float]) -> float:
     """Area under a curve by trapezia over the width: a height. One point is itself.
 
     Parameters
@@ -56,6 +55,12 @@ def area(x: Sequence[float], y: Sequence[float]) -> float:
     -------
     float
         Mean height.
+
+    Examples
+    --------
+    >>> from partlearn.benchmark import area_under_curve
+    >>> area_under_curve([1, 2, 5], [0.0, 1.0, 1.0])
+    0.875
     """
     order = np.argsort(x, kind="stable")
     at, height = np.asarray(x, float)[order], np.asarray(y, float)[order]
@@ -155,12 +160,12 @@ def curve_cells(plan: MultilabelPlan, results: Sequence[Result]) -> tuple[Cell, 
     published = _published_names((*plan.reducers, *plan.classifiers))
     source = plan.published
     figures = published_scores(source["paper"], source["table"]) if source else {}
-    learners = _grouped((row for row in results if row.learner != OWN), *names)
+    learners = _grouped((row for row in results if row.learner != NO_LEARNER), *names)
     cells = []
     for block in learners:
         for method in (*published, *Control):
             # A method that predicts by itself stands beside every learner.
-            own = (*block[:-1], OWN, method)
+            own = (*block[:-1], NO_LEARNER, method)
             rows = groups.get((*block, method)) or groups.get(own)
             for metric in plan.metrics if rows else ():
                 key = (str(block[1]), published.get(method, ""), metric)
@@ -184,7 +189,7 @@ def _curve_cell(
         for key, points in draws.items()
     }
     folds = tuple(
-        FoldScore(seed, fold, area(list(curve), list(curve.values())))
+        FoldScore(seed, fold, area_under_curve(list(curve), list(curve.values())))
         for (seed, fold), curve in curves.items()
     )
     areas = [score.value for score in folds]

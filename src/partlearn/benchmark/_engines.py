@@ -1,23 +1,45 @@
-"""Where jobs run: in this process, in joblib's processes, on a Dask cluster."""
+"""Where jobs run: in this process, in child processes, on a Dask cluster."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
 import os
+import tempfile
+import threading
 import warnings
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from queue import SimpleQueue
 from typing import Any, Protocol
 
-from partlearn.benchmark._isolated import call_isolated
+import joblib
 
-__all__ = ["DaskEngine", "Engine", "Failure", "JoblibEngine", "SerialEngine"]
+from partlearn.benchmark._isolated import (
+    ChildDiedError,
+    EngineLostError,
+    IsolatedProcess,
+)
+
+__all__ = [
+    "Call",
+    "DaskEngine",
+    "Engine",
+    "EngineLostError",
+    "Failure",
+    "JoblibEngine",
+    "SerialEngine",
+    "make_engine",
+]
 
 Call = tuple[Callable[..., Any], tuple[Any, ...]]
 
 
 @dataclass(frozen=True)
 class Failure:
-    """A call that gave no answer at all, for instance because its worker died.
+    """A call that gave no answer at all, for instance because it ended its process.
 
     Attributes
     ----------
@@ -35,8 +57,8 @@ class Engine(Protocol):
     name: str
     workers: int
 
-    def share(self, value: Any, key: str) -> Any:
-        """Return something that stands for ``value`` in many calls."""
+    def share(self, value: Any, key: str, *, lasting: bool = True) -> Any:
+        """Return something that stands for ``value`` in many calls, or in a few."""
 
     def run(self, calls: Iterable[Call]) -> Iterator[tuple[int, Any]]:
         """Run the calls."""
@@ -48,6 +70,8 @@ class Engine(Protocol):
 def _attempt(function: Callable[..., Any], args: tuple[Any, ...]) -> Any:
     try:
         return function(*args)
+    except EngineLostError:
+        raise
     except Exception as error:
         return Failure(type(error).__name__, str(error))
 
@@ -65,7 +89,7 @@ class SerialEngine:
     name = "serial"
     workers = 1
 
-    def share(self, value: Any, key: str) -> Any:
+    def share(self, value: Any, key: str, *, lasting: bool = True) -> Any:
         """Return ``value``."""
         return value
 
@@ -78,12 +102,26 @@ class SerialEngine:
         """Do nothing."""
 
 
-def _numbered(i: int, function: Callable[..., Any], args: Any) -> tuple[int, Any]:
-    return i, _attempt(function, args)
+@dataclass(frozen=True)
+class _Shared:
+    """A value that waits in a file of this machine."""
+
+    path: str
+
+
+@lru_cache(maxsize=2)
+def _fetched(path: str) -> Any:
+    return joblib.load(path, mmap_mode="r")
+
+
+def _with_shared(function: Callable[..., Any], args: tuple[Any, ...]) -> Any:
+    """Call in a child; shared values are read there once, large arrays mapped."""
+    values = (_fetched(a.path) if isinstance(a, _Shared) else a for a in args)
+    return function(*values)
 
 
 class JoblibEngine:
-    """Several processes on this machine.
+    """Several processes on this machine, which end with this one.
 
     Parameters
     ----------
@@ -95,49 +133,75 @@ class JoblibEngine:
 
     def __init__(self, workers: int | None = None) -> None:
         self.workers = workers or os.cpu_count() or 1
+        self._children = [IsolatedProcess() for _ in range(self.workers)]
+        self._files: tempfile.TemporaryDirectory[str] | None = None
 
-    def share(self, value: Any, key: str) -> Any:
-        """Return ``value``: joblib maps large arrays instead of copying them."""
-        return value
+    def share(self, value: Any, key: str, *, lasting: bool = True) -> Any:
+        """Write ``value`` to a file once; processes map it instead of copying it."""
+        if not lasting:
+            return value
+        if self._files is None:
+            self._files = tempfile.TemporaryDirectory(prefix="partlearn-")
+        path = Path(self._files.name, f"{key}.joblib")
+        if not path.exists():
+            joblib.dump(value, path)
+        return _Shared(str(path))
 
     def run(self, calls: Iterable[Call]) -> Iterator[tuple[int, Any]]:
-        """Run the calls; those under way when a process dies run one by one."""
-        from joblib import Parallel, delayed
-        from joblib.externals.loky.process_executor import BrokenProcessPool
+        """Run the calls; one that ends its process is tried once more.
+
+        A process may be ended from outside; a call that ends two is to blame itself.
+        """
+        idle: SimpleQueue[IsolatedProcess] = SimpleQueue()
+        for child in self._children:
+            idle.put(child)
+
+        stopped = threading.Event()
+
+        def work(call: Call) -> Any:
+            child = idle.get()
+            try:
+                return child.call(_with_shared, call)
+            except ChildDiedError:
+                if stopped.is_set():
+                    raise
+                return _attempt(child.call, (_with_shared, call))
+            except EngineLostError:
+                raise
+            except Exception as error:
+                return Failure(type(error).__name__, str(error))
+            finally:
+                idle.put(child)
 
         numbered = enumerate(calls)
-        open_calls: dict[int, Call] = {}
-
-        def feed() -> Iterator[Any]:
-            for i, (function, args) in numbered:
-                open_calls[i] = (function, args)
-                yield delayed(_numbered)(i, function, args)
-
-        while True:
-            parallel = Parallel(
-                n_jobs=self.workers,
-                return_as="generator_unordered",
-                batch_size=1,
-                pre_dispatch="2*n_jobs",
-            )
-            try:
-                for i, answer in parallel(feed()):
-                    del open_calls[i]
-                    yield i, answer
-                return
-            except BrokenProcessPool:
-                # One job took its process down. Which one is only seen when each
-                # that was under way has a process to itself; then go on.
-                suspects = dict(open_calls)
-                open_calls.clear()
-            for i, call in suspects.items():
-                yield i, _attempt(call_isolated, call)
+        running: dict[Future[Any], int] = {}
+        pool = ThreadPoolExecutor(self.workers)
+        try:
+            while True:
+                for i, call in numbered:
+                    running[pool.submit(work, call)] = i
+                    if len(running) >= 2 * self.workers:
+                        break
+                if not running:
+                    return
+                done, _ = wait(running, return_when=FIRST_COMPLETED)
+                for future in done:
+                    yield running.pop(future), future.result()
+        finally:
+            stopped.set()
+            pool.shutdown(wait=False, cancel_futures=True)
+            if running:  # interrupted: nobody waits for these answers
+                for child in self._children:
+                    child.kill()
+            pool.shutdown()
 
     def close(self) -> None:
         """End the processes: a later run may need to import from other places."""
-        from joblib.externals.loky import get_reusable_executor
-
-        get_reusable_executor(max_workers=self.workers, reuse=True).shutdown(wait=True)
+        for child in self._children:
+            child.close()
+        if self._files is not None:
+            self._files.cleanup()
+            self._files = None
 
 
 def _identity(value: Any) -> Any:
@@ -164,6 +228,7 @@ class DaskEngine:
             raise ImportError(
                 "A Dask scheduler needs the extra: pip install 'partlearn[dask]'."
             ) from None
+        self._address = address
         try:
             # distributed has no types of its own.
             client: Any = distributed.Client
@@ -183,7 +248,7 @@ class DaskEngine:
             ) from None
         self.workers = len(self._client.scheduler_info(n_workers=-1)["workers"])
 
-    def share(self, value: Any, key: str) -> Any:
+    def share(self, value: Any, key: str, *, lasting: bool = True) -> Any:
         """Send ``value`` once, as a task: a lost copy is made again."""
         with warnings.catch_warnings():
             # Dask advises scatter, but scattered data die with their worker.
@@ -196,18 +261,53 @@ class DaskEngine:
 
         as_completed: Any = distributed.as_completed
         futures = {}
-        for i, (function, args) in enumerate(calls):
-            # Dask finds shared values only among the arguments themselves.
-            future = self._client.submit(function, *args, pure=False, retries=2)
-            futures[future] = i
-        for future in as_completed(list(futures), loop=self._client.loop):
-            i = futures.pop(future)
-            if future.status == "finished":
-                yield i, future.result()
-            else:
-                error = future.exception()
-                yield i, Failure(type(error).__name__, str(error))
+        try:
+            for i, (function, args) in enumerate(calls):
+                # Dask finds shared values only among the arguments themselves.
+                future = self._client.submit(function, *args, pure=False, retries=2)
+                futures[future] = i
+            for future in as_completed(list(futures), loop=self._client.loop):
+                i, status = futures.pop(future), future.status
+                if status == "finished":
+                    yield i, future.result()
+                elif status == "error":
+                    error = future.exception()
+                    yield i, Failure(type(error).__name__, str(error))
+                else:  # cancelled or lost: nothing is known about the call
+                    raise OSError(f"a job was {status}")
+        except OSError as error:
+            raise EngineLostError(
+                f"the Dask scheduler at {self._address} is gone ({error}). Start it "
+                "again, and run the same command: finished jobs are kept."
+            ) from error
 
     def close(self) -> None:
         """Close the connection; the cluster goes on."""
-        self._client.close()
+        with suppress(TimeoutError, OSError):
+            self._client.close()
+
+
+def make_engine(workers: int | None = 1, scheduler: str | None = None) -> Engine:
+    """Choose an engine.
+
+    Parameters
+    ----------
+    workers : int or None, default=1
+        1 runs in this process, more run in processes, None in one per core.
+    scheduler : str or None, default=None
+        Address of a Dask scheduler; goes before ``workers``.
+
+    Returns
+    -------
+    Engine
+        Ready to run.
+
+    Examples
+    --------
+    >>> from partlearn.benchmark import make_engine
+    >>> make_engine(1).name
+    'serial'
+    """
+    if scheduler:
+        return DaskEngine(scheduler)
+    return SerialEngine() if workers == 1 else JoblibEngine(workers)

@@ -9,15 +9,17 @@ needs it, so it starts at once.
 import math
 import os
 import pickle
+import signal
 import struct
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from typing import IO, Any
 
-__all__ = ["ChildDiedError", "IsolatedProcess", "call_isolated"]
+__all__ = ["ChildDiedError", "EngineLostError", "IsolatedProcess", "call_isolated"]
 
 _HEADER = struct.Struct(">Q")
 _GRACE = 2.0  # seconds for an idle child to leave
@@ -25,6 +27,10 @@ _GRACE = 2.0  # seconds for an idle child to leave
 
 class ChildDiedError(RuntimeError):
     """The process of a job ended without an answer."""
+
+
+class EngineLostError(RuntimeError):
+    """Where jobs ran is gone, which says nothing about the jobs themselves."""
 
 
 def _send(stream: IO[bytes], value: Any) -> None:
@@ -109,16 +115,26 @@ class IsolatedProcess:
 
     def _running(self) -> "subprocess.Popen[bytes]":
         if self._process is None or self._process.poll() is not None:
-            self._process = subprocess.Popen(
-                [sys.executable, "-P", __file__],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                env={
-                    **os.environ,
-                    "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
-                },
-            )
+            path = os.pathsep.join(filter(None, sys.path))
+            try:
+                self._process = subprocess.Popen(
+                    [sys.executable, "-P", __file__, str(os.getpid())],
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    env={**os.environ, "PYTHONPATH": path},
+                )
+            except OSError as error:
+                raise EngineLostError(
+                    f"no process can be started ({error}). Free some memory, and run "
+                    "the same command: finished jobs are kept."
+                ) from error
         return self._process
+
+    def kill(self) -> None:
+        """End the child at once; a call that waits for it gets ChildDiedError."""
+        process = self._process
+        if process is not None:
+            process.kill()
 
     def close(self) -> None:
         """End the child: when idle it leaves by itself, otherwise it is killed."""
@@ -182,22 +198,30 @@ def _address_space() -> int | None:
 def _cap(seconds: float | None, megabytes: int | None) -> None:
     try:
         import resource
-        import signal
     except ImportError:
         return
-    if seconds is not None:
-        # Should the parent be killed, nobody else would end this process.
-        signal.alarm(math.ceil(seconds) + 5)
-    else:
-        signal.alarm(0)
+    # Should the parent be stopped, nobody else would end this process.
+    signal.alarm(0 if seconds is None else math.ceil(seconds) + 5)
     hard = resource.getrlimit(resource.RLIMIT_AS)[1]
     used = _address_space()
     soft = hard if megabytes is None or used is None else used + megabytes * 2**20
     resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
 
 
+def _end_with(parent: int) -> None:
+    """End this process when its parent has gone, whatever ended it."""
+    while os.getppid() == parent:
+        time.sleep(_GRACE / 4)
+    os._exit(1)
+
+
 def main() -> None:
     """Serve calls from standard input until it closes."""
+    # An interrupt at the terminal is for the parent, which ends its children.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    if os.name == "posix":
+        parent = int(sys.argv[1])
+        threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
     source = sys.stdin.buffer
     # What a method prints must not land between the frames.
     sink = os.fdopen(os.dup(1), "wb")

@@ -4,18 +4,20 @@
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import partlearn
-from partlearn._version import __version__
-from partlearn.benchmark._data import BenchmarkData
 from partlearn.benchmark._plan import MethodSpec, Plan
 
-__all__ = ["Job", "Reduction", "expand", "identity", "source_hash"]
+__all__ = ["Job", "Reduction", "identity", "shared_content", "source_hash"]
+
+# In every seed. It is the version of the first plans and stays what it is: another text
+# would draw other numbers.
+_SEEDS_SINCE = "0.1.0.dev0"
 
 
 def identity(content: Mapping[str, Any]) -> str:
@@ -33,11 +35,6 @@ def identity(content: Mapping[str, Any]) -> str:
     """
     text = json.dumps(content, sort_keys=True, separators=(",", ":"), default=str)
     return hashlib.sha256(text.encode()).hexdigest()[:20]
-
-
-def _seed(content: Mapping[str, Any]) -> int:
-    # Without the code: a comment that changed must not draw other numbers.
-    return int(identity(content)[:8], 16) % (2**31)
 
 
 @lru_cache(maxsize=1)
@@ -63,13 +60,40 @@ def source_hash() -> str:
 
 
 @dataclass(frozen=True)
-class Reduction:
+class _Work:
+    """Work whose identity is the hash of its content.
+
+    Attributes
+    ----------
+    content : dict
+        What the hash is about.
+    code : str
+        From :func:`source_hash`: part of the identity, not of the seed.
+    """
+
+    content: Mapping[str, Any] = field(repr=False)
+    code: str = field(repr=False)
+
+    @property
+    def id(self) -> str:
+        """Identity of the work."""
+        return identity({**self.content, "code": self.code})
+
+    @property
+    def seed(self) -> int:
+        """Random state that belongs to this work whatever the order of the run."""
+        # Without the code: a comment that changed must not draw other numbers.
+        return int(identity(self.content)[:8], 16) % (2**31)
+
+
+@dataclass(frozen=True)
+class Reduction(_Work):
     """A reducer to fit once: on one training fold, or on all rows (transductive).
 
     Attributes
     ----------
-    data : str
-        Name of the data set.
+    data, fingerprint : str
+        Name and hash of the data set.
     r : int, float or None
         Amount of synthetic noise, as in the plan.
     noise_seed : int or None
@@ -80,34 +104,25 @@ class Reduction:
         The method; an empty class stands for no reduction.
     fold : int or None
         Training fold; None means all rows.
-    content : dict
-        What the hash is about.
-    code : str
-        From :func:`source_hash`: part of the identity, not of the seed.
+    draw : int
+        Number of a random order.
+    top : int or None
+        Features of a ranking that will be looked at.
     """
 
     data: str
+    fingerprint: str
     r: float | None
     noise_seed: int | None
     protocol: str
     reducer: MethodSpec
     fold: int | None
-    content: Mapping[str, Any] = field(repr=False)
-    code: str = ""
-
-    @property
-    def id(self) -> str:
-        """Identity of the work."""
-        return identity({**self.content, "code": self.code})
-
-    @property
-    def seed(self) -> int:
-        """Random state that belongs to this work whatever the order of the run."""
-        return _seed(self.content)
+    draw: int = 0
+    top: int | None = None
 
 
 @dataclass(frozen=True)
-class Job:
+class Job(_Work):
     """One learner on one fold of one reduced data set.
 
     Attributes
@@ -118,83 +133,45 @@ class Job:
         The method.
     fold : int
         Test fold.
-    content : dict
-        What the hash is about.
+    labels : str
+        What the learner is trained on: "candidates" or "clean".
+    points : tuple of (float, int)
+        Percentages and numbers of features of a curve; empty without one.
     """
 
     reduction: Reduction
     learner: MethodSpec
     fold: int
-    content: Mapping[str, Any] = field(repr=False)
+    labels: str = "candidates"
+    points: tuple[tuple[float, int], ...] = ()
 
     @property
-    def id(self) -> str:
-        """Identity of the work."""
-        return identity({**self.content, "code": self.reduction.code})
-
-    @property
-    def seed(self) -> int:
-        """Random state that belongs to this work whatever the order of the run."""
-        return _seed(self.content)
+    def label(self) -> str:
+        """Name for the progress bar."""
+        names = (self.reduction.data, self.reduction.reducer.name, self.learner.name)
+        return " ".join(names)
 
 
-def expand(plan: Plan, data: Iterable[BenchmarkData]) -> list[Job]:
-    """All jobs of a plan on the data that is there.
+def shared_content(plan: Plan, fingerprint: str) -> dict[str, Any]:
+    """What the hashes of all jobs on one data set are about.
 
     Parameters
     ----------
     plan : Plan
         The plan.
-    data : iterable of BenchmarkData
-        Loaded data sets.
+    fingerprint : str
+        Hash of the data.
 
     Returns
     -------
-    list of Job
-        In the order of the plan.
+    dict
+        To be added to.
     """
-    # Once for all jobs, here: workers that have other sources cannot disagree on it.
-    code = source_hash()
-    jobs: list[Job] = []
-    for item in data:
-        for protocol in plan.protocols:
-            for reducer in plan.reducers:
-                method = reducer.for_data(item.name)
-                jobs += _jobs_of(plan, item, protocol, method, code)
-    return jobs
-
-
-def _jobs_of(
-    plan: Plan, data: BenchmarkData, protocol: str, reducer: MethodSpec, code: str
-) -> list[Job]:
-    jobs = []
-    for fold in range(plan.folds):
-        scope = fold if protocol == "inductive" else None
-        content = {
-            "partlearn": __version__,
-            "data": data.fingerprint,
-            "protocol": protocol,
-            "reducer": [reducer.cls, dict(reducer.params)],
-            "folds": [plan.folds, plan.fold_seed],
-            "fold": scope,
-            "seed": plan.seed,
-            "threads": plan.threads,
-            "limits": [plan.time_limit, plan.memory_limit],
-        }
-        if reducer.supervised:
-            content["supervised"] = True
-        reduction = Reduction(
-            data.name, data.r, data.noise_seed, protocol, reducer, scope, content, code
-        )
-        for learner in plan.learners:
-            learn = {
-                "reduction": content,
-                "learner": [learner.cls, dict(learner.params)],
-                "fold": fold,
-                "scale_reduced": plan.scale_reduced,
-                "metrics": list(plan.metrics),
-            }
-            if learner.pass_confidence:
-                learn["pass_confidence"] = True
-            jobs.append(Job(reduction, learner, fold, learn))
-    return jobs
+    return {
+        "partlearn": _SEEDS_SINCE,
+        "data": fingerprint,
+        "folds": [plan.folds, plan.fold_seed],
+        "seed": plan.seed,
+        "threads": plan.threads,
+        "limits": [plan.time_limit, plan.memory_limit],
+    }

@@ -1,17 +1,19 @@
-"""Read a finished run back."""
+"""A finished run on disk: written at its end, read back by reports."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from collections.abc import Mapping
-from dataclasses import fields
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from partlearn.benchmark._cells import curve_cells, fold_cells
-from partlearn.benchmark._multilabel._plan import MultilabelDataSpec, MultilabelPlan
-from partlearn.benchmark._multilabel._scores import METRICS as CURVE_METRICS
-from partlearn.benchmark._multilabel._tables import load_multilabel_rows
-from partlearn.benchmark._plan import DataSpec, MethodSpec, Plan
+from partlearn.benchmark._plan import (
+    DataSpec,
+    MethodSpec,
+    MultilabelDataSpec,
+    MultilabelPlan,
+    Plan,
+)
 from partlearn.benchmark._results import (
     AbsentData,
     DataFacts,
@@ -20,11 +22,61 @@ from partlearn.benchmark._results import (
     Run,
     Timing,
 )
-from partlearn.benchmark._schema import METRICS
-from partlearn.benchmark._store import Store
-from partlearn.benchmark._tables import load_rows
+from partlearn.benchmark._store import DamagedStoreError, Store, file_digest
+from partlearn.benchmark._tables import (
+    read_results,
+    read_rows,
+    read_timings,
+    write_tables,
+)
+from partlearn.benchmark._task import task_of
 
-__all__ = ["load_run"]
+__all__ = ["load_rows", "load_run", "save_run"]
+
+RUN_FORMAT = "partlearn-run/2"
+
+
+def save_run(
+    store: Store,
+    plan: Plan,
+    facts: Facts,
+    data: Sequence[DataFacts],
+    absent: Sequence[AbsentData],
+    results: Sequence[Result],
+    timings: Sequence[Timing],
+) -> None:
+    """Write what is known at the end of a run.
+
+    Parameters
+    ----------
+    store : Store
+        Where to.
+    plan : Plan
+        As it ran.
+    facts : Facts
+        Versions, machine, settings, times.
+    data : sequence of DataFacts
+        Data sets that were there.
+    absent : sequence of AbsentData
+        Those that were not.
+    results : sequence of Result
+        Rows of the results table.
+    timings : sequence of Timing
+        Rows of the timings table.
+    """
+    files = write_tables(store.folder, results, timings, task_of(plan).columns)
+    # Last, and together: an interrupted run leaves the report of the one before.
+    store.write_json("plan.json", asdict(plan))
+    store.write_json(
+        "run.json",
+        {
+            "format": RUN_FORMAT,
+            "facts": asdict(facts),
+            "absent": [asdict(item) for item in absent],
+            "data": [item.to_json() for item in data],
+            "files": {path.name: file_digest(path) for path in files},
+        },
+    )
 
 
 def load_run(folder: str | Path) -> Run:
@@ -40,6 +92,13 @@ def load_run(folder: str | Path) -> Run:
     Run
         Plan, facts, rows and the cells of the tables.
 
+    Raises
+    ------
+    FileNotFoundError
+        When there is no finished run.
+    DamagedStoreError
+        When a file is not what the run wrote, or was written by an older version.
+
     Examples
     --------
     >>> import tempfile
@@ -51,99 +110,77 @@ def load_run(folder: str | Path) -> Run:
     ('demo-quick', 'none')
     """
     folder = Path(folder)
+    plan, run = _opened(folder)
+    task = task_of(plan)
+    amounts = {float(r): r for spec in plan.data for r in spec.r or ()}
+    results = read_results(folder, task.columns, amounts)
+    return Run(
+        folder=folder,
+        plan=plan,
+        facts=Facts(**_with_tuples(run["facts"])),
+        data=tuple(DataFacts.from_json(item) for item in run["data"]),
+        absent=tuple(AbsentData(**item) for item in run["absent"]),
+        results=tuple(results),
+        timings=tuple(read_timings(folder, task.columns, amounts)),
+        cells=task.summarise(results),
+    )
+
+
+def load_rows(
+    folder: str | Path,
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Read both tables of a run.
+
+    Parameters
+    ----------
+    folder : str or Path
+        Folder of the run.
+
+    Returns
+    -------
+    results, timings : list of dict
+        Empty cells are None.
+    """
+    plan, _ = _opened(Path(folder))
+    return read_rows(Path(folder), task_of(plan).columns)
+
+
+def _opened(folder: Path) -> tuple[Plan, dict[str, Any]]:
+    """Plan and ``run.json``, after all files were found to be as they were written."""
     store = Store(folder)
-    plan_json, run = store.read_json("plan.json"), store.read_json("run.json")
-    if not (_has(plan_json, "metrics", "data") and _has(run, "facts", "data")):
+    plan, run = store.read_json("plan.json"), store.read_json("run.json")
+    if plan is None or run is None:
         raise FileNotFoundError(
             f"{folder} holds no finished run (plan.json, run.json). "
             "`partlearn bench PLAN --out FOLDER` makes one."
         )
-    plan = _plan(plan_json)
-    many = isinstance(plan, MultilabelPlan)
-    rows, timings = load_multilabel_rows(folder) if many else load_rows(folder)
-    amounts = {float(r): r for spec in plan.data for r in spec.r or ()}
-    metrics = CURVE_METRICS if many else METRICS
-    results = tuple(_result(row, metrics, amounts) for row in rows)
-    cells = (
-        curve_cells(plan, results)
-        if isinstance(plan, MultilabelPlan)
-        else fold_cells(plan, results)
-    )
-    return Run(
-        folder=folder,
-        plan=plan,
-        facts=_known(Facts, {**run["facts"], "protocols": plan.protocols}),
-        data=tuple(_data_facts(item) for item in run["data"]),
-        absent=tuple(AbsentData(**item) for item in run["absent"]),
-        results=results,
-        timings=tuple(_known(Timing, _head(row, amounts)) for row in timings),
-        cells=cells,
-    )
+    if run.get("format") != RUN_FORMAT:
+        raise DamagedStoreError(
+            f"{folder} was written by another version of partlearn (format "
+            f"{run.get('format')!r}, here {RUN_FORMAT!r}). Run the plan again."
+        )
+    store.read_json("splits.json")
+    for name, digest in run["files"].items():
+        path = folder / name
+        if not path.is_file() or file_digest(path) != digest:
+            raise DamagedStoreError(
+                f"{path} is not what the run wrote. Run the plan again with the same "
+                "folder: finished jobs are kept."
+            )
+    return _plan(plan), run
 
 
-def _has(content: Any, *keys: str) -> bool:
-    return isinstance(content, dict) and content.keys() >= set(keys)
-
-
-def _known(cls: type, values: Mapping[str, Any]) -> Any:
-    names = {f.name for f in fields(cls)}
-    return cls(**{k: v for k, v in values.items() if k in names})
+def _with_tuples(values: Mapping[str, Any]) -> dict[str, Any]:
+    """JSON has lists where records have tuples."""
+    return {k: tuple(v) if isinstance(v, list) else v for k, v in values.items()}
 
 
 def _plan(content: Mapping[str, Any]) -> Plan:
-    many = content.get("task") == "multilabel"
-
-    def revived(cls: type, values: Mapping[str, Any]) -> Any:
-        lists = {k: tuple(v) for k, v in values.items() if isinstance(v, list)}
-        return _known(cls, {**values, **lists})
-
-    values = dict(content)
+    many = content["task"] == "multilabel"
+    values = _with_tuples(content)
     spec = MultilabelDataSpec if many else DataSpec
-    values["data"] = [revived(spec, item) for item in content["data"]]
+    values["data"] = tuple(spec(**_with_tuples(item)) for item in content["data"])
     for key in ("reducers", "learners", "classifiers"):
-        values[key] = [_known(MethodSpec, item) for item in content.get(key, ())]
-    plan: Plan = revived(MultilabelPlan if many else Plan, values)
-    return plan
-
-
-def _head(row: Mapping[str, Any], amounts: Mapping[float, float]) -> dict[str, Any]:
-    r = row["r"]
-    return {
-        "protocol": "inductive",
-        "labels": "candidates",
-        "draw": 0,
-        **row,
-        # A table has one type per column; the plan has what was asked for.
-        "r": r if r is None else amounts.get(float(r), r),
-    }
-
-
-def _result(
-    row: Mapping[str, Any], metrics: tuple[str, ...], amounts: Mapping[float, float]
-) -> Result:
-    result: Result = _known(
-        Result,
-        {
-            "n_features": row.get("n_components"),
-            **_head(row, amounts),
-            "scores": {name: row[name] for name in metrics},
-            "warnings": tuple((row["warnings"] or "").splitlines()),
-        },
-    )
-    return result
-
-
-def _data_facts(item: Mapping[str, Any]) -> DataFacts:
-    many = "labels" in item
-    r = item["r"] if many else () if item["r"] is None else (item["r"],)
-    return DataFacts(
-        name=item["name"],
-        n_samples=item["n_samples"],
-        n_features=item["n_features"],
-        classes=tuple(item["labels" if many else "classes"]),
-        mean_labels=item["mean_labels" if many else "mean_candidates"],
-        r=tuple(r),
-        noise_seed=item.get("noise_seed"),
-        noise=item.get("noise", ""),
-        fingerprint=item["fingerprint"],
-    )
+        if key in content:
+            values[key] = tuple(MethodSpec(**item) for item in content[key])
+    return MultilabelPlan(**values) if many else Plan(**values)

@@ -4,7 +4,6 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import Any
 
 from sklearn.utils.validation import has_fit_parameter
@@ -14,7 +13,7 @@ from partlearn._registry import MethodError, Role
 from partlearn.benchmark._plan import MethodSpec, Plan
 from partlearn.benchmark._toml import PlanError
 
-__all__ = ["available", "build", "check_methods", "find_class", "known_classes"]
+__all__ = ["available", "build", "find_class", "known_classes"]
 
 # What plans call their methods, and the roles that are meant.
 KINDS: dict[str, tuple[Role, ...]] = {
@@ -109,45 +108,25 @@ def build(
         return _registry.build(name, params, *KINDS[kind], seed=seed)
 
 
-def check_methods(plan: Plan) -> Plan:
-    """Fail before anything runs if a method does not exist or a parameter is wrong.
+def available(
+    plan: Plan, specs: tuple[MethodSpec, ...], kind: str
+) -> tuple[MethodSpec, ...]:
+    """Leave out the optional methods that this installation does not have.
 
     Parameters
     ----------
     plan : Plan
-        The plan to check.
+        The plan, for messages.
+    specs : tuple of MethodSpec
+        Methods of the plan.
+    kind : str
+        What they are for.
 
     Returns
     -------
-    Plan
-        Without the optional methods that this installation does not have.
-
-    Examples
-    --------
-    >>> from partlearn.benchmark import check_methods, load_plan
-    >>> check_methods(load_plan("demo")).learners[0].name
-    'PL-KNN'
+    tuple of MethodSpec
+        Those that can be built; one that cannot and is not optional is an error.
     """
-    from partlearn.benchmark._multilabel._plan import MultilabelPlan
-
-    if isinstance(plan, MultilabelPlan):
-        from partlearn.benchmark._multilabel._runner import check_multilabel
-
-        return check_multilabel(plan)
-    reducers = available(plan, plan.reducers, "reducer")
-    return replace(
-        plan,
-        reducers=reducers,
-        learners=available(plan, plan.learners, "learner"),
-        reference=plan.reference
-        if plan.reference in {m.name for m in reducers}
-        else "",
-    )
-
-
-def available(
-    plan: Plan, specs: tuple[MethodSpec, ...], kind: str
-) -> tuple[MethodSpec, ...]:
     kept = []
     for spec in specs:
         try:

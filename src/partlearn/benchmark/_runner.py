@@ -2,43 +2,37 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
+import random
+import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
+from math import ceil
 from pathlib import Path
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 
-from partlearn.benchmark._data import BenchmarkData, load_plan_data
+from partlearn.benchmark._data import BenchmarkData
 from partlearn.benchmark._engines import (
     Call,
-    DaskEngine,
     Engine,
     Failure,
     JoblibEngine,
     SerialEngine,
 )
-from partlearn.benchmark._execute import Limits, Record, learn, reduce
+from partlearn.benchmark._execute import Limits, within_limits
 from partlearn.benchmark._facts import run_facts
-from partlearn.benchmark._isolated import ChildDiedError, call_isolated
-from partlearn.benchmark._jobs import Job, Reduction, expand
-from partlearn.benchmark._methods import check_methods
+from partlearn.benchmark._jobs import Job, Reduction
+from partlearn.benchmark._load import save_run
 from partlearn.benchmark._plan import Plan
+from partlearn.benchmark._records import Record, Reduced, Scored
+from partlearn.benchmark._results import AbsentData, Result
 from partlearn.benchmark._store import Store
-from partlearn.benchmark._tables import merge
-from partlearn.model_selection import CandidateKFold
+from partlearn.benchmark._tables import merge, result_rows
+from partlearn.benchmark._task import Task, task_of
 
-__all__ = [
-    "RunResult",
-    "failed_record",
-    "has_limits",
-    "is_open",
-    "make_engine",
-    "run_plan",
-    "seconds_of",
-    "within_limits",
-]
+__all__ = ["RunResult", "Verification", "run_plan", "verify_run"]
 
 Progress = Callable[[int, int, str], None]
 
@@ -51,9 +45,11 @@ class RunResult:
     ----------
     folder : Path
         Where the results are.
-    rows : list of dict
-        One per job, as in the results table.
-    absent : list of dict
+    plan : Plan
+        As it ran.
+    results : tuple of Result
+        One per job, or per point of its curve.
+    absent : tuple of AbsentData
         Data sets that were not there.
     n_failed : int
         Jobs that failed, now or before.
@@ -63,41 +59,24 @@ class RunResult:
         Seconds of this session.
     work_time : float
         Seconds that estimators spent in fit, transform and predict.
+    damaged : mapping of str to str
+        Files that were not what a run had written, and why; they were made anew.
     """
 
     folder: Path
-    rows: list[dict[str, Any]] = field(repr=False)
-    absent: list[dict[str, str]]
+    plan: Plan
+    results: tuple[Result, ...] = field(repr=False)
+    absent: tuple[AbsentData, ...]
     n_failed: int = 0
     n_executed: int = 0
     wall_time: float = 0.0
     work_time: float = 0.0
+    damaged: dict[str, str] = field(default_factory=dict)
 
-
-def make_engine(workers: int | None = 1, scheduler: str | None = None) -> Engine:
-    """Choose an engine.
-
-    Parameters
-    ----------
-    workers : int or None, default=1
-        1 runs in this process, more run in processes, None in one per core.
-    scheduler : str or None, default=None
-        Address of a Dask scheduler; goes before ``workers``.
-
-    Returns
-    -------
-    Engine
-        Ready to run.
-
-    Examples
-    --------
-    >>> from partlearn.benchmark import make_engine
-    >>> make_engine(1).name
-    'serial'
-    """
-    if scheduler:
-        return DaskEngine(scheduler)
-    return SerialEngine() if workers == 1 else JoblibEngine(workers)
+    @property
+    def rows(self) -> list[dict[str, Any]]:
+        """The results as rows of the results table."""
+        return result_rows(self.results, task_of(self.plan).columns)
 
 
 def run_plan(
@@ -132,7 +111,14 @@ def run_plan(
     Returns
     -------
     RunResult
-        Rows and counts. Results do not depend on engine, workers or order.
+        Results and counts. Results do not depend on engine, workers or order.
+
+    Raises
+    ------
+    BusyError
+        When another run writes to the folder.
+    EngineLostError
+        When the processes or the cluster are gone; finished jobs are kept.
 
     Examples
     --------
@@ -155,73 +141,142 @@ def run_plan(
     >>> len(result.rows), result.n_failed
     (2, 0)
     """
-    from partlearn.benchmark._multilabel._plan import MultilabelPlan
-
-    engine = engine or SerialEngine()
-    if isinstance(plan, MultilabelPlan):
-        from partlearn.benchmark._multilabel._runner import run_multilabel
-
-        return run_multilabel(
-            plan,
-            folder,
-            data_folder=data_folder,
-            engine=engine,
-            retry_failed=retry_failed,
-            fresh=fresh,
-            progress=progress,
-        )
     start = perf_counter()
-    plan = check_methods(plan)
-    data, absent = load_plan_data(plan, data_folder)
+    engine = engine or SerialEngine()
+    task = task_of(plan).check()
+    data, absent = task.load(data_folder)
     if not data:  # nothing to run: leave no empty folder behind
-        return RunResult(Path(folder), [], absent)
-    jobs = expand(plan, data)
+        return RunResult(Path(folder), task.plan, (), tuple(absent))
+    jobs = task.expand(data)
     store = Store(folder)
-    store.clean()
-    session = _Session(plan, data, store, engine, progress)
-    if fresh:
-        store.forget()
-    pending = [job for job in jobs if is_open(store, job, retry_failed)]
-    work_time = session.run(pending, retry_failed)
-    rows = merge(plan, jobs, store)
-    wall_time = perf_counter() - start
-    n_failed = sum(row["status"] != "ok" for row in rows)
-    facts = run_facts(plan, engine)
-    facts |= {
-        "wall_time": wall_time,
-        "work_time": work_time,
-        "n_jobs": len(jobs),
-        "n_executed": len(pending),
-        "n_failed": n_failed,
-    }
-    description = [_describe(item) for item in data]
-    # Last, and together: an interrupted run leaves the report of the one before.
-    store.write_json("plan.json", asdict(plan))
-    store.write_json(
-        "run.json", {"facts": facts, "absent": absent, "data": description}
-    )
+    with store.writing():
+        session = _Session(task, data, store, engine, progress)
+        if fresh:
+            store.forget()
+        pending = [job for job in jobs if _is_open(store.get_job(job.id), retry_failed)]
+        reductions = session.open_reductions(jobs, pending, retry_failed)
+        # Read before they are made anew.
+        damaged = dict(store.damaged)
+        work_time = session.run(reductions, pending)
+        results, timings = merge(jobs, store)
+        n_failed = sum(not result.ok for result in results)
+        wall_time = perf_counter() - start
+        facts = run_facts(
+            task.plan,
+            engine,
+            wall_time=wall_time,
+            work_time=work_time,
+            n_jobs=len(jobs),
+            n_executed=len(pending),
+            n_failed=n_failed,
+        )
+        store.write_json("splits.json", {"splits": session.splits()})
+        about = [task.describe(item) for item in data]
+        save_run(store, task.plan, facts, about, absent, results, timings)
     return RunResult(
-        Path(folder), rows, absent, n_failed, len(pending), wall_time, work_time
+        Path(folder),
+        task.plan,
+        tuple(results),
+        tuple(absent),
+        n_failed,
+        len(pending),
+        wall_time,
+        work_time,
+        damaged,
     )
 
 
-def is_open(store: Store, job: Job, retry_failed: bool) -> bool:
-    record = store.get_job(job.id)
-    return record is None or (retry_failed and record["status"] != "ok")
+@dataclass(frozen=True)
+class Verification:
+    """What came out when jobs of a run were run again.
+
+    Attributes
+    ----------
+    n_checked : int
+        Jobs that were run again.
+    different : tuple of str
+        Names of jobs and reductions that gave something else than what is kept.
+    """
+
+    n_checked: int
+    different: tuple[str, ...]
 
 
-def _describe(data: BenchmarkData) -> dict[str, Any]:
-    return {
-        "name": data.name,
-        "r": data.r,
-        "noise_seed": data.noise_seed,
-        "n_samples": int(data.X.shape[0]),
-        "n_features": int(data.X.shape[1]),
-        "n_classes": len(data.classes),
-        "classes": list(data.classes),
-        "mean_candidates": float(data.S.sum(axis=1).mean()),
-        "fingerprint": data.fingerprint,
-    }
+def verify_run(
+    plan: Plan,
+    folder: str | Path,
+    *,
+    share: float = 0.1,
+    seed: int | None = None,
+    data_folder: str | Path | None = None,
+    engine: Engine | None = None,
+    progress: Progress | None = None,
+) -> Verification:
+    """Run a random share of the finished jobs again and compare bit for bit.
+
+    Parameters
+    ----------
+    plan : Plan
+        The plan of the run.
+    folder : str or Path
+        Where its results are; nothing is written there.
+    share : float, default=0.1
+        Share of the jobs, rounded up.
+    seed : int or None, default=None
+        Seed of the choice; None chooses others every time.
+    data_folder : str, Path or None, default=None
+        Where the data sets are.
+    engine : Engine or None, default=None
+        Where jobs run.
+    progress : callable or None, default=None
+        As for :func:`run_plan`.
+
+    Returns
+    -------
+    Verification
+        How many were checked, and which differ. Seconds and bytes do not count.
+    """
+    task = task_of(plan).check()
+    data, _ = task.load(data_folder)
+    kept = Store(folder)
+    done = [job for job in task.expand(data) if kept.get_job(job.id) is not None]
+    chosen = random.Random(seed).sample(done, ceil(share * len(done)))
+    different: list[str] = []
+    with tempfile.TemporaryDirectory() as scratch:
+        again = Store(scratch)
+        session = _Session(task, data, again, engine or SerialEngine(), progress)
+        reductions = session.open_reductions(chosen, chosen, False)
+        session.run(reductions, chosen)
+        different += [
+            f"{job.label}, fold {job.fold} (jobs/{job.id}.json)"
+            for job in chosen
+            if not _same(kept.get_job(job.id), again.get_job(job.id))
+        ]
+        different += [
+            f"{item.data} {item.reducer.name} (reductions/{item.id}.json)"
+            for item in reductions
+            if not _same(kept.get_reduction(item.id), again.get_reduction(item.id))
+        ]
+    return Verification(len(chosen), tuple(different))
+
+
+def _same(a: Record | None, b: Record | None) -> bool:
+    if a is None or b is None:
+        return False
+    if a.without_cost().to_json() != b.without_cost().to_json():
+        return False
+    if not (isinstance(a, Reduced) and isinstance(b, Reduced)):
+        return True
+    return a.arrays.keys() == b.arrays.keys() and all(
+        value.dtype == b.arrays[key].dtype
+        and value.shape == b.arrays[key].shape
+        and value.tobytes() == b.arrays[key].tobytes()
+        for key, value in a.arrays.items()
+    )
+
+
+def _is_open(record: Record | None, retry_failed: bool) -> bool:
+    return record is None or (retry_failed and not record.ok)
 
 
 class _Session:
@@ -229,87 +284,85 @@ class _Session:
 
     def __init__(
         self,
-        plan: Plan,
+        task: Task,
         data: Sequence[BenchmarkData],
         store: Store,
         engine: Engine,
         progress: Progress | None,
     ) -> None:
+        plan = task.plan
+        self.task = task
         self.store = store
         self.engine = engine
         self.progress = progress or (lambda done, total, label: None)
         self.limits = Limits(plan.threads, plan.time_limit, plan.memory_limit)
-        self.data = {item.fingerprint: item for item in data}
-        self.splits = {key: _split(plan, item) for key, item in self.data.items()}
+        # Two entries of a plan may have the same content and other noise.
+        self.data = {(item.name, item.fingerprint): item for item in data}
+        self.folds = {key: task.folds(item) for key, item in self.data.items()}
         self.done = self.total = 0
-        self._shared: dict[str, Any] = {}
+        self._shared: dict[tuple[str, str], Any] = {}
+        self._reduced: tuple[str, Any] = ("", None)
 
-    def run(self, pending: Sequence[Job], retry_failed: bool) -> float:
-        """Fit the reducers that open jobs need, then the learners."""
-        self._keep_splits()
-        reductions = {
-            job.reduction.id: job.reduction
-            for job in pending
-            if job.reduction.reducer.cls
-        }
-        open_reductions = [
-            task
-            for task in reductions.values()
-            if self._reduction_is_open(task, retry_failed)
-        ]
-        groups: dict[tuple[str, int], list[Job]] = {}
+    def splits(self) -> list[dict[str, Any]]:
+        """Fold of every row, so that others can use the same."""
+        splits = []
+        for (name, fingerprint), folds in self.folds.items():
+            n = self.data[name, fingerprint].truth.shape[0]
+            for seed, parts in folds.items():
+                of_row = np.empty(n, dtype=np.int64)
+                for fold, (_, test) in enumerate(parts):
+                    of_row[test] = fold
+                head = {"data": name, "fingerprint": fingerprint, "noise_seed": seed}
+                splits.append({**head, "fold_of_row": of_row.tolist()})
+        return splits
+
+    def open_reductions(
+        self, jobs: Sequence[Job], pending: Sequence[Job], retry_failed: bool
+    ) -> list[Reduction]:
+        """Reductions that pending jobs need, and those whose files are damaged."""
+        needed = {job.reduction.id for job in pending}
+        every = {j.reduction.id: j.reduction for j in jobs if j.reduction.reducer.cls}
+        found = []
+        for key, task in every.items():
+            before = len(self.store.damaged)
+            record = self.store.get_reduction(key)
+            damaged = len(self.store.damaged) > before
+            if damaged or (key in needed and _is_open(record, retry_failed)):
+                found.append(task)
+        return found
+
+    def run(self, reductions: Sequence[Reduction], pending: Sequence[Job]) -> float:
+        """Fit the reducers, then the learners; return the seconds that took."""
+        groups: dict[Any, list[Job]] = {}
         for job in pending:
-            groups.setdefault((job.reduction.id, job.fold), []).append(job)
-        self.total = len(open_reductions) + len(pending)
-        work = self._reduce_all(open_reductions)
-        self._shared.clear()
-        return work + self._learn_all(list(groups.values()))
-
-    def _keep_splits(self) -> None:
-        """Keep the folds beside the results, so that others can use the same."""
-        folds = {}
-        for key, splits in self.splits.items():
-            of_row = np.empty(self.data[key].truth.size, dtype=np.int64)
-            for fold, (_, test) in enumerate(splits):
-                of_row[test] = fold
-            folds[key] = of_row.tolist()
-        self.store.write_json("splits.json", folds)
-
-    def _reduction_is_open(self, task: Reduction, retry_failed: bool) -> bool:
-        record = self.store.get_reduction(task.id)
-        return record is None or (retry_failed and record["status"] != "ok")
-
-    def _share_data(self, key: str) -> Any:
-        if key not in self._shared:
-            self._shared[key] = self.engine.share(self.data[key], key)
-        return self._shared[key]
+            together = (job.reduction.id, job.fold)
+            key = together if self.task.shares_features else job.id
+            groups.setdefault(key, []).append(job)
+        self.total = len(reductions) + len(pending)
+        return self._reduce_all(reductions) + self._learn_all(list(groups.values()))
 
     def _reduce_all(self, tasks: Sequence[Reduction]) -> float:
         def calls() -> Iterator[Call]:
             for task in tasks:
-                key = task.content["data"]
-                train = None if task.fold is None else self.splits[key][task.fold][0]
-                yield _reduce, (self._share_data(key), task, train, self.limits)
+                args = (self._data(task), task, self._split(task, task.fold or 0))
+                yield _reduce, (self.task, *args, self.limits)
 
         seconds = 0.0
         for i, answer in self.engine.run(calls()):
-            record = failed_record(answer) if isinstance(answer, Failure) else answer
+            record = _record(Reduced, answer)
             self.store.put_reduction(tasks[i].id, record)
-            seconds += seconds_of(record)
+            seconds += record.cost.seconds
             self._advance(1, f"{tasks[i].data} {tasks[i].reducer.name}")
         return seconds
 
     def _learn_all(self, groups: Sequence[list[Job]]) -> float:
         def calls() -> Iterator[Call]:
             for jobs in groups:
-                reduction = jobs[0].reduction
-                key = reduction.content["data"]
-                split = self.splits[key][jobs[0].fold]
-                reduced = self._share_reduction(reduction)
-                yield (
-                    _learn,
-                    (self._share_data(key), reduced, jobs, split, self.limits),
-                )
+                of = jobs[0].reduction
+                reduced = self._reduction(of)
+                split = self._split(of, jobs[0].fold)
+                args = (self._data(of), reduced, jobs, split, self.limits)
+                yield _learn, (self.task, *args)
 
         seconds = 0.0
         for i, answer in self.engine.run(calls()):
@@ -318,105 +371,97 @@ class _Session:
                 answer = self._each_alone(jobs, answer)
             for job, record in zip(jobs, answer, strict=True):
                 self.store.put_job(job.id, record)
-                seconds += seconds_of(record)
-            self._advance(len(jobs), f"{jobs[0].reduction.data} {jobs[0].learner.name}")
+                seconds += record.cost.seconds
+            self._advance(len(jobs), jobs[0].label)
         return seconds
 
-    def _each_alone(self, jobs: Sequence[Job], failure: Failure) -> list[Record]:
+    def _each_alone(self, jobs: Sequence[Job], failure: Failure) -> list[Scored]:
         """Find the job that took the others of its group down with it."""
         if len(jobs) == 1:
-            return [failed_record(failure)]
-        key = jobs[0].reduction.content["data"]
-        split = self.splits[key][jobs[0].fold]
-        reduced = (
-            self.store.get_reduction(jobs[0].reduction.id)
-            if jobs[0].reduction.reducer.cls
-            else None
-        )
-        data, limits = self.data[key], self.limits
-        return [
-            within_limits(limits, _learn_alone, data, reduced, job, split, limits)
+            return [_record(Scored, failure)]
+        of = jobs[0].reduction
+        reduced = self.store.get_reduction(of.id) if of.reducer.cls else None
+        data, split = self.data[_key(of)], self._split(of, jobs[0].fold)
+        alone = [
+            [(_learn, (self.task, data, reduced, [job], split, self.limits))]
             for job in jobs
         ]
+        children = JoblibEngine(1)
+        try:
+            answers = [next(children.run(call))[1] for call in alone]
+        finally:
+            children.close()
+        return [
+            _record(Scored, answer if isinstance(answer, Failure) else answer[0])
+            for answer in answers
+        ]
 
-    def _share_reduction(self, task: Reduction) -> Any:
+    def _data(self, task: Reduction) -> Any:
+        key = _key(task)
+        if key not in self._shared:
+            name = f"{task.fingerprint}-{list(self.data).index(key)}"
+            self._shared[key] = self.engine.share(self.data[key], name)
+        return self._shared[key]
+
+    def _reduction(self, task: Reduction) -> Any:
         if not task.reducer.cls:
             return None
-        if task.id not in self._shared:
-            # Groups of one reduction follow each other: the last one is enough.
-            for key in [k for k in self._shared if k not in self.data]:
-                del self._shared[key]
+        # Groups of one reduction follow each other: the last one is enough.
+        if task.id != self._reduced[0]:
             record = self.store.get_reduction(task.id)
-            self._shared[task.id] = self.engine.share(record, task.id)
-        return self._shared[task.id]
+            shared = self.engine.share(record, task.id, lasting=False)
+            self._reduced = (task.id, shared)
+        return self._reduced[1]
+
+    def _split(self, task: Reduction, fold: int) -> Any:
+        return self.folds[_key(task)][task.noise_seed][fold]
 
     def _advance(self, count: int, label: str) -> None:
         self.done += count
         self.progress(self.done, self.total, label)
 
 
-def _split(plan: Plan, data: BenchmarkData) -> list[tuple[np.ndarray, np.ndarray]]:
-    splitter = CandidateKFold(plan.folds, random_state=plan.fold_seed)
-    return [(train, test) for train, test in splitter.split(data.X, data.S)]
+def _key(task: Reduction) -> tuple[str, str]:
+    return task.data, task.fingerprint
 
 
-def seconds_of(record: Record) -> float:
-    names = ("fit_time", "transform_time", "predict_time")
-    return sum(record.get("measured", {}).get(name, 0.0) for name in names)
-
-
-def failed_record(failure: Failure) -> Record:
-    return {
-        "status": "failed",
-        "error": failure.error,
-        "message": failure.message,
-        "traceback": "",
-        "warnings": [],
-        "measured": {},
-    }
-
-
-def has_limits(limits: Limits) -> bool:
-    return limits.time is not None or limits.memory is not None
-
-
-def within_limits(limits: Limits, function: Callable[..., Any], *args: Any) -> Any:
-    try:
-        return call_isolated(
-            function, args, seconds=limits.time, megabytes=limits.memory
-        )
-    except (TimeoutError, ChildDiedError) as error:
-        return failed_record(Failure(type(error).__name__, str(error)))
+def _record(kind: Any, answer: Any) -> Any:
+    if isinstance(answer, Failure):
+        return kind.failed(answer.error, answer.message)
+    return answer
 
 
 def _reduce(
-    data: BenchmarkData, task: Reduction, train: np.ndarray | None, limits: Limits
-) -> Record:
-    if not has_limits(limits):
-        return reduce(data, task, train, limits)
-    return within_limits(limits, reduce, data, task, train, limits)
+    task: Task, data: BenchmarkData, reduction: Reduction, split: Any, limits: Limits
+) -> Reduced:
+    return within_limits(Reduced, limits, task.reduce, data, reduction, split, limits)
 
 
 def _learn(
+    task: Task,
     data: BenchmarkData,
-    reduced: Record | None,
+    reduced: Reduced | None,
     jobs: Sequence[Job],
-    split: tuple[np.ndarray, np.ndarray],
+    split: Any,
     limits: Limits,
-) -> list[Record]:
-    if not has_limits(limits):
-        return learn(data, reduced, jobs, split, limits)
+) -> list[Scored]:
+    if reduced is not None and not reduced.ok:
+        why = (reduced.error, reduced.message, reduced.traceback)
+        return [Scored("failed", *why, reduced.warnings) for _ in jobs]
+    if limits.time is None and limits.memory is None:
+        return task.learn(data, reduced, jobs, split, limits)
     return [
-        within_limits(limits, _learn_alone, data, reduced, j, split, limits)
-        for j in jobs
+        within_limits(Scored, limits, _alone, task, data, reduced, job, split, limits)
+        for job in jobs
     ]
 
 
-def _learn_alone(
+def _alone(
+    task: Task,
     data: BenchmarkData,
-    reduced: Record | None,
+    reduced: Reduced | None,
     job: Job,
-    split: tuple[np.ndarray, np.ndarray],
+    split: Any,
     limits: Limits,
-) -> Record:
-    return learn(data, reduced, [job], split, limits)[0]
+) -> Scored:
+    return task.learn(data, reduced, [job], split, limits)[0]

@@ -6,29 +6,27 @@ from collections.abc import Callable, Mapping
 from difflib import get_close_matches
 from typing import Any, NoReturn
 
-from partlearn.benchmark._toml import Path, PlanError
+from partlearn.benchmark._plan import (
+    CURVE_METRICS,
+    METRICS,
+    NOISE_KINDS,
+    PROTOCOLS,
+    TRAINING_LABELS,
+)
+from partlearn.benchmark._toml import KeyPath, PlanError
 
-__all__ = [
-    "FIELDS",
-    "METRICS",
-    "PROTOCOLS",
-    "Checker",
-    "some_of",
-    "texts",
-    "whole",
-    "wholes",
-]
+__all__ = ["FIELDS", "MULTILABEL_FIELDS", "Checker", "Rules"]
 
-PROTOCOLS = ("inductive", "transductive")
-METRICS = ("accuracy", "disambiguation", "candidate_hit")
+Rule = Callable[[Any], str | None]
+Rules = Mapping[str, tuple[bool, Rule]]
 
 
 def _is_int(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
-def _text(value: Any) -> str | None:
-    return None if isinstance(value, str) and value else "must be a text"
+def _string(value: Any) -> str | None:
+    return None if isinstance(value, str) and value else "must be a string"
 
 
 def _flag(value: Any) -> str | None:
@@ -44,12 +42,12 @@ def _tables(value: Any) -> str | None:
     return None if good else "must be a list of tables, written [[...]]"
 
 
-def texts(value: Any) -> str | None:
+def _strings(value: Any) -> str | None:
     good = isinstance(value, list) and all(isinstance(v, str) for v in value)
-    return None if good and value else "must be a list of texts"
+    return None if good and value else "must be a list of strings"
 
 
-def whole(minimum: int) -> Callable[[Any], str | None]:
+def _whole(minimum: int) -> Rule:
     def rule(value: Any) -> str | None:
         good = _is_int(value) and value >= minimum
         return None if good else f"must be a whole number of at least {minimum}"
@@ -57,7 +55,7 @@ def whole(minimum: int) -> Callable[[Any], str | None]:
     return rule
 
 
-def wholes(minimum: int) -> Callable[[Any], str | None]:
+def _wholes(minimum: int) -> Rule:
     def rule(value: Any) -> str | None:
         values = value if isinstance(value, list) else [value]
         good = bool(values) and all(_is_int(v) and v >= minimum for v in values)
@@ -75,15 +73,13 @@ def _positive(value: Any) -> str | None:
     return None if good and value > 0 else "must be a positive number"
 
 
-def some_of(allowed: tuple[str, ...]) -> Callable[[Any], str | None]:
+def _some_of(allowed: tuple[str, ...]) -> Rule:
     def rule(value: Any) -> str | None:
         good = isinstance(value, list) and value and all(v in allowed for v in value)
         return None if good else f"must be a list out of {', '.join(allowed)}"
 
     return rule
 
-
-Rules = Mapping[str, tuple[bool, Callable[[Any], str | None]]]
 
 # Field name -> (required, rule). The user guide documents the same table.
 FIELDS: dict[str, Rules] = {
@@ -95,66 +91,132 @@ FIELDS: dict[str, Rules] = {
         "quick": (False, _table),
     },
     "plan": {
-        "name": (True, _text),
-        "title": (False, _text),
-        "citation": (False, _text),
-        "extends": (False, _text),
-        "protocols": (False, some_of(PROTOCOLS)),
-        "folds": (False, whole(2)),
-        "fold_seed": (False, whole(0)),
-        "seed": (False, whole(0)),
-        "metrics": (False, some_of(METRICS)),
-        "reference": (False, _text),
+        "name": (True, _string),
+        "title": (False, _string),
+        "citation": (False, _string),
+        "extends": (False, _string),
+        "protocols": (False, _some_of(PROTOCOLS)),
+        "folds": (False, _whole(2)),
+        "fold_seed": (False, _whole(0)),
+        "seed": (False, _whole(0)),
+        "metrics": (False, _some_of(METRICS)),
+        "reference": (False, _string),
         "scale_reduced": (False, _flag),
-        "threads": (False, whole(1)),
+        "threads": (False, _whole(1)),
         "time_limit": (False, _positive),
-        "memory_limit": (False, whole(1)),
+        "memory_limit": (False, _whole(1)),
         "published": (False, _table),
         "figure": (False, _table),
-        "notes": (False, texts),
+        "notes": (False, _strings),
     },
     "data": {
-        "name": (False, _text),
-        "source": (True, _text),
-        "r": (False, wholes(1)),
-        "published_r": (False, whole(1)),
-        "noise_seeds": (False, wholes(0)),
-        "max_rows": (False, whole(2)),
-        "note": (False, _text),
+        "name": (False, _string),
+        "source": (True, _string),
+        "r": (False, _wholes(1)),
+        "published_r": (False, _whole(1)),
+        "noise_seeds": (False, _wholes(0)),
+        "max_rows": (False, _whole(2)),
+        "note": (False, _string),
     },
     "reducers": {
-        "name": (False, _text),
-        "class": (False, _text),
+        "name": (False, _string),
+        "class": (False, _string),
         "params": (False, _table),
         "grid": (False, _table),
         "by_data": (False, _table),
-        "published": (False, _text),
+        "published": (False, _string),
         "optional": (False, _flag),
         "supervised": (False, _flag),
         "ranked": (False, _flag),
     },
     "learners": {
-        "name": (False, _text),
-        "class": (False, _text),
+        "name": (False, _string),
+        "class": (False, _string),
         "params": (False, _table),
         "grid": (False, _table),
-        "published": (False, _text),
+        "published": (False, _string),
         "optional": (False, _flag),
         "pass_confidence": (False, _flag),
     },
     "quick": {
-        "folds": (False, whole(2)),
-        "protocols": (False, some_of(PROTOCOLS)),
-        "data": (False, texts),
-        "reducers": (False, texts),
-        "learners": (False, texts),
-        "r": (False, wholes(1)),
-        "max_rows": (False, whole(2)),
+        "folds": (False, _whole(2)),
+        "protocols": (False, _some_of(PROTOCOLS)),
+        "data": (False, _strings),
+        "reducers": (False, _strings),
+        "learners": (False, _strings),
+        "r": (False, _wholes(1)),
+        "max_rows": (False, _whole(2)),
     },
 }
 
+
+def _one_of(allowed: tuple[str, ...]) -> Rule:
+    def rule(value: Any) -> str | None:
+        return None if value in allowed else f"must be one of {', '.join(allowed)}"
+
+    return rule
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _amounts(value: Any) -> str | None:
+    values = value if isinstance(value, list) else [value]
+    good = bool(values) and all(_is_number(v) and v >= 0 for v in values)
+    return None if good else "must be a number of at least 0, or a list of them"
+
+
+def _percentages(value: Any) -> str | None:
+    good = isinstance(value, list) and all(
+        _is_number(v) and 0 < v <= 100 for v in value
+    )
+    return None if good and value else "must be a list of numbers above 0, up to 100"
+
+
+def _without(rules: Rules, *names: str) -> dict[str, tuple[bool, Rule]]:
+    return {name: rule for name, rule in rules.items() if name not in names}
+
+
+_METHOD = _without(FIELDS["reducers"], "supervised", "ranked")
+_CURVES: Rules = {
+    "labels": (False, _some_of(TRAINING_LABELS)),
+    "percentages": (False, _percentages),
+    "random_draws": (False, _whole(1)),
+    "inner_folds": (False, _whole(2)),
+}
 # Plans for multi-label data name their methods by what these do there.
-FIELDS["selectors"] = FIELDS["classifiers"] = FIELDS["reducers"]
+MULTILABEL_FIELDS: dict[str, Rules] = {
+    "document": {
+        **_without(FIELDS["document"], "reducers"),
+        "selectors": FIELDS["document"]["reducers"],
+        "classifiers": FIELDS["document"]["reducers"],
+    },
+    "plan": {
+        **_without(FIELDS["plan"], "protocols", "scale_reduced", "metrics"),
+        **_CURVES,
+        "task": (True, _one_of(("multilabel",))),
+        "metrics": (False, _some_of(CURVE_METRICS)),
+    },
+    "data": {
+        **_without(FIELDS["data"], "published_r"),
+        "r": (False, _amounts),
+        "noise": (False, _one_of(NOISE_KINDS)),
+        "counts": (False, _wholes(1)),
+        "learners": (False, _strings),
+    },
+    "selectors": _METHOD,
+    "classifiers": _METHOD,
+    "learners": _without(FIELDS["learners"], "pass_confidence"),
+    "quick": {
+        **_without(FIELDS["quick"], "protocols", "reducers"),
+        **_CURVES,
+        "selectors": (False, _strings),
+        "classifiers": (False, _strings),
+        "noise_seeds": (False, _wholes(0)),
+        "r": (False, _amounts),
+    },
+}
 
 
 class Checker:
@@ -168,13 +230,13 @@ class Checker:
         From :func:`partlearn.benchmark._toml.key_lines`.
     """
 
-    def __init__(self, origin: str, lines: Mapping[Path, int]) -> None:
+    def __init__(self, origin: str, lines: Mapping[KeyPath, int]) -> None:
         self.origin = origin
         self.lines = lines
         # A quick variant leaves data out that the plan still speaks of.
         self.known_data: set[str] = set()
 
-    def fail(self, path: Path, message: str) -> NoReturn:
+    def fail(self, path: KeyPath, message: str) -> NoReturn:
         """Raise a :class:`PlanError` that points at ``path``."""
         line = None
         for end in range(len(path), 0, -1):
@@ -184,7 +246,7 @@ class Checker:
         where = f"{self.origin}:{line}" if line else self.origin
         raise PlanError(f"{where}: {message}.")
 
-    def table(self, table: Any, path: Path, rules: Rules) -> None:
+    def table(self, table: Any, path: KeyPath, rules: Rules) -> None:
         """Check names, required fields and values of one table."""
         shown = _shown(path)
         for key, value in table.items():
@@ -209,7 +271,7 @@ class Checker:
             self.fail((), f"a plan needs at least one [[{key}]] entry")
 
 
-def _shown(path: Path) -> str:
+def _shown(path: KeyPath) -> str:
     if not path:
         return ""
     text = str(path[0])

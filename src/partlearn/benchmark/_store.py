@@ -1,33 +1,90 @@
-"""Results on disk: one fragment per job by atomic rename, merged into tables."""
+"""Results on disk: fragments that prove themselves, one writer per folder."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-import csv
+import hashlib
+import io
 import json
 import re
-from collections.abc import Mapping, Sequence
-from io import StringIO
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 from zipfile import BadZipFile
 
 import numpy as np
 
+from partlearn.benchmark._lock import locked
+from partlearn.benchmark._records import Record, Reduced, Scored
 from partlearn.io import atomic_write
 
-__all__ = ["Store", "read_table", "write_table"]
+__all__ = ["DamagedStoreError", "Store", "file_digest"]
 
-Row = dict[str, Any]
+R = TypeVar("R", bound=Record)
 _FRAGMENT = re.compile(r"[0-9a-f]{20}\.(json|npz)")
+_FORMAT = "partlearn-fragment/1"
+
+
+class DamagedStoreError(ValueError):
+    """A file of a run is not what the run wrote."""
+
+
+def file_digest(path: Path) -> str:
+    """SHA-256 of a file.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+
+    Returns
+    -------
+    str
+        64 hexadecimal digits.
+    """
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _text(content: Any) -> bytes:
+    return f"{json.dumps(content, indent=1, sort_keys=True)}\n".encode()
+
+
+def _sealed(content: Mapping[str, Any]) -> bytes:
+    """JSON that carries the digest of itself."""
+    digest = hashlib.sha256(_text(content)).hexdigest()
+    return _text({**content, "digest": digest})
+
+
+def _opened(data: bytes) -> dict[str, Any]:
+    """Content of a sealed text, every byte of which is as it was written."""
+    content = json.loads(data)
+    if not isinstance(content, dict):
+        raise ValueError("no object")
+    digest = content.pop("digest", None)
+    if digest is None:
+        raise ValueError("without a digest: written by an older version or by hand")
+    if _sealed(content) != data:
+        raise ValueError("its digest does not fit its content")
+    return content
 
 
 class Store:
     """Folder of one run.
 
+    A fragment that is damaged, edited or does not follow the schema counts as absent
+    and is named in `damaged`.
+
     Parameters
     ----------
     folder : str or Path
         Created when something is first kept in it: reading leaves no trace.
+
+    Attributes
+    ----------
+    damaged : dict of str to str
+        Files that were refused, and why.
 
     Examples
     --------
@@ -35,138 +92,122 @@ class Store:
     >>> from partlearn.benchmark import Store
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     store = Store(folder)
-    ...     store.put_job("abc", {"status": "ok"})
-    ...     store.get_job("abc")
-    {'status': 'ok'}
+    ...     store.write_json("note.json", {"text": "kept"})
+    ...     store.read_json("note.json")
+    {'text': 'kept'}
     """
 
     def __init__(self, folder: str | Path) -> None:
         self.folder = Path(folder)
-        self._jobs = self.folder / "jobs"
-        self._reductions = self.folder / "reductions"
+        self.damaged: dict[str, str] = {}
 
-    def clean(self) -> None:
-        """Remove what a killed run left half-written."""
-        for folder in (self._jobs, self._reductions, self.folder):
-            for leftover in folder.glob(".*.tmp"):
-                leftover.unlink(missing_ok=True)
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """Be the only writer; what a killed one left half-written is removed."""
+        with locked(self.folder / ".lock", self.folder):
+            for part in (".", "jobs", "reductions"):
+                for leftover in (self.folder / part).glob(".*.tmp"):
+                    leftover.unlink(missing_ok=True)
+            yield
 
     def forget(self) -> None:
         """Remove finished jobs, and nothing else that may be in the folder."""
-        for folder in (self._jobs, self._reductions):
-            for path in folder.glob("*"):
+        for part in ("jobs", "reductions"):
+            for path in (self.folder / part).glob("*"):
                 if _FRAGMENT.fullmatch(path.name):
                     path.unlink()
 
-    def get_job(self, job_id: str) -> Row | None:
+    def get_job(self, job_id: str) -> Scored | None:
         """Record of a finished job, or None."""
-        return self._read(self._jobs / f"{job_id}.json")
+        fragment = self._get("jobs", job_id, Scored)
+        return fragment[0] if fragment else None
 
-    def put_job(self, job_id: str, record: Mapping[str, Any]) -> None:
+    def put_job(self, job_id: str, record: Scored) -> None:
         """Keep the record of a job."""
-        self.write_json(f"jobs/{job_id}.json", record)
+        self._put("jobs", job_id, record, None)
 
-    def get_reduction(self, reduction_id: str, arrays: bool = True) -> Row | None:
+    def get_reduction(self, reduction_id: str, arrays: bool = True) -> Reduced | None:
         """Record of a finished reduction with its arrays, or None."""
-        record = self._read(self._reductions / f"{reduction_id}.json")
-        if record is None or not arrays or record["status"] != "ok":
-            return record
-        try:
-            with np.load(self._reductions / f"{reduction_id}.npz") as file:
-                record["arrays"] = {key: file[key] for key in file.files}
-        except (OSError, ValueError, EOFError, BadZipFile):
+        fragment = self._get("reductions", reduction_id, Reduced)
+        if fragment is None:
             return None
-        return record
-
-    def put_reduction(self, reduction_id: str, record: Mapping[str, Any]) -> None:
-        """Keep a reduction: arrays first, so that a record implies its arrays."""
-        arrays = record.get("arrays")
-        if arrays is not None:
-            with atomic_write(self._reductions / f"{reduction_id}.npz") as file:
-                np.savez(file, **arrays)
-        plain = {k: v for k, v in record.items() if k != "arrays"}
-        self.write_json(f"reductions/{reduction_id}.json", plain)
-
-    def write_json(self, name: str, content: Any) -> None:
-        """Write ``folder/name`` atomically."""
-        text = json.dumps(content, indent=1, sort_keys=True)
-        with atomic_write(self.folder / name) as file:
-            file.write(f"{text}\n".encode())
-
-    def read_json(self, name: str) -> Any:
-        """Read ``folder/name``, or None when it is not there or not whole."""
-        return self._read(self.folder / name)
-
-    @staticmethod
-    def _read(path: Path) -> Any:
+        record, digest = fragment
+        if not arrays or digest is None:
+            return record
+        name = f"reductions/{reduction_id}.npz"
         try:
-            return json.loads(path.read_text(encoding="utf-8"))
+            data = (self.folder / name).read_bytes()
+            if hashlib.sha256(data).hexdigest() != digest:
+                raise ValueError("its digest is not the one that was kept")
+            with np.load(io.BytesIO(data), allow_pickle=False) as file:
+                return replace(record, arrays={key: file[key] for key in file.files})
+        except FileNotFoundError:
+            return None
+        except (OSError, ValueError, EOFError, BadZipFile) as error:
+            self.damaged[name] = str(error)
+            return None
+
+    def put_reduction(self, reduction_id: str, record: Reduced) -> None:
+        """Keep a reduction: arrays first, so that a record implies its arrays."""
+        digest = None
+        if record.arrays:
+            buffer = io.BytesIO()
+            np.savez(buffer, allow_pickle=False, **dict(record.arrays))
+            digest = hashlib.sha256(buffer.getbuffer()).hexdigest()
+            path = self.folder / "reductions" / f"{reduction_id}.npz"
+            with atomic_write(path) as file:
+                file.write(buffer.getbuffer())
+        self._put("reductions", reduction_id, record, digest)
+
+    def _put(self, part: str, key: str, record: Record, arrays: str | None) -> None:
+        content = {
+            "format": _FORMAT,
+            "part": part,
+            "id": key,
+            "arrays": arrays,
+            "record": record.to_json(),
+        }
+        data = _sealed(content)
+        with atomic_write(self.folder / part / f"{key}.json") as file:
+            file.write(data)
+
+    def _get(self, part: str, key: str, kind: type[R]) -> tuple[R, str | None] | None:
+        name = f"{part}/{key}.json"
+        try:
+            content = _opened((self.folder / name).read_bytes())
+            if (content["format"], content["part"], content["id"]) != (
+                _FORMAT,
+                part,
+                key,
+            ):
+                raise ValueError("a fragment of another format or job")
+            return kind.from_json(content["record"]), content["arrays"]
         except (FileNotFoundError, NotADirectoryError):
             return None
-        except json.JSONDecodeError:
-            # A disk that filled up, a copy cut short: the job simply runs again.
+        except (OSError, ValueError, KeyError, RecursionError) as error:
+            self.damaged[name] = str(error)
             return None
 
+    def write_json(self, name: str, content: Mapping[str, Any]) -> None:
+        """Write ``folder/name`` with its digest."""
+        data = _sealed(content)
+        with atomic_write(self.folder / name) as file:
+            file.write(data)
 
-def write_table(
-    path: Path, rows: Sequence[Row], columns: Sequence[tuple[str, str]]
-) -> Path:
-    """Write rows as Parquet, or as CSV where pyarrow is not installed.
+    def read_json(self, name: str) -> Any:
+        """Read ``folder/name``, or None when it is not there.
 
-    Parameters
-    ----------
-    path : Path
-        Name without suffix.
-    rows : sequence of dict
-        The rows.
-    columns : sequence of (name, type)
-        Types are "string", "int64" or "double".
-
-    Returns
-    -------
-    Path
-        The file written.
-    """
-    try:
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-    except ImportError:
-        return _write_csv(path.with_suffix(".csv"), rows, [name for name, _ in columns])
-    schema = pa.schema([(name, pa.type_for_alias(kind)) for name, kind in columns])
-    table = pa.Table.from_pylist(list(rows), schema=schema)
-    target = path.with_suffix(".parquet")
-    with atomic_write(target) as file:
-        pq.write_table(table, file)
-    return target
-
-
-def _write_csv(path: Path, rows: Sequence[Row], names: list[str]) -> Path:
-    text = StringIO(newline="")
-    writer = csv.DictWriter(text, names, extrasaction="ignore")
-    writer.writeheader()
-    writer.writerows(rows)
-    with atomic_write(path) as file:
-        file.write(text.getvalue().encode())
-    return path
-
-
-def read_table(path: Path) -> list[Row]:
-    """Read a table written by :func:`write_table`.
-
-    Parameters
-    ----------
-    path : Path
-        Name without suffix.
-
-    Returns
-    -------
-    list of dict
-        The rows.
-    """
-    parquet = path.with_suffix(".parquet")
-    if parquet.is_file():
-        import pyarrow.parquet as pq
-
-        return list(pq.read_table(parquet).to_pylist())
-    with path.with_suffix(".csv").open(newline="", encoding="utf-8") as file:
-        return [dict(row) for row in csv.DictReader(file)]
+        Raises
+        ------
+        DamagedStoreError
+            When it is not what was written.
+        """
+        try:
+            return _opened((self.folder / name).read_bytes())
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        except (ValueError, RecursionError) as error:
+            raise DamagedStoreError(
+                f"{self.folder / name}: {error}. Run the plan again with the same "
+                "folder; finished jobs are kept."
+            ) from None

@@ -1,18 +1,45 @@
-"""Merge fragments into two tables: what was found, and what it cost."""
+"""Merge what jobs left into two tables: what was found, and what it cost."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from collections.abc import Sequence
+import csv
+import io
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 from partlearn.benchmark._jobs import Job
-from partlearn.benchmark._plan import Plan
-from partlearn.benchmark._store import Row, Store, read_table, write_table
+from partlearn.benchmark._plan import CURVE_METRICS, METRICS
+from partlearn.benchmark._records import Point, Reduced, Scored
+from partlearn.benchmark._results import Result, Timing
+from partlearn.benchmark._store import Store
+from partlearn.io import atomic_write
 
-__all__ = ["load_rows", "merge", "timing_row"]
+__all__ = [
+    "MULTILABEL_COLUMNS",
+    "PARTIAL_COLUMNS",
+    "Columns",
+    "merge",
+    "read_results",
+    "read_rows",
+    "read_timings",
+    "result_rows",
+    "write_tables",
+]
 
-KEYS = [
+Row = dict[str, Any]
+Columns = tuple[tuple[str, str], ...]
+_END: Columns = (
+    ("n_train", "int64"),
+    ("n_test", "int64"),
+    ("warnings", "string"),
+    ("error", "string"),
+    ("message", "string"),
+    ("traceback", "string"),
+)
+# Nothing measured in seconds or bytes: two runs of a plan give the same file.
+PARTIAL_COLUMNS: Columns = (
     ("id", "string"),
     ("data", "string"),
     ("r", "int64"),
@@ -21,26 +48,30 @@ KEYS = [
     ("reducer", "string"),
     ("learner", "string"),
     ("fold", "int64"),
-]
-# Nothing measured in seconds or bytes: two runs of a plan give the same file.
-RESULTS = [
-    *KEYS,
     ("status", "string"),
-    ("accuracy", "double"),
-    ("disambiguation", "double"),
-    ("candidate_hit", "double"),
+    *((name, "double") for name in METRICS),
     ("n_components", "int64"),
     ("reducer_disambiguation", "double"),
     ("reducer_n_iter", "int64"),
-    ("n_train", "int64"),
-    ("n_test", "int64"),
-    ("warnings", "string"),
-    ("error", "string"),
-    ("message", "string"),
-    ("traceback", "string"),
-]
-TIMINGS = [
-    *KEYS,
+    *_END,
+)
+MULTILABEL_COLUMNS: Columns = (
+    ("id", "string"),
+    ("data", "string"),
+    ("r", "double"),
+    ("noise_seed", "int64"),
+    ("labels", "string"),
+    ("reducer", "string"),
+    ("draw", "int64"),
+    ("learner", "string"),
+    ("fold", "int64"),
+    ("status", "string"),
+    ("percentage", "double"),
+    ("n_features", "int64"),
+    *((name, "double") for name in CURVE_METRICS),
+    *_END,
+)
+_COSTS: Columns = (
     ("reduction", "string"),
     ("reduce_fit_time", "double"),
     ("reduce_transform_time", "double"),
@@ -48,128 +79,285 @@ TIMINGS = [
     ("fit_time", "double"),
     ("predict_time", "double"),
     ("peak_mb", "double"),
-]
+)
 
 
-def merge(plan: Plan, jobs: Sequence[Job], store: Store) -> list[Row]:
-    """Write ``results`` and ``timings`` beside the fragments.
+def _timing_columns(columns: Columns) -> Columns:
+    """The columns that say which job it was, and those of its costs."""
+    names = [name for name, _ in columns]
+    return (*columns[: names.index("status")], *_COSTS)
+
+
+def merge(jobs: Sequence[Job], store: Store) -> tuple[list[Result], list[Timing]]:
+    """Bring together what jobs and their reductions left.
 
     Parameters
     ----------
-    plan : Plan
-        The plan.
     jobs : sequence of Job
-        All its jobs, in the order of the tables.
+        All jobs of a plan, in the order of the tables.
     store : Store
         Finished jobs.
 
     Returns
     -------
-    list of dict
-        Rows of the results table; jobs without a fragment are left out.
+    results : list of Result
+        One per point of a job, one for a job that failed; jobs without a fragment are
+        left out.
+    timings : list of Timing
+        One per job.
     """
-    results: list[Row] = []
-    timings: list[Row] = []
-    reductions: dict[str, Row] = {}
+    results: list[Result] = []
+    timings: list[Timing] = []
+    reductions: dict[str, Reduced] = {}
     for job in jobs:
         record = store.get_job(job.id)
         if record is None:
             continue
-        reduced: Row = {}
+        reduced = Reduced()
         if job.reduction.reducer.cls:
             key = job.reduction.id
             if key not in reductions:
-                reductions[key] = store.get_reduction(key, arrays=False) or {}
+                reductions[key] = store.get_reduction(key, arrays=False) or reduced
             reduced = reductions[key]
-        head = _head(job)
-        results.append(head | _result(record, reduced))
-        timings.append(head | timing_row(job, record, reduced))
-    write_table(store.folder / "results", results, RESULTS)
-    write_table(store.folder / "timings", timings, TIMINGS)
-    return results
+        results += _results(job, record, reduced)
+        timings.append(_timing(job, record, reduced))
+    return results, timings
 
 
 def _head(job: Job) -> Row:
+    task = job.reduction
     return {
         "id": job.id,
-        "data": job.reduction.data,
-        "r": job.reduction.r,
-        "noise_seed": job.reduction.noise_seed,
-        "protocol": job.reduction.protocol,
-        "reducer": job.reduction.reducer.name,
+        "data": task.data,
+        "r": task.r,
+        "noise_seed": task.noise_seed,
+        "protocol": task.protocol,
+        "labels": job.labels,
+        "reducer": task.reducer.name,
+        "draw": task.draw,
         "learner": job.learner.name,
         "fold": job.fold,
     }
 
 
-def _result(record: Row, reduced: Row) -> Row:
-    scores = record.get("scores", {})
-    return {
-        "status": record["status"],
-        "accuracy": scores.get("accuracy"),
-        "disambiguation": scores.get("disambiguation"),
-        "candidate_hit": scores.get("candidate_hit"),
-        "n_components": reduced.get("n_components"),
-        "reducer_disambiguation": reduced.get("disambiguation"),
-        "reducer_n_iter": reduced.get("n_iter"),
-        "n_train": record.get("n_train"),
-        "n_test": record.get("n_test"),
-        "warnings": "\n".join(
-            dict.fromkeys([*reduced.get("warnings", []), *record["warnings"]])
-        ),
-        "error": record["error"],
-        "message": record["message"],
-        "traceback": record["traceback"],
-    }
+def _results(job: Job, record: Scored, reduced: Reduced) -> Iterable[Result]:
+    for point in record.points or (Point({}, n_features=None),):
+        columns = point.n_features if job.points else reduced.n_components
+        yield Result(
+            **_head(job),
+            status=record.status,
+            scores=point.scores,
+            percentage=point.percentage,
+            n_features=columns,
+            reducer_disambiguation=reduced.disambiguation,
+            reducer_n_iter=reduced.n_iter,
+            n_train=record.n_train,
+            n_test=record.n_test,
+            warnings=tuple(dict.fromkeys([*reduced.warnings, *record.warnings])),
+            error=record.error,
+            message=record.message,
+            traceback=record.traceback,
+        )
 
 
-def timing_row(job: Job, record: Row, reduced: Row) -> Row:
-    cost = record["measured"]
-    reduce_cost = reduced.get("measured", {})
-    return {
-        "reduction": job.reduction.id if job.reduction.reducer.cls else "",
-        "reduce_fit_time": reduce_cost.get("fit_time"),
-        "reduce_transform_time": reduce_cost.get("transform_time"),
-        "reduce_peak_mb": reduce_cost.get("peak_mb"),
-        "fit_time": cost.get("fit_time"),
-        "predict_time": cost.get("predict_time"),
-        "peak_mb": cost.get("peak_mb"),
-    }
+def _timing(job: Job, record: Scored, reduced: Reduced) -> Timing:
+    return Timing(
+        **_head(job),
+        reduction=job.reduction.id if job.reduction.reducer.cls else "",
+        reduce_fit_time=reduced.cost.fit_time,
+        reduce_transform_time=reduced.cost.transform_time,
+        reduce_peak_mb=reduced.cost.peak_mb,
+        fit_time=record.cost.fit_time,
+        predict_time=record.cost.predict_time,
+        peak_mb=record.cost.peak_mb,
+    )
 
 
-def load_rows(
-    folder: str | Path,
-    results: Sequence[tuple[str, str]] = RESULTS,
-    timings: Sequence[tuple[str, str]] = TIMINGS,
-) -> tuple[list[Row], list[Row]]:
-    """Read both tables of a run.
+def result_rows(results: Iterable[Result], columns: Columns) -> list[Row]:
+    """Results as rows of the table that is written.
 
     Parameters
     ----------
-    folder : str or Path
+    results : iterable of Result
+        The results.
+    columns : sequence of (name, type)
+        Columns of the table.
+
+    Returns
+    -------
+    list of dict
+        Plain values.
+    """
+    return [_row(result, columns) for result in results]
+
+
+def _row(result: Result, columns: Columns) -> Row:
+    values = {
+        **vars(result),
+        **dict.fromkeys((*METRICS, *CURVE_METRICS)),
+        **result.scores,
+        "n_components": result.n_features,
+        "warnings": "\n".join(result.warnings),
+    }
+    return {name: values[name] for name, _ in columns}
+
+
+def write_tables(
+    folder: Path,
+    results: Iterable[Result],
+    timings: Iterable[Timing],
+    columns: Columns,
+) -> list[Path]:
+    """Write ``results`` and ``timings`` as Parquet, or CSV without pyarrow.
+
+    Parameters
+    ----------
+    folder : Path
         Folder of the run.
-    results, timings : sequence of (name, type)
-        Columns of the tables.
+    results : iterable of Result
+        Rows of the first table.
+    timings : iterable of Timing
+        Rows of the second.
+    columns : sequence of (name, type)
+        Columns of the first table.
+
+    Returns
+    -------
+    list of Path
+        The files.
+    """
+    costs = [vars(timing) for timing in timings]
+    return [
+        _write(folder / "results", result_rows(results, columns), columns),
+        _write(folder / "timings", costs, _timing_columns(columns)),
+    ]
+
+
+def _write(path: Path, rows: Sequence[Row], columns: Columns) -> Path:
+    try:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+    except ImportError:
+        target, text = path.with_suffix(".csv"), io.StringIO()
+        names = [name for name, _ in columns]
+        writer = csv.DictWriter(text, names, extrasaction="ignore")
+        writer.writeheader()
+        writer.writerows(rows)
+        with atomic_write(target) as file:
+            file.write(text.getvalue().encode())
+        return target
+    schema = pa.schema([(name, pa.type_for_alias(kind)) for name, kind in columns])
+    table = pa.Table.from_pylist(list(rows), schema=schema)
+    target = path.with_suffix(".parquet")
+    with atomic_write(target) as file:
+        pq.write_table(table, file)
+    return target
+
+
+def _read(path: Path, columns: Columns) -> list[Row]:
+    parquet = path.with_suffix(".parquet")
+    rows: Iterable[Mapping[str, Any]]
+    if parquet.is_file():
+        import pyarrow.parquet as pq
+
+        rows = pq.read_table(parquet).to_pylist()
+    else:
+        with path.with_suffix(".csv").open(newline="", encoding="utf-8") as file:
+            rows = list(csv.DictReader(file))
+    return [
+        {name: _cast(row.get(name), kind) for name, kind in columns} for row in rows
+    ]
+
+
+_CAST: dict[str, Any] = {"string": str, "int64": int, "double": float}
+
+
+def _cast(value: Any, kind: str) -> Any:
+    if value is None or (value == "" and kind != "string"):
+        return None
+    return _CAST[kind](value)
+
+
+def read_rows(folder: Path, columns: Columns) -> tuple[list[Row], list[Row]]:
+    """Read both tables as they are.
+
+    Parameters
+    ----------
+    folder : Path
+        Folder of the run.
+    columns : sequence of (name, type)
+        Columns of the table of results.
 
     Returns
     -------
     results, timings : list of dict
         Empty cells are None.
     """
-    folder = Path(folder)
-    return (
-        [_typed(row, results) for row in read_table(folder / "results")],
-        [_typed(row, timings) for row in read_table(folder / "timings")],
-    )
+    timings = _read(folder / "timings", _timing_columns(columns))
+    return _read(folder / "results", columns), timings
 
 
-_CAST: dict[str, Any] = {"string": str, "int64": int, "double": float}
+def read_results(
+    folder: Path, columns: Columns, amounts: Mapping[float, float]
+) -> list[Result]:
+    """Read the table of results.
+
+    Parameters
+    ----------
+    folder : Path
+        Folder of the run.
+    columns : sequence of (name, type)
+        Its columns.
+    amounts : mapping
+        Amounts of noise as the plan has them, by their values.
+
+    Returns
+    -------
+    list of Result
+        The rows.
+    """
+    metrics = [n for n, _ in columns if n in METRICS or n in CURVE_METRICS]
+    names = {f.name for f in fields(Result)}
+    results = []
+    for row in _read(folder / "results", columns):
+        values = {"n_features": row.get("n_components"), **_complete(row, amounts)}
+        values["scores"] = {name: row[name] for name in metrics}
+        values["warnings"] = tuple((row["warnings"] or "").splitlines())
+        results.append(Result(**{k: v for k, v in values.items() if k in names}))
+    return results
 
 
-def _typed(row: Row, columns: Sequence[tuple[str, str]]) -> Row:
-    def cast(value: Any, kind: str) -> Any:
-        if value is None or (value == "" and kind != "string"):
-            return None
-        return _CAST[kind](value)
+def read_timings(
+    folder: Path, columns: Columns, amounts: Mapping[float, float]
+) -> list[Timing]:
+    """Read the table of costs.
 
-    return {name: cast(row.get(name), kind) for name, kind in columns}
+    Parameters
+    ----------
+    folder : Path
+        Folder of the run.
+    columns : sequence of (name, type)
+        Columns of the table of results.
+    amounts : mapping
+        As for :func:`read_results`.
+
+    Returns
+    -------
+    list of Timing
+        The rows.
+    """
+    _, rows = read_rows(folder, columns)
+    return [Timing(**_complete(row, amounts)) for row in rows]
+
+
+def _complete(row: Row, amounts: Mapping[float, float]) -> Row:
+    """Add what the table of one task does not say."""
+    r = row["r"]
+    return {
+        "protocol": "inductive",
+        "labels": "candidates",
+        "draw": 0,
+        **row,
+        # A table has one type per column; the plan has what was asked for.
+        "r": r if r is None else amounts.get(float(r), r),
+    }

@@ -6,9 +6,9 @@ import re
 import tomllib
 from typing import Any
 
-__all__ = ["PlanError", "key_lines", "read_toml"]
+__all__ = ["KeyPath", "PlanError", "key_lines", "read_toml"]
 
-Path = tuple[str | int, ...]
+KeyPath = tuple[str | int, ...]
 
 _KEY = re.compile(
     r"""\s*((?:"[^"]*"|'[^']*'|[A-Za-z0-9_-]+)(?:\s*\.\s*[\w"'-]+)*)\s*="""
@@ -25,7 +25,7 @@ def _parts(dotted: str) -> list[str]:
     return [part.strip().strip("\"'") for part in dotted.split(".")]
 
 
-def key_lines(text: str) -> dict[Path, int]:
+def key_lines(text: str) -> dict[KeyPath, int]:
     """Map key paths to line numbers (1-based).
 
     Parameters
@@ -38,9 +38,9 @@ def key_lines(text: str) -> dict[Path, int]:
     dict
         For instance ``("data", 0, "name") -> 7``. Tables are there as well.
     """
-    lines: dict[Path, int] = {}
+    lines: dict[KeyPath, int] = {}
     counts: dict[str, int] = {}
-    prefix: Path = ()
+    prefix: KeyPath = ()
     depth = 0
     quote = ""
     for number, line in enumerate(text.splitlines(), start=1):
@@ -61,7 +61,7 @@ def key_lines(text: str) -> dict[Path, int]:
     return lines
 
 
-def _table_path(names: list[str], is_array: bool, counts: dict[str, int]) -> Path:
+def _table_path(names: list[str], is_array: bool, counts: dict[str, int]) -> KeyPath:
     path: list[str | int] = []
     for i, name in enumerate(names):
         path.append(name)

@@ -53,11 +53,11 @@ def run_and_report(
     finally:
         engine.close()
     for item in result.absent:
-        say(f"Left out: {item['name']} ({item['reason']}).")
-    if not result.rows:
+        say(f"Left out: {item.name} ({item.reason}).")
+    if not result.results:
         raise ValueError(
             "none of the plan's data sets is there; point --data at a folder that "
-            "holds " + ", ".join(a["file"] for a in result.absent)
+            "holds " + ", ".join(a.file for a in result.absent)
         )
     summary = summarize(out)
     paths = write_reports(summary, out)
@@ -79,10 +79,10 @@ def _say_end(result: Any) -> None:
         text += f" ({result.work_time:.1f} s inside estimators, ratio {ratio:.2f})"
     say(text + ".")
     if result.n_failed:
-        first = next(row for row in result.rows if row["status"] != "ok")
-        reason = f"{first['error']}: {first['message']}".splitlines()[0]
+        first = next(row for row in result.results if not row.ok)
+        reason = f"{first.error}: {first.message}".splitlines()[0]
         say(f"{result.n_failed} jobs failed; the report has the tracebacks.")
-        say(f"The first, {first['reducer']} and {first['learner']}: {reason}")
+        say(f"The first, {first.reducer} and {first.learner}: {reason}")
 
 
 def write_reports(summary: "Summary", out: Path) -> list[Path]:

@@ -32,7 +32,7 @@ def views(run: Run) -> tuple[View, ...]:
             break
         seen.add((t.protocol, t.reducer))
         record = store.get_reduction(t.reduction)
-        if record is None or "confidence" not in record.get("arrays", {}):
+        if record is None or "confidence" not in record.arrays:
             continue
         found.append(
             View(
@@ -41,8 +41,8 @@ def views(run: Run) -> tuple[View, ...]:
                 r=t.r,
                 reducer=t.reducer,
                 fold=t.fold,
-                disambiguation=record["disambiguation"],
-                **_view(record["arrays"], first.classes),
+                disambiguation=record.disambiguation,
+                **_view(record.arrays, first.classes),
             )
         )
     return tuple(found)

@@ -1,8 +1,6 @@
-"""Scores of one prediction, thresholds, and the area under a curve of scores."""
+"""Scores of one multi-label prediction, and thresholds for it."""
 
 # SPDX-License-Identifier: BSD-3-Clause
-
-from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,25 +8,7 @@ from numpy.typing import NDArray
 from partlearn.metrics import ranking_scores as rows_ranked
 from partlearn.metrics import scored_rows
 
-__all__ = [
-    "LOWER_IS_BETTER",
-    "METRICS",
-    "area",
-    "f1_scores",
-    "ranking_scores",
-    "tuned_thresholds",
-]
-
-METRICS = (
-    "average_precision",
-    "ranking_loss",
-    "coverage",
-    "macro_f1",
-    "micro_f1",
-    "macro_f1_tuned",
-    "micro_f1_tuned",
-)
-LOWER_IS_BETTER = ("ranking_loss", "coverage")
+__all__ = ["f1_scores", "ranking_scores", "tuned_thresholds"]
 
 
 def ranking_scores(Y: NDArray[np.bool_], S: NDArray[np.float64]) -> dict[str, float]:
@@ -53,11 +33,11 @@ def ranking_scores(Y: NDArray[np.bool_], S: NDArray[np.float64]) -> dict[str, fl
     full = Y.all(axis=1)
     if full.all():
         raise ValueError("No row has a true and a false label; nothing can be ranked.")
-    found = rows_ranked(Y, S)
+    rows = rows_ranked(Y, S)
     return {
-        "average_precision": float(found["average_precision"][~full].mean()),
-        "ranking_loss": float(found["ranking_loss"][~full].mean()),
-        "coverage": float(found["coverage"].mean()),
+        "average_precision": float(rows["average_precision"][~full].mean()),
+        "ranking_loss": float(rows["ranking_loss"][~full].mean()),
+        "coverage": float(rows["coverage"].mean()),
     }
 
 
@@ -105,26 +85,5 @@ def tuned_thresholds(
     f1 = 2 * hits / (count + Y.sum(axis=0))
     # A threshold takes all rows of equal score or none.
     f1[:-1][scores[:-1] == scores[1:]] = -1.0
-    found = scores[f1.argmax(axis=0), np.arange(S.shape[1])]
-    return np.where(Y.any(axis=0), found, np.inf)
-
-
-def area(x: Sequence[float], y: Sequence[float]) -> float:
-    """Area under a curve by trapezia over the width: a height. One point is itself.
-
-    Parameters
-    ----------
-    x, y : sequence of float
-        Points in any order of `x`.
-
-    Returns
-    -------
-    float
-        Mean height.
-    """
-    order = np.argsort(x, kind="stable")
-    at, height = np.asarray(x, float)[order], np.asarray(y, float)[order]
-    width = at[-1] - at[0]
-    if width <= 0:
-        return float(height.mean())
-    return float(np.trapezoid(height, at) / width)
+    best = scores[f1.argmax(axis=0), np.arange(S.shape[1])]
+    return np.where(Y.any(axis=0), best, np.inf)

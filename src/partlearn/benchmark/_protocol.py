@@ -1,4 +1,4 @@
-"""The sound protocol: everything is fitted on training rows, tests are clean."""
+"""The protocol of multi-label comparisons: fit on training rows, test on clean ones."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -17,7 +17,7 @@ from partlearn.multilabel import (
     noise_to_average,
 )
 
-__all__ = ["NOISE", "draw_candidates", "n_selected", "split", "unit_scaled"]
+__all__ = ["NOISE", "draw_candidates", "n_selected", "split_rows", "unit_scaled"]
 
 NOISE: dict[str, Callable[..., NDArray[np.bool_]]] = {
     "add": add_noise_labels,
@@ -34,28 +34,25 @@ def _number(*parts: int) -> int:
     return int(np.random.SeedSequence(parts).generate_state(1)[0])
 
 
-def split(
-    n: int, folds: int, fold: int, fold_seed: int, noise_seed: int
-) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def split_rows(
+    n: int, folds: int, fold_seed: int, noise_seed: int
+) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
     """Rows to train and to test on; the folds are drawn anew for every noise seed.
 
     Parameters
     ----------
-    n : int
-        Number of rows.
-    folds, fold : int
-        Number of folds, and the one to test on.
+    n, folds : int
+        Numbers of rows and folds.
     fold_seed, noise_seed : int
         Seeds.
 
     Returns
     -------
-    train, test : ndarray of int
+    list of (train, test)
         Row numbers.
     """
     seed = _number(fold_seed, noise_seed)
-    parts = KFold(folds, shuffle=True, random_state=seed).split(np.empty(n))
-    return list(parts)[fold]
+    return list(KFold(folds, shuffle=True, random_state=seed).split(np.empty(n)))
 
 
 def draw_candidates(

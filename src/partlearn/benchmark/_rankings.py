@@ -9,22 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.linear_model import Ridge
 
-__all__ = [
-    "ALL_FEATURES",
-    "CONTROLS",
-    "LABEL_FREQUENCY",
-    "NORM",
-    "RANDOM",
-    "RIDGE",
-    "order_of",
-    "ordered",
-]
+from partlearn.benchmark._results import Control
+
+__all__ = ["RANKINGS", "order_of", "ordered"]
 
 Array = NDArray[np.float64]
-
-# Names in tables; no method of a plan may take them.
-RANDOM, NORM, RIDGE = "random order", "column norm", "ridge on candidates"
-ALL_FEATURES, LABEL_FREQUENCY = "all features", "label frequency"
 
 
 def _random(X: Array, C: NDArray[np.bool_]) -> Array:
@@ -40,10 +29,11 @@ def _ridge(X: Array, C: NDArray[np.bool_]) -> Array:
     return np.asarray(np.linalg.norm(np.atleast_2d(W), axis=0))
 
 
-CONTROLS: dict[str, Callable[[Array, NDArray[np.bool_]], Array]] = {
-    RANDOM: _random,
-    NORM: _norm,
-    RIDGE: _ridge,
+# The controls that order features, by their names in tables.
+RANKINGS: dict[str, Callable[[Array, NDArray[np.bool_]], Array]] = {
+    Control.RANDOM.value: _random,
+    Control.NORM.value: _norm,
+    Control.RIDGE.value: _ridge,
 }
 
 

@@ -1,0 +1,448 @@
+"""Comparisons on partial multi-labels: rank features, score along the ranking."""
+
+# SPDX-License-Identifier: BSD-3-Clause
+
+import inspect
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from time import perf_counter
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.datasets import make_multilabel_classification
+from sklearn.model_selection import KFold
+from sklearn.utils import Bunch
+
+from partlearn.benchmark._cells import curve_cells
+from partlearn.benchmark._curve_scores import (
+    f1_scores,
+    ranking_scores,
+    tuned_thresholds,
+)
+from partlearn.benchmark._data import BenchmarkData, fingerprint, load_all
+from partlearn.benchmark._execute import Limits, guard
+from partlearn.benchmark._jobs import Job, Reduction, shared_content, source_hash
+from partlearn.benchmark._methods import available, build, find_class
+from partlearn.benchmark._plan import (
+    DataSpec,
+    MethodSpec,
+    MultilabelDataSpec,
+    MultilabelPlan,
+)
+from partlearn.benchmark._protocol import (
+    draw_candidates,
+    n_selected,
+    split_rows,
+    unit_scaled,
+)
+from partlearn.benchmark._rankings import RANKINGS, order_of, ordered
+from partlearn.benchmark._records import Cost, Point, Reduced, Scored
+from partlearn.benchmark._results import (
+    NO_LEARNER,
+    AbsentData,
+    Cell,
+    Control,
+    DataFacts,
+    Result,
+)
+from partlearn.benchmark._tables import MULTILABEL_COLUMNS, Columns
+from partlearn.benchmark._toml import PlanError
+
+__all__ = ["MultilabelTask"]
+
+Labels = NDArray[np.bool_]
+Split = tuple[NDArray[np.intp], NDArray[np.intp]]
+_CONTROL = "control:"
+
+
+@dataclass(frozen=True)
+class MultilabelTask:
+    """A plan whose rows have any number of true labels among their candidates.
+
+    Everything is fitted on training rows; test labels are clean.
+
+    Attributes
+    ----------
+    plan : MultilabelPlan
+        The plan.
+    """
+
+    plan: MultilabelPlan
+    # A curve takes long: every job is kept as soon as it is done.
+    shares_features = False
+    columns: Columns = MULTILABEL_COLUMNS
+
+    def _spec(self, name: str) -> MultilabelDataSpec:
+        spec = next(spec for spec in self.plan.data if spec.name == name)
+        assert isinstance(spec, MultilabelDataSpec)
+        return spec
+
+    def check(self) -> Self:
+        """Leave out absent optional methods; other absent ones are an error."""
+        plan = self.plan
+        selectors = available(plan, plan.reducers, "ranker")
+        names = {method.name for method in selectors}
+        return replace(
+            self,
+            plan=replace(
+                plan,
+                reducers=selectors,
+                classifiers=available(plan, plan.classifiers, "multilabel"),
+                learners=available(plan, plan.learners, "multilabel"),
+                reference=plan.reference if plan.reference in names else "",
+            ),
+        )
+
+    def load(
+        self, folder: str | Path | None
+    ) -> tuple[list[BenchmarkData], list[AbsentData]]:
+        """One data set per entry; noise is added to training rows later."""
+        plan = self.plan
+        data, absent = load_all(plan.data, folder, plan.folds, _made, _from_bunch)
+        for item in data:
+            counts, d = self._spec(item.name).counts, item.X.shape[1]
+            if counts is not None and max(counts) > d:
+                raise PlanError(
+                    f"Data {item.name!r}: `counts` asks for {max(counts)} of {d} "
+                    "features."
+                )
+        return [_fingerprinted(item) for item in data], absent
+
+    def describe(self, data: BenchmarkData) -> DataFacts:
+        """Facts of a data set."""
+        spec = self._spec(data.name)
+        return DataFacts(
+            name=data.name,
+            n_samples=int(data.X.shape[0]),
+            n_features=int(data.X.shape[1]),
+            classes=data.classes,
+            mean_labels=float(data.truth.sum(axis=1).mean()),
+            r=spec.r or (),
+            noise=spec.noise if spec.r is not None else "of the file",
+            fingerprint=data.fingerprint,
+            multilabel=True,
+        )
+
+    def folds(self, data: BenchmarkData) -> dict[int | None, list[Split]]:
+        """Training and test rows by noise seed."""
+        plan, n = self.plan, data.truth.shape[0]
+        return {
+            seed: split_rows(n, plan.folds, plan.fold_seed, seed)
+            for seed in self._spec(data.name).noise_seeds
+        }
+
+    def expand(self, data: Iterable[BenchmarkData]) -> list[Job]:
+        """All jobs, in the order of the plan.
+
+        The reduction of a job is a ranking, or has no class where all features are
+        used.
+        """
+        code = source_hash()
+        return [
+            job
+            for item in data
+            for r in self._spec(item.name).r or (None,)
+            for seed in self._spec(item.name).noise_seeds
+            for fold in range(self.plan.folds)
+            for job in self._jobs(item, r, seed, fold, code)
+        ]
+
+    def _jobs(
+        self,
+        data: BenchmarkData,
+        r: float | None,
+        noise_seed: int,
+        fold: int,
+        code: str,
+    ) -> Iterator[Job]:
+        plan, spec, d = self.plan, self._spec(data.name), data.X.shape[1]
+        noise = spec.noise if r is not None else None
+        shared = {
+            **shared_content(plan, data.fingerprint),
+            "task": plan.task,
+            "noise": [noise, r, noise_seed],
+            "fold": fold,
+        }
+
+        def ranking(method: MethodSpec, draw: int, top: int) -> Reduction:
+            cls = [method.cls, dict(method.params)]
+            return Reduction(
+                {**shared, "reducer": cls, "draw": draw, "top": top},
+                code,
+                data=data.name,
+                fingerprint=data.fingerprint,
+                r=r,
+                noise_seed=noise_seed,
+                protocol="inductive",
+                reducer=method,
+                fold=fold,
+                draw=draw,
+                top=top,
+            )
+
+        def job(
+            of: Reduction,
+            learner: MethodSpec,
+            labels: str,
+            at: Sequence[tuple[float, int]],
+        ) -> Job:
+            content = {
+                "reduction": dict(of.content),
+                "learner": [learner.cls, dict(learner.params)],
+                "labels": labels,
+                "points": [list(point) for point in at],
+                "inner_folds": plan.inner_folds,
+            }
+            return Job(
+                content,
+                code,
+                reduction=of,
+                learner=learner,
+                fold=fold,
+                labels=labels,
+                points=tuple(at),
+            )
+
+        curve = [(p, n_selected(p, d)) for p in plan.percentages]
+        if spec.counts is not None:
+            curve = [(100 * count / d, count) for count in spec.counts]
+        top = max(count for _, count in curve)
+        learners = [
+            m for m in plan.learners if spec.learners is None or m.name in spec.learners
+        ]
+        for method, draw in self._orders(data.name):
+            order = ranking(method, draw, top)
+            for labels in plan.labels:
+                for learner in learners:
+                    yield job(order, learner, labels, curve)
+        whole = [(100.0, d)]
+        for labels in plan.labels:
+            for learner in learners:
+                flat = ranking(MethodSpec(Control.ALL_FEATURES.value, ""), 0, d)
+                yield job(flat, learner, labels, whole)
+            for method in plan.classifiers:
+                method = method.for_data(data.name)
+                alone = MethodSpec(NO_LEARNER, method.cls, method.params)
+                flat = ranking(MethodSpec(method.name, ""), 0, d)
+                yield job(flat, alone, labels, whole)
+            frequency = Control.LABEL_FREQUENCY.value
+            alone = MethodSpec(NO_LEARNER, _CONTROL + frequency)
+            flat = ranking(MethodSpec(frequency, ""), 0, d)
+            yield job(flat, alone, labels, [(0.0, 0)])
+
+    def _orders(self, data: str) -> Iterator[tuple[MethodSpec, int]]:
+        for spec in self.plan.reducers:
+            yield spec.for_data(data), 0
+        for control in RANKINGS:
+            spec = MethodSpec(control, _CONTROL + control, published=control)
+            draws = self.plan.random_draws if control == Control.RANDOM else 1
+            for draw in range(draws):
+                yield spec, draw
+
+    def _candidates(
+        self, data: BenchmarkData, of: Reduction, train: NDArray[np.intp]
+    ) -> Labels:
+        """Candidates of the training rows."""
+        if data.S is not None:
+            known: Labels = data.S[train]
+            return known
+        assert of.r is not None
+        assert of.noise_seed is not None
+        assert of.fold is not None
+        noise = self._spec(data.name).noise
+        return draw_candidates(data.truth[train], noise, of.r, of.noise_seed, of.fold)
+
+    def reduce(
+        self, data: BenchmarkData, task: Reduction, split: Split, limits: Limits
+    ) -> Reduced:
+        """Order all features by what the training rows say."""
+        train, _ = split
+
+        def work() -> Reduced:
+            C = self._candidates(data, task, train)
+            X = unit_scaled(data.X, train)[train]
+            start = perf_counter()
+            if task.reducer.cls.startswith(_CONTROL):
+                score = RANKINGS[task.reducer.cls.removeprefix(_CONTROL)]
+                order = ordered(score(X, C), task.seed)
+            else:
+                method = build(task.reducer.cls, _with_top(task), "ranker", task.seed)
+                order = order_of(method.fit(X, C), task.seed)
+            cost = Cost(fit_time=perf_counter() - start)
+            return Reduced(arrays={"order": order}, cost=cost)
+
+        return guard(Reduced, work, limits)
+
+    def learn(
+        self,
+        data: BenchmarkData,
+        reduced: Reduced | None,
+        jobs: Sequence[Job],
+        split: Split,
+        limits: Limits,
+    ) -> list[Scored]:
+        """Fit and score learners on more and more of the features."""
+        return [self._follow(data, reduced, job, split, limits) for job in jobs]
+
+    def _follow(
+        self,
+        data: BenchmarkData,
+        ranked: Reduced | None,
+        job: Job,
+        split: Split,
+        limits: Limits,
+    ) -> Scored:
+        train, test = split
+
+        def work() -> Scored:
+            clean = job.labels == "clean"
+            T = self._candidates(data, job.reduction, train)
+            T = data.truth[train] if clean else T
+            X = unit_scaled(data.X, train)
+            order = np.arange(X.shape[1]) if ranked is None else ranked.arrays["order"]
+            known: dict[int, tuple[dict[str, float], float, float]] = {}
+            points = []
+            for percentage, count in job.points:
+                if count not in known:
+                    columns = np.sort(order[:count])
+                    A, B = X[np.ix_(train, columns)], X[np.ix_(test, columns)]
+                    known[count] = self._point(job, A, T, B, data.truth[test])
+                points.append(Point(known[count][0], percentage, count))
+            return Scored(
+                points=tuple(points),
+                n_train=int(train.size),
+                n_test=int(test.size),
+                cost=Cost(
+                    fit_time=sum(fit for _, fit, _ in known.values()),
+                    predict_time=sum(predict for _, _, predict in known.values()),
+                ),
+            )
+
+        return guard(Scored, work, limits)
+
+    def _point(
+        self,
+        job: Job,
+        A: NDArray[np.float64],
+        T: Labels,
+        B: NDArray[np.float64],
+        Y: Labels,
+    ) -> tuple[dict[str, float], float, float]:
+        """Scores on clean test labels, and seconds of fit and predict."""
+        start = perf_counter()
+        if job.learner.cls.startswith(_CONTROL):
+            S, P, thresholds = _frequency(T, len(B))
+            fitted = perf_counter()
+        else:
+            learner = self._learner(job).fit(A, T)
+            held_out = self._held_out(learner, A, T, job.seed)
+            fitted = perf_counter()
+            S = _label_scores(learner, B)
+            P = np.asarray(learner.predict(B)).astype(bool)
+            thresholds = tuned_thresholds(T, held_out)
+        tuned = f1_scores(Y, thresholds <= S)
+        scores = {
+            **ranking_scores(Y, S),
+            **f1_scores(Y, P),
+            **{f"{name}_tuned": value for name, value in tuned.items()},
+        }
+        return scores, fitted - start, perf_counter() - fitted
+
+    def _learner(self, job: Job) -> Any:
+        params = dict(job.learner.params)
+        cls = find_class(job.learner.cls, "multilabel")
+        if "inner_folds" in inspect.signature(cls).parameters:
+            params.setdefault("inner_folds", self.plan.inner_folds)
+        return build(job.learner.cls, params, "multilabel", job.seed)
+
+    def _held_out(
+        self, learner: Any, A: NDArray[np.float64], T: Labels, seed: int
+    ) -> NDArray[np.float64]:
+        """Scores of the training rows by models that have not seen them."""
+        known = getattr(learner, "held_out_scores_", None)
+        if known is not None:
+            return np.asarray(known)
+        S = np.empty(T.shape)
+        folds = KFold(self.plan.inner_folds, shuffle=True, random_state=seed)
+        for train, test in folds.split(A):
+            part = clone(learner).fit(A[train], T[train])
+            S[test] = _label_scores(part, A[test])
+        return S
+
+    def summarise(self, results: Sequence[Result]) -> tuple[Cell, ...]:
+        """Cells of the tables."""
+        return curve_cells(self.plan, results)
+
+
+def _with_top(task: Reduction) -> dict[str, Any]:
+    """Ask a selector for as many features as will be looked at, not for more."""
+    params = dict(task.reducer.params)
+    accepted = inspect.signature(find_class(task.reducer.cls, "ranker")).parameters
+    if "n_features_to_select" in accepted:
+        params.setdefault("n_features_to_select", task.top)
+    return params
+
+
+def _frequency(
+    T: Labels, n: int
+) -> tuple[NDArray[np.float64], Labels, NDArray[np.float64]]:
+    """Predict labels by their frequency in training, whatever the features are.
+
+    All rows of a label tie, so that the best threshold predicts it for all or none.
+    """
+    share = T.mean(axis=0)
+    S = np.tile(share, (n, 1))
+    return S, S >= 0.5, np.where(share > 0, 0.0, np.inf)
+
+
+def _label_scores(learner: Any, X: NDArray[np.float64]) -> NDArray[np.float64]:
+    for name in ("decision_function", "predict_proba"):
+        if hasattr(learner, name):
+            return np.asarray(getattr(learner, name)(X), dtype=np.float64)
+    raise TypeError(
+        f"{type(learner).__name__} has neither decision_function nor predict_proba; "
+        "labels cannot be ranked by hard predictions."
+    )
+
+
+def _made(spec: DataSpec) -> BenchmarkData:
+    if spec.source != "sklearn:multilabel":
+        raise PlanError(
+            f"Data {spec.name!r}: the only source of scikit-learn is "
+            f"sklearn:multilabel; got {spec.source!r}."
+        )
+    if spec.r is None:
+        raise PlanError(f"Data {spec.name!r}: give `r`, the noise to add.")
+    X, Y = make_multilabel_classification(
+        n_samples=300, n_features=40, n_classes=6, n_labels=2, random_state=0
+    )
+    names = tuple(f"label {j}" for j in range(Y.shape[1]))
+    return BenchmarkData(spec.name, X.astype(np.float64), None, Y.astype(bool), names)
+
+
+def _from_bunch(spec: DataSpec, bunch: Bunch, file: str) -> BenchmarkData:
+    if bunch.truth is None or bunch.truth.ndim != 2:
+        raise PlanError(
+            f"Data {spec.name!r}: {file} does not have a matrix of true labels; "
+            "a comparison needs it to score."
+        )
+    S = None
+    if spec.r is None:
+        if bunch.candidates is None:
+            raise PlanError(
+                f"Data {spec.name!r}: {file} has no candidates; give `r`, the "
+                "noise to add to the training labels."
+            )
+        S = np.asarray(bunch.candidates, dtype=bool)
+    names = tuple(str(name) for name in bunch.target_names)
+    Y = np.asarray(bunch.truth, dtype=bool)
+    return BenchmarkData(spec.name, bunch.data, S, Y, names)
+
+
+def _fingerprinted(data: BenchmarkData) -> BenchmarkData:
+    labels = [data.truth] if data.S is None else [data.truth, data.S]
+    mark = fingerprint(data.X, *(np.packbits(part, axis=1) for part in labels))
+    return replace(data, fingerprint=mark)

@@ -1,1 +1,0 @@
-"""Comparisons on partial multi-label data: rank features once, score along a curve."""

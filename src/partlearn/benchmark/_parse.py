@@ -1,0 +1,388 @@
+"""Read plans from TOML and check them before anything runs."""
+
+# SPDX-License-Identifier: BSD-3-Clause
+
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, replace
+from difflib import get_close_matches
+from importlib import resources
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+from partlearn.benchmark._plan import (
+    DataSpec,
+    MethodSpec,
+    MultilabelDataSpec,
+    MultilabelPlan,
+    Plan,
+)
+from partlearn.benchmark._results import Control
+from partlearn.benchmark._schema import FIELDS, MULTILABEL_FIELDS, Checker, Rules
+from partlearn.benchmark._toml import PlanError, key_lines, read_toml
+
+__all__ = ["list_plans", "load_plan", "parse_plan"]
+
+Schema = Mapping[str, Rules]
+
+
+def list_plans() -> list[str]:
+    """Names of the plans that ship with partlearn.
+
+    Returns
+    -------
+    list of str
+        Sorted names; each also exists with ``-quick`` appended when its file has
+        a ``[quick]`` table.
+
+    Examples
+    --------
+    >>> from partlearn.benchmark import list_plans
+    >>> "demo" in list_plans()
+    True
+    """
+    folder = resources.files("partlearn.benchmark") / "plans"
+    names = []
+    for item in folder.iterdir():
+        if item.name.endswith(".toml"):
+            name = item.name.removesuffix(".toml")
+            names.append(name)
+            if "\n[quick]" in item.read_text(encoding="utf-8"):
+                names.append(f"{name}-quick")
+    return sorted(names)
+
+
+def _shipped(name: str) -> tuple[str, str] | None:
+    item = resources.files("partlearn.benchmark") / "plans" / f"{name}.toml"
+    if not item.is_file():
+        return None
+    return item.read_text(encoding="utf-8"), f"{name}.toml"
+
+
+def load_plan(name: str | Path) -> Plan:
+    """Load a plan by name or from a TOML file.
+
+    Parameters
+    ----------
+    name : str or Path
+        Name from :func:`list_plans`, with ``-quick`` for the short variant, or
+        the path of a TOML file.
+
+    Returns
+    -------
+    Plan
+        The checked plan.
+
+    Examples
+    --------
+    >>> from partlearn.benchmark import load_plan
+    >>> load_plan("demo").protocols
+    ('inductive',)
+    """
+    text = str(name)
+    if text.endswith(".toml"):
+        path = Path(text)
+        if not path.is_file():
+            raise PlanError(f"{path}: no such plan file.")
+        return parse_plan(path.read_text(encoding="utf-8"), origin=str(path))
+    for stem, quick in ((text, False), (text.removesuffix("-quick"), True)):
+        found = _shipped(stem)
+        if found and (not quick or text.endswith("-quick")):
+            return parse_plan(found[0], origin=found[1], quick=quick)
+    near = get_close_matches(text, list_plans(), n=3)
+    hint = f" Did you mean {', '.join(near)}?" if near else ""
+    raise PlanError(
+        f"There is no plan named {text!r}.{hint} "
+        "`partlearn bench --list` shows all; a file name must end in .toml."
+    )
+
+
+def parse_plan(text: str, *, origin: str = "<plan>", quick: bool = False) -> Plan:
+    """Parse and check the text of a plan.
+
+    Parameters
+    ----------
+    text : str
+        TOML document; the schema is described in the user guide.
+    origin : str, default="<plan>"
+        File name for messages.
+    quick : bool, default=False
+        Apply the ``[quick]`` table.
+
+    Returns
+    -------
+    Plan
+        The checked plan.
+
+    Examples
+    --------
+    >>> from partlearn.benchmark import parse_plan
+    >>> plan = parse_plan('''
+    ... [plan]
+    ... name = "mine"
+    ... [[data]]
+    ... source = "sklearn:iris"
+    ... r = 1
+    ... [[reducers]]
+    ... name = "none"
+    ... [[learners]]
+    ... class = "PLKNN"
+    ... ''')
+    >>> plan.learners[0].name, plan.data[0].r
+    ('PLKNN', (1,))
+    """
+    document = read_toml(text, origin)
+    check = Checker(origin, key_lines(text))
+    head = document.get("plan")
+    many = isinstance(head, Mapping) and head.get("task") == "multilabel"
+    schema = MULTILABEL_FIELDS if many else FIELDS
+    check.table(document, (), schema["document"])
+    check.table(document["plan"], ("plan",), schema["plan"])
+    merged = _with_parent(document, check)
+    check.known_data = {_entry_name(entry) for entry in merged.get("data", [])}
+    if quick:
+        _apply_quick(merged, document.get("quick", {}), schema, check)
+    check.table(merged["plan"], ("plan",), schema["plan"])
+    return _multilabel(merged, check, quick) if many else _partial(merged, check, quick)
+
+
+def _with_parent(document: Mapping[str, Any], check: Checker) -> dict[str, Any]:
+    """The document, with the entries of the plan that it extends where it has none."""
+    own = {k: v for k, v in document.items() if k != "quick"}
+    name = document["plan"].get("extends")
+    if not name:
+        return {**own, "plan": dict(document["plan"])}
+    shipped = _shipped(name)
+    if shipped is None:
+        check.fail(("plan", "extends"), f"there is no shipped plan named {name!r}")
+    parent = read_toml(*shipped)
+    parent.pop("quick", None)
+    # What the parent's figures and texts say is about the parent only.
+    for key in ("title", "figure", "notes", "name"):
+        parent["plan"].pop(key, None)
+    return {**parent, **own, "plan": {**parent["plan"], **document["plan"]}}
+
+
+def _apply_quick(
+    merged: dict[str, Any], quick: Mapping[str, Any], schema: Schema, check: Checker
+) -> None:
+    check.table(quick, ("quick",), schema["quick"])
+    of_data = {}
+    for key, value in quick.items():
+        if key in schema["document"]:
+            have = {_entry_name(entry): entry for entry in merged.get(key, [])}
+            for name in value:
+                if name not in have:
+                    check.fail(("quick", key), f"no {key} entry is named {name!r}")
+            merged[key] = [have[name] for name in value]
+        elif key in schema["plan"]:
+            merged["plan"][key] = value
+        else:
+            of_data[key] = value
+    merged["data"] = [
+        {**e, **{k: v for k, v in of_data.items() if k != "r" or "r" in e}}
+        for e in merged.get("data", [])
+    ]
+
+
+def _entry_name(entry: Mapping[str, Any]) -> str:
+    name = entry.get("name") or entry.get("class") or entry.get("source") or ""
+    return str(name).removeprefix("sklearn:")
+
+
+def _partial(merged: Mapping[str, Any], check: Checker, quick: bool) -> Plan:
+    for key in ("data", "reducers", "learners"):
+        check.required_list(merged, key)
+    data: list[DataSpec] = []
+    for i, entry in enumerate(merged["data"]):
+        check.table(entry, ("data", i), FIELDS["data"])
+        spec = DataSpec(**_data_fields(entry))
+        _check_unique([spec], data, ("data", i), check)
+        data.append(spec)
+    reducers = _methods(merged, "reducers", FIELDS, check)
+    return Plan(
+        **_plan_fields(merged["plan"], Plan, quick),
+        data=tuple(data),
+        reducers=reducers,
+        learners=_methods(merged, "learners", FIELDS, check),
+        reference=_reference(merged["plan"], reducers, "reducer", check, quick),
+    )
+
+
+def _multilabel(
+    merged: Mapping[str, Any], check: Checker, quick: bool
+) -> MultilabelPlan:
+    for key in ("data", "selectors", "learners"):
+        check.required_list(merged, key)
+    merged = {"classifiers": [], **merged}
+    keys = ("selectors", "classifiers", "learners")
+    specs = {key: _methods(merged, key, MULTILABEL_FIELDS, check) for key in keys}
+    names: list[str] = []
+    for key in ("selectors", "classifiers"):
+        for spec in specs[key]:
+            if spec.name in list(Control):
+                check.fail((key,), f"{spec.name!r} is the name of a control")
+            if spec.name in names:
+                check.fail((key,), f"two methods are named {spec.name!r}")
+            names.append(spec.name)
+    selectors = specs["selectors"]
+    learners = [spec.name for spec in specs["learners"]]
+    return MultilabelPlan(
+        **_plan_fields(merged["plan"], MultilabelPlan, quick),
+        data=_multilabel_data(merged["data"], learners, check, quick),
+        reducers=selectors,
+        classifiers=specs["classifiers"],
+        learners=specs["learners"],
+        reference=_reference(merged["plan"], selectors, "selector", check, quick),
+    )
+
+
+def _multilabel_data(
+    entries: Sequence[Mapping[str, Any]],
+    learners: Sequence[str],
+    check: Checker,
+    quick: bool,
+) -> tuple[MultilabelDataSpec, ...]:
+    specs: list[MultilabelDataSpec] = []
+    for i, entry in enumerate(entries):
+        check.table(entry, ("data", i), MULTILABEL_FIELDS["data"])
+        wanted = entry.get("learners", ())
+        for name in wanted:
+            if name not in learners and not quick:
+                check.fail(("data", i, "learners"), f"no learner is named {name!r}")
+        values = _data_fields(entry)
+        values["learners"] = tuple(n for n in wanted if n in learners) or None
+        spec = MultilabelDataSpec(**values)
+        _check_unique([spec], specs, ("data", i), check)
+        specs.append(spec)
+    return tuple(specs)
+
+
+def _data_fields(entry: Mapping[str, Any]) -> dict[str, Any]:
+    values = {**entry, "name": _entry_name(entry)}
+    for key in ("r", "noise_seeds", "counts"):
+        if key in values:
+            value = values[key]
+            values[key] = tuple(value) if isinstance(value, list) else (value,)
+    return values
+
+
+def _plan_fields(
+    head: Mapping[str, Any], cls: type[Plan], quick: bool
+) -> dict[str, Any]:
+    """What the table ``[plan]`` says by itself."""
+    known = {f.name for f in fields(cls)} - {"reference"}
+    values = {
+        key: tuple(value) if isinstance(value, list) else value
+        for key, value in head.items()
+        if key in known
+    }
+    values["name"] = head["name"] + ("-quick" if quick else "")
+    values.setdefault("title", values["name"])
+    return values
+
+
+def _reference(
+    head: Mapping[str, Any],
+    methods: Sequence[MethodSpec],
+    kind: str,
+    check: Checker,
+    quick: bool,
+) -> str:
+    reference = head.get("reference", "")
+    if not reference or reference in [m.name for m in methods]:
+        return str(reference)
+    if not quick:
+        check.fail(("plan", "reference"), f"no {kind} is named {reference!r}")
+    return ""
+
+
+def _check_unique(
+    new: Sequence[DataSpec | MethodSpec],
+    old: Sequence[DataSpec | MethodSpec],
+    path: tuple[str, int],
+    check: Checker,
+) -> None:
+    taken = {spec.name for spec in old}
+    for spec in new:
+        if spec.name in taken:
+            check.fail(path, f"two {path[0]} entries are named {spec.name!r}")
+
+
+def _methods(
+    merged: Mapping[str, Any], key: str, schema: Schema, check: Checker
+) -> tuple[MethodSpec, ...]:
+    specs: list[MethodSpec] = []
+    for i, entry in enumerate(merged[key]):
+        path = (key, i)
+        check.table(entry, path, schema[key])
+        supervised = entry.get("supervised", False)
+        if supervised and "transductive" in merged["plan"].get("protocols", ()):
+            check.fail(
+                (*path, "supervised"),
+                "a supervised reducer would see the truth of the test rows in the "
+                "transductive protocol",
+            )
+        name = entry.get("name") or entry.get("class")
+        if not name:
+            check.fail(path, "give a `class` or a `name`")
+        cls = entry.get("class", "")
+        if not cls and not (key == "reducers" and name == "none"):
+            check.fail(
+                path,
+                f"{name!r} has no `class`"
+                + (' (only the reducer "none" needs no class)' * (key == "reducers")),
+            )
+        spec = MethodSpec(
+            name=name,
+            cls=cls,
+            params=dict(entry.get("params", {})),
+            published=entry.get("published", name),
+            optional=entry.get("optional", False),
+            by_data=_by_data(entry.get("by_data", {}), path, merged, check),
+            supervised=supervised,
+            ranked=entry.get("ranked", True) and not supervised,
+            pass_confidence=entry.get("pass_confidence", False),
+        )
+        points = _expand_grid(spec, entry.get("grid", {}), path, check)
+        _check_unique(points, specs, path, check)
+        specs += points
+    return tuple(specs)
+
+
+def _by_data(
+    special: Mapping[str, Any],
+    path: tuple[str, int],
+    merged: Mapping[str, Any],
+    check: Checker,
+) -> dict[str, dict[str, Any]]:
+    names = [_entry_name(entry) for entry in merged["data"]]
+    for name, params in special.items():
+        where = (*path, "by_data", name)
+        if not isinstance(params, dict):
+            check.fail(where, f"by_data.{name} must be a table of parameters")
+        if name not in names and name not in check.known_data:
+            check.fail(where, f"by_data names {name!r}, which is no data set here")
+    return dict(special)
+
+
+def _expand_grid(
+    spec: MethodSpec, grid: Mapping[str, Any], path: tuple[str, int], check: Checker
+) -> list[MethodSpec]:
+    if not grid:
+        return [spec]
+    for name, values in grid.items():
+        if not isinstance(values, list) or not values:
+            check.fail((*path, "grid"), f"grid.{name} must be a list of values")
+    points = [
+        dict(zip(grid, values, strict=True)) for values in product(*grid.values())
+    ]
+    return [
+        replace(
+            spec,
+            name=spec.name + "[" + ", ".join(f"{k}={v}" for k, v in p.items()) + "]",
+            params={**spec.params, **p},
+            point=p,
+        )
+        for p in points
+    ]

@@ -1,0 +1,338 @@
+"""Comparisons on partial labels: reduce, learn, one score per fold."""
+
+# SPDX-License-Identifier: BSD-3-Clause
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from time import perf_counter
+from typing import Any, Self
+
+import numpy as np
+from scipy import sparse
+from sklearn import datasets
+from sklearn.utils import Bunch
+
+from partlearn.benchmark._cells import fold_cells
+from partlearn.benchmark._data import BenchmarkData, fingerprint, load_all
+from partlearn.benchmark._execute import Limits, guard
+from partlearn.benchmark._jobs import Job, Reduction, shared_content, source_hash
+from partlearn.benchmark._methods import available, build
+from partlearn.benchmark._plan import DataSpec, MethodSpec, Plan
+from partlearn.benchmark._records import Cost, Point, Reduced, Scored
+from partlearn.benchmark._results import AbsentData, Cell, DataFacts, Result
+from partlearn.benchmark._tables import PARTIAL_COLUMNS, Columns
+from partlearn.benchmark._toml import PlanError
+from partlearn.candidates import (
+    fitted_confidence,
+    make_candidates,
+    uniform_confidence,
+)
+from partlearn.linalg import z_scores
+from partlearn.metrics import (
+    accuracy_score,
+    candidate_hit_rate,
+    disambiguation_accuracy,
+)
+from partlearn.model_selection import CandidateKFold
+
+__all__ = ["PartialTask"]
+
+# Above this size centring a sparse matrix would cost more memory than it is worth.
+DENSE_BYTES = 2**30
+Split = tuple[np.ndarray, np.ndarray]
+_LOADERS = {
+    "digits": datasets.load_digits,
+    "iris": datasets.load_iris,
+    "wine": datasets.load_wine,
+    "breast_cancer": datasets.load_breast_cancer,
+}
+
+
+@dataclass(frozen=True)
+class PartialTask:
+    """A plan whose rows have one true label among their candidates.
+
+    Attributes
+    ----------
+    plan : Plan
+        The plan.
+    """
+
+    plan: Plan
+    # The learners of a fold share features that are scaled once.
+    shares_features = True
+    columns: Columns = PARTIAL_COLUMNS
+
+    def check(self) -> Self:
+        """Leave out absent optional methods; other absent ones are an error."""
+        plan = self.plan
+        reducers = available(plan, plan.reducers, "reducer")
+        names = {method.name for method in reducers}
+        return replace(
+            self,
+            plan=replace(
+                plan,
+                reducers=reducers,
+                learners=available(plan, plan.learners, "learner"),
+                reference=plan.reference if plan.reference in names else "",
+            ),
+        )
+
+    def load(
+        self, folder: str | Path | None
+    ) -> tuple[list[BenchmarkData], list[AbsentData]]:
+        """One data set per entry, r and noise seed."""
+        plan = self.plan
+        loaded, absent = load_all(plan.data, folder, plan.folds, _made, _from_bunch)
+        specs = {spec.name: spec for spec in plan.data}
+        return [
+            data for item in loaded for data in _with_candidates(specs[item.name], item)
+        ], absent
+
+    def describe(self, data: BenchmarkData) -> DataFacts:
+        """Facts of a data set."""
+        return DataFacts(
+            name=data.name,
+            n_samples=int(data.X.shape[0]),
+            n_features=int(data.X.shape[1]),
+            classes=data.classes,
+            mean_labels=float(data.S.sum(axis=1).mean()),
+            r=() if data.r is None else (data.r,),
+            noise_seed=data.noise_seed,
+            noise="of the file" if data.noise_seed is None else "add",
+            fingerprint=data.fingerprint,
+        )
+
+    def folds(self, data: BenchmarkData) -> dict[int | None, list[Split]]:
+        """Training and test rows by noise seed, which is that of the data."""
+        splitter = CandidateKFold(self.plan.folds, random_state=self.plan.fold_seed)
+        return {data.noise_seed: list(splitter.split(data.X, data.S))}
+
+    def expand(self, data: Iterable[BenchmarkData]) -> list[Job]:
+        """All jobs, in the order of the plan."""
+        # Once for all jobs, here: workers that have other sources cannot disagree.
+        code = source_hash()
+        return [
+            job
+            for item in data
+            for protocol in self.plan.protocols
+            for reducer in self.plan.reducers
+            for job in self._jobs(item, protocol, reducer.for_data(item.name), code)
+        ]
+
+    def _jobs(
+        self, data: BenchmarkData, protocol: str, reducer: MethodSpec, code: str
+    ) -> Iterator[Job]:
+        plan = self.plan
+        for fold in range(plan.folds):
+            scope = fold if protocol == "inductive" else None
+            content = {
+                **shared_content(plan, data.fingerprint),
+                "protocol": protocol,
+                "reducer": [reducer.cls, dict(reducer.params)],
+                "fold": scope,
+            }
+            if reducer.supervised:
+                content["supervised"] = True
+            reduction = Reduction(
+                content,
+                code,
+                data=data.name,
+                fingerprint=data.fingerprint,
+                r=data.r,
+                noise_seed=data.noise_seed,
+                protocol=protocol,
+                reducer=reducer,
+                fold=scope,
+            )
+            for learner in plan.learners:
+                learn = {
+                    "reduction": content,
+                    "learner": [learner.cls, dict(learner.params)],
+                    "fold": fold,
+                    "scale_reduced": plan.scale_reduced,
+                    "metrics": list(plan.metrics),
+                }
+                if learner.pass_confidence:
+                    learn["pass_confidence"] = True
+                yield Job(learn, code, reduction=reduction, learner=learner, fold=fold)
+
+    def reduce(
+        self, data: BenchmarkData, task: Reduction, split: Split, limits: Limits
+    ) -> Reduced:
+        """Fit the reducer on the training rows, or on all; transform all rows."""
+        train = None if task.fold is None else split[0]
+
+        def work() -> Reduced:
+            X = z_scores(data.X, train, max_dense_bytes=DENSE_BYTES)
+            rows = np.arange(data.truth.size) if train is None else train
+            reducer = build(task.reducer.cls, task.reducer.params, "reducer", task.seed)
+            start = perf_counter()
+            labels = data.truth if task.reducer.supervised else data.S
+            reducer.fit(X[rows], labels[rows])
+            fitted = perf_counter()
+            Z = reducer.transform(X)
+            done = perf_counter()
+            Z = np.asarray(Z.toarray() if sparse.issparse(Z) else Z)
+            n_iter = getattr(reducer, "n_iter_", None)
+            truth = data.truth[rows]
+            # Sets and truth of the fitted rows, for the pictures of the report.
+            arrays = {"Z": Z, "rows": rows, "candidates": data.S[rows], "truth": truth}
+            confidence, right = fitted_confidence(reducer), None
+            if confidence is not None:
+                arrays["confidence"] = confidence
+                right = float(disambiguation_accuracy(truth, confidence))
+            return Reduced(
+                n_components=int(Z.shape[1]),
+                n_iter=None if n_iter is None else int(np.max(n_iter)),
+                disambiguation=right,
+                arrays=arrays,
+                cost=Cost(fit_time=fitted - start, transform_time=done - fitted),
+            )
+
+        return guard(Reduced, work, limits)
+
+    def learn(
+        self,
+        data: BenchmarkData,
+        reduced: Reduced | None,
+        jobs: Sequence[Job],
+        split: Split,
+        limits: Limits,
+    ) -> list[Scored]:
+        """Fit and score the learners of jobs that share fold and reduction."""
+        whole = jobs[0].reduction.protocol == "transductive"
+        rows = None if whole else split[0]
+        F = np.asarray(uniform_confidence(data.S))
+        if reduced is None:
+            features = z_scores(data.X, rows, max_dense_bytes=DENSE_BYTES)
+        else:
+            features = reduced.arrays["Z"]
+            if self.plan.scale_reduced:
+                features = z_scores(features, rows)
+            if "confidence" in reduced.arrays:
+                F[reduced.arrays["rows"]] = reduced.arrays["confidence"]
+        return [self._score(data, features, F, job, split, limits) for job in jobs]
+
+    def _score(
+        self,
+        data: BenchmarkData,
+        features: Any,
+        F: np.ndarray,
+        job: Job,
+        split: Split,
+        limits: Limits,
+    ) -> Scored:
+        train, test = split
+
+        def work() -> Scored:
+            learner = build(job.learner.cls, job.learner.params, "learner", job.seed)
+            given = {"confidence": F[train]} if job.learner.pass_confidence else {}
+            X_train, X_test = features[train], features[test]
+            start = perf_counter()
+            learner.fit(X_train, data.S[train], **given)
+            fitted = perf_counter()
+            predicted = learner.predict(X_test)
+            done = perf_counter()
+            # Columns of S are numbered, so classes_ are numbers of the true classes.
+            predicted = np.asarray(predicted).astype(np.int64)
+            return Scored(
+                points=(Point(self._scores(learner, predicted, data, split)),),
+                n_train=int(train.size),
+                n_test=int(test.size),
+                cost=Cost(fit_time=fitted - start, predict_time=done - fitted),
+            )
+
+        return guard(Scored, work, limits)
+
+    def _scores(
+        self, learner: Any, predicted: np.ndarray, data: BenchmarkData, split: Split
+    ) -> dict[str, float | None]:
+        train, test = split
+        wanted = self.plan.metrics
+        scores: dict[str, float | None] = {
+            "accuracy": float(accuracy_score(data.truth[test], predicted))
+        }
+        if "candidate_hit" in wanted:
+            hit = candidate_hit_rate(data.S[test], predicted)
+            scores["candidate_hit"] = float(hit)
+        if "disambiguation" in wanted:
+            F = fitted_confidence(learner)
+            right = None if F is None else disambiguation_accuracy(data.truth[train], F)
+            scores["disambiguation"] = None if right is None else float(right)
+        return scores
+
+    def summarise(self, results: Sequence[Result]) -> tuple[Cell, ...]:
+        """Cells of the tables."""
+        return fold_cells(self.plan, results)
+
+
+def _made(spec: DataSpec) -> BenchmarkData:
+    name = spec.source.removeprefix("sklearn:")
+    if name not in _LOADERS:
+        raise PlanError(
+            f"Data {spec.name!r}: scikit-learn source must be one of "
+            f"{', '.join(_LOADERS)}; got {name!r}."
+        )
+    bunch = _LOADERS[name]()
+    truth = np.asarray(bunch.target, dtype=np.int64)
+    names = tuple(str(c) for c in bunch.target_names)
+    X = np.asarray(bunch.data, dtype=np.float64)
+    return BenchmarkData(spec.name, X, _one_hot(truth, len(names)), truth, names)
+
+
+def _one_hot(truth: np.ndarray, q: int) -> np.ndarray:
+    return truth[:, None] == np.arange(q)
+
+
+def _from_bunch(spec: DataSpec, bunch: Bunch, file: str) -> BenchmarkData:
+    if bunch.truth is None or bunch.truth.ndim != 1:
+        raise PlanError(
+            f"Data {spec.name!r}: {file} does not have one true label per row; "
+            "a comparison needs it to score (it is never given to fit)."
+        )
+    names = tuple(str(name) for name in bunch.target_names)
+    if len(names) < 2:
+        raise PlanError(
+            f"Data {spec.name!r}: {file} has one class, {names[0]!r}; there is "
+            "nothing to compare."
+        )
+    truth = np.asarray(bunch.truth, dtype=np.int64)
+    if bunch.candidates is not None:
+        S = np.asarray(bunch.candidates, dtype=bool)
+    elif spec.r is None:
+        raise PlanError(
+            f"Data {spec.name!r}: {file} has no candidate sets; give `r`, "
+            "the number of false labels to add."
+        )
+    else:
+        S = _one_hot(truth, len(names))
+    X = bunch.data
+    if X.dtype not in (np.float32, np.float64):
+        X = X.astype(np.float64)
+    return BenchmarkData(spec.name, X, S, truth, names)
+
+
+def _with_candidates(spec: DataSpec, data: BenchmarkData) -> Iterator[BenchmarkData]:
+    if spec.r is None:
+        yield _fingerprinted(replace(data, r=spec.published_r))
+        return
+    q = len(data.classes)
+    present, codes = np.unique(data.truth, return_inverse=True)
+    for r in spec.r:
+        if r > q - 1:
+            raise PlanError(
+                f"Data {spec.name!r}: r = {r} false labels need {int(r) + 1} classes; "
+                f"there are {q}."
+            )
+        for seed in spec.noise_seeds:
+            S = np.zeros((codes.size, q), dtype=bool)
+            # A plan for partial labels has whole numbers only.
+            S[:, present] = make_candidates(codes, n_false=int(r), random_state=seed)
+            yield _fingerprinted(replace(data, S=S, r=r, noise_seed=seed))
+
+
+def _fingerprinted(data: BenchmarkData) -> BenchmarkData:
+    mark = fingerprint(data.X, np.packbits(data.S, axis=1), data.truth)
+    return replace(data, fingerprint=mark)

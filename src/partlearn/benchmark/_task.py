@@ -1,0 +1,143 @@
+"""What a run needs to know of a comparison; one class for each kind of labels."""
+
+# SPDX-License-Identifier: BSD-3-Clause
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any, Protocol, Self
+
+from partlearn.benchmark._data import BenchmarkData
+from partlearn.benchmark._execute import Limits
+from partlearn.benchmark._jobs import Job, Reduction
+from partlearn.benchmark._multilabel import MultilabelTask
+from partlearn.benchmark._partial import PartialTask
+from partlearn.benchmark._plan import MultilabelPlan, Plan
+from partlearn.benchmark._records import Reduced, Scored
+from partlearn.benchmark._results import AbsentData, Cell, DataFacts, Result
+from partlearn.benchmark._tables import Columns
+
+__all__ = ["Task", "check_methods", "load_plan_data", "task_of"]
+
+
+class Task(Protocol):
+    """Loads the data of a plan, expands it to jobs, executes and summarises them.
+
+    Attributes
+    ----------
+    plan : Plan
+        The plan.
+    shares_features : bool
+        Whether jobs on one fold of one reduction run together.
+    columns : sequence of (name, type)
+        Columns of the table of results.
+    """
+
+    @property
+    def plan(self) -> Plan:
+        """The plan."""
+
+    @property
+    def shares_features(self) -> bool:
+        """Whether jobs on one fold of one reduction run together."""
+
+    @property
+    def columns(self) -> Columns:
+        """Columns of the table of results."""
+
+    def check(self) -> Self:
+        """Leave out absent optional methods; other absent ones are an error."""
+
+    def load(
+        self, folder: str | Path | None
+    ) -> tuple[list[BenchmarkData], list[AbsentData]]:
+        """Data sets that are there, and those that are not."""
+
+    def describe(self, data: BenchmarkData) -> DataFacts:
+        """Facts of a data set."""
+
+    def folds(self, data: BenchmarkData) -> dict[int | None, Any]:
+        """Lists of (train, test) by noise seed."""
+
+    def expand(self, data: Iterable[BenchmarkData]) -> list[Job]:
+        """All jobs, in the order of the plan."""
+
+    def reduce(
+        self, data: BenchmarkData, task: Reduction, split: Any, limits: Limits
+    ) -> Reduced:
+        """Fit a reducer."""
+
+    def learn(
+        self,
+        data: BenchmarkData,
+        reduced: Reduced | None,
+        jobs: Sequence[Job],
+        split: Any,
+        limits: Limits,
+    ) -> list[Scored]:
+        """Fit and score the learners of jobs that share fold and reduction."""
+
+    def summarise(self, results: Sequence[Result]) -> tuple[Cell, ...]:
+        """Cells of the tables."""
+
+
+def task_of(plan: Plan) -> Task:
+    """Task of a plan.
+
+    Parameters
+    ----------
+    plan : Plan
+        The plan.
+
+    Returns
+    -------
+    Task
+        Ready to load.
+    """
+    if isinstance(plan, MultilabelPlan):
+        return MultilabelTask(plan)
+    return PartialTask(plan)
+
+
+def check_methods(plan: Plan) -> Plan:
+    """Fail before anything runs if a method does not exist or a parameter is wrong.
+
+    Parameters
+    ----------
+    plan : Plan
+        The plan to check.
+
+    Returns
+    -------
+    Plan
+        Without the optional methods that this installation does not have.
+
+    Examples
+    --------
+    >>> from partlearn.benchmark import check_methods, load_plan
+    >>> check_methods(load_plan("demo")).learners[0].name
+    'PL-KNN'
+    """
+    return task_of(plan).check().plan
+
+
+def load_plan_data(
+    plan: Plan, folder: str | Path | None
+) -> tuple[list[BenchmarkData], list[AbsentData]]:
+    """Load every data set of a plan that is there.
+
+    Parameters
+    ----------
+    plan : Plan
+        The plan.
+    folder : str, Path or None
+        Data folder.
+
+    Returns
+    -------
+    data : list of BenchmarkData
+        One per data set, r and noise seed. For a multi-label plan one per data set,
+        without noise, which belongs on training rows.
+    absent : list of AbsentData
+        Those that are not there.
+    """
+    return task_of(plan).load(folder)
