@@ -69,6 +69,12 @@ def test_every_estimator_is_named():
     assert {name for name, _ in all_estimators()} <= named
 
 
+def test_every_estimator_has_its_origin():
+    page = (ROOT / "docs" / "user_guide" / "whats_inside.rst").read_text("utf-8")
+    named = set(re.findall(r"``(\w+)``", page))
+    assert {name for name, _ in all_estimators()} <= named
+
+
 def test_old_python_is_refused_with_a_sentence(tmp_path):
     """`make` says what is wrong when only an old Python is there."""
     shutil.copy(ROOT / "Makefile", tmp_path)
