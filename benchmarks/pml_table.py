@@ -128,7 +128,7 @@ def against_random(summary, metric):
                 e.method,
                 f"{e.difference:+.4f}",
                 f"{e.n_above} of {e.n_cells}",
-                f"{e.corrected_win}/{e.corrected_tie}/{e.corrected_loss}",
+                str(e.corrected),
                 f"{pair.p:.4f}" if tested else "",
                 {True: "yes", False: "no", None: ""}[beats],
                 informed[e.method],

@@ -155,14 +155,14 @@ def test_against_a_control_by_hand():
     low, high = against(found, ["A", "B", "C"], ["C"], 3, by_learner=False)
     # A low loss is good: A beats the control in all places, B loses in all.
     assert low.difference == pytest.approx(0.1 + 3.5 / 3e3)
-    assert (low.n_above, low.corrected_win, low.learner) == (8, 8, "all")
-    assert (high.n_above, high.corrected_loss) == (0, 8)
+    assert (low.n_above, low.corrected.win, low.learner) == (8, 8, "all")
+    assert (high.n_above, high.corrected.loss) == (0, 8)
     pair = compare(found, ["A", "B", "C"]).pair("A", "C")
     assert pair.difference == pytest.approx(low.difference)
     # Exact two-sided Wilcoxon; three pairs, all as clear: Holm's factor is 3 at most.
     assert pair.p == pytest.approx(2 / 2**8)
     assert pair.significant
-    assert pair.better > 0.99
+    assert pair.belief.better > 0.99
 
 
 def test_ranks_leave_out_incomplete_places():

@@ -138,13 +138,13 @@ def test_a_pair_is_tested_over_data_sets_by_itself(summary):
     interval = stats.ttest_1samp(difference, 0).confidence_interval()
     assert (pair.low, pair.high) == pytest.approx((interval.low, interval.high))
     belief = bayesian_signed_rank(*scores.T, rope=0.01)
-    assert pair.better == belief.better
+    assert pair.belief == belief
     # 2 / 2**6 in each of three pairs: no longer below 0.05 after Holm.
     assert pair.significant is False
     back = comparison.pair("CENDA", "CRISP")
     assert (back.difference, back.loss, back.p) == (-pair.difference, 6, pair.p)
     assert (back.low, back.high) == (-pair.high, -pair.low)
-    assert back.worse == pair.better
+    assert back.belief.worse == belief.better
 
 
 def test_one_p_value_for_one_question(summary, capsys):

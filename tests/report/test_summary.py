@@ -125,7 +125,7 @@ def test_win_tie_loss_repeats_the_test(summary, run_folder):
         paired_t(scores(data, "CENDA[thr=0.999]"), scores(data, "none")).outcome
         for data in ("Lost", "second <set>")
     ]
-    assert [getattr(entry, k) for k in ("win", "tie", "loss")] == [
+    assert [getattr(entry.plain, k) for k in ("win", "tie", "loss")] == [
         outcomes.count(k) for k in ("win", "tie", "loss")
     ]
     # A reducer that failed everywhere is compared with nobody.

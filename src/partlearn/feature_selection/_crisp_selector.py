@@ -247,7 +247,9 @@ class CRISPSelector(BaseSelector):
         n_held = max(1, round(_HELD_OUT * len(labels)))
         held, rest = np.sort(order[:n_held]), np.sort(order[n_held:])
         sizes = sizes_to_try(X.shape[1], len(keep), available)
-        rounds, pursuit = self._path(X[rest], labels[rest], int(sizes[-1]), keep, exclude)
+        rounds, pursuit = self._path(
+            X[rest], labels[rest], int(sizes[-1]), keep, exclude
+        )
         S = labels[held].candidates
         hits = held_out_hits(
             prefixes(columns(X[rest]), X[held], pursuit.order, sizes, self.standardize),

@@ -2,7 +2,7 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
@@ -74,6 +74,18 @@ class Table:
     head: Sequence[str]
     rows: Sequence[Sequence[Cell | str]]
     n_names: int = 1
+
+    @classmethod
+    def of(
+        cls,
+        caption: str,
+        items: Iterable[Any],
+        columns: Mapping[str, Callable[[Any], Cell | str]],
+        n_names: int = 1,
+    ) -> "Table":
+        """Make a row of every item, and a column of every function by its head."""
+        rows = [[text(item) for text in columns.values()] for item in items]
+        return cls(caption, list(columns), rows, n_names)
 
     @property
     def cells(self) -> list[list[Cell]]:

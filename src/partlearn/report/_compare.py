@@ -32,6 +32,7 @@ __all__ = [
     "FEWEST_DATA_SETS",
     "ROPE",
     "against",
+    "by_data",
     "compare",
     "complete_blocks",
     "interval",
@@ -43,8 +44,6 @@ FEWEST_DATA_SETS = 6
 # Scores that differ by no more are the same in practice.
 ROPE = 0.01
 ALPHA = 0.05
-# Not between 0 and 1: a hundredth means nothing.
-UNBOUNDED = ("coverage",)
 DECIMALS = 12  # of scores; what lies behind them is rounding
 
 Place = tuple[Any, ...]
@@ -67,26 +66,16 @@ def _blocks(cells: Iterable[Cell]) -> Blocks:
 
 
 def complete_blocks(cells: Iterable[Cell], names: Sequence[str]) -> Blocks:
-    """Scores by place and method, where every method of ``names`` has one.
+    """Scores by place and method, where every method has one; more is better.
 
-    Parameters
-    ----------
-    cells : iterable of cells
-        Of one table.
-    names : sequence of str
-        Methods; one that failed everywhere does not count.
-
-    Returns
-    -------
-    dict
-        Turned so that more is better.
+    A method that failed everywhere does not count.
     """
     blocks = _blocks(cells)
     there = set().union(*blocks.values()) & set(names)
     return {at: b for at, b in blocks.items() if there <= b.keys()}
 
 
-def _by_data(blocks: Blocks, names: Sequence[str]) -> dict[str, np.ndarray]:
+def by_data(blocks: Blocks, names: Sequence[str]) -> dict[str, np.ndarray]:
     """Mean over the places of each data set, one number per method."""
     rows: dict[str, list[list[float]]] = {}
     for at, block in blocks.items():
@@ -126,29 +115,29 @@ def compare(
     there = [m for m in names if any(m in block for block in blocks.values())]
     if len(there) < 2:
         return None
-    by_data = _by_data(blocks, there)
-    scores = np.round(list(by_data.values()), DECIMALS)
+    means = by_data(blocks, there)
+    scores = np.round(list(means.values()), DECIMALS)
     order = np.argsort(-scores.mean(axis=0), kind="stable")
     scores, methods = scores[:, order], [there[i] for i in order]
     places = np.round([[b[m] for m in methods] for b in blocks.values()], DECIMALS)
     every = _blocks(cells)
     protocol, metric = cells[0].protocol, cells[0].metric
     wanted = [*combinations(methods, 2), *product(methods, controls)]
-    pairs = [p for a, b in wanted if (p := _pair(every, a, b, metric)) is not None]
-    told = [p for a, b in product(methods, references) if (p := _pair(every, a, b))]
+    pairs = (_pair(every, a, b, test=True) for a, b in wanted)
+    told = (_pair(every, a, b, test=False) for a, b in product(methods, references))
     found = Comparison(
         protocol=protocol,
         metric=metric,
         methods=tuple(methods),
-        data=tuple(by_data),
+        data=tuple(means),
         n_cells=len(blocks),
         means=tuple((metric_sign(metric) * scores.mean(axis=0)).tolist()),
         ranks=tuple(average_ranks(scores).tolist()),
         n_first=_n_first(scores),
         cell_ranks=tuple(average_ranks(places).tolist()),
         n_first_cells=_n_first(places),
-        tested=len(by_data) >= FEWEST_DATA_SETS,
-        pairs=(*_verdicts(pairs), *told),
+        tested=len(means) >= FEWEST_DATA_SETS,
+        pairs=(*_verdicts([p for p in pairs if p]), *(p for p in told if p)),
     )
     if not found.tested or len(methods) < 3:
         return found
@@ -168,14 +157,12 @@ def _n_first(scores: np.ndarray) -> tuple[int, ...]:
     return tuple((scores == scores.max(axis=1, keepdims=True)).sum(axis=0).tolist())
 
 
-def _pair(
-    blocks: Blocks, first: str, second: str, metric: str | None = None
-) -> Pair | None:
-    """Two methods where both are; tested if the metric is told."""
+def _pair(blocks: Blocks, first: str, second: str, *, test: bool) -> Pair | None:
+    """Two methods over the data sets that have both."""
     both = {at: b for at, b in blocks.items() if first in b and second in b}
     if not both:
         return None
-    scores = np.array(list(_by_data(both, (first, second)).values()))
+    scores = np.array(list(by_data(both, (first, second)).values()))
     a, b = scores.T
     difference = np.round(a - b, DECIMALS)
     n = len(difference)
@@ -192,20 +179,15 @@ def _pair(
         loss=int((difference < 0).sum()),
         rank_biserial=rank_biserial(a, b, n_resamples=1).value if n > 1 else 0.0,
     )
-    if metric is None or n < FEWEST_DATA_SETS:
+    if not test or n < FEWEST_DATA_SETS:
         return pair
     half = float(stats.t.ppf(0.975, n - 1)) * float(stats.sem(difference))
-    pair = replace(
-        pair, low=mean - half, high=mean + half, p=float(wilcoxon_holm(scores)[0, 1])
-    )
-    if metric in UNBOUNDED:
-        return pair
-    belief = bayesian_signed_rank(a, b, rope=ROPE)
     return replace(
         pair,
-        better=belief.better,
-        equivalent=belief.equivalent,
-        worse=belief.worse,
+        low=mean - half,
+        high=mean + half,
+        p=float(wilcoxon_holm(scores)[0, 1]),
+        belief=bayesian_signed_rank(a, b, rope=ROPE),
     )
 
 
@@ -270,16 +252,13 @@ def against(
     found = []
     for method in methods:
         for other in others:
-            both = [
-                (b[method], b[other])
+            pairs = [
+                (b[method].learner, *_folds(b[method], b[other]))
                 for b in places.values()
                 if method != other and method in b and other in b
             ]
-            pairs = [(a.learner, *_folds(a, b)) for a, b in both]
             for learner in learners:
-                part = [
-                    (a, b) for name, a, b in pairs if a and learner in ("all", name)
-                ]
+                part = [(a, b) for name, a, b in pairs if learner in ("all", name)]
                 if part:
                     head = (cells[0].protocol, cells[0].metric, method, other, learner)
                     found.append(_count(head, part, folds))
@@ -292,20 +271,14 @@ def _count(
     folds: int,
 ) -> Against:
     tested = [(a, b) for a, b in pairs if len(a) > 1]
-    plain = win_tie_loss(paired_t(a, b) for a, b in tested)
-    corrected = win_tie_loss(
-        corrected_resampled_t(a, b, test_fraction=1 / folds) for a, b in tested
-    )
-    differences = [float(np.mean(a) - np.mean(b)) for a, b in pairs]
+    differences = [float(np.mean(a) - np.mean(b)) for a, b in pairs if a]
     return Against(
         *head,
-        n_cells=len(pairs),
+        n_cells=len(differences),
         n_above=sum(d > 0 for d in differences),
-        difference=float(np.mean(differences)),
-        win=plain.win,
-        tie=plain.tie,
-        loss=plain.loss,
-        corrected_win=corrected.win,
-        corrected_tie=corrected.tie,
-        corrected_loss=corrected.loss,
+        difference=float(np.mean(differences)) if differences else 0.0,
+        plain=win_tie_loss(paired_t(a, b) for a, b in tested),
+        corrected=win_tie_loss(
+            corrected_resampled_t(a, b, test_fraction=1 / folds) for a, b in tested
+        ),
     )

@@ -11,7 +11,6 @@ from partlearn.report._format import (
     plural,
     pvalue,
     score,
-    share,
     signed,
 )
 from partlearn.report._records import Comparison, Pair
@@ -92,10 +91,10 @@ def _against(p: Pair) -> str:
     verdict = "significant" if p.significant else "not significant"
     text += f" (95 % interval {signed(p.low)} to {signed(p.high)}); "
     text += f"p = {pvalue(p.p)}, {verdict}"
-    if p.better is not None:
+    if b := p.belief:
         text += (
-            f". Probability of being better by more than {ROPE:g}: {share(p.better)}, "
-            f"practically the same: {share(p.equivalent)}, worse: {share(p.worse)}"
+            f". Probability of being better by more than {ROPE:g}: {b.better:.2f}, "
+            f"practically the same: {b.equivalent:.2f}, worse: {b.worse:.2f}"
         )
     return f"{text}."
 

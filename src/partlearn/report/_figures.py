@@ -2,13 +2,29 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from functools import partial
 from typing import Any
+
+import numpy as np
 
 from partlearn.benchmark import Cell, metric_sign
 from partlearn.report._blocks import Block, Details, Figure, Panel
-from partlearn.report._compare import ROPE, interval, place
-from partlearn.report._format import data_name, method_name, metric_name, visible
+from partlearn.report._compare import (
+    ROPE,
+    by_data,
+    complete_blocks,
+    interval,
+    place,
+)
+from partlearn.report._format import (
+    capital,
+    data_name,
+    method_name,
+    metric_name,
+    visible,
+)
 from partlearn.report._overview import rows_per_feature
 from partlearn.report._records import Comparison, Summary, Sweep, View
 from partlearn.report._svg import COLOURS, INK, LINES, MARKS
@@ -27,7 +43,7 @@ __all__ = [
 MOST_PANELS = 9  # side by side; more are folded away
 MOST_LABELS = 20  # with a mark of their own
 
-Draw = Callable[[Any], None]
+DrawPart = Callable[[Sequence[Any], Any], None]
 
 
 def _look(i: int) -> dict[str, Any]:
@@ -44,26 +60,20 @@ def _short(label: str, most: int = 24) -> str:
 
 def _folded(figure: Figure) -> list[Block]:
     """The first panels, and the others under one line."""
-    panels = figure.panels
-    few = Figure(
-        figure.key,
-        figure.title,
-        figure.caption,
-        figure.alt,
-        panels[:MOST_PANELS],
-        figure.size,
-    )
-    if len(panels) <= MOST_PANELS:
-        return [few]
-    rest = Figure(
-        f"{figure.key}-more",
-        f"{figure.title}, continued",
-        figure.caption,
-        "",
-        panels[MOST_PANELS:],
-        figure.size,
-    )
-    return [few, Details(f"{len(panels) - MOST_PANELS} more panels", [rest])]
+    few, more = figure.panels[:MOST_PANELS], figure.panels[MOST_PANELS:]
+    if not more:
+        return [figure]
+    title = f"{figure.title}, continued"
+    rest = replace(figure, key=f"{figure.key}-more", title=title, panels=more)
+    return [replace(figure, panels=few), Details(f"{len(more)} more panels", [rest])]
+
+
+def _panels(things: Iterable[Any], draw: DrawPart) -> list[Panel]:
+    """One panel per data set and r."""
+    sets: dict[tuple[str, float | None], list[Any]] = {}
+    for thing in things:
+        sets.setdefault((thing.data, thing.r), []).append(thing)
+    return [Panel(data_name(*key), partial(draw, part)) for key, part in sets.items()]
 
 
 def forest(comparison: Comparison, number: int) -> list[Figure]:
@@ -160,36 +170,33 @@ def gaps(summary: Summary, protocol: str, number: int) -> list[Block]:
     methods = [m for m in summary.methods if any(c.method == m for c in cells)]
     learners = list(dict.fromkeys(c.learner for c in cells))
     best = {place(c): c for c in reversed(cells) if c.best}
-    sets = _by_set(cells)
 
-    def drawer(part: Sequence[Cell]) -> Draw:
-        def draw(axes: Any) -> None:
-            axes.axvline(0, color=INK, linewidth=1)
-            for cell in part:
-                top = best.get(place(cell))
-                if top is None or top.mean is None or cell.mean is None:
-                    continue
-                i = learners.index(cell.learner)
-                shift = (i - (len(learners) - 1) / 2) * 0.6 / len(learners)
-                y = methods.index(cell.method) + shift
-                look = _look(i)
-                if ends := interval(cell, top, summary.facts.folds):
-                    axes.plot(ends, [y, y], color=look["color"], linewidth=1)
-                x, label = cell.mean - top.mean, _short(cell.learner)
-                axes.plot(x, y, linestyle="none", markersize=5, label=label, **look)
-            names = [_short(method_name(m), 18) for m in methods]
-            axes.set_yticks(range(len(methods)), names, fontsize=8)
-            axes.set_ylim(len(methods) - 0.5, -0.5)
-            axes.set_xlabel(f"{metric_name(summary.metric)} minus the best", fontsize=9)
+    def draw(part: Sequence[Cell], axes: Any) -> None:
+        axes.axvline(0, color=INK, linewidth=1)
+        for cell in part:
+            top = best.get(place(cell))
+            if top is None or top.mean is None or cell.mean is None:
+                continue
+            i = learners.index(cell.learner)
+            shift = (i - (len(learners) - 1) / 2) * 0.6 / len(learners)
+            y = methods.index(cell.method) + shift
+            look = _look(i)
+            if ends := interval(cell, top, summary.facts.folds):
+                axes.plot(ends, [y, y], color=look["color"], linewidth=1)
+            x, label = cell.mean - top.mean, _short(cell.learner)
+            axes.plot(x, y, linestyle="none", markersize=5, label=label, **look)
+        names = [_short(method_name(m), 18) for m in methods]
+        axes.set_yticks(range(len(methods)), names, fontsize=8)
+        axes.set_ylim(len(methods) - 0.5, -0.5)
+        axes.set_xlabel(f"{metric_name(summary.metric)} minus the best", fontsize=9)
 
-        return draw
-
-    told = []
-    for key, part in sets.items():
-        if first := [c for c in part if c.best]:
-            top = max(first, key=lambda c: c.mean or 0.0)
-            name = f"{method_name(top.method)} with {top.learner}"
-            told.append(f"{data_name(*key)}: {name}, {top.mean:.3f}")
+    tops: dict[str, Cell] = {}
+    for cell in sorted(best.values(), key=lambda c: c.mean or 0.0):
+        tops[data_name(cell.data, cell.r)] = cell
+    told = [
+        f"{name}: {method_name(c.method)} with {c.learner}, {c.mean:.3f}"
+        for name, c in tops.items()
+    ]
     height = 0.9 + max(0.22, 0.12 * len(learners)) * len(methods)
     return _folded(
         Figure(
@@ -199,18 +206,10 @@ def gaps(summary: Summary, protocol: str, number: int) -> list[Block]:
             "folds, corrected for overlapping training parts. Lines that cross zero "
             "may be chance.",
             f"Best: {'; '.join(told)}." if told else "",
-            [Panel(data_name(*key), drawer(part)) for key, part in sets.items()],
+            _panels(cells, draw),
             (3.6, height),
         )
     )
-
-
-def _by_set(things: Iterable[Any]) -> dict[tuple[str, float | None], list[Any]]:
-    """Cells or curves by data set and r, a panel each."""
-    sets: dict[tuple[str, float | None], list[Any]] = {}
-    for thing in things:
-        sets.setdefault((thing.data, thing.r), []).append(thing)
-    return sets
 
 
 def _is_number(value: Any) -> bool:
@@ -233,15 +232,11 @@ def sweeps(swept: Iterable[Sweep]) -> list[Block]:
         found += _folded(
             Figure(
                 f"sweep-{number}",
-                f"{name[0].upper()}{name[1:]} against {parameter}, {protocol}, trained "
-                f"on {labels}",
+                f"{capital(name)} against {parameter}, {protocol}, trained on {labels}",
                 f"Mean {name} over folds as {parameter} changes.",
                 f"Best: {_best(top):.3f} on {data_name(top.data, top.r)} with "
                 f"{top.method} and {top.learner}.",
-                [
-                    Panel(data_name(*at), _sweep_drawer(part, lines, parameter, name))
-                    for at, part in _by_set(group).items()
-                ],
+                _panels(group, _sweep_drawer(lines, parameter, name)),
             )
         )
     return found
@@ -252,16 +247,16 @@ def _best(curve: Sweep) -> float:
 
 
 def _sweep_drawer(
-    part: Sequence[Sweep], labels: Sequence[tuple[str, str]], parameter: str, name: str
-) -> Draw:
-    def draw(axes: Any) -> None:
+    lines: Sequence[tuple[str, str]], parameter: str, name: str
+) -> DrawPart:
+    def draw(part: Sequence[Sweep], axes: Any) -> None:
         for curve in part:
             x = list(curve.x)
             if not all(_is_number(v) for v in x):
                 x = [str(v) for v in x]
             elif min(x) > 0 and max(x) / min(x) >= 1000:
                 _logarithmic(axes)
-            look = _look(labels.index((curve.learner, curve.method)))
+            look = _look(lines.index((curve.learner, curve.method)))
             label = _short(f"{curve.learner}, {curve.method}", 48)
             axes.plot(x, curve.y, markersize=4, label=label, **look)
         axes.set_xlabel(parameter)
@@ -284,72 +279,47 @@ def regimes(summary: Summary) -> list[Block]:
     """Scores against rows per feature, where there are enough data sets to see it."""
     found: list[Block] = []
     ratios = rows_per_feature(summary.data, summary.facts.folds)
-    for number, entry in enumerate(summary.overview):
-        names = [name for name, *_ in entry.rows if name not in summary.unranked]
-        cells = [
-            c
-            for c in summary.cells
-            if (c.protocol, c.metric) == (entry.protocol, summary.metric)
-        ]
-        sets = sorted({c.data for c in cells}, key=lambda name: ratios[name])
-        if len(sets) < 3:
+    for number, c in enumerate(summary.comparisons):
+        if len(c.data) < 3:
             continue
-        means = {name: _means_by_data(cells, sets, name) for name in names}
-        base = means.get(summary.reference)
-        if base is not None:
-            means = {
-                name: [y - z for y, z in zip(values, base, strict=True)]
-                for name, values in means.items()
-            }
-        than = f" minus that of {summary.reference}" if base is not None else ""
+        cells = (
+            x for x in summary.cells if (x.protocol, x.metric) == (c.protocol, c.metric)
+        )
+        means = by_data(complete_blocks(cells, c.methods), c.methods)
+        x = [ratios[name] for name in means]
+        y = np.array(list(means.values()))
+        than = ""
+        if summary.reference in c.methods:
+            y -= y[:, [c.methods.index(summary.reference)]]
+            than = f" minus that of {summary.reference}"
+        low, *_, high = sorted(means, key=ratios.__getitem__)
         found.append(
             Figure(
                 f"regimes-{number}",
-                f"{summary.metric.capitalize()} against rows per feature, "
-                f"{entry.protocol}",
-                f"Mean {summary.metric} of each data set over r and learners{than}, "
-                "by the number of training rows per feature.",
-                f"{len(sets)} data sets from {sets[0]} with {ratios[sets[0]]:.2g} "
-                f"training rows per feature to {sets[-1]} with "
-                f"{ratios[sets[-1]]:.2g}; the overview table has the means.",
-                [
-                    Panel(
-                        "",
-                        _regime_drawer(
-                            means, [ratios[d] for d in sets], summary.metric + than
-                        ),
-                    )
-                ],
+                f"{capital(c.metric)} against rows per feature, {c.protocol}",
+                f"Mean {c.metric} of each data set over r and learners{than}, by the "
+                "number of training rows per feature.",
+                f"{len(x)} data sets from {low} with {ratios[low]:.2g} training rows "
+                f"per feature to {high} with {ratios[high]:.2g}.",
+                [Panel("", partial(_draw_regimes, c.methods, x, y, c.metric + than))],
                 (5.0, 3.6),
             )
         )
     return found
 
 
-def _means_by_data(
-    cells: Iterable[Cell], sets: Sequence[str], method: str
-) -> list[float]:
-    means: dict[str, list[float]] = {name: [] for name in sets}
-    for cell in cells:
-        if cell.method == method and cell.mean is not None:
-            means[cell.data].append(cell.mean)
-    return [sum(m) / len(m) if m else float("nan") for m in means.values()]
-
-
-def _regime_drawer(
-    lines: Mapping[str, Sequence[float]], x: Sequence[float], label: str
-) -> Draw:
-    def draw(axes: Any) -> None:
-        for i, (name, y) in enumerate(lines.items()):
-            # A line through the zeros of the reference only.
-            width = 0.0 if any(y) else 1.0
-            text = _short(method_name(name))
-            axes.plot(x, y, markersize=5, linewidth=width, label=text, **_look(i))
-        _logarithmic(axes)
-        axes.set_xlabel("training rows per feature")
-        axes.set_ylabel(label)
-
-    return draw
+def _draw_regimes(
+    names: Sequence[str], x: Sequence[float], y: np.ndarray, label: str, axes: Any
+) -> None:
+    for i, name in enumerate(names):
+        # A line through the zeros of the reference only.
+        if not y[:, i].any():
+            axes.axhline(0, color=COLOURS[i % len(COLOURS)], linewidth=1)
+        text = _short(method_name(name))
+        axes.plot(x, y[:, i], markersize=5, linestyle="none", label=text, **_look(i))
+    _logarithmic(axes)
+    axes.set_xlabel("training rows per feature")
+    axes.set_ylabel(label)
 
 
 def plane(view: View, number: int) -> Figure:
@@ -462,18 +432,12 @@ def curves(summary: Summary) -> list[Block]:
             found += _folded(
                 Figure(
                     f"curves-{len(found)}",
-                    f"{name[0].upper()}{name[1:]}, {learner}, trained on {labels}",
+                    f"{capital(name)}, {learner}, trained on {labels}",
                     f"Mean {name} on clean test labels over folds and seeds against "
                     "the share of features; level lines are all features and label "
                     "frequency, which looks at none.",
                     f"Best areas: {'; '.join(told)}.",
-                    [
-                        Panel(
-                            data_name(*key),
-                            _curve_drawer(part, methods, summary.controls, name),
-                        )
-                        for key, part in _by_set(cells).items()
-                    ],
+                    _panels(cells, _curve_drawer(methods, summary.controls, name)),
                     (3.6, 3.2),
                 )
             )
@@ -481,10 +445,10 @@ def curves(summary: Summary) -> list[Block]:
 
 
 def _curve_drawer(
-    cells: Sequence[Cell], methods: Sequence[str], controls: Sequence[str], name: str
-) -> Draw:
-    def draw(axes: Any) -> None:
-        for cell in cells:
+    methods: Sequence[str], controls: Sequence[str], name: str
+) -> DrawPart:
+    def draw(part: Sequence[Cell], axes: Any) -> None:
+        for cell in part:
             i, control = methods.index(cell.method), cell.method in controls
             look, curve = _look(i), cell.curve
             style = {

@@ -8,6 +8,7 @@ from typing import Any
 
 __all__ = [
     "EMPTY",
+    "capital",
     "data_name",
     "dims",
     "megabytes",
@@ -17,7 +18,6 @@ __all__ = [
     "pvalue",
     "score",
     "seconds",
-    "share",
     "signed",
     "visible",
 ]
@@ -71,6 +71,11 @@ def method_name(name: str) -> str:
     return "no reduction" if name == "none" else name
 
 
+def capital(text: str) -> str:
+    """Begin a sentence; capitals inside stay."""
+    return f"{text[:1].upper()}{text[1:]}"
+
+
 def plural(n: int, word: str) -> str:
     """Count of things."""
     return f"{n} {word}" if n == 1 else f"{n} {word}s"
@@ -86,11 +91,6 @@ def score(mean: float | None, std: float | None = None) -> str:
 def signed(value: float | None) -> str:
     """Difference with its sign."""
     return EMPTY if value is None else f"{value:+.3f}"
-
-
-def share(value: float | None) -> str:
-    """Probability with two decimals."""
-    return EMPTY if value is None else f"{value:.2f}"
 
 
 def dims(value: float | None) -> str:

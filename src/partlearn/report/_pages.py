@@ -20,6 +20,7 @@ from partlearn.report._blocks import (
 from partlearn.report._compare import place
 from partlearn.report._format import (
     EMPTY,
+    capital,
     data_name,
     dims,
     method_name,
@@ -195,7 +196,10 @@ def _win_tie_loss(s: Summary) -> list[Section]:
             [
                 protocol,
                 _label(s, other),
-                *(_counts(here.get(name)) for name in columns),
+                *(
+                    f"{e.plain} ({e.corrected})" if (e := here.get(name)) else EMPTY
+                    for name in columns
+                ),
             ]
             for (protocol, other), here in rows.items()
         ],
@@ -205,17 +209,12 @@ def _win_tie_loss(s: Summary) -> list[Section]:
     return [Section("wtl", title, [Text(text), table], brief=True)]
 
 
-def _counts(w: Against | None) -> str:
-    if w is None:
-        return EMPTY
-    corrected = f"{w.corrected_win}/{w.corrected_tie}/{w.corrected_loss}"
-    return f"{w.win}/{w.tie}/{w.loss} ({corrected})"
-
-
 def _differences(s: Summary) -> list[Section]:
+    if not any(s.reference in c.methods for c in s.comparisons):
+        return []
     tables = [pair_table(c, s.reference, s.methods) for c in s.comparisons]
     title = f"{method_name(s.reference)} against each other"
-    return _section("effects", title, [t for t in tables if t])
+    return [Section("effects", title, tables)]
 
 
 def _named_right(s: Summary) -> list[Section]:
@@ -230,31 +229,20 @@ def _named_right(s: Summary) -> list[Section]:
         "score on test rows, over learners; an oracle reduces with the true labels and "
         "bounds what better disambiguation could bring."
     )
-    table = Table(
-        f"Labels named right and test {s.metric}",
-        [
-            "data",
-            "reduction",
-            "protocol",
-            "named right by the reduction",
-            "by the learner",
-            f"test {s.metric}",
-            *(f"test {s.metric}, {name} (oracle)" for name in oracles),
-        ],
-        [
-            [
-                data_name(n.data, n.r),
-                _label(s, n.reducer),
-                n.protocol,
-                score(n.by_reduction),
-                score(n.by_learner),
-                score(n.test),
-                *(score(test.get((n.protocol, n.data, n.r, o))) for o in oracles),
-            ]
-            for n in named
-        ],
-        n_names=3,
-    )
+    columns: dict[str, Any] = {
+        "data": lambda n: data_name(n.data, n.r),
+        "reduction": lambda n: _label(s, n.reducer),
+        "protocol": lambda n: n.protocol,
+        "named right by the reduction": lambda n: score(n.by_reduction),
+        "by the learner": lambda n: score(n.by_learner),
+        f"test {s.metric}": lambda n: score(n.test),
+    }
+    for o in oracles:
+        columns[f"test {s.metric}, {o} (oracle)"] = lambda n, o=o: score(
+            test.get((n.protocol, n.data, n.r, o))
+        )
+    caption = f"Labels named right and test {s.metric}"
+    table = Table.of(caption, named, columns, n_names=3)
     return [Section("named", "Labels named right", [Text(text), table])]
 
 
@@ -266,39 +254,39 @@ def _inside(s: Summary) -> list[Section]:
         if v.disambiguation is not None:
             share = 100 * v.disambiguation
             caption += f"; {share:.1f} % of the most likely labels are right"
-        rows = [
-            [
-                str(a["row"]),
-                ", ".join(
+        table = Table.of(
+            caption,
+            v.ambiguous,
+            {
+                "row": lambda a: str(a["row"]),
+                "candidates (confidence)": lambda a: ", ".join(
                     f"{c['label']} ({c['confidence']:.2f})" for c in a["candidates"]
                 ),
-                a["truth"],
-            ]
-            for a in v.ambiguous
-        ]
-        table = Table(caption, ["row", "candidates (confidence)", "truth"], rows, 3)
+                "truth": lambda a: a["truth"],
+            },
+            n_names=3,
+        )
         name = f"{data_name(v.data, v.r)}, {v.reducer}, {v.protocol}"
         figures = [_figures.plane(v, number), _figures.histogram(v, number)]
         blocks.append(Details(name, [*figures, table]))
     return _section("inside", "A look at reduced rows", blocks)
 
 
+_SIZE: dict[str, Any] = {
+    "rows": lambda d: str(d.n_samples),
+    "features": lambda d: str(d.n_features),
+}
+
+
 def _data(s: Summary) -> Table:
-    return Table(
-        "Data sets of this run",
-        ["name", "rows", "features", "classes", "mean candidates", "fingerprint"],
-        [
-            [
-                data_name(d.name, next(iter(d.r), None)),
-                str(d.n_samples),
-                str(d.n_features),
-                str(len(d.classes)),
-                f"{d.mean_labels:.2f}",
-                d.fingerprint,
-            ]
-            for d in s.data
-        ],
-    )
+    columns = {
+        "name": lambda d: data_name(d.name, next(iter(d.r), None)),
+        **_SIZE,
+        "classes": lambda d: str(len(d.classes)),
+        "mean candidates": lambda d: f"{d.mean_labels:.2f}",
+        "fingerprint": lambda d: d.fingerprint,
+    }
+    return Table.of("Data sets of this run", s.data, columns)
 
 
 def _multilabel(s: Summary) -> list[Section]:
@@ -338,15 +326,10 @@ def _areas(s: Summary, metric: str) -> list[Table]:
                 if not any(cells):
                     continue
                 control = " (control)" if method in s.controls else ""
-                row: list[Cell | str] = [method + control]
-                for c in cells:
-                    text = score(c.mean, c.std) if c else EMPTY
-                    failed = f"{c.n_failed} failed" if c and c.n_failed else ""
-                    row.append(Cell(text, small=failed, best=bool(c and c.best)))
-                rows.append(row)
+                rows.append([method + control, *map(_result, cells)])
             if rows:
                 caption = (
-                    f"{name[0].upper()}{name[1:]}, {learner}, trained on {labels}: "
+                    f"{capital(name)}, {learner}, trained on {labels}: "
                     "area under the curve (mean ± standard deviation over folds and "
                     "seeds); a star marks the best order"
                 )
@@ -370,7 +353,7 @@ def _against_control(s: Summary, control: str) -> list[Section]:
                 e.method,
                 signed(e.difference),
                 f"{e.n_above} of {e.n_cells}",
-                f"{e.corrected_win}/{e.corrected_tie}/{e.corrected_loss}",
+                str(e.corrected),
                 pvalue(pair.p if pair else None),
                 beats,
             ]
@@ -394,21 +377,13 @@ def _against_control(s: Summary, control: str) -> list[Section]:
 
 
 def _multilabel_data(s: Summary) -> Table:
-    head = ["name", "rows", "features", "labels", "labels a row", "noise"]
-    return Table(
-        "Data sets of this run",
-        [*head, "first labels", "fingerprint"],
-        [
-            [
-                d.name,
-                str(d.n_samples),
-                str(d.n_features),
-                str(len(d.classes)),
-                f"{d.mean_labels:.2f}",
-                ", ".join([d.noise, *(f"{r:g}" for r in d.r)]),
-                ", ".join(d.classes[:5]),
-                d.fingerprint,
-            ]
-            for d in s.data
-        ],
-    )
+    columns = {
+        "name": lambda d: d.name,
+        **_SIZE,
+        "labels": lambda d: str(len(d.classes)),
+        "labels a row": lambda d: f"{d.mean_labels:.2f}",
+        "noise": lambda d: ", ".join([d.noise, *(f"{r:g}" for r in d.r)]),
+        "first labels": lambda d: ", ".join(d.classes[:5]),
+        "fingerprint": lambda d: d.fingerprint,
+    }
+    return Table.of("Data sets of this run", s.data, columns)

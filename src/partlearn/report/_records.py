@@ -7,7 +7,14 @@ from dataclasses import dataclass, fields, is_dataclass, replace
 from math import isfinite
 from typing import Any
 
-from partlearn.benchmark import AbsentData, Cell, DataFacts, Facts
+from partlearn.benchmark import (
+    AbsentData,
+    Cell,
+    DataFacts,
+    Facts,
+    Posterior,
+    WinTieLoss,
+)
 
 __all__ = [
     "Against",
@@ -33,8 +40,8 @@ class Pair:
     interval by Student's t; win, tie and loss count data sets; ``cell_difference`` is
     the mean over combinations of data set, r and learner. ``p`` is Wilcoxon's
     signed-rank test of these two methods alone; ``significant`` says whether it stays
-    below 0.05 after Holm's correction for all pairs of the comparison. The last three
-    are Bayesian probabilities with a region of practical equivalence. None: not tested.
+    below 0.05 after Holm's correction for all pairs of the comparison; ``belief`` has
+    the probabilities of the Bayesian signed-rank test. None: not tested.
     """
 
     first: str
@@ -51,12 +58,11 @@ class Pair:
     high: float | None = None
     p: float | None = None
     significant: bool | None = None
-    better: float | None = None
-    equivalent: float | None = None
-    worse: float | None = None
+    belief: Posterior | None = None
 
     def turned(self) -> "Pair":
         """Return the same pair with the other method first."""
+        b = self.belief
         return replace(
             self,
             first=self.second,
@@ -68,8 +74,7 @@ class Pair:
             rank_biserial=-self.rank_biserial,
             low=None if self.high is None else -self.high,
             high=None if self.low is None else -self.low,
-            better=self.worse,
-            worse=self.better,
+            belief=b and Posterior(b.worse, b.equivalent, b.better),
         )
 
 
@@ -124,12 +129,8 @@ class Against:
     n_cells: int
     n_above: int
     difference: float
-    win: int
-    tie: int
-    loss: int
-    corrected_win: int
-    corrected_tie: int
-    corrected_loss: int
+    plain: WinTieLoss
+    corrected: WinTieLoss
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ from partlearn.report._compare import ALPHA, ROPE, place
 from partlearn.report._conclusion import conclusion, not_tested
 from partlearn.report._format import (
     EMPTY,
+    capital,
     data_name,
     dims,
     megabytes,
@@ -29,7 +30,6 @@ from partlearn.report._format import (
     pvalue,
     score,
     seconds,
-    share,
     signed,
 )
 from partlearn.report._records import Comparison, Pair, Summary
@@ -132,9 +132,7 @@ def _matrix(c: Comparison) -> Table:
 
 
 def _table_name(c: Comparison) -> str:
-    name = metric_name(c.metric)
-    text = f"{name[0].upper()}{name[1:]}"
-    return f"{text}, {c.protocol} protocol"
+    return f"{capital(metric_name(c.metric))}, {c.protocol} protocol"
 
 
 def _pair_cell(pair: Pair | None) -> Cell:
@@ -169,47 +167,33 @@ def _ranks(c: Comparison, number: int | None) -> list[Block]:
     return [Details(f"Ranks, {_table_name(c)}", [Text(text), table, *figure])]
 
 
-def pair_table(c: Comparison, reference: str, others: Sequence[str]) -> Table | None:
+def pair_table(c: Comparison, reference: str, others: Sequence[str]) -> Table:
     """One method against each other: differences, effect sizes, probabilities."""
-    pairs = [p for m in others if m != reference and (p := c.pair(reference, m))]
-    if not pairs:
-        return None
-    rows = []
-    for p in pairs:
-        known = p.low is not None
-        interval = f"{signed(p.low)} to {signed(p.high)}" if known else EMPTY
-        believed = p.better is not None
-        rows.append(
-            [
-                method_name(p.second),
-                str(p.n_cells),
-                signed(p.cell_difference),
-                str(p.n_data),
-                signed(p.difference),
-                interval,
-                f"{p.win}/{p.tie}/{p.loss}",
-                f"{p.rank_biserial:.2f}" if p.n_data > 1 else EMPTY,
-                pvalue(p.p),
-                f"{share(p.better)} / {share(p.equivalent)} / {share(p.worse)}"
-                if believed
-                else EMPTY,
-            ]
-        )
-    return Table(
+    pairs = (c.pair(reference, other) for other in others)
+    return Table.of(
         f"{_table_name(c)}: {method_name(reference)} minus each other",
-        [
-            "against",
-            "combinations",
-            "mean difference over them",
-            "data sets",
-            "mean difference over them",
-            "95 % interval",
-            "win/tie/loss",
-            "rank-biserial",
-            "p",
-            f"better / within {ROPE:g} / worse",
-        ],
-        rows,
+        [pair for pair in pairs if pair],
+        {
+            "against": lambda p: method_name(p.second),
+            "combinations": lambda p: str(p.n_cells),
+            "mean over them": lambda p: signed(p.cell_difference),
+            "data sets": lambda p: str(p.n_data),
+            "mean difference": lambda p: signed(p.difference),
+            "95 % interval": lambda p: (
+                f"{signed(p.low)} to {signed(p.high)}" if p.low is not None else EMPTY
+            ),
+            "win/tie/loss": lambda p: f"{p.win}/{p.tie}/{p.loss}",
+            "rank-biserial": lambda p: (
+                f"{p.rank_biserial:.2f}" if p.n_data > 1 else EMPTY
+            ),
+            "p": lambda p: pvalue(p.p),
+            f"better / within {ROPE:g} / worse": lambda p: (
+                f"{p.belief.better:.2f} / {p.belief.equivalent:.2f} / "
+                f"{p.belief.worse:.2f}"
+                if p.belief
+                else EMPTY
+            ),
+        },
     )
 
 
@@ -257,20 +241,17 @@ def published_section(
 
 def ending(summary: Summary, data: Table, kinds: Mapping[str, str]) -> list[Section]:
     """Notes, costs, data, failures, facts."""
-    costs = Table(
+    costs = Table.of(
         "Mean seconds per run and highest memory above the start of a run",
-        ["method", "kind", "runs", "fit, s", "use, s", "peak memory, MB"],
-        [
-            [
-                method_name(c.name),
-                kinds.get(c.kind, c.kind),
-                str(c.n_runs),
-                seconds(c.fit_time),
-                seconds(c.use_time),
-                megabytes(c.peak_mb),
-            ]
-            for c in summary.costs
-        ],
+        summary.costs,
+        {
+            "method": lambda c: method_name(c.name),
+            "kind": lambda c: kinds.get(c.kind, c.kind),
+            "runs": lambda c: str(c.n_runs),
+            "fit, s": lambda c: seconds(c.fit_time),
+            "use, s": lambda c: seconds(c.use_time),
+            "peak memory, MB": lambda c: megabytes(c.peak_mb),
+        },
         n_names=2,
     )
     there: list[Block] = [data]
