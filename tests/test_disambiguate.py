@@ -14,9 +14,10 @@ import partlearn
 from partlearn import Disambiguation, disambiguate
 from partlearn.candidates import make_candidates
 from partlearn.classification import IPAL, PLKNN, PLSVM
-from partlearn.datasets import load_wine_partial
+from partlearn.datasets import load_wine_partial, make_tickets
 from partlearn.decomposition import CENDA
 from partlearn.linalg import z_scores
+from partlearn.tables import TableEncoder
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -179,3 +180,22 @@ def test_import_stays_light():
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
     with pytest.raises(AttributeError, match="no attribute 'magic'"):
         partlearn.magic  # noqa: B018
+
+
+def test_tables_of_anything(global_random_seed):
+    tickets = make_tickets(150, random_state=global_random_seed)
+    named = disambiguate(tickets.columns, "candidates", method="pl-knn")
+    assert named.agreement(tickets.truth).accuracy > 0.7
+    sets = [set(cell.split("|")) for cell in tickets.columns["candidates"]]
+    table = {n: c for n, c in tickets.columns.items() if n != "candidates"}
+    passed = disambiguate(table, sets, method="pl-knn")
+    np.testing.assert_array_equal(passed.label, named.label)
+    encoder = TableEncoder(id="ticket")
+    kept = disambiguate(tickets.columns, "candidates", "pl-knn", encoder=encoder)
+    assert kept.index[0] == "T-00001"
+    tickets.columns["candidates"][3] = None
+    fewer = disambiguate(tickets.columns, ["candidates"], method="pl-knn")
+    assert fewer.rows.tolist() == [*range(3), *range(4, 150)]
+    assert fewer.index.tolist() == fewer.rows.tolist()
+    with pytest.raises(ValueError, match="Did you mean 'candidates'"):
+        disambiguate(tickets.columns, "candidate")

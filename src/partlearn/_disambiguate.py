@@ -29,6 +29,16 @@ from partlearn.inspection import CalibrationDisplay, label_page, label_report
 from partlearn.io import atomic_write, import_optional
 from partlearn.linalg import z_scores
 from partlearn.metrics import CalibrationBins, calibration_bins
+from partlearn.tables import (
+    TableEncoder,
+    as_names,
+    columns_of,
+    is_plain,
+    is_table,
+    named_columns,
+    read_labels,
+    take_rows,
+)
 
 __all__ = ["Agreement", "Disambiguation", "disambiguate"]
 
@@ -82,6 +92,8 @@ class Disambiguation:
     embedding : ndarray of shape (n_samples, 2)
         The rows in two dimensions: principal directions of the space that the method
         found, or of the features where it found none.
+    rows : ndarray of int, shape (n_samples,), or None
+        Rows of the table that these are; None where all rows had labels.
     """
 
     label: NDArray[Any]
@@ -93,6 +105,7 @@ class Disambiguation:
     index: NDArray[Any]
     method: str
     embedding: NDArray[np.float64]
+    rows: NDArray[np.intp] | None = None
 
     @property
     def runner_up(self) -> NDArray[Any]:
@@ -315,15 +328,19 @@ def disambiguate(
     *,
     standardize: bool = True,
     corrections: Mapping[Any, Any] | None = None,
+    encoder: TableEncoder | None = None,
+    sep: str | None = None,
 ) -> Disambiguation:
     """Find the most likely label of every row.
 
     Parameters
     ----------
     X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-        Features.
-    y : candidate labels, weights or votes
-        In any form that :func:`partlearn.candidates.check_candidates` reads.
+        Features. A table with text, dates, gaps or the labels themselves among its
+        columns is encoded by `encoder`.
+    y : candidate labels, weights or votes; or str or list of str
+        In any form that :func:`partlearn.candidates.check_candidates` reads; or the
+        columns of `X` that hold them. Rows of a table without labels are left out.
     method : str or estimator, default="crisp-classifier"
         Name of a reducer, selector or classifier of this library with its default
         parameters, in any case, with or without hyphens ("cenda", "PL-KNN", "sure"); or
@@ -335,6 +352,12 @@ def disambiguate(
         Right labels of rows that somebody checked, by the name of the row: its place in
         the index of a data frame, or its number from 0. They become certain, also where
         the label was no candidate of the row.
+    encoder : TableEncoder, default=None
+        How to encode a table; by default as its columns look. The columns `id` name the
+        rows of the result.
+    sep : str, default=None
+        What separates labels in a column of a table; ``|``, ``;`` and ``,`` are
+        recognised.
 
     Returns
     -------
@@ -363,6 +386,9 @@ def disambiguate(
     array([1., 1., 1., 1., 1., 1.])
     """
     index = np.asarray(X.index) if hasattr(X, "iloc") else None
+    kept = None
+    if is_table(X):
+        X, y, index, kept = _encoded(X, y, index, encoder, sep)
     X = check_array(X, accept_sparse="csr", dtype=FLOATS)
     classes, S = check_candidates(y)
     index = np.arange(len(S)) if index is None else index
@@ -395,7 +421,33 @@ def disambiguate(
         index=index,
         method=type(estimator).__name__,
         embedding=_picture(estimator, X),
+        rows=kept,
     )
+
+
+def _encoded(
+    X: Any,
+    y: Any,
+    index: NDArray[Any] | None,
+    encoder: TableEncoder | None,
+    sep: str | None,
+) -> tuple[Any, Any, NDArray[Any] | None, NDArray[np.intp] | None]:
+    """Features, labels, names of the rows, and the rows of a table that have labels."""
+    columns = columns_of(X)
+    names = named_columns(columns, y)
+    if names is None and encoder is None and is_plain(columns):
+        return X, y, index, None
+    evidence, found = read_labels(columns, y, sep)
+    rows = np.arange(len(evidence)) if names is None else evidence.rows
+    chosen = TableEncoder() if encoder is None else clone(encoder)
+    chosen.set_params(ignore=[*as_names(chosen.ignore), *found])
+    table = take_rows(columns, rows)
+    ids = as_names(chosen.id)
+    if ids:
+        index = table[ids[0]]
+    else:
+        index = rows if index is None else index[rows]
+    return chosen.fit_transform(table), evidence, index, rows
 
 
 def _corrected(

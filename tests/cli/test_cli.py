@@ -538,7 +538,7 @@ def test_a_fault_of_our_own_is_not_called_a_missing_extra(monkeypatch):
 def test_unusable_rows_are_named(run, pets, tmp_path, old, new, message):
     bad = tmp_path / "bad.csv"
     bad.write_text(ROWS.replace(old, new))
-    for command in ("reduce", "select", "disambiguate"):
+    for command in ("reduce", "select"):
         code, _, err = run(command, bad, *COMMON, "--out", tmp_path / "o.csv")
         assert code == 1
         assert "bad.csv: " in err
@@ -619,3 +619,43 @@ def test_methods_that_know_sets_only_refuse_weights(run, tmp_path):
     assert code == 2
     assert "candidate sets only" in err
     assert not out.exists()
+
+
+def test_disambiguate_takes_the_table_as_it_is(run, tmp_path):
+    """Dates, words, gaps and rows without labels need no work before."""
+    from partlearn.datasets import make_tickets
+
+    tickets = make_tickets(150)
+    tickets.columns["candidates"][7] = ""
+    source, out = tmp_path / "tickets.csv", tmp_path / "labels.csv"
+    with source.open("w", newline="") as file:
+        writer = csv.writer(file)
+        names = [*tickets.columns, "truth"]
+        writer.writerow(names)
+        cells = zip(*tickets.columns.values(), tickets.truth, strict=True)
+        writer.writerows(["" if v != v else v for v in row] for row in cells)
+    code, text, err = run(
+        "disambiguate", source, "--id", "ticket", "--method", "pl-knn", "--out", out
+    )
+    assert code == 0, err
+    assert "1 rows have no label and were left out" in err
+    assert "rows with several candidates" in text
+    assert "(chance " in text
+    rows = table(out)
+    assert list(rows[0])[:2] == ["ticket", "label"]
+    assert [row["ticket"] for row in rows][6:8] == ["T-00007", "T-00009"]
+    code, _, err = run("disambiguate", source, "--labels", "candidate", "--out", out)
+    assert code == 2
+    assert "Did you mean 'candidates'" in err
+
+
+def test_roles_are_for_tables(run, tmp_path):
+    from partlearn.datasets import load_iris_partial
+
+    source = write(load_iris_partial(), tmp_path / "iris.npz")
+    out = tmp_path / "labels.csv"
+    code, _, err = run("disambiguate", source, "--id", "x", "--out", out)
+    assert code == 2
+    assert "--id is for tables" in err
+    assert run("disambiguate", source, "--method", "plknn", "--out", out)[0] == 0
+    assert len(table(out)) == 150

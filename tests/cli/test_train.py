@@ -231,9 +231,7 @@ def test_wrong_words(files, tmp_path, capsys):
         "train", train, "--truth", "answr", "--save", save
     )
     assert "Column 'answer' holds labels" in err("train", train, "--save", save)
-    assert "name the column of the labels with --labels" in err(
-        "train", files / "new.csv", "--save", save
-    )
+    assert "Name it with --labels" in err("train", files / "new.csv", "--save", save)
     assert "Did you mean PLKNN" in err(
         "train", train, "--method", "pl-kn", "--save", save, "--truth", "answer"
     )

@@ -9,11 +9,16 @@ import typer
 
 from partlearn._registry import DEFAULT_METHOD, PARTIAL_LABEL_ROLES, build
 from partlearn.cli._data_options import (
+    Category,
+    Date,
+    Id,
     Ignore,
     Json,
     Labels,
+    Number,
     SafeCsv,
     Sep,
+    Text,
     refuse_overwriting_input,
 )
 from partlearn.cli._reduce import Input, Out, Param
@@ -36,6 +41,11 @@ def disambiguate(
         str | None,
         typer.Option(help="Column with true labels: only to say how many are right."),
     ] = None,
+    id: Id = None,
+    number: Number = None,
+    category: Category = None,
+    date: Date = None,
+    text: Text = None,
     ignore: Ignore = None,
     param: Param = None,
     html: Annotated[
@@ -53,14 +63,13 @@ def disambiguate(
 ) -> None:
     """Choose one label from every candidate set, with a confidence.
 
-    The table has one line per row of the data: its number, the most likely label,
-    its confidence, the candidate set.
+    The table has one line per row of the data: its number or id, the most likely label,
+    its confidence, the runner-up, the candidate set. Columns of text, dates and gaps
+    are encoded.
     """
-    from scipy.sparse import issparse
-
-    from partlearn import disambiguate as find_labels
     from partlearn.cli._console import print_json
-    from partlearn.cli._models import fitting, labels_of, parse_params, read_input
+    from partlearn.cli._models import parse_params
+    from partlearn.cli._tables import is_table_file
     from partlearn.io import BLOCK_ROWS, TableWriter, read_corrections
 
     refuse_overwriting_input(data, out)
@@ -68,25 +77,24 @@ def disambiguate(
         refuse_overwriting_input(data, html)
     fixed = read_corrections(corrections) if corrections is not None else None
     estimator = build(method, parse_params(param or []), *PARTIAL_LABEL_ROLES, seed=0)
+    roles = {
+        "id": id or (),
+        "number": number or (),
+        "category": category or (),
+        "date": date or (),
+        "text": text or (),
+    }
     with TableWriter(out, safe_csv=safe_csv) as writer:
-        bunch = read_input(data, labels=labels, sep=sep, truth=truth, ignore=ignore)
-        evidence = labels_of(bunch)
-        with fitting(bunch):
-            result = find_labels(
-                bunch.data,
-                evidence,
-                method=estimator,
-                corrections=fixed,
-            )
+        found = _of_table if is_table_file(data) else _of_matrix
+        result, right, contents = found(
+            data, labels, truth, sep, ignore, roles, estimator, fixed
+        )
+        name = (id or ["row"])[0]
         for start in range(0, len(result.label), BLOCK_ROWS):
             rows = slice(start, start + BLOCK_ROWS)
-            writer.write(_lines(result, rows, sep or "|"))
-    right = _truth(bunch)
+            writer.write(_lines(result, rows, name, sep or "|"))
     if html is not None:
-        columns = None
-        if not issparse(bunch.data):
-            columns = dict(zip(bunch.feature_names, bunch.data.T, strict=True))
-        result.to_html(html, rows=columns, truth=right, title=f"Labels of {data.name}")
+        result.to_html(html, rows=contents, truth=right, title=f"Labels of {data.name}")
     outcome = _outcome(result, right, out)
     if as_json:
         print_json(outcome)
@@ -107,10 +115,85 @@ def disambiguate(
             )
 
 
-def _lines(result: "Disambiguation", rows: slice, sep: str) -> dict[str, Any]:
+Found = tuple["Disambiguation", Any, dict[str, Any] | None]
+
+
+def _of_table(
+    data: Path,
+    labels: str | None,
+    truth: str | None,
+    sep: str | None,
+    ignore: list[str] | None,
+    roles: dict[str, Any],
+    estimator: Any,
+    fixed: Any,
+) -> Found:
+    """Labels of a table, whose columns may be anything."""
+    from partlearn import disambiguate as find_labels
+    from partlearn.cli._console import say
+    from partlearn.cli._models import notes
+    from partlearn.cli._tables import read_table_input
+    from partlearn.tables import TableEncoder, take_rows
+
+    table = read_table_input(data, labels, truth, ignore)
+    encoder = TableEncoder(**roles, ignore=table.hidden(ignore))
+    with notes():
+        result = find_labels(
+            table.columns,
+            table.labels,
+            method=estimator,
+            corrections=fixed,
+            encoder=encoder,
+            sep=sep,
+        )
+    assert result.rows is not None
+    bare = len(next(iter(table.columns.values()))) - len(result.rows)
+    if bare:
+        say(f"Note: {bare} rows have no label and were left out.")
+    shown = {n: c for n, c in table.columns.items() if n not in table.labels}
+    return result, table.true_labels(result.rows), take_rows(shown, result.rows)
+
+
+def _of_matrix(
+    data: Path,
+    labels: str | None,
+    truth: str | None,
+    sep: str | None,
+    ignore: list[str] | None,
+    roles: dict[str, Any],
+    estimator: Any,
+    fixed: Any,
+) -> Found:
+    """Labels of a file of numbers: MATLAB, npz, ARFF or LIBSVM."""
+    import numpy as np
+    from scipy.sparse import issparse
+
+    from partlearn import disambiguate as find_labels
+    from partlearn.cli._models import fitting, labels_of, read_input
+
+    given = [f"--{name}" for name, value in roles.items() if value]
+    if given:
+        raise ValueError(
+            f"{given[0]} is for tables; {data.name} is a matrix of numbers"
+        )
+    bunch = read_input(data, labels=labels, sep=sep, truth=truth, ignore=ignore)
+    evidence = labels_of(bunch)
+    with fitting(bunch):
+        result = find_labels(bunch.data, evidence, method=estimator, corrections=fixed)
+    right = contents = None
+    if bunch.truth is not None and bunch.truth.ndim == 1:
+        right = np.asarray(bunch.target_names)[bunch.truth]
+    if not issparse(bunch.data):
+        contents = dict(zip(bunch.feature_names, bunch.data.T, strict=True))
+    return result, right, contents
+
+
+def _lines(
+    result: "Disambiguation", rows: slice, name: str, sep: str
+) -> dict[str, Any]:
     second = result.runner_up[rows]
     return {
-        "row": result.index[rows],
+        name: result.index[rows],
         "label": result.label[rows],
         "confidence": result.confidence[rows].round(6),
         "margin": result.margin[rows].round(6),
@@ -119,15 +202,6 @@ def _lines(result: "Disambiguation", rows: slice, sep: str) -> dict[str, Any]:
             sep.join(result.classes[row]) for row in result.candidates[rows]
         ],
     }
-
-
-def _truth(bunch: Any) -> Any:
-    """Names of the true labels, one per row, or None where they are not known."""
-    import numpy as np
-
-    if bunch.truth is None or bunch.truth.ndim != 1:
-        return None
-    return np.asarray(bunch.target_names)[bunch.truth]
 
 
 def _outcome(result: "Disambiguation", truth: Any, out: Path) -> dict[str, Any]:

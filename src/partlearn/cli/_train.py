@@ -82,31 +82,31 @@ def train(
     from partlearn import PartialClassifier
     from partlearn.cli._console import print_json
     from partlearn.cli._models import notes, parse_params
+    from partlearn.cli._tables import read_table_input
     from partlearn.persistence import save_model
-    from partlearn.tables import estimate_quality, make_learner, read_columns
+    from partlearn.tables import estimate_quality, make_learner
 
     refuse_overwriting_input(data, save)
-    columns = read_columns(data)
-    hidden = [*(ignore or []), *([truth] if truth else [])]
+    table = read_table_input(data, labels, truth, ignore)
+    columns = table.columns
     model = PartialClassifier(
         make_learner(estimator or method, parse_params(param or [])),
-        labels=_label_columns(labels, list(columns)),
+        labels=table.labels,
         id=id or (),
         number=number or (),
         category=category or (),
         date=date or (),
         text=text or (),
-        ignore=hidden,
+        ignore=table.hidden(ignore),
         sep=sep,
     )
-    known = None
-    if truth is not None:
-        known = columns[_known_column(truth, columns)]
     with notes():
         model.fit(columns)
         scores = []
         if folds > 1:
-            scores = estimate_quality(model, columns, truth=known, cv=folds)
+            scores = estimate_quality(
+                model, columns, truth=table.true_labels(), cv=folds
+            )
     save_model(model, save)
     if as_json:
         print_json(_outcome(model, scores, save))
@@ -123,28 +123,6 @@ def train(
     if scores:
         print(_score_table(scores, folds))
     print(f"Model: {save}")
-
-
-def _label_columns(labels: str | None, columns: list[str]) -> str | list[str]:
-    from partlearn.io import candidate_columns
-
-    if labels is None:
-        found = candidate_columns(columns)
-        if len(found) != 1:
-            raise ValueError(
-                "name the column of the labels with --labels; columns are "
-                + ", ".join(columns[:20])
-            )
-        return found[0]
-    if labels in columns or "," not in labels:
-        return labels
-    return [name.strip() for name in labels.split(",")]
-
-
-def _known_column(name: str, columns: dict[str, Any]) -> str:
-    from partlearn.tables import check_names
-
-    return check_names([name], columns, "truth")[0]
 
 
 def _score_table(scores: "list[QualityScore]", folds: int) -> str:

@@ -8,7 +8,7 @@ from partlearn.io._blocks import (
     is_table,
     read_blocks,
 )
-from partlearn.io._columns import candidate_columns
+from partlearn.io._columns import candidate_columns, truth_columns
 from partlearn.io._corrections import read_corrections
 from partlearn.io._errors import (
     AmbiguousDataError,
@@ -45,5 +45,6 @@ __all__ = [
     "read_blocks",
     "read_corrections",
     "table_blocks",
+    "truth_columns",
     "write",
 ]

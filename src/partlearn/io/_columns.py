@@ -48,6 +48,7 @@ __all__ = [
     "candidate_columns",
     "is_label_name",
     "is_text",
+    "truth_columns",
 ]
 
 _CANDIDATES = {
@@ -106,6 +107,28 @@ def candidate_columns(names: Sequence[str]) -> list[str]:
     ['Candidate_Labels']
     """
     return [name for name in names if _plain(name) in _CANDIDATES]
+
+
+def truth_columns(names: Sequence[str]) -> list[str]:
+    """Columns whose names say that they hold true labels.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Names of all columns.
+
+    Returns
+    -------
+    found : list of str
+        Such as ``truth`` or ``true_label``; ``label`` and ``class`` say less.
+
+    Examples
+    --------
+    >>> from partlearn.io import truth_columns
+    >>> truth_columns(["weight", "true_label", "label"])
+    ['true_label']
+    """
+    return [n for n in names if _plain(n) in ("truth", "truelabel", "groundtruth")]
 
 
 def is_text(name: str, options: ReadOptions) -> bool:

@@ -3,7 +3,14 @@
 from partlearn.tables._classifier import PartialClassifier, make_learner
 from partlearn.tables._column_kinds import ColumnKind, check_names, find_kinds
 from partlearn.tables._encoder import TableEncoder
-from partlearn.tables._frame import columns_of, numbers_in, take_rows
+from partlearn.tables._frame import (
+    columns_of,
+    is_plain,
+    is_table,
+    numbers_in,
+    take_rows,
+)
+from partlearn.tables._labels import as_names, named_columns, read_labels
 from partlearn.tables._quality import QualityScore, estimate_quality
 from partlearn.tables._read import read_columns
 
@@ -12,12 +19,17 @@ __all__ = [
     "PartialClassifier",
     "QualityScore",
     "TableEncoder",
+    "as_names",
     "check_names",
     "columns_of",
     "estimate_quality",
     "find_kinds",
+    "is_plain",
+    "is_table",
     "make_learner",
+    "named_columns",
     "numbers_in",
     "read_columns",
+    "read_labels",
     "take_rows",
 ]

@@ -14,13 +14,14 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from partlearn._registry import DEFAULT_METHOD, PARTIAL_LABEL_ROLES, build
-from partlearn.candidates import Evidence, check_evidence
+from partlearn.candidates import Evidence
 from partlearn.classification import PLKNN, CandidateClassifier, CoupledClassifier
-from partlearn.io import import_optional, label_evidence
-from partlearn.tables._column_kinds import ColumnKind, check_names
+from partlearn.io import import_optional
+from partlearn.tables._column_kinds import ColumnKind
 from partlearn.tables._encoder import TableEncoder
 from partlearn.tables._familiarity import Familiarity, learn_familiarity
 from partlearn.tables._frame import Columns, columns_of, take_rows
+from partlearn.tables._labels import as_names, read_labels
 
 __all__ = ["PartialClassifier", "make_learner"]
 
@@ -180,11 +181,13 @@ class PartialClassifier(ClassifierMixin, BaseEstimator):
         columns : list of str
             Columns of `X` that hold them.
         """
-        columns = columns_of(X)
-        names = self._label_names(columns, y)
-        if names is None:
-            return check_evidence(y), []
-        return label_evidence(columns, names, sep=self.sep, empty="drop"), names
+        y = self.labels if y is None else y
+        if y is None or y == ():
+            raise ValueError(
+                "Name the columns with the labels (`labels`, or the second argument of "
+                "fit), or pass labels."
+            )
+        return read_labels(columns_of(X), y, self.sep)
 
     def fit_evidence(
         self, X: Any, evidence: Evidence, label_columns: Sequence[str] = ()
@@ -213,7 +216,7 @@ class PartialClassifier(ClassifierMixin, BaseEstimator):
             date=self.date,
             text=self.text,
             id=self.id,
-            ignore=[*_names(self.ignore), *label_columns],
+            ignore=[*as_names(self.ignore), *label_columns],
         )
         table = take_rows(columns, evidence.rows)
         Z = self.encoder_.fit_transform(table)
@@ -279,7 +282,7 @@ class PartialClassifier(ClassifierMixin, BaseEstimator):
         rows = np.arange(len(P))
         order = np.argsort(-P, axis=1, kind="stable")
         best, second = order[:, 0], order[:, 1]
-        names = [name for name in _names(self.id) if name in columns]
+        names = [name for name in as_names(self.id) if name in columns]
         head = {n: columns[n] for n in names} if names else {"row": rows}
         return {
             **head,
@@ -320,7 +323,7 @@ class PartialClassifier(ClassifierMixin, BaseEstimator):
         """Refuse features that are labels: scores would be worthless."""
         known = {str(label) for label in classes.tolist()}
         for name, found in self.encoder_.kinds_.items():
-            if found.kind != "category" or name in _names(self.category):
+            if found.kind != "category" or name in as_names(self.category):
                 continue
             values = {text.strip() for text in table[name] if isinstance(text, str)}
             if len(values) > 1 and values - {""} <= known:
@@ -329,30 +332,3 @@ class PartialClassifier(ClassifierMixin, BaseEstimator):
                     "label column, leave it out (`ignore`, on the command line --truth "
                     "or --ignore); if it is a feature, say so with `category`."
                 )
-
-    def _label_names(self, columns: Columns, y: Any) -> list[str] | None:
-        """Label columns; None where `y` holds labels."""
-        if y is None:
-            names = _names(self.labels)
-            if not names:
-                raise ValueError(
-                    "Name the columns with the labels (`labels`, or the second "
-                    "argument of fit), or pass labels."
-                )
-        elif isinstance(y, str):
-            names = [y]
-        elif isinstance(y, (list, tuple)) and _all_in(y, columns):
-            names = list(y)
-        else:
-            return None
-        return check_names(names, columns, "labels")
-
-
-def _names(value: str | Sequence[str] | None) -> list[str]:
-    if value is None:
-        return []
-    return [value] if isinstance(value, str) else list(value)
-
-
-def _all_in(values: Sequence[Any], columns: Columns) -> bool:
-    return all(isinstance(value, str) and value in columns for value in values)

@@ -10,7 +10,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["as_text", "columns_of", "is_missing_text", "numbers_in", "take_rows"]
+__all__ = [
+    "as_text",
+    "columns_of",
+    "is_missing_text",
+    "is_plain",
+    "is_table",
+    "numbers_in",
+    "take_rows",
+]
 
 Columns = dict[str, NDArray[Any]]
 # Ways of writing nothing, compared without case.
@@ -59,6 +67,19 @@ def columns_of(frame: Any) -> Columns:
     if len(lengths) > 1:
         raise ValueError(f"Columns have different lengths: {sorted(lengths)}.")
     return columns
+
+
+def is_table(X: Any) -> bool:
+    """Whether data have named columns."""
+    return isinstance(X, Mapping) or hasattr(X, "columns") or hasattr(X, "column_names")
+
+
+def is_plain(columns: Columns) -> bool:
+    """Whether a table holds nothing but numbers, none of them missing."""
+    return all(
+        column.dtype.kind == "f" and bool(np.isfinite(column).all())
+        for column in columns.values()
+    )
 
 
 def _column(values: Any) -> NDArray[Any]:

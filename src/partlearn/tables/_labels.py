@@ -1,0 +1,77 @@
+"""Labels that stand in columns of a table."""
+
+# SPDX-License-Identifier: BSD-3-Clause
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from partlearn.candidates import Evidence, check_evidence
+from partlearn.io import label_evidence
+from partlearn.tables._column_kinds import check_names
+
+__all__ = ["as_names", "named_columns", "read_labels"]
+
+
+def as_names(value: str | Iterable[str] | None) -> list[str]:
+    """Names of columns as a list."""
+    if value is None:
+        return []
+    return [value] if isinstance(value, str) else list(value)
+
+
+def named_columns(columns: Mapping[str, Any], y: Any) -> list[str] | None:
+    """Columns that `y` names; None where it holds labels itself.
+
+    Parameters
+    ----------
+    columns : mapping
+        Columns of the table.
+    y : str, list of str, or labels
+        A name is always one of a column; a list is one of names if all are columns.
+
+    Returns
+    -------
+    names : list of str or None
+        Columns that are there; a name that is not raises.
+    """
+    if isinstance(y, str):
+        return check_names([y], columns, "labels")
+    if isinstance(y, (list, tuple)) and y and all(isinstance(v, str) for v in y):
+        known = [name for name in y if name in columns]
+        if len(known) == len(y) or (known and len(y) != _n_rows(columns)):
+            return check_names(y, columns, "labels")
+    return None
+
+
+def _n_rows(columns: Mapping[str, Any]) -> int:
+    return len(next(iter(columns.values())))
+
+
+def read_labels(
+    columns: Mapping[str, Any], y: Any, sep: str | None = None
+) -> tuple[Evidence, list[str]]:
+    """Read the labels of a table, and say which columns they are in.
+
+    Parameters
+    ----------
+    columns : mapping of str to ndarray
+        Columns of the table, as ``columns_of`` makes them.
+    y : str, list of str, or labels
+        Columns that hold the labels, or the labels in any form that ``check_evidence``
+        reads.
+    sep : str, default=None
+        What separates labels; ``|``, ``;`` and ``,`` are recognised.
+
+    Returns
+    -------
+    evidence : Evidence
+        ``evidence.rows`` are the rows that have labels.
+    names : list of str
+        Columns that hold them; none where they were given.
+    """
+    names = named_columns(columns, y)
+    if names is None:
+        return check_evidence(y), []
+    return label_evidence(columns, names, sep=sep, empty="drop"), names
