@@ -12,6 +12,7 @@ from partlearn.crossfit import (
     Basis,
     CrossFit,
     background_size,
+    choose_ridge,
     class_means,
     decompose,
     gaussian_expert,
@@ -105,7 +106,26 @@ def test_factors_are_computed_anew_where_keeping_them_would_take_too_much():
     assert len(model._factors) == len(RIDGE_GRID)
     model._keep, model._factors = False, {}
     assert_array_equal(model.press(Y, C), kept)
-    assert not model._factors
+    assert len(model._factors) == 1
+
+
+def test_large_products_are_mirrored(monkeypatch):
+    X, _, S = problem(0, 60, 40)
+    folds = make_folds(60, 5, np.random.RandomState(0))
+    Y = targets(uniform_confidence(S))
+    small, large = CrossFit(basis_of(X), folds), CrossFit(basis_of(X), folds)
+    expected = small.press(Y, small.project(Y))
+    monkeypatch.setattr("partlearn.crossfit._scores._LARGE", 1)
+    assert_allclose(large.press(Y, large.project(Y)), expected, rtol=1e-10)
+
+
+@pytest.mark.parametrize("near", RIDGE_GRID[::3])
+def test_ridge_from_a_start_is_that_of_the_grid(near, global_random_seed):
+    X, _, S = problem(global_random_seed, 90, 30)
+    model = CrossFit(basis_of(X), make_folds(90, 10, np.random.RandomState(0)))
+    Y = targets(uniform_confidence(S))
+    C = model.project(Y)
+    assert choose_ridge(model, Y, C, near) == choose_ridge(model, Y, C)
 
 
 def test_folds_part_the_rows():

@@ -10,6 +10,7 @@ from scipy.spatial.distance import cdist
 from partlearn.candidates import make_candidates, uniform_confidence
 from partlearn.crossfit import (
     CrossFit,
+    choose_ridge,
     embed,
     exact_kernel_basis,
     kernel_block,
@@ -197,13 +198,14 @@ def test_width_is_that_of_the_least_held_out_error(global_random_seed):
     X, S = problem(global_random_seed, m=90)
     F = uniform_confidence(S)
     folds = make_folds(90, 10, np.random.RandomState(0))
-    model, width = geometries.choose_width("rbf", X, F, folds)
+    model, width, ridge = geometries.choose_width("rbf", X, F, folds)
     Y, errors = targets(F), []
     widths = [c * median_distance("rbf", X) for c in (0.25, 0.5, 1, 2)]
     for h in widths:
         other = CrossFit(exact_kernel_basis("rbf", X, h), folds)
         errors.append(other.press(Y, other.project(Y)).min())
     assert width == widths[int(np.argmin(errors))]
+    assert ridge == choose_ridge(model, Y, model.project(Y))
     assert_allclose(model.press(Y, model.project(Y)).min(), min(errors))
 
 

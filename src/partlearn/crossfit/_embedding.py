@@ -103,10 +103,12 @@ def rotation(Y: Array, F: Array, held_out: Array, second: Array) -> tuple[Array,
     return Q @ vectors[:, :kept], values[:kept]
 
 
-def embed(model: CrossFit, F: Array, ridge: float) -> Embedding:
+def embed(
+    model: CrossFit, F: Array, ridge: float, projected: Array | None = None
+) -> Embedding:
     """Blocks A to D for given confidences and ridge."""
     Y = targets(F)
-    C = model.project(Y)
+    C = model.project(Y) if projected is None else projected
     f = model.shrinkage(ridge)[1:, None]
     shrunk = f * C[1:]
     scores = model.held_out(Y, C, ridge)
@@ -115,7 +117,38 @@ def embed(model: CrossFit, F: Array, ridge: float) -> Embedding:
     return Embedding(shrunk @ R / s, shrunk / s, scores @ R, scores, values)
 
 
-def choose_ridge(model: CrossFit, F: Array) -> float:
-    """Ridge of the smallest held-out error."""
-    Y = targets(F)
-    return RIDGE_GRID[int(np.argmin(model.press(Y, model.project(Y))))]
+def choose_ridge(
+    model: CrossFit, Y: Array, C: Array, near: float | None = None
+) -> float:
+    """Ridge of the smallest held-out error.
+
+    Parameters
+    ----------
+    model : CrossFit
+        Regressions.
+    Y : ndarray of shape (m, q)
+        Targets.
+    C : ndarray of shape (r + 1, q)
+        Their projection, ``model.project(Y)``.
+    near : float, default=None
+        A ridge of the grid to search from: the answer is then better than its
+        neighbours on either side, which saves most of a grid where each ridge needs
+        factors of its own. By default the whole grid is looked at.
+
+    Returns
+    -------
+    ridge : float
+        One of the grid.
+    """
+    if near is None:
+        return RIDGE_GRID[int(np.argmin(model.press(Y, C)))]
+    errors: dict[int, float] = {}
+    best = RIDGE_GRID.index(near)
+    while True:
+        around = range(max(best - 1, 0), min(best + 2, len(RIDGE_GRID)))
+        fresh = [g for g in around if g not in errors]
+        if not fresh:
+            return RIDGE_GRID[best]
+        found = model.press(Y, C, [RIDGE_GRID[g] for g in fresh])
+        errors.update(zip(fresh, found.tolist(), strict=True))
+        best = min(errors, key=lambda g: (errors[g], g))

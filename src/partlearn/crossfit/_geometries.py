@@ -22,7 +22,7 @@ from partlearn.crossfit._kernel_bases import (
     nystroem_basis,
 )
 from partlearn.crossfit._kernels import Kernel, median_distance
-from partlearn.crossfit._scores import CrossFit, make_folds, targets
+from partlearn.crossfit._scores import RIDGE_GRID, CrossFit, make_folds, targets
 from partlearn.crossfit._space import InputSpace, LinearMap
 from partlearn.linalg import GIB, too_large
 
@@ -55,12 +55,15 @@ class Geometry:
         Standardisation of new rows.
     bandwidth : float or None
         Width of the kernel.
+    near : float or None
+        Ridge to search from, where the whole grid would cost too much.
     """
 
     name: GeometryName
     model: CrossFit
     space: InputSpace
-    bandwidth: float | None
+    bandwidth: float | None = None
+    near: float | None = None
 
     def map(self, embedding: Embedding) -> LinearMap | KernelMap:
         """Scores and embedding of new rows, side by side, as one map."""
@@ -125,9 +128,9 @@ def make_geometries(
     for name in names:
         if name == "linear":
             assert linear is not None
-            geometries.append(Geometry(name, CrossFit(linear, folds), space, None))
+            geometries.append(Geometry(name, CrossFit(linear, folds), space))
             continue
-        model, width = choose_width(name, rows[sample], F[sample], parts)
+        model, width, near = choose_width(name, rows[sample], F[sample], parts)
         if m > WIDTH_ROWS or landmarks is not None:
             del model
             basis = (
@@ -136,13 +139,14 @@ def make_geometries(
                 else nystroem_basis(name, rows, width, rows[landmarks])
             )
             model = CrossFit(basis, folds)
-        geometries.append(Geometry(name, model, space, width))
+        some = near if m > WIDTH_ROWS else None
+        geometries.append(Geometry(name, model, space, width, some))
     return geometries
 
 
 def choose_width(
     kernel: Kernel, X: Array, F: Array, folds: Folds
-) -> tuple[CrossFit, float]:
+) -> tuple[CrossFit, float, float]:
     """Bandwidth of the least held-out error, the ridge chosen for each.
 
     Parameters
@@ -162,19 +166,23 @@ def choose_width(
         Regressions of these rows with the chosen width.
     width : float
         The width.
+    ridge : float
+        The ridge that came with it.
     """
     some = X[: CITY_ROWS if kernel == "laplacian" else WIDTH_ROWS]
     distance = median_distance(kernel, some)
     Y = targets(F)
 
-    def tried() -> Iterator[tuple[float, CrossFit, float]]:
+    def tried() -> Iterator[tuple[float, CrossFit, float, float]]:
         for factor in WIDTHS:
             width = factor * distance
             model = CrossFit(exact_kernel_basis(kernel, X, width), folds)
-            yield float(model.press(Y, model.project(Y)).min()), model, width
+            errors = model.press(Y, model.project(Y))
+            ridge = RIDGE_GRID[int(np.argmin(errors))]
+            yield float(errors.min()), model, width, ridge
 
-    _, model, width = min(tried(), key=lambda item: item[0])
-    return model, width
+    _, model, width, ridge = min(tried(), key=lambda item: item[0])
+    return model, width, ridge
 
 
 def _landmark_count(m: int, wanted: int | Literal["auto"] | None) -> int | None:

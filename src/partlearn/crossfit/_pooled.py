@@ -28,7 +28,7 @@ from partlearn.crossfit._pool import (
     pooled_belief,
 )
 from partlearn.crossfit._rounds import N_SEARCH, NeighborSearch
-from partlearn.crossfit._scores import make_folds
+from partlearn.crossfit._scores import make_folds, targets
 from partlearn.crossfit._space import InputSpace, LinearMap, input_space
 from partlearn.neighbors import query_neighbors
 
@@ -244,9 +244,7 @@ def fit_pooled(
     objective: list[float] = []
     converged = False
     for t in range(max_iter):
-        if t < N_SEARCH:
-            rounds.choose_ridges(F)
-        M = rounds.pool(F, L)
+        M = rounds.pool(F, L, search=t < N_SEARCH)
         objective.append(float(np.log(np.einsum("ij,ij->i", M, L)).mean()))
         before, F = F, normalized(L * M)
         if update is not None:
@@ -286,19 +284,21 @@ class _Rounds:
         self._start: Array | None = None
         self._raw = None if find is None else find(rows, n_neighbors, "input")
 
-    def choose_ridges(self, F: Array) -> None:
-        """Ridge of the least held-out error in each geometry."""
-        self.ridges = {g.name: choose_ridge(g.model, F) for g in self.geometries}
+    def embed(self, g: Geometry, F: Array, *, search: bool) -> Embedding:
+        """Blocks A to D; with `search` the ridge is chosen anew."""
+        Y = targets(F)
+        C = g.model.project(Y)
+        if search:
+            near = None if g.near is None else self.ridges.get(g.name, g.near)
+            self.ridges[g.name] = choose_ridge(g.model, Y, C, near)
+        return embed(g.model, F, self.ridges[g.name], C)
 
-    def embed(self, g: Geometry, F: Array) -> Embedding:
-        return embed(g.model, F, self.ridges[g.name])
-
-    def pool(self, F: Array, L: Array) -> Array:
+    def pool(self, F: Array, L: Array, *, search: bool) -> Array:
         """Belief in each label of each row by all experts, none of which saw it."""
         share = label_share(F)
         experts = []
         for g in self.geometries:
-            embedding = self.embed(g, F)
+            embedding = self.embed(g, F, search=search)
             Z = embedding.held_out
             if self.find is not None:
                 experts.append(rank_vote(F, self.find(Z, self.k, f"{g.name} near")))
@@ -316,7 +316,7 @@ class _Rounds:
         """What to keep of each geometry, with the final confidences."""
         kept = []
         for g in self.geometries:
-            embedding = self.embed(g, F)
+            embedding = self.embed(g, F, search=False)
             kept.append(
                 PooledGeometry(
                     g.name,

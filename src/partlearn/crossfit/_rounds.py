@@ -14,7 +14,7 @@ from partlearn.candidates import Evidence, refine
 from partlearn.crossfit._embedding import choose_ridge, embed
 from partlearn.crossfit._experts import gaussian_expert, rank_vote, unit_rows
 from partlearn.crossfit._pool import mixture_weights
-from partlearn.crossfit._scores import CrossFit
+from partlearn.crossfit._scores import CrossFit, targets
 from partlearn.neighbors import query_neighbors, self_neighbors
 
 __all__ = ["N_SEARCH", "NeighborSearch", "Rounds", "crisp_rounds"]
@@ -109,9 +109,11 @@ def crisp_rounds(
     objective: list[float] = []
     converged = False
     for t in range(max_iter):
+        Y = targets(F)
+        C = model.project(Y)
         if t < N_SEARCH:
-            ridge = choose_ridge(model, F)
-        Z = embed(model, F, ridge).held_out
+            ridge = choose_ridge(model, Y, C)
+        Z = embed(model, F, ridge, C).held_out
         experts = [
             rank_vote(F, search(Z, n_neighbors, "euclidean")),
             rank_vote(F, search(unit_rows(Z), n_neighbors, "cosine")),

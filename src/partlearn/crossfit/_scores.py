@@ -22,6 +22,7 @@ __all__ = ["RIDGE_GRID", "CrossFit", "make_folds", "targets"]
 RIDGE_GRID = (1e-3, 3e-3, 1e-2, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
 _JITTER = 1e-12  # on diagonals that are positive but for round-off
 _CACHED = 1 << 26  # numbers in kept factors: 512 MB
+_LARGE = 1 << 18  # numbers above which half the work is worth another copy
 
 Array = NDArray[np.float64]
 
@@ -124,7 +125,7 @@ class CrossFit:
     def press(self, Y: Array, C: Array, grid: Sequence[float] = RIDGE_GRID) -> Array:
         """Sum of squared held-out errors for each ridge of the grid."""
         if not self.primal:
-            return np.array([self._press_dual(Y, C, ridge) for ridge in grid])
+            return self._press_dual(Y, C, grid)
         # |Y_b - A_b w|^2 expanded: for all ridges one pass over the rows.
         inner = [self.A[rows].T @ Y[rows] for rows in self.folds]
         errors = np.full(len(grid), np.einsum("ij,ij->", Y, Y))
@@ -135,15 +136,16 @@ class CrossFit:
                 errors[g] += np.einsum("ij,ij->", W, G @ W - 2 * D)
         return errors
 
-    def _press_dual(self, Y: Array, C: Array, ridge: float) -> float:
-        E = self.in_sample(C, ridge)
-        factors = self._factorize(ridge)
-        return float(
-            sum(
-                np.square(_solve(factors[b], Y[rows] - E[rows])).sum()
-                for b, rows in enumerate(self.folds)
-            )
-        )
+    def _press_dual(self, Y: Array, C: Array, grid: Sequence[float]) -> Array:
+        self._factorize(*grid)
+        shrunk = [self.shrinkage(ridge)[:, None] * C for ridge in grid]
+        scores = np.hsplit(self.A @ np.hstack(shrunk), len(grid))  # one pass over A
+        errors = np.zeros(len(grid))
+        for g, ridge in enumerate(grid):
+            residuals, factors = Y - scores[g], self._factorize(ridge)
+            for b, rows in enumerate(self.folds):
+                errors[g] += np.square(_solve(factors[b], residuals[rows])).sum()
+        return errors
 
     def _coefficients(
         self, b: int, D: Array, f: Array, factors: list[tuple[Array, bool]]
@@ -152,28 +154,39 @@ class CrossFit:
         root = np.sqrt(f)[:, None]
         return root * _solve(factors[b], root * D)
 
-    def _factorize(self, ridge: float) -> list[tuple[Array, bool]]:
-        """Cholesky factors for one ridge, one per fold."""
-        if ridge in self._factors:
-            return self._factors[ridge]
-        f = self.shrinkage(ridge)
-        root = np.sqrt(f)
-        factors = []
-        for b, rows in enumerate(self.folds):
-            if self.primal:
-                K = -(root[:, None] * self._grams[b] * root)
-            else:
-                A = self.A[rows]
-                K = -(A * f) @ A.T
-            K.flat[:: K.shape[0] + 1] += 1 + _JITTER
-            factors.append(
-                scipy.linalg.cho_factor(
+    def _factorize(self, *ridges: float) -> list[tuple[Array, bool]]:
+        """Cholesky factors for some ridges, one per fold; those of the last ridge."""
+        if not self._keep:
+            ridges = ridges[-1:]
+        fresh = [ridge for ridge in ridges if ridge not in self._factors]
+        if fresh and not self._keep:
+            self._factors.clear()  # but for the last: the ridge settles after a while
+        for ridge in fresh:
+            self._factors[ridge] = []
+        shrinkage = {ridge: self.shrinkage(ridge) for ridge in fresh}
+        for b, rows in enumerate(self.folds if fresh else ()):
+            A = None if self.primal else self.A[rows]
+            for ridge, f in shrinkage.items():
+                if A is None:
+                    root = np.sqrt(f)
+                    K = -(root[:, None] * self._grams[b] * root)
+                else:
+                    K = -_weighted_gram(A, f)
+                K.flat[:: K.shape[0] + 1] += 1 + _JITTER
+                factor = scipy.linalg.cho_factor(
                     K, lower=True, overwrite_a=True, check_finite=False
                 )
-            )
-        if self._keep:
-            self._factors[ridge] = factors
-        return factors
+                self._factors[ridge].append(factor)
+        return self._factors[ridges[-1]]
+
+
+def _weighted_gram(A: Array, f: Array) -> Array:
+    """``A diag(f) A'``; of a large one, BLAS computes half and mirrors it."""
+    if A.size < _LARGE:
+        product: Array = (A * f) @ A.T
+        return product
+    A = A * np.sqrt(f)
+    return np.asarray(A @ A.T)
 
 
 def _solve(factor: tuple[Array, bool], B: Array) -> Array:
