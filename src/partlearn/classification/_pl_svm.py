@@ -9,6 +9,7 @@ from numbers import Integral, Real
 from typing import Any, Literal, Self
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import softmax
 from sklearn.exceptions import ConvergenceWarning
@@ -16,10 +17,12 @@ from sklearn.utils import check_random_state
 
 from partlearn._sklearn_compat import Interval, StrOptions, fit_context
 from partlearn.base import BaseScoreClassifier, initial_confidence
+from partlearn.linalg import column_moments
 
 __all__ = ["PLSVM", "fit_margin"]
 
 _TOL = {"clean": 1e-4, "lab": 1e-3}
+_UNEVEN = 100.0  # times the usual size of a feature
 
 
 class PLSVM(BaseScoreClassifier):
@@ -74,7 +77,8 @@ class PLSVM(BaseScoreClassifier):
     score. Uniform confidences change nothing.
 
     A label that is no row's candidate scores minus infinity and is never predicted. A
-    step costs two products of size m x d x q. Standardise the features first.
+    step costs two products of size m x d x q. Standardise the features first: where one
+    is a hundred times the size of the usual one, a warning tells.
 
     References
     ----------
@@ -143,6 +147,14 @@ class PLSVM(BaseScoreClassifier):
         X, S, confidence = self._validate_fit(
             X, y, confidence, accept_sparse="csr", order="C"
         )
+        spread = uneven_units(X)
+        if spread > _UNEVEN and not sp.issparse(X):  # words are uneven by nature
+            warnings.warn(
+                f"The largest feature is {spread:.0f} times the size of the usual one "
+                "and outweighs the others in the penalty; standardise the features.",
+                UserWarning,
+                stacklevel=3,
+            )
         W, self.objective_, settled = fit_margin(
             X,
             S,
@@ -207,6 +219,14 @@ class PLSVM(BaseScoreClassifier):
         scores = np.asarray(X @ self.coef_.T.astype(X.dtype, copy=False))
         scores[:, ~self._seen] = -np.inf
         return scores
+
+
+def uneven_units(X: Any) -> float:
+    """Size of the largest feature over the median one; sizes are root mean squares."""
+    mean, std = column_moments(X)
+    size = np.hypot(mean, std)
+    size = size[size > 0]
+    return float(size.max() / np.median(size)) if size.size else 1.0
 
 
 def handicap(confidence: Any, S: NDArray[np.bool_], dtype: Any) -> NDArray[Any] | None:
