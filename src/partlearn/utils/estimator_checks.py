@@ -26,6 +26,7 @@ from sklearn.utils import get_tags
 from partlearn.candidates import from_votes, from_weights, make_candidates
 from partlearn.utils._frames import frames, optional
 from partlearn.utils._order import AGREEMENT, assert_close, order_matters
+from partlearn.utils._stability import assert_stable, coarse
 from partlearn.utils.multilabel_checks import multilabel_checks
 
 __all__ = ["check_partial_label_estimator", "partial_label_checks"]
@@ -68,6 +69,8 @@ def partial_label_checks(estimator: Any) -> Iterator[tuple[str, Check]]:
         check_weights_and_votes,
         check_permuted_classes,
         check_permuted_rows,
+        check_memory_and_last_digit,
+        check_coarse_features,
         check_full_rows,
         check_unused_label,
         check_empty_set_message,
@@ -288,6 +291,20 @@ def check_permuted_rows(estimator: Any) -> None:
     F, G = _confidence(plain), _confidence(permuted)
     if F is not None and G is not None:
         assert_close(F[order], G, exactly=exactly)
+
+
+def check_memory_and_last_digit(estimator: Any) -> None:
+    """Neither the layout of memory nor the last digit of an entry matters."""
+    X, _, S = _problem(seed=1)
+    assert_stable(lambda same: _output(_fit(estimator, same, S), X), X)
+
+
+def check_coarse_features(estimator: Any) -> None:
+    """Where rows are equal and distances tie, the order of the rows matters little."""
+    X, _, S = _problem(seed=1)
+    X, order = coarse(X), np.random.default_rng(0).permutation(len(X))
+    plain, permuted = _fit(estimator, X, S), _fit(estimator, X[order], S[order])
+    assert_close(_output(plain, X), _output(permuted, X), exactly=False)
 
 
 def check_full_rows(estimator: Any) -> None:

@@ -21,6 +21,7 @@ from sklearn.utils import get_tags
 
 from partlearn.utils._frames import frames, optional
 from partlearn.utils._order import assert_close, order_matters
+from partlearn.utils._stability import assert_stable, coarse
 
 __all__ = ["multilabel_checks"]
 
@@ -59,6 +60,8 @@ def multilabel_checks(estimator: Any) -> Iterator[tuple[str, Check]]:
         check_sparse_candidates,
         check_permuted_labels,
         check_permuted_rows,
+        check_memory_and_last_digit,
+        check_coarse_features,
         check_rows_without_labels,
         check_extreme_labels,
         check_length_message,
@@ -199,6 +202,20 @@ def check_permuted_rows(estimator: Any) -> None:
     plain, permuted = _fit(estimator, X, C), _fit(estimator, X[order], C[order])
     exactly = not order_matters(estimator, "rows")
     assert_close(_output(plain, X), _output(permuted, X), exactly=exactly)
+
+
+def check_memory_and_last_digit(estimator: Any) -> None:
+    """Neither the layout of memory nor the last digit of an entry matters."""
+    X, C = _problem()
+    assert_stable(lambda same: _output(_fit(estimator, same, C), X), X)
+
+
+def check_coarse_features(estimator: Any) -> None:
+    """Where rows are equal and distances tie, the order of the rows matters little."""
+    X, C = _problem()
+    X, order = coarse(X), np.random.default_rng(0).permutation(len(X))
+    plain, permuted = _fit(estimator, X, C), _fit(estimator, X[order], C[order])
+    assert_close(_output(plain, X), _output(permuted, X), exactly=False)
 
 
 def check_rows_without_labels(estimator: Any) -> None:
