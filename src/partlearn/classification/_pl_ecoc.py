@@ -102,6 +102,9 @@ class PLECOC(BaseScoreClassifier):
     their scale: on the pixels of digits the accuracy is .12 as they are and .84
     standardised. Where rows are too far apart for the kernel, a warning tells.
 
+    The code is drawn class by class: another order of the classes, or of the rows on
+    which a column is tried, is another code.
+
     References
     ----------
     Min-Ling Zhang, Fei Yu and Cai-Zhi Tang. Disambiguation-Free Partial Label

@@ -80,6 +80,8 @@ class PLSVM(BaseScoreClassifier):
     step costs two products of size m x d x q. Standardise the features first: where one
     is a hundred times the size of the usual one, a warning tells.
 
+    The start is drawn class by class: another order of the classes is another start.
+
     References
     ----------
     Nam Nguyen and Rich Caruana. Classification with Partial Labels. KDD 2008, 551-559.

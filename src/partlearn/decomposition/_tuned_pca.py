@@ -100,6 +100,9 @@ class TunedPCA(BaseReducer):
     The reducer is fitted ``n_folds`` times for each number tried, and once more. Sparse
     data stay sparse up to the components.
 
+    Folds are drawn by place: another order of the rows is another draw of folds, as
+    another `random_state` is.
+
     Examples
     --------
     >>> from sklearn.datasets import make_blobs

@@ -13,6 +13,10 @@ from partlearn.feature_selection._plot import (
     selection_curve,
 )
 from partlearn.feature_selection._saute import SAUTE
+from partlearn.feature_selection._stability import (
+    SelectionStability,
+    selection_stability,
+)
 
 __all__ = [
     "SAUTE",
@@ -22,8 +26,10 @@ __all__ = [
     "PathState",
     "RandomSelection",
     "SelectionCurve",
+    "SelectionStability",
     "plot_selection_path",
     "selection_curve",
+    "selection_stability",
 ]
 
 _MULTILABEL = ("DRMFS", "MIFS", "PMLFSLA", "PMLFSSO", "TRACE")

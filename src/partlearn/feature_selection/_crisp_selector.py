@@ -105,6 +105,9 @@ class CRISPSelector(BaseSelector):
     last. After the confidences a pick costs one pass over the data. Sparse data stay
     sparse.
 
+    Folds are drawn by place: another order of the rows is another draw of folds, as
+    another `random_state` is.
+
     Examples
     --------
     >>> from sklearn.datasets import make_blobs

@@ -118,6 +118,8 @@ class FPML(BaseLinearScorer):
     take its place. Sparse features stay sparse. A row without candidates is explained
     by its features alone.
 
+    The start is drawn by place: another order of the rows or labels is another start.
+
     References
     ----------
     Guoxian Yu, Xia Chen, Carlotta Domeniconi, Jun Wang, Zhao Li, Zili Zhang and Xindong

@@ -132,6 +132,8 @@ class ParticleMAP(BaseParticle):
 
     There are l (l - 1) / 2 classifiers, trained ``n_folds + 1`` times.
 
+    Folds are drawn by place: another order of the rows is another draw of folds.
+
     References
     ----------
     Jun-Peng Fang and Min-Ling Zhang. Partial multi-label learning via credible label

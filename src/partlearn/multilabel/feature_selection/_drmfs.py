@@ -103,6 +103,8 @@ class DRMFS(PMLSelector):
     An update costs O(nnz(X) l) for the robust loss, and O(d² l) after one product for
     the squared one where d is at most n; graphs stay sparse.
 
+    The start is drawn by place: another order of the labels is another start.
+
     References
     ----------
     Juncheng Hu, Yonghao Li, Wanfu Gao and Ping Zhang. Robust multi-label feature

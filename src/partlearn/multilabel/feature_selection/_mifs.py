@@ -119,6 +119,8 @@ class MIFS(PMLSelector):
     O(nnz(X) c + n l c + min(n, d)³) where the cubic part is one Cholesky
     factorisation.
 
+    The start is drawn by place: another order of the labels is another start.
+
     References
     ----------
     Ling Jian, Jundong Li, Kai Shu and Huan Liu. Multi-Label Informed Feature

@@ -140,6 +140,8 @@ class PMLFSLA(PMLSelector):
     O(n l k) instead of O(nnz(C) k) where they are many; memory is O((n + d + l) k)
     beside the data. OPTICS is quadratic and sees at most 2000 rows.
 
+    Starts are drawn by place: another order of the rows or labels is another start.
+
     References
     ----------
     Hanlin Pan, Kunpeng Liu and Wanfu Gao. Reconsidering Feature Structure Information

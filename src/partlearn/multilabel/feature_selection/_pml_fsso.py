@@ -120,6 +120,8 @@ class PMLFSSO(PMLSelector):
     O(n k (d + l) + k² (n + d + l) + l d²) with ``X' X`` formed once where d is at most
     n; beyond, products go through ``X``.
 
+    The start is drawn by place: another order of the rows or labels is another start.
+
     References
     ----------
     Pingting Hao, Liang Hu and Wanfu Gao. Partial Multi-label Feature Selection via

@@ -1,0 +1,80 @@
+"""Real data, written in another way, give the same result or nearly so."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.base import clone
+from sklearn.datasets import load_digits
+
+from partlearn.candidates import make_candidates
+from partlearn.classification import PLKNN
+from partlearn.decomposition import CRISP, DELIN
+from partlearn.feature_selection import SAUTE, MaxRelevance
+
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+
+
+@pytest.fixture(scope="module")
+def digits():
+    X, y = load_digits(return_X_y=True)
+    return X[:400], make_candidates(y[:400], n_false=1, random_state=0)
+
+
+@pytest.fixture
+def glass(shared_dir):
+    with np.load(shared_dir / "data" / "multiclass" / "glass.npz") as z:
+        X, y = z["X"].astype(float), z["y"]
+    return X, y, make_candidates(y, n_false=1, random_state=0)
+
+
+def written_otherwise(X, S):
+    rng = np.random.default_rng(0)
+    yield np.asfortranarray(X), S
+    yield sp.csr_array(X), S
+    yield X * (1 + 2e-16 * rng.integers(-1, 2, size=X.shape)), S
+    for _ in range(3):
+        new = rng.permutation(len(X))
+        yield X[new], S[new]
+
+
+@pytest.mark.parametrize("selector", [MaxRelevance(5), SAUTE(5)], ids=["mr", "saute"])
+def test_selectors_on_pixels(selector, digits):
+    """Seventeen grey levels: most rows have more equally near rows than may vote."""
+    plain = clone(selector).fit(*digits)
+    turned = digits[0], digits[1][:, ::-1]  # classes in another order
+    for X, S in [turned, *written_otherwise(*digits)]:
+        other = clone(selector).fit(X, S)
+        np.testing.assert_array_equal(other.selected_, plain.selected_)
+        np.testing.assert_allclose(other.scores_, plain.scores_, atol=1e-10)
+    single = clone(selector).fit(digits[0].astype(np.float32), digits[1])
+    np.testing.assert_array_equal(single.selected_, plain.selected_)
+
+
+def test_neighbours_on_pixels_move_little(digits):
+    X, S = digits
+    plain = PLKNN().fit(X, S).predict_proba(X)
+    for other, T in written_otherwise(X, S):
+        assert np.abs(PLKNN().fit(other, T).predict_proba(X) - plain).max() < 0.1
+
+
+def named_right(reducer, X, S, y):
+    fitted = clone(reducer).fit(X, S)
+    named = fitted.classes_[fitted.label_confidence_.argmax(axis=1)]
+    return float((named == y).mean())
+
+
+@pytest.mark.shared
+def test_folds_of_crisp_on_small_data(glass):
+    X, y, S = glass
+    rng = np.random.default_rng(0)
+    orders = [rng.permutation(len(X)) for _ in range(4)]
+    rates = [named_right(CRISP(), X[new], S[new], y[new]) for new in orders]
+    assert max(rates) - min(rates) < 0.08
+    assert min(rates) > 0.8
+
+
+@pytest.mark.shared
+def test_hard_choices_of_delin_in_single_precision(glass):
+    X, y, S = glass
+    rates = [named_right(DELIN(), X.astype(t), S, y) for t in (np.float32, np.float64)]
+    assert abs(rates[0] - rates[1]) < 0.08
