@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from partlearn.benchmark import average_ranks, friedman, wilcoxon_holm
+from partlearn.benchmark import average_ranks
 from partlearn.report import summarize
 
 LOWER = ("ranking_loss", "coverage")
@@ -106,8 +106,8 @@ def published(summary):
 
 def against_random(summary, metric):
     """Which methods beat a random order of features."""
-    rows = [["method", "difference", "better in", "win/tie/loss", "p", "beats random"]]
-    rows[0].append("better than label frequency in")
+    rows = [["method", "difference", "better in", "data sets better on"]]
+    rows[0] += ["win/tie/loss", "better than label frequency in"]
     informed = {
         e.method: f"{e.n_above} of {e.n_cells}"
         for e in summary.win_tie_loss
@@ -121,16 +121,13 @@ def against_random(summary, metric):
     ]
     for e in sorted(entries, key=lambda e: -e.difference):
         pair = compared.pair(e.method, e.other)
-        tested = pair is not None and pair.p is not None
-        beats = pair.significant and pair.difference > 0 if tested else None
         rows.append(
             [
                 e.method,
                 f"{e.difference:+.4f}",
                 f"{e.n_above} of {e.n_cells}",
+                f"{pair.win} of {pair.n_data}",
                 str(e.corrected),
-                f"{pair.p:.4f}" if tested else "",
-                {True: "yes", False: "no", None: ""}[beats],
                 informed[e.method],
             ]
         )
@@ -150,36 +147,19 @@ def scores_of(summary, metric, methods, without=()):
 
 
 def ranks(summary):
-    """Average ranks by several scores, and p values against the reference."""
+    """Average ranks by several scores, over combinations and over data sets."""
     methods = [m for m in summary.methods if m not in FLAT]
-    reference = methods.index(summary.reference)
-    columns, tests = [], []
-    for metric in summary.metrics:
-        keys, scores = scores_of(summary, metric, methods)
-        columns.append(average_ranks(scores))
-        tests.append((metric, len(keys), friedman(scores).p_value))
-    keys, scores = scores_of(summary, summary.metric, methods)
-    p = wilcoxon_holm(scores, control=reference)
+    scores = [scores_of(summary, metric, methods)[1] for metric in summary.metrics]
+    keys, first = scores_of(summary, summary.metric, methods)
     _, fewer = scores_of(summary, summary.metric, methods, (DEVELOPMENT,))
     data = [key[0] for key in keys]
     sets = list(dict.fromkeys(data))
-    by_set = np.array([scores[[d == s for d in data]].mean(axis=0) for s in sets])
-    for name, table in [("without emotions", fewer), ("by data set", by_set)]:
-        print(name, table.shape[0], "Friedman p", friedman(table).p_value)
-        smallest = wilcoxon_holm(table, control=reference).min()
-        print(f"  smallest Wilcoxon-Holm p against the reference {smallest:.4f}")
-    for metric, n, value in tests:
-        print(metric, n, "blocks, Friedman p", value)
+    by_set = np.array([first[[d == s for d in data]].mean(axis=0) for s in sets])
+    columns = [average_ranks(table) for table in (*scores, fewer, by_set)]
     head = ["method", *(m.replace("_", " ") for m in summary.metrics)]
-    head += ["p against " + summary.reference, "without emotions", "by data set"]
-    rows = [head]
+    rows = [[*head, "without emotions", "by data set"]]
     order = np.argsort(columns[0], kind="stable")
-    extra = [average_ranks(fewer), average_ranks(by_set)]
-    for i in order:
-        row = [methods[i], *(f"{c[i]:.2f}" for c in columns)]
-        row.append("" if i == reference else f"{p[i]:.4f}")
-        rows.append([*row, *(f"{c[i]:.2f}" for c in extra)])
-    return rows
+    return rows + [[methods[i], *(f"{c[i]:.2f}" for c in columns)] for i in order]
 
 
 def main() -> None:
