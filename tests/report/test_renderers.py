@@ -10,6 +10,15 @@ from html.parser import HTMLParser
 import pytest
 
 from partlearn.report import to_html, to_json, to_latex, to_markdown
+from partlearn.report._blocks import (
+    Cell,
+    Details,
+    Document,
+    Section,
+    Table,
+    Text,
+)
+from partlearn.report._console import console_print
 from partlearn.report._figures import plane
 from partlearn.report._format import pvalue, score, signed, visible
 from partlearn.report._html import _template
@@ -278,3 +287,28 @@ def test_labels_of_any_script_and_length_leave_room_for_the_picture():
 def test_a_dict_is_no_summary(summary):
     with pytest.raises(TypeError, match=r"partlearn\.report\.summarize; got dict"):
         to_html({"title": summary.title})
+
+
+def test_a_terminal_cuts_no_number(capsys):
+    from rich.console import Console
+
+    rows = [[f"m{i}", *(Cell(f"+0.{i}{j:02}", ["1/0/1"]) for j in range(30))]
+            for i in range(3)]  # fmt: skip
+    table = Table("wide", ["method", *(f"c{j}" for j in range(30))], rows)
+    section = Section(
+        "k", "Title", [table, Details("more", [Text("hidden")])], brief=True
+    )
+    document = Document("t", [], [section, Section("x", "long", [Text("not brief")])])
+    console_print(document, Console(width=60, highlight=False))
+    text = capsys.readouterr().out
+    assert "…" not in text
+    assert max(map(len, text.splitlines())) <= 60
+    assert all(row[1 + j].text in text for row in rows for j in range(30))
+    # Names are repeated in every part.
+    assert text.count(" m1 ") > 1
+    assert "hidden" not in text
+    assert "not brief" not in text
+    narrow = Table("too wide", ["method", "x" * 80], [["a", "y" * 80]])
+    document = Document("t", [], [Section("k", "Title", [narrow], brief=True)])
+    console_print(document, Console(width=40, highlight=False))
+    assert "yyy" in capsys.readouterr().out

@@ -10,6 +10,7 @@ from partlearn.report._format import visible
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.text import Text as Plain
 
 __all__ = ["console_print"]
 
@@ -37,22 +38,48 @@ def _print(blocks: Sequence[Block], console: "Console") -> None:
 
 
 def _print_table(table: Table, console: "Console") -> None:
+    """Print a table, in parts that fit beside the names of the rows."""
     from rich.table import Table as Grid
     from rich.text import Text as Plain
 
-    grid = Grid()
-    for i, name in enumerate(table.head):
-        justify = "left" if i < table.n_names else "right"
-        grid.add_column(Plain(visible(name)), justify=justify, no_wrap=True)  # type: ignore[arg-type]
     starred = {i for row in table.cells for i, cell in enumerate(row) if cell.best}
-    for row in table.cells:
-        texts = [_text(cell, i in starred) for i, cell in enumerate(row)]
-        styles = ["bold" if cell.best else "" for cell in row]
-        grid.add_row(*(Plain(t, style=s) for t, s in zip(texts, styles, strict=True)))
-    console.print(grid)
+    columns = [
+        [Plain(visible(name)), *(_text(row[i], i in starred) for row in table.cells)]
+        for i, name in enumerate(table.head)
+    ]
+    n = table.n_names
+    for part in _parts([_width(column) for column in columns], n, console.width):
+        grid = Grid()
+        for i in part:
+            grid.add_column(
+                columns[i][0], justify="left" if i < n else "right", no_wrap=True
+            )
+        for row in zip(*(columns[i][1:] for i in part), strict=True):
+            grid.add_row(*row)
+        console.print(grid)
 
 
-def _text(cell: Cell, starred: bool) -> str:
+def _width(column: list["Plain"]) -> int:
+    """Cells that the widest text takes, with its edge and the blanks around it."""
+    return 3 + max(line.cell_len for text in column for line in text.split("\n"))
+
+
+def _parts(widths: list[int], n_names: int, most: int) -> list[list[int]]:
+    """Columns that fit beside those that name the rows, at least one at a time."""
+    names = list(range(n_names))
+    left = most - 1 - sum(widths[:n_names])
+    parts: list[list[int]] = [[]]
+    for i in range(n_names, len(widths)):
+        if parts[-1] and sum(widths[j] for j in parts[-1]) + widths[i] > left:
+            parts.append([])
+        parts[-1].append(i)
+    return [names + part for part in parts]
+
+
+def _text(cell: Cell, starred: bool) -> "Plain":
+    from rich.text import Text as Plain
+
     # A blank in the others keeps the numbers of a column under each other.
     text = visible(cell.text) + (" *" if cell.best else "  " if starred else "")
-    return "\n".join([text, *map(visible, cell.below)])
+    lines = "\n".join([text, *map(visible, cell.below)])
+    return Plain(lines, style="bold" if cell.best else "")
