@@ -86,8 +86,12 @@ def test_reduce_and_select(run, wine, tmp_path, command, method):
     np.testing.assert_array_equal(given, fitted.transform(bunch.data))
 
 
-def test_check(run, wine):
+def test_check(run, wine, tmp_path):
     path, bunch = wine
+    report = check(read_columns(path), "candidates", "truth")
+    assert json.loads(run("check", path, "--json")) == json.loads(report.to_json())
+    assert run("check", path) == report.to_text() + "\n"
+    matrix = write(bunch, tmp_path / "wine.npz")
     report = check(
         bunch.data,
         bunch.candidates,
@@ -95,8 +99,7 @@ def test_check(run, wine):
         feature_names=bunch.feature_names,
         target_names=bunch.target_names,
     )
-    assert json.loads(run("check", path, "--json")) == json.loads(report.to_json())
-    assert run("check", path) == report.to_text() + "\n"
+    assert json.loads(run("check", matrix, "--json")) == json.loads(report.to_json())
 
 
 PLAN = """[plan]

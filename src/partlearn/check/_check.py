@@ -5,11 +5,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from sklearn.base import clone
 from sklearn.utils import check_array
 
 from partlearn._registry import PARTIAL_LABEL_ROLES, methods
@@ -19,9 +21,20 @@ from partlearn.check._labels import (
     ambiguity_degree,
     cooccurrence,
     label_findings,
+    plural,
+    some,
     truth_findings,
 )
 from partlearn.check._report import DataReport, Finding
+from partlearn.check._table import label_text_findings, read_table
+from partlearn.tables import (
+    TableEncoder,
+    as_names,
+    check_names,
+    columns_of,
+    is_plain,
+    is_table,
+)
 
 __all__ = ["check"]
 
@@ -30,25 +43,35 @@ _LARGE = 8 * 10**9
 
 def check(
     X: Any,
-    candidates: Any,
+    candidates: Any = None,
     truth: Any = None,
     *,
     feature_names: list[str] | None = None,
     target_names: list[str] | None = None,
+    sep: str | None = None,
+    encoder: TableEncoder | None = None,
 ) -> DataReport:
     """Look for problems in partial-label data and say what to do about them.
 
     Parameters
     ----------
     X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-        Data; missing values are allowed and reported.
-    candidates : candidate labels in any form that ``check_candidates`` reads
-        Candidate sets; empty sets are allowed and reported.
-    truth : array-like of shape (n_samples,) or (n_samples, n_classes), default=None
+        Data; missing values are allowed and reported. Columns of a table may hold
+        anything.
+    candidates : candidate labels, str or list of str, default=None
+        Candidate sets in any form that ``check_candidates`` reads, or the columns of a
+        table that hold them; empty sets are allowed and reported. None stands for the
+        column whose name says so.
+    truth : str or array-like of shape (n_samples,) or (n_samples, n_classes), \
+default=None
         True labels, or column numbers if `candidates` is a matrix; a binary matrix
-        for several true labels per row.
+        for several true labels per row; or a column of a table.
     feature_names, target_names : list of str, default=None
         Names for the report.
+    sep : str, default=None
+        What separates labels in a column; ``|``, ``;`` and ``,`` are recognised.
+    encoder : TableEncoder, default=None
+        What the columns of a table are; by default as they look.
 
     Returns
     -------
@@ -64,6 +87,13 @@ def check(
     >>> report.ok, [finding.code for finding in report.findings]
     (True, ['no-singletons', 'duplicate-rows', 'difficulty'])
     """
+    if is_table(X):
+        columns = columns_of(X)
+        given = candidates is not None and _names_columns(candidates)
+        if candidates is None or given or encoder is not None or not is_plain(columns):
+            return _check_table(columns, candidates, truth, sep, encoder)
+    if candidates is None:
+        raise ValueError("Pass the candidate sets; only tables hold them themselves.")
     if feature_names is None and hasattr(X, "columns"):
         feature_names = [str(c) for c in X.columns]
     X = check_array(X, accept_sparse="csr", dtype=None, ensure_all_finite=False)
@@ -93,6 +123,87 @@ def check(
     if known is not None:
         findings += truth_findings(S, known, labels)
     return DataReport(findings, facts, memory)
+
+
+def _names_columns(labels: Any) -> bool:
+    return isinstance(labels, str) or (
+        isinstance(labels, (list, tuple)) and all(isinstance(v, str) for v in labels)
+    )
+
+
+def _check_table(
+    columns: dict[str, NDArray[Any]],
+    labels: Any,
+    truth: Any,
+    sep: str | None,
+    encoder: TableEncoder | None,
+) -> DataReport:
+    """Check a table, and go on where something is wrong with a part of it."""
+    chosen = TableEncoder() if encoder is None else clone(encoder)
+    if isinstance(truth, str):
+        check_names([truth], columns, "truth")
+        chosen.set_params(ignore=[*as_names(chosen.ignore), truth])
+        truth = columns[truth]
+    evidence, Z, fitted, findings = read_table(columns, labels, sep, chosen)
+    m = len(next(iter(columns.values())))
+    if evidence is None or Z is None or fitted is None:
+        facts: dict[str, Any] = {"n_samples": m, "n_features": len(columns)}
+        return DataReport(findings, facts, {})
+    S = np.zeros((m, len(evidence.classes)), dtype=bool)
+    S[evidence.rows] = evidence.candidates
+    names = [str(c) for c in evidence.classes.tolist()]
+    C = cooccurrence(S)
+    known = None if truth is None else _known_codes(truth, names)
+    facts = _facts(Z, S, C, known) | {"n_columns": len(columns)}
+    memory = _memory(Z, S.shape[1])
+    # Training leaves rows without labels out, so they break nothing.
+    found = [
+        replace(f, severity="warning") if f.code == "empty-sets" else f
+        for f in label_findings(S, C, names, False)
+    ]
+    findings += [
+        *found,
+        *label_text_findings(S, names),
+        *feature_findings(Z, S, fitted.get_feature_names_out().tolist()),
+        *_size_findings(facts, memory),
+    ]
+    if truth is not None:
+        findings += _table_truth(np.asarray(truth, dtype=object), S, names)
+    return DataReport(findings, facts, memory)
+
+
+def _known_codes(truth: Any, names: list[str]) -> NDArray[np.intp] | None:
+    """Class numbers of the true labels, if every row has one of the labels."""
+    place = {name: j for j, name in enumerate(names)}
+    codes = [place.get(str(label).strip(), -1) for label in truth]
+    return None if -1 in codes else np.asarray(codes)
+
+
+def _table_truth(
+    truth: NDArray[Any], S: NDArray[np.bool_], names: list[str]
+) -> Iterator[Finding]:
+    """Compare true labels, some of which may be missing, with the candidates."""
+    place = {name: j for j, name in enumerate(names)}
+    texts = [None if v is None or v != v else str(v).strip() for v in truth]
+    unknown = [i for i, t in enumerate(texts) if t and t not in place]
+    if unknown:
+        yield Finding(
+            "truth-unknown",
+            "error",
+            f"{plural(len(unknown), 'row')} with a true label that is never a "
+            "candidate.",
+            "Check the spelling, and that --truth names the right column.",
+            rows=some(np.asarray(unknown)),
+            items=tuple(dict.fromkeys(str(texts[i]) for i in unknown))[:10],
+            count=len(unknown),
+        )
+    rows = np.asarray([i for i, t in enumerate(texts) if t in place], dtype=np.intp)
+    codes = np.asarray([place[str(texts[i])] for i in rows], dtype=np.intp)
+    kept = S[rows].any(axis=1)
+    rows, codes = rows[kept], codes[kept]
+    if rows.size:
+        for finding in truth_findings(S[rows], codes, names):
+            yield replace(finding, rows=tuple(int(rows[r]) for r in finding.rows))
 
 
 def _sets(candidates: Any) -> tuple[NDArray[Any], NDArray[np.bool_]]:

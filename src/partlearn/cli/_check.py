@@ -3,20 +3,28 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from partlearn.cli._data_options import (
+    Category,
+    Date,
+    Id,
     Ignore,
     Json,
     Labels,
+    Number,
     Sep,
     Task,
+    Text,
     Truth,
     exit_on_error,
     load,
 )
+
+if TYPE_CHECKING:
+    from partlearn.check import DataReport
 
 __all__ = ["check"]
 
@@ -27,29 +35,30 @@ def check(
     truth: Truth = None,
     sep: Sep = None,
     task: Task = None,
+    id: Id = None,
+    number: Number = None,
+    category: Category = None,
+    date: Date = None,
+    text: Text = None,
     ignore: Ignore = None,
     html: Annotated[Path | None, typer.Option(help="Also write one HTML page.")] = None,
     as_json: Json = False,
 ) -> None:
     """Say what is wrong with a data set; exit code 1 if something breaks learning."""
     with exit_on_error():
-        from partlearn.check import check as check_data
-        from partlearn.io import AmbiguousDataError
+        from partlearn.cli._tables import is_table_file
 
-        bunch = load(file, labels, truth, sep, task, ignore)
-        if bunch.candidates is None:
-            raise AmbiguousDataError(
-                "the file has true labels but no candidate sets to check",
-                path=file,
-                advice="Name the candidates with --labels, or say --task pll.",
-            )
-        report = check_data(
-            bunch.data,
-            bunch.candidates,
-            bunch.truth,
-            feature_names=bunch.feature_names,
-            target_names=bunch.target_names,
-        )
+        if is_table_file(file) and task in (None, "pll"):
+            roles = {
+                "id": id or (),
+                "number": number or (),
+                "category": category or (),
+                "date": date or (),
+                "text": text or (),
+            }
+            report = _check_table(file, labels, truth, sep, ignore, roles)
+        else:
+            report = _check_matrix(file, labels, truth, sep, task, ignore)
         if html is not None:
             from partlearn.io import atomic_write
 
@@ -58,3 +67,52 @@ def check(
         typer.echo(report.to_json() if as_json else report.to_text())
     if not report.ok:
         raise typer.Exit(1)
+
+
+def _check_table(
+    file: Path,
+    labels: str | None,
+    truth: str | None,
+    sep: str | None,
+    ignore: list[str] | None,
+    roles: dict[str, Any],
+) -> "DataReport":
+    """Check a table whose columns may be anything: problems are findings."""
+    from partlearn.check import check as check_data
+    from partlearn.io import truth_columns
+    from partlearn.tables import TableEncoder, check_names, read_columns
+
+    columns = read_columns(file)
+    hidden = check_names(ignore or (), columns, "ignore")
+    if truth is None:
+        found = truth_columns([n for n in columns if n not in {*hidden, labels}])
+        truth = found[0] if len(found) == 1 else None
+    encoder = TableEncoder(**roles, ignore=hidden)
+    return check_data(columns, labels, truth, sep=sep, encoder=encoder)
+
+
+def _check_matrix(
+    file: Path,
+    labels: str | None,
+    truth: str | None,
+    sep: str | None,
+    task: str | None,
+    ignore: list[str] | None,
+) -> "DataReport":
+    from partlearn.check import check as check_data
+    from partlearn.io import AmbiguousDataError
+
+    bunch = load(file, labels, truth, sep, task, ignore)
+    if bunch.candidates is None:
+        raise AmbiguousDataError(
+            "the file has true labels but no candidate sets to check",
+            path=file,
+            advice="Name the candidates with --labels, or say --task pll.",
+        )
+    return check_data(
+        bunch.data,
+        bunch.candidates,
+        bunch.truth,
+        feature_names=bunch.feature_names,
+        target_names=bunch.target_names,
+    )

@@ -1,0 +1,194 @@
+"""Checks of tables that hold anything: text, dates, gaps, labels in columns."""
+
+# SPDX-License-Identifier: BSD-3-Clause
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from partlearn.candidates import Evidence
+from partlearn.check._labels import named, plural, some
+from partlearn.check._report import Finding
+from partlearn.io import candidate_columns
+from partlearn.tables import (
+    ColumnKind,
+    TableEncoder,
+    as_names,
+    check_names,
+    columns_of,
+    read_labels,
+)
+
+__all__ = ["column_findings", "label_text_findings", "look_alikes", "read_table"]
+
+_KINDS = {
+    "text": ("text-columns", "free text", "--text"),
+    "date": ("date-columns", "dates", "--date"),
+    "category": ("category-columns", "categories", "--category"),
+}
+
+
+def read_table(
+    X: Any, labels: Any, sep: str | None, encoder: TableEncoder | None
+) -> tuple[
+    Evidence | None, NDArray[np.float64] | None, TableEncoder | None, list[Finding]
+]:
+    """Labels and encoded features of a table, and what was wrong with either."""
+    columns = columns_of(X)
+    findings: list[Finding] = []
+    evidence: Evidence | None = None
+    names: list[str] = []
+    try:
+        evidence, names = read_labels(columns, _guessed(labels, columns), sep)
+    except ValueError as error:
+        findings.append(
+            Finding(
+                "labels",
+                "error",
+                str(error),
+                "Name the column of the labels with --labels (in Python the second "
+                "argument), its separator with --sep, and correct the cell if one is "
+                "named.",
+            )
+        )
+        names = [name for name in as_names(_plain(labels)) if name in columns]
+    chosen = TableEncoder() if encoder is None else encoder
+    chosen.set_params(ignore=[*as_names(chosen.ignore), *names])
+    try:
+        Z = chosen.fit_transform(columns)
+    except ValueError as error:
+        findings.append(
+            Finding(
+                "features",
+                "error",
+                str(error).split(". ")[0].rstrip(".") + ".",
+                "Say what the columns are with --number, --category, --date or --text.",
+            )
+        )
+        return evidence, None, None, findings
+    for name in names:
+        chosen.kinds_[name] = ColumnKind("label", "")
+    findings += column_findings(chosen.kinds_, columns)
+    for name in as_names(chosen.id):
+        values, counts = np.unique(columns[name].astype(np.str_), return_counts=True)
+        if (counts > 1).any():
+            findings.append(
+                Finding(
+                    "repeated-ids",
+                    "warning",
+                    f"{plural(int((counts > 1).sum()), 'value')} of {name!r} in more "
+                    "than one row.",
+                    "Rows that belong together should not be split between training "
+                    "and test; name a column that tells rows apart.",
+                    items=tuple(map(str, values[counts > 1][:10])),
+                    count=int((counts > 1).sum()),
+                )
+            )
+    return evidence, Z, chosen, findings
+
+
+def _plain(labels: Any) -> Any:
+    return labels if isinstance(labels, (str, list, tuple)) else ()
+
+
+def _guessed(labels: Any, columns: Mapping[str, Any]) -> Any:
+    if labels is not None:
+        if isinstance(labels, str) and labels not in columns and "," in labels:
+            return check_names(labels.split(","), columns, "labels")
+        return labels
+    found = candidate_columns(list(columns))
+    if len(found) != 1:
+        raise ValueError(
+            "No column is named as the one of the labels; columns are "
+            + ", ".join(map(repr, list(columns)[:20]))
+        )
+    return found[0]
+
+
+def column_findings(
+    kinds: Mapping[str, ColumnKind], columns: Mapping[str, NDArray[Any]]
+) -> Iterator[Finding]:
+    """Say what columns were taken for, where a reader may want to know."""
+    for kind, (code, words, option) in _KINDS.items():
+        names = [name for name, found in kinds.items() if found.kind == kind]
+        if names:
+            yield Finding(
+                code,
+                "note",
+                f"{plural(len(names), 'column')} of {words}.",
+                f"`partlearn train` and `disambiguate` encode them; {option} NAME, "
+                "--number NAME or --ignore NAME says otherwise.",
+                items=tuple(names[:10]),
+                count=len(names),
+            )
+    for kind, title in (("id", "naming the rows"), ("constant", "without content")):
+        names = [name for name, found in kinds.items() if found.kind == kind]
+        if names:
+            yield Finding(
+                f"{kind}-columns",
+                "note",
+                f"{plural(len(names), 'column')} {title}, left out.",
+                "Keep the ids beside results with --id NAME."
+                if kind == "id"
+                else "Nothing can be learnt from one value.",
+                items=tuple(f"{n} ({kinds[n].reason})" for n in names[:10]),
+                count=len(names),
+            )
+    gaps = {
+        name: int(match[1])
+        for name, found in kinds.items()
+        if found.used and (match := re.search(r"(\d+) of \d+ missing", found.reason))
+    }
+    if gaps:
+        yield Finding(
+            "gaps",
+            "note",
+            f"{plural(len(gaps), 'column')} with missing values.",
+            "`partlearn train` and `disambiguate` fill and mark them; `reduce` and "
+            "`select` need them filled before.",
+            items=tuple(f"{name} ({n})" for name, n in list(gaps.items())[:10]),
+            count=len(gaps),
+        )
+
+
+def label_text_findings(
+    S: NDArray[np.bool_], names: Sequence[str]
+) -> Iterator[Finding]:
+    """Find labels that may be the same one, and labels that hardly occur."""
+    groups = look_alikes(names)
+    if groups:
+        yield Finding(
+            "look-alike-labels",
+            "warning",
+            f"{plural(len(groups), 'group')} of labels that differ in letters' case, "
+            "spaces or marks only.",
+            "They count as different labels. Write them alike in the file.",
+            items=tuple(" / ".join(map(repr, group)) for group in groups[:10]),
+            count=len(groups),
+        )
+    once = np.flatnonzero(S.sum(axis=0) == 1)
+    if once.size:
+        yield Finding(
+            "rare-labels",
+            "warning",
+            f"{plural(once.size, 'label')} a candidate of one row only.",
+            "A label of one row cannot be learnt. Check the spelling, or leave the row "
+            "out.",
+            rows=some(np.asarray([int(S[:, j].argmax()) for j in once])),
+            items=named(once, list(names)),
+            count=once.size,
+        )
+
+
+def look_alikes(names: Sequence[str]) -> list[list[str]]:
+    """Groups of names that are the same without case, spaces and marks."""
+    groups: dict[str, list[str]] = {}
+    for name in names:
+        key = re.sub(r"[\W_]+", "", name).casefold()
+        groups.setdefault(key or name, []).append(name)
+    return [group for group in groups.values() if len(group) > 1]
