@@ -110,8 +110,8 @@ def craft(data, rng):
             node[key] = copy.deepcopy(rng.choice(values))
         elif how == 3 and isinstance(node[key], int):
             node[key] += rng.choice([-1, 1, 2**16, -(2**33)])
-        elif how == 4 and isinstance(node, dict) and "shape" in node:
-            node["shape"] = rng.choice([node["shape"][::-1], [*node["shape"], 1]])
+        elif how == 4 and key == "shape" and isinstance(node[key], list):
+            node[key] = rng.choice([node[key][::-1], [*node[key], 1]])
         else:
             node[key] = copy.deepcopy(rng.choice(ODD))
         if not isinstance(document, dict):

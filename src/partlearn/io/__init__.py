@@ -17,6 +17,7 @@ from partlearn.io._errors import (
     DataLimitError,
     DownloadError,
 )
+from partlearn.io._files import regular_size
 from partlearn.io._label_columns import label_evidence
 from partlearn.io._limits import Budget, Limits
 from partlearn.io._optional import import_optional
@@ -44,6 +45,7 @@ __all__ = [
     "read",
     "read_blocks",
     "read_corrections",
+    "regular_size",
     "table_blocks",
     "truth_columns",
     "write",

@@ -24,6 +24,7 @@ from partlearn.io._arff_text import (
 )
 from partlearn.io._bunch import make_bunch
 from partlearn.io._errors import AmbiguousDataError, DataFormatError
+from partlearn.io._files import expand
 from partlearn.io._label_text import (
     TextColumn,
     all_names,
@@ -34,7 +35,6 @@ from partlearn.io._limits import Budget
 from partlearn.io._matrix import as_stored
 from partlearn.io._mulan import mulan_labels, sibling_xml
 from partlearn.io._options import ReadOptions
-from partlearn.io._table import expand
 
 __all__ = ["read_arff"]
 

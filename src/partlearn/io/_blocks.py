@@ -3,7 +3,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
 import csv
-import gzip
 import json
 import math
 import sys
@@ -18,8 +17,11 @@ from typing import Any
 import numpy as np
 
 from partlearn.io._atomic import atomic_write
+from partlearn.io._errors import DataError, DataLimitError
+from partlearn.io._files import first_line, open_text, regular_size
+from partlearn.io._limits import Limits
 from partlearn.io._read import format_of
-from partlearn.io._table import find_delimiter
+from partlearn.io._table import find_delimiter, open_parquet
 
 __all__ = [
     "BLOCK_ROWS",
@@ -28,6 +30,7 @@ __all__ = [
     "TableWriter",
     "is_table",
     "read_blocks",
+    "spell_out",
 ]
 
 TABLE_SUFFIXES = (".csv", ".tsv", ".parquet", ".jsonl", ".ndjson")
@@ -203,7 +206,6 @@ def read_blocks(
 def _batches(path: Path, features: AbstractSet[str]) -> Iterator[Any]:
     try:
         import pyarrow as pa
-        import pyarrow.parquet as pq
     except ImportError:
         raise ImportError(
             "Reading tables needs the extra: pip install 'partlearn[data]'."
@@ -211,24 +213,46 @@ def _batches(path: Path, features: AbstractSet[str]) -> Iterator[Any]:
     if not is_table(path):
         raise ValueError(f"--load reads CSV, TSV and Parquet; got {path.name!r}")
     try:
+        regular_size(path)
         if format_of(path, None) == "parquet":
-            with pq.ParquetFile(path) as file:
-                yield from file.iter_batches(batch_size=BLOCK_ROWS)
+            with open_parquet(path) as file:
+                for batch in file.iter_batches(batch_size=BLOCK_ROWS):
+                    yield spell_out(batch)
         else:
             yield from _csv_batches(path, features)
+    except DataError as error:
+        raise error.at(path) from None
     except pa.ArrowInvalid as error:
         raise ValueError(f"{path.name}: {error}") from None
+
+
+def spell_out(batch: Any) -> Any:
+    """Write text that was read as codes out again, if it may be that long."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    columns = []
+    for column in batch.columns:
+        if pa.types.is_dictionary(column.type):
+            lengths = pc.take(pc.binary_length(column.dictionary), column.indices)
+            size = pc.sum(lengths).as_py() or 0
+            if size > Limits().max_bytes:
+                raise DataLimitError(f"{len(column)} cells of text have {size:,} bytes")
+            column = column.cast(column.type.value_type)
+        columns.append(column)
+    return pa.record_batch(columns, names=batch.schema.names)
 
 
 def _csv_batches(path: Path, features: AbstractSet[str]) -> Iterator[Any]:
     import pyarrow as pa
     import pyarrow.csv as arrow_csv
 
-    opener: Any = gzip.open if path.suffix == ".gz" else open
-    with opener(path, "rb") as file:
-        delimiter = find_delimiter(file.readline())
+    delimiter = find_delimiter(first_line(path))
     parse = arrow_csv.ParseOptions(delimiter=delimiter, newlines_in_values=True)
-    with arrow_csv.open_csv(path, parse_options=parse) as reader:
+    with (
+        open_text(path, None) as source,
+        arrow_csv.open_csv(source, parse_options=parse) as reader,
+    ):
         schema = reader.schema
     # Types guessed from the first block need not fit the others, and a guess would
     # turn a code such as 00123 into 123.
@@ -243,7 +267,10 @@ def _csv_batches(path: Path, features: AbstractSet[str]) -> Iterator[Any]:
     convert = arrow_csv.ConvertOptions(column_types=types)
     # Without threads, which gain nothing here, errors name the row.
     read = arrow_csv.ReadOptions(use_threads=False)
-    with arrow_csv.open_csv(
-        path, read_options=read, parse_options=parse, convert_options=convert
-    ) as reader:
+    with (
+        open_text(path, None) as source,
+        arrow_csv.open_csv(
+            source, read_options=read, parse_options=parse, convert_options=convert
+        ) as reader,
+    ):
         yield from reader

@@ -15,9 +15,9 @@ from sklearn.utils import Bunch
 
 from partlearn.io._bunch import class_codes, make_bunch, one_hot
 from partlearn.io._errors import DataFormatError
+from partlearn.io._files import expand
 from partlearn.io._limits import Budget
 from partlearn.io._options import ReadOptions
-from partlearn.io._table import expand
 
 __all__ = ["read_libsvm"]
 

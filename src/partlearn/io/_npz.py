@@ -101,7 +101,7 @@ def _array(stream: BinaryIO, member: zipfile.ZipInfo, name: str, budget: Budget)
         data = np.frombuffer(_exactly(stream, total, where), dtype=dtype)
         array = data.astype(native).reshape(shape, order="F" if fortran else "C")
         _drain(stream, where)
-        return _as_text(array) if dtype.kind in "US" else array
+        return _as_text(array, where) if dtype.kind in "US" else array
     lines, length = shape[::-1] if fortran else shape
     builder = MatrixBuilder(lines, length, native)
     step = max(1, BLOCK_BYTES // (length * dtype.itemsize))
@@ -126,7 +126,11 @@ def _drain(stream: BinaryIO, where: str) -> None:
         raise DataFormatError(f"{where} is longer than its shape says")
 
 
-def _as_text(array: NDArray[Any]) -> str | list[str]:
+def _as_text(array: NDArray[Any], where: str) -> str | list[str]:
+    if array.dtype.kind == "U" and array.size:
+        codes = np.ascontiguousarray(array.reshape(-1)).view(np.uint32)
+        if ((codes > 0x10FFFF) | ((codes >= 0xD800) & (codes < 0xE000))).any():
+            raise DataFormatError(f"{where} holds numbers that are no characters")
     lines = [
         line.decode("utf-8", "replace") if isinstance(line, bytes) else str(line)
         for line in array.ravel().tolist()

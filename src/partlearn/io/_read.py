@@ -14,6 +14,7 @@ from typing import Any
 from sklearn.utils import Bunch
 
 from partlearn.io._errors import AmbiguousDataError, DataError, DataLimitError
+from partlearn.io._files import regular_size
 from partlearn.io._limits import Budget, Limits
 from partlearn.io._matrix import Sparse, as_dtype
 from partlearn.io._options import TASKS, Direction, ReadOptions, Task
@@ -260,7 +261,7 @@ def read(
         sparse=sparse,
     )
     reader = FORMATS[format_of(source, format)]
-    budget = Budget(limits or Limits(), source.stat().st_size)
+    budget = Budget(limits or Limits(), regular_size(source))
     try:
         return reader(source, options, budget)
     except DataError as error:

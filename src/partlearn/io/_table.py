@@ -4,10 +4,8 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 import re
-import zlib
 from pathlib import Path
 from typing import Any
 
@@ -16,16 +14,15 @@ from sklearn.utils import Bunch
 
 from partlearn.io._columns import assemble_columns, is_text
 from partlearn.io._errors import DataError, DataFormatError
+from partlearn.io._files import first_line, open_text, regular_size
 from partlearn.io._label_columns import Column
 from partlearn.io._label_text import TextColumn
 from partlearn.io._limits import Budget
-from partlearn.io._matrix import BLOCK_BYTES
 from partlearn.io._optional import import_optional
 from partlearn.io._options import ReadOptions
 
 __all__ = [
     "META_KEY",
-    "expand",
     "find_delimiter",
     "read_arrow",
     "read_csv",
@@ -34,23 +31,7 @@ __all__ = [
 
 META_KEY = b"partlearn"
 _MAX_COLUMNS = 1_000_000
-_HEADER = 2**26  # bytes that a header line may have
-
-
-def expand(path: Path, budget: Budget) -> bytes:
-    """Return the bytes of a text file, gzip or plain, within the limits."""
-    if path.suffix != ".gz":
-        budget.charge(path.stat().st_size, "the file")
-        return path.read_bytes()
-    out = bytearray()
-    try:
-        with gzip.open(path) as stream:
-            while piece := stream.read(BLOCK_BYTES):
-                budget.charge(len(piece), "the expanded file")
-                out += piece
-    except (OSError, EOFError, zlib.error) as error:
-        raise DataFormatError(f"the gzip data are damaged ({error})") from error
-    return bytes(out)
+_BATCH_CELLS = 2**22
 
 
 def find_delimiter(header: bytes) -> str:
@@ -64,18 +45,7 @@ def read_csv(path: Path, options: ReadOptions, budget: Budget) -> Bunch:
     """Read a table of text with a header line; the delimiter is found in it."""
     pa = import_optional("pyarrow", "CSV files")
     csv = import_optional("pyarrow.csv", "CSV files")
-    source: Any
-    if path.suffix == ".gz":
-        data = expand(path, budget)
-        source, head = pa.BufferReader(data), data[:_HEADER]
-    else:
-        budget.charge(path.stat().st_size, "the file")
-        source = str(path)
-        with path.open("rb") as file:
-            head = file.readline(_HEADER)
-    head = head.split(b"\n", 1)[0].removeprefix(b"\xef\xbb\xbf")
-    if not head.strip():
-        raise DataFormatError("the file has no header line")
+    head = first_line(path)
     delimiter = find_delimiter(head)
     if head.count(delimiter.encode()) > _MAX_COLUMNS:
         raise DataFormatError(f"more than {_MAX_COLUMNS:,} columns")
@@ -87,7 +57,12 @@ def read_csv(path: Path, options: ReadOptions, budget: Budget) -> Bunch:
         )
     coded = pa.dictionary(pa.int32(), pa.string())
     as_text = {n: coded for n in names if is_text(n, options)}
-    with _arrow_errors(pa, "the table"):
+    if path.suffix != ".gz":
+        budget.charge(regular_size(path), "the file")
+    with (
+        _arrow_errors(pa, "the table"),
+        open_text(path, budget, delimiter.encode()) as source,
+    ):
         table = csv.read_csv(
             source,
             read_options=csv.ReadOptions(block_size=2**22),
@@ -102,7 +77,7 @@ def read_csv(path: Path, options: ReadOptions, budget: Budget) -> Bunch:
 def _header_names(head: bytes, delimiter: str, pa: Any, csv: Any) -> list[str]:
     with _arrow_errors(pa, "the header line"):
         table = csv.read_csv(
-            pa.BufferReader(head.rstrip(b"\r") + b"\n"),
+            pa.BufferReader(head + b"\n"),
             parse_options=csv.ParseOptions(delimiter=delimiter),
         )
         return list(table.column_names)
@@ -131,21 +106,88 @@ class _arrow_errors:
             ) from error
 
 
+def open_parquet(path: Path) -> Any:
+    """Open a Parquet file; text is read as codes, however often it is repeated."""
+    pa = import_optional("pyarrow", "Parquet files")
+    pq = import_optional("pyarrow.parquet", "Parquet files")
+    regular_size(path)
+    with pq.ParquetFile(path) as file:
+        schema = file.schema_arrow
+    text = [field.name for field in schema if _is_text(field.type, pa.types)]
+    text += [
+        f"{field.name}.list.{field.type.value_field.name}"
+        for field in schema
+        if _is_list(field.type, pa) and _is_text(field.type.value_type, pa.types)
+    ]
+    return pq.ParquetFile(path, read_dictionary=text)
+
+
+def _check_row_groups(facts: Any, budget: Budget) -> None:
+    """Look at declared sizes; what is built of them is charged when it is known.
+
+    Not at the columns of a group: on a damaged file, looking at them ends the process
+    in an uncaught C++ exception (pyarrow 26).
+    """
+    for i in range(facts.num_row_groups):
+        size = facts.row_group(i).total_byte_size
+        if size < 0:
+            raise DataFormatError("a row group declares a negative size")
+        budget.matrix(1, size, 1, "a row group")
+
+
+def _charged_table(file: Any, n_rows: int, budget: Budget, pa: Any) -> Any:
+    """Read the table in batches, so that a small file cannot become a large table.
+
+    Numbers are charged before anything is read, text and lists batch by batch.
+    """
+    schema = file.schema_arrow
+    widths = [_width(field.type, pa.types) for field in schema]
+    budget.charge(n_rows * sum(widths), "the table")
+    most = 2**16 if all(widths) else 2**12
+    rows = max(1, min(most, _BATCH_CELLS // max(1, len(widths))))
+    batches, known = [], set()
+    for batch in file.iter_batches(batch_size=rows):
+        for column, width in zip(batch.columns, widths, strict=True):
+            if width:
+                continue
+            if not pa.types.is_dictionary(column.type):
+                # Each element of a list becomes a text of its own.
+                elements = len(column.flatten()) if _is_list(column.type, pa) else 0
+                budget.charge(column.nbytes + 64 * elements, "the table")
+                continue
+            budget.charge(column.indices.nbytes, "the table")
+            # Batches of a row group share their dictionary.
+            place = [b and b.address for b in column.dictionary.buffers()]
+            if str(place) not in known:
+                known.add(str(place))
+                budget.charge(column.dictionary.nbytes, "the table")
+        batches.append(batch)
+    return pa.Table.from_batches(batches, schema=schema)
+
+
+def _is_list(kind: Any, pa: Any) -> bool:
+    return bool(pa.types.is_list(kind) or pa.types.is_large_list(kind))
+
+
+def _width(kind: Any, types: Any) -> int:
+    """Bytes that every value of a type takes as a number; 0 if they differ."""
+    if types.is_null(kind):
+        return 8
+    if types.is_dictionary(kind) or not types.is_primitive(kind):
+        return 0
+    return max(1, int(kind.bit_width) // 8)
+
+
 def read_parquet(path: Path, options: ReadOptions, budget: Budget) -> Bunch:
     """Read a Parquet file."""
     pa = import_optional("pyarrow", "Parquet files")
-    pq = import_optional("pyarrow.parquet", "Parquet files")
     with _arrow_errors(pa, "the Parquet content"):
-        with pq.ParquetFile(path) as file:
+        with open_parquet(path) as file:
             facts = file.metadata
             if facts.num_columns > _MAX_COLUMNS:
                 raise DataFormatError(f"more than {_MAX_COLUMNS:,} columns")
-            budget.charge(facts.num_rows * facts.num_columns, "the table")
-            for i in range(facts.num_row_groups):
-                # Not the columns of the group: on a damaged file, looking at them
-                # ends the process in an uncaught C++ exception (pyarrow 26).
-                budget.charge(facts.row_group(i).total_byte_size, "a row group")
-            table = file.read()
+            _check_row_groups(facts, budget)
+            table = _charged_table(file, facts.num_rows, budget, pa)
         table.validate(full=True)
         return _from_table(table, options, budget, "a Parquet file", pa, _meta(table))
 
@@ -218,7 +260,7 @@ def _column(column: Any, name: str, pa: Any, is_label: bool) -> Column:
     if types.is_dictionary(kind) and not _is_text(kind.value_type, types):
         column = column.cast(kind.value_type)
         kind = kind.value_type
-    if types.is_list(kind) or types.is_large_list(kind):
+    if _is_list(kind, pa):
         return _list_column(column, name, pa)
     if types.is_dictionary(kind) or _is_text(kind, types):
         if not types.is_dictionary(kind):
@@ -255,10 +297,20 @@ def _is_text(kind: Any, types: Any) -> bool:
 def _list_column(column: Any, name: str, pa: Any) -> TextColumn:
     """Candidate sets as Arrow lists, in the same form as delimited text."""
     separator = "\x1f"
-    lines = [
-        separator.join("" if v is None else str(v) for v in row or [])
-        for row in column.to_pylist()
-    ]
-    coded = pa.array(lines, pa.large_string()).dictionary_encode()
-    codes = coded.indices.to_numpy(zero_copy_only=False)
-    return TextColumn(codes, coded.dictionary.to_pylist(), separator)
+    places: dict[str, int] = {}  # of each text, which may be long, kept once
+    rows = []
+    for chunk in column.chunks:
+        values = chunk.flatten()
+        if not pa.types.is_dictionary(values.type):
+            values = values.dictionary_encode()
+        texts = ["" if v is None else str(v) for v in values.dictionary.to_pylist()]
+        texts.append("")  # of missing values, whose code is -1
+        codes = values.indices.fill_null(-1).to_pylist()
+        start = 0
+        for length in chunk.value_lengths().fill_null(0).to_pylist():
+            # In a set nothing counts twice, however long the list is.
+            own = dict.fromkeys(codes[start : start + length])
+            line = separator.join(texts[code] for code in own)
+            rows.append(places.setdefault(line, len(places)))
+            start += length
+    return TextColumn(np.asarray(rows, dtype=np.int64), list(places), separator)

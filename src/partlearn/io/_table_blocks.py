@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 import sys
 from collections.abc import Iterator
@@ -13,15 +12,14 @@ from io import BufferedReader, RawIOBase
 from pathlib import Path
 from typing import Any
 
-from partlearn.io._blocks import BLOCK_ROWS, STANDARD
-from partlearn.io._errors import DataFormatError
+from partlearn.io._blocks import BLOCK_ROWS, STANDARD, spell_out
+from partlearn.io._errors import DataError, DataFormatError
+from partlearn.io._files import MAX_LINE, header_line, open_text, regular_size
 from partlearn.io._optional import import_optional
 from partlearn.io._read import format_of
-from partlearn.io._table import find_delimiter
+from partlearn.io._table import find_delimiter, open_parquet
 
 __all__ = ["table_blocks"]
-
-_HEADER = 2**26  # bytes that a header line may have
 
 
 class _Prefixed(RawIOBase):
@@ -64,9 +62,12 @@ def table_blocks(path: Path, *, block_rows: int = BLOCK_ROWS) -> Iterator[Any]:
             "parquet": _parquet_batches,
             "arrow": _arrow_batches,
         }[kind]
-        for block in blocks(file, path, block_rows):
-            empty = False
-            yield block
+        try:
+            for block in blocks(file, path, block_rows):
+                empty = False
+                yield block
+        except DataError as error:
+            raise error.at(path) from None
     if empty:
         raise DataFormatError("the table has no rows", path=path)
 
@@ -75,9 +76,9 @@ def table_blocks(path: Path, *, block_rows: int = BLOCK_ROWS) -> Iterator[Any]:
 def _opened(path: Path) -> Iterator[tuple[Any, str]]:
     """Open a table for reading; the kind is found in the name, or in the first byte."""
     if path == STANDARD:
-        first = sys.stdin.buffer.readline()
-        file = BufferedReader(_Prefixed(first, sys.stdin.buffer))
-        yield file, "jsonl" if first.lstrip()[:1] == b"{" else "csv"
+        first = sys.stdin.buffer.readline(MAX_LINE + 1)
+        stream = BufferedReader(_Prefixed(first, sys.stdin.buffer))
+        yield stream, "jsonl" if first.lstrip()[:1] == b"{" else "csv"
         return
     plain = Path(path.name.removesuffix(".gz"))
     kind = (
@@ -91,8 +92,8 @@ def _opened(path: Path) -> Iterator[tuple[Any, str]]:
             path=path,
             advice="Convert it first: partlearn data convert IN OUT.csv.",
         )
-    opener: Any = gzip.open if path.suffix == ".gz" else open
-    with opener(path, "rb") as file:
+    regular_size(path)
+    with open_text(path, None) as file:
         yield file, kind
 
 
@@ -100,11 +101,9 @@ def _text_batches(file: Any, path: Path, block_rows: int) -> Iterator[Any]:
     """Blocks of a CSV file whose cells stay text: types are found from all rows."""
     pa = import_optional("pyarrow", "CSV files")
     arrow_csv = import_optional("pyarrow.csv", "CSV files")
-    line = file.readline(_HEADER)
+    line = file.readline(MAX_LINE + 1)
     file = BufferedReader(_Prefixed(line, file))
-    first = line.removeprefix(b"\xef\xbb\xbf").rstrip(b"\r\n")
-    if not first.strip():
-        raise DataFormatError("the file has no header line", path=path)
+    first = header_line(line)
     delimiter = find_delimiter(first)
     parse = arrow_csv.ParseOptions(delimiter=delimiter, newlines_in_values=True)
     try:
@@ -142,7 +141,7 @@ def _line_batches(file: Any, path: Path, block_rows: int) -> Iterator[Any]:
             continue
         try:
             row = json.loads(line)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise DataFormatError(
                 f"line {number} is no JSON ({error})", path=path
             ) from None
@@ -159,10 +158,10 @@ def _line_batches(file: Any, path: Path, block_rows: int) -> Iterator[Any]:
 
 def _parquet_batches(file: Any, path: Path, block_rows: int) -> Iterator[Any]:
     pa = import_optional("pyarrow", "Parquet files")
-    pq = import_optional("pyarrow.parquet", "Parquet files")
     try:
-        with pq.ParquetFile(file) as table:
-            yield from table.iter_batches(batch_size=block_rows)
+        with open_parquet(path) as table:
+            for batch in table.iter_batches(batch_size=block_rows):
+                yield spell_out(batch)
     except pa.ArrowInvalid as error:
         raise DataFormatError(
             f"the Parquet content cannot be read ({error})", path=path

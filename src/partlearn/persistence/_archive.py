@@ -5,9 +5,7 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import stat
 import struct
 import zipfile
 import zlib
@@ -19,7 +17,13 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from partlearn.io import Budget, DataFormatError, DataLimitError, Limits
+from partlearn.io import (
+    Budget,
+    DataFormatError,
+    DataLimitError,
+    Limits,
+    regular_size,
+)
 
 __all__ = ["Archive", "open_archive", "write_archive"]
 
@@ -177,12 +181,9 @@ def _reading(what: str) -> Iterator[None]:
 def open_archive(path: Path, limits: Limits) -> Iterator[Archive]:
     """Open a model file; only regular files are opened at all."""
     try:
-        status = os.stat(path)
+        budget = Budget(limits, stored=regular_size(path))
     except FileNotFoundError:
         raise FileNotFoundError(f"{path}: no such model file") from None
-    if not stat.S_ISREG(status.st_mode):
-        raise DataFormatError("not a file, so no model")
-    budget = Budget(limits, stored=status.st_size)
     with path.open("rb") as file:
         try:
             archive = zipfile.ZipFile(file)

@@ -1,0 +1,142 @@
+"""Files as they lie on the disk: regular ones, plain or compressed, within limits."""
+
+# SPDX-License-Identifier: BSD-3-Clause
+
+from __future__ import annotations
+
+import gzip
+import io
+import stat
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+from partlearn.io._errors import DataFormatError
+from partlearn.io._limits import Budget
+
+__all__ = [
+    "MAX_LINE",
+    "expand",
+    "first_line",
+    "header_line",
+    "open_text",
+    "regular_size",
+]
+
+_BLOCK = 2**20
+# Bytes that a line of names may have; a table with a longer one is none, and looking
+# for its end could take for ever.
+MAX_LINE = 2**22
+
+
+def regular_size(path: Path) -> int:
+    """Return the size of a file; what is no regular file is refused unopened.
+
+    To open a pipe or a device can wait for ever, and reading it has no end.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+
+    Returns
+    -------
+    size : int
+        Its bytes.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from partlearn.io import regular_size
+    >>> regular_size(Path())
+    Traceback (most recent call last):
+        ...
+    partlearn.io._errors.DataFormatError: .: this is a folder, not a file.
+    """
+    status = path.stat()
+    if not stat.S_ISREG(status.st_mode):
+        kind = "a folder" if stat.S_ISDIR(status.st_mode) else "a pipe or a device"
+        raise DataFormatError(
+            f"this is {kind}, not a file",
+            path=path,
+            advice="" if kind == "a folder" else "Save what it gives to a file first.",
+        )
+    return status.st_size
+
+
+@contextmanager
+def _gzip_errors() -> Iterator[None]:
+    try:
+        yield
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        raise DataFormatError(f"the gzip data are damaged ({error})") from error
+
+
+class _Charged(io.RawIOBase):
+    """A compressed file that charges what it expands to, and what that will become."""
+
+    def __init__(self, path: Path, budget: Budget | None, separator: bytes) -> None:
+        self._file = gzip.open(path)  # noqa: SIM115
+        self._budget, self._separator = budget, separator
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Read as many bytes as the buffer has room for."""
+        with _gzip_errors():
+            piece = self._file.read(len(buffer))
+        if self._budget is not None:
+            self._budget.charge(len(piece), "the expanded file")
+            if self._separator:
+                # Every cell becomes a number of eight bytes, however short its text.
+                cells = piece.count(self._separator) + piece.count(b"\n")
+                self._budget.charge(8 * cells, "the table in the compressed file")
+        buffer[: len(piece)] = piece
+        return len(piece)
+
+    def close(self) -> None:
+        """Close the file."""
+        self._file.close()
+        super().close()
+
+
+def open_text(path: Path, budget: Budget | None, separator: bytes = b"") -> IO[bytes]:
+    """Open a text file, gzip or plain; expanded bytes are charged as they come.
+
+    Without a budget the rows are not kept, so that there is nothing to charge.
+    """
+    if path.suffix == ".gz":
+        return io.BufferedReader(_Charged(path, budget, separator), _BLOCK)
+    return path.open("rb")
+
+
+def expand(path: Path, budget: Budget) -> bytes:
+    """Return the bytes of a text file, gzip or plain, within the limits."""
+    if path.suffix != ".gz":
+        budget.charge(regular_size(path), "the file")
+        return path.read_bytes()
+    with open_text(path, budget) as stream:
+        return b"".join(iter(lambda: stream.read(_BLOCK), b""))
+
+
+def first_line(path: Path) -> bytes:
+    """Return the line that names the columns, without its end."""
+    with open_text(path, None) as stream:
+        return header_line(stream.readline(MAX_LINE + 1))
+
+
+def header_line(line: bytes) -> bytes:
+    """Check a first line, of which at most ``MAX_LINE + 1`` bytes were read."""
+    line = line.removeprefix(b"\xef\xbb\xbf").rstrip(b"\r\n")
+    if len(line) >= MAX_LINE:
+        raise DataFormatError(
+            f"the first line, which should name the columns, is longer than "
+            f"{MAX_LINE:,} bytes",
+            advice="Rows end with a line break; the first holds the names of columns.",
+        )
+    if not line.strip():
+        raise DataFormatError("the file has no header line")
+    return line
