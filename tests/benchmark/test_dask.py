@@ -9,7 +9,13 @@ import time
 
 import pytest
 
-from partlearn.benchmark import DaskEngine, make_engine, parse_plan, run_plan
+from partlearn.benchmark import (
+    DaskEngine,
+    EngineLostError,
+    make_engine,
+    parse_plan,
+    run_plan,
+)
 
 pytest.importorskip("distributed")
 
@@ -91,13 +97,35 @@ def test_exceptions_of_the_cluster_are_failures(monkeypatch):
             return RuntimeError("killed")
 
     engine = DaskEngine.__new__(DaskEngine)
-    engine._client = Client()
+    engine._client, engine._address = Client(), "tcp://nowhere"
     import distributed
 
     monkeypatch.setattr(distributed, "as_completed", lambda futures, loop: futures)
     ((number, failure),) = engine.run([(abs, (1,))])
     assert number == 0
     assert (failure.error, failure.message) == ("RuntimeError", "killed")
+    FakeFuture.status = "cancelled"
+    with pytest.raises(EngineLostError, match="tcp://nowhere is gone"):
+        list(engine.run([(abs, (1,))]))
+
+
+def test_a_lost_scheduler_leaves_no_failed_results(cluster, plan_text, tmp_path):
+    address, (scheduler, *_) = cluster
+    plan = parse_plan(plan_text(learners=("toy_methods:Slow",), reducers=("none",)))
+    engine = make_engine(scheduler=address)
+    engine._client.wait_for_workers(2, timeout=120)
+
+    def kill(done, total, label):
+        if scheduler.poll() is None:
+            scheduler.send_signal(signal.SIGKILL)
+            scheduler.wait()
+
+    with pytest.raises(EngineLostError, match="finished jobs are kept"):
+        run_plan(plan, tmp_path, engine=engine, progress=kill)
+    engine.close()
+    result = run_plan(plan, tmp_path)
+    assert 0 < result.n_executed < 3
+    assert result.n_failed == 0
 
 
 def test_no_scheduler_is_a_clear_error():

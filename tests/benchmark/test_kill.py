@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -51,3 +52,45 @@ def test_kill_and_resume(plan_text, tmp_path, toys):
     (killed,) = out.glob("results.*")
     (whole,) = (tmp_path / "whole").glob("results.*")
     assert killed.read_bytes() == whole.read_bytes()
+
+
+def _running(pattern):
+    """Processes of this machine that have some text in their environment."""
+    found = set()
+    for entry in Path("/proc").iterdir():
+        try:
+            if pattern.encode() in (entry / "environ").read_bytes():
+                found.add(int(entry.name))
+        except (OSError, ValueError):
+            continue
+    return found
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL])
+@pytest.mark.parametrize("limit", ["", "time_limit = 600\n"])
+def test_processes_end_with_the_run_that_started_them(
+    plan_text, tmp_path, toys, how, limit
+):
+    plan = tmp_path / "plan.toml"
+    text = plan_text(learners=("toy_methods:Sleeps",), reducers=("none",), head=limit)
+    plan.write_text(text)
+    mark = f"PARTLEARN_TEST={tmp_path}"
+    process = subprocess.Popen(
+        _command(plan, tmp_path / "out"),
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        env={**os.environ, "PARTLEARN_TEST": str(tmp_path)},
+    )
+    children = 2 * (2 if limit else 1)  # under limits a job has a process of its own
+    end = time.monotonic() + 120
+    while len(_running(mark)) < 1 + children:
+        assert process.poll() is None
+        assert time.monotonic() < end
+        time.sleep(0.1)
+    time.sleep(1)  # let them begin to work
+    process.send_signal(how)  # to the parent alone
+    process.wait()
+    while _running(mark):
+        assert time.monotonic() < end
+        time.sleep(0.1)

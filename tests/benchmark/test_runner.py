@@ -2,6 +2,9 @@
 
 import importlib.util
 import os
+import signal
+import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,16 +12,21 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from partlearn.benchmark import (
+    EngineLostError,
     JoblibEngine,
     SerialEngine,
+    Store,
     load_plan_data,
     load_rows,
     make_engine,
     parse_plan,
     run_plan,
+    verify_run,
 )
 from partlearn.benchmark._engines import Failure
+from partlearn.benchmark._isolated import IsolatedProcess
 from partlearn.benchmark._partial import PartialTask
+from partlearn.benchmark._records import Point
 from partlearn.classification import PLKNN
 from partlearn.decomposition import CENDA
 from partlearn.model_selection import CandidateKFold, cross_validate
@@ -282,12 +290,15 @@ def test_a_call_that_kills_its_process_does_not_stop_the_others():
     assert (answers[0], answers[2], answers[3]) == (1, 2, 3)
 
 
-class LosesGroups(SerialEngine):
-    """Loses the answer of every call with several jobs."""
+class Loses(SerialEngine):
+    """Loses the answers of calls with at least so many jobs."""
+
+    def __init__(self, at_least):
+        self.at_least = at_least
 
     def run(self, calls):
         for i, (function, args) in enumerate(calls):
-            if function.__name__ == "_learn":
+            if function.__name__ == "_learn" and len(args[3]) >= self.at_least:
                 yield i, Failure("WorkerDied", "gone")
             else:
                 yield i, function(*args)
@@ -296,14 +307,101 @@ class LosesGroups(SerialEngine):
 def test_jobs_of_a_lost_group_run_alone(plan_text, tmp_path, toys):
     text = plan_text(learners=("PLKNN", "toy_methods:Constant"))
     plan = parse_plan(text.replace("folds = 3", "folds = 2"))
-    result = run_plan(plan, tmp_path, engine=LosesGroups())
+    seen = []
+    result = run_plan(
+        plan, tmp_path, engine=Loses(2), progress=lambda *event: seen.append(event[:2])
+    )
     assert result.n_failed == 0
+    assert seen[-1] == (8 + 2, 8 + 2)
 
 
 def test_a_lost_single_job_is_a_row(plan_text, tmp_path):
     plan = parse_plan(plan_text(reducers=("none",)))
-    result = run_plan(plan, tmp_path, engine=LosesGroups())
+    result = run_plan(plan, tmp_path, engine=Loses(1))
     assert {r["error"] for r in result.rows} == {"WorkerDied"}
+
+
+class Gone(SerialEngine):
+    """Is lost in the middle of a run."""
+
+    def run(self, calls):
+        for answer in super().run(calls):
+            yield answer
+            raise EngineLostError("the machine is gone")
+
+
+def test_a_lost_engine_leaves_no_failed_results(plan_text, tmp_path):
+    plan = parse_plan(plan_text(reducers=("none",)))
+    with pytest.raises(EngineLostError, match="machine is gone"):
+        run_plan(plan, tmp_path, engine=Gone())
+    result = run_plan(plan, tmp_path)
+    assert (result.n_executed, result.n_failed) == (2, 0)
+
+
+def test_a_process_that_cannot_start_says_nothing_about_the_job(monkeypatch):
+    def full(*_, **__):
+        raise OSError("no memory")
+
+    monkeypatch.setattr("subprocess.Popen", full)
+    engine = JoblibEngine(2)
+    with pytest.raises(EngineLostError, match=r"no process can be started \(no memory"):
+        list(engine.run([(abs, (-1,))]))
+    with pytest.raises(EngineLostError):
+        list(SerialEngine().run([(IsolatedProcess().call, (abs, (-1,)))]))
+
+
+def _kill_once(path):
+    """End this process the first time, as somebody outside may."""
+    try:
+        os.mkdir(path)
+    except FileExistsError:
+        return "done"
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def test_a_process_ended_from_outside_fails_no_job(tmp_path):
+    engine = JoblibEngine(1)
+    calls = [(_kill_once, (str(tmp_path / "seen"),)), (abs, (-2,))]
+    assert dict(engine.run(calls)) == {0: "done", 1: 2}
+    engine.close()
+
+
+def test_an_interrupt_ends_the_processes_at_once():
+    engine = JoblibEngine(2)
+    answers = engine.run([(abs, (-1,)), (time.sleep, (600,)), (time.sleep, (600,))])
+    assert next(answers) == (0, 1)
+    answers.close()
+    engine.close()
+
+
+def test_shared_values_reach_the_processes_once():
+    engine = JoblibEngine(1)
+    value = engine.share(np.arange(5), "numbers")
+    assert engine.share(np.arange(9), "numbers") == value
+    assert dict(engine.run([(np.sum, (value,))])) == {0: 10}
+    engine.close()
+
+
+def test_verification_finds_what_was_changed(plan_text, tmp_path, toys):
+    text = plan_text(learners=("PLKNN", "toy_methods:Noisy"))
+    plan = parse_plan(text.replace("folds = 3", "folds = 2"))
+    run_plan(plan, tmp_path)
+    answer = verify_run(plan, tmp_path, share=1)
+    assert (answer.n_checked, answer.different) == (8, ())
+    assert verify_run(plan, tmp_path, share=0.2, seed=0).n_checked == 2
+    # Written by the store itself, so that only running again tells.
+    store = Store(tmp_path)
+    path = min((tmp_path / "jobs").iterdir())
+    record = store.get_job(path.stem)
+    wrong = replace(record, points=(Point({"accuracy": 0.123}),))
+    store.put_job(path.stem, wrong)
+    other = min((tmp_path / "reductions").glob("*.json"))
+    reduced = store.get_reduction(other.stem)
+    arrays = {**reduced.arrays, "Z": reduced.arrays["Z"] + 1e-12}
+    store.put_reduction(other.stem, replace(reduced, arrays=arrays))
+    one, two = verify_run(plan, tmp_path, share=1).different
+    assert f"(jobs/{path.name})" in one
+    assert f"CENDA (reductions/{other.name})" in two
 
 
 def test_serial_engine_reports_exceptions_of_the_harness():

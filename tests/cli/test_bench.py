@@ -234,3 +234,18 @@ def test_a_mistake_in_the_plan_forgets_no_jobs(run, plan, tmp_path):
     assert sorted((out / "jobs").iterdir()) == before
     plan.write_text(good)
     assert "0 jobs in" in run("bench", plan, "--out", out)[2]
+
+
+def test_verify_runs_a_share_again(run, plan, tmp_path):
+    out = tmp_path / "out"
+    code, _, err = run("bench", plan, "--out", out, "--verify")
+    assert (code, "no finished jobs" in err) == (2, True)
+    assert run("bench", plan, "--out", out)[0] == 0
+    code, text, _ = run("bench", plan, "--out", out, "--verify", "--share", "0.5")
+    assert code == 0
+    assert "0 records different" in text
+    job = min((out / "jobs").iterdir())
+    job.write_bytes(job.read_bytes().replace(b'"status": "ok"', b'"status": "failed"'))
+    code, _, err = run("bench", plan, "--out", out)
+    assert code == 0
+    assert f"Damaged: jobs/{job.name}" in err

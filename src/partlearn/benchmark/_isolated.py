@@ -29,7 +29,7 @@ class ChildDiedError(RuntimeError):
     """The process of a job ended without an answer."""
 
 
-class EngineLostError(RuntimeError):
+class EngineLostError(OSError):
     """Where jobs ran is gone, which says nothing about the jobs themselves."""
 
 

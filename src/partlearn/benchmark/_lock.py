@@ -11,7 +11,7 @@ from typing import IO
 __all__ = ["BusyError", "locked"]
 
 
-class BusyError(RuntimeError):
+class BusyError(OSError):
     """Another process writes to the same folder."""
 
 

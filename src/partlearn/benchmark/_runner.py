@@ -18,7 +18,6 @@ from partlearn.benchmark._engines import (
     Call,
     Engine,
     Failure,
-    JoblibEngine,
     SerialEngine,
 )
 from partlearn.benchmark._execute import Limits, within_limits
@@ -241,38 +240,21 @@ def verify_run(
     kept = Store(folder)
     done = [job for job in task.expand(data) if kept.get_job(job.id) is not None]
     chosen = random.Random(seed).sample(done, ceil(share * len(done)))
-    different: list[str] = []
     with tempfile.TemporaryDirectory() as scratch:
         again = Store(scratch)
         session = _Session(task, data, again, engine or SerialEngine(), progress)
         reductions = session.open_reductions(chosen, chosen, False)
         session.run(reductions, chosen)
-        different += [
-            f"{job.label}, fold {job.fold} (jobs/{job.id}.json)"
-            for job in chosen
-            if not _same(kept.get_job(job.id), again.get_job(job.id))
-        ]
-        different += [
-            f"{item.data} {item.reducer.name} (reductions/{item.id}.json)"
-            for item in reductions
-            if not _same(kept.get_reduction(item.id), again.get_reduction(item.id))
+        names = {
+            **{f"jobs/{j.id}": f"{j.label}, fold {j.fold}" for j in chosen},
+            **{f"reductions/{t.id}": f"{t.data} {t.reducer.name}" for t in reductions},
+        }
+        different = [
+            f"{name} ({key}.json)"
+            for key, name in names.items()
+            if kept.outcome(key) != again.outcome(key)
         ]
     return Verification(len(chosen), tuple(different))
-
-
-def _same(a: Record | None, b: Record | None) -> bool:
-    if a is None or b is None:
-        return False
-    if a.without_cost().to_json() != b.without_cost().to_json():
-        return False
-    if not (isinstance(a, Reduced) and isinstance(b, Reduced)):
-        return True
-    return a.arrays.keys() == b.arrays.keys() and all(
-        value.dtype == b.arrays[key].dtype
-        and value.shape == b.arrays[key].shape
-        and value.tobytes() == b.arrays[key].tobytes()
-        for key, value in a.arrays.items()
-    )
 
 
 def _is_open(record: Record | None, retry_failed: bool) -> bool:
@@ -349,7 +331,7 @@ class _Session:
 
         seconds = 0.0
         for i, answer in self.engine.run(calls()):
-            record = _record(Reduced, answer)
+            (record,) = _records(Reduced, answer)
             self.store.put_reduction(tasks[i].id, record)
             seconds += record.cost.seconds
             self._advance(1, f"{tasks[i].data} {tasks[i].reducer.name}")
@@ -365,36 +347,19 @@ class _Session:
                 yield _learn, (self.task, *args)
 
         seconds = 0.0
+        again: list[list[Job]] = []
         for i, answer in self.engine.run(calls()):
             jobs = groups[i]
-            if isinstance(answer, Failure):
-                answer = self._each_alone(jobs, answer)
-            for job, record in zip(jobs, answer, strict=True):
+            if isinstance(answer, Failure) and len(jobs) > 1:
+                # One of them took the others down with it: alone it will be seen.
+                again += [[job] for job in jobs]
+                continue
+            records = _records(Scored, answer)
+            for job, record in zip(jobs, records, strict=True):
                 self.store.put_job(job.id, record)
                 seconds += record.cost.seconds
             self._advance(len(jobs), jobs[0].label)
-        return seconds
-
-    def _each_alone(self, jobs: Sequence[Job], failure: Failure) -> list[Scored]:
-        """Find the job that took the others of its group down with it."""
-        if len(jobs) == 1:
-            return [_record(Scored, failure)]
-        of = jobs[0].reduction
-        reduced = self.store.get_reduction(of.id) if of.reducer.cls else None
-        data, split = self.data[_key(of)], self._split(of, jobs[0].fold)
-        alone = [
-            [(_learn, (self.task, data, reduced, [job], split, self.limits))]
-            for job in jobs
-        ]
-        children = JoblibEngine(1)
-        try:
-            answers = [next(children.run(call))[1] for call in alone]
-        finally:
-            children.close()
-        return [
-            _record(Scored, answer if isinstance(answer, Failure) else answer[0])
-            for answer in answers
-        ]
+        return seconds + (self._learn_all(again) if again else 0.0)
 
     def _data(self, task: Reduction) -> Any:
         key = _key(task)
@@ -425,10 +390,11 @@ def _key(task: Reduction) -> tuple[str, str]:
     return task.data, task.fingerprint
 
 
-def _record(kind: Any, answer: Any) -> Any:
+def _records(kind: type[Record], answer: Any) -> list[Any]:
+    """Records of a call; one that gave no answer is a failed record."""
     if isinstance(answer, Failure):
-        return kind.failed(answer.error, answer.message)
-    return answer
+        return [kind.failed(answer.error, answer.message)]
+    return answer if isinstance(answer, list) else [answer]
 
 
 def _reduce(

@@ -117,10 +117,19 @@ class Store:
                 if _FRAGMENT.fullmatch(path.name):
                     path.unlink()
 
+    def outcome(self, name: str) -> tuple[Record, str | None] | None:
+        """What a job or reduction must give again: all but seconds and bytes.
+
+        Arrays are in it by their digest.
+        """
+        part, _, key = name.partition("/")
+        fragment = self._get(part, key, Scored if part == "jobs" else Reduced)
+        return fragment and (fragment[0].without_cost(), fragment[1])
+
     def get_job(self, job_id: str) -> Scored | None:
         """Record of a finished job, or None."""
         fragment = self._get("jobs", job_id, Scored)
-        return fragment[0] if fragment else None
+        return fragment and fragment[0]
 
     def put_job(self, job_id: str, record: Scored) -> None:
         """Keep the record of a job."""

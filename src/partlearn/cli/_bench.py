@@ -54,6 +54,15 @@ def bench(
     retry_failed: Annotated[
         bool, typer.Option("--retry-failed", help="Run failed jobs again.")
     ] = False,
+    verify: Annotated[
+        bool,
+        typer.Option(
+            "--verify", help="Run a share of the finished jobs again and compare."
+        ),
+    ] = False,
+    share: Annotated[
+        float, typer.Option(min=0, max=1, help="Share of the jobs to verify.")
+    ] = 0.1,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the report as JSON.")
     ] = False,
@@ -67,13 +76,25 @@ def bench(
     """Run a comparison: a paper's table or your own plan.
 
     Results are kept job by job: the same command goes on where it was stopped.
-    Exit code 1 means that some jobs failed.
+    Exit code 1 means that some jobs failed, or are different when verified.
     """
-    from partlearn.cli._finish import run_and_report
+    from partlearn.cli import _finish
 
-    run_and_report(
+    out = out or Path("results") / Path(plan).stem
+    if verify:
+        _finish.verify(
+            plan,
+            out,
+            share,
+            data_folder=data,
+            folds=folds,
+            workers=jobs or None,
+            scheduler=scheduler,
+        )
+        return
+    _finish.run_and_report(
         plan,
-        out or Path("results") / Path(plan).stem,
+        out,
         data_folder=data,
         folds=folds,
         workers=jobs or None,

@@ -13,7 +13,7 @@ from partlearn.cli._console import print_summary, progress, say
 if TYPE_CHECKING:
     from partlearn.report import Summary
 
-__all__ = ["run_and_report", "write_reports"]
+__all__ = ["run_and_report", "verify", "write_reports"]
 
 
 def run_and_report(
@@ -52,6 +52,8 @@ def run_and_report(
         raise typer.Exit(1) from None
     finally:
         engine.close()
+    for file, reason in result.damaged.items():
+        say(f"Damaged: {file} ({reason}); it was made anew.")
     for item in result.absent:
         say(f"Left out: {item.name} ({item.reason}).")
     if not result.results:
@@ -69,6 +71,48 @@ def run_and_report(
             print(f"Report: {path}")
     _say_end(result)
     if result.n_failed:
+        raise typer.Exit(1)
+
+
+def verify(
+    plan_name: str,
+    out: Path,
+    share: float,
+    *,
+    data_folder: Path | None = None,
+    folds: int | None = None,
+    workers: int | None = 1,
+    scheduler: str | None = None,
+) -> None:
+    """Run a share of the finished jobs again; exit code 1 when any differs."""
+    from partlearn.benchmark import load_plan, make_engine, verify_run
+
+    plan = load_plan(plan_name)
+    if folds is not None:
+        plan = replace(plan, folds=folds)
+    engine = make_engine(workers, scheduler)
+    try:
+        with progress(plan.name) as update:
+            answer = verify_run(
+                plan,
+                out,
+                share=share,
+                data_folder=data_folder,
+                engine=engine,
+                progress=update,
+            )
+    finally:
+        engine.close()
+    if not answer.n_checked:
+        raise ValueError(
+            f"{out} has no finished jobs of this plan, data and version of partlearn"
+        )
+    for name in answer.different:
+        print(f"Different: {name}")
+    print(
+        f"{answer.n_checked} jobs run again, {len(answer.different)} records different."
+    )
+    if answer.different:
         raise typer.Exit(1)
 
 
