@@ -126,6 +126,12 @@ def escape_names(app, what, name, obj, options, lines):
             )
 
 
+def skip_text_methods(app, what, name, obj, skip, options):
+    """Members of text enumerations that every text has are not ours."""
+    return True if getattr(str, name, None) is obj else None
+
+
 def setup(app):
+    app.connect("autodoc-skip-member", skip_text_methods)
     # Before numpydoc, which listens with the default priority.
     app.connect("autodoc-process-docstring", escape_names, priority=400)

@@ -31,7 +31,7 @@ _ROUNDING = 1e-15  # of the objective: a smaller gain is none
 
 
 def squared_hinge(X: Any, y: Array, C: float = 1.0) -> tuple[Array, float]:
-    """Minimise ``|w|² / 2 + C sum_i max(0, 1 - y_i (x_i . w + b))²``.
+    """Minimise ``|w|² / 2 + C sum_i max(0, 1 - y_i (x_i' w + b))²``.
 
     The intercept is not penalised, so that a shift of the features changes nothing.
 
