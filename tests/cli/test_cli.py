@@ -325,6 +325,25 @@ def test_reduce_from_npz_writes_sets_as_text(run, tmp_path):
     assert rows[2]["truth"] == "c"
 
 
+def test_select_without_a_number_chooses_one(run, tmp_path):
+    """Of three features, 15 % would be one; here two are needed."""
+    from partlearn.candidates import make_candidates
+
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 4, 300)
+    X = np.column_stack([y % 2, y // 2, np.zeros(300)]) * 4 + rng.normal(size=(300, 3))
+    bunch = {"data": X, "candidates": make_candidates(y, 1, random_state=0)}
+    bunch |= {"target_names": list("abcd"), "task": "pll"}
+    source = write(bunch, tmp_path / "square.csv")
+    out = tmp_path / "selected.csv"
+    code, text, err = run("select", source, "--out", out, "--json")
+    assert code == 0, err
+    assert sorted(json.loads(text)["features"]) == ["x0", "x1"]
+    code, _, err = run("select", source, "--method", "random-selection", "--out", out)
+    assert code == 0
+    assert "RandomSelection keeps 15% of the features" in err
+
+
 def test_select_by_share(run, pets, tmp_path):
     out = tmp_path / "selected.csv"
     code, text, err = run(

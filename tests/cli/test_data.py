@@ -240,3 +240,21 @@ def test_a_reader_that_goes_away_is_no_error_to_report(monkeypatch):
     monkeypatch.setattr("typer.echo", gone)
     result = run("data", "list")
     assert (result.exit_code, result.stderr) == (1, "")
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet", ".jsonl"])
+def test_make_tickets(tmp_path, suffix):
+    from partlearn.datasets import make_tickets
+    from partlearn.tables import read_columns
+
+    path = tmp_path / f"tickets{suffix}"
+    options = ("--tickets", "--samples", "40", "--seed", "2")
+    result = run("data", "make", path, *options, "--json")
+    assert result.exit_code == 0, result.stderr
+    assert len(json.loads(result.stdout)["columns"]) == 9
+    expected = make_tickets(40, random_state=2).columns
+    columns = read_columns(path)
+    assert columns["subject"].tolist() == expected["subject"].tolist()
+    gaps = [value is None or value != value for value in columns["waited"]]
+    assert gaps == np.isnan(expected["waited"]).tolist()
+    assert run("data", "make", path, *options).stdout.strip() == str(path)

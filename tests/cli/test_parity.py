@@ -79,7 +79,8 @@ def test_reduce_and_select(run, wine, tmp_path, command, method):
     path, bunch = wine
     out = tmp_path / "out.csv"
     run(command, path, "--method", method, "--out", out)
-    fitted = build(method, {}, seed=0).fit(bunch.data, bunch.candidates)
+    params = {"n_features_to_select": "auto"} if command == "select" else {}
+    fitted = build(method, params, seed=0).fit(bunch.data, bunch.candidates)
     names = fitted.get_feature_names_out(bunch.feature_names)
     rows = table(out)
     given = np.array([[float(row[name]) for name in names] for row in rows])

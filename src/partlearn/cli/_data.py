@@ -210,10 +210,19 @@ def make(
     classes: Annotated[int, typer.Option(help="Labels.")] = 5,
     false: Annotated[int, typer.Option(help="False labels in every set.")] = 1,
     seed: Annotated[int, typer.Option(help="Seed of the random numbers.")] = 0,
+    tickets: Annotated[
+        bool,
+        typer.Option(
+            "--tickets", help="A table of support tickets, with dates, words and gaps."
+        ),
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Make synthetic partial-label data with planted informative features."""
     with exit_on_error():
+        if tickets:
+            _make_tickets(target, samples, seed, as_json)
+            return
         from partlearn.datasets import make_partial_classification, write
 
         bunch = make_partial_classification(
@@ -235,3 +244,21 @@ def make(
             typer.echo(json.dumps(result, indent=1))
         else:
             typer.echo(str(path))
+
+
+def _make_tickets(target: Path, samples: int, seed: int, as_json: bool) -> None:
+    from partlearn.datasets import make_tickets
+    from partlearn.io import TableWriter
+
+    columns = make_tickets(samples, random_state=seed).columns
+    with TableWriter(target) as writer:
+        writer.write(
+            {
+                name: [None if value != value else value for value in column.tolist()]
+                for name, column in columns.items()
+            }
+        )
+    if as_json:
+        typer.echo(json.dumps({"path": str(target), "columns": list(columns)}))
+    else:
+        typer.echo(str(target))

@@ -76,7 +76,11 @@ def select(
     truth: Truth = None,
     ignore: Ignore = None,
     n_features: Annotated[
-        str | None, typer.Option(help="Features to keep: 12, 15% or auto.")
+        str | None,
+        typer.Option(
+            help="Features to keep: 12, 15% or auto, which tries sizes on held-out "
+            "rows and is meant where nothing is said."
+        ),
     ] = None,
     param: Param = None,
     save: Save = None,
@@ -163,11 +167,33 @@ def _fit(
 
     role: Role = "selector" if kind == "selector" else "reducer"
     estimator = build(method, params, role, seed=0)
+    if role == "selector" and "n_features_to_select" not in params:
+        estimator = _automatic(estimator)
     bunch = read_input(data, **options)
     X = bunch.data if bunch.data.dtype.kind == "f" else bunch.data.astype(float)
     labels = labels_of(bunch)
     with fitting(bunch):
         return bunch, estimator.fit(X, labels)
+
+
+def _automatic(selector: Any) -> Any:
+    """Let a selector choose how many features, if it knows how to."""
+    from sklearn.base import clone
+
+    from partlearn.cli._console import say
+
+    chosen = clone(selector).set_params(n_features_to_select="auto")
+    try:
+        chosen._validate_params()
+    except ValueError:
+        default = selector.n_features_to_select
+        share = f"{default:.0%} of" if isinstance(default, float) else str(default)
+        say(
+            f"Note: {type(selector).__name__} keeps {share} the features; say how many "
+            "with --n-features."
+        )
+        return selector
+    return chosen
 
 
 def _names_out(model: Any) -> list[str]:
