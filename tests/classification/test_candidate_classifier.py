@@ -38,6 +38,7 @@ from partlearn.candidates import (
 )
 from partlearn.classification import CandidateClassifier
 from partlearn.metrics import candidate_hit_scorer
+from partlearn.persistence import load_model, save_model
 from partlearn.utils import partial_label_checks
 
 LOGISTIC = LogisticRegression(tol=1e-10, max_iter=2000)
@@ -278,12 +279,12 @@ def test_every_form_of_labels(labels):
     assert np.isfinite(F).all()
     np.testing.assert_allclose(F.sum(axis=1), 1)
     assert not F[labels.weights == 0].any()
-    assert (model.votes_ is not None) == hasattr(labels, "annotators")
+    assert (model.vote_summary_ is not None) == hasattr(labels, "annotators")
     scores = cross_val_score(model, X, labels, scoring=candidate_hit_scorer, cv=3)
     assert np.isfinite(scores).all()
 
 
-def test_votes_tell_of_annotators_and_of_rows():
+def test_votes_tell_of_annotators_and_of_rows(tmp_path):
     X, y, _ = problem(n=200)
     rng = np.random.default_rng(0)
     rows, who = np.repeat(np.arange(200), 3), np.tile([0, 1, 2], 200)
@@ -291,11 +292,16 @@ def test_votes_tell_of_annotators_and_of_rows():
     given = np.where(rng.random(600) < skill, y[rows], rng.integers(0, 4, 600))
     votes = from_votes(rows, who, given)
     model = CandidateClassifier(FOREST, random_state=0).fit(X, votes)
-    summary = model.votes_
+    summary = model.vote_summary_
     assert (np.diff(summary.annotators.accuracy) < 0).all()
     assert np.mean(summary.label == y) > np.mean(votes.confidence().argmax(1) == y)
     apart = summary.feature_disagreement
     assert ((apart >= 0) & (apart <= 1)).all()
+    again = load_model(save_model(model, tmp_path / "model")).estimator
+    np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
+    np.testing.assert_array_equal(
+        again.vote_summary_.confusion(0), summary.confusion(0)
+    )
     wrong = votes.confidence().argmax(axis=1) != y
     assert apart[wrong].mean() > apart[~wrong].mean() + 0.2
 

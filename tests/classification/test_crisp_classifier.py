@@ -20,6 +20,7 @@ from threadpoolctl import threadpool_limits
 from partlearn.candidates import from_votes, from_weights, make_candidates
 from partlearn.classification import CRISPClassifier
 from partlearn.crossfit import RIDGE_GRID, _pooled, _rounds, _space, make_folds
+from partlearn.persistence import load_model, save_model
 
 
 def quietly(estimator, X, y, **options):
@@ -482,3 +483,26 @@ def test_specified_figure_of_vehicle(shared_dir):
         warnings.simplefilter("ignore", ConvergenceWarning)
         accuracy, *_ = measure(data, votes=True)
     assert_allclose(accuracy, 0.825, atol=0.015)
+
+
+def test_votes_tell_of_annotators_and_of_rows(tmp_path):
+    rng = np.random.default_rng(0)
+    X, y = make_blobs(160, centers=4, cluster_std=1.5, n_features=5, random_state=0)
+    rows, who = np.repeat(np.arange(160), 3), np.tile([0, 1, 2], 160)
+    skill = np.array([0.9, 0.7, 0.25])[who]
+    given = np.where(rng.random(480) < skill, y[rows], rng.integers(0, 4, 480))
+    votes = from_votes(rows, who, given)
+    model = quietly(CRISPClassifier(geometries=("linear",)), X, votes)
+    summary = model.vote_summary_
+    assert (np.diff(summary.annotators.accuracy) < 0).all()
+    assert np.mean(summary.label == y) > np.mean(votes.confidence().argmax(1) == y)
+    wrong = votes.confidence().argmax(axis=1) != y
+    apart = summary.feature_disagreement
+    assert apart[wrong].mean() > apart[~wrong].mean() + 0.2
+    again = load_model(save_model(model, tmp_path / "model")).estimator
+    np.testing.assert_array_equal(
+        again.vote_summary_.confusion(2), summary.confusion(2)
+    )
+    assert model.reducer_.vote_summary_ is summary
+    sets = quietly(CRISPClassifier(geometries=("linear",)), X, votes.candidates)
+    assert sets.vote_summary_ is None

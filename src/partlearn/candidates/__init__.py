@@ -4,6 +4,8 @@ from importlib import import_module
 from typing import Any
 
 from partlearn.candidates._aggregate import (
+    VOTE_STATE,
+    Annotators,
     VoteSummary,
     aggregate_votes,
     summarize_votes,
@@ -47,6 +49,8 @@ from partlearn.candidates._votes import Votes
 
 __all__ = [
     "FLOATS",
+    "VOTE_STATE",
+    "Annotators",
     "CandidateBinarizer",
     "Evidence",
     "MissRate",

@@ -9,13 +9,56 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import Bunch
 
 from partlearn.candidates._dawid_skene import ROUNDS, Confusions, dawid_skene
 from partlearn.candidates._messages import did_you_mean
 from partlearn.candidates._votes import Votes
 
-__all__ = ["VoteSummary", "aggregate_votes", "summarize_votes"]
+__all__ = [
+    "VOTE_STATE",
+    "Annotators",
+    "VoteSummary",
+    "aggregate_votes",
+    "summarize_votes",
+]
+
+
+@dataclass(frozen=True)
+class Annotators:
+    """How good annotators are; arrays with one entry each.
+
+    Attributes
+    ----------
+    name : ndarray of shape (n_annotators,)
+        Names.
+    accuracy : ndarray of shape (n_annotators,)
+        Estimated share of right votes, shrunk to that of all annotators.
+    n_votes : ndarray of int, shape (n_annotators,)
+        Number of votes.
+    """
+
+    name: NDArray[Any]
+    accuracy: NDArray[np.float64]
+    n_votes: NDArray[np.intp]
+
+    def __getitem__(self, field: str) -> NDArray[Any]:
+        """Field by its name, as of a table."""
+        if field not in vars(self):
+            raise KeyError(f"{field!r}; there are {', '.join(vars(self))}")
+        column: NDArray[Any] = vars(self)[field]
+        return column
+
+    def to_frame(self) -> Any:
+        """Give a pandas data frame, the least accurate annotators first.
+
+        Returns
+        -------
+        frame : DataFrame
+            Columns name, accuracy and n_votes.
+        """
+        import pandas
+
+        return pandas.DataFrame(vars(self)).sort_values("accuracy", ignore_index=True)
 
 
 @dataclass(frozen=True)
@@ -33,19 +76,21 @@ class VoteSummary:
     feature_disagreement : ndarray of shape (n_samples,) or None
         How far the belief from the features lies from that of the votes alone, between
         0 (the same) and 1; None where no feature was seen.
-    annotators : Bunch
-        Arrays with one entry per annotator: ``name``, ``accuracy`` and ``n_votes``.
+    annotators : Annotators
+        Arrays ``name``, ``accuracy`` and ``n_votes`` with one entry per annotator.
     classes : ndarray of shape (n_classes,)
         The classes.
+    confusions : Confusions
+        Counts behind :meth:`confusion`.
     """
 
     label: NDArray[Any]
     confidence: NDArray[np.float64]
     disagreement: NDArray[np.float64]
     feature_disagreement: NDArray[np.float64] | None
-    annotators: Bunch
+    annotators: Annotators
     classes: NDArray[Any]
-    _confusions: Confusions
+    confusions: Confusions
 
     def confusion(self, annotator: Any) -> NDArray[np.float64]:
         """Give the estimated confusion of one annotator.
@@ -74,7 +119,11 @@ class VoteSummary:
             raise ValueError(
                 f"There is no annotator {annotator!r}. {did_you_mean(annotator, names)}"
             )
-        return self._confusions.of(names.index(annotator))
+        return self.confusions.of(names.index(annotator))
+
+
+# What the fitted state of a method that was given votes holds.
+VOTE_STATE = (Annotators, Confusions, VoteSummary)
 
 
 def summarize_votes(
@@ -102,9 +151,7 @@ def summarize_votes(
     total = table.counts.sum(axis=1)
     agreeing = table.counts[np.arange(len(F)), best]
     n_votes = np.bincount(table.annotator, minlength=table.n_annotators)
-    annotators = Bunch(
-        name=votes.annotators, accuracy=confusions.accuracy, n_votes=n_votes
-    )
+    annotators = Annotators(votes.annotators, confusions.accuracy, n_votes)
     apart = None
     if features is not None:
         apart = np.abs(features - votes.confidence()).sum(axis=1) / 2
@@ -115,7 +162,7 @@ def summarize_votes(
         feature_disagreement=apart,
         annotators=annotators,
         classes=votes.classes,
-        _confusions=confusions,
+        confusions=confusions,
     )
 
 

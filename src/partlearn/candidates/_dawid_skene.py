@@ -54,7 +54,7 @@ class VoteTable:
         return counts.reshape(self.n_rows, self.n_classes)
 
     @cached_property
-    def _grouped(self) -> tuple[NDArray[np.intp], NDArray[np.intp], sp.csr_array]:
+    def grouped(self) -> tuple[NDArray[np.intp], NDArray[np.intp], sp.csr_array]:
         """Annotator and label of each group, and votes of rows in groups."""
         code = self.annotator * self.n_classes + self.label
         groups, group = np.unique(code, return_inverse=True)
@@ -75,13 +75,12 @@ class VoteTable:
 
     def confusions(self, F: Array) -> Confusions:
         """Confusions of all annotators, if `F` are the beliefs in the labels."""
-        annotator, label, votes = self._grouped
-        return Confusions(self, annotator, label, np.asarray(votes.T @ F))
+        return _confusions(self, F)
 
     def evidence(self, F: Array) -> Array:
         """Probability of each row's votes for every true label, scaled to maximum 1."""
         probability = np.maximum(self.confusions(F).probability, _TINY)
-        log = np.asarray(self._grouped[2] @ np.log(probability))
+        log = np.asarray(self.grouped[2] @ np.log(probability))
         log -= log.max(axis=1, keepdims=True)
         likelihood: Array = np.exp(log)
         return likelihood
@@ -89,92 +88,73 @@ class VoteTable:
 
 @dataclass(frozen=True)
 class Confusions:
-    """How often each annotator gave a label to rows of each true label.
+    """How often each annotator gives a label to rows of each true label.
 
     Attributes
     ----------
-    table : VoteTable
-        The votes.
     annotator, label : ndarray of int, shape (n_groups,)
-        What the groups stand for; pairs that never occur have no group.
+        What the groups of votes stand for; pairs that never occur have no group.
     count : ndarray of shape (n_groups, n_classes)
         Expected number of votes of a group, by true label.
+    total : ndarray of shape (n_annotators, n_classes)
+        Expected number of votes of an annotator, by true label.
+    accuracy : ndarray of shape (n_annotators,)
+        Accuracy of each annotator, shrunk to the common one.
+    common : ndarray of shape (n_classes, n_classes)
+        Confusion of all annotators together, (true label, vote).
     """
 
-    table: VoteTable
     annotator: NDArray[np.intp]
     label: NDArray[np.intp]
     count: Array
+    total: Array
+    accuracy: Array
+    common: Array
 
-    @cached_property
-    def _by_annotator(self) -> Array:
-        """Expected votes of each annotator by true label, (n_annotators, q)."""
-        total = np.zeros((self.table.n_annotators, self.table.n_classes))
-        np.add.at(total, self.annotator, self.count)
-        return total
-
-    @cached_property
-    def _right(self) -> Array:
-        """Expected number of right votes of each annotator."""
-        own = np.take_along_axis(self.count, self.label[:, None], axis=1)[:, 0]
-        n = self.table.n_annotators
-        right: Array = np.bincount(self.annotator, own, minlength=n).astype(np.float64)
-        return right
-
-    @cached_property
-    def common_accuracy(self) -> float:
-        """Share of right votes of all annotators together."""
-        total = self.count.sum()
-        return float(self._right.sum() / total) if total else 1.0
-
-    @cached_property
-    def accuracy(self) -> Array:
-        """Accuracy of each annotator, shrunk to the common one."""
-        n = np.bincount(self.table.annotator, minlength=self.table.n_annotators)
-        accuracy: Array = (self._right + ACCURACY * self.common_accuracy) / (
-            n + ACCURACY
-        )
-        return accuracy
-
-    @cached_property
-    def common(self) -> Array:
-        """Confusion of all annotators together, (true label, vote)."""
-        q = self.table.n_classes
-        G = np.zeros((q, q))
-        np.add.at(G.T, self.label, self.count)
-        prior = _one_coin(np.array([self.common_accuracy]), q)[0]
-        shrunk: Array = (G + COMMON * prior) / (G.sum(axis=1, keepdims=True) + COMMON)
-        return shrunk
-
-    @cached_property
+    @property
     def probability(self) -> Array:
         """Probability of each group's vote, by true label, (n_groups, n_classes)."""
-        q = self.table.n_classes
+        q = len(self.common)
         acc = self.accuracy[self.annotator]
         coin = np.repeat(((1 - acc) / max(q - 1, 1))[:, None], q, axis=1)
         coin[np.arange(len(acc)), self.label] = acc
         prior = 0.5 * self.common[:, self.label].T + 0.5 * coin
-        total = self._by_annotator[self.annotator]
-        shrunk: Array = (self.count + OWN * prior) / (total + OWN)
+        shrunk: Array = (self.count + OWN * prior) / (self.total[self.annotator] + OWN)
         return shrunk
 
     def of(self, annotator: int) -> Array:
         """Confusion matrix of one annotator, (true label, vote); rows sum to one."""
-        q = self.table.n_classes
-        C = np.zeros((q, q))
+        C = np.zeros_like(self.common)
         mine = self.annotator == annotator
         C[:, self.label[mine]] = self.count[mine].T
-        coin = _one_coin(self.accuracy[[annotator]], q)[0]
-        prior = 0.5 * self.common + 0.5 * coin
+        prior = 0.5 * self.common + 0.5 * _one_coin(self.accuracy[annotator], len(C))
         shrunk: Array = (C + OWN * prior) / (C.sum(axis=1, keepdims=True) + OWN)
         return shrunk
 
 
-def _one_coin(accuracy: Array, q: int) -> Array:
-    """Confusions of annotators whose errors fall on all wrong labels alike."""
-    matrix = np.empty((len(accuracy), q, q))
-    matrix[:] = ((1 - accuracy) / max(q - 1, 1))[:, None, None]
-    matrix[:, np.arange(q), np.arange(q)] = accuracy[:, None]
+def _confusions(table: VoteTable, F: Array) -> Confusions:
+    """Confusions of all annotators, if `F` are the beliefs in the labels."""
+    annotator, label, votes = table.grouped
+    count = np.asarray(votes.T @ F)
+    total = np.zeros((table.n_annotators, table.n_classes))
+    np.add.at(total, annotator, count)
+    own = np.take_along_axis(count, label[:, None], axis=1)[:, 0]
+    right = np.bincount(annotator, own, minlength=table.n_annotators)
+    all_votes = count.sum()
+    common_accuracy = float(right.sum() / all_votes) if all_votes else 1.0
+    n = np.bincount(table.annotator, minlength=table.n_annotators)
+    accuracy = (right + ACCURACY * common_accuracy) / (n + ACCURACY)
+    G = np.zeros((table.n_classes, table.n_classes))
+    np.add.at(G.T, label, count)
+    prior = _one_coin(common_accuracy, table.n_classes)
+    common = (G + COMMON * prior) / (G.sum(axis=1, keepdims=True) + COMMON)
+    return Confusions(annotator, label, count, total, accuracy, common)
+
+
+def _one_coin(accuracy: float, q: int) -> Array:
+    """Confusion of an annotator whose errors fall on all wrong labels alike."""
+    matrix = np.full((q, q), (1 - accuracy) / max(q - 1, 1))
+    np.fill_diagonal(matrix, accuracy)
     return matrix
 
 

@@ -26,12 +26,13 @@ from partlearn._sklearn_compat import (
 )
 from partlearn.base import BasePartialClassifier
 from partlearn.candidates import (
+    VOTE_STATE,
     Votes,
     check_evidence,
     check_two_classes,
     summarize_votes,
 )
-from partlearn.classification._soft_labels import SoftModel, fit_soft
+from partlearn.classification._soft_labels import Constant, SoftModel, fit_soft
 from partlearn.model_selection import StratifiedCandidateKFold
 
 __all__ = ["CandidateClassifier"]
@@ -84,7 +85,7 @@ class CandidateClassifier(BasePartialClassifier):
     estimators_ : list of estimators
         Clones fitted on all rows: one, or several on drawn labels where the estimator
         takes no weights.
-    votes_ : VoteSummary or None
+    vote_summary_ : VoteSummary or None
         Where `y` are votes: annotators, and how far features and votes disagree.
     n_iter_ : int
         Number of rounds.
@@ -134,9 +135,9 @@ class CandidateClassifier(BasePartialClassifier):
         "random_state": ["random_state"],
         "n_jobs": [Integral, None],
     }
-    __state_types__ = (SoftModel,)
     # Folds are drawn over the rows, filed under the first of equally rare labels.
     _order_matters = ("rows", "classes")
+    __state_types__ = (Constant, SoftModel, *VOTE_STATE)
 
     def __init__(
         self,
@@ -200,10 +201,9 @@ class CandidateClassifier(BasePartialClassifier):
             F /= F.sum(axis=1, keepdims=True)
         self._model = fit_soft(estimator, X, F, weight, _seed(rng))
         self.label_confidence_, self.feature_belief_ = F, P
-        self.estimators_ = [model for model, _ in self._model.members]
-        self.votes_ = None
+        self.vote_summary_ = None
         if isinstance(labels, Votes):
-            self.votes_ = summarize_votes(labels, F, features=P)
+            self.vote_summary_ = summarize_votes(labels, F, features=P)
         self.n_iter_ = self.n_rounds
         return self
 
@@ -296,6 +296,12 @@ class CandidateClassifier(BasePartialClassifier):
             P[test] += part
             times[test] += 1
         return P / times[:, None]
+
+    @property
+    def estimators_(self) -> list[Any]:
+        """Clones fitted on all rows."""
+        check_is_fitted(self)
+        return [model for model, _ in self._model.members]
 
     def predict_proba(self, X: Any) -> NDArray[Any]:
         """Probability of each class.

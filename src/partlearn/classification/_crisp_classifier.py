@@ -73,6 +73,8 @@ class CRISPClassifier(BasePartialClassifier):
         Chosen ridge of each geometry, a multiple of the mean squared singular value.
     bandwidth_ : dict of str to float
         Chosen bandwidth of each kernel, in units of the standardised data.
+    vote_summary_ : VoteSummary or None
+        Where `y` are votes: annotators, and how far features and votes disagree.
     n_iter_ : int
         Number of rounds.
     objective_ : ndarray of shape (n_iter_,)

@@ -22,7 +22,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from partlearn._sklearn_compat import num_samples, safe_indexing
 
-__all__ = ["SoftModel", "fit_soft", "seeded", "weight_name"]
+__all__ = ["Constant", "SoftModel", "fit_soft", "seeded", "weight_name"]
 
 N_DRAWS = 5
 _FEWEST = 1e-3  # belief below which a row is no example of a label
@@ -174,7 +174,7 @@ def _fit(
     # Some estimators insist on labels 0, 1, ... without a gap.
     known, codes = np.unique(labels, return_inverse=True)
     if len(known) == 1:
-        return _Constant(), known
+        return Constant(), known
     model = seeded(estimator, rng)
     return model.fit(X, codes, **_weights(estimator, weight)), known
 
@@ -191,8 +191,10 @@ def _weights(estimator: Any, weight: Array | None) -> dict[str, Array]:
     return {name: weight}
 
 
-class _Constant:
+@dataclass(frozen=True)
+class Constant:
     """Stands in where all examples are of one class, which many estimators refuse."""
 
     def predict_proba(self, X: Any) -> Array:
+        """Be sure of the one class."""
         return np.ones((num_samples(X), 1))

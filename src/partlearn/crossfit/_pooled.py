@@ -95,6 +95,8 @@ class PooledModel:
         Rows among which neighbours are searched; None for all.
     rows : ndarray or None
         These rows in the input space; None where nobody votes.
+    held_out : ndarray of shape (m, q)
+        What the features say of each training row, by experts that did not see it.
     """
 
     space: InputSpace
@@ -107,6 +109,7 @@ class PooledModel:
     n_neighbors: int
     reference: NDArray[np.intp] | None
     rows: Array | None
+    held_out: Array
 
     def mapped(self, X: Any) -> tuple[Array, list[Array]]:
         """Rows of the input space, and scores and embedding in each geometry."""
@@ -263,6 +266,7 @@ def fit_pooled(
         n_neighbors,
         reference,
         None if not votes else rows if reference is None else rows[reference],
+        M,
     )
 
 

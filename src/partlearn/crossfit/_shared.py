@@ -12,7 +12,13 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from partlearn._sklearn_compat import HasMethods, Interval, StrOptions
-from partlearn.candidates import check_informative, validate_evidence
+from partlearn.candidates import (
+    VOTE_STATE,
+    Votes,
+    check_informative,
+    summarize_votes,
+    validate_evidence,
+)
 from partlearn.crossfit._geometries import GEOMETRIES
 from partlearn.crossfit._kernel_bases import KernelMap
 from partlearn.crossfit._pooled import (
@@ -25,7 +31,14 @@ from partlearn.crossfit._space import InputSpace, LinearMap
 
 __all__ = ["POOLED_PARAMETERS", "POOLED_STATE", "fit_estimator", "set_fitted"]
 
-POOLED_STATE = (InputSpace, KernelMap, LinearMap, PooledGeometry, PooledModel)
+POOLED_STATE = (
+    InputSpace,
+    KernelMap,
+    LinearMap,
+    PooledGeometry,
+    PooledModel,
+    *VOTE_STATE,
+)
 POOLED_PARAMETERS: dict[str, list[Any]] = {
     "geometries": ["array-like"],
     "n_folds": [Interval(Integral, 2, None, closed="left")],
@@ -90,6 +103,11 @@ def fit_estimator(
         update=labels.updated,
     )
     set_fitted(estimator, model, X.dtype)
+    estimator.vote_summary_ = None
+    if isinstance(labels, Votes):
+        estimator.vote_summary_ = summarize_votes(
+            labels, model.F, features=model.held_out
+        )
     return model
 
 

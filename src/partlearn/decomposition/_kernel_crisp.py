@@ -94,6 +94,8 @@ class KernelCRISP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         Chosen bandwidth of each kernel, in units of the standardised data.
     objective_ : ndarray of shape (n_iter_,)
         Mean log-likelihood of the candidate sets, round by round.
+    vote_summary_ : VoteSummary or None
+        Where `y` are votes: annotators, and how far features and votes disagree.
     n_iter_ : int
         Number of rounds.
     n_components_ : int
@@ -297,6 +299,7 @@ class KernelCRISP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
             if hasattr(classifier, name):
                 setattr(reducer, name, getattr(classifier, name))
         set_fitted(reducer, model, classifier.label_confidence_.dtype)
+        reducer.vote_summary_ = classifier.vote_summary_
         reducer._choose_components()
         return reducer
 
