@@ -19,6 +19,7 @@ from partlearn.benchmark._records import Record
 __all__ = ["Limits", "guard", "within_limits"]
 
 R = TypeVar("R", bound=Record)
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -86,16 +87,19 @@ def guard(kind: type[R], work: Callable[[], R], limits: Limits) -> R:
 
 
 def within_limits(
-    kind: type[R], limits: Limits, function: Callable[..., R], *args: Any
-) -> R:
+    limits: Limits,
+    failed: Callable[[str, str], T],
+    function: Callable[..., T],
+    *args: Any,
+) -> T:
     """Call in a process of its own where there are limits on time or memory.
 
     Parameters
     ----------
-    kind : type
-        Kind of the record of work that was ended.
     limits : Limits
         What the work may use.
+    failed : callable
+        Answer for work that was ended, from type and text of the error.
     function : callable
         Importable by name.
     *args : object
@@ -103,15 +107,15 @@ def within_limits(
 
     Returns
     -------
-    Record
-        What the function returned, or a failed record.
+    object
+        What the function or `failed` returned.
     """
     if limits.time is None and limits.memory is None:
         return function(*args)
     try:
-        record: R = call_isolated(
+        answer: T = call_isolated(
             function, args, seconds=limits.time, megabytes=limits.memory
         )
     except (TimeoutError, ChildDiedError) as error:
-        return kind.failed(type(error).__name__, str(error))
-    return record
+        return failed(type(error).__name__, str(error))
+    return answer

@@ -5,6 +5,7 @@
 import os
 import platform
 from importlib import metadata
+from typing import Any
 
 from partlearn._version import __version__
 from partlearn.benchmark._engines import Engine
@@ -24,16 +25,7 @@ def _version(package: str) -> str | None:
         return None
 
 
-def run_facts(
-    plan: Plan,
-    engine: Engine,
-    *,
-    wall_time: float,
-    work_time: float,
-    n_jobs: int,
-    n_executed: int,
-    n_failed: int,
-) -> Facts:
+def run_facts(plan: Plan, engine: Engine, **outcome: Any) -> Facts:
     """Versions, machine and settings of a run.
 
     Parameters
@@ -42,10 +34,8 @@ def run_facts(
         The plan.
     engine : Engine
         Where it ran.
-    wall_time, work_time : float
-        Seconds of the session, and those inside estimators.
-    n_jobs, n_executed, n_failed : int
-        Jobs of the plan, those of the session, those that failed.
+    **outcome : float or int
+        Times and counts, the other attributes of :class:`Facts`.
 
     Returns
     -------
@@ -69,9 +59,5 @@ def run_facts(
         seed=plan.seed,
         time_limit=plan.time_limit,
         memory_limit=plan.memory_limit,
-        wall_time=wall_time,
-        work_time=work_time,
-        n_jobs=n_jobs,
-        n_executed=n_executed,
-        n_failed=n_failed,
+        **outcome,
     )

@@ -25,8 +25,8 @@ from partlearn.benchmark._results import (
 from partlearn.benchmark._store import DamagedStoreError, Store, file_digest
 from partlearn.benchmark._tables import (
     read_results,
-    read_rows,
     read_timings,
+    result_rows,
     write_tables,
 )
 from partlearn.benchmark._task import task_of
@@ -73,7 +73,7 @@ def save_run(
             "format": RUN_FORMAT,
             "facts": asdict(facts),
             "absent": [asdict(item) for item in absent],
-            "data": [item.to_json() for item in data],
+            "data": [asdict(item) for item in data],
             "files": {path.name: file_digest(path) for path in files},
         },
     )
@@ -118,7 +118,7 @@ def load_run(folder: str | Path) -> Run:
         folder=folder,
         plan=plan,
         facts=Facts(**_with_tuples(run["facts"])),
-        data=tuple(DataFacts.from_json(item) for item in run["data"]),
+        data=tuple(DataFacts(**_with_tuples(item)) for item in run["data"]),
         absent=tuple(AbsentData(**item) for item in run["absent"]),
         results=tuple(results),
         timings=tuple(read_timings(folder, task.columns, amounts)),
@@ -138,11 +138,14 @@ def load_rows(
 
     Returns
     -------
-    results, timings : list of dict
-        Empty cells are None.
+    results : list of dict
+        Rows of the results table; empty cells are None.
+    timings : list of dict
+        Attributes of :class:`Timing`.
     """
-    plan, _ = _opened(Path(folder))
-    return read_rows(Path(folder), task_of(plan).columns)
+    run = load_run(folder)
+    columns = task_of(run.plan).columns
+    return result_rows(run.results, columns), [asdict(t) for t in run.timings]
 
 
 def _opened(folder: Path) -> tuple[Plan, dict[str, Any]]:

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from time import perf_counter
-from typing import Any, Self
+from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +26,7 @@ from partlearn.benchmark._curve_scores import (
 from partlearn.benchmark._data import BenchmarkData, fingerprint, load_all
 from partlearn.benchmark._execute import Limits, guard
 from partlearn.benchmark._jobs import Job, Reduction, shared_content, source_hash
-from partlearn.benchmark._methods import available, build, find_class
+from partlearn.benchmark._methods import build, find_class
 from partlearn.benchmark._plan import (
     DataSpec,
     MethodSpec,
@@ -48,7 +49,7 @@ from partlearn.benchmark._results import (
     DataFacts,
     Result,
 )
-from partlearn.benchmark._tables import MULTILABEL_COLUMNS, Columns
+from partlearn.benchmark._tables import MULTILABEL_COLUMNS
 from partlearn.benchmark._toml import PlanError
 
 __all__ = ["MultilabelTask"]
@@ -73,28 +74,15 @@ class MultilabelTask:
     plan: MultilabelPlan
     # A curve takes long: every job is kept as soon as it is done.
     shares_features = False
-    columns: Columns = MULTILABEL_COLUMNS
+    kinds = MappingProxyType(
+        {"reducers": "ranker", "classifiers": "multilabel", "learners": "multilabel"}
+    )
+    columns = MULTILABEL_COLUMNS
 
     def _spec(self, name: str) -> MultilabelDataSpec:
         spec = next(spec for spec in self.plan.data if spec.name == name)
         assert isinstance(spec, MultilabelDataSpec)
         return spec
-
-    def check(self) -> Self:
-        """Leave out absent optional methods; other absent ones are an error."""
-        plan = self.plan
-        selectors = available(plan, plan.reducers, "ranker")
-        names = {method.name for method in selectors}
-        return replace(
-            self,
-            plan=replace(
-                plan,
-                reducers=selectors,
-                classifiers=available(plan, plan.classifiers, "multilabel"),
-                learners=available(plan, plan.learners, "multilabel"),
-                reference=plan.reference if plan.reference in names else "",
-            ),
-        )
 
     def load(
         self, folder: str | Path | None
@@ -123,7 +111,6 @@ class MultilabelTask:
             r=spec.r or (),
             noise=spec.noise if spec.r is not None else "of the file",
             fingerprint=data.fingerprint,
-            multilabel=True,
         )
 
     def folds(self, data: BenchmarkData) -> dict[int | None, list[Split]]:

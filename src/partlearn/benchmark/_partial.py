@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from time import perf_counter
-from typing import Any, Self
+from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -17,11 +18,11 @@ from partlearn.benchmark._cells import fold_cells
 from partlearn.benchmark._data import BenchmarkData, fingerprint, load_all
 from partlearn.benchmark._execute import Limits, guard
 from partlearn.benchmark._jobs import Job, Reduction, shared_content, source_hash
-from partlearn.benchmark._methods import available, build
+from partlearn.benchmark._methods import build
 from partlearn.benchmark._plan import DataSpec, MethodSpec, Plan
 from partlearn.benchmark._records import Cost, Point, Reduced, Scored
 from partlearn.benchmark._results import AbsentData, Cell, DataFacts, Result
-from partlearn.benchmark._tables import PARTIAL_COLUMNS, Columns
+from partlearn.benchmark._tables import PARTIAL_COLUMNS
 from partlearn.benchmark._toml import PlanError
 from partlearn.candidates import (
     fitted_confidence,
@@ -62,22 +63,8 @@ class PartialTask:
     plan: Plan
     # The learners of a fold share features that are scaled once.
     shares_features = True
-    columns: Columns = PARTIAL_COLUMNS
-
-    def check(self) -> Self:
-        """Leave out absent optional methods; other absent ones are an error."""
-        plan = self.plan
-        reducers = available(plan, plan.reducers, "reducer")
-        names = {method.name for method in reducers}
-        return replace(
-            self,
-            plan=replace(
-                plan,
-                reducers=reducers,
-                learners=available(plan, plan.learners, "learner"),
-                reference=plan.reference if plan.reference in names else "",
-            ),
-        )
+    kinds = MappingProxyType({"reducers": "reducer", "learners": "learner"})
+    columns = PARTIAL_COLUMNS
 
     def load(
         self, folder: str | Path | None

@@ -9,21 +9,12 @@ from typing import Any, Self
 
 import numpy as np
 
+from partlearn.benchmark._plan import CURVE_METRICS, METRICS
+
 __all__ = ["Cost", "Point", "Record", "Reduced", "Scored"]
 
-# Scores that are shares; others may be any finite number.
-_SHARES = (
-    "accuracy",
-    "disambiguation",
-    "candidate_hit",
-    "average_precision",
-    "ranking_loss",
-    "coverage",
-    "macro_f1",
-    "micro_f1",
-    "macro_f1_tuned",
-    "micro_f1_tuned",
-)
+# Scores that are shares; those of others may be any finite number.
+_SHARES = (*METRICS, *CURVE_METRICS)
 
 
 @dataclass(frozen=True)
@@ -183,27 +174,26 @@ def _is_share(value: Any) -> bool:
     return value is None or (_is_number(value) and 0 <= value <= 1)
 
 
+def _has_fields(value: Any, cls: type[Any]) -> bool:
+    names = {f.name for f in fields(cls)}
+    return isinstance(value, dict) and value.keys() == names
+
+
 def _is_cost(value: Any) -> bool:
-    names = {f.name for f in fields(Cost)}
-    return (
-        isinstance(value, dict)
-        and value.keys() == names
-        and all(map(_is_number, value.values()))
-    )
+    return _has_fields(value, Cost) and all(map(_is_number, value.values()))
 
 
 def _is_point(value: Any) -> bool:
-    if not isinstance(value, dict) or value.keys() != {f.name for f in fields(Point)}:
+    if not _has_fields(value, Point) or not isinstance(value["scores"], dict):
         return False
-    scores, percentage = value["scores"], value["percentage"]
+    percentage = value["percentage"]
     return (
         _is_count(value["n_features"])
         and _is_number(percentage)
         and 0 <= (percentage or 0) <= 100
-        and isinstance(scores, dict)
         and all(
             _is_share(score) if name in _SHARES else _is_number(score)
-            for name, score in scores.items()
+            for name, score in value["scores"].items()
         )
     )
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 from partlearn.benchmark._plan import Plan
 from partlearn.benchmark._published import PublishedFigure
@@ -188,8 +188,6 @@ class DataFacts:
         How candidates were drawn.
     fingerprint : str
         Hash of the content.
-    multilabel : bool
-        Whether rows have several true labels.
     """
 
     name: str
@@ -201,42 +199,6 @@ class DataFacts:
     noise_seed: int | None = None
     noise: str = ""
     fingerprint: str = ""
-    multilabel: bool = False
-
-    def to_json(self) -> dict[str, Any]:
-        """Plain values, under the names of ``run.json``."""
-        kind = "labels" if self.multilabel else "classes"
-        mean = "mean_labels" if self.multilabel else "mean_candidates"
-        return {
-            "name": self.name,
-            "n_samples": self.n_samples,
-            "n_features": self.n_features,
-            f"n_{kind}": len(self.classes),
-            kind: list(self.classes),
-            mean: self.mean_labels,
-            "r": list(self.r) if self.multilabel else next(iter(self.r), None),
-            "noise_seed": self.noise_seed,
-            "noise": self.noise,
-            "fingerprint": self.fingerprint,
-        }
-
-    @classmethod
-    def from_json(cls, content: Mapping[str, Any]) -> Self:
-        """Read what `to_json` gave."""
-        many = "labels" in content
-        r = content["r"]
-        return cls(
-            name=content["name"],
-            n_samples=content["n_samples"],
-            n_features=content["n_features"],
-            classes=tuple(content["labels" if many else "classes"]),
-            mean_labels=content["mean_labels" if many else "mean_candidates"],
-            r=tuple(r) if many else () if r is None else (r,),
-            noise_seed=content["noise_seed"],
-            noise=content["noise"],
-            fingerprint=content["fingerprint"],
-            multilabel=many,
-        )
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,7 @@ from partlearn.benchmark._records import Record, Reduced, Scored
 from partlearn.benchmark._results import AbsentData, Result
 from partlearn.benchmark._store import Store
 from partlearn.benchmark._tables import merge, result_rows
-from partlearn.benchmark._task import Task, task_of
+from partlearn.benchmark._task import Task, check_methods, task_of
 
 __all__ = ["RunResult", "Verification", "run_plan", "verify_run"]
 
@@ -142,7 +142,7 @@ def run_plan(
     """
     start = perf_counter()
     engine = engine or SerialEngine()
-    task = task_of(plan).check()
+    task = task_of(check_methods(plan))
     data, absent = task.load(data_folder)
     if not data:  # nothing to run: leave no empty folder behind
         return RunResult(Path(folder), task.plan, (), tuple(absent))
@@ -235,7 +235,7 @@ def verify_run(
     Verification
         How many were checked, and which differ. Seconds and bytes do not count.
     """
-    task = task_of(plan).check()
+    task = task_of(check_methods(plan))
     data, _ = task.load(data_folder)
     kept = Store(folder)
     done = [job for job in task.expand(data) if kept.get_job(job.id) is not None]
@@ -400,7 +400,8 @@ def _records(kind: type[Record], answer: Any) -> list[Any]:
 def _reduce(
     task: Task, data: BenchmarkData, reduction: Reduction, split: Any, limits: Limits
 ) -> Reduced:
-    return within_limits(Reduced, limits, task.reduce, data, reduction, split, limits)
+    args = (data, reduction, split, limits)
+    return within_limits(limits, Reduced.failed, task.reduce, *args)
 
 
 def _learn(
@@ -414,20 +415,14 @@ def _learn(
     if reduced is not None and not reduced.ok:
         why = (reduced.error, reduced.message, reduced.traceback)
         return [Scored("failed", *why, reduced.warnings) for _ in jobs]
+
+    def run(some: Sequence[Job]) -> list[Scored]:
+        def failed(error: str, message: str) -> list[Scored]:
+            return [Scored.failed(error, message) for _ in some]
+
+        args = (data, reduced, some, split, limits)
+        return within_limits(limits, failed, task.learn, *args)
+
     if limits.time is None and limits.memory is None:
-        return task.learn(data, reduced, jobs, split, limits)
-    return [
-        within_limits(Scored, limits, _alone, task, data, reduced, job, split, limits)
-        for job in jobs
-    ]
-
-
-def _alone(
-    task: Task,
-    data: BenchmarkData,
-    reduced: Reduced | None,
-    job: Job,
-    split: Any,
-    limits: Limits,
-) -> Scored:
-    return task.learn(data, reduced, [job], split, limits)[0]
+        return run(jobs)
+    return [record for job in jobs for record in run([job])]

@@ -22,7 +22,6 @@ __all__ = [
     "Columns",
     "merge",
     "read_results",
-    "read_rows",
     "read_timings",
     "result_rows",
     "write_tables",
@@ -278,25 +277,6 @@ def _cast(value: Any, kind: str) -> Any:
     return _CAST[kind](value)
 
 
-def read_rows(folder: Path, columns: Columns) -> tuple[list[Row], list[Row]]:
-    """Read both tables as they are.
-
-    Parameters
-    ----------
-    folder : Path
-        Folder of the run.
-    columns : sequence of (name, type)
-        Columns of the table of results.
-
-    Returns
-    -------
-    results, timings : list of dict
-        Empty cells are None.
-    """
-    timings = _read(folder / "timings", _timing_columns(columns))
-    return _read(folder / "results", columns), timings
-
-
 def read_results(
     folder: Path, columns: Columns, amounts: Mapping[float, float]
 ) -> list[Result]:
@@ -346,7 +326,7 @@ def read_timings(
     list of Timing
         The rows.
     """
-    _, rows = read_rows(folder, columns)
+    rows = _read(folder / "timings", _timing_columns(columns))
     return [Timing(**_complete(row, amounts)) for row in rows]
 
 

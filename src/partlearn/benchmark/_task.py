@@ -2,13 +2,15 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, Protocol, Self
+from typing import Any, Protocol
 
 from partlearn.benchmark._data import BenchmarkData
 from partlearn.benchmark._execute import Limits
 from partlearn.benchmark._jobs import Job, Reduction
+from partlearn.benchmark._methods import available
 from partlearn.benchmark._multilabel import MultilabelTask
 from partlearn.benchmark._partial import PartialTask
 from partlearn.benchmark._plan import MultilabelPlan, Plan
@@ -30,6 +32,8 @@ class Task(Protocol):
         Whether jobs on one fold of one reduction run together.
     columns : sequence of (name, type)
         Columns of the table of results.
+    kinds : mapping of str to str
+        What the methods under each heading of the plan are for.
     """
 
     @property
@@ -44,8 +48,9 @@ class Task(Protocol):
     def columns(self) -> Columns:
         """Columns of the table of results."""
 
-    def check(self) -> Self:
-        """Leave out absent optional methods; other absent ones are an error."""
+    @property
+    def kinds(self) -> Mapping[str, str]:
+        """What the methods under each heading of the plan are for."""
 
     def load(
         self, folder: str | Path | None
@@ -117,7 +122,13 @@ def check_methods(plan: Plan) -> Plan:
     >>> check_methods(load_plan("demo")).learners[0].name
     'PL-KNN'
     """
-    return task_of(plan).check().plan
+    kinds = task_of(plan).kinds
+    checked: dict[str, Any] = {
+        key: available(plan, getattr(plan, key), kind) for key, kind in kinds.items()
+    }
+    names = [method.name for method in checked["reducers"]]
+    checked["reference"] = plan.reference if plan.reference in names else ""
+    return replace(plan, **checked)
 
 
 def load_plan_data(
