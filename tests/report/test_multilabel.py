@@ -213,7 +213,10 @@ def test_published_figures_have_controls_beside_them(summary):
     assert {c.method for c in known} == {"PML-FSLA", "alone"}
     assert {c.metric for c in known} == {"average_precision", "micro_f1"}
     (section,) = [s for s in document(summary).sections if s.key == "published"]
-    (table,) = section.blocks
+    table, rest = section.blocks
+    assert {row[0] for row in table.rows} == {"average precision"}
+    (other,) = rest.blocks
+    assert {row[0] for row in other.rows} == {"micro F1"}
     assert table.head[-3:] == ["random order", "all features", "label frequency"]
     row = next(r for r in table.rows if r[0] == "average precision")
     assert row[3:6] == ["PML-FSLA", "candidates", "0.690 ± 0.000"]

@@ -15,7 +15,7 @@ from partlearn.report._format import (
 )
 from partlearn.report._records import Comparison, Pair
 
-__all__ = ["conclusion", "not_tested"]
+__all__ = ["conclusion"]
 
 
 def conclusion(
@@ -44,7 +44,7 @@ def conclusion(
         if reference not in chosen and (pair := c.pair(reference, leader)):
             sentences.append(_against(pair))
     if not c.tested:
-        sentences.append(not_tested(c))
+        sentences.append(_not_tested(c))
     return [f"{text[0].upper()}{text[1:]}" for text in sentences]
 
 
@@ -73,11 +73,12 @@ def _short_verdict(pairs: Sequence[Pair]) -> str:
         names = [method_name(p.second) for p in pairs if p.significant is verdict]
         if names:
             texts.append(f"against {' and '.join(names)} the difference is {words}")
-    texts += [
-        f"{signed(p.difference)} against {method_name(p.second)} (not tested)"
+    untested = [
+        f"{signed(p.difference)} against {method_name(p.second)}"
         for p in pairs
         if p.significant is None
     ]
+    texts += [f"{', '.join(untested)} (not tested)"] if untested else []
     return ", ".join(texts)
 
 
@@ -99,7 +100,7 @@ def _against(p: Pair) -> str:
     return f"{text}."
 
 
-def not_tested(c: Comparison) -> str:
+def _not_tested(c: Comparison) -> str:
     """Why there is no p value."""
     return (
         f"No test is made: {plural(len(c.data), 'data set')} cannot show a difference "

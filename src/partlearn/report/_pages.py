@@ -210,11 +210,12 @@ def _win_tie_loss(s: Summary) -> list[Section]:
 
 
 def _differences(s: Summary) -> list[Section]:
-    if not any(s.reference in c.methods for c in s.comparisons):
-        return []
-    tables = [pair_table(c, s.reference, s.methods) for c in s.comparisons]
-    title = f"{method_name(s.reference)} against each other"
-    return [Section("effects", title, tables)]
+    tables = [
+        pair_table(c, s.reference, s.methods)
+        for c in s.comparisons
+        if s.reference in c.methods and len(c.data) > 1
+    ]
+    return _section("effects", f"{method_name(s.reference)} against each other", tables)
 
 
 def _named_right(s: Summary) -> list[Section]:

@@ -17,7 +17,7 @@ from partlearn.report._blocks import (
     Text,
 )
 from partlearn.report._compare import ALPHA, ROPE, place
-from partlearn.report._conclusion import conclusion, not_tested
+from partlearn.report._conclusion import conclusion
 from partlearn.report._format import (
     EMPTY,
     capital,
@@ -100,8 +100,7 @@ def _how(comparisons: Sequence[Comparison]) -> str:
             f"no other method can change; a star where it stays below {ALPHA} after "
             f"Holm's correction for the {plural(n, 'pair')} compared."
         )
-    untested = [c for c in comparisons if not c.tested]
-    return f"{text} {not_tested(untested[0])}" if untested else text
+    return text
 
 
 def _matrix(c: Comparison) -> Table:
@@ -214,7 +213,7 @@ def published_section(
         suffix = f", {protocol}" if len(summary.protocols) > 1 else ""
         head += [f"measured{suffix}", f"difference{suffix}"]
         head += [f"columns{suffix}"] if dimensions else []
-    rows = []
+    rows: dict[bool, list[list[Cell | str]]] = {True: [], False: []}
     for key in keys:
         metric, data, r, labels, learner, method = key
         cells = [known.get((*key, protocol)) for protocol in summary.protocols]
@@ -231,12 +230,18 @@ def published_section(
                 text = dims(c.n_features) if c else EMPTY
                 row.append(Cell(text, small=f"{n} published" if n else ""))
         others = (known.get((*key[:-1], name, summary.protocols[0])) for name in beside)
-        rows.append([*row, *(score(c.printed if c else None) for c in others)])
+        row += [score(c.printed if c else None) for c in others]
+        rows[metric == summary.metric].append(row)
     text = "Published mean, ours, and ours minus published"
     text += "; the last columns are controls on the same data" if beside else ""
-    table = Table(text, [*head, *beside], rows, n_names=len(names))
+    first, more = (
+        [Table(text, [*head, *beside], part, n_names=len(names))] if part else []
+        for part in rows.values()
+    )
+    blocks: list[Block] = [*first]
+    blocks += [Details("Other scores", more)] if more else []
     title = "Published, measured, difference"
-    return [Section("published", title, [table], brief=True)]
+    return [Section("published", title, blocks, brief=True)]
 
 
 def ending(summary: Summary, data: Table, kinds: Mapping[str, str]) -> list[Section]:
