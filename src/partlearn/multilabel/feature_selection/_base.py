@@ -7,6 +7,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Mapping
 from itertools import islice
+from numbers import Integral, Real
 from typing import Any, Self, TypeVar
 
 import numpy as np
@@ -16,14 +17,23 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.sparsefuncs import inplace_column_scale, min_max_axis
 
-from partlearn._sklearn_compat import fit_context
-from partlearn.base import BaseSelector
+from partlearn._sklearn_compat import Interval, fit_context
+from partlearn.base import COLUMNS, COUNT, BaseSelector
 from partlearn.candidates import validate_partial_data
 
-__all__ = ["EPS", "PMLSelector", "check_init", "row_norms", "unit_interval"]
+__all__ = ["COMMON", "EPS", "PMLSelector", "check_init", "row_norms", "unit_interval"]
 
 Factors = TypeVar("Factors")
 
+# Constraints on the parameters that all of these selectors share.
+COMMON: dict[str, Any] = {
+    "n_features_to_select": COUNT,
+    "max_iter": [Interval(Integral, 1, None, closed="left")],
+    "tol": [Interval(Real, 0, None, closed="left")],
+    "random_state": ["random_state"],
+    "must_keep": COLUMNS,
+    "exclude": COLUMNS,
+}
 EPS = 2.0**-52  # keeps denominators of multiplicative updates positive
 
 

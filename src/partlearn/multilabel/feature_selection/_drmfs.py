@@ -13,9 +13,10 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from partlearn._sklearn_compat import Interval, StrOptions
-from partlearn.base import COLUMNS, COUNT, Columns
+from partlearn.base import Columns
 from partlearn.graphs import degrees, heat_graph
 from partlearn.multilabel.feature_selection._base import (
+    COMMON,
     EPS,
     PMLSelector,
     check_init,
@@ -126,19 +127,14 @@ class DRMFS(PMLSelector):
     # A weight for every label is drawn to start.
     _order_matters = ("classes",)
     _parameter_constraints = {  # noqa: RUF012
-        "n_features_to_select": COUNT,
+        **COMMON,
         "alpha": [Interval(Real, 0, None, closed="left")],
         "beta": [Interval(Real, 0, None, closed="left")],
         "gamma": [Interval(Real, 0, None, closed="left")],
         "loss": [StrOptions({"l21", "fro"})],
         "n_neighbors": [Interval(Integral, 1, None, closed="left")],
         "init": [dict, None],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "tol": [Interval(Real, 0, None, closed="left")],
-        "random_state": ["random_state"],
         "scale": ["boolean"],
-        "must_keep": COLUMNS,
-        "exclude": COLUMNS,
     }
 
     def __init__(

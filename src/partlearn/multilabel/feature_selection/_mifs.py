@@ -15,9 +15,10 @@ from numpy.typing import NDArray
 from scipy.linalg import solve
 
 from partlearn._sklearn_compat import Interval, StrOptions
-from partlearn.base import COLUMNS, COUNT, Columns
+from partlearn.base import Columns
 from partlearn.graphs import heat_graph, laplacian
 from partlearn.multilabel.feature_selection._base import (
+    COMMON,
     EPS,
     PMLSelector,
     check_init,
@@ -143,7 +144,7 @@ class MIFS(PMLSelector):
     # A weight for every label is drawn to start.
     _order_matters = ("classes",)
     _parameter_constraints = {  # noqa: RUF012
-        "n_features_to_select": COUNT,
+        **COMMON,
         "alpha": [Interval(Real, 0, None, closed="left")],
         "beta": [Interval(Real, 0, None, closed="left")],
         "gamma": [Interval(Real, 0, None, closed="neither")],
@@ -152,13 +153,9 @@ class MIFS(PMLSelector):
         "step": [Interval(Real, 0, None, closed="neither"), None],
         "init": [dict, None],
         "max_iter": [Interval(Integral, 1, None, closed="left"), None],
-        "tol": [Interval(Real, 0, None, closed="left")],
         "n_neighbors": [Interval(Integral, 1, None, closed="left")],
         "t": [StrOptions({"median"}), Interval(Real, 0, None, closed="neither")],
-        "random_state": ["random_state"],
         "scale": ["boolean"],
-        "must_keep": COLUMNS,
-        "exclude": COLUMNS,
     }
 
     def __init__(

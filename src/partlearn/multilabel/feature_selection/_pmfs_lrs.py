@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from scipy.sparse.linalg import eigsh
 
 from partlearn._sklearn_compat import Interval, StrOptions
-from partlearn.base import COLUMNS, COUNT, Columns
+from partlearn.base import Columns
 from partlearn.graphs import heat_graph, laplacian
-from partlearn.multilabel.feature_selection._base import PMLSelector, row_norms
+from partlearn.multilabel.feature_selection._base import COMMON, PMLSelector, row_norms
 from partlearn.multilabel.feature_selection._reweighted import (
     ReweightedRidge,
     row_penalties,
@@ -127,7 +127,7 @@ class PMFSLRS(PMLSelector):
     _non_negative = False
     _least_rows = 2
     _parameter_constraints = {  # noqa: RUF012
-        "n_features_to_select": COUNT,
+        **COMMON,
         "alpha": [Interval(Real, 0, None, closed="left")],
         "beta": [Interval(Real, 0, None, closed="left")],
         "lam": [Interval(Real, 0, None, closed="neither")],
@@ -135,12 +135,7 @@ class PMFSLRS(PMLSelector):
         "n_neighbors": [Interval(Integral, 1, None, closed="left")],
         "t": [StrOptions({"median"}), Interval(Real, 0, None, closed="neither")],
         "variant": [StrOptions({"derived", "package"})],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "tol": [Interval(Real, 0, None, closed="left")],
-        "random_state": ["random_state"],
         "scale": ["boolean"],
-        "must_keep": COLUMNS,
-        "exclude": COLUMNS,
     }
 
     def __init__(

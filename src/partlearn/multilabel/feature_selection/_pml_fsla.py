@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 from scipy.stats import spearmanr
 
 from partlearn._sklearn_compat import Interval, StrOptions
-from partlearn.base import COLUMNS, COUNT, Columns
+from partlearn.base import Columns
 from partlearn.multilabel.feature_selection._base import (
+    COMMON,
     PMLSelector,
     check_init,
     row_norms,
@@ -173,7 +174,7 @@ class PMLFSLA(PMLSelector):
         "score_by": {"qr": {}, "q": {"variant": "feature-norm"}},
     }
     _parameter_constraints = {  # noqa: RUF012
-        "n_features_to_select": COUNT,
+        **COMMON,
         "alpha": [Interval(Real, 0, None, closed="left")],
         "beta": [Interval(Real, 0, None, closed="left")],
         "gamma": [Interval(Real, 0, None, closed="left")],
@@ -181,16 +182,11 @@ class PMLFSLA(PMLSelector):
         "updates": [StrOptions(set(SWEEPS))],
         "t_update": [StrOptions(set(LABEL_STEPS))],
         "stop": [StrOptions({"tol", "code"})],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
         "n_init": [Interval(Integral, 1, None, closed="left")],
         "init": [dict, None],
-        "random_state": ["random_state"],
         "mu": [Interval(Real, 0, None, closed="neither")],
-        "tol": [Interval(Real, 0, None, closed="left")],
         "variant": [StrOptions({"full", "feature-norm"})],
         "scale": ["boolean"],
-        "must_keep": COLUMNS,
-        "exclude": COLUMNS,
     }
 
     def __init__(

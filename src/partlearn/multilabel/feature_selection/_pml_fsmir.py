@@ -14,8 +14,13 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from partlearn._sklearn_compat import Interval
-from partlearn.base import COLUMNS, COUNT, Columns
-from partlearn.multilabel.feature_selection._base import EPS, PMLSelector, row_norms
+from partlearn.base import Columns
+from partlearn.multilabel.feature_selection._base import (
+    COMMON,
+    EPS,
+    PMLSelector,
+    row_norms,
+)
 from partlearn.multilabel.feature_selection._reweighted import row_penalties
 
 __all__ = ["PMLFSMIR"]
@@ -118,18 +123,13 @@ class PMLFSMIR(PMLSelector):
     """
 
     _parameter_constraints = {  # noqa: RUF012
-        "n_features_to_select": COUNT,
+        **COMMON,
         "alpha": [Interval(Real, 0, None, closed="neither")],
         "beta": [Interval(Real, 0, None, closed="left")],
         "gamma": [Interval(Real, 0, None, closed="left")],
         "n_latent": [Interval(Integral, 1, None, closed="left"), None],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "tol": [Interval(Real, 0, None, closed="left")],
         "n_init": [Interval(Integral, 1, None, closed="left")],
-        "random_state": ["random_state"],
         "scale": ["boolean"],
-        "must_keep": COLUMNS,
-        "exclude": COLUMNS,
     }
 
     def __init__(

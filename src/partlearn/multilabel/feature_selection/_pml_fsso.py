@@ -15,9 +15,10 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from partlearn._sklearn_compat import Interval, StrOptions
-from partlearn.base import COLUMNS, COUNT, Columns
+from partlearn.base import Columns
 from partlearn.graphs import degrees, heat_graph
 from partlearn.multilabel.feature_selection._base import (
+    COMMON,
     EPS,
     PMLSelector,
     check_init,
@@ -145,7 +146,7 @@ class PMLFSSO(PMLSelector):
     # Factors of rows and of labels are drawn to start.
     _order_matters = ("rows", "classes")
     _parameter_constraints = {  # noqa: RUF012
-        "n_features_to_select": COUNT,
+        **COMMON,
         "alpha": [Interval(Real, 0, None, closed="left")],
         "beta": [Interval(Real, 0, None, closed="left")],
         "gamma": [Interval(Real, 0, None, closed="left")],
@@ -154,14 +155,10 @@ class PMLFSSO(PMLSelector):
         "stale": ["boolean"],
         "self_loops": ["boolean"],
         "init": [dict, None],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
         "n_neighbors": [Interval(Integral, 1, None, closed="left")],
         "t": [StrOptions({"median"}), Interval(Real, 0, None, closed="neither")],
         "tol": [Interval(Real, 0, None, closed="left"), None],
-        "random_state": ["random_state"],
         "scale": ["boolean"],
-        "must_keep": COLUMNS,
-        "exclude": COLUMNS,
     }
 
     def __init__(

@@ -14,13 +14,12 @@ from sklearn.exceptions import ConvergenceWarning
 
 from partlearn._sklearn_compat import Interval
 from partlearn.base import (
-    COLUMNS,
     COUNT,
     Columns,
     count_features,
 )
 from partlearn.linalg import standardize, thin_svd
-from partlearn.multilabel.feature_selection._base import PMLSelector, row_norms
+from partlearn.multilabel.feature_selection._base import COMMON, PMLSelector, row_norms
 
 __all__ = [
     "TRACE",
@@ -141,17 +140,12 @@ class TRACE(PMLSelector):
     scale = False
 
     _parameter_constraints = {  # noqa: RUF012
-        "n_features_to_select": COUNT,
+        **COMMON,
         "mu": [Interval(Real, 0, None, closed="both")],
         "denoise_with": COUNT[:2],
         "noise_quantile": [Interval(Real, 0, 1, closed="both")],
         "n_penalties": [Interval(Integral, 1, None, closed="left")],
         "path_ratio": [Interval(Real, 0, 1, closed="neither")],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "tol": [Interval(Real, 0, None, closed="left")],
-        "random_state": ["random_state"],
-        "must_keep": COLUMNS,
-        "exclude": COLUMNS,
     }
 
     def __init__(
