@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 from partlearn._registry import PARTIAL_LABEL_ROLES, methods
-from partlearn.classification import PLAGGD, PLECOC, PLKNN, SURE
+from partlearn.classification import PLAGGD, PLECOC, PLKNN, SURE, CRISPClassifier
 from partlearn.datasets import make_partial_classification
+from partlearn.decomposition import KernelCRISP
 
 
 def peak_of_fit(estimator, X, S):
@@ -59,3 +60,9 @@ def test_every_method_of_a_base_class_can_tell():
     }
     assert len(told) > 15
     assert all(isinstance(n, int) and n > 10**5 for n in told.values())
+
+
+def test_kernels_of_crisp_count():
+    exact, linear = KernelCRISP(n_landmarks=None), CRISPClassifier(("linear",))
+    assert exact.memory_estimate(10**4, 5, 3) > 8 * 4 * 10**8  # two kernels, two more
+    assert linear.memory_estimate(10**4, 5, 3) < 10**8

@@ -229,4 +229,4 @@ def test_memory_is_refused_before_it_is_taken(monkeypatch):
     ],
 )
 def test_number_of_landmarks(m, wanted, count):
-    assert geometries._landmark_count(m, wanted) == count
+    assert geometries.landmark_count(m, wanted) == count

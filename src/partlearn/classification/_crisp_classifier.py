@@ -15,7 +15,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from partlearn._sklearn_compat import StrOptions, fit_context
 from partlearn.base import BasePartialClassifier, initial_confidence
-from partlearn.crossfit import POOLED_PARAMETERS, POOLED_STATE, fit_estimator
+from partlearn.crossfit import (
+    POOLED_PARAMETERS,
+    POOLED_STATE,
+    fit_estimator,
+    kernel_side,
+)
 from partlearn.decomposition import KernelCRISP
 
 __all__ = ["CRISPClassifier"]
@@ -159,6 +164,9 @@ class CRISPClassifier(BasePartialClassifier):
         self.random_state = random_state
         self.search = search
         self.n_jobs = n_jobs
+
+    def _square_side(self, n_samples: int, n_features: int) -> int:
+        return kernel_side(self, n_samples)
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any, confidence: Any = None) -> Self:

@@ -64,6 +64,7 @@ from partlearn.crossfit._shared import (
     POOLED_PARAMETERS,
     POOLED_STATE,
     fit_estimator,
+    kernel_side,
     set_fitted,
 )
 from partlearn.crossfit._space import InputSpace, LinearMap, input_space
@@ -104,6 +105,7 @@ __all__ = [
     "kernel_block",
     "kernel_matrix",
     "kernel_product",
+    "kernel_side",
     "label_share",
     "linear_basis",
     "linear_pool",

@@ -113,7 +113,7 @@ def make_geometries(
         In the order of the names.
     """
     m = len(rows)
-    count = _landmark_count(m, n_landmarks)
+    count = landmark_count(m, n_landmarks)
     kernels = [name for name in names if name != "linear"]
     if kernels:
         check_memory(m, len(kernels), count, len(folds))
@@ -185,7 +185,7 @@ def choose_width(
     return model, width, ridge
 
 
-def _landmark_count(m: int, wanted: int | Literal["auto"] | None) -> int | None:
+def landmark_count(m: int, wanted: int | Literal["auto"] | None) -> int | None:
     """Landmarks to draw; None where the kernels are exact."""
     if wanted is None:
         return None

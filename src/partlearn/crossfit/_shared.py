@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import math
 from numbers import Integral, Real
 from typing import Any
 
@@ -19,7 +20,11 @@ from partlearn.candidates import (
     summarize_votes,
     validate_evidence,
 )
-from partlearn.crossfit._geometries import GEOMETRIES
+from partlearn.crossfit._geometries import (
+    GEOMETRIES,
+    kernel_numbers,
+    landmark_count,
+)
 from partlearn.crossfit._kernel_bases import KernelMap
 from partlearn.crossfit._pooled import (
     PooledGeometry,
@@ -29,7 +34,13 @@ from partlearn.crossfit._pooled import (
 )
 from partlearn.crossfit._space import InputSpace, LinearMap
 
-__all__ = ["POOLED_PARAMETERS", "POOLED_STATE", "fit_estimator", "set_fitted"]
+__all__ = [
+    "POOLED_PARAMETERS",
+    "POOLED_STATE",
+    "fit_estimator",
+    "kernel_side",
+    "set_fitted",
+]
 
 POOLED_STATE = (
     InputSpace,
@@ -55,6 +66,27 @@ POOLED_PARAMETERS: dict[str, list[Any]] = {
     "search": [HasMethods(["fit", "transform"]), None],
     "n_jobs": [Integral, None],
 }
+
+
+def kernel_side(estimator: Any, n_samples: int) -> int:
+    """Rows of a square matrix as large as all kernels of a fit together.
+
+    Parameters
+    ----------
+    estimator : CRISPClassifier or KernelCRISP
+        With the parameters of `POOLED_PARAMETERS`.
+    n_samples : int
+        Number of training rows.
+
+    Returns
+    -------
+    side : int
+        Zero without kernels.
+    """
+    kernels = sum(name != "linear" for name in estimator.geometries)
+    count = landmark_count(n_samples, estimator.n_landmarks)
+    numbers = kernel_numbers(n_samples, kernels, count, estimator.n_folds)
+    return math.isqrt(numbers) if kernels else 0
 
 
 def fit_estimator(

@@ -19,12 +19,14 @@ from sklearn.base import (
 from sklearn.exceptions import ConvergenceWarning
 
 from partlearn._sklearn_compat import Interval, fit_context
+from partlearn.base import MemoryEstimateMixin
 from partlearn.candidates import validate_rows
 from partlearn.crossfit import (
     POOLED_PARAMETERS,
     POOLED_STATE,
     PooledModel,
     fit_estimator,
+    kernel_side,
     mean_norm,
     set_fitted,
 )
@@ -36,7 +38,12 @@ _LEAST_SHARE = 0.02  # what a geometry counts whose experts are not trusted
 Array = NDArray[np.float64]
 
 
-class KernelCRISP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class KernelCRISP(
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+    MemoryEstimateMixin,
+    BaseEstimator,
+):
     """Reduce dimensions by cross-fitted discriminants in several geometries.
 
     Confidences are regressed on the data in three geometries: linear, and with a
@@ -178,6 +185,9 @@ class KernelCRISP(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimat
         self.random_state = random_state
         self.search = search
         self.n_jobs = n_jobs
+
+    def _square_side(self, n_samples: int, n_features: int) -> int:
+        return kernel_side(self, n_samples)
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any) -> Self:
