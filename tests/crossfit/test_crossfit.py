@@ -114,9 +114,11 @@ def test_large_products_are_mirrored(monkeypatch):
     folds = make_folds(60, 5, np.random.RandomState(0))
     Y = targets(uniform_confidence(S))
     small, large = CrossFit(basis_of(X), folds), CrossFit(basis_of(X), folds)
-    expected = small.press(Y, small.project(Y))
+    C = small.project(Y)
+    expected, scores = small.press(Y, C), small.held_out(Y, C, 0.1)
     monkeypatch.setattr("partlearn.crossfit._scores._LARGE", 1)
-    assert_allclose(large.press(Y, large.project(Y)), expected, rtol=1e-10)
+    assert_allclose(large.press(Y, C), expected, rtol=1e-10)
+    assert_allclose(large.held_out(Y, C, 0.1), scores, atol=1e-10)
 
 
 @pytest.mark.parametrize("near", RIDGE_GRID[::3])

@@ -112,12 +112,16 @@ class CrossFit:
         """
         scores = np.empty_like(Y)
         f, factors = self.shrinkage(ridge), self._factorize(ridge)
+        large = not self.primal and self.A.size >= _LARGE * len(self.folds)
+        E = self.in_sample(C, ridge) if large else None  # no copies of parts of A
         for b, rows in enumerate(self.folds):
-            A, Yb = self.A[rows], Y[rows]
+            Yb = Y[rows]
             if self.primal:
+                A = self.A[rows]
                 predicted = A @ self._coefficients(b, C - A.T @ Yb, f, factors)
             else:
-                predicted = Yb - _solve(factors[b], Yb - A @ (f[:, None] * C))
+                Eb = self.A[rows] @ (f[:, None] * C) if E is None else E[rows]
+                predicted = Yb - _solve(factors[b], Yb - Eb)
             # The mean target of the other rows: targets sum to zero over all rows.
             scores[rows] = predicted + Yb.sum(axis=0) / (len(Y) - len(rows))
         return scores
