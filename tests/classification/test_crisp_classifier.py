@@ -358,6 +358,7 @@ def test_wide_sparse_rows_enter_kernels_by_leading_directions(data, monkeypatch)
     rows = sp.csr_array(X[:160])
     dense = quietly(CRISPClassifier(("linear", "rbf")), X[:160], S[:160])
     monkeypatch.setattr(_space, "WIDE", 9)
+    monkeypatch.setattr(_space, "DIRECTIONS", 9)
     model = quietly(CRISPClassifier(), rows, S[:160])
     assert model.model_.rows.shape == (160, 9)
     assert model.score(sp.csr_array(X[160:]), y[160:]) > 0.6

@@ -9,8 +9,9 @@ from sklearn.datasets import make_circles, make_classification
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.pipeline import make_pipeline
 
+from partlearn.base import reduced_rows
 from partlearn.candidates import make_candidates
-from partlearn.classification import PLKNN, CRISPClassifier
+from partlearn.classification import PLKNN, CoupledClassifier, CRISPClassifier
 from partlearn.decomposition import CRISP, KernelCRISP
 from partlearn.decomposition._kernel_crisp import geometry_weights
 
@@ -73,6 +74,17 @@ def test_a_pipeline_trains_on_cross_fitted_rows(data):
     learner = PLKNN().fit(reducer.cross_fitted_, S[:150])
     expected = learner.predict_proba(reducer.transform(X[150:]))
     assert_allclose(model.predict_proba(X[150:]), expected)
+
+
+def test_coupled_learners_are_trained_on_cross_fitted_rows_too(data):
+    X, _, S = data
+    pipeline = make_pipeline(KernelCRISP(), PLKNN()).fit(X[:150], S[:150])
+    coupled = CoupledClassifier(KernelCRISP(), PLKNN()).fit(X[:150], S[:150])
+    assert_allclose(coupled.predict_proba(X[150:]), pipeline.predict_proba(X[150:]))
+    reducer = coupled.reducer_
+    Z = reduced_rows(reducer, X, np.arange(150))
+    assert_array_equal(Z[:150], reducer.cross_fitted_)
+    assert_allclose(Z[150:], reducer.transform(X[150:]))
 
 
 def test_columns_are_scaled_by_the_trust_in_their_geometry(data, fitted):

@@ -20,7 +20,12 @@ from partlearn.base._multilabel import (
     drop_empty,
     rank_features,
 )
-from partlearn.base._reducer import N_COMPONENTS, BaseReducer, count_directions
+from partlearn.base._reducer import (
+    N_COMPONENTS,
+    BaseReducer,
+    count_directions,
+    reduced_rows,
+)
 from partlearn.base._selector import (
     COLUMNS,
     COUNT,
@@ -48,4 +53,5 @@ __all__ = [
     "initial_confidence",
     "rank_features",
     "recoded",
+    "reduced_rows",
 ]

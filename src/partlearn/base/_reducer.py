@@ -32,7 +32,7 @@ from partlearn.candidates import (
 from partlearn.linalg import Standardized, column_moments, fix_signs, standardize
 from partlearn.neighbors import self_neighbors
 
-__all__ = ["N_COMPONENTS", "BaseReducer", "count_directions"]
+__all__ = ["N_COMPONENTS", "BaseReducer", "count_directions", "reduced_rows"]
 
 # What every reducer accepts as `n_components`.
 N_COMPONENTS = [
@@ -69,6 +69,31 @@ def count_directions(values: NDArray[np.float64], wanted: float | int | None) ->
     reached = np.cumsum(values) >= wanted * values.sum()
     # A fraction of 0 stands for every direction with a positive eigenvalue.
     return min(int(np.argmax(reached)) + 1, usable) if wanted > 0 else usable
+
+
+def reduced_rows(reducer: Any, X: Any, fitted: Any = None) -> Any:
+    """Rows as a learner behind a fitted reducer is to see them.
+
+    Parameters
+    ----------
+    reducer : transformer
+        Fitted reducer. One whose ``cross_fits`` is true, such as KernelCRISP, places
+        the rows that it was fitted on by models without them (``cross_fitted_``).
+    X : array-like or sparse matrix of shape (n_samples, n_features)
+        Rows.
+    fitted : ndarray of int, default=None
+        Which of the rows, in their order, the reducer was fitted on; all by default.
+
+    Returns
+    -------
+    Z : ndarray of shape (n_samples, n_components)
+        Reduced rows.
+    """
+    Z = reducer.transform(X)
+    if getattr(reducer, "cross_fits", False):
+        Z = np.array(Z)
+        Z[slice(None) if fitted is None else fitted] = reducer.cross_fitted_
+    return Z
 
 
 class BaseReducer(

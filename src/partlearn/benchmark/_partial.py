@@ -14,6 +14,7 @@ from scipy import sparse
 from sklearn import datasets
 from sklearn.utils import Bunch
 
+from partlearn.base import reduced_rows
 from partlearn.benchmark._cells import fold_cells
 from partlearn.benchmark._data import BenchmarkData, fingerprint, load_all
 from partlearn.benchmark._execute import Limits, guard
@@ -159,7 +160,7 @@ class PartialTask:
             labels = data.truth if task.reducer.supervised else data.S
             reducer.fit(X[rows], labels[rows])
             fitted = perf_counter()
-            Z = reducer.transform(X)
+            Z = reduced_rows(reducer, X, rows)
             done = perf_counter()
             Z = np.asarray(Z.toarray() if sparse.issparse(Z) else Z)
             n_iter = getattr(reducer, "n_iter_", None)

@@ -18,7 +18,7 @@ from sklearn.utils.validation import (
 )
 
 from partlearn._sklearn_compat import HasMethods, fit_context
-from partlearn.base import BasePartialClassifier, recoded
+from partlearn.base import BasePartialClassifier, recoded, reduced_rows
 from partlearn.candidates import FLOATS, fitted_confidence, validate_evidence
 
 __all__ = ["CoupledClassifier"]
@@ -129,7 +129,7 @@ class CoupledClassifier(BasePartialClassifier):
         if labels.weighted:
             columns = labels.with_classes(np.arange(len(self.classes_)))
         self.reducer_ = clone(self.reducer).fit(X, columns)
-        Z = self.reducer_.transform(X)
+        Z = reduced_rows(self.reducer_, X)
         self.classifier_ = clone(self.classifier)
         if self.pass_confidence:
             self.classifier_.fit(Z, columns, confidence=confidence_of(self.reducer_))

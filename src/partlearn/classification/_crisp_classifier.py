@@ -110,7 +110,7 @@ class CRISPClassifier(BasePartialClassifier):
     The data are standardised inside; the maths is done in float64. Exact kernels need
     two eigenproblems of the size of the rows, O(m^3), and about four arrays of m x m
     numbers; L landmarks O(m L^2) and about three of m x L. What would not fit into
-    memory is refused before it is tried. Sparse data of up to 500 columns are made
+    memory is refused before it is tried. Sparse data of up to 2,000 columns are made
     dense; of wider ones the linear geometry stays sparse and the kernels see the 500
     leading singular directions.
 

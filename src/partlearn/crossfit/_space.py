@@ -16,7 +16,10 @@ from partlearn.linalg import Standardized, column_moments
 
 __all__ = ["InputSpace", "LinearMap", "input_space"]
 
-WIDE = 500  # columns of sparse data up to which kernels see the columns themselves
+# Columns of sparse data up to which kernels see the columns themselves: dense, the rows
+# are no larger than the features of the usual number of landmarks.
+WIDE = 2000
+DIRECTIONS = 500  # leading singular directions that kernels see of wider data
 
 Array = NDArray[np.float64]
 
@@ -54,7 +57,7 @@ class InputSpace:
     inverse : ndarray of shape (d,)
         What the columns are multiplied with; zero where a column is constant.
     projection : LinearMap or None
-        Of sparse data with more than 500 columns, the leading singular directions.
+        Of sparse data with more than 2,000 columns, the leading singular directions.
     """
 
     mean: Array
@@ -113,7 +116,7 @@ def input_space(
         assert matrix.dense is not None
         return InputSpace(mean, inverse, None), matrix.dense, basis
     assert basis is not None
-    k = min(WIDE, len(basis.s))
+    k = min(DIRECTIONS, len(basis.s))
     plain = InputSpace(mean, inverse, None)
     projection = plain.linear_map(basis.directions(np.eye(len(basis.s), k)))
     rows = basis.U[:, :k] * basis.s[:k]

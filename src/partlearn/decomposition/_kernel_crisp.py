@@ -132,7 +132,7 @@ class KernelCRISP(
     The data are standardised inside; the maths is done in float64. Exact kernels need
     two eigenproblems of the size of the rows, O(m^3), and about four arrays of m x m
     numbers; L landmarks O(m L^2) and about three of m x L. What would not fit into
-    memory is refused before it is tried. Sparse data of up to 500 columns are made
+    memory is refused before it is tried. Sparse data of up to 2,000 columns are made
     dense; of wider ones the linear geometry stays sparse and the kernels see the 500
     leading singular directions.
 
@@ -152,6 +152,8 @@ class KernelCRISP(
     """
 
     __state_types__ = POOLED_STATE
+    #: Training rows are placed by models without them; see `reduced_rows`.
+    cross_fits = True
     # Folds are drawn by the place of a row.
     _order_matters = ("rows",)
     _parameter_constraints = {  # noqa: RUF012

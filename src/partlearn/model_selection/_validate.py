@@ -236,7 +236,9 @@ def published_embedding(
         X = z_score(X)
     if reducer is None:
         return X, learner
-    return z_score(clone(reducer).fit(X, S).transform(X)), learner
+    reducer = clone(reducer).fit(X, S)
+    Z = reducer.cross_fitted_ if hasattr(reducer, "cross_fits") else None
+    return z_score(reducer.transform(X) if Z is None else Z), learner
 
 
 def z_score(X: Any) -> NDArray[Any]:
