@@ -11,12 +11,10 @@ ones. Which predicts new rows best, and which finds the true label of the traini
 # --------------------------
 # Every row has three candidates. The truth is known here, and is used to judge only.
 import time
-import warnings
 
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import load_digits
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -26,7 +24,6 @@ from partlearn.classification import IPAL, PLAGGD, PLECOC, PLKNN, PLSVM, SURE
 from partlearn.metrics import candidate_hit_rate
 from partlearn.model_selection import CandidateKFold
 
-warnings.simplefilter("ignore", ConvergenceWarning)
 X, y = load_digits(return_X_y=True)
 X, y = X[:600], y[:600]
 candidates = make_candidates(y, n_false=2, random_state=0)

@@ -12,11 +12,8 @@ are drawn for that half, since only training rows have confidences.
 # %%
 # Labels that are sets of three, one of them true.
 
-import warnings
-
 import matplotlib.pyplot as plt
 from sklearn.datasets import load_digits
-from sklearn.exceptions import ConvergenceWarning
 
 from partlearn.candidates import make_candidates
 from partlearn.decomposition import CENDA, DELIN, PLDA, WPLDR
@@ -26,8 +23,8 @@ X, y = X[::2], y[::2]
 candidates = make_candidates(y, n_false=2, random_state=0)
 
 # %%
-# The methods seldom settle completely, which they say by a warning; twenty rounds are
-# enough for a picture. A larger `beta` keeps WPLDR from deciding at once.
+# Twenty rounds are enough for a picture. A larger `beta` keeps WPLDR from deciding at
+# once.
 
 reducers = [
     CENDA(max_iter=20),
@@ -35,10 +32,8 @@ reducers = [
     PLDA(max_iter=20),
     WPLDR(beta=1.0, max_iter=10),
 ]
-with warnings.catch_warnings():
-    warnings.simplefilter("ignore", ConvergenceWarning)
-    for reducer in reducers:
-        reducer.fit(X, candidates)
+for reducer in reducers:
+    reducer.fit(X, candidates)
 
 # %%
 # Rows, drawn as digits, in the first two directions.

@@ -62,14 +62,10 @@ plot_selection_path(saute, ax=left)
 # Accuracy by number of words
 # ---------------------------
 # Everything is fitted on the training rows of each fold.
-import warnings
-
-from sklearn.exceptions import ConvergenceWarning
 
 from partlearn.classification import PLKNN
 from partlearn.feature_selection import selection_curve
 
-warnings.simplefilter("ignore", ConvergenceWarning)
 sizes = [5, 10, 20, 40, 80]
 curves = {
     type(s).__name__: selection_curve(s, PLKNN(), X, candidates, y, sizes=sizes, cv=3)

@@ -82,7 +82,7 @@ def test_propagation(share, global_random_seed):
     expected, n_iter = literal_propagation(H.toarray(), S, 0.95, 100, 1e-4)
     F, found, settled = propagate(H, uniform_confidence(S), S, 0.95, 100, 1e-4)
     assert found == n_iter
-    assert settled == (n_iter < 100)
+    assert settled  # by the tolerance, or because labels stay
     np.testing.assert_allclose(F, expected, atol=1e-13)
     assert not F[~S].any()
 

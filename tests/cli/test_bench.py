@@ -1,6 +1,7 @@
 """demo, bench and report: tables to standard output, the rest to standard error."""
 
 import json
+import sys
 
 import pytest
 
@@ -160,9 +161,31 @@ def test_demo_quick(run, tmp_path):
         "demo", "--quick", "--jobs", 1, "--out", tmp_path / "a folder"
     )
     assert code == 0, err
+    # The first screen is for people outside the field.
+    assert "300 images of handwritten digits" in text.splitlines()[0]
+    assert "labels found right" in text
+    assert "where it does not help" in text
     assert "digits, r = 2" in text
     assert "CENDA" in text
-    assert "a folder" in text
+    assert text.strip().splitlines()[-1].startswith("In one sentence: from sets of 5")
+    page = (tmp_path / "a folder" / "labels.html").read_text(encoding="utf-8")
+    assert page.count("data:image/png;base64,") > 5
+
+
+def test_demo_without_the_extra_says_so(run, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    code, text, err = run("demo", "--quick", "--jobs", 1, "--out", tmp_path / "out")
+    assert code == 0, err
+    assert "partlearn[report]" in err
+    assert "Label report" not in text
+
+
+def test_demo_as_json_is_the_comparison(run, tmp_path):
+    code, text, _ = run(
+        "demo", "--quick", "--jobs", 1, "--json", "--out", tmp_path / "out"
+    )
+    assert code == 0
+    assert json.loads(text)["title"]
 
 
 def test_report_without_the_extra_still_leaves_json(run, plan, tmp_path, monkeypatch):

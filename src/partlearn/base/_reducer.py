@@ -26,6 +26,7 @@ from partlearn.candidates import (
     FLOATS,
     Evidence,
     check_informative,
+    labels_settled,
     refuse_weights,
     validate_evidence,
 )
@@ -194,13 +195,16 @@ class BaseReducer(
                 stacklevel=3,
             )
 
+    def _warn_unless_settled(self, F: NDArray[Any], before: NDArray[Any]) -> None:
+        if not labels_settled(F, before):
+            self._warn_unsettled()
+
     def _warn_unsettled(self) -> None:
         warnings.warn(
-            f"The confidences still change after max_iter={self.max_iter} rounds. "
-            "The directions are usable as they are; raise `max_iter` to let the "
-            "rounds settle.",
+            f"Many labels still change after max_iter={self.max_iter} rounds; raise "
+            "`max_iter` to let the rounds settle.",
             ConvergenceWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
 
     def transform(self, X: Any) -> NDArray[Any]:

@@ -10,7 +10,7 @@ from partlearn.candidates._aggregate import (
     aggregate_votes,
     summarize_votes,
 )
-from partlearn.candidates._confidence import refine, uniform_confidence
+from partlearn.candidates._confidence import labels_settled, refine, uniform_confidence
 from partlearn.candidates._encode import CandidateBinarizer
 from partlearn.candidates._evidence import Evidence, concatenate
 from partlearn.candidates._fit_input import (
@@ -75,6 +75,7 @@ __all__ = [
     "from_votes",
     "from_weights",
     "instance_candidates",
+    "labels_settled",
     "make_candidates",
     "one_label_each",
     "parse_candidates",

@@ -198,9 +198,8 @@ class CRISPClassifier(BasePartialClassifier):
         model = fit_estimator(self, X, y, votes=bool(self.votes), confidence=start)
         if not model.converged:
             warnings.warn(
-                f"The confidences still change after max_iter={self.max_iter} rounds. "
-                "The model is usable as it is; raise `max_iter` or `tol` to let the "
-                "rounds settle.",
+                f"Many labels still change after max_iter={self.max_iter} rounds; "
+                "raise `max_iter` to let the rounds settle.",
                 ConvergenceWarning,
                 stacklevel=3,
             )

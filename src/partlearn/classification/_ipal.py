@@ -17,6 +17,7 @@ from sklearn.utils.extmath import row_norms
 
 from partlearn._sklearn_compat import Interval, fit_context
 from partlearn.base import BasePartialClassifier, initial_confidence
+from partlearn.candidates import labels_settled
 from partlearn.graphs import few_candidates, lift, neighbor_grams, rebuilding_graph
 from partlearn.neighbors import query_neighbors, self_neighbors
 from partlearn.simplex import nnls_from_gram
@@ -161,8 +162,8 @@ class IPAL(BasePartialClassifier):
         )
         if not settled:
             warnings.warn(
-                f"The confidences still change after max_iter={self.max_iter} rounds; "
-                "raise `max_iter` or `tol`.",
+                f"Many labels still change after max_iter={self.max_iter} rounds; "
+                "raise `max_iter` to let the rounds settle.",
                 ConvergenceWarning,
                 stacklevel=3,
             )
@@ -232,7 +233,7 @@ def propagate(
     starts = np.searchsorted(rows, np.arange(S.shape[0]))
     own = (1 - alpha) * start[S]
     f = start[S]
-    F = start.copy()
+    F, before = start.copy(), start.copy()
     n_iter, settled = 0, False
     while not settled and n_iter < max_iter:
         if sparse:
@@ -242,10 +243,10 @@ def propagate(
             new = (T @ F)[S] + own
         new /= np.add.reduceat(new, starts)[rows]
         settled = _norm_below(new - f, rows, columns, S.shape, tol)
-        f = new
+        before[S], f = f, new
         n_iter += 1
     F[S] = f
-    return F, n_iter, settled
+    return F, n_iter, settled or labels_settled(F, before)
 
 
 def _norm_below(

@@ -15,7 +15,7 @@ from sklearn.utils import check_random_state
 
 from partlearn._sklearn_compat import Interval, StrOptions, fit_context
 from partlearn.base import BaseScoreClassifier, initial_confidence
-from partlearn.candidates import uniform_confidence
+from partlearn.candidates import labels_settled, uniform_confidence
 from partlearn.classification._ridge import Predictor, Solution, make_ridge, ridge_side
 from partlearn.simplex import project_simplex
 
@@ -195,13 +195,13 @@ class SURE(BaseScoreClassifier):
             if np.linalg.norm(P - before) <= self.tol:
                 break
         else:
-            warnings.warn(
-                f"The confidences still change after max_iter={self.max_iter} rounds. "
-                "The model is usable, as published; raise `max_iter` or `tol` to let "
-                "the rounds settle.",
-                ConvergenceWarning,
-                stacklevel=3,
-            )
+            if not labels_settled(P, before):
+                warnings.warn(
+                    f"Many labels still change after max_iter={self.max_iter} rounds; "
+                    "raise `max_iter` to let the rounds settle.",
+                    ConvergenceWarning,
+                    stacklevel=3,
+                )
         self._predictor = ridge.predictor(ridge.solve(P) if self.refit else solution)
         self.label_confidence_ = P
         self.objective_ = np.asarray(objective)

@@ -11,6 +11,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from partlearn.candidates import labels_settled
 from partlearn.crossfit._embedding import Embedding, choose_ridge, class_means, embed
 from partlearn.crossfit._experts import (
     gaussian_belief,
@@ -88,7 +89,7 @@ class PooledModel:
     objective : list of float
         Mean log-likelihood of the evidence, round by round.
     converged : bool
-        Whether the rounds settled.
+        Whether the rounds settled, the labels at least.
     n_neighbors : int
         Neighbours that vote.
     reference : ndarray of int or None
@@ -255,6 +256,8 @@ def fit_pooled(
         if np.abs(F - before).max() < tol:
             converged = True
             break
+    else:
+        converged = labels_settled(F, before)
     return PooledModel(
         space,
         rounds.finished(F),

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from partlearn.candidates import Evidence, refine
+from partlearn.candidates import Evidence, labels_settled, refine
 from partlearn.crossfit._embedding import choose_ridge, embed
 from partlearn.crossfit._experts import gaussian_expert, rank_vote, unit_rows
 from partlearn.crossfit._pool import mixture_weights
@@ -131,4 +131,6 @@ def crisp_rounds(
         if np.abs(F - before).max() < tol:
             converged = True
             break
+    else:
+        converged = labels_settled(F, before)
     return Rounds(F, ridge, weights, objective, converged)

@@ -197,7 +197,7 @@ class CENDA(BaseReducer):
             if np.abs(F - before).max() < self.tol:
                 break
         else:
-            self._warn_unsettled()
+            self._warn_unless_settled(F, before)
         self._warn_if_fewer(r)
         self._set_components(solver.directions(eigen, r) * scale, eigen.values)
         self.label_confidence_ = F

@@ -233,7 +233,7 @@ None, default=None
         F: NDArray[Any] = labels.first_confidence()
         neighbors = None
         objective = []
-        n_iter, settled = 0, False
+        n_iter, settled, before = 0, False, F
         while True:
             space.solve(F)
             r = self._count(space.values, wanted)
@@ -245,7 +245,7 @@ None, default=None
             n_iter += 1
             settled = bool(np.abs(F - before).max() <= self.tol)
         if not settled:
-            self._warn_unsettled()
+            self._warn_unless_settled(F, before)
         self._warn_if_fewer(r)
         self._set_components(space.directions(r), space.values)
         self.label_confidence_ = F.astype(matrix.dtype, copy=False)

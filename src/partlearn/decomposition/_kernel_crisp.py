@@ -212,9 +212,8 @@ class KernelCRISP(
         model = fit_estimator(self, X, y)
         if not model.converged:
             warnings.warn(
-                f"The confidences still change after max_iter={self.max_iter} rounds. "
-                "The embedding is usable as it is; raise `max_iter` or `tol` to let "
-                "the rounds settle.",
+                f"Many labels still change after max_iter={self.max_iter} rounds; "
+                "raise `max_iter` to let the rounds settle.",
                 ConvergenceWarning,
                 stacklevel=3,
             )

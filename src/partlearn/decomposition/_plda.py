@@ -205,7 +205,7 @@ class PLDA(BaseReducer):
                 break
             beta *= self.decay**t
         else:
-            self._warn_unsettled()
+            self._warn_unless_settled(F, before)
         self._warn_if_fewer(r)
         self._set_components(P, eigen.values)
         self.label_confidence_ = F.astype(matrix.dtype, copy=False)

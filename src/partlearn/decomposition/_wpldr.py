@@ -217,7 +217,7 @@ class WPLDR(BaseReducer):
             if np.abs(F - before).max() < self.tol:
                 break
         else:
-            self._warn_unsettled()
+            self._warn_unless_settled(F, before)
         if isinstance(self.n_components, Integral) and r < int(self.n_components):
             warnings.warn(
                 f"The data have rank {space.rank}, so that only {r} of n_components="

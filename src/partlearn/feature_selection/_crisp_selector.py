@@ -196,9 +196,8 @@ class CRISPSelector(BaseSelector):
         rounds, pursuit = self._path(X, labels, n, keep, exclude)
         if not rounds.converged:
             warnings.warn(
-                f"The confidences still change after max_iter={self.max_iter} rounds. "
-                "The features are usable as they are; raise `max_iter` to let the "
-                "rounds settle.",
+                f"Many labels still change after max_iter={self.max_iter} rounds; "
+                "raise `max_iter` to let the rounds settle.",
                 ConvergenceWarning,
                 stacklevel=3,
             )
