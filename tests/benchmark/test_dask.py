@@ -6,18 +6,21 @@ import subprocess
 import sys
 import threading
 import time
+from functools import partial
 
 import pytest
 
+from partlearn import benchmark
 from partlearn.benchmark import (
     DaskEngine,
     EngineLostError,
     make_engine,
-    parse_plan,
     run_plan,
 )
 
 pytest.importorskip("distributed")
+
+parse_plan = partial(benchmark.parse_plan, allow=["toy_methods"])
 
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")
 

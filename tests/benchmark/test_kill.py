@@ -13,6 +13,7 @@ import pytest
 
 def _command(plan, out):
     arguments = ["bench", str(plan), "--out", str(out), "--jobs", "2"]
+    arguments += ["--allow", "toy_methods"]
     return [sys.executable, "-m", "partlearn", *arguments]
 
 
@@ -48,7 +49,7 @@ def test_kill_and_resume(plan_text, tmp_path, toys):
 
     from partlearn.benchmark import load_plan, run_plan
 
-    run_plan(load_plan(plan), tmp_path / "whole")
+    run_plan(load_plan(plan, allow=["toy_methods"]), tmp_path / "whole")
     (killed,) = out.glob("results.*")
     (whole,) = (tmp_path / "whole").glob("results.*")
     assert killed.read_bytes() == whole.read_bytes()

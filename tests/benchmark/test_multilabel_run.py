@@ -1,17 +1,18 @@
 """Multi-label runs: the same bytes whatever happens on the way, failures as rows."""
 
 import json
+from functools import partial
 
 import numpy as np
 import pytest
 
+from partlearn import benchmark
 from partlearn.benchmark import (
     NO_LEARNER,
     SerialEngine,
     load_plan_data,
     load_rows,
     make_engine,
-    parse_plan,
     run_plan,
 )
 from partlearn.benchmark._curve_scores import ranking_scores
@@ -19,6 +20,8 @@ from partlearn.benchmark._execute import Limits
 from partlearn.benchmark._multilabel import MultilabelTask
 from partlearn.benchmark._protocol import draw_candidates, split_rows, unit_scaled
 from partlearn.multilabel import MLKNN, TRACE
+
+parse_plan = partial(benchmark.parse_plan, allow=["toy_methods"])
 
 PLAN = """
 [plan]

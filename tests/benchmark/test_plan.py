@@ -1,5 +1,7 @@
 """Plans: what is accepted, and where the messages point."""
 
+import sys
+
 import pytest
 
 from partlearn.benchmark import (
@@ -207,3 +209,41 @@ def test_published_figures_are_complete():
     cell = published_figures("CENDA", "7")["FG-NET", None, "CENDA[thr=0.9]", "PL-KNN"]
     assert (cell.mean, cell.n_components) == (0.133, 15)
     assert published_figures("CENDA", "99") == {}
+
+
+EVIL = """
+[plan]
+name = "evil"
+[[data]]
+source = "sklearn:iris"
+r = 1
+[[reducers]]
+name = "none"
+[[learners]]
+class = "{cls}"
+{params}
+"""
+
+
+@pytest.mark.parametrize(
+    ("cls", "params"),
+    [
+        ("subprocess:Popen", ""),
+        ("os:system", ""),
+        ("PLECOC", 'params = { estimator = { class = "antigravity:X" } }'),
+        ("PLECOC", 'grid = { estimator = [{ class = "antigravity:X" }] }'),
+    ],
+)
+def test_plans_name_allowed_packages_only(cls, params):
+    text = EVIL.format(cls=cls, params=params)
+    with pytest.raises(PlanError, match="which nobody allowed"):
+        parse_plan(text)
+    assert "antigravity" not in sys.modules
+
+
+def test_allowing_a_package_does_not_make_its_classes_estimators(tmp_path):
+    path = tmp_path / "evil.toml"
+    path.write_text(EVIL.format(cls="subprocess:Popen", params=""))
+    plan = load_plan(path, allow=["subprocess"])
+    with pytest.raises(PlanError, match="not a class of estimators"):
+        check_methods(plan)

@@ -5,12 +5,14 @@ import os
 import signal
 import time
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
+from partlearn import benchmark
 from partlearn.benchmark import (
     EngineLostError,
     JoblibEngine,
@@ -19,7 +21,6 @@ from partlearn.benchmark import (
     load_plan_data,
     load_rows,
     make_engine,
-    parse_plan,
     run_plan,
     verify_run,
 )
@@ -30,6 +31,8 @@ from partlearn.benchmark._records import Point
 from partlearn.classification import PLKNN
 from partlearn.decomposition import CENDA
 from partlearn.model_selection import CandidateKFold, cross_validate
+
+parse_plan = partial(benchmark.parse_plan, allow=["toy_methods"])
 
 
 def results_bytes(folder):

@@ -2,7 +2,7 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import fields, replace
 from difflib import get_close_matches
 from importlib import resources
@@ -10,6 +10,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+from partlearn._registry import MethodError, check_packages
 from partlearn.benchmark._plan import (
     DataSpec,
     MethodSpec,
@@ -59,7 +60,7 @@ def _shipped(name: str) -> tuple[str, str] | None:
     return item.read_text(encoding="utf-8"), f"{name}.toml"
 
 
-def load_plan(name: str | Path) -> Plan:
+def load_plan(name: str | Path, *, allow: Collection[str] = ()) -> Plan:
     """Load a plan by name or from a TOML file.
 
     Parameters
@@ -67,6 +68,9 @@ def load_plan(name: str | Path) -> Plan:
     name : str or Path
         Name from :func:`list_plans`, with ``-quick`` for the short variant, or
         the path of a TOML file.
+    allow : collection of str, default=()
+        Packages whose estimators the file may name, besides partlearn and
+        scikit-learn. To import a package runs its code: allow what you trust.
 
     Returns
     -------
@@ -84,7 +88,8 @@ def load_plan(name: str | Path) -> Plan:
         path = Path(text)
         if not path.is_file():
             raise PlanError(f"{path}: no such plan file.")
-        return parse_plan(path.read_text(encoding="utf-8"), origin=str(path))
+        text = path.read_text(encoding="utf-8")
+        return parse_plan(text, origin=str(path), allow=allow)
     for stem, quick in ((text, False), (text.removesuffix("-quick"), True)):
         found = _shipped(stem)
         if found and (not quick or text.endswith("-quick")):
@@ -97,7 +102,13 @@ def load_plan(name: str | Path) -> Plan:
     )
 
 
-def parse_plan(text: str, *, origin: str = "<plan>", quick: bool = False) -> Plan:
+def parse_plan(
+    text: str,
+    *,
+    origin: str = "<plan>",
+    quick: bool = False,
+    allow: Collection[str] = (),
+) -> Plan:
     """Parse and check the text of a plan.
 
     Parameters
@@ -108,6 +119,8 @@ def parse_plan(text: str, *, origin: str = "<plan>", quick: bool = False) -> Pla
         File name for messages.
     quick : bool, default=False
         Apply the ``[quick]`` table.
+    allow : collection of str, default=()
+        As for :func:`load_plan`.
 
     Returns
     -------
@@ -143,6 +156,10 @@ def parse_plan(text: str, *, origin: str = "<plan>", quick: bool = False) -> Pla
     if quick:
         _apply_quick(merged, document.get("quick", {}), schema, check)
     check.table(merged["plan"], ("plan",), schema["plan"])
+    try:
+        check_packages(merged, allow)
+    except MethodError as error:
+        raise PlanError(f"{origin}: {error}") from None
     return _multilabel(merged, check, quick) if many else _partial(merged, check, quick)
 
 

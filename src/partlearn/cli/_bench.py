@@ -63,6 +63,13 @@ def bench(
     share: Annotated[
         float, typer.Option(min=0, max=1, help="Share of the jobs to verify.")
     ] = 0.1,
+    allow: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Package whose classes a plan file may name; it is imported, which "
+            "runs its code. Repeat for more."
+        ),
+    ] = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the report as JSON.")
     ] = False,
@@ -90,6 +97,7 @@ def bench(
             folds=folds,
             workers=jobs or None,
             scheduler=scheduler,
+            allow=allow or (),
         )
         return
     _finish.run_and_report(
@@ -99,6 +107,7 @@ def bench(
         folds=folds,
         workers=jobs or None,
         scheduler=scheduler,
+        allow=allow or (),
         fresh=not resume,
         retry_failed=retry_failed,
         as_json=as_json,

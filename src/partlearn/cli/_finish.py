@@ -2,6 +2,7 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,6 +25,7 @@ def run_and_report(
     folds: int | None = None,
     workers: int | None = 1,
     scheduler: str | None = None,
+    allow: Sequence[str] = (),
     fresh: bool = False,
     retry_failed: bool = False,
     as_json: bool = False,
@@ -32,7 +34,7 @@ def run_and_report(
     from partlearn.benchmark import load_plan, make_engine, run_plan
     from partlearn.report import summarize, to_json
 
-    plan = load_plan(plan_name)
+    plan = load_plan(plan_name, allow=allow)
     if folds is not None:
         plan = replace(plan, folds=folds)
     engine = make_engine(workers, scheduler)
@@ -83,11 +85,12 @@ def verify(
     folds: int | None = None,
     workers: int | None = 1,
     scheduler: str | None = None,
+    allow: Sequence[str] = (),
 ) -> None:
     """Run a share of the finished jobs again; exit code 1 when any differs."""
     from partlearn.benchmark import load_plan, make_engine, verify_run
 
-    plan = load_plan(plan_name)
+    plan = load_plan(plan_name, allow=allow)
     if folds is not None:
         plan = replace(plan, folds=folds)
     engine = make_engine(workers, scheduler)
