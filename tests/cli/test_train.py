@@ -14,6 +14,7 @@ import pytest
 from partlearn import PartialClassifier
 from partlearn.cli.__main__ import main
 from partlearn.datasets import make_tickets
+from partlearn.io import table_blocks
 from partlearn.persistence import load_model, save_model
 from partlearn.tables import read_columns
 
@@ -165,13 +166,8 @@ def test_formats_out(files, tmp_path, suffix, capsys):
 def test_blocks_give_the_same_labels(files, tmp_path, monkeypatch):
     whole, parts = tmp_path / "whole.csv", tmp_path / "parts.csv"
     predicted(files, files / "new.csv", whole)
-    from partlearn.io import table_blocks
-
-    def small(path):
-        return table_blocks(path, block_rows=7)
-
-    monkeypatch.setattr("partlearn.io.table_blocks", small)
-    assert len(list(small(files / "new.csv"))) == 5
+    monkeypatch.setattr("partlearn.cli._train._BLOCK_ROWS", 7)
+    assert len(list(table_blocks(files / "new.csv", block_rows=7))) == 5
     predicted(files, files / "new.csv", parts)
     assert whole.read_text() == parts.read_text()
 

@@ -31,7 +31,7 @@ def model(tickets):
 
 
 def test_it_learns(model, new):
-    assert np.mean(model.predict(new.columns) == new.truth) > 0.7
+    assert np.mean(model.predict(new.columns) == new.truth) > 2 / 6  # twice chance
     P = model.predict_proba(new.columns)
     np.testing.assert_allclose(P.sum(axis=1), 1)
     assert model.classes_.tolist() == new.target_names
@@ -57,7 +57,7 @@ def test_annotators_are_columns_too(tickets, new):
         table[name] = said.astype(object)
     method = LogisticRegression()
     model = PartialClassifier(method, id="ticket").fit(table, ["ann", "bob"])
-    assert np.mean(model.predict(new.columns) == new.truth) > 0.7
+    assert np.mean(model.predict(new.columns) == new.truth) > 3 / 6  # thrice chance
     assert model.encoder_.kinds_["ann"].kind == "label"
 
 
@@ -141,8 +141,9 @@ def test_quality_beside_rivals(tickets):
     model = PartialClassifier("pl-knn", labels="candidates", id="ticket")
     scores = estimate_quality(model, tickets.columns, truth=tickets.truth)
     ours, single, frequent, chance = scores
-    assert ours.accuracy > 0.7
-    assert ours.covering_rate > chance.covering_rate + 0.3
+    assert ours.accuracy > frequent.accuracy + 0.2
+    assert ours.covering_rate > chance.covering_rate + 0.2
+    assert abs(ours.approximated_accuracy - ours.accuracy) < 0.15
     assert frequent.accuracy < 0.4
     sizes = [len(text.split("|")) for text in tickets.columns["candidates"]]
     np.testing.assert_allclose(chance.covering_rate, np.mean(sizes) / 6)

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 
 __all__ = ["predict", "train"]
 
+# Few rows at a time: kernels of all training rows with these are held at once.
+_BLOCK_ROWS = 2000
+
 Table = Annotated[
     Path,
     typer.Argument(help="CSV, TSV, Parquet, Arrow or JSON lines; - is standard input."),
@@ -206,7 +209,7 @@ def predict(
         TableWriter(out, safe_csv=safe_csv) as writer,
         counter(f"{data.name} rows") as count,
     ):
-        for block in table_blocks(data):
+        for block in table_blocks(data, block_rows=_BLOCK_ROWS):
             try:
                 columns = model.predictions(block)
             except DataFormatError:
