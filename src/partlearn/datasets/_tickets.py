@@ -118,7 +118,7 @@ def _with_gaps(
 
 def _subject(label: str, rng: np.random.RandomState) -> str:
     # Some say what it is about, and people complain about more than one thing.
-    own = rng.choice(_WORDS[label], size=1) if rng.uniform() < 0.6 else []
+    own = rng.choice(_WORDS[label], size=int(rng.uniform() < 0.6))
     other = list(rng.choice(_COMMON, size=3 + rng.randint(3), replace=False))
     if rng.uniform() < 0.5:
         other.append(rng.choice(_WORDS[_LABELS[rng.randint(len(_LABELS))]]))
