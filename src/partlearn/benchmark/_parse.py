@@ -91,9 +91,9 @@ def load_plan(name: str | Path, *, allow: Collection[str] = ()) -> Plan:
         text = path.read_text(encoding="utf-8")
         return parse_plan(text, origin=str(path), allow=allow)
     for stem, quick in ((text, False), (text.removesuffix("-quick"), True)):
-        found = _shipped(stem)
-        if found and (not quick or text.endswith("-quick")):
-            return parse_plan(found[0], origin=found[1], quick=quick)
+        shipped = _shipped(stem)
+        if shipped and (not quick or text.endswith("-quick")):
+            return parse_plan(shipped[0], origin=shipped[1], quick=quick)
     near = get_close_matches(text, list_plans(), n=3)
     hint = f" Did you mean {', '.join(near)}?" if near else ""
     raise PlanError(

@@ -304,14 +304,14 @@ class _Session:
         """Reductions that pending jobs need, and those whose files are damaged."""
         needed = {job.reduction.id for job in pending}
         every = {j.reduction.id: j.reduction for j in jobs if j.reduction.reducer.cls}
-        found = []
+        waiting = []
         for key, task in every.items():
             before = len(self.store.damaged)
             record = self.store.get_reduction(key)
             damaged = len(self.store.damaged) > before
             if damaged or (key in needed and _is_open(record, retry_failed)):
-                found.append(task)
-        return found
+                waiting.append(task)
+        return waiting
 
     def run(self, reductions: Sequence[Reduction], pending: Sequence[Job]) -> float:
         """Fit the reducers, then the learners; return the seconds that took."""

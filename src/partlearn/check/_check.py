@@ -157,12 +157,12 @@ def _check_table(
     facts = _facts(Z, S, C, known) | {"n_columns": len(columns)}
     memory = _memory(Z, S.shape[1])
     # Training leaves rows without labels out, so they break nothing.
-    found = [
+    problems = [
         replace(f, severity="warning") if f.code == "empty-sets" else f
         for f in label_findings(S, C, names, False)
     ]
     findings += [
-        *found,
+        *problems,
         *label_text_findings(S, names),
         *feature_findings(Z, S, fitted.get_feature_names_out().tolist()),
         *_size_findings(facts, memory),

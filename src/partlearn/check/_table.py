@@ -101,13 +101,13 @@ def _guessed(labels: Any, columns: Mapping[str, Any]) -> Any:
         if isinstance(labels, str) and labels not in columns and "," in labels:
             return check_names(labels.split(","), columns, "labels")
         return labels
-    found = candidate_columns(list(columns))
-    if len(found) != 1:
+    names = candidate_columns(list(columns))
+    if len(names) != 1:
         raise ValueError(
             "No column is named as the one of the labels; columns are "
             + ", ".join(map(repr, list(columns)[:20]))
         )
-    return found[0]
+    return names[0]
 
 
 def column_findings(
@@ -115,7 +115,7 @@ def column_findings(
 ) -> Iterator[Finding]:
     """Say what columns were taken for, where a reader may want to know."""
     for kind, (code, words, option) in _KINDS.items():
-        names = [name for name, found in kinds.items() if found.kind == kind]
+        names = [name for name, column in kinds.items() if column.kind == kind]
         if names:
             yield Finding(
                 code,
@@ -127,7 +127,7 @@ def column_findings(
                 count=len(names),
             )
     for kind, title in (("id", "naming the rows"), ("constant", "without content")):
-        names = [name for name, found in kinds.items() if found.kind == kind]
+        names = [name for name, column in kinds.items() if column.kind == kind]
         if names:
             yield Finding(
                 f"{kind}-columns",
@@ -141,8 +141,8 @@ def column_findings(
             )
     gaps = {
         name: int(match[1])
-        for name, found in kinds.items()
-        if found.used and (match := re.search(r"(\d+) of \d+ missing", found.reason))
+        for name, column in kinds.items()
+        if column.used and (match := re.search(r"(\d+) of \d+ missing", column.reason))
     }
     if gaps:
         yield Finding(

@@ -85,8 +85,8 @@ def _check_table(
     columns = read_columns(file)
     hidden = check_names(ignore or (), columns, "ignore")
     if truth is None:
-        found = truth_columns([n for n in columns if n not in {*hidden, labels}])
-        truth = found[0] if len(found) == 1 else None
+        truths = truth_columns([n for n in columns if n not in {*hidden, labels}])
+        truth = truths[0] if len(truths) == 1 else None
     encoder = TableEncoder(**roles, ignore=hidden)
     return check_data(columns, labels, truth, sep=sep, encoder=encoder)
 

@@ -85,8 +85,8 @@ def disambiguate(
         "text": text or (),
     }
     with TableWriter(out, safe_csv=safe_csv) as writer:
-        found = _of_table if is_table_file(data) else _of_matrix
-        result, right, contents = found(
+        run = _of_table if is_table_file(data) else _of_matrix
+        result, right, contents = run(
             data, labels, truth, sep, ignore, roles, estimator, fixed
         )
         name = (id or ["row"])[0]

@@ -57,8 +57,8 @@ def read_table_input(
         check_names([truth], columns, "truth")
     else:
         free = [n for n in columns if n not in {*hidden, *names}]
-        found = truth_columns(free)
-        truth = found[0] if len(found) == 1 else None
+        truths = truth_columns(free)
+        truth = truths[0] if len(truths) == 1 else None
     return TableInput(columns, names, truth)
 
 
@@ -66,14 +66,14 @@ def _label_columns(labels: str | None, columns: Mapping[str, Any]) -> list[str]:
     from partlearn.io import AmbiguousDataError, candidate_columns
 
     if labels is None:
-        found = candidate_columns(list(columns))
-        if len(found) != 1:
+        label_columns = candidate_columns(list(columns))
+        if len(label_columns) != 1:
             raise AmbiguousDataError(
                 "no column is named as the one of the labels; columns are "
                 + ", ".join(map(repr, list(columns)[:20])),
                 advice="Name it with labels=.",
             )
-        return found
+        return label_columns
     if labels in columns or "," not in labels:
         return [labels]
     return [name.strip() for name in labels.split(",")]

@@ -153,8 +153,8 @@ def _outcome(model: Any, scores: "list[QualityScore]", save: Path) -> dict[str, 
     return {
         "learner": type(model.estimator_).__name__,
         "columns": {
-            name: {"kind": found.kind, "reason": found.reason, "used": found.used}
-            for name, found in model.encoder_.kinds_.items()
+            name: {"kind": shown.kind, "reason": shown.reason, "used": shown.used}
+            for name, shown in model.encoder_.kinds_.items()
         },
         "features": model.encoder_.n_features_out_,
         "labels": model.classes_.tolist(),

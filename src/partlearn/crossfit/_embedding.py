@@ -149,6 +149,6 @@ def choose_ridge(
         fresh = [g for g in around if g not in errors]
         if not fresh:
             return RIDGE_GRID[best]
-        found = model.press(Y, C, [RIDGE_GRID[g] for g in fresh])
-        errors.update(zip(fresh, found.tolist(), strict=True))
+        losses = model.press(Y, C, [RIDGE_GRID[g] for g in fresh])
+        errors.update(zip(fresh, losses.tolist(), strict=True))
         best = min(errors, key=lambda g: (errors[g], g))

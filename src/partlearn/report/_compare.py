@@ -125,7 +125,7 @@ def compare(
     wanted = [*combinations(methods, 2), *product(methods, controls)]
     pairs = (_pair(every, a, b, test=True) for a, b in wanted)
     told = (_pair(every, a, b, test=False) for a, b in product(methods, references))
-    found = Comparison(
+    comparison = Comparison(
         protocol=protocol,
         metric=metric,
         methods=tuple(methods),
@@ -139,17 +139,19 @@ def compare(
         tested=len(means) >= FEWEST_DATA_SETS,
         pairs=(*_verdicts([p for p in pairs if p]), *(p for p in told if p)),
     )
-    if not found.tested or len(methods) < 3:
-        return found
+    if not comparison.tested or len(methods) < 3:
+        return comparison
     test = friedman(scores)
     critical = nemenyi_critical_difference(len(methods), len(scores))
     return replace(
-        found,
+        comparison,
         friedman=test.statistic,
         friedman_p=test.p_value,
         iman_davenport_p=test.iman_davenport_p_value,
         critical_difference=critical,
-        cliques=tuple(tuple(m) for *_, m in nemenyi_cliques(found.ranks, critical)),
+        cliques=tuple(
+            tuple(m) for *_, m in nemenyi_cliques(comparison.ranks, critical)
+        ),
     )
 
 
@@ -249,7 +251,7 @@ def against(
     learners = list(dict.fromkeys(c.learner for c in cells)) if by_learner else []
     if len(learners) != 1:
         learners.append("all")
-    found = []
+    counts = []
     for method in methods:
         for other in others:
             pairs = [
@@ -261,8 +263,8 @@ def against(
                 part = [(a, b) for name, a, b in pairs if learner in ("all", name)]
                 if part:
                     head = (cells[0].protocol, cells[0].metric, method, other, learner)
-                    found.append(_count(head, part, folds))
-    return found
+                    counts.append(_count(head, part, folds))
+    return counts
 
 
 def _count(

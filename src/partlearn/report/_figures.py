@@ -223,13 +223,13 @@ def sweeps(swept: Iterable[Sweep]) -> list[Block]:
         if len(set(map(str, curve.x))) > 1:
             key = (curve.protocol, curve.labels, curve.metric, curve.parameter)
             groups.setdefault(key, []).append(curve)
-    found: list[Block] = []
+    figures: list[Block] = []
     for number, (key, group) in enumerate(groups.items()):
         protocol, labels, metric, parameter = key
         lines = list(dict.fromkeys((c.learner, c.method) for c in group))
         top = max(group, key=lambda c: metric_sign(metric) * _best(c))
         name = metric_name(metric)
-        found += _folded(
+        figures += _folded(
             Figure(
                 f"sweep-{number}",
                 f"{capital(name)} against {parameter}, {protocol}, trained on {labels}",
@@ -239,7 +239,7 @@ def sweeps(swept: Iterable[Sweep]) -> list[Block]:
                 _panels(group, _sweep_drawer(lines, parameter, name)),
             )
         )
-    return found
+    return figures
 
 
 def _best(curve: Sweep) -> float:
@@ -277,7 +277,7 @@ def _logarithmic(axes: Any) -> None:
 
 def regimes(summary: Summary) -> list[Block]:
     """Scores against rows per feature, where there are enough data sets to see it."""
-    found: list[Block] = []
+    figures: list[Block] = []
     ratios = rows_per_feature(summary.data, summary.facts.folds)
     for number, c in enumerate(summary.comparisons):
         if len(c.data) < 3:
@@ -293,7 +293,7 @@ def regimes(summary: Summary) -> list[Block]:
             y -= y[:, [c.methods.index(summary.reference)]]
             than = f" minus that of {summary.reference}"
         low, *_, high = sorted(means, key=ratios.__getitem__)
-        found.append(
+        figures.append(
             Figure(
                 f"regimes-{number}",
                 f"{capital(c.metric)} against rows per feature, {c.protocol}",
@@ -305,7 +305,7 @@ def regimes(summary: Summary) -> list[Block]:
                 (5.0, 3.6),
             )
         )
-    return found
+    return figures
 
 
 def _draw_regimes(
@@ -412,7 +412,7 @@ def histogram(view: View, number: int) -> Figure:
 def curves(summary: Summary) -> list[Block]:
     """Scores over the shares of features, with the controls in every picture."""
     name = metric_name(summary.metric)
-    found: list[Block] = []
+    figures: list[Block] = []
     for labels in summary.labels:
         for learner in summary.learners:
             cells = [
@@ -429,9 +429,9 @@ def curves(summary: Summary) -> list[Block]:
             told = [
                 f"{data_name(*k)}: {c.method}, {c.mean:.3f}" for k, c in best.items()
             ]
-            found += _folded(
+            figures += _folded(
                 Figure(
-                    f"curves-{len(found)}",
+                    f"curves-{len(figures)}",
                     f"{capital(name)}, {learner}, trained on {labels}",
                     f"Mean {name} on clean test labels over folds and seeds against "
                     "the share of features; level lines are all features and label "
@@ -441,7 +441,7 @@ def curves(summary: Summary) -> list[Block]:
                     (3.6, 3.2),
                 )
             )
-    return found
+    return figures
 
 
 def _curve_drawer(

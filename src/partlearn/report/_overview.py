@@ -56,7 +56,7 @@ def overview(
     """
     seconds = {c.name: c.fit_time for c in costs if c.kind == "reducer"}
     ratios = rows_per_feature(data, folds)
-    found = []
+    overviews = []
     for cells in tables:
         blocks = complete_blocks(cells, ranked)
         there = [m for m in ranked if any(m in block for block in blocks.values())]
@@ -69,7 +69,7 @@ def overview(
         columns = [_column(part, there, names) for part in groups.values()]
         order = sorted(there, key=lambda name: columns[0][name][0] or 0.0)
         rest = [name for name in names if name not in ranked]
-        found.append(
+        overviews.append(
             Overview(
                 protocol=cells[0].protocol,
                 groups=tuple((name, len(part)) for name, part in groups.items()),
@@ -79,7 +79,7 @@ def overview(
                 ),
             )
         )
-    return tuple(found)
+    return tuple(overviews)
 
 
 def _groups(places: Sequence[Any], ratios: Mapping[str, float]) -> dict[str, list[Any]]:

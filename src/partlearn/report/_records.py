@@ -276,10 +276,10 @@ class Summary:
 def plain(value: Any) -> Any:
     """Make lists, dicts, strings and finite numbers of records."""
     if is_dataclass(value):
-        found = {f.name: plain(getattr(value, f.name)) for f in fields(value)}
+        content = {f.name: plain(getattr(value, f.name)) for f in fields(value)}
         if isinstance(value, Cell):
-            found |= {"reducer": value.method, "difference": value.difference}
-        return found
+            content |= {"reducer": value.method, "difference": value.difference}
+        return content
     if isinstance(value, Mapping):
         return {str(k): plain(v) for k, v in value.items()}
     if isinstance(value, list | tuple):

@@ -192,7 +192,7 @@ def _named_right(run: Run) -> tuple[NamedRight, ...]:
 def _sweep(reducers: Sequence[MethodSpec], cells: Iterable[Cell]) -> tuple[Sweep, ...]:
     """Curves for methods whose grid varies parameters, one per other setting."""
     points = {spec.name: spec.point for spec in reducers if spec.point}
-    found: dict[tuple[Any, ...], dict[Any, float]] = {}
+    lines: dict[tuple[Any, ...], dict[Any, float]] = {}
     level: dict[tuple[Any, ...], float] = {}
     for c in cells:
         where = (c.protocol, c.labels, c.metric, c.data, c.r, c.learner)
@@ -204,18 +204,18 @@ def _sweep(reducers: Sequence[MethodSpec], cells: Iterable[Cell]) -> tuple[Sweep
             others = {k: v for k, v in points[c.method].items() if k != parameter}
             label = c.method.split("[")[0]
             label += "".join(f", {k}={v}" for k, v in others.items())
-            found.setdefault((*where, parameter, label), {})[value] = c.mean
-    for (*place, parameter, _), line in list(found.items()):
+            lines.setdefault((*where, parameter, label), {})[value] = c.mean
+    for (*place, parameter, _), line in list(lines.items()):
         for name in LEVELS:
             if (*place, name) in level:
                 flat = dict.fromkeys(line, level[*place, name])
-                found[*place, parameter, str(name)] = flat
+                lines[*place, parameter, str(name)] = flat
     names = [field.name for field in fields(Sweep)]
     return tuple(
         Sweep(
             **dict(zip(names, (*key, tuple(line), tuple(line.values())), strict=True))
         )
-        for key, line in found.items()
+        for key, line in lines.items()
     )
 
 

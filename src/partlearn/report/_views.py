@@ -21,20 +21,20 @@ N_ROWS = 10
 def views(run: Run) -> tuple[View, ...]:
     """One view per reducer that has confidences, on the first data set of the run."""
     store = Store(run.folder)
-    found: list[View] = []
+    kept: list[View] = []
     seen: set[tuple[str, str]] = set()
     for t in run.timings:
         first = run.data[0]
         here = t.data == first.name and t.r == next(iter(first.r), None)
         if not here or not t.reduction or (t.protocol, t.reducer) in seen:
             continue
-        if len(found) >= MAX_VIEWS:
+        if len(kept) >= MAX_VIEWS:
             break
         seen.add((t.protocol, t.reducer))
         record = store.get_reduction(t.reduction)
         if record is None or "confidence" not in record.arrays:
             continue
-        found.append(
+        kept.append(
             View(
                 protocol=t.protocol,
                 data=t.data,
@@ -45,7 +45,7 @@ def views(run: Run) -> tuple[View, ...]:
                 **_view(record.arrays, first.classes),
             )
         )
-    return tuple(found)
+    return tuple(kept)
 
 
 def _view(arrays: Mapping[str, np.ndarray], classes: Sequence[str]) -> dict[str, Any]:

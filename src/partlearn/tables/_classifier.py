@@ -322,8 +322,8 @@ class PartialClassifier(ClassifierMixin, BaseEstimator):
     def _refuse_labels(self, table: Columns, classes: NDArray[Any]) -> None:
         """Refuse features that are labels: scores would be worthless."""
         known = {str(label) for label in classes.tolist()}
-        for name, found in self.encoder_.kinds_.items():
-            if found.kind != "category" or name in as_names(self.category):
+        for name, column in self.encoder_.kinds_.items():
+            if column.kind != "category" or name in as_names(self.category):
                 continue
             values = {text.strip() for text in table[name] if isinstance(text, str)}
             if len(values) > 1 and values - {""} <= known:

@@ -222,7 +222,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         return given
 
     def _of_kind(self, *kinds: Kind) -> Iterable[str]:
-        return (name for name, found in self.kinds_.items() if found.kind in kinds)
+        return (name for name, column in self.kinds_.items() if column.kind in kinds)
 
     def _number_parts(
         self, columns: Mapping[str, NDArray[Any]]
@@ -327,17 +327,17 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         columns = columns_of(X)
-        found = {}
+        masks = {}
         parts = self._number_parts(columns)
         for name, low, high in zip(self.numbers_, *self.number_ranges_, strict=True):
             slack = (high - low) / 2
             values = parts[name]
-            found[name] = (values < low - slack) | (values > high + slack)
+            masks[name] = (values < low - slack) | (values > high + slack)
         for name, encoder in self.categories_.items():
             values = _category(columns[name]).ravel()
             known = set(encoder.categories_[0].tolist())
-            found[name] = np.asarray([v not in known for v in values.tolist()])
-        return {name: mask for name, mask in found.items() if mask.any()}
+            masks[name] = np.asarray([v not in known for v in values.tolist()])
+        return {name: mask for name, mask in masks.items() if mask.any()}
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

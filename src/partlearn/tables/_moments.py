@@ -33,14 +33,14 @@ _YEARS = (1800, 2200)  # outside these a number of eight digits is no date
 def _moment(text: str, form: str) -> datetime | None:
     try:
         if form == "iso":
-            found = datetime.fromisoformat(text.strip()) if "-" in text else None
+            moment = datetime.fromisoformat(text.strip()) if "-" in text else None
         else:
-            found = datetime.strptime(text.strip(), form)
+            moment = datetime.strptime(text.strip(), form)
     except ValueError:
         return None
-    if found is None or not _YEARS[0] <= found.year <= _YEARS[1]:
+    if moment is None or not _YEARS[0] <= moment.year <= _YEARS[1]:
         return None
-    return found.replace(tzinfo=None)
+    return moment.replace(tzinfo=None)
 
 
 def find_format(texts: list[str], *, share: float = 0.95) -> str | None:

@@ -225,5 +225,5 @@ def win_tie_loss(outcomes: Iterable[Comparison]) -> WinTieLoss:
     >>> str(win_tie_loss([paired_t([1, 2, 3], [0, 1, 2]), paired_t([1, 2], [2, 1])]))
     '1/1/0'
     """
-    found = [comparison.outcome for comparison in outcomes]
-    return WinTieLoss(found.count("win"), found.count("tie"), found.count("loss"))
+    results = [comparison.outcome for comparison in outcomes]
+    return WinTieLoss(results.count("win"), results.count("tie"), results.count("loss"))
