@@ -9,7 +9,7 @@ boolean matrix of shape ``(n_samples, n_classes)``; no estimator checks labels a
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from itertools import chain
 from typing import Any, Literal
 
@@ -208,6 +208,13 @@ def _check_label_types(flat: list[Any], rows: NDArray[np.intp]) -> None:
             f"A label is itself a set, list or tuple in rows {some_rows(nested)}; give "
             "each class one number or text."
         )
+    odd = [r for v, r in zip(flat, rows, strict=True) if not _is_label(v)]
+    if odd:
+        kind = type(next(v for v in flat if not _is_label(v))).__name__
+        raise ValueError(
+            f"A label is a {kind} in rows {some_rows(odd)}; give each class one number "
+            "or text."
+        )
     text = np.fromiter((isinstance(v, str) for v in flat), bool, len(flat))
     if text.any() and not text.all():
         i, j = int(np.argmax(text)), int(np.argmin(text))
@@ -216,6 +223,12 @@ def _check_label_types(flat: list[Any], rows: NDArray[np.intp]) -> None:
             f"{flat[i]!r} (row {rows[i]}) and {flat[j]!r} (row {rows[j]}). "
             "Convert them all to one type."
         )
+
+
+def _is_label(value: Any) -> bool:
+    """Whether a value can name a class: it stays the same and has an order."""
+    ordered = getattr(type(value), "__lt__", object.__dict__["__lt__"])
+    return isinstance(value, Hashable) and ordered is not object.__dict__["__lt__"]
 
 
 def _of_one_type(labels: Iterable[Any]) -> bool:

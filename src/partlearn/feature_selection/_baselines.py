@@ -8,7 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_consistent_length, validate_data
 
 from partlearn._sklearn_compat import fit_context
 from partlearn.base import (
@@ -17,7 +17,7 @@ from partlearn.base import (
     BaseSelector,
     Columns,
 )
-from partlearn.candidates import FLOATS
+from partlearn.candidates import FLOATS, check_candidates
 from partlearn.feature_selection._criteria import relevance_only
 from partlearn.feature_selection._rounds import ConfidenceSelector
 from partlearn.feature_selection._saute import ROUNDS
@@ -226,8 +226,8 @@ class RandomSelection(BaseSelector):
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
             Training rows; only their number of columns counts.
-        y : object, default=None
-            Not used.
+        y : candidate labels, default=None
+            Not used, but checked as the other selectors do.
 
         Returns
         -------
@@ -235,6 +235,8 @@ class RandomSelection(BaseSelector):
             The fitted selector.
         """
         X = validate_data(self, X, accept_sparse="csr", dtype=FLOATS)
+        if y is not None:
+            check_consistent_length(X, check_candidates(y)[1])
         keep, exclude, available = self._limits()
         n = self._count(keep, available)
         d = X.shape[1]

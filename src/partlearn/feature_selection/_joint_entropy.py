@@ -8,7 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_consistent_length, validate_data
 
 from partlearn._sklearn_compat import StrOptions, fit_context
 from partlearn.base import (
@@ -17,7 +17,7 @@ from partlearn.base import (
     BaseSelector,
     Columns,
 )
-from partlearn.candidates import FLOATS
+from partlearn.candidates import FLOATS, check_candidates
 from partlearn.feature_selection._columns import (
     N_BINS,
     DenseColumns,
@@ -120,8 +120,8 @@ class MaxJointEntropy(BaseSelector):
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
             Training rows.
-        y : object, default=None
-            Not used.
+        y : candidate labels, default=None
+            Not used, but checked as the other selectors do.
 
         Returns
         -------
@@ -131,6 +131,8 @@ class MaxJointEntropy(BaseSelector):
         X = validate_data(
             self, X, accept_sparse="csr", dtype=FLOATS, ensure_min_samples=2
         )
+        if y is not None:
+            check_consistent_length(X, check_candidates(y)[1])
         keep, exclude, available = self._limits()
         n = self._count(keep, available)
         if self.estimator == "bins":

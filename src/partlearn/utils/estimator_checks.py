@@ -24,6 +24,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import get_tags
 
 from partlearn.candidates import from_votes, from_weights, make_candidates
+from partlearn.utils._edge_checks import check_huge_features, check_unhashable_labels
 from partlearn.utils._frames import frames, optional
 from partlearn.utils._order import AGREEMENT, assert_close, order_matters
 from partlearn.utils._stability import assert_stable, coarse
@@ -75,6 +76,8 @@ def partial_label_checks(estimator: Any) -> Iterator[tuple[str, Check]]:
         check_unused_label,
         check_empty_set_message,
         check_length_message,
+        check_huge_features,
+        check_unhashable_labels,
         check_inputs_untouched,
         check_float32,
         check_pickle_and_clone,
@@ -358,8 +361,6 @@ def _message(estimator: Any, X: Any, y: Any) -> str:
 
 def check_empty_set_message(estimator: Any) -> None:
     """An empty candidate set is an error that names the row and the way out."""
-    if not _labelled(estimator):
-        return
     X, _, S = _problem()
     S = S.copy()
     S[7] = False

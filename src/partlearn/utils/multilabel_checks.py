@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone, is_classifier
 from sklearn.utils import get_tags
 
+from partlearn.utils._edge_checks import check_huge_features, check_unhashable_labels
 from partlearn.utils._frames import frames, optional
 from partlearn.utils._order import assert_close, order_matters
 from partlearn.utils._stability import assert_stable, coarse
@@ -62,6 +63,8 @@ def multilabel_checks(estimator: Any) -> Iterator[tuple[str, Check]]:
         check_permuted_rows,
         check_memory_and_last_digit,
         check_coarse_features,
+        check_huge_features,
+        check_unhashable_labels,
         check_rows_without_labels,
         check_extreme_labels,
         check_length_message,

@@ -17,6 +17,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import KFold
 from sklearn.svm import LinearSVC
 from sklearn.utils import check_random_state
+from sklearn.utils.extmath import row_norms
 
 from partlearn._sklearn_compat import Interval, fit_context
 from partlearn.linalg import column_moments, squared_hinge_labels
@@ -136,6 +137,12 @@ class LinearSVM(BaseLinearScorer):
         """
         X, Y = self._validate_fit(X, y)
         X = X.astype(np.float64, copy=False)
+        with np.errstate(over="ignore"):
+            if not np.isfinite(row_norms(X, squared=True)).all():
+                raise ValueError(
+                    "Squared lengths of these rows overflow float64; rescale the "
+                    "features."
+                )
         values = np.atleast_1d(np.asarray(self.C, dtype=np.float64))
         if values.ndim != 1 or not values.size or not (values > 0).all():
             raise ValueError(f"`C` must hold positive numbers; got {self.C!r}.")
