@@ -604,7 +604,7 @@ def test_advice_names_options_of_the_command(run, pets, tmp_path):
     assert "Leave them out with --ignore, name the label columns with --labels" in err
     both = tmp_path / "both.csv"
     both.write_text("a,label\n1,x|y\n2,y\n")
-    _, _, err = run("check", both)
+    _, _, err = run("data", "info", both)
     assert "Say with --task pll," in err
     square = tmp_path / "square.npz"
     np.savez(square, X=np.ones((3, 2)), S=np.tri(3))
