@@ -63,6 +63,8 @@ PACKAGES = [
     "metrics",
     "model_selection",
     "tables",
+    "inspection",
+    "persistence",
     "io",
     "check",
     "datasets",
