@@ -260,6 +260,25 @@ class PartialClassifier(ClassifierMixin, BaseEstimator):
         """
         return self.classes_[self.predict_proba(X).argmax(axis=1)]
 
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Accuracy against true labels.
+
+        Parameters
+        ----------
+        X : table
+            As for :meth:`predict_proba`.
+        y : array-like of shape (n_samples,)
+            True labels.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows.
+
+        Returns
+        -------
+        accuracy : float
+            Share of rows predicted right.
+        """
+        return float(super().score(X, y, sample_weight))
+
     def predictions(self, X: Any) -> dict[str, NDArray[Any]]:
         """Labels with all there is to know about them, as columns.
 
