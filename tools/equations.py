@@ -22,10 +22,11 @@ Equations and functions
 =======================
 
 Which function implements which equation of a paper; a click on its name shows the
-source. Numbers are those of the published text as far as its specification gives them;
-those of CENDA (6) and (7), SAUTE (10), WPLDR (8) and (9) were inferred from the order of
-the formulas. Where a method is known from a program or is a reconstruction, the step is
-named in words. CRISP and TRACE are methods of this library, described in the user guide.
+source. Numbers are those of the published text as far as its specification gives
+them; those of CENDA (6) and (7), SAUTE (10), WPLDR (8) and (9) were inferred from the
+order of the formulas. Where a method is known from a program or is a reconstruction,
+the step is named in words. CRISP and TRACE are methods of this library, described in
+the user guide.
 """
 
 
