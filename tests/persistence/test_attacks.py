@@ -370,6 +370,7 @@ def test_sparse_matrices(change, message, tmp_path):
     [
         ({"n_neighbors": -3}, "n_neighbors"),
         ({"n_neighbors": "many"}, "n_neighbors"),
+        ({"n_neighbors": "a\n" * 99}, r"in the range \[1, inf\)\.$"),
         ({"n_neighbors": {"object": None}}, "an estimator is incomplete"),
         ({"n_features_in_": -1}, "impossible number of features"),
         ({"n_features_in_": "3"}, "impossible number of features"),

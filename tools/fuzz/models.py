@@ -130,6 +130,7 @@ class Target:
             self.path.write_bytes(data)
             model = load_model(self.path).estimator
             assert _use(model, rows), "the sound file must work"
+            repr(model)  # an error shows estimators by a module of scikit-learn's
 
     def attempt(self, i):
         """Load the i-th file; whether a model came of it."""

@@ -13,7 +13,7 @@ _state = {"on": False, "events": [], "hooked": False}
 
 def _hook(event, args):
     if _state["on"] and (event.startswith(HARM) or event == "open"):
-        _state["events"].append((event, *args))
+        _state["events"].append((event, str(args[0])[:200] if args else ""))
 
 
 @contextmanager
@@ -27,5 +27,5 @@ def nothing_but(path):
         yield
     finally:
         _state["on"] = False
-        outside = [e for e in _state["events"] if e[:2] != ("open", str(path))]
+        outside = [e for e in _state["events"] if e != ("open", str(path))]
         assert not outside, f"reached outside of {path}: {outside}"
