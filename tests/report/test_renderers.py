@@ -9,6 +9,7 @@ from html.parser import HTMLParser
 
 import pytest
 
+from partlearn._pages import visible
 from partlearn.report import to_html, to_json, to_latex, to_markdown
 from partlearn.report._blocks import (
     Cell,
@@ -20,7 +21,7 @@ from partlearn.report._blocks import (
 )
 from partlearn.report._console import console_print
 from partlearn.report._figures import plane
-from partlearn.report._format import pvalue, score, signed, visible
+from partlearn.report._format import pvalue, score, signed
 from partlearn.report._html import _template
 from partlearn.report._markdown import escape
 from partlearn.report._records import View

@@ -16,9 +16,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from partlearn._pages import visible
 from partlearn.inspection._label_report import DOUBTFUL, LabelReport
 
-__all__ = ["label_page", "visible"]
+__all__ = ["label_page"]
 
 # Ten colours that differ for most eyes and stand out on light and dark ground.
 _COLOURS = (
@@ -33,23 +34,6 @@ _IMAGE_TYPES = {
     b"\xff\xd8\xff": "image/jpeg",
     b"GIF8": "image/gif",
 }
-# Characters that reorder or hide what follows them.
-_REORDERING = {
-    code: f"[U+{code:04X}]"
-    for code in (*range(0x202A, 0x202F), *range(0x2066, 0x206A), 0x200E, 0x200F, 0x061C)
-}
-
-
-def visible(text: str) -> str:
-    """Show characters that reorder text instead of obeying them.
-
-    Examples
-    --------
-    >>> from partlearn.inspection._label_page import visible
-    >>> visible("abc" + chr(0x202E) + "def")
-    'abc[U+202E]def'
-    """
-    return text.translate(_REORDERING)
 
 
 def label_page(report: LabelReport) -> str:

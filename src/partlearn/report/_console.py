@@ -5,8 +5,8 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from partlearn._pages import visible
 from partlearn.report._blocks import Block, Cell, Document, Items, Table, Text
-from partlearn.report._format import visible
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from partlearn._pages import visible
 from partlearn.benchmark import Cell, metric_sign
 from partlearn.report._blocks import Block, Details, Figure, Panel
 from partlearn.report._compare import (
@@ -23,7 +24,6 @@ from partlearn.report._format import (
     data_name,
     method_name,
     metric_name,
-    visible,
 )
 from partlearn.report._overview import rows_per_feature
 from partlearn.report._records import Comparison, Summary, Sweep, View

@@ -2,9 +2,7 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-import unicodedata
 from math import isnan
-from typing import Any
 
 __all__ = [
     "EMPTY",
@@ -19,40 +17,9 @@ __all__ = [
     "score",
     "seconds",
     "signed",
-    "visible",
 ]
 
 EMPTY = "\N{EN DASH}"
-# Marks that change the direction of what follows: a name could reorder a whole line.
-BIDIRECTIONAL = frozenset(
-    "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
-)
-
-
-def visible(text: Any, *, lines: bool = False) -> str:
-    """Show control characters and marks of direction instead of obeying them.
-
-    Parameters
-    ----------
-    text : object
-        Its string may come from data.
-    lines : bool, default=False
-        Keep line breaks; otherwise they become spaces.
-
-    Returns
-    -------
-    str
-        Every such character written as ``[U+202E]``.
-    """
-
-    def shown(c: str) -> str:
-        if c in "\n\t":
-            return c if lines else " "
-        if c in BIDIRECTIONAL or unicodedata.category(c) in ("Cc", "Cs"):
-            return f"[U+{ord(c):04X}]"
-        return c
-
-    return "".join(map(shown, str(text)))
 
 
 def data_name(data: str, r: float | None) -> str:

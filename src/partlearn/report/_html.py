@@ -5,8 +5,8 @@
 from functools import lru_cache
 from typing import Any
 
+from partlearn._pages import visible
 from partlearn.report._blocks import Document, Figure
-from partlearn.report._format import visible
 from partlearn.report._svg import panels_svg
 
 __all__ = ["html"]

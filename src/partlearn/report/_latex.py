@@ -4,8 +4,9 @@
 
 from typing import Any
 
+from partlearn._pages import visible
 from partlearn.report._blocks import Cell, Document, Table, tables_of
-from partlearn.report._format import EMPTY, visible
+from partlearn.report._format import EMPTY
 
 __all__ = ["latex"]
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from partlearn._pages import visible
 from partlearn.report._blocks import (
     Block,
     Code,
@@ -16,7 +17,6 @@ from partlearn.report._blocks import (
     Table,
     Text,
 )
-from partlearn.report._format import visible
 
 __all__ = ["markdown"]
 

@@ -9,8 +9,8 @@ from collections.abc import Callable
 from html import escape
 from typing import Any
 
+from partlearn._pages import visible
 from partlearn.report._blocks import Figure
-from partlearn.report._format import visible
 
 __all__ = ["COLOURS", "INK", "LINES", "MARKS", "panels_svg"]
 
