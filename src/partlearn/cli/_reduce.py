@@ -136,7 +136,7 @@ def _run(
             bunch, estimator = _fit(kind, data, method, params, options)
             model = Model(estimator, bunch.feature_names, bunch.target_names)
             if is_table(data):
-                names = _apply(model, data, writer)
+                names = _apply(model, data, writer, fitted=True)
             else:
                 names = _write(model, data, bunch, options["sep"] or "|", writer)
             if save is not None:
@@ -225,7 +225,7 @@ def _write(model: Any, data: Path, bunch: Any, sep: str, writer: Any) -> list[st
         }
         if bunch.truth is not None and bunch.truth.ndim == 1:
             labels["truth"] = [targets[j] for j in bunch.truth[rows]]
-        learnt = _columns(model.estimator, bunch.data[rows], names)
+        learnt = _columns(model.estimator, bunch.data[rows], names, start)
         writer.write(_beside(learnt, labels, data))
     return names
 
@@ -240,9 +240,16 @@ def _beside(learnt: dict[str, Any], kept: dict[str, Any], data: Path) -> dict[st
     return {**learnt, **kept}
 
 
-def _columns(estimator: Any, X: Any, names: list[str]) -> dict[str, Any]:
+def _columns(
+    estimator: Any, X: Any, names: list[str], start: int | None = None
+) -> dict[str, Any]:
+    """Reduced rows by column; `start` is the place of the first among fitted rows."""
     import numpy as np
 
+    if start is not None and getattr(estimator, "cross_fits", False):
+        # As `fit_transform` has them: placed by models that did not see them.
+        Z = estimator.cross_fitted_[start : start + X.shape[0]]
+        return {name: Z[:, j] for j, name in enumerate(names)}
     if X.dtype not in (np.float32, np.float64):
         X = X.astype(np.float64)
     Z = estimator.transform(X)
@@ -250,15 +257,19 @@ def _columns(estimator: Any, X: Any, names: list[str]) -> dict[str, Any]:
     return {name: Z[:, j] for j, name in enumerate(names)}
 
 
-def _apply(model: Any, data: Path, writer: Any) -> list[str]:
-    """Read, transform and write in blocks; columns that are no features stay."""
+def _apply(model: Any, data: Path, writer: Any, *, fitted: bool = False) -> list[str]:
+    """Read, transform and write in blocks; columns that are no features stay.
+
+    `fitted` says that the rows are those that the model was fitted on.
+    """
     from partlearn.cli._models import raise_on_missing_values
     from partlearn.io import read_blocks
 
     names = _names_out(model)
     for X, kept in read_blocks(data, model.feature_names):
         try:
-            learnt = _columns(model.estimator, X, names)
+            start = writer.n_rows if fitted else None
+            learnt = _columns(model.estimator, X, names, start)
         except ValueError:
             raise_on_missing_values(X, model.feature_names, data, start=writer.n_rows)
             raise
