@@ -51,6 +51,13 @@ def disambiguate(
     html: Annotated[
         Path | None, typer.Option(help="Write the label report, a page, to this file.")
     ] = None,
+    image: Annotated[
+        str | None,
+        typer.Option(
+            help="Column with paths of local image files, relative to the data: small "
+            "ones are shown on the page. No feature."
+        ),
+    ] = None,
     corrections: Annotated[
         Path | None,
         typer.Option(
@@ -75,6 +82,10 @@ def disambiguate(
     refuse_overwriting_input(data, out)
     if html is not None:
         refuse_overwriting_input(data, html)
+    if image is not None:
+        if html is None:
+            raise ValueError("--image is for the page; add --html FILE")
+        ignore = [*(ignore or []), image]
     fixed = read_corrections(corrections) if corrections is not None else None
     estimator = build(method, parse_params(param or []), *PARTIAL_LABEL_ROLES, seed=0)
     roles = {
@@ -94,7 +105,13 @@ def disambiguate(
             rows = slice(start, start + BLOCK_ROWS)
             writer.write(_lines(result, rows, name, sep or "|"))
     if html is not None:
-        result.to_html(html, rows=contents, truth=right, title=f"Labels of {data.name}")
+        result.to_html(
+            html,
+            rows=contents,
+            truth=right,
+            images=None if image is None else _images(contents, image, data),
+            title=f"Labels of {data.name}",
+        )
     outcome = _outcome(result, right, out)
     if as_json:
         print_json(outcome)
@@ -113,6 +130,13 @@ def disambiguate(
                 f"candidates: {outcome['ambiguous_accuracy']:.1%} "
                 f"(chance {outcome['chance']:.1%})"
             )
+
+
+def _images(contents: dict[str, Any] | None, column: str, data: Path) -> list[Path]:
+    """Paths of the pictures of all rows; the page leaves out what is none."""
+    if contents is None or column not in contents:
+        raise ValueError(f"--image: {data.name} has no column {column!r} of paths")
+    return [data.parent / str(name) for name in contents[column]]
 
 
 Found = tuple["Disambiguation", Any, dict[str, Any] | None]
