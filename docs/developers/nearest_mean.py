@@ -13,6 +13,12 @@ def class_means(X, F):
     return np.asarray(X.T @ (F / F.sum(axis=0))).T
 
 
+def closeness(X, means):
+    """Shares of the means, by distance; what overflows is equally far from all."""
+    D = euclidean_distances(X, means, squared=True)
+    return softmax(-np.nan_to_num(D, nan=1e30, posinf=1e30), axis=1)
+
+
 class NearestMean(BasePartialClassifier):
     """Alternate between the means of the classes and the belief in the candidates."""
 
@@ -26,7 +32,7 @@ class NearestMean(BasePartialClassifier):
         F = uniform_confidence(S[:, self._seen])
         for _ in range(self.max_iter):
             self.means_ = class_means(X, F)
-            P = softmax(-euclidean_distances(X, self.means_, squared=True), axis=1)
+            P = closeness(X, self.means_)
             P = np.where(S[:, self._seen], P + 1e-12, 0)
             F = P / P.sum(axis=1, keepdims=True)
         self.n_iter_ = self.max_iter
@@ -38,6 +44,5 @@ class NearestMean(BasePartialClassifier):
         """Turn distances into probabilities."""
         X = self._validate_predict(X)
         P = np.zeros((X.shape[0], len(self._seen)))
-        D = euclidean_distances(X, self.means_, squared=True)
-        P[:, self._seen] = softmax(-D, axis=1)
+        P[:, self._seen] = closeness(X, self.means_)
         return P
