@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 from partlearn._sklearn_compat import Interval
 from partlearn.classification._likelihood import BaseLikelihoodClassifier
 from partlearn.classification._losses import candidate_loss, relative
-from partlearn.classification._score_models import fit_linear
-from partlearn.linalg import Standardized
 
 __all__ = ["CC"]
 
@@ -113,22 +111,9 @@ class CC(BaseLikelihoodClassifier):
         self.tol = tol
         self.random_state = random_state
 
-    def _fit_linear(
-        self, matrix: Standardized, F: NDArray[np.float64], lam: float
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def _loss(self, F: NDArray[np.float64]) -> Any:
         L = relative(F)
-        fit = fit_linear(
-            matrix,
-            lambda G: candidate_loss(G, L),
-            (np.zeros((matrix.shape[1], F.shape[1])), np.zeros(F.shape[1])),
-            lam,
-            max_iter=self.max_iter,
-            tol=self.tol,
-        )
-        self.objective_, self.n_iter_ = np.array([fit.objective]), fit.n_iter
-        if not fit.settled:
-            self._warn_unsettled()
-        return fit.weights, fit.intercepts
+        return lambda G: candidate_loss(G, L)
 
     def _batch_loss(self, F: NDArray[np.float64]) -> Any:
         L = relative(F)

@@ -4,13 +4,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
 from partlearn.classification._likelihood import BaseLikelihoodClassifier
 from partlearn.classification._losses import average_hinge
-from partlearn.classification._score_models import fit_linear
-from partlearn.linalg import Standardized
 
 __all__ = ["CLPL"]
 
@@ -85,18 +85,5 @@ class CLPL(BaseLikelihoodClassifier):
         self.max_iter = max_iter
         self.tol = tol
 
-    def _fit_linear(
-        self, matrix: Standardized, F: NDArray[np.float64], lam: float
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        fit = fit_linear(
-            matrix,
-            lambda G: average_hinge(G, F),
-            (np.zeros((matrix.shape[1], F.shape[1])), np.zeros(F.shape[1])),
-            lam,
-            max_iter=self.max_iter,
-            tol=self.tol,
-        )
-        self.objective_, self.n_iter_ = np.array([fit.objective]), fit.n_iter
-        if not fit.settled:
-            self._warn_unsettled()
-        return fit.weights, fit.intercepts
+    def _loss(self, F: NDArray[np.float64]) -> Any:
+        return lambda G: average_hinge(G, F)

@@ -18,7 +18,12 @@ from sklearn.utils import check_random_state
 from partlearn._sklearn_compat import Interval, StrOptions, fit_context
 from partlearn.base import BaseScoreClassifier, initial_confidence
 from partlearn.classification._losses import candidate_loss, posterior, relative
-from partlearn.classification._score_models import Layers, fit_hidden_layer, forward
+from partlearn.classification._score_models import (
+    Layers,
+    fit_hidden_layer,
+    fit_linear,
+    forward,
+)
 from partlearn.linalg import Standardized, standardize
 
 __all__ = ["PENALTIES", "BaseLikelihoodClassifier"]
@@ -30,9 +35,9 @@ _FOLDS = 5
 class BaseLikelihoodClassifier(BaseScoreClassifier):
     """Classifier whose scores minimise a loss under candidate labels.
 
-    A subclass writes ``_fit_linear(matrix, F)``, which returns weights, intercepts and
-    sets ``objective_`` and ``n_iter_``; one that offers a hidden layer also writes
-    ``_batch_loss``.
+    A subclass writes ``_loss(F)``, which maps scores to the mean loss and its gradient,
+    or ``_fit_linear``; one that offers a hidden layer also writes ``_batch_loss(F)``,
+    which takes the indices of the rows too.
     """
 
     _parameter_constraints = {  # noqa: RUF012
@@ -103,7 +108,19 @@ class BaseLikelihoodClassifier(BaseScoreClassifier):
     def _fit_linear(
         self, matrix: Standardized, F: NDArray[np.float64], lam: float
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        raise NotImplementedError
+        """Minimise ``_loss(F)`` from zero, where all candidates of a row are alike."""
+        fit = fit_linear(
+            matrix,
+            self._loss(F),
+            (np.zeros((matrix.shape[1], F.shape[1])), np.zeros(F.shape[1])),
+            lam,
+            max_iter=self.max_iter,
+            tol=self.tol,
+        )
+        self.objective_, self.n_iter_ = np.array([fit.objective]), fit.n_iter
+        if not fit.settled:
+            self._warn_unsettled()
+        return fit.weights, fit.intercepts
 
     def _fit_hidden(
         self,
@@ -128,9 +145,6 @@ class BaseLikelihoodClassifier(BaseScoreClassifier):
         )
         self.n_iter_ = len(self.objective_)
         return layers
-
-    def _batch_loss(self, F: NDArray[np.float64]) -> Any:
-        raise NotImplementedError
 
     def _final_confidence(self, X: Any, F: NDArray[np.float64]) -> NDArray[np.float64]:
         """Belief in the candidates after the fit."""

@@ -9,12 +9,12 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 import scipy.linalg
-import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.preprocessing import normalize
 
 from partlearn._sklearn_compat import HasMethods, Interval, fit_context
 from partlearn.base import N_COMPONENTS, BaseReducer, count_directions
+from partlearn.graphs import neighbor_graph
 from partlearn.linalg import ThinBasis
 from partlearn.neighbors import self_neighbors
 
@@ -235,12 +235,9 @@ def heat_weights(
 
     The width sigma is the mean distance to the last neighbour.
     """
-    m, k = neighbors.shape
     sigma = distances[:, -1].mean() or 1.0
     weights = np.where(kept, np.exp(-((distances / sigma) ** 2)), 0.0)
-    return sp.csr_array(
-        (weights.ravel(), neighbors.ravel(), np.arange(0, m * k + 1, k)), shape=(m, m)
-    )
+    return neighbor_graph(neighbors, weights)
 
 
 def add_neighbors(
