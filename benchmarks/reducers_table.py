@@ -31,7 +31,7 @@ from partlearn.model_selection import cross_validate
 FIELDS = [
     "data", "r", "reducer", "protocol", "folds", "accuracy", "std", "seconds"
 ]  # fmt: skip
-OWN = ["lost", "fgnet", "birdsong", "slashdot_r1"]
+WITH_CANDIDATES = ["lost", "fgnet", "birdsong", "slashdot_r1"]
 DRAWN = ["dermatology", "vehicle", "vowel"]
 # With three false labels every row of this set, which has four, carries all of them.
 FULL = {("vehicle", 3)}
@@ -63,7 +63,7 @@ def read(folder: Path, name: str):
 
 def jobs(names: list[str]):
     for name in names:
-        for r in ["own"] if name in OWN else [1, 2, 3]:
+        for r in ["own"] if name in WITH_CANDIDATES else [1, 2, 3]:
             if (name, r) in FULL:
                 continue
             for protocol in ("transductive", "inductive"):
@@ -95,7 +95,7 @@ def run(options: argparse.Namespace) -> None:
             done = {tuple(row[k] for k in FIELDS[:4]) for row in csv.DictReader(f)}
     else:
         options.out.write_text(",".join(FIELDS) + "\n")
-    for job in jobs(options.sets or [*OWN, *DRAWN]):
+    for job in jobs(options.sets or [*WITH_CANDIDATES, *DRAWN]):
         if job in done:
             continue
         folds, mean, std, seconds = measure(options.data, *job)

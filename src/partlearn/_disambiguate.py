@@ -437,10 +437,10 @@ def _encoded(
     names = named_columns(columns, y)
     if names is None and encoder is None and is_plain(columns):
         return X, y, index, None
-    evidence, found = read_labels(columns, y, sep)
+    evidence, label_columns = read_labels(columns, y, sep)
     rows = np.arange(len(evidence)) if names is None else evidence.rows
     chosen = TableEncoder() if encoder is None else clone(encoder)
-    chosen.set_params(ignore=[*as_names(chosen.ignore), *found])
+    chosen.set_params(ignore=[*as_names(chosen.ignore), *label_columns])
     table = take_rows(columns, rows)
     ids = as_names(chosen.id)
     if ids:

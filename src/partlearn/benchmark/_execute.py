@@ -16,14 +16,14 @@ from partlearn.benchmark._isolated import ChildDiedError, call_isolated
 from partlearn.benchmark._memory import PeakMemory
 from partlearn.benchmark._records import Record
 
-__all__ = ["Limits", "guard", "within_limits"]
+__all__ = ["JobLimits", "guard", "within_limits"]
 
 R = TypeVar("R", bound=Record)
 T = TypeVar("T")
 
 
 @dataclass(frozen=True)
-class Limits:
+class JobLimits:
     """What one job may use.
 
     Attributes
@@ -50,7 +50,7 @@ def _controller(n_modules: int) -> ThreadpoolController:
     return ThreadpoolController()
 
 
-def guard(kind: type[R], work: Callable[[], R], limits: Limits) -> R:
+def guard(kind: type[R], work: Callable[[], R], limits: JobLimits) -> R:
     """Do ``work()`` with capped threads; an exception becomes a failed record.
 
     Parameters
@@ -59,7 +59,7 @@ def guard(kind: type[R], work: Callable[[], R], limits: Limits) -> R:
         Kind of the record of failed work.
     work : callable
         Returns a record.
-    limits : Limits
+    limits : JobLimits
         Thread cap; the other limits are those of :func:`within_limits`.
 
     Returns
@@ -87,7 +87,7 @@ def guard(kind: type[R], work: Callable[[], R], limits: Limits) -> R:
 
 
 def within_limits(
-    limits: Limits,
+    limits: JobLimits,
     failed: Callable[[str, str], T],
     function: Callable[..., T],
     *args: Any,
@@ -96,7 +96,7 @@ def within_limits(
 
     Parameters
     ----------
-    limits : Limits
+    limits : JobLimits
         What the work may use.
     failed : callable
         Answer for work that was ended, from type and text of the error.

@@ -24,7 +24,7 @@ from partlearn.benchmark._curve_scores import (
     tuned_thresholds,
 )
 from partlearn.benchmark._data import BenchmarkData, fingerprint, load_all
-from partlearn.benchmark._execute import Limits, guard
+from partlearn.benchmark._execute import JobLimits, guard
 from partlearn.benchmark._jobs import Job, Reduction, shared_content, source_hash
 from partlearn.benchmark._methods import build, find_class
 from partlearn.benchmark._plan import (
@@ -243,7 +243,7 @@ class MultilabelTask:
         return draw_candidates(data.truth[train], noise, of.r, of.noise_seed, of.fold)
 
     def reduce(
-        self, data: BenchmarkData, task: Reduction, split: Split, limits: Limits
+        self, data: BenchmarkData, task: Reduction, split: Split, limits: JobLimits
     ) -> Reduced:
         """Order all features by what the training rows say."""
         train, _ = split
@@ -269,7 +269,7 @@ class MultilabelTask:
         reduced: Reduced | None,
         jobs: Sequence[Job],
         split: Split,
-        limits: Limits,
+        limits: JobLimits,
     ) -> list[Scored]:
         """Fit and score learners on more and more of the features."""
         return [self._follow(data, reduced, job, split, limits) for job in jobs]
@@ -280,7 +280,7 @@ class MultilabelTask:
         ranked: Reduced | None,
         job: Job,
         split: Split,
-        limits: Limits,
+        limits: JobLimits,
     ) -> Scored:
         train, test = split
 

@@ -17,7 +17,7 @@ from sklearn.utils import Bunch
 from partlearn.base import reduced_rows
 from partlearn.benchmark._cells import fold_cells
 from partlearn.benchmark._data import BenchmarkData, fingerprint, load_all
-from partlearn.benchmark._execute import Limits, guard
+from partlearn.benchmark._execute import JobLimits, guard
 from partlearn.benchmark._jobs import Job, Reduction, shared_content, source_hash
 from partlearn.benchmark._methods import build
 from partlearn.benchmark._plan import DataSpec, MethodSpec, Plan
@@ -147,7 +147,7 @@ class PartialTask:
                 yield Job(learn, code, reduction=reduction, learner=learner, fold=fold)
 
     def reduce(
-        self, data: BenchmarkData, task: Reduction, split: Split, limits: Limits
+        self, data: BenchmarkData, task: Reduction, split: Split, limits: JobLimits
     ) -> Reduced:
         """Fit the reducer on the training rows, or on all; transform all rows."""
         train = None if task.fold is None else split[0]
@@ -187,7 +187,7 @@ class PartialTask:
         reduced: Reduced | None,
         jobs: Sequence[Job],
         split: Split,
-        limits: Limits,
+        limits: JobLimits,
     ) -> list[Scored]:
         """Fit and score the learners of jobs that share fold and reduction."""
         whole = jobs[0].reduction.protocol == "transductive"
@@ -210,7 +210,7 @@ class PartialTask:
         F: np.ndarray,
         job: Job,
         split: Split,
-        limits: Limits,
+        limits: JobLimits,
     ) -> Scored:
         train, test = split
 

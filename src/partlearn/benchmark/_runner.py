@@ -20,7 +20,7 @@ from partlearn.benchmark._engines import (
     Failure,
     SerialEngine,
 )
-from partlearn.benchmark._execute import Limits, within_limits
+from partlearn.benchmark._execute import JobLimits, within_limits
 from partlearn.benchmark._facts import run_facts
 from partlearn.benchmark._jobs import Job, Reduction
 from partlearn.benchmark._load import save_run
@@ -277,7 +277,7 @@ class _Session:
         self.store = store
         self.engine = engine
         self.progress = progress or (lambda done, total, label: None)
-        self.limits = Limits(plan.threads, plan.time_limit, plan.memory_limit)
+        self.limits = JobLimits(plan.threads, plan.time_limit, plan.memory_limit)
         # Two entries of a plan may have the same content and other noise.
         self.data = {(item.name, item.fingerprint): item for item in data}
         self.folds = {key: task.folds(item) for key, item in self.data.items()}
@@ -398,7 +398,7 @@ def _records(kind: type[Record], answer: Any) -> list[Any]:
 
 
 def _reduce(
-    task: Task, data: BenchmarkData, reduction: Reduction, split: Any, limits: Limits
+    task: Task, data: BenchmarkData, reduction: Reduction, split: Any, limits: JobLimits
 ) -> Reduced:
     args = (data, reduction, split, limits)
     return within_limits(limits, Reduced.failed, task.reduce, *args)
@@ -410,7 +410,7 @@ def _learn(
     reduced: Reduced | None,
     jobs: Sequence[Job],
     split: Any,
-    limits: Limits,
+    limits: JobLimits,
 ) -> list[Scored]:
     if reduced is not None and not reduced.ok:
         why = (reduced.error, reduced.message, reduced.traceback)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from partlearn.benchmark._data import BenchmarkData
-from partlearn.benchmark._execute import Limits
+from partlearn.benchmark._execute import JobLimits
 from partlearn.benchmark._jobs import Job, Reduction
 from partlearn.benchmark._methods import available
 from partlearn.benchmark._multilabel import MultilabelTask
@@ -67,7 +67,7 @@ class Task(Protocol):
         """All jobs, in the order of the plan."""
 
     def reduce(
-        self, data: BenchmarkData, task: Reduction, split: Any, limits: Limits
+        self, data: BenchmarkData, task: Reduction, split: Any, limits: JobLimits
     ) -> Reduced:
         """Fit a reducer."""
 
@@ -77,7 +77,7 @@ class Task(Protocol):
         reduced: Reduced | None,
         jobs: Sequence[Job],
         split: Any,
-        limits: Limits,
+        limits: JobLimits,
     ) -> list[Scored]:
         """Fit and score the learners of jobs that share fold and reduction."""
 

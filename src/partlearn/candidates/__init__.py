@@ -37,7 +37,7 @@ from partlearn.candidates._generate import (
     make_candidates,
 )
 from partlearn.candidates._miss_rate import MissRate, estimate_miss_rate
-from partlearn.candidates._places import candidate_places
+from partlearn.candidates._padded import padded_candidates
 from partlearn.candidates._read_votes import from_annotators, from_votes
 from partlearn.candidates._text import (
     from_text,
@@ -57,7 +57,6 @@ __all__ = [
     "VoteSummary",
     "Votes",
     "aggregate_votes",
-    "candidate_places",
     "check_candidates",
     "check_evidence",
     "check_informative",
@@ -78,6 +77,7 @@ __all__ = [
     "labels_settled",
     "make_candidates",
     "one_label_each",
+    "padded_candidates",
     "parse_candidates",
     "parse_label_cells",
     "refine",

@@ -18,8 +18,9 @@ from numpy.typing import NDArray
 __all__ = ["ROUNDS", "Confusions", "VoteTable", "dawid_skene"]
 
 ROUNDS = 30
-# Votes that a prior counts for: of one annotator, of an annotator's accuracy, of all.
-OWN, ACCURACY, COMMON = 5.0, 5.0, 10.0
+# Votes that a prior counts for: of a row of an annotator's confusions, of the
+# accuracy of an annotator, of the confusions of all annotators together.
+CONFUSION, ACCURACY, COMMON = 5.0, 5.0, 10.0
 
 _TINY = 1e-12  # probability of what annotators that all agree never did
 
@@ -119,7 +120,9 @@ class Confusions:
         coin = np.repeat(((1 - acc) / max(q - 1, 1))[:, None], q, axis=1)
         coin[np.arange(len(acc)), self.label] = acc
         prior = 0.5 * self.common[:, self.label].T + 0.5 * coin
-        shrunk: Array = (self.count + OWN * prior) / (self.total[self.annotator] + OWN)
+        shrunk: Array = (self.count + CONFUSION * prior) / (
+            self.total[self.annotator] + CONFUSION
+        )
         return shrunk
 
     def of(self, annotator: int) -> Array:
@@ -128,7 +131,9 @@ class Confusions:
         mine = self.annotator == annotator
         C[:, self.label[mine]] = self.count[mine].T
         prior = 0.5 * self.common + 0.5 * _one_coin(self.accuracy[annotator], len(C))
-        shrunk: Array = (C + OWN * prior) / (C.sum(axis=1, keepdims=True) + OWN)
+        shrunk: Array = (C + CONFUSION * prior) / (
+            C.sum(axis=1, keepdims=True) + CONFUSION
+        )
         return shrunk
 
 

@@ -41,7 +41,7 @@ def demo(
     print(
         f"{story.n_rows:,} images of handwritten digits. Each came with "
         f"{N_FALSE + 1} possible labels, one of them true.\n\n"
-        f"  labels found right                                {story.found:6.1%}\n"
+        f"  labels found right                                {story.right:6.1%}\n"
         f"    a guess among the {N_FALSE + 1} would get                   "
         f"{1 / (N_FALSE + 1):6.1%}\n"
         f"  new images recognised, learnt from the sets       {story.new:6.1%}\n"
@@ -55,7 +55,7 @@ def demo(
     print("And where it does not help: reducing dimensions of these digits first.\n")
     run_and_report(plan, out, workers=jobs)
     print(
-        f"\nIn one sentence: from sets of {N_FALSE + 1} labels, {story.found:.0%} of "
+        f"\nIn one sentence: from sets of {N_FALSE + 1} labels, {story.right:.0%} of "
         f"the digits got their right label and {story.new:.0%} of new images were "
         "recognised, where logistic regression given the true labels recognises "
         f"{story.told:.0%}."
@@ -66,7 +66,7 @@ class Story(NamedTuple):
     """Shares of right labels, and where the label report is."""
 
     n_rows: int
-    found: float
+    right: float
     new: float
     naive: float
     told: float

@@ -16,7 +16,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from partlearn.candidates import candidate_places
+from partlearn.candidates import padded_candidates
 from partlearn.simplex import minimize_on_simplex, power_iteration
 
 __all__ = ["confidence_step", "restricted_quadratic"]
@@ -65,7 +65,7 @@ def confidence_step(
         New confidences.
     """
     Z = Z - Z.mean(axis=0)
-    place, filled = candidate_places(S)
+    place, filled = padded_candidates(S)
     if beta > 0:
         At = sp.csr_array(A.T)
         # The same for every column of F, so that one column is enough to measure it.

@@ -19,14 +19,14 @@ from partlearn.feature_selection._criteria import (
 from partlearn.feature_selection._redundancy import Ledger, Redundancy
 from partlearn.feature_selection._relevance import Relevance
 
-__all__ = ["Path", "greedy_path"]
+__all__ = ["SelectionPath", "greedy_path"]
 
 _TIE = 1e-10  # scores closer than this, relative to one, are equal
 _BATCH = 64  # features brought up to date together
 
 
 @dataclass
-class Path:
+class SelectionPath:
     """Features in the order of their selection, and why.
 
     Parameters
@@ -55,7 +55,7 @@ def greedy_path(
     criterion: Criterion,
     keep: NDArray[np.intp],
     exclude: NDArray[np.intp],
-) -> Path:
+) -> SelectionPath:
     """Select `n` features greedily.
 
     Parameters
@@ -77,7 +77,7 @@ def greedy_path(
 
     Returns
     -------
-    path : Path
+    path : SelectionPath
         Equal scores are resolved by the lowest index.
     """
     values = relevance.values.copy()
@@ -123,7 +123,7 @@ def greedy_path(
     rest[order] = False
     if rest.any():
         final[rest] = _scores(criterion, state)[rest]
-    return Path(order, values_on_path[0], values_on_path[1], final)
+    return SelectionPath(order, values_on_path[0], values_on_path[1], final)
 
 
 def _in_question(

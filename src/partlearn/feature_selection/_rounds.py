@@ -23,7 +23,7 @@ from partlearn.candidates import (
 from partlearn.feature_selection._auto import prefixes, sizes_to_try
 from partlearn.feature_selection._columns import DenseColumns, SparseColumns, columns
 from partlearn.feature_selection._criteria import Criterion, relevance_only
-from partlearn.feature_selection._greedy import Path, greedy_path
+from partlearn.feature_selection._greedy import SelectionPath, greedy_path
 from partlearn.feature_selection._redundancy import Redundancy
 from partlearn.feature_selection._relevance import Relevance
 from partlearn.graphs import TiedVotes, vote_weights
@@ -52,7 +52,7 @@ class Setting:
 class Rounds:
     """Result of the rounds: last path, confidences after it, how it ended."""
 
-    path: Path
+    path: SelectionPath
     F: NDArray[Any]
     n_iter: int
     settled: bool
@@ -127,7 +127,7 @@ def _path(
     F: NDArray[np.float64],
     n: int,
     setting: Setting,
-) -> Path:
+) -> SelectionPath:
     return greedy_path(
         relevance,
         redundancy,

@@ -88,7 +88,9 @@ class TiedVotes:
         if self.tied:
             self._group, points = _distinct(Z, std)
             size = np.bincount(self._group)
-            self._own, self._graph = _shared_places(points, size, self._k, near, n_jobs)
+            self._same_point, self._graph = _tied_weights(
+                points, size, self._k, near, n_jobs
+            )
 
     def __call__(self, F: NDArray[Any]) -> NDArray[Any]:
         """Sum the confidences of each row's neighbours.
@@ -105,14 +107,14 @@ class TiedVotes:
         """
         if not self.tied:
             return vote(F, self.neighbors[:, : self._k])
-        n_points = len(self._own)
+        n_points = len(self._same_point)
         member = sp.csr_array(
             (np.ones(len(F)), (self._group, np.arange(len(F)))),
             shape=(n_points, len(F)),
         )
         G = member @ F.astype(np.float64)
-        V = (self._graph @ G + self._own[:, None] * G)[self._group]
-        V -= self._own[self._group, None] * F  # nobody votes for oneself
+        V = (self._graph @ G + self._same_point[:, None] * G)[self._group]
+        V -= self._same_point[self._group, None] * F  # nobody votes for oneself
         return V.astype(F.dtype, copy=False)
 
 
@@ -143,7 +145,7 @@ def _distinct(
     return group, sp.csr_array(Z[first] @ sp.diags_array(unit))
 
 
-def _shared_places(
+def _tied_weights(
     points: Any, size: NDArray[np.intp], k: int, near: float, n_jobs: int | None
 ) -> tuple[NDArray[np.float64], sp.csr_array]:
     """Weight of each other row at a point itself, and of each row at other points.

@@ -97,7 +97,7 @@ def candidate_columns(names: Sequence[str]) -> list[str]:
 
     Returns
     -------
-    found : list of str
+    columns : list of str
         Such as ``candidates`` or ``Partial Label``.
 
     Examples
@@ -119,7 +119,7 @@ def truth_columns(names: Sequence[str]) -> list[str]:
 
     Returns
     -------
-    found : list of str
+    columns : list of str
         Such as ``truth`` or ``true_label``; ``label`` and ``class`` say less.
 
     Examples

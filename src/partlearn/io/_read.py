@@ -42,7 +42,7 @@ def _read_mat(path: Path, options: ReadOptions, budget: Budget) -> Bunch:
         for key, value in variables.items()
         if key.startswith("partlearn_")
     }
-    return _own(variables, options, budget, meta, origin, True, "columns")
+    return _assemble(variables, options, budget, meta, origin, True, "columns")
 
 
 def _read_npz(path: Path, options: ReadOptions, budget: Budget) -> Bunch:
@@ -53,10 +53,12 @@ def _read_npz(path: Path, options: ReadOptions, budget: Budget) -> Bunch:
     notes = "".join(
         f"\n{key}: {meta[key]}" for key in ("source", "licence", "note") if key in meta
     )
-    return _own(arrays, options, budget, meta, "a NumPy archive", False, "rows", notes)
+    return _assemble(
+        arrays, options, budget, meta, "a NumPy archive", False, "rows", notes
+    )
 
 
-def _own(
+def _assemble(
     variables: dict[str, Any],
     options: ReadOptions,
     budget: Budget,

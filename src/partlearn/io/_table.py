@@ -151,7 +151,7 @@ def _charged_table(file: Any, n_rows: int, budget: Budget, pa: Any) -> Any:
             if width:
                 continue
             if not pa.types.is_dictionary(column.type):
-                # Each element of a list becomes a text of its own.
+                # Each element of a list becomes a string of its own.
                 elements = len(column.flatten()) if _is_list(column.type, pa) else 0
                 budget.charge(column.nbytes + 64 * elements, "the table")
                 continue

@@ -32,9 +32,9 @@ from partlearn.report._format import (
 )
 from partlearn.report._records import Against, Summary
 from partlearn.report._sections import (
+    closing_sections,
     comparison_section,
     conclusion_section,
-    ending,
     lead,
     pair_table,
     published_section,
@@ -83,7 +83,7 @@ def _partial(s: Summary) -> list[Section]:
             [*_figures.sweeps(s.sweep), *_figures.regimes(s)],
         ),
         *_inside(s),
-        *ending(s, _data(s), {}),
+        *closing_sections(s, _data(s), {}),
     ]
 
 
@@ -305,7 +305,7 @@ def _multilabel(s: Summary) -> list[Section]:
         *_against_control(s, Control.RANDOM),
         *_against_control(s, Control.LABEL_FREQUENCY),
         *_section("figures", "What the scores depend on", drawn),
-        *ending(s, _multilabel_data(s), {"reducer": "selector"}),
+        *closing_sections(s, _multilabel_data(s), {"reducer": "selector"}),
     ]
 
 

@@ -35,9 +35,9 @@ from partlearn.report._format import (
 from partlearn.report._records import Comparison, Pair, Summary
 
 __all__ = [
+    "closing_sections",
     "comparison_section",
     "conclusion_section",
-    "ending",
     "lead",
     "published_section",
 ]
@@ -244,7 +244,9 @@ def published_section(
     return [Section("published", title, blocks, brief=True)]
 
 
-def ending(summary: Summary, data: Table, kinds: Mapping[str, str]) -> list[Section]:
+def closing_sections(
+    summary: Summary, data: Table, kinds: Mapping[str, str]
+) -> list[Section]:
     """Notes, costs, data, failures, facts."""
     costs = Table.of(
         "Mean seconds per run and highest memory above the start of a run",

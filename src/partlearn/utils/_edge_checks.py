@@ -53,15 +53,15 @@ def check_huge_features(estimator: Any) -> None:
 
 
 def _results(fitted: Any, X: NDArray[Any]) -> dict[str, NDArray[Any]]:
-    found = {
+    fitted_arrays = {
         name: np.asarray(getattr(fitted, name)(X), dtype=np.float64)
         for name in _OUTPUTS
         if hasattr(fitted, name)
     }
     for name in _ATTRIBUTES:
         if hasattr(fitted, name):
-            found[name] = np.asarray(getattr(fitted, name), dtype=np.float64)
-    return found
+            fitted_arrays[name] = np.asarray(getattr(fitted, name), dtype=np.float64)
+    return fitted_arrays
 
 
 def check_unhashable_labels(estimator: Any) -> None:

@@ -16,7 +16,7 @@ from sklearn.utils import check_random_state
 
 from partlearn._sklearn_compat import Interval, StrOptions, fit_context
 from partlearn.base import drop_empty
-from partlearn.candidates import candidate_places
+from partlearn.candidates import padded_candidates
 from partlearn.linalg import Standardized, column_moments, standardize
 from partlearn.multilabel.classification._label_ranking import (
     fit_scorer,
@@ -87,7 +87,7 @@ class PairCosts:
         costs, _ = ranking_costs(F, weights, C if self.linear else None, loss)
         self.costs = costs * C
         if not self.linear:
-            self._index, inside = candidate_places(C)
+            self._index, inside = padded_candidates(C)
             f = np.take_along_axis(F, self._index, axis=1)
             H = pair_loss(1 - f[:, :, None] + f[:, None, :], loss)
             H *= inside[:, :, None] & inside[:, None, :]

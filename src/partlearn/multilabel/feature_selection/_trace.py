@@ -23,7 +23,7 @@ from partlearn.multilabel.feature_selection._base import COMMON, PMLSelector, ro
 
 __all__ = [
     "TRACE",
-    "Path",
+    "PenaltyPath",
     "leave_one_out",
     "posterior_labels",
     "row_sparse_path",
@@ -204,7 +204,9 @@ class TRACE(PMLSelector):
         self.n_iter_ = path.n_iter
         self._rank(path.scores, rng, 1.0)
 
-    def _path(self, U: Array, s: Array, V: Array, labels: Any, n_wanted: int) -> Path:
+    def _path(
+        self, U: Array, s: Array, V: Array, labels: Any, n_wanted: int
+    ) -> PenaltyPath:
         T = labels - labels.mean(axis=0)
         path = row_sparse_path(
             V,
@@ -296,7 +298,7 @@ def posterior_labels(c: Array, C: NDArray[np.bool_], noise: Array) -> Array:
     return np.clip(p, 0, 1) * C
 
 
-class Path(NamedTuple):
+class PenaltyPath(NamedTuple):
     """Scores of the features, and what was visited to find them."""
 
     scores: Array
@@ -315,7 +317,7 @@ def row_sparse_path(
     ratio: float = 1e-3,
     max_iter: int = 500,
     tol: float = 1e-4,
-) -> Path:
+) -> PenaltyPath:
     """Follow ``min |T - Z W|²/2 + lam sum_i |W_i|`` from large penalties to small ones.
 
     Source: TRACE, row-sparse path.
@@ -335,7 +337,7 @@ def row_sparse_path(
 
     Returns
     -------
-    path : Path
+    path : PenaltyPath
         ``objective`` lacks the constant ``|T|²/2``.
     """
     # Norms of rows do not change when the label space is turned, so its directions
@@ -346,7 +348,7 @@ def row_sparse_path(
     top = float(slope.max())
     scores = np.zeros(len(V))
     if top == 0:
-        return Path(scores, np.zeros(1), np.zeros(1), 1)
+        return PenaltyPath(scores, np.zeros(1), np.zeros(1), 1)
     W = np.zeros_like(B)
     before, most, visited, values = top, 1, [], []
     for lam in top * ratio ** (np.arange(1, n_penalties + 1) / n_penalties):
@@ -363,7 +365,7 @@ def row_sparse_path(
     waiting = scores == 0
     scores[waiting] = np.minimum(slope[waiting], before) / top
     scores[scores < 1e-12] = 0  # constant columns, up to rounding
-    return Path(scores, np.array(visited), np.array(values), most)
+    return PenaltyPath(scores, np.array(visited), np.array(values), most)
 
 
 def _solve(

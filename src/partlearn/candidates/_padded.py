@@ -5,10 +5,10 @@
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["candidate_places"]
+__all__ = ["padded_candidates"]
 
 
-def candidate_places(
+def padded_candidates(
     S: NDArray[np.bool_],
 ) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
     """Columns of each row's candidates, padded to the largest set, and what is used.
