@@ -223,7 +223,7 @@ def test_fitted_attributes(data, fitted):
 
 def test_warns_where_the_rounds_do_not_settle(data):
     X, _, S = data
-    with pytest.warns(ConvergenceWarning, match="after max_iter=1 rounds"):
+    with pytest.warns(ConvergenceWarning, match="after max_iter=1 iterations"):
         assert CRISPClassifier(max_iter=1).fit(X, S).n_iter_ == 1
 
 

@@ -44,7 +44,6 @@ def test_ipal(oracle):
     )
 
 
-@pytest.mark.filterwarnings("ignore:The confidences still change")
 def test_sure(oracle):
     model = SURE(0.3, beta=0.05, max_iter=10, init="raw", refit=False, tol=0.0)
     model.fit(oracle["Xtr"], oracle["Str"])

@@ -101,7 +101,7 @@ def test_refit_uses_the_last_confidences(blobs):
 
 def test_warns_while_labels_change(noise):
     X, S = noise
-    with pytest.warns(ConvergenceWarning, match="Many labels .* max_iter=1 rounds"):
+    with pytest.warns(ConvergenceWarning, match="Many labels .* max_iter=1 iterations"):
         SURE(max_iter=1).fit(X, S)
 
 

@@ -157,7 +157,7 @@ def test_singletons_settle_at_once(problem):
 
 def test_warns_at_max_iter(problem):
     X, S, _ = problem
-    with pytest.warns(ConvergenceWarning, match="max_iter=2 rounds"):
+    with pytest.warns(ConvergenceWarning, match="max_iter=2 iterations"):
         CENDA(max_iter=2).fit(X, S)
 
 

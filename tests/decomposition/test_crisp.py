@@ -196,7 +196,7 @@ def test_cross_fitted_rows_lie_where_transform_puts_them(data, background):
 
 def test_warns_where_the_rounds_do_not_settle(data):
     X, _, S = data
-    with pytest.warns(ConvergenceWarning, match="after max_iter=1 rounds"):
+    with pytest.warns(ConvergenceWarning, match="after max_iter=1 iterations"):
         assert CRISP(max_iter=1).fit(X, S).n_iter_ == 1
 
 

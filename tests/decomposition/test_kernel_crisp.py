@@ -175,5 +175,5 @@ def test_float32_stays(data, fitted):
 
 def test_warns_where_the_rounds_do_not_settle(data):
     X, _, S = data
-    with pytest.warns(ConvergenceWarning, match="after max_iter=1 rounds"):
+    with pytest.warns(ConvergenceWarning, match="after max_iter=1 iterations"):
         KernelCRISP(max_iter=1).fit(X, S)

@@ -16,7 +16,6 @@ from sklearn.base import (
     ClassNamePrefixFeaturesOutMixin,
     TransformerMixin,
 )
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from partlearn._sklearn_compat import Interval, RealNotInt, StrOptions
@@ -29,6 +28,7 @@ from partlearn.candidates import (
     labels_settled,
     refuse_weights,
     validate_evidence,
+    warn_at_max_iter,
 )
 from partlearn.linalg import Standardized, column_moments, fix_signs, standardize
 from partlearn.neighbors import self_neighbors
@@ -197,15 +197,7 @@ class BaseReducer(
 
     def _warn_unless_settled(self, F: NDArray[Any], before: NDArray[Any]) -> None:
         if not labels_settled(F, before):
-            self._warn_unsettled()
-
-    def _warn_unsettled(self) -> None:
-        warnings.warn(
-            f"Many labels still change after max_iter={self.max_iter} rounds; raise "
-            "`max_iter` to let the rounds settle.",
-            ConvergenceWarning,
-            stacklevel=4,
-        )
+            warn_at_max_iter(self.max_iter)
 
     def transform(self, X: Any) -> NDArray[Any]:
         """Project rows onto the learnt directions.

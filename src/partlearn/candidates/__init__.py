@@ -10,7 +10,7 @@ from partlearn.candidates._aggregate import (
     aggregate_votes,
     summarize_votes,
 )
-from partlearn.candidates._confidence import labels_settled, refine, uniform_confidence
+from partlearn.candidates._confidence import refine, uniform_confidence
 from partlearn.candidates._encode import CandidateBinarizer
 from partlearn.candidates._evidence import Evidence, concatenate
 from partlearn.candidates._fit_input import (
@@ -39,6 +39,7 @@ from partlearn.candidates._generate import (
 from partlearn.candidates._miss_rate import MissRate, estimate_miss_rate
 from partlearn.candidates._padded import padded_candidates
 from partlearn.candidates._read_votes import from_annotators, from_votes
+from partlearn.candidates._settled import labels_settled, warn_at_max_iter
 from partlearn.candidates._text import (
     from_text,
     parse_candidates,
@@ -88,6 +89,7 @@ __all__ = [
     "validate_evidence",
     "validate_partial_data",
     "validate_rows",
+    "warn_at_max_iter",
 ]
 
 

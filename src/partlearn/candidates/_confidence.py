@@ -13,9 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["labels_settled", "refine", "uniform_confidence"]
-
-_UNSETTLED = 0.05  # share of rows whose label may still change in the last round
+__all__ = ["refine", "uniform_confidence"]
 
 
 def uniform_confidence(
@@ -88,33 +86,3 @@ def refine(
     N /= mass
     N[silent] = F[silent]
     return N
-
-
-def labels_settled(F: NDArray[Any], before: NDArray[Any]) -> bool:
-    """Whether a round left the most likely label of nearly all rows as it was.
-
-    Confidences may creep on for hundreds of rounds without any consequence. What a user
-    should know, and what iterative methods warn of at ``max_iter``, is that more than
-    one row in twenty still changes its label from round to round.
-
-    Parameters
-    ----------
-    F, before : ndarray of shape (n_samples, n_classes)
-        Confidences after and before the last round.
-
-    Returns
-    -------
-    settled : bool
-        Whether at most 5 % of the rows changed their most likely label.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from partlearn.candidates import labels_settled
-    >>> labels_settled(np.array([[0.9, 0.1]]), np.array([[0.6, 0.4]]))
-    True
-    >>> labels_settled(np.array([[0.9, 0.1]]), np.array([[0.4, 0.6]]))
-    False
-    """
-    changed = F.argmax(axis=1) != before.argmax(axis=1)
-    return bool(changed.mean() <= _UNSETTLED)

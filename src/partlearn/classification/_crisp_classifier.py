@@ -4,17 +4,16 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from partlearn._sklearn_compat import StrOptions, fit_context
 from partlearn.base import BasePartialClassifier, initial_confidence
+from partlearn.candidates import warn_at_max_iter
 from partlearn.crossfit import (
     POOLED_PARAMETERS,
     POOLED_STATE,
@@ -197,12 +196,7 @@ class CRISPClassifier(BasePartialClassifier):
 
         model = fit_estimator(self, X, y, votes=bool(self.votes), confidence=start)
         if not model.converged:
-            warnings.warn(
-                f"Many labels still change after max_iter={self.max_iter} rounds; "
-                "raise `max_iter` to let the rounds settle.",
-                ConvergenceWarning,
-                stacklevel=3,
-            )
+            warn_at_max_iter(self.max_iter)
         self.cross_fitted_ = [g.held_out for g in model.geometries]
         return self
 

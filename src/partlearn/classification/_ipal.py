@@ -4,20 +4,18 @@
 
 from __future__ import annotations
 
-import warnings
 from numbers import Integral, Real
 from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import normalize
 from sklearn.utils.extmath import row_norms
 
 from partlearn._sklearn_compat import Interval, fit_context
 from partlearn.base import BasePartialClassifier, initial_confidence
-from partlearn.candidates import labels_settled
+from partlearn.candidates import labels_settled, warn_at_max_iter
 from partlearn.graphs import few_candidates, lift, neighbor_grams, rebuilding_graph
 from partlearn.neighbors import query_neighbors, self_neighbors
 from partlearn.simplex import nnls_from_gram
@@ -161,12 +159,7 @@ class IPAL(BasePartialClassifier):
             H, start, S, self.alpha, self.max_iter, self.tol
         )
         if not settled:
-            warnings.warn(
-                f"Many labels still change after max_iter={self.max_iter} rounds; "
-                "raise `max_iter` to let the rounds settle.",
-                ConvergenceWarning,
-                stacklevel=3,
-            )
+            warn_at_max_iter(self.max_iter)
         self._labels = np.argmax(correct_class_mass(F, start), axis=1)
         self._seen = S.any(axis=0)
         self.disambiguated_ = self.classes_[self._labels]

@@ -17,6 +17,7 @@ from sklearn.utils import check_random_state
 
 from partlearn._sklearn_compat import Interval, StrOptions, fit_context
 from partlearn.base import BaseScoreClassifier, initial_confidence
+from partlearn.candidates import warn_at_max_iter
 from partlearn.classification._losses import candidate_loss, posterior, relative
 from partlearn.classification._score_models import (
     Layers,
@@ -194,9 +195,8 @@ class BaseLikelihoodClassifier(BaseScoreClassifier):
         return softmax(self._scores(X), axis=1)
 
     def _warn_unsettled(self) -> None:
-        warnings.warn(
-            f"The objective still changes after max_iter={self.max_iter} iterations; "
-            "raise `max_iter`, `tol` or `lam`.",
-            ConvergenceWarning,
-            stacklevel=4,
+        warn_at_max_iter(
+            self.max_iter,
+            "The objective still changes",
+            "raise `max_iter`, `tol` or `lam`",
         )

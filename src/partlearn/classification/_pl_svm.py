@@ -12,11 +12,11 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import softmax
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from partlearn._sklearn_compat import Interval, StrOptions, fit_context
 from partlearn.base import BaseScoreClassifier, initial_confidence
+from partlearn.candidates import warn_at_max_iter
 from partlearn.linalg import column_moments
 
 __all__ = ["PLSVM", "fit_margin"]
@@ -169,11 +169,10 @@ class PLSVM(BaseScoreClassifier):
         )
         self.n_iter_ = len(self.objective_)
         if not settled:
-            warnings.warn(
-                f"The objective still changes after max_iter={self.max_iter} steps; "
-                "raise `max_iter` or `tol`.",
-                ConvergenceWarning,
-                stacklevel=3,
+            warn_at_max_iter(
+                self.max_iter,
+                "The objective still changes",
+                "raise `max_iter` or `tol`",
             )
         if not W.any() and len(W) > 1:
             warnings.warn(

@@ -4,18 +4,16 @@
 
 from __future__ import annotations
 
-import warnings
 from numbers import Integral, Real
 from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from partlearn._sklearn_compat import Interval, StrOptions, fit_context
 from partlearn.base import BaseScoreClassifier, initial_confidence
-from partlearn.candidates import labels_settled, uniform_confidence
+from partlearn.candidates import labels_settled, uniform_confidence, warn_at_max_iter
 from partlearn.classification._ridge import Predictor, Solution, make_ridge, ridge_side
 from partlearn.simplex import project_simplex
 
@@ -196,12 +194,7 @@ class SURE(BaseScoreClassifier):
                 break
         else:
             if not labels_settled(P, before):
-                warnings.warn(
-                    f"Many labels still change after max_iter={self.max_iter} rounds; "
-                    "raise `max_iter` to let the rounds settle.",
-                    ConvergenceWarning,
-                    stacklevel=3,
-                )
+                warn_at_max_iter(self.max_iter)
         self._predictor = ridge.predictor(ridge.solve(P) if self.refit else solution)
         self.label_confidence_ = P
         self.objective_ = np.asarray(objective)

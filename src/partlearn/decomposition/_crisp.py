@@ -17,6 +17,7 @@ from partlearn.base import (
     BaseReducer,
     count_directions,
 )
+from partlearn.candidates import warn_at_max_iter
 from partlearn.crossfit import (
     CrossFit,
     Embedding,
@@ -238,7 +239,7 @@ class CRISP(BaseReducer):
             tol=self.tol,
         )
         if not rounds.converged:
-            self._warn_unsettled()
+            warn_at_max_iter(self.max_iter)
         embedding = embed(model, rounds.F, rounds.ridge)
         L = labels.updated(rounds.F)
         P, scale, weight = self._directions(basis, embedding, rounds.F, L, search)

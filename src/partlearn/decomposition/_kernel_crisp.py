@@ -16,11 +16,10 @@ from sklearn.base import (
     ClassNamePrefixFeaturesOutMixin,
     TransformerMixin,
 )
-from sklearn.exceptions import ConvergenceWarning
 
 from partlearn._sklearn_compat import Interval, fit_context
 from partlearn.base import MemoryEstimateMixin
-from partlearn.candidates import validate_rows
+from partlearn.candidates import validate_rows, warn_at_max_iter
 from partlearn.crossfit import (
     POOLED_PARAMETERS,
     POOLED_STATE,
@@ -211,12 +210,7 @@ class KernelCRISP(
         """
         model = fit_estimator(self, X, y)
         if not model.converged:
-            warnings.warn(
-                f"Many labels still change after max_iter={self.max_iter} rounds; "
-                "raise `max_iter` to let the rounds settle.",
-                ConvergenceWarning,
-                stacklevel=3,
-            )
+            warn_at_max_iter(self.max_iter)
         self._choose_components()
         return self
 

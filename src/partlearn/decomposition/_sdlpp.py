@@ -14,6 +14,7 @@ from sklearn.preprocessing import normalize
 
 from partlearn._sklearn_compat import HasMethods, Interval, fit_context
 from partlearn.base import N_COMPONENTS, BaseReducer, count_directions
+from partlearn.candidates import warn_at_max_iter
 from partlearn.graphs import neighbor_graph
 from partlearn.linalg import ThinBasis
 from partlearn.neighbors import self_neighbors
@@ -194,7 +195,7 @@ class SDLPP(BaseReducer):
             if settled:
                 break
         else:
-            self._warn_unsettled()
+            warn_at_max_iter(self.max_iter)
         eigen = dissimilarity_directions(rows, F, W, self.mu, matrix.shape[1])
         wanted = len(self.classes_) - 1 if self._wanted is None else self._wanted
         r = self._count(eigen.values, wanted)

@@ -4,19 +4,22 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from partlearn._sklearn_compat import HasMethods, Interval, StrOptions, fit_context
 from partlearn.base import COLUMNS, COUNT, BaseSelector
-from partlearn.candidates import Evidence, check_informative, validate_evidence
+from partlearn.candidates import (
+    Evidence,
+    check_informative,
+    validate_evidence,
+    warn_at_max_iter,
+)
 from partlearn.crossfit import (
     CrossFit,
     NeighborSearch,
@@ -195,12 +198,7 @@ class CRISPSelector(BaseSelector):
             n = self._count(keep, available)
         rounds, pursuit = self._path(X, labels, n, keep, exclude)
         if not rounds.converged:
-            warnings.warn(
-                f"Many labels still change after max_iter={self.max_iter} rounds; "
-                "raise `max_iter` to let the rounds settle.",
-                ConvergenceWarning,
-                stacklevel=3,
-            )
+            warn_at_max_iter(self.max_iter)
         self.label_confidence_ = rounds.F
         self.n_iter_ = len(rounds.objective)
         self._select(pursuit.order, pursuit.gains, exclude)

@@ -4,13 +4,11 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from partlearn.base import BaseSelector, count_features
@@ -19,6 +17,7 @@ from partlearn.candidates import (
     check_two_classes,
     refine,
     validate_evidence,
+    warn_at_max_iter,
 )
 from partlearn.feature_selection._auto import prefixes, sizes_to_try
 from partlearn.feature_selection._columns import DenseColumns, SparseColumns, columns
@@ -185,12 +184,11 @@ class ConfidenceSelector(BaseSelector):
             n = self._count(keep, available)
         rounds = alternate(columns(X), labels, n, setting, length=length)
         if not rounds.settled:
-            warnings.warn(
-                f"The selection still changes after max_iter={self.max_iter} rounds. "
-                "The features are usable, as published; raise `max_iter` to let the "
-                "rounds settle, or set alpha=0 to do without voting.",
-                ConvergenceWarning,
-                stacklevel=4,
+            warn_at_max_iter(
+                self.max_iter,
+                "The selection still changes",
+                "the features are usable, as published; raise `max_iter` to let the "
+                "iterations settle, or set alpha=0 to do without voting",
             )
         path = rounds.path
         self._select(path.order, path.scores, exclude)

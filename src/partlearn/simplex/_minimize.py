@@ -2,14 +2,13 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-import warnings
 from collections.abc import Callable
 from math import sqrt
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.exceptions import ConvergenceWarning
 
+from partlearn.candidates import warn_at_max_iter
 from partlearn.simplex._projection import projector
 
 __all__ = ["minimize_on_simplex", "power_iteration"]
@@ -96,12 +95,7 @@ def minimize_on_simplex(
             Y = new + (momentum - 1) / following * step
             momentum = following
         F = new
-    warnings.warn(
-        f"minimize_on_simplex stopped at max_iter={max_iter} before its steps fell "
-        f"below tol={tol}.",
-        ConvergenceWarning,
-        stacklevel=2,
-    )
+    warn_at_max_iter(max_iter, f"Steps on the simplex are still above tol={tol}")
     return F, max_iter
 
 

@@ -549,7 +549,7 @@ def test_raw_features_give_unit_free_scores(cls):
 
 def test_stopping_is_reported():
     X, _, C = problem(0, r=2)
-    with pytest.warns(ConvergenceWarning, match="max_iter=1 rounds"):
+    with pytest.warns(ConvergenceWarning, match="max_iter=1 iterations"):
         PMLLC(max_iter=1).fit(X, C)
 
 

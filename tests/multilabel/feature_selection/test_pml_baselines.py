@@ -310,7 +310,7 @@ def test_negative_features_need_scaling(cls):
 @pytest.mark.parametrize("cls", SELECTORS)
 def test_convergence_is_reported(cls):
     X, C, _ = problem(15)
-    with pytest.warns(ConvergenceWarning, match="still changed after"):
+    with pytest.warns(ConvergenceWarning, match="still changes after"):
         cls(3, max_iter=2, tol=0.0).fit(X, C)
 
 

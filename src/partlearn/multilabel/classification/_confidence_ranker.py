@@ -4,19 +4,17 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from numbers import Integral, Real
 from typing import Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from partlearn._sklearn_compat import Interval, StrOptions, fit_context
 from partlearn.base import drop_empty
-from partlearn.candidates import padded_candidates
+from partlearn.candidates import padded_candidates, warn_at_max_iter
 from partlearn.linalg import Standardized, column_moments, standardize
 from partlearn.multilabel.classification._label_ranking import (
     fit_scorer,
@@ -234,11 +232,7 @@ class BaseConfidenceRanker(BaseLinearScorer):
             if n_iter > 1 and abs(before - now) <= self.tol * abs(before):
                 break
         else:
-            warnings.warn(
-                f"The objective still changed after max_iter={self.max_iter} rounds.",
-                ConvergenceWarning,
-                stacklevel=5,
-            )
+            warn_at_max_iter(self.max_iter, "The objective still changes")
         self.objective_ = np.array(objective)
         self.n_iter_ = n_iter
         return W, b, P

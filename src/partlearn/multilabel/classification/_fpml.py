@@ -14,10 +14,10 @@ import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from partlearn._sklearn_compat import Interval, StrOptions, fit_context
+from partlearn.candidates import warn_at_max_iter
 from partlearn.linalg import (
     Standardized,
     column_moments,
@@ -250,11 +250,7 @@ class FPML(BaseLinearScorer):
                 if abs(before - value) <= self.tol * abs(before):
                     break
         else:
-            warnings.warn(
-                f"The objective still changed after max_iter={self.max_iter} sweeps.",
-                ConvergenceWarning,
-                stacklevel=4,
-            )
+            warn_at_max_iter(self.max_iter, "The objective still changes")
         self.objective_ = np.array(objective)
         self.n_iter_ = len(objective)
         return solve(factors.G) @ factors.S.T, factors.G, factors.S

@@ -4,19 +4,18 @@
 
 from __future__ import annotations
 
-import warnings
 from numbers import Integral, Real
 from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import KFold
 from sklearn.utils import check_random_state
 
 from partlearn._sklearn_compat import Interval, StrOptions
 from partlearn.base import BaseMultilabelClassifier, drop_empty
+from partlearn.candidates import warn_at_max_iter
 from partlearn.graphs import neighbor_graph, rebuilding_graph
 from partlearn.linalg import column_moments
 from partlearn.multilabel.classification._pairwise import Pairs
@@ -175,11 +174,7 @@ def propagate(
             size = np.sqrt(max(np.linalg.eigvalsh(change.T @ change)[-1], 0.0))
         if size < tol:
             return P, n_iter
-    warnings.warn(
-        f"The confidences still changed after max_iter={max_iter} steps.",
-        ConvergenceWarning,
-        stacklevel=7,
-    )
+    warn_at_max_iter(max_iter, "The confidences still change")
     return P, max_iter
 
 

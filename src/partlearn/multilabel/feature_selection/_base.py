@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Mapping
 from itertools import islice
 from numbers import Integral, Real
@@ -13,13 +12,12 @@ from typing import Any, Self, TypeVar
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.sparsefuncs import inplace_column_scale, min_max_axis
 
 from partlearn._sklearn_compat import Interval, fit_context
 from partlearn.base import COLUMNS, COUNT, BaseSelector
-from partlearn.candidates import validate_partial_data
+from partlearn.candidates import validate_partial_data, warn_at_max_iter
 
 __all__ = ["COMMON", "EPS", "PMLSelector", "check_init", "row_norms", "unit_interval"]
 
@@ -160,11 +158,8 @@ class PMLSelector(BaseSelector):
         return factors
 
     def _warn_unsettled(self, max_iter: int) -> None:
-        warnings.warn(
-            f"The objective still changed after max_iter={max_iter} sweeps; the "
-            "ranking may change with more.",
-            ConvergenceWarning,
-            stacklevel=5,
+        warn_at_max_iter(
+            max_iter, "The objective still changes", "the ranking may change with more"
         )
 
     def _validate(self, X: Any, y: Any) -> tuple[Any, NDArray[np.bool_]]:

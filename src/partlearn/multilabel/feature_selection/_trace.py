@@ -4,13 +4,11 @@
 
 from __future__ import annotations
 
-import warnings
 from numbers import Integral, Real
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.exceptions import ConvergenceWarning
 
 from partlearn._sklearn_compat import Interval
 from partlearn.base import (
@@ -18,6 +16,7 @@ from partlearn.base import (
     Columns,
     count_features,
 )
+from partlearn.candidates import warn_at_max_iter
 from partlearn.linalg import standardize, thin_svd
 from partlearn.multilabel.feature_selection._base import COMMON, PMLSelector, row_norms
 
@@ -193,11 +192,10 @@ class TRACE(PMLSelector):
         self.labels_ = C * (1 - (1 - p) / (1 + self.mu))
         path = self._path(U, s, V, self.labels_, n_wanted)
         if path.n_iter >= self.max_iter:
-            warnings.warn(
-                f"The coefficients still changed after max_iter={self.max_iter} steps "
-                "at some penalty; the ranking may change with more.",
-                ConvergenceWarning,
-                stacklevel=2,
+            warn_at_max_iter(
+                self.max_iter,
+                "The coefficients still change at some penalty",
+                "the ranking may change with more",
             )
         self.penalties_ = path.penalties
         self.objective_ = path.objective
