@@ -26,7 +26,7 @@ LAYERS = [
     {"datasets"},
     {"io"},
     {"candidates"},
-    {"_pages", "_registry", "_sklearn_compat", "_version"},
+    {"_pages", "_progress", "_registry", "_sklearn_compat", "_version"},
 ]
 # Packages of one layer that may import each other, and in which direction.
 # A fitted CRISPClassifier hands out the reducer of its fit.

@@ -7,14 +7,22 @@ from partlearn._version import __version__
 
 if TYPE_CHECKING:
     from partlearn._disambiguate import Disambiguation, disambiguate
+    from partlearn._progress import on_progress
     from partlearn.tables import PartialClassifier
 
-__all__ = ["Disambiguation", "PartialClassifier", "__version__", "disambiguate"]
+__all__ = [
+    "Disambiguation",
+    "PartialClassifier",
+    "__version__",
+    "disambiguate",
+    "on_progress",
+]
 
 _HOMES = {
     "Disambiguation": "partlearn._disambiguate",
     "PartialClassifier": "partlearn.tables",
     "disambiguate": "partlearn._disambiguate",
+    "on_progress": "partlearn._progress",
 }
 
 

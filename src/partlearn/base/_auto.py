@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
+from partlearn._progress import iterations
 from partlearn.candidates import Evidence
 from partlearn.model_selection import held_out_hits, one_standard_error_rule
 
@@ -63,7 +64,7 @@ def choose_dimension(
         return 1
     fold = np.random.RandomState(0).permutation(m) % n_folds
     hits = np.zeros((most, m))
-    for k in range(n_folds):
+    for k in iterations("folds to choose n_components", n_folds):
         held, kept = np.flatnonzero(fold == k), np.flatnonzero(fold != k)
         inner = clone(reducer).set_params(n_components=most)
         inner.set_output(transform="default")  # a clone may have been told to frame

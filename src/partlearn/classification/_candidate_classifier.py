@@ -16,6 +16,7 @@ from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from partlearn._progress import iterations
 from partlearn._sklearn_compat import (
     HasMethods,
     Interval,
@@ -195,7 +196,7 @@ class CandidateClassifier(BasePartialClassifier):
         estimator = self._estimator()
         folds = self._folds(X, labels.candidates, groups, rng)
         F = np.asarray(labels.confidence())
-        for _ in range(self.n_rounds):
+        for _ in iterations("CandidateClassifier", self.n_rounds):
             P = self._beliefs(estimator, X, F, weight, folds, rng)
             F = labels.updated(F) * (P + _SMOOTHING)
             F /= F.sum(axis=1, keepdims=True)

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from sklearn.preprocessing import normalize
 from sklearn.utils.extmath import row_norms
 
+from partlearn._progress import iterations
 from partlearn._sklearn_compat import Interval, fit_context
 from partlearn.base import BasePartialClassifier, initial_confidence
 from partlearn.candidates import labels_settled, warn_at_max_iter
@@ -227,8 +228,8 @@ def propagate(
     own = (1 - alpha) * start[S]
     f = start[S]
     F, before = start.copy(), start.copy()
-    n_iter, settled = 0, False
-    while not settled and n_iter < max_iter:
+    settled = False
+    for n_iter in iterations("IPAL", max_iter, start=1):  # noqa: B007
         if sparse:
             new = T @ f + own
         else:
@@ -237,7 +238,8 @@ def propagate(
         new /= np.add.reduceat(new, starts)[rows]
         settled = _norm_below(new - f, rows, columns, S.shape, tol)
         before[S], f = f, new
-        n_iter += 1
+        if settled:
+            break
     F[S] = f
     return F, n_iter, settled or labels_settled(F, before)
 

@@ -15,6 +15,7 @@ from scipy.special import softmax
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
+from partlearn._progress import iterations
 from partlearn._sklearn_compat import Interval, StrOptions, fit_context
 from partlearn.base import BaseScoreClassifier, initial_confidence
 from partlearn.candidates import warn_at_max_iter
@@ -161,7 +162,7 @@ class BaseLikelihoodClassifier(BaseScoreClassifier):
         with warnings.catch_warnings():
             # The fit on all rows, which follows, reports what there is to report.
             warnings.simplefilter("ignore", ConvergenceWarning)
-            for k in range(fold.max() + 1):
+            for k in iterations("folds to choose a penalty", int(fold.max()) + 1):
                 kept, held = np.flatnonzero(fold != k), np.flatnonzero(fold == k)
                 for i, lam in enumerate(PENALTIES):
                     layers = self._train(X[kept], F[kept], lam)

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from sklearn.preprocessing import normalize
 from sklearn.utils import check_random_state
 
+from partlearn._progress import iterations
 from partlearn._sklearn_compat import Interval, fit_context
 from partlearn.base import BaseScoreClassifier, initial_confidence
 from partlearn.candidates import uniform_confidence
@@ -207,7 +208,7 @@ class PLAGGD(BaseScoreClassifier):
             F = initial_confidence(confidence, S)
         solution = ridge.solve(F.astype(X.dtype, copy=False))
         self.n_iter_ = 0
-        for _ in range(self.max_iter):
+        for _ in iterations("PL-AGGD", self.max_iter):
             self.n_iter_ += 1
             both = self.lam * G + self.mu * difference_grams(F, neighbors)
             W = neighbor_graph(neighbors, reconstruction_weights_from_gram(both))

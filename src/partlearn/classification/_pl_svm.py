@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import softmax
 from sklearn.utils import check_random_state
 
+from partlearn._progress import iterations
 from partlearn._sklearn_compat import Interval, StrOptions, fit_context
 from partlearn.base import BaseScoreClassifier, initial_confidence
 from partlearn.candidates import warn_at_max_iter
@@ -288,7 +289,7 @@ def fit_margin(
     trace: list[float] = []
     inside = np.where(S, 0, -np.inf).astype(X.dtype) if penalty is None else penalty
     outside = np.where(S, -np.inf, 0).astype(X.dtype)
-    for t in range(1, max_iter + 1):
+    for t in iterations("PL-SVM", max_iter, start=1):
         V = np.asarray(X @ W.T)
         A, B = V + inside, V + outside
         best, rival = A.argmax(axis=1), B.argmax(axis=1)

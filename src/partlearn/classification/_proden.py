@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from partlearn._progress import iterations
 from partlearn._sklearn_compat import Interval
 from partlearn.classification._likelihood import BaseLikelihoodClassifier
 from partlearn.classification._losses import cross_entropy, posterior
@@ -120,7 +121,7 @@ class PRODEN(BaseLikelihoodClassifier):
         inside = (F > 0).astype(np.float64)
         W, b = np.zeros((matrix.shape[1], F.shape[1])), np.zeros(F.shape[1])
         trace = []
-        for _ in range(self.max_iter):
+        for _ in iterations("PRODEN", self.max_iter):
             fit = fit_linear(
                 matrix,
                 lambda G, F=F: cross_entropy(G, F),  # type: ignore[misc]

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
+from partlearn._progress import iterations
 from partlearn.linalg import Standardized
 
 __all__ = ["Layers", "fit_hidden_layer", "fit_linear", "forward"]
@@ -176,7 +177,7 @@ def fit_hidden_layer(
     moments = [(np.zeros_like(p), np.zeros_like(p)) for p in _flat(layers)]
     best, best_loss, waited, steps = _copy(layers), np.inf, 0, 0
     trace = []
-    for _ in range(max_iter):
+    for _ in iterations("epochs", max_iter):
         kept = rng.permutation(kept)
         for start in range(0, len(kept), _BATCH):
             batch = kept[start : start + _BATCH]

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
+from partlearn._progress import iterations
 from partlearn._sklearn_compat import Interval, StrOptions, fit_context
 from partlearn.base import BaseScoreClassifier, initial_confidence
 from partlearn.candidates import labels_settled, uniform_confidence, warn_at_max_iter
@@ -186,7 +187,7 @@ class SURE(BaseScoreClassifier):
             rng=check_random_state(self.random_state),
         )
         objective = []
-        for _ in range(self.max_iter):
+        for _ in iterations("SURE", self.max_iter):
             solution = ridge.solve(P)
             before, P = P, guided_confidence(solution.outputs, S, self.lam)
             objective.append(self_guided_objective(solution, P, self.lam))

@@ -8,6 +8,7 @@ import typer
 
 from partlearn.cli._bench import bench
 from partlearn.cli._check import check
+from partlearn.cli._console import fit_progress
 from partlearn.cli._data import app as data
 from partlearn.cli._demo import demo
 from partlearn.cli._disambiguate import disambiguate
@@ -35,6 +36,7 @@ def _version(wanted: bool) -> None:
 
 @app.callback()
 def _root(
+    context: typer.Context,
     version: Annotated[
         bool,
         typer.Option(
@@ -43,6 +45,7 @@ def _root(
     ] = False,
 ) -> None:
     """Learn from labels that are sets of candidates."""
+    context.with_resource(fit_progress())
 
 
 app.command()(demo)

@@ -4,9 +4,12 @@
 
 import json
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
+
+from partlearn import on_progress
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,12 +21,15 @@ if TYPE_CHECKING:
 __all__ = [
     "counter",
     "errors",
+    "fit_progress",
     "output",
     "print_json",
     "print_summary",
     "progress",
     "say",
 ]
+
+_BETWEEN = 0.2  # seconds between two lines about a fit
 
 
 def output() -> "Console":
@@ -73,13 +79,45 @@ def progress(title: str) -> "Iterator[Callable[[int, int, str], None]]":
         console=errors(),
         disable=not sys.stderr.isatty(),
     )
-    with bar:
+    # A second line about each fit would tear the bar.
+    with bar, on_progress(None):
         task = bar.add_task("starting", total=None, title=title)
 
         def update(done: int, total: int, label: str) -> None:
             bar.update(task, completed=done, total=total, description=label)
 
         yield update
+
+
+@contextmanager
+def fit_progress(patience: float = 2.0) -> Iterator[None]:
+    """Show on a terminal how far a fit has come that takes more than some seconds."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    running: dict[str, tuple[int, int]] = {}
+    started = last = time.monotonic()
+
+    def show(name: str, done: int, total: int) -> None:
+        nonlocal started, last
+        now = time.monotonic()
+        if not running:
+            started = now
+        running[name] = done, total
+        if done == total:
+            del running[name]
+        if now - started < patience or (now - last < _BETWEEN and running):
+            return
+        last = now
+        line = ", ".join(f"{key} {i + 1} of {n}" for key, (i, n) in running.items())
+        if running:
+            i, n = next(iter(running.values()))
+            if i:
+                line += f": at most {(now - started) / i * (n - i):.0f} s left"
+        print(f"\r\x1b[2K{line}", end="", file=sys.stderr, flush=True)
+
+    with on_progress(show):
+        yield
 
 
 @contextmanager

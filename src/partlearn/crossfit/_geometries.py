@@ -12,6 +12,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from partlearn._progress import iterations
 from partlearn.crossfit._bases import LinearBasis
 from partlearn.crossfit._embedding import Embedding
 from partlearn.crossfit._kernel_bases import (
@@ -125,7 +126,8 @@ def make_geometries(
         sample = np.arange(m)
     landmarks = None if count is None else np.sort(rng.permutation(m)[:count])
     geometries = []
-    for name in names:
+    for i in iterations("geometries", len(names)):
+        name = names[i]
         if name == "linear":
             assert linear is not None
             geometries.append(Geometry(name, CrossFit(linear, folds), space))

@@ -11,6 +11,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from partlearn._progress import iterations
 from partlearn.candidates import labels_settled
 from partlearn.crossfit._embedding import Embedding, choose_ridge, class_means, embed
 from partlearn.crossfit._experts import (
@@ -247,7 +248,7 @@ def fit_pooled(
     rounds = _Rounds(spaces, rows, find, n_neighbors)
     objective: list[float] = []
     converged = False
-    for t in range(max_iter):
+    for t in iterations("pool of experts", max_iter):
         M = rounds.pool(F, L, search=t < N_SEARCH)
         objective.append(float(np.log(np.einsum("ij,ij->i", M, L)).mean()))
         before, F = F, normalized(L * M)

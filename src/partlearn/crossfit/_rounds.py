@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from partlearn._progress import iterations
 from partlearn.candidates import Evidence, labels_settled, refine
 from partlearn.crossfit._embedding import choose_ridge, embed
 from partlearn.crossfit._experts import gaussian_expert, rank_vote, unit_rows
@@ -108,7 +109,7 @@ def crisp_rounds(
     raw = search(model.basis.rows, n_neighbors, "raw")
     objective: list[float] = []
     converged = False
-    for t in range(max_iter):
+    for t in iterations("CRISP", max_iter):
         Y = targets(F)
         C = model.project(Y)
         if t < N_SEARCH:

@@ -10,6 +10,7 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from partlearn._progress import iterations
 from partlearn._sklearn_compat import HasMethods, Interval, StrOptions, fit_context
 from partlearn.base import N_COMPONENTS, BaseReducer
 from partlearn.candidates import refine
@@ -186,7 +187,7 @@ class CENDA(BaseReducer):
         F = labels.first_confidence(matrix.dtype)
         neighbors = None
         objective = []
-        for _ in range(self.max_iter):
+        for _ in iterations("CENDA", self.max_iter):
             eigen = solver.solve(centred(F))
             r = self._count(eigen.values)
             Z, scale = embed(solver, eigen, r, self.scaling)

@@ -16,6 +16,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from partlearn._progress import iterations
 from partlearn._sklearn_compat import HasMethods, Interval, StrOptions, fit_context
 from partlearn.base import N_COMPONENTS, BaseReducer
 from partlearn.candidates import FLOATS
@@ -233,8 +234,8 @@ None, default=None
         F: NDArray[Any] = labels.first_confidence()
         neighbors = None
         objective = []
-        n_iter, settled, before = 0, False, F
-        while True:
+        settled, before = False, F
+        for n_iter in iterations("DELIN", self.max_iter + 1):
             space.solve(F)
             r = self._count(space.values, wanted)
             objective.append(space.shares[:r].sum())
@@ -242,7 +243,6 @@ None, default=None
                 break
             neighbors = self._neighbors(space.embedding(r), neighbors)
             before, F = F, update(F, neighbors, S, rng)
-            n_iter += 1
             settled = bool(np.abs(F - before).max() <= self.tol)
         if not settled:
             self._warn_unless_settled(F, before)

@@ -12,6 +12,7 @@ import scipy.linalg
 from numpy.typing import NDArray
 from sklearn.preprocessing import normalize
 
+from partlearn._progress import iterations
 from partlearn._sklearn_compat import HasMethods, Interval, fit_context
 from partlearn.base import N_COMPONENTS, BaseReducer
 from partlearn.candidates import refine
@@ -188,7 +189,7 @@ class PLDA(BaseReducer):
         neighbors = None
         beta = self.beta
         objective = []
-        for t in range(1, self.max_iter + 1):
+        for t in iterations("PLDA", self.max_iter, start=1):
             eigen = discriminants(basis, F, beta)
             r = self._count(eigen.values)
             A = eigen.vectors[:, :r].astype(matrix.dtype)

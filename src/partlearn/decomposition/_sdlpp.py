@@ -12,6 +12,7 @@ import scipy.linalg
 from numpy.typing import NDArray
 from sklearn.preprocessing import normalize
 
+from partlearn._progress import iterations
 from partlearn._sklearn_compat import HasMethods, Interval, fit_context
 from partlearn.base import N_COMPONENTS, BaseReducer, count_directions
 from partlearn.candidates import warn_at_max_iter
@@ -174,7 +175,7 @@ class SDLPP(BaseReducer):
         d = matrix.shape[1]
         F: NDArray[Any] = labels.first_confidence()
         Z, neighbors, objective = rows, None, []
-        for _ in range(self.max_iter):
+        for _ in iterations("SDLPP", self.max_iter):
             unit = normalize(Z)
             distances, neighbors = self_neighbors(
                 unit,

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 
+from partlearn._progress import iterations
 from partlearn._sklearn_compat import HasMethods, Interval, StrOptions, fit_context
 from partlearn.base import BaseReducer
 from partlearn.candidates import (
@@ -229,7 +230,7 @@ class TunedPCA(BaseReducer):
         m = X.shape[0]
         hits = np.zeros((len(self.grid_), m), dtype=bool)
         fold = rng.permutation(m) % min(self.n_folds, m)
-        for b in np.unique(fold):
+        for b in iterations("folds to choose n_components", int(fold.max()) + 1):
             held, kept = np.flatnonzero(fold == b), np.flatnonzero(fold != b)
             basis, mean, scale = linear_basis(
                 X[kept], scale=self.standardize, rank=None, rng=rng

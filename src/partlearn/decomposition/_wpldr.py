@@ -13,6 +13,7 @@ import scipy.linalg
 from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator, lobpcg
 
+from partlearn._progress import iterations
 from partlearn._sklearn_compat import HasMethods, Interval, fit_context
 from partlearn.base import N_COMPONENTS, BaseReducer, count_directions
 from partlearn.decomposition._confidence_step import confidence_step
@@ -201,7 +202,7 @@ class WPLDR(BaseReducer):
         most = self._most(space.rank, S.shape[1])
         neighbors = None
         trace = []
-        for _ in range(self.max_iter):
+        for _ in iterations("WPLDR", self.max_iter):
             Z = space.embedding(vectors[:, :r]).astype(np.float64, copy=False)
             neighbors = self._neighbors(Z, neighbors)
             points = np.hstack([self.alpha**0.5 * Z, self.beta**0.5 * F])

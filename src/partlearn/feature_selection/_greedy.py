@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from partlearn._progress import iterations
 from partlearn.feature_selection._criteria import (
     Criterion,
     PathState,
@@ -103,7 +104,7 @@ def greedy_path(
         ledger = redundancy.ledger(n)
     if ledger is not None:
         state.redundancy = ledger.redundancy
-    for p in range(n):
+    for p in iterations("features", n):
         allowed = kept & open_ if p < len(keep) else open_
         if ledger is not None:
             allowed = _in_question(state, criterion, allowed, ledger, relevance.error)

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_consistent_length, validate_data
 
+from partlearn._progress import iterations
 from partlearn._sklearn_compat import StrOptions, fit_context
 from partlearn.base import (
     COLUMNS,
@@ -189,7 +190,7 @@ def binned_path(
     kept = np.zeros(d, dtype=bool)
     kept[keep] = True
     order, joint, reached = np.empty(n, dtype=np.intp), np.empty(n), 0.0
-    for p in range(n):
+    for p in iterations("features", n):
         allowed = kept & open_ if p < len(keep) else open_
         if reached >= np.log(m) - _TIE:  # every row is alone: only ties are left
             gain[:] = 0.0
@@ -267,7 +268,7 @@ def gaussian_path(
     kept = np.zeros(d, dtype=bool)
     kept[keep] = True
     order, joint, total = np.empty(n, dtype=np.intp), np.empty(n), 0.0
-    for p in range(n):
+    for p in iterations("features", n):
         allowed = np.where(kept & open_ if p < len(keep) else open_, left, -np.inf)
         f = int(np.argmax(allowed >= allowed.max() - 1e-10))
         order[p], open_[f] = f, False

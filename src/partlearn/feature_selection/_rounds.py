@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
+from partlearn._progress import iterations
 from partlearn.base import BaseSelector, count_features
 from partlearn.candidates import (
     Evidence,
@@ -94,9 +95,7 @@ def alternate(
     settled = n == data.shape[1] - len(setting.exclude)
     chosen: NDArray[np.intp] | None = None
     votes: Any = None
-    n_iter = 0
-    while n_iter < setting.max_iter:
-        n_iter += 1
+    for n_iter in iterations("selection", setting.max_iter, start=1):  # noqa: B007
         relevance = Relevance(
             data, F, S, var_floor=setting.var_floor, n_jobs=setting.n_jobs
         )

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
+from partlearn._progress import iterations
 from partlearn._sklearn_compat import Interval, StrOptions, fit_context
 from partlearn.base import drop_empty
 from partlearn.candidates import padded_candidates, warn_at_max_iter
@@ -208,7 +209,7 @@ class BaseConfidenceRanker(BaseLinearScorer):
         def slope(P: Array) -> Array:
             return c1 * costs.gradient(P) - 2 * c2 * (1 - P) + structure.gradient(P)
 
-        for n_iter in range(1, self.max_iter + 1):
+        for n_iter in iterations(type(self).__name__, self.max_iter, start=1):
             weights = pair_weights(P, C, self.pairs)
             W, b = fit_scorer(
                 X,

@@ -16,6 +16,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
+from partlearn._progress import iterations
 from partlearn._sklearn_compat import Interval, StrOptions, fit_context
 from partlearn.candidates import warn_at_max_iter
 from partlearn.linalg import (
@@ -242,7 +243,7 @@ class FPML(BaseLinearScorer):
         factors = Factors(rng.uniform(size=(n, k)), rng.uniform(size=(l, k)))
         solve = ridge_solver(X, weights.lam3 / (weights.lam2 or 1.0))
         objective: list[float] = []
-        for _ in range(self.max_iter):
+        for _ in iterations("fPML", self.max_iter):
             factors, value = fpml_sweep(X, C, factors, weights, solve, norms)
             objective.append(value)
             if len(objective) > 1:

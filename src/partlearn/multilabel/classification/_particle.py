@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from sklearn.model_selection import KFold
 from sklearn.utils import check_random_state
 
+from partlearn._progress import iterations
 from partlearn._sklearn_compat import Interval, StrOptions
 from partlearn.base import BaseMultilabelClassifier, drop_empty
 from partlearn.candidates import warn_at_max_iter
@@ -163,7 +164,7 @@ def propagate(
         Steps taken.
     """
     start = P = C.astype(np.float64)
-    for n_iter in range(1, max_iter + 1):
+    for n_iter in iterations("label propagation", max_iter, start=1):
         new = (alpha * (T @ P) + (1 - alpha) * start) * start
         new /= new.sum(axis=1, keepdims=True)
         change = new - P

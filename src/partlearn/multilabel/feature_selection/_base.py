@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from itertools import islice
 from numbers import Integral, Real
 from typing import Any, Self, TypeVar
 
@@ -15,6 +14,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 from sklearn.utils.sparsefuncs import inplace_column_scale, min_max_axis
 
+from partlearn._progress import iterations
 from partlearn._sklearn_compat import Interval, fit_context
 from partlearn.base import COLUMNS, COUNT, BaseSelector
 from partlearn.candidates import validate_partial_data, warn_at_max_iter
@@ -145,7 +145,8 @@ class PMLSelector(BaseSelector):
     ) -> Factors:
         """Take sweeps until their objective settles; return the last factors."""
         objective: list[float] = []
-        for factors, value in islice(sweeps, max_iter):  # noqa: B007
+        steps = iterations(type(self).__name__, max_iter)
+        for _, (factors, value) in zip(steps, sweeps, strict=False):  # noqa: B007
             objective.append(value)
             if len(objective) >= least_iter:
                 before, now = objective[-2:]

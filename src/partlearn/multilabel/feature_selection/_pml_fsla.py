@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import spearmanr
 
+from partlearn._progress import iterations
 from partlearn._sklearn_compat import Interval, StrOptions
 from partlearn.base import Columns
 from partlearn.multilabel.feature_selection._base import (
@@ -374,7 +375,7 @@ def factorize(
     xx = float(np.vdot(entries, entries))
     objective: list[float] = []
     with np.errstate(over="ignore", invalid="ignore"):
-        for _ in range(max_iter):
+        for _ in iterations("PML-FSLA", max_iter):
             following, value = sweep(X, support, f, weights, step, xx)
             if not np.isfinite(value):
                 break  # the printed rules overflow; what came before is kept

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from partlearn._progress import iterations
 from partlearn._sklearn_compat import Interval
 from partlearn.base import (
     COUNT,
@@ -349,7 +350,8 @@ def row_sparse_path(
         return PenaltyPath(scores, np.zeros(1), np.zeros(1), 1)
     W = np.zeros_like(B)
     before, most, visited, values = top, 1, [], []
-    for lam in top * ratio ** (np.arange(1, n_penalties + 1) / n_penalties):
+    for step in iterations("penalties", n_penalties, start=1):
+        lam = top * ratio ** (step / n_penalties)
         W, following, used = _solve(V, squares, B, W, slope, lam, before, max_iter, tol)
         entered = (scores == 0) & W.any(axis=1)
         scores[entered] = np.clip(slope[entered], lam, before) / top

@@ -1,0 +1,57 @@
+"""How far a long fit has come, for whoever asks; nothing is printed here."""
+
+# SPDX-License-Identifier: BSD-3-Clause
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+__all__ = ["iterations", "on_progress"]
+
+_Callback = Callable[[str, int, int], object]
+_listener: ContextVar[_Callback | None] = ContextVar("partlearn_progress", default=None)
+
+
+@contextmanager
+def on_progress(callback: Callable[[str, int, int], object] | None) -> Iterator[None]:
+    """Hear how far fits have come, as long as the context lasts.
+
+    Parameters
+    ----------
+    callback : callable or None
+        Called with the name of a loop, the number of finished iterations, and the
+        number of iterations at most: before each iteration, and once with both numbers
+        equal when the loop ends. Loops may be nested: the folds that choose a number of
+        directions hold the iterations of their fits. None hears nothing.
+
+    Examples
+    --------
+    >>> from partlearn import on_progress
+    >>> from partlearn.classification import SURE
+    >>> X, y = [[0.0], [0.1], [1.0]], [{"a"}, {"a", "b"}, {"b"}]
+    >>> with on_progress(lambda name, done, total: print(name, done, "of", total)):
+    ...     model = SURE(max_iter=2, tol=1e9).fit(X, y)
+    SURE 0 of 2
+    SURE 2 of 2
+    """
+    token = _listener.set(callback)
+    try:
+        yield
+    finally:
+        _listener.reset(token)
+
+
+def iterations(name: str, n: int, start: int = 0) -> Iterator[int]:
+    """Yield n numbers from `start` on, and tell the callback of :func:`on_progress`."""
+    callback = _listener.get()
+    if callback is None:
+        yield from range(start, start + n)
+        return
+    try:
+        for i in range(n):
+            callback(name, i, n)
+            yield start + i
+    finally:  # also where the loop was left early
+        callback(name, n, n)
