@@ -11,6 +11,7 @@ from sklearn.pipeline import make_pipeline
 from partlearn.classification import PLKNN
 from partlearn.decomposition import DELIN
 from partlearn.decomposition._delin import LinearSpace, delin_update
+from partlearn.graphs import vote
 from partlearn.linalg import standardize
 from partlearn.model_selection import cross_validate
 
@@ -101,7 +102,11 @@ def test_update_equals_the_loops_with_many_ties(global_random_seed):
     F[F.sum(axis=1) == 0] = S[F.sum(axis=1) == 0]
     F /= F.sum(axis=1, keepdims=True)
     neighbors = rng.integers(m, size=(m, k))
-    new = delin_update(F, neighbors, S, np.random.RandomState(3))
+
+    def votes(F, kind):
+        return vote(F, neighbors, kind)
+
+    new = delin_update(F, votes, k, S, np.random.RandomState(3))
     np.testing.assert_allclose(
         new, literal_update(F, neighbors, S, np.random.RandomState(3)), atol=1e-15
     )

@@ -10,6 +10,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 from partlearn.candidates import make_candidates
 from partlearn.decomposition import DELIN
 from partlearn.decomposition._delin_kernel import KernelSpace, gram, kernel_update
+from partlearn.graphs import vote
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -45,7 +46,11 @@ def test_update_equals_the_definition():
     S = np.array([[1, 1, 0], [1, 1, 1], [0, 0, 1], [1, 0, 0]], dtype=bool)
     F = S / S.sum(axis=1, keepdims=True)
     neighbors = np.array([[3, 1], [2, 3], [0, 1], [0, 1]])
-    new = kernel_update(F, neighbors, S, np.random.RandomState(0))
+
+    def votes(F, kind):
+        return vote(F, neighbors, kind)
+
+    new = kernel_update(F, votes, 2, S, np.random.RandomState(0))
     # Row 0: 2 F_3 + F_1 votes for class 0, which both neighbours hold: 2 / (2 + 1).
     # Row 1: 2 F_2 + F_3 votes for class 2, which one neighbour holds: 1 / 3.
     expected = [[2 / 3, 1 / 3, 0], [1 / 3, 1 / 3, 1 / 3], [0, 0, 1], [1, 0, 0]]

@@ -13,7 +13,7 @@ import traceback
 from pathlib import Path
 
 CEILING = 2**30  # bytes of resident memory above those after the start
-BATCH = 500
+BATCH = 5000  # a start costs as much as a thousand tries
 PATIENCE = 60  # seconds for one try
 
 

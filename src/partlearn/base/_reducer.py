@@ -30,6 +30,7 @@ from partlearn.candidates import (
     validate_evidence,
     warn_at_max_iter,
 )
+from partlearn.graphs import TiedVotes
 from partlearn.linalg import Standardized, column_moments, fix_signs, standardize
 from partlearn.neighbors import self_neighbors
 
@@ -175,6 +176,16 @@ class BaseReducer(
             n_jobs=self.n_jobs,
         )
         return neighbors
+
+    def _votes(self, Z: NDArray[Any], last: TiedVotes | None) -> TiedVotes:
+        """Votes of the neighbours of embedded rows; as `_neighbors` otherwise."""
+        return TiedVotes(
+            Z,
+            self.n_neighbors,
+            search=self.search,
+            warm_start=None if last is None else last.neighbors,
+            n_jobs=self.n_jobs,
+        )
 
     def _set_components(self, P: NDArray[Any], values: NDArray[np.float64]) -> None:
         """Keep the directions, the columns of `P`, or as many as were chosen."""

@@ -14,7 +14,7 @@ from partlearn._progress import iterations
 from partlearn._sklearn_compat import HasMethods, Interval, StrOptions, fit_context
 from partlearn.base import N_COMPONENTS, BaseReducer
 from partlearn.candidates import refine
-from partlearn.graphs import vote
+from partlearn.graphs import TiedVotes
 from partlearn.linalg import Eigen, ThinEigenSolver
 
 __all__ = ["CENDA"]
@@ -185,15 +185,15 @@ class CENDA(BaseReducer):
         many = 2 * self.max_iter * S.shape[1] > S.shape[0]
         solver = ThinEigenSolver(matrix, self.mu, 1 - self.mu, whiten=many)
         F = labels.first_confidence(matrix.dtype)
-        neighbors = None
+        votes: TiedVotes | None = None
         objective = []
         for _ in iterations("CENDA", self.max_iter):
             eigen = solver.solve(centred(F))
             r = self._count(eigen.values)
             Z, scale = embed(solver, eigen, r, self.scaling)
-            neighbors = self._neighbors(Z, neighbors)
+            votes = self._votes(Z, votes)
             before = F
-            F = refine(F, vote(F, neighbors, self.vote), S, own=self.alpha)
+            F = refine(F, votes(F, self.vote), S, own=self.alpha)
             objective.append(eigen.values[:r].sum())
             if np.abs(F - before).max() < self.tol:
                 break

@@ -28,7 +28,7 @@ from partlearn.decomposition._delin_kernel import (
     one_of,
 )
 from partlearn.decomposition._scatter import class_scaled, without_noise
-from partlearn.graphs import vote
+from partlearn.graphs import TiedVotes
 from partlearn.linalg import Standardized, ThinBasis
 
 __all__ = ["DELIN", "LinearSpace", "delin_update"]
@@ -232,7 +232,7 @@ None, default=None
             update = kernel_update
         # Confidences are compared for equality: they stay in double precision.
         F: NDArray[Any] = labels.first_confidence()
-        neighbors = None
+        votes: TiedVotes | None = None
         objective = []
         settled, before = False, F
         for n_iter in iterations("DELIN", self.max_iter + 1):
@@ -241,13 +241,14 @@ None, default=None
             objective.append(space.shares[:r].sum())
             if settled or n_iter == self.max_iter:
                 break
-            neighbors = self._neighbors(space.embedding(r), neighbors)
-            before, F = F, update(F, neighbors, S, rng)
+            votes = self._votes(space.embedding(r), votes)
+            before, F = F, update(F, votes, votes.n_neighbors, S, rng)
             settled = bool(np.abs(F - before).max() <= self.tol)
         if not settled:
             self._warn_unless_settled(F, before)
         self._warn_if_fewer(r)
-        self._set_components(space.directions(r), space.values)
+        P = space.directions(r).astype(matrix.dtype, copy=False)
+        self._set_components(P, space.values)
         self.label_confidence_ = F.astype(matrix.dtype, copy=False)
         self.objective_ = np.asarray(objective)
         self.n_iter_ = n_iter
@@ -310,25 +311,26 @@ class LinearSpace:
     """
 
     def __init__(self, X: Standardized, normalize: str) -> None:
-        self.basis = ThinBasis(X)
+        # Votes are a choice: in single precision another neighbour or label would win.
+        # Directions that the data resolve stay those of their own precision.
+        resolved = 10 * float(np.finfo(X.dtype).eps)
+        self.basis = ThinBasis(X.astype(np.float64), tol=max(1e-10, resolved))
         if normalize == "auto":
             normalize = "total" if self.basis.rank >= X.shape[0] - 1 else "within"
         self.normalize = normalize
-        self.dtype = X.dtype
 
     def solve(self, F: NDArray[np.float64]) -> None:
         """Find the directions; sets ``values`` (lambda) and ``shares`` (rho)."""
-        C = class_scaled(F).astype(self.dtype, copy=False)
-        M = self.basis.left_transposed(C)
+        M = self.basis.left_transposed(class_scaled(F))
         self._A, sigma, _ = scipy.linalg.svd(M, full_matrices=False, check_finite=False)
-        rho = np.minimum(sigma.astype(np.float64) ** 2, 1.0)
+        rho = np.minimum(sigma**2, 1.0)
         within = np.maximum(1 - rho, _CAP)
-        self.shares = without_noise(rho, len(F), self.dtype)
+        self.shares = without_noise(rho, len(F), np.float64)
         self.values = self.shares / within
         self._length = 1.0 if self.normalize == "total" else np.sqrt(within)
 
-    def _scaled(self, r: int) -> NDArray[Any]:
-        return (self._A / self._length)[:, :r].astype(self.dtype, copy=False)
+    def _scaled(self, r: int) -> NDArray[np.float64]:
+        return (self._A / self._length)[:, :r]
 
     def embedding(self, r: int) -> NDArray[Any]:
         """Rows along the first `r` directions, about their mean."""
@@ -341,7 +343,8 @@ class LinearSpace:
 
 def delin_update(
     F: NDArray[np.float64],
-    neighbors: NDArray[np.int64],
+    votes: Callable[[NDArray[Any], Literal["rank", "uniform"]], NDArray[Any]],
+    k: int,
     S: NDArray[np.bool_],
     rng: np.random.RandomState,
 ) -> NDArray[np.float64]:
@@ -353,8 +356,10 @@ def delin_update(
     ----------
     F : ndarray of shape (m, q)
         Confidences.
-    neighbors : ndarray of shape (m, k)
-        Neighbours, nearest first.
+    votes : callable
+        Sums what the neighbours have, by rank or uniformly.
+    k : int
+        Number of neighbours.
     S : ndarray of bool, shape (m, q)
         Candidates.
     rng : RandomState
@@ -366,9 +371,8 @@ def delin_update(
     F : ndarray of shape (m, q)
         New confidences; the other candidates share the rest evenly.
     """
-    k = neighbors.shape[1]
-    V = vote(F, neighbors, "rank") * S
-    holders = vote((F > 0).astype(np.float64), neighbors, "uniform") * S
+    V = votes(F, "rank") * S
+    holders = votes((F > 0).astype(np.float64), "uniform") * S
     most = V.max(axis=1, keepdims=True)
     top = (most > 0) & (most * (1 - 1e-12) <= V)  # equal up to the order of summation
     count = np.where(top, holders, 0).max(axis=1, keepdims=True)

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import scipy.linalg
@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from sklearn.metrics.pairwise import pairwise_kernels
 
 from partlearn.decomposition._scatter import inverse
-from partlearn.graphs import vote
 
 __all__ = ["KERNELS", "KernelSpace", "gram", "kernel_update", "one_of"]
 
@@ -81,7 +80,8 @@ class KernelSpace:
 
 def kernel_update(
     F: NDArray[np.float64],
-    neighbors: NDArray[np.int64],
+    votes: Callable[[NDArray[Any], Literal["rank", "uniform"]], NDArray[Any]],
+    k: int,
     S: NDArray[np.bool_],
     rng: np.random.RandomState,
 ) -> NDArray[np.float64]:
@@ -92,13 +92,12 @@ def kernel_update(
     Parameters and result are those of the linear method's update; here a label has
     support from each neighbour that has it as candidate, whatever its confidence.
     """
-    k = neighbors.shape[1]
-    V = vote(F, neighbors, "rank") * S
+    V = votes(F, "rank") * S
     most = V.max(axis=1, keepdims=True)
     top = (most * (1 - 1e-12) <= V) & S
     rows = np.arange(len(S))
     best = one_of(top, rng).argmax(axis=1)
-    holders = vote(S.astype(np.float64), neighbors, "uniform")[rows, best]
+    holders = votes(S.astype(np.float64), "uniform")[rows, best]
     share = (holders / (k + k // 2))[:, None]
     size = S.sum(axis=1, keepdims=True)
     new = S * (1 - share) / np.maximum(size - 1, 1)

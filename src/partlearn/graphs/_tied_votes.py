@@ -9,24 +9,25 @@ distance; the votes should hang on neither.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from partlearn.graphs._neighbor_graph import vote, vote_weights
+from partlearn.graphs._neighbor_graph import Vote, vote, vote_weights
 from partlearn.linalg import column_moments
 from partlearn.neighbors import self_neighbors
 
 __all__ = ["TiedVotes"]
 
 _SAME = 1e-9  # distances that differ by less, in units of the data, are equal
+_ROUNDINGS = 16  # the same in units of rounding, for rows in single precision
 _MOST = 128  # distinct points that are looked at for ties
 
 
 class TiedVotes:
-    """Votes by rank among the nearest rows; equally near rows share their places.
+    """Votes of the nearest rows; equally near rows share their places.
 
     Rows at one distance get the mean weight of the ranks that they take, those beyond
     the last rank included: what they would get on average if ties were drawn by lot.
@@ -37,6 +38,9 @@ class TiedVotes:
         Rows.
     n_neighbors : int
         Number of ranks, at most ``m - 1`` (clamped); the nearest weighs most.
+    search : neighbour transformer, default=None
+        As in :func:`partlearn.neighbors.self_neighbors`; with one, ties stay as it
+        breaks them.
     warm_start : ndarray of int, default=None
         Attribute `neighbors` of votes in similar rows; makes the search faster.
     n_jobs : int, default=None
@@ -44,6 +48,8 @@ class TiedVotes:
 
     Attributes
     ----------
+    n_neighbors : int
+        Number of ranks.
     neighbors : ndarray of int
         The neighbours as the search returned them.
     tied : bool
@@ -69,10 +75,15 @@ class TiedVotes:
         Z: Any,
         n_neighbors: int,
         *,
+        search: Any = None,
         warm_start: NDArray[np.int64] | None = None,
         n_jobs: int | None = None,
     ) -> None:
-        self._k = min(n_neighbors, Z.shape[0] - 1)
+        self.n_neighbors = min(n_neighbors, Z.shape[0] - 1)
+        self.tied = False
+        if search is not None:
+            self.neighbors = self_neighbors(Z, n_neighbors, search=search)
+            return
         if warm_start is not None and warm_start.shape[1] <= n_neighbors:
             warm_start = None
         distances, self.neighbors = self_neighbors(
@@ -83,22 +94,23 @@ class TiedVotes:
             n_jobs=n_jobs,
         )
         _, std = column_moments(Z)
-        near = _SAME * float(np.linalg.norm(std))
+        same = max(_SAME, _ROUNDINGS * float(np.finfo(Z.dtype).eps))
+        near = same * float(np.linalg.norm(std))
         self.tied = bool(_same(distances, near).any())
         if self.tied:
-            self._group, points = _distinct(Z, std)
+            self._group, points = _distinct(Z, same / 10 * std)
             size = np.bincount(self._group)
-            self._same_point, self._graph = _tied_weights(
-                points, size, self._k, near, n_jobs
-            )
+            self._places = _shared_places(points, size, self.n_neighbors, near, n_jobs)
 
-    def __call__(self, F: NDArray[Any]) -> NDArray[Any]:
+    def __call__(self, F: NDArray[Any], kind: Vote = "rank") -> NDArray[Any]:
         """Sum the confidences of each row's neighbours.
 
         Parameters
         ----------
         F : ndarray of shape (m, q)
             Confidences, or anything else that is to be voted with.
+        kind : {"rank", "uniform"}, default="rank"
+            As in :func:`vote`.
 
         Returns
         -------
@@ -106,15 +118,16 @@ class TiedVotes:
             The votes.
         """
         if not self.tied:
-            return vote(F, self.neighbors[:, : self._k])
-        n_points = len(self._same_point)
+            return vote(F, self.neighbors[:, : self.n_neighbors], kind)
+        own, graph = self._places.weights(kind)
+        n_points = len(own)
         member = sp.csr_array(
             (np.ones(len(F)), (self._group, np.arange(len(F)))),
             shape=(n_points, len(F)),
         )
         G = member @ F.astype(np.float64)
-        V = (self._graph @ G + self._same_point[:, None] * G)[self._group]
-        V -= self._same_point[self._group, None] * F  # nobody votes for oneself
+        V = (graph @ G + own[:, None] * G)[self._group]
+        V -= own[self._group, None] * F  # nobody votes for oneself
         return V.astype(F.dtype, copy=False)
 
 
@@ -124,14 +137,14 @@ def _same(distances: NDArray[np.float64], near: float) -> NDArray[np.bool_]:
 
 
 def _distinct(
-    Z: Any, std: NDArray[np.float64]
+    Z: Any, unit: NDArray[np.float64]
 ) -> tuple[NDArray[np.intp], NDArray[np.float64] | sp.csr_array]:
     """Distinct point of each row, and the points in the order of their content.
 
-    Entries are rounded to a ten-thousand-millionth of a column's spread, so that rows
+    Entries are rounded to a small part of a column's spread, the `unit`, so that rows
     which differ by rounding only are one point.
     """
-    unit = np.where(std > 0, _SAME / 10 * std, 1.0)
+    unit = np.where(unit > 0, unit, 1.0)
     if not sp.issparse(Z):
         points, group = np.unique(np.round(Z / unit), axis=0, return_inverse=True)
         return group.ravel(), points * unit
@@ -145,10 +158,50 @@ def _distinct(
     return group, sp.csr_array(Z[first] @ sp.diags_array(unit))
 
 
-def _tied_weights(
+class _Places(NamedTuple):
+    """Ranks that the rows at each point take, seen from each point.
+
+    Attributes
+    ----------
+    k : int
+        Number of ranks.
+    size : ndarray of int, shape (n,)
+        Rows at each point.
+    indices : ndarray of int, shape (n, p)
+        Other points, nearest first.
+    start, members : ndarray of shape (n, p)
+        First rank of the tie that each belongs to, and the number of its rows.
+    """
+
+    k: int
+    size: NDArray[np.intp]
+    indices: NDArray[np.int64]
+    start: NDArray[np.intp]
+    members: NDArray[np.float64]
+
+    def weights(self, kind: Vote) -> tuple[NDArray[np.float64], sp.csr_array]:
+        """Weight of each other row at a point itself, and of each row at other points.
+
+        Of shapes (n,) and (n, n).
+        """
+        n, k = len(self.size), self.k
+        # Sum of the weights of the first ranks, however many.
+        ranks = np.concatenate([[0.0], np.cumsum(vote_weights(k, kind))])
+        taken, others = np.minimum(self.size - 1, k), self.size - 1
+        own = np.divide(ranks[taken], others, out=np.zeros(n), where=others > 0)
+        a = np.minimum(self.start, k)
+        b = np.minimum(self.start + self.members, k).astype(np.intp)
+        weights = (ranks[b] - ranks[a]) / self.members
+        keep = weights > 0
+        rows = np.broadcast_to(np.arange(n)[:, None], keep.shape)[keep]
+        graph = (weights[keep], (rows, self.indices[keep]))
+        return own, sp.csr_array(graph, shape=(n, n))
+
+
+def _shared_places(
     points: Any, size: NDArray[np.intp], k: int, near: float, n_jobs: int | None
-) -> tuple[NDArray[np.float64], sp.csr_array]:
-    """Weight of each other row at a point itself, and of each row at other points.
+) -> _Places:
+    """Find the ranks of the rows at other points.
 
     Parameters
     ----------
@@ -165,18 +218,14 @@ def _tied_weights(
 
     Returns
     -------
-    own : ndarray of shape (n,)
-        For the rows at the same point, less the row itself.
-    W : CSR array of shape (n, n)
-        For the rows at other points.
+    places : _Places
+        As many points as may share a rank, or 128.
     """
     n = len(size)
-    # Sum of the weights of the first ranks, however many.
-    ranks = np.concatenate([[0.0], np.cumsum(vote_weights(k))])
-    taken = np.minimum(size - 1, k)
-    own = np.divide(ranks[taken], size - 1, out=np.zeros(n), where=size > 1)
     if n == 1:
-        return own, sp.csr_array((1, 1))
+        none = np.empty((1, 0))
+        whole = none.astype(np.int64)
+        return _Places(k, size, whole, whole, none)
     wanted = k + 1
     while True:
         wanted = min(wanted, n - 1)
@@ -188,16 +237,10 @@ def _tied_weights(
         same = np.column_stack([np.zeros(n, dtype=bool), _same(distances, near)])
         # The last point found may share a rank with points that were not found.
         first = np.maximum.accumulate(np.where(same, 0, np.arange(wanted)), axis=1)
-        open_ = np.take_along_axis(before, first, axis=1)[:, -1] < k
-        if wanted >= min(n - 1, _MOST) or not open_.any():
+        start = np.take_along_axis(before, first, axis=1)  # where its tie begins
+        if wanted >= min(n - 1, _MOST) or not (start[:, -1] < k).any():
             break
         wanted *= 2
-    start = np.take_along_axis(before, first, axis=1)  # where its tie begins
     tie = first + np.arange(n)[:, None] * wanted
     members = np.bincount(tie.ravel(), size[indices].ravel(), n * wanted)[tie]
-    a = np.minimum(start, k)
-    b = np.minimum(start + members, k).astype(np.intp)
-    weights = (ranks[b] - ranks[a]) / members
-    keep = weights > 0
-    rows = np.broadcast_to(np.arange(n)[:, None], keep.shape)[keep]
-    return own, sp.csr_array((weights[keep], (rows, indices[keep])), shape=(n, n))
+    return _Places(k, size, indices, start, members)

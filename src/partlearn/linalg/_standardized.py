@@ -8,6 +8,7 @@ products with ``X`` and rank-one corrections. A dense ``X`` is standardised once
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import numpy as np
@@ -137,6 +138,17 @@ class Standardized:
             self._shift = rest.astype(X.dtype)
         else:
             self.dense = _written_down(X, mean, inverse)
+
+    def astype(self, dtype: Any) -> Standardized:
+        """Return the same matrix in another precision; itself where it has it."""
+        if self.dtype == dtype:
+            return self
+        other = copy.copy(self)
+        other.dtype = np.dtype(dtype)
+        for name in ("_inverse", "mean", "dense", "_X", "_shift"):
+            if getattr(self, name, None) is not None:
+                setattr(other, name, getattr(self, name).astype(dtype))
+        return other
 
     def __matmul__(self, P: NDArray[Any]) -> NDArray[Any]:
         """Product with a (d, p) matrix."""
