@@ -3,12 +3,13 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.neighbors import KNeighborsTransformer
 
 from partlearn.graphs import TiedVotes, _tied_votes, vote
 from partlearn.neighbors import self_neighbors
 
 
-def literal(Z, F, k):
+def literal(Z, F, k, kind="rank"):
     V = np.zeros_like(F)
     k = min(k, len(Z) - 1)
     for i in range(len(Z)):
@@ -17,7 +18,8 @@ def literal(Z, F, k):
         rank = 0
         while rank < k:
             tied = [j for j in others if abs(d[j] - d[others[rank]]) <= 1e-9]
-            weight = sum(k - a for a in range(rank, min(k, rank + len(tied))))
+            ranks = range(rank, min(k, rank + len(tied)))
+            weight = sum(k - a if kind == "rank" else 1 for a in ranks)
             V[i] += weight * F[tied].sum(axis=0) / len(tied)
             rank += len(tied)
     return V
@@ -31,11 +33,12 @@ def grid(seed, n=60, p=2, levels=4):
 @pytest.mark.parametrize("levels", [1, 2, 4, 9])
 @pytest.mark.parametrize("k", [1, 5, 70])
 @pytest.mark.parametrize("sparse", [False, True])
-def test_as_by_hand(levels, k, sparse, global_random_seed):
+@pytest.mark.parametrize("kind", ["rank", "uniform"])
+def test_as_by_hand(levels, k, sparse, kind, global_random_seed):
     Z, F = grid(global_random_seed, levels=levels)
     votes = TiedVotes(sp.csr_array(Z) if sparse else Z, k)
     assert votes.tied
-    np.testing.assert_allclose(votes(F), literal(Z, F, k), atol=1e-9)
+    np.testing.assert_allclose(votes(F, kind), literal(Z, F, k, kind), atol=1e-9)
 
 
 def test_neither_order_nor_the_last_digit_matters(global_random_seed):
@@ -78,3 +81,18 @@ def test_more_ties_than_are_looked_at(monkeypatch):
 def test_types_are_kept():
     Z, F = grid(0)
     assert TiedVotes(Z, 3)(F.astype(np.float32)).dtype == np.float32
+
+
+def test_rows_in_single_precision_tie_within_their_rounding():
+    Z, F = grid(0)
+    single = (0.1 * Z).astype(np.float32)  # distances differ by 1e-8
+    np.testing.assert_allclose(TiedVotes(single, 3)(F), TiedVotes(Z, 3)(F), atol=1e-12)
+
+
+def test_a_search_of_ones_own_breaks_ties_itself():
+    Z, F = grid(0)
+    search = KNeighborsTransformer(n_neighbors=4)
+    votes = TiedVotes(Z, 3, search=search)
+    assert not votes.tied
+    expected = vote(F, self_neighbors(Z, 3, search=search))
+    np.testing.assert_array_equal(votes(F), expected)

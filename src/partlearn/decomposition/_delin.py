@@ -115,7 +115,9 @@ None, default=None
     -----
     The total scatter does not depend on the labels, so the data are whitened once; the
     between-class scatter has rank q - 1 at most, and a round costs O(m r q) for data
-    of rank r, and a neighbour search. Sparse data stay sparse.
+    of rank r, and a neighbour search. Sparse data stay sparse. Data in single
+    precision are computed with in double precision: votes are choices, and rounds that
+    do not settle carry a choice on to the end.
 
     Departures: the authors' program drops directions whose within-class scatter is
     singular, since its solver gives no finite eigenvalue for them; these are the best
