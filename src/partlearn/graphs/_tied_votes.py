@@ -177,7 +177,7 @@ class _Places(NamedTuple):
     size: NDArray[np.intp]
     indices: NDArray[np.int64]
     start: NDArray[np.intp]
-    members: NDArray[np.float64]
+    members: NDArray[Any]
 
     def weights(self, kind: Vote) -> tuple[NDArray[np.float64], sp.csr_array]:
         """Weight of each other row at a point itself, and of each row at other points.
