@@ -144,7 +144,7 @@ def result_of(confidence, label):
         candidates=S,
         index=np.arange(len(F)),
         method="none",
-        embedding=np.zeros((len(F), 2)),
+        picture=lambda: np.zeros((len(F), 2)),
     )
 
 

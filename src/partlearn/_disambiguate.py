@@ -4,8 +4,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, partial
 from html import escape
 from os import PathLike
 from typing import Any, NamedTuple
@@ -20,10 +21,12 @@ from sklearn.utils import check_array
 from partlearn._registry import DEFAULT_METHOD, PARTIAL_LABEL_ROLES, build
 from partlearn.candidates import (
     FLOATS,
-    Evidence,
-    check_candidates,
+    Annotators,
+    Votes,
+    check_evidence,
     fitted_confidence,
     restrict_confidence,
+    summarize_votes,
 )
 from partlearn.inspection import CalibrationDisplay, label_page, label_report
 from partlearn.io import atomic_write, import_optional
@@ -89,11 +92,12 @@ class Disambiguation:
         Names of the rows: the index of a data frame, or numbers from 0.
     method : str
         Class that found the labels.
-    embedding : ndarray of shape (n_samples, 2)
-        The rows in two dimensions: principal directions of the space that the method
-        found, or of the features where it found none.
+    picture : callable
+        Computes `embedding`, once it is asked for.
     rows : ndarray of int, shape (n_samples,), or None
         Rows of the table that these are; None where all rows had labels.
+    annotators : Annotators or None
+        Where the labels came from votes: ``name``, ``accuracy`` and ``n_votes``.
     """
 
     label: NDArray[Any]
@@ -104,8 +108,18 @@ class Disambiguation:
     candidates: NDArray[np.bool_]
     index: NDArray[Any]
     method: str
-    embedding: NDArray[np.float64]
+    picture: Callable[[], NDArray[np.float64]] = field(repr=False, compare=False)
     rows: NDArray[np.intp] | None = None
+    annotators: Annotators | None = None
+
+    @cached_property
+    def embedding(self) -> NDArray[np.float64]:
+        """The rows in two dimensions, of shape (n_samples, 2).
+
+        Principal directions of the space that the method found, or of the features
+        where it found none.
+        """
+        return self.picture()
 
     @property
     def runner_up(self) -> NDArray[Any]:
@@ -390,17 +404,18 @@ def disambiguate(
     if is_table(X):
         X, y, index, kept = _encoded(X, y, index, encoder, sep)
     X = check_array(X, accept_sparse="csr", dtype=FLOATS)
-    classes, S = check_candidates(y)
-    index = np.arange(len(S)) if index is None else index
+    evidence = check_evidence(y)
+    index = np.arange(len(evidence)) if index is None else index
     if corrections:
-        S = _corrected(S, classes, index, corrections)
+        evidence = evidence.with_known(_by_place(index, corrections))
+    classes, S = evidence.classes, evidence.candidates
     if standardize:
         X = z_scores(X)
     labels: Any = S
     possible = S
-    if isinstance(y, Evidence) and y.weighted:
+    if evidence.weighted:
         # Annotators may all be wrong: other labels than theirs are possible.
-        labels, possible = y, np.asarray(y.weights > 0)
+        labels, possible = evidence, np.asarray(evidence.weights > 0)
     elif S.shape[1] == 1:  # would be read as a column of labels
         labels = np.zeros(len(S), dtype=np.intp)
     estimator = _estimator(method).fit(X, labels)
@@ -420,8 +435,11 @@ def disambiguate(
         candidates=S,
         index=index,
         method=type(estimator).__name__,
-        embedding=_picture(estimator, X),
+        picture=partial(_picture, estimator, X),
         rows=kept,
+        annotators=summarize_votes(evidence, F).annotators
+        if isinstance(evidence, Votes)
+        else None,
     )
 
 
@@ -450,28 +468,14 @@ def _encoded(
     return chosen.fit_transform(table), evidence, index, rows
 
 
-def _corrected(
-    S: NDArray[np.bool_],
-    classes: NDArray[Any],
-    index: NDArray[Any],
-    corrections: Mapping[Any, Any],
-) -> NDArray[np.bool_]:
-    """Candidate sets in which corrected rows have their right label only."""
-    # Files and pages know rows and labels by their text.
-    row_of = {str(name): i for i, name in enumerate(index)}
-    column_of = {str(name): j for j, name in enumerate(classes)}
-    S = S.copy()
-    for name, label in corrections.items():
-        if str(name) not in row_of:
+def _by_place(index: NDArray[Any], corrections: Mapping[Any, Any]) -> dict[int, Any]:
+    """Corrections by the place of the row instead of its name."""
+    # Files and pages know rows by their text.
+    place = {str(name): i for i, name in enumerate(index)}
+    for name in corrections:
+        if str(name) not in place:
             raise ValueError(f"`corrections` name row {name!r}, which is not there.")
-        if str(label) not in column_of:
-            raise ValueError(
-                f"`corrections` give row {name!r} the label {label!r}, which no row "
-                f"has. Known: {', '.join(list(column_of)[:20])}."
-            )
-        S[row_of[str(name)]] = False
-        S[row_of[str(name)], column_of[str(label)]] = True
-    return S
+    return {place[str(name)]: label for name, label in corrections.items()}
 
 
 def _estimator(method: Any) -> Any:

@@ -233,3 +233,23 @@ def test_wrong_tables_say_where():
         aggregate_votes(votes, max_iter=-1)
     with pytest.raises(ValueError, match=r"no annotator 'bob'. Known are 'ann'"):
         aggregate_votes(votes).confusion("bob")
+
+
+def test_known_rows_are_certain_and_teach_skill():
+    votes = from_annotators({"a": ["x", "x", "y", "y"], "b": ["y", "x", "y", "x"]})
+    told = votes.with_known({0: "y", 3: "x"})  # annotator b was right both times
+    np.testing.assert_array_equal(
+        told.candidates[[0, 3]], [[False, True], [True, False]]
+    )
+    for matrix in (told.weights, told.confidence(), told.first_confidence()):
+        np.testing.assert_array_equal(matrix[[0, 3]], [[0, 1], [1, 0]])
+    a, b = summarize_votes(told, told.confidence()).annotators.accuracy
+    assert a < b
+    assert told != votes
+    assert told[[3, 0]] == votes[[3, 0]].with_known({0: "x", 1: "y"})
+    np.testing.assert_array_equal(
+        concatenate([told, votes]).candidates,
+        np.vstack([told.candidates, votes.candidates]),
+    )
+    with pytest.raises(ValueError, match=r"Row 1 .* 'z', which no row has"):
+        votes.with_known({1: "z"})

@@ -11,7 +11,7 @@ import pytest
 from sklearn.datasets import load_wine
 
 from partlearn import disambiguate
-from partlearn.candidates import make_candidates
+from partlearn.candidates import from_annotators, make_candidates
 from partlearn.inspection import label_page, label_report
 from partlearn.io import DataFormatError, read_corrections
 
@@ -225,3 +225,41 @@ def test_corrections_file(tmp_path):
     path.write_bytes(b"row,label\n\xff,a\n")
     with pytest.raises(DataFormatError, match="not a readable CSV"):
         read_corrections(path)
+
+
+def test_annotators_and_corrections_of_votes(wine):
+    X, _, truth = wine
+    rng = np.random.RandomState(0)
+    names = np.array(["red", "rose", "white"])
+    guesses = names[rng.randint(0, 3, len(truth))]
+    table = {
+        "good": truth,
+        "fair": np.where(rng.rand(len(truth)) < 0.8, truth, guesses),
+    }
+    table["poor"] = guesses
+    votes = from_annotators(table)
+    result = disambiguate(X, votes)
+    report = label_report(result)
+    assert [name for name, _, _ in report.annotators] == ["poor", "fair", "good"]
+    assert [n for _, n, _ in report.annotators] == [len(truth)] * 3
+    assert names[report.label].tolist() == result.label.tolist()
+    page = result.to_html()
+    assert "estimated share right" in page
+    wrong = next(name for name in names if name != result.label[0])
+    told = disambiguate(X, votes, corrections={0: wrong})
+    assert told.label[0] == wrong
+    assert told.confidence[0] == 1
+    assert label_report(disambiguate(X, truth, "plknn")).annotators == []
+
+
+def test_the_picture_is_drawn_when_asked_for(wine, monkeypatch):
+    X, y, _ = wine
+    calls = []
+    monkeypatch.setattr(
+        "partlearn._disambiguate._picture",
+        lambda *given: calls.append(given) or np.zeros((len(X), 2)),
+    )
+    result = disambiguate(X, y, "plknn")
+    assert not calls
+    assert result.embedding is result.embedding
+    assert len(calls) == 1

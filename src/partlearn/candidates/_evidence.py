@@ -10,7 +10,7 @@ proportional to the probability of what was observed for row ``i`` if its label 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any, Literal, Self
 
@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 from partlearn.candidates._confidence import uniform_confidence
 from partlearn.candidates._messages import some_rows
 
-__all__ = ["Evidence", "concatenate", "make_evidence"]
+__all__ = ["Evidence", "certain_rows", "concatenate", "make_evidence"]
 
 _SHOWN = 6  # rows that a display lists
 
@@ -218,6 +218,43 @@ class Evidence:
         L = np.where(S, (1 - miss_rate) * self.confidence(), 0.0)
         L += np.where(S, 0.0, miss_rate / np.maximum(outside, 1))
         return Evidence(L, self.classes, rows=self.rows)
+
+    def with_known(self, known: Mapping[int, Any]) -> Self:
+        """Make rows certain whose true label somebody found out.
+
+        Parameters
+        ----------
+        known : mapping of int to label
+            Places of rows, and their labels, which need not have been candidates.
+
+        Returns
+        -------
+        evidence : Evidence
+            Evidence of the same kind. Votes on these rows stay: they show how good
+            their annotators are.
+
+        Examples
+        --------
+        >>> from partlearn.candidates import from_text
+        >>> from_text(["cat|dog", "dog"]).with_known({0: "cat"}).candidates
+        array([[ True, False],
+               [False,  True]])
+        """
+        column = {str(name): j for j, name in enumerate(self.classes)}
+        for place, label in known.items():
+            if str(label) not in column:
+                raise ValueError(
+                    f"Row {place} is said to be {label!r}, which no row has. Known: "
+                    f"{', '.join(list(column)[:20])}."
+                )
+        places = np.fromiter(known, dtype=np.intp, count=len(known))
+        codes = [column[str(label)] for label in known.values()]
+        return self._certain(places, np.asarray(codes, dtype=np.intp))
+
+    def _certain(self, places: NDArray[np.intp], codes: NDArray[np.intp]) -> Self:
+        other = self._copy()
+        other._weights = certain_rows(self._weights, places, codes)
+        return other
 
     def with_classes(self, classes: ArrayLike) -> Self:
         """Same evidence with other names for the classes, column by column.
@@ -492,3 +529,26 @@ def concatenate(parts: Sequence[Evidence]) -> Evidence:
                 + "Pass the same `classes` when they are made."
             )
     return first._joined(parts)
+
+
+def certain_rows(
+    matrix: NDArray[Any], places: NDArray[np.intp], codes: NDArray[np.intp]
+) -> NDArray[Any]:
+    """Copy of a matrix whose rows `places` are one in the columns `codes`, else zero.
+
+    Parameters
+    ----------
+    matrix : ndarray of shape (n_samples, n_classes)
+        Weights, confidences or candidates.
+    places, codes : ndarray of int
+        Rows, and their columns.
+
+    Returns
+    -------
+    certain : ndarray of shape (n_samples, n_classes)
+        Of the same type.
+    """
+    certain = matrix.copy()
+    certain[places] = 0
+    certain[places, codes] = 1
+    return certain

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from partlearn.candidates._dawid_skene import VoteTable, dawid_skene
-from partlearn.candidates._evidence import Evidence
+from partlearn.candidates._evidence import Evidence, certain_rows
 from partlearn.candidates._fitted import restrict_confidence
 
 __all__ = ["Votes"]
@@ -64,6 +64,7 @@ class Votes(Evidence):
         self.rows = (
             np.arange(table.n_rows) if rows is None else np.asarray(rows, np.intp)
         )
+        self._known = np.full(table.n_rows, -1, dtype=np.intp)
         self._belief: NDArray[np.float64] | None = None
 
     @property
@@ -75,7 +76,7 @@ class Votes(Evidence):
     def candidates(self) -> NDArray[np.bool_]:
         """Labels somebody voted for; every label where nobody voted."""
         voted = self.table.counts > 0
-        return voted | ~voted.any(axis=1, keepdims=True)
+        return self._with_known(voted | ~voted.any(axis=1, keepdims=True))
 
     @property
     def weighted(self) -> bool:
@@ -85,7 +86,7 @@ class Votes(Evidence):
     def confidence(self, dtype: Any = np.float64) -> NDArray[np.floating[Any]]:
         """Belief in every label from the votes alone; see :func:`aggregate_votes`."""
         if self._belief is None:
-            self._belief = dawid_skene(self.table)
+            self._belief = self._with_known(dawid_skene(self.table))
         return self._belief.astype(dtype)
 
     def first_confidence(self, dtype: Any = np.float64) -> NDArray[np.floating[Any]]:
@@ -94,7 +95,20 @@ class Votes(Evidence):
 
     def updated(self, F: NDArray[Any]) -> NDArray[Any]:
         """Weigh the votes by how well each annotator agrees with beliefs `F`."""
-        return self.table.evidence(np.asarray(F, dtype=np.float64))
+        F = self._with_known(np.asarray(F, dtype=np.float64))
+        return self._with_known(self.table.evidence(F))
+
+    def _with_known(self, matrix: NDArray[Any]) -> NDArray[Any]:
+        places = np.flatnonzero(self._known >= 0)
+        if not places.size:
+            return matrix
+        return certain_rows(matrix, places, self._known[places])
+
+    def _certain(self, places: NDArray[np.intp], codes: NDArray[np.intp]) -> Self:
+        other = self._copy()
+        other._known, other._belief = self._known.copy(), None
+        other._known[places] = codes
+        return other
 
     def with_prior(self, prior: ArrayLike) -> Evidence:
         """Votes estimate the shares of the classes themselves."""
@@ -148,6 +162,7 @@ class Votes(Evidence):
             t.n_classes,
         )
         other.rows, other._belief = self.rows[places], None
+        other._known = self._known[places]
         return other
 
     def _joined(self, parts: Sequence[Any]) -> Evidence:
@@ -165,12 +180,15 @@ class Votes(Evidence):
             len(names),
             len(self.classes),
         )
-        return Votes(table, self.classes, names)
+        joined = Votes(table, self.classes, names)
+        joined._known = np.concatenate([p._known for p in parts])
+        return joined
 
     def _same(self, other: Any) -> bool:
         return (
             len(self) == len(other)
             and np.array_equal(self.annotators, other.annotators)
+            and np.array_equal(self._known, other._known)
             and np.array_equal(_sorted_votes(self.table), _sorted_votes(other.table))
         )
 

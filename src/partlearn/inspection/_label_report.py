@@ -21,6 +21,7 @@ DOUBTFUL = 0.5  # confidence below which no candidate has the majority
 _APART = 0.1  # doubt between two labels up to which they are told apart
 _ALIKE = 0.6  # doubt from which they are not
 _PAIRS = 30
+_WORTH_SHOWING = 0.05  # belief in a label that is no candidate
 
 
 @dataclass(frozen=True)
@@ -143,7 +144,6 @@ def label_report(
     rows: Any = None,
     truth: ArrayLike | None = None,
     images: Sequence[Any] | None = None,
-    annotators: Sequence[tuple[str, int, float]] = (),
     n_review: int = 100,
     title: str = "Label report",
 ) -> LabelReport:
@@ -160,8 +160,6 @@ def label_report(
     images : sequence, default=None
         A picture per row: the path of a local image file, or a 2-D array of grey
         values, larger ones darker.
-    annotators : sequence of (name, number of votes, accuracy), default=()
-        Annotators, where the labels came from votes.
     n_review : int, default=100
         Number of rows to review.
     title : str, default="Label report"
@@ -191,13 +189,15 @@ def label_report(
     if images is not None and len(images) != len(S):
         raise ValueError(f"`images` must hold {len(S)} pictures; got {len(images)}.")
     names = [str(name) for name in result.index]
+    code = {name: j for j, name in enumerate(result.classes)}
     pairs, never = _pairs(F, S, classes)
+    shown = S | (F >= _WORTH_SHOWING)  # votes may all be for a wrong label
     return LabelReport(
         title=title,
         method=result.method,
         classes=classes,
         names=names,
-        label=np.where(S, F, -1.0).argmax(axis=1),
+        label=np.array([code[name] for name in result.label], dtype=np.intp),
         set_index=set_index.ravel(),
         confidence=result.confidence,
         before=1 / sizes,
@@ -209,7 +209,7 @@ def label_report(
             ReviewRow(
                 int(i),
                 names[i],
-                [(classes[j], float(F[i, j])) for j in _by_belief(F[i], S[i])],
+                [(classes[j], float(F[i, j])) for j in _by_belief(F[i], shown[i])],
                 [(name, str(values[i])) for name, values in columns],
                 None if images is None else images[i],
             )
@@ -217,8 +217,23 @@ def label_report(
         ],
         calibration=calibration,
         right=right,
-        annotators=list(annotators),
+        annotators=_annotators(result.annotators),
     )
+
+
+def _annotators(annotators: Any) -> list[tuple[str, int, float]]:
+    """Name, votes and accuracy of each annotator, the least accurate first."""
+    if annotators is None:
+        return []
+    order = np.argsort(annotators.accuracy, kind="stable")
+    return [
+        (
+            str(annotators.name[k]),
+            int(annotators.n_votes[k]),
+            float(annotators.accuracy[k]),
+        )
+        for k in order
+    ]
 
 
 def _doubtful_first(
