@@ -26,6 +26,7 @@ LAYERS = [
     {"datasets"},
     {"io"},
     {"candidates"},
+    {"blocks"},
     {"_pages", "_progress", "_registry", "_sklearn_compat", "_version"},
 ]
 # Packages of one layer that may import each other, and in which direction.

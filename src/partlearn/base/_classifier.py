@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import accuracy_score
 
 from partlearn.base._memory import MemoryEstimateMixin
+from partlearn.blocks import LazyRowsMixin
 from partlearn.candidates import (
     one_label_each,
     uniform_confidence,
@@ -27,7 +28,9 @@ __all__ = [
 ]
 
 
-class BasePartialClassifier(MemoryEstimateMixin, ClassifierMixin, BaseEstimator):
+class BasePartialClassifier(
+    LazyRowsMixin, MemoryEstimateMixin, ClassifierMixin, BaseEstimator
+):
     """Classifier that learns from candidate sets and predicts one label.
 
     A classifier sets ``classes_`` in `fit` and writes ``predict_proba``; where it has

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 
+from partlearn.blocks import LazyRowsMixin
 from partlearn.candidates import (
     check_candidates,
     one_label_each,
@@ -81,7 +82,7 @@ def rank_features(
     return ranking
 
 
-class BaseMultilabelClassifier(ClassifierMixin, BaseEstimator):
+class BaseMultilabelClassifier(LazyRowsMixin, ClassifierMixin, BaseEstimator):
     """Classifier that learns from candidate labels and predicts a set of labels.
 
     A subclass calls `_validate_fit` in `fit` and writes ``_label_scores``, numbers in

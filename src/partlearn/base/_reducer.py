@@ -21,6 +21,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from partlearn._sklearn_compat import Interval, RealNotInt, StrOptions
 from partlearn.base._auto import choose_dimension, most_directions
 from partlearn.base._memory import MemoryEstimateMixin
+from partlearn.blocks import LazyRowsMixin, Rows
 from partlearn.candidates import (
     FLOATS,
     Evidence,
@@ -99,6 +100,7 @@ def reduced_rows(reducer: Any, X: Any, fitted: Any = None) -> Any:
 
 
 class BaseReducer(
+    LazyRowsMixin,
     MemoryEstimateMixin,
     ClassNamePrefixFeaturesOutMixin,
     TransformerMixin,
@@ -110,13 +112,21 @@ class BaseReducer(
     and ``label_confidence_`` in `fit`; everything else is here.
     """
 
+    #: Whether `fit` looks at the rows through sums and maps only.
+    _fits_blocks = False
+
     def _square_side(self, n_samples: int, n_features: int) -> int:
         return min(n_samples, n_features)
 
     def _check_fit(self, X: Any, y: Any) -> tuple[Any, Evidence]:
         """Check what `fit` got; round-off would pass for signal where there is none."""
         X, labels = validate_evidence(
-            self, X, y, accept_sparse="csr", ensure_min_samples=2
+            self,
+            X,
+            y,
+            accept_sparse="csr",
+            ensure_min_samples=2,
+            blocks=self._fits_blocks,
         )
         check_informative(labels.weights, self.classes_, type(self).__name__)
         if not column_moments(X)[1].any():
@@ -147,6 +157,11 @@ class BaseReducer(
         X, labels = self._check_fit(X, y)
         self._wanted = self.n_components
         if isinstance(self.n_components, str):
+            if isinstance(X, Rows):
+                raise ValueError(
+                    'n_components="auto" holds rows out, which blocks of rows do not '
+                    "allow: set a number or a share."
+                )
             self._chosen = choose_dimension(self, X, labels)
             self._wanted = most_directions(X, labels.candidates)
         on = self.standardize

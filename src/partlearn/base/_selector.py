@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from partlearn._sklearn_compat import Interval, RealNotInt
 from partlearn.base._memory import MemoryEstimateMixin
+from partlearn.blocks import LazyRowsMixin
 
 __all__ = ["COLUMNS", "COUNT", "BaseSelector", "count_features", "find_columns"]
 
@@ -115,7 +116,7 @@ def find_columns(
     return array[np.sort(first)].astype(np.intp)
 
 
-class BaseSelector(MemoryEstimateMixin, SelectorMixin, BaseEstimator):
+class BaseSelector(LazyRowsMixin, MemoryEstimateMixin, SelectorMixin, BaseEstimator):
     """Selection of features; a subclass calls `_limits` and `_select` in `fit`."""
 
     def _limits(self) -> tuple[NDArray[np.intp], NDArray[np.intp], int]:

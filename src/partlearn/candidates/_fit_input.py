@@ -4,13 +4,15 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
+from partlearn.blocks import Rows, as_rows, in_memory
 from partlearn.candidates._evidence import Evidence
 from partlearn.candidates._validation import Empty, check_candidates, check_evidence
 
@@ -30,7 +32,7 @@ FLOATS = (np.float64, np.float32)
 
 
 def validate_evidence(
-    estimator: Any, X: Any, y: Any, **check_params: Any
+    estimator: Any, X: Any, y: Any, *, blocks: bool = False, **check_params: Any
 ) -> tuple[Any, Evidence]:
     """Validate what `fit` of a method receives that takes weights and votes.
 
@@ -42,18 +44,23 @@ def validate_evidence(
         Passed on to scikit-learn's ``validate_data`` with `check_params`.
     y : Evidence, or candidate labels in any form that :func:`check_candidates` reads
         The labels.
+    blocks : bool, default=False
+        Whether the estimator can be fitted on blocks of rows.
     **check_params : dict
         For ``validate_data``; float64 and float32 are kept unless `dtype` says more.
 
     Returns
     -------
-    X : ndarray or CSR matrix
-        Checked features.
+    X : ndarray, CSR matrix or Rows
+        Checked features; those in blocks are checked when they are loaded.
     labels : Evidence
         Checked labels.
     """
-    X = _validate_features(estimator, X, check_params)
-    labels = check_evidence(y)
+    if (rows := as_rows(X)) is not None and blocks:
+        X = _validate_blocks(estimator, rows, check_params)
+    else:
+        X = _validate_features(estimator, X, check_params)
+    labels = check_evidence(in_memory(y))
     estimator.classes_ = labels.classes
     _same_length(X, labels)
     return X, labels
@@ -115,7 +122,47 @@ def refuse_weights(estimator: Any, y: Any) -> None:
 
 
 def _validate_features(estimator: Any, X: Any, check_params: dict[str, Any]) -> Any:
+    if as_rows(X) is not None:
+        raise ValueError(
+            f"{type(estimator).__name__} is fitted on all rows at once, not on blocks "
+            "of rows. Load them into memory (`X.compute()`), or fit one of the methods "
+            "that the user guide lists under blocks."
+        )
     return canonical(validate_data(estimator, X, **{"dtype": FLOATS, **check_params}))
+
+
+def _validate_blocks(estimator: Any, rows: Rows, check_params: dict[str, Any]) -> Rows:
+    """Check the shape now, and every block when it is loaded."""
+    least = check_params.get("ensure_min_samples", 1)
+    if len(rows) < least:
+        raise ValueError(
+            f"Found {len(rows)} rows, while a minimum of {least} is required by "
+            f"{type(estimator).__name__}."
+        )
+    # Two rows that stand for all set what an estimator knows of its columns.
+    example: Any = np.zeros((2, rows.shape[1]))
+    if rows.names is not None:
+        import pandas as pd
+
+        example = pd.DataFrame(example, columns=rows.names)
+    validate_data(estimator, example)
+    accept = check_params.get("accept_sparse", False)
+    dtype = np.float32 if rows.dtype == np.float32 else np.float64
+    return rows.apply(
+        partial(_checked_block, accept_sparse=accept, dtype=dtype),
+        n_features=rows.shape[1],
+        dtype=dtype,
+        numbered=True,
+    )
+
+
+def _checked_block(block: Any, start: int, accept_sparse: Any, dtype: Any) -> Any:
+    try:
+        X = check_array(block, accept_sparse=accept_sparse, dtype=dtype, order="C")
+    except ValueError as error:
+        stop = start + block.shape[0] - 1
+        raise ValueError(f"In the block of rows {start} to {stop}: {error}") from None
+    return canonical(X)
 
 
 def _same_length(X: Any, labels: Any) -> None:

@@ -19,6 +19,7 @@ from sklearn.utils.validation import (
 
 from partlearn._sklearn_compat import HasMethods, fit_context
 from partlearn.base import BasePartialClassifier, recoded, reduced_rows
+from partlearn.blocks import takes_blocks
 from partlearn.candidates import FLOATS, fitted_confidence, validate_evidence
 
 __all__ = ["CoupledClassifier"]
@@ -154,6 +155,7 @@ class CoupledClassifier(BasePartialClassifier):
         return self.classifier_.predict_proba(Z)
 
     @available_if(_has_decision_function)
+    @takes_blocks
     def decision_function(self, X: Any) -> NDArray[Any]:
         """Reduce rows and ask the classifier for its scores.
 

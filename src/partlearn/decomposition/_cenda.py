@@ -119,6 +119,7 @@ class CENDA(BaseReducer):
     1.0
     """
 
+    _fits_blocks = True
     _parameter_constraints = {  # noqa: RUF012
         "n_components": N_COMPONENTS,
         "mu": [Interval(Real, 0, 1, closed="neither")],

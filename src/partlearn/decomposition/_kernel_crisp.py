@@ -19,6 +19,7 @@ from sklearn.base import (
 
 from partlearn._sklearn_compat import Interval, fit_context
 from partlearn.base import MemoryEstimateMixin
+from partlearn.blocks import LazyRowsMixin
 from partlearn.candidates import validate_rows, warn_at_max_iter
 from partlearn.crossfit import (
     POOLED_PARAMETERS,
@@ -38,6 +39,7 @@ Array = NDArray[np.float64]
 
 
 class KernelCRISP(
+    LazyRowsMixin,
     ClassNamePrefixFeaturesOutMixin,
     TransformerMixin,
     MemoryEstimateMixin,

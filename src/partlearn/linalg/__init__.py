@@ -9,6 +9,8 @@ from partlearn.linalg._eigen import (
 from partlearn.linalg._memory import GIB, available_memory, memory_error, too_large
 from partlearn.linalg._squared_hinge import squared_hinge, squared_hinge_labels
 from partlearn.linalg._standardized import (
+    BlockScaling,
+    BlockStandardized,
     Standardized,
     column_moments,
     standardize,
@@ -18,6 +20,8 @@ from partlearn.linalg._svd import ThinBasis, ThinSVD, randomized_left, thin_svd
 
 __all__ = [
     "GIB",
+    "BlockScaling",
+    "BlockStandardized",
     "Eigen",
     "Standardized",
     "ThinBasis",

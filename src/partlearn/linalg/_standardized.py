@@ -9,7 +9,7 @@ products with ``X`` and rank-one corrections. A dense ``X`` is standardised once
 from __future__ import annotations
 
 import copy
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -21,7 +21,10 @@ from sklearn.utils.sparsefuncs import (
     min_max_axis,
 )
 
+from partlearn.blocks import Rows, total
+
 __all__ = [
+    "BlockStandardized",
     "Standardized",
     "column_moments",
     "standardize",
@@ -40,7 +43,7 @@ def column_moments(X: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
 
     Parameters
     ----------
-    X : ndarray, CSR or CSC matrix of shape (m, d)
+    X : ndarray, CSR or CSC matrix, or Rows, of shape (m, d)
         The data.
 
     Returns
@@ -56,11 +59,28 @@ def column_moments(X: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     >>> column_moments(np.array([[1.0, 0.1], [3.0, 0.1]]))
     (array([2. , 0.1]), array([1.41421356, 0.        ]))
     """
+    moments = total(X, _block_moments, combine=_merged)
+    # Round-off of the mean must not pass for spread.
+    smallest = np.finfo(np.result_type(X.dtype, np.float32)).tiny
+    flat = (moments.low == moments.high) | (moments.std < smallest)
+    return moments.mean, np.where(flat, 0.0, moments.std)
+
+
+class _Moments(NamedTuple):
+    """Of each column of some rows: mean, deviation (ddof 1), least and largest."""
+
+    n: int
+    mean: NDArray[np.float64]
+    std: NDArray[np.float64]
+    low: NDArray[Any]
+    high: NDArray[Any]
+
+
+def _block_moments(X: Any) -> _Moments:
     m = X.shape[0]
     low, high = (
         min_max_axis(X, axis=0) if sp.issparse(X) else (X.min(axis=0), X.max(axis=0))
     )
-    smallest = np.finfo(np.result_type(X.dtype, np.float32)).tiny
     X, power = _moderate(X, np.maximum(np.abs(low), np.abs(high)))
     if sp.issparse(X):
         mean, var = mean_variance_axis(X.astype(np.float64, copy=False), axis=0)
@@ -68,9 +88,23 @@ def column_moments(X: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         mean = X.mean(axis=0, dtype=np.float64)
         var = X.var(axis=0, dtype=np.float64, mean=mean[None, :])
     std = np.ldexp(np.sqrt(var * (m / max(m - 1, 1))), power)
-    # Round-off of the mean must not pass for spread.
-    std[(low == high) | (std < smallest)] = 0.0
-    return np.ldexp(mean, power), std
+    return _Moments(m, np.ldexp(mean, power), std, low, high)
+
+
+def _merged(a: _Moments, b: _Moments) -> _Moments:
+    """Moments of both parts; deviations are added as lengths, which never overflow."""
+    n = a.n + b.n
+    left, right, between = np.sqrt(
+        np.array([a.n - 1, b.n - 1, a.n * (b.n / n)]) / (n - 1)
+    )
+    apart = b.mean - a.mean
+    return _Moments(
+        n,
+        a.mean + (b.n / n) * apart,
+        np.hypot(np.hypot(left * a.std, right * b.std), between * apart),
+        np.minimum(a.low, b.low),
+        np.maximum(a.high, b.high),
+    )
 
 
 def _moderate(X: Any, peak: NDArray[Any]) -> tuple[Any, NDArray[np.intc]]:
@@ -111,6 +145,9 @@ class Standardized:
         Subtracted from the columns.
     scale : ndarray of shape (d,)
         Divides the columns; a zero marks a constant column, which becomes zero.
+    rest : ndarray of shape (d,), default=None
+        Mean of what comes out, which is not quite zero where `mean` is huge, and is
+        subtracted too. By default that of the rows given.
 
     Attributes
     ----------
@@ -125,11 +162,15 @@ class Standardized:
     """
 
     def __init__(
-        self, X: Any, mean: NDArray[np.float64], scale: NDArray[np.float64]
+        self,
+        X: Any,
+        mean: NDArray[np.float64],
+        scale: NDArray[np.float64],
+        rest: NDArray[np.float64] | None = None,
     ) -> None:
         self.shape: tuple[int, int] = X.shape
         self.dtype = X.dtype
-        inverse = np.divide(1.0, scale, out=np.zeros_like(scale), where=scale > 0)
+        inverse = _inverse(scale)
         self._inverse = inverse.astype(X.dtype)
         self.mean = mean.astype(X.dtype)
         self.dense: NDArray[Any] | None = None
@@ -137,7 +178,7 @@ class Standardized:
             self._X, rest = _centred_where_full(X, mean)
             self._shift = rest.astype(X.dtype)
         else:
-            self.dense = _written_down(X, mean, inverse)
+            self.dense = _written_down(X, mean, inverse, rest=rest)
 
     def astype(self, dtype: Any) -> Standardized:
         """Return the same matrix in another precision; itself where it has it."""
@@ -203,11 +244,115 @@ class Standardized:
         return squares - float(shift @ (2 * sums - self.shape[0] * shift))
 
 
+class BlockStandardized(Standardized):
+    """``(X - mean) / scale`` of rows in blocks: products of the blocks, added up.
+
+    Parameters
+    ----------
+    X : Rows of shape (m, d)
+        The data.
+    mean, scale
+        As in :class:`Standardized`.
+    """
+
+    def __init__(
+        self, X: Rows, mean: NDArray[np.float64], scale: NDArray[np.float64]
+    ) -> None:
+        self.rows, self.dtype, self.dense = X, X.dtype, None
+        self.shape = (X.shape[0], X.shape[1])
+        self.mean = mean.astype(X.dtype)
+        self.block = BlockScaling(mean, scale, np.zeros_like(mean))
+        if _far(mean, _inverse(scale)).any():
+            sums = X.total(_block_sums, scaling=self.block)
+            self.block = BlockScaling(mean, scale, sums / self.shape[0])
+
+    def astype(self, dtype: Any) -> Standardized:
+        """Return the same matrix in another precision."""
+        rows = self.rows.astype(dtype)
+        return BlockStandardized(rows, self.block.mean, self.block.scale)
+
+    def __matmul__(self, P: NDArray[Any]) -> NDArray[Any]:
+        """Product with a (d, p) matrix."""
+        product: NDArray[Any] = self.rows.map(_block_product, scaling=self.block, P=P)
+        return product
+
+    def transposed_matmul(self, A: NDArray[Any]) -> NDArray[Any]:
+        """Product of the transpose with an (m, p) matrix."""
+        product: NDArray[Any] = self.rows.total(
+            _block_transposed_product, A, scaling=self.block
+        )
+        return product
+
+    def scatter(self) -> NDArray[np.float64]:
+        """``X' X`` of shape (d, d), in float64."""
+        scatter: NDArray[np.float64] = self.rows.total(
+            _block_scatter, scaling=self.block
+        )
+        return scatter
+
+    def gram(self) -> NDArray[np.float64]:
+        """Refuse ``X X'``, which is no sum over rows."""
+        m, d = self.shape
+        raise ValueError(
+            f"Blocks of rows need more rows than columns; there are {m} rows and {d} "
+            "columns. Load the data into memory."
+        )
+
+    def squared_norm(self) -> float:
+        """Sum of all squared entries."""
+        return float(self.rows.total(_block_squared_norm, scaling=self.block))
+
+
+class BlockScaling(NamedTuple):
+    """Standardisation of a block by the mean and scale of all rows."""
+
+    mean: NDArray[np.float64]
+    scale: NDArray[np.float64]
+    rest: NDArray[np.float64]
+
+    def __call__(self, X: Any) -> Standardized:
+        """Standardise the rows of a block."""
+        return Standardized(X, *self)
+
+
+def _block_sums(X: Any, scaling: BlockScaling) -> NDArray[np.float64]:
+    ones = np.ones((X.shape[0], 1), dtype=X.dtype)
+    return scaling(X).transposed_matmul(ones)[:, 0].astype(np.float64)
+
+
+def _block_product(X: Any, scaling: BlockScaling, P: NDArray[Any]) -> NDArray[Any]:
+    return scaling(X) @ P
+
+
+def _block_transposed_product(
+    X: Any, A: NDArray[Any], scaling: BlockScaling
+) -> NDArray[Any]:
+    return scaling(X).transposed_matmul(A)
+
+
+def _block_scatter(X: Any, scaling: BlockScaling) -> NDArray[np.float64]:
+    return scaling(X).scatter()
+
+
+def _block_squared_norm(X: Any, scaling: BlockScaling) -> float:
+    return scaling(X).squared_norm()
+
+
+def _inverse(scale: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.divide(1.0, scale, out=np.zeros_like(scale), where=scale > 0)
+
+
+def _far(mean: NDArray[np.float64], inverse: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Columns whose mean is so huge that its rounding matters."""
+    return np.abs(mean) * inverse > _HUGE
+
+
 def _written_down(
     X: NDArray[Any],
     mean: NDArray[np.float64],
     inverse: NDArray[np.float64],
     rows: Any = None,
+    rest: NDArray[np.float64] | None = None,
 ) -> NDArray[Any]:
     """``(X - mean) * inverse`` in the precision of `X`, with `rows` that sum to zero.
 
@@ -220,10 +365,11 @@ def _written_down(
     for start in range(0, X.shape[0], step):
         block = slice(start, start + step)
         Z[block] = (X[block] - mean) * inverse
-    far = np.abs(mean) * inverse > _HUGE
+    far = _far(mean, inverse)
     if far.any():
         counted = slice(None) if rows is None else rows
-        Z[:, far] -= Z[counted][:, far].mean(axis=0)
+        left = Z[counted][:, far].mean(axis=0) if rest is None else rest[far]
+        Z[:, far] -= left.astype(Z.dtype, copy=False)
     return Z
 
 
@@ -276,7 +422,7 @@ def standardize(
 
     Parameters
     ----------
-    X : ndarray or CSR matrix of shape (m, d)
+    X : ndarray, CSR matrix or Rows, of shape (m, d)
         The data, float32 or float64.
     center, scale : bool, default=True
         Whether to subtract the mean, and to divide by the standard deviation.
@@ -307,7 +453,7 @@ def standardize(
     if not scale:
         std = np.ones_like(std)
     std = np.where(constant, 0.0, np.where(std == 0, 1.0, std))
-    matrix = Standardized(X, mean, std)
+    matrix = (BlockStandardized if isinstance(X, Rows) else Standardized)(X, mean, std)
     return matrix, mean, np.where(constant, 1.0, std)
 
 

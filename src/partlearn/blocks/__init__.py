@@ -1,0 +1,20 @@
+"""Rows in blocks: data larger than memory, or spread over machines.
+
+A fit touches its features only through sums over rows and maps of rows. Over an array
+in memory they are taken in one step; over :class:`Rows` block by block, in this process
+or by Dask, whose scheduler decides where. What has one row per sample but few columns
+(labels, confidences, scores) stays with the caller.
+"""
+
+from partlearn.blocks._lazy import LazyRowsMixin, takes_blocks
+from partlearn.blocks._rows import Rows, as_rows, gather, in_memory, total
+
+__all__ = [
+    "LazyRowsMixin",
+    "Rows",
+    "as_rows",
+    "gather",
+    "in_memory",
+    "takes_blocks",
+    "total",
+]

@@ -1,0 +1,531 @@
+"""A matrix in blocks of rows, and functions summed and mapped over the blocks."""
+
+# SPDX-License-Identifier: BSD-3-Clause
+
+from __future__ import annotations
+
+import logging
+import math
+import operator
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+
+from partlearn._progress import iterations
+
+__all__ = ["Rows", "as_rows", "gather", "in_memory", "total"]
+
+log = logging.getLogger("partlearn.blocks")
+
+# A graph carries what is broadcast to the blocks and the thin parts that belong to
+# them, which Dask would otherwise warn of.
+_GRAPH_WARNING = "distributed.admin.large-graph-warning-threshold"
+
+
+class Rows:
+    """Matrix in blocks of rows, each of which is loaded when it is needed.
+
+    Parameters
+    ----------
+    blocks : sequence of callables or of Dask's delayed objects
+        Each gives some rows: an array, a sparse matrix or a data frame. Callables run
+        one after the other in this process; delayed objects where Dask's scheduler
+        puts them.
+    sizes : sequence of int
+        Number of rows of each block.
+    n_features : int or None
+        Number of columns; None for one value per row.
+    dtype : dtype, default=float64
+        Type of the numbers.
+    names : sequence of str, default=None
+        Names of the columns.
+
+    Attributes
+    ----------
+    shape : tuple of int
+        Numbers of rows and columns.
+    dtype : dtype
+        Type of the numbers.
+    names : list of str or None
+        Names of the columns.
+
+    See Also
+    --------
+    partlearn.io.open_rows : Rows of Parquet and npy files.
+
+    Notes
+    -----
+    Every pass over the blocks is logged by the logger ``partlearn.blocks`` at level
+    INFO: what was computed, over how many blocks, in how many seconds. In this process
+    :func:`partlearn.on_progress` also hears of every block; on a cluster Dask's
+    dashboard shows them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from partlearn.blocks import Rows
+    >>> X = np.arange(12.0).reshape(6, 2)
+    >>> rows = Rows([lambda: X[:4], lambda: X[4:]], sizes=[4, 2], n_features=2)
+    >>> rows
+    Rows(6 x 2 in 2 blocks)
+    >>> rows.take([5, 0])
+    array([[10., 11.],
+           [ 0.,  1.]])
+    """
+
+    def __init__(
+        self,
+        blocks: Sequence[Any],
+        sizes: Sequence[int],
+        n_features: int | None,
+        *,
+        dtype: Any = np.float64,
+        names: Sequence[str] | None = None,
+    ) -> None:
+        # A block without rows would only be in the way of functions of rows.
+        kept = [(b, int(n)) for b, n in zip(blocks, sizes, strict=True) if n]
+        self._blocks = [block for block, _ in kept]
+        self._ends = np.cumsum([0, *(n for _, n in kept)])
+        wide = () if n_features is None else (int(n_features),)
+        self.shape: tuple[int, ...] = (int(self._ends[-1]), *wide)
+        self.dtype = np.dtype(dtype)
+        self.names = None if names is None else list(names)
+        self._known: dict[Any, Any] = {}
+
+    def __repr__(self) -> str:
+        size = " x ".join(map(str, self.shape))
+        return f"Rows({size} in {len(self._blocks)} blocks)"
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    @property
+    def sizes(self) -> NDArray[np.intp]:
+        """Number of rows of each block."""
+        return np.diff(self._ends)
+
+    def with_dask(self) -> Rows:
+        """Give the same rows, loaded and worked on where Dask's scheduler says.
+
+        Returns
+        -------
+        rows : Rows
+            With delayed blocks. The scheduler is that of the present
+            ``distributed.Client``, or what ``dask.config.set(scheduler=...)`` names.
+        """
+        dask = _import_dask()
+        if self._lazy:
+            return self
+        return Rows(
+            [dask.delayed(block, pure=False)() for block in self._blocks],
+            self.sizes.tolist(),
+            self.shape[1],
+            dtype=self.dtype,
+            names=self.names,
+        )
+
+    def apply(
+        self,
+        function: Callable[..., Any],
+        *,
+        n_features: int | None,
+        dtype: Any = None,
+        numbered: bool = False,
+    ) -> Rows:
+        """Map the blocks lazily.
+
+        Parameters
+        ----------
+        function : callable
+            Gives as many rows as the block that it gets. Workers must be able to
+            unpickle it.
+        n_features : int or None
+            Number of columns of the result; None for one value per row.
+        dtype : dtype, default=None
+            Type of the result; that of these rows by default.
+        numbered : bool, default=False
+            Whether `function` also gets the place of the first row of the block.
+
+        Returns
+        -------
+        rows : Rows
+            Nothing is computed before it is asked for.
+        """
+        calls = [
+            partial(function, start=int(start)) if numbered else function
+            for start in self._ends[:-1]
+        ]
+        blocks: list[Any]
+        if self._lazy:
+            delayed = _import_dask().delayed
+            blocks = [
+                delayed(call, pure=False)(block)
+                for call, block in zip(calls, self._blocks, strict=True)
+            ]
+        else:
+            blocks = [
+                partial(_loaded, call, block)
+                for call, block in zip(calls, self._blocks, strict=True)
+            ]
+        dtype = self.dtype if dtype is None else dtype
+        return Rows(blocks, self.sizes.tolist(), n_features, dtype=dtype)
+
+    def astype(self, dtype: Any, copy: bool = True) -> Rows:
+        """Give the same rows in another precision; `copy` is there for NumPy's sake."""
+        if np.dtype(dtype) == self.dtype:
+            return self
+        converted = self.apply(
+            partial(_astype, dtype=np.dtype(dtype)),
+            n_features=self.shape[1],
+            dtype=dtype,
+        )
+        converted.names = self.names
+        return converted
+
+    def compute(self) -> Any:
+        """Load all rows, for results that are thin.
+
+        Returns
+        -------
+        X : ndarray or CSR matrix
+            The blocks below each other.
+        """
+        return self.map(_itself)
+
+    def take(self, indices: ArrayLike) -> Any:
+        """Load some rows.
+
+        Parameters
+        ----------
+        indices : array-like of int
+            Places of the rows, none negative.
+
+        Returns
+        -------
+        X : ndarray or CSR matrix of shape (len(indices), n_features)
+            These rows, in the order asked for.
+        """
+        wanted = np.asarray(indices, dtype=np.intp)
+        order = np.argsort(wanted, kind="stable")
+        cuts = np.searchsorted(wanted[order], self._ends)
+        local = [
+            (wanted[order[low:high]] - start,)
+            for low, high, start in zip(cuts[:-1], cuts[1:], self._ends, strict=False)
+        ]
+        found = _stack(self._map(_pick, local, {}))
+        back = np.empty_like(order)
+        back[order] = np.arange(len(order))
+        return found[back]
+
+    def map(self, function: Callable[..., Any], *aligned: Any, **shared: Any) -> Any:
+        """Apply a function to every block, and stack what it gives.
+
+        Parameters
+        ----------
+        function : callable
+            Called with a block, the rows of `aligned` that belong to it, and `shared`;
+            gives an array with one row per row of the block.
+        *aligned : ndarray
+            Arrays with one row per row of the data, cut like it.
+        **shared : object
+            Handed to every call.
+
+        Returns
+        -------
+        result : ndarray or CSR matrix
+            The results below each other.
+        """
+        return _stack(self._map(function, self._cut(aligned), shared))
+
+    def total(
+        self,
+        function: Callable[..., Any],
+        *aligned: Any,
+        combine: Callable[[Any, Any], Any] = operator.add,
+        **shared: Any,
+    ) -> Any:
+        """Sum a function of every block.
+
+        Parameters
+        ----------
+        function, *aligned, **shared
+            As in `map`, but that results of any kind are given.
+        combine : callable, default=operator.add
+            Combines two results.
+
+        Returns
+        -------
+        total : object
+            The results combined: one after the other in this process, by Dask in
+            pairs, so that the machine of the caller sees one result only. A total that
+            depends on nothing but the rows is remembered.
+        """
+        key = None if aligned or shared else function
+        if key is not None and key in self._known:
+            return self._known[key]
+        began = time.perf_counter()
+        calls = self._calls(function, self._cut(aligned), shared)
+        if self._lazy:
+            add = _import_dask().delayed(combine, pure=False)
+            parts = list(calls)
+            while len(parts) > 1:
+                odd = parts[len(parts) - len(parts) % 2 :]
+                pairs = zip(parts[::2], parts[1::2], strict=False)
+                parts = [add(a, b) for a, b in pairs] + odd
+            (result,) = _compute(parts)
+        else:
+            result = next(calls)
+            for part in calls:
+                result = combine(result, part)
+        self._tell(function, began)
+        if key is not None:
+            self._known[key] = result
+        return result
+
+    @property
+    def _lazy(self) -> bool:
+        return is_dask(self._blocks[0])
+
+    def _cut(self, aligned: Sequence[Any]) -> list[tuple[Any, ...]]:
+        """Give the rows of some arrays that belong to each block."""
+        return [
+            tuple(A[start:stop] for A in aligned)
+            for start, stop in zip(self._ends[:-1], self._ends[1:], strict=True)
+        ]
+
+    def _calls(
+        self,
+        function: Callable[..., Any],
+        parts: Sequence[Any],
+        shared: dict[str, Any],
+    ) -> Iterator[Any]:
+        """Results block by block, or Dask's promises of them."""
+        if self._lazy:
+            dask = _import_dask()
+            call = dask.delayed(function, pure=False)
+            # One node of the graph, however many blocks read it.
+            once = {name: dask.delayed(value) for name, value in shared.items()}
+            for block, part in zip(self._blocks, parts, strict=True):
+                yield call(block, *part, **once)
+            return
+        for i in iterations(_name(function), len(self._blocks)):
+            yield function(self._blocks[i](), *parts[i], **shared)
+
+    def _map(
+        self,
+        function: Callable[..., Any],
+        parts: Sequence[Any],
+        shared: dict[str, Any],
+    ) -> list[Any]:
+        began = time.perf_counter()
+        results = list(self._calls(function, parts, shared))
+        if self._lazy:
+            results = _compute(results)
+        self._tell(function, began)
+        return results
+
+    def _tell(self, function: Callable[..., Any], began: float) -> None:
+        log.info(
+            "%s over %d blocks: %.1f s",
+            _name(function),
+            len(self._blocks),
+            time.perf_counter() - began,
+        )
+
+
+def as_rows(X: Any) -> Rows | None:
+    """Read rows in blocks where the caller passed any.
+
+    Parameters
+    ----------
+    X : Rows, Dask array or Dask data frame, or anything else
+        What an estimator was given. Blocks of unknown length are counted, which is a
+        pass over the data.
+
+    Returns
+    -------
+    rows : Rows or None
+        None where `X` is in memory.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> from partlearn.blocks import as_rows
+    >>> as_rows(da.ones((10, 2), chunks=(4, 1)))
+    Rows(10 x 2 in 3 blocks)
+    >>> as_rows([[1.0]]) is None
+    True
+    """
+    if isinstance(X, Rows):
+        return X
+    if not is_dask(X):
+        return None
+    found = dask_blocks(X)
+    sizes = found.sizes
+    if np.isnan(sizes).any():
+        count = _import_dask().delayed(_n_rows, pure=False)
+        sizes = _compute([count(block) for block in found.blocks])
+    return Rows(
+        found.blocks, sizes, found.shape[1], dtype=found.dtype, names=found.names
+    )
+
+
+class DaskBlocks(NamedTuple):
+    """Blocks of a Dask collection; sizes may be unknown, which is nan."""
+
+    blocks: list[Any]
+    sizes: list[Any]
+    shape: tuple[float, int]
+    dtype: np.dtype[Any]
+    names: list[str] | None
+
+
+def dask_blocks(X: Any) -> DaskBlocks:
+    """Take a Dask array or data frame apart, without computing anything."""
+    if hasattr(X, "to_dask_array"):  # a data frame
+        names = [str(name) for name in X.columns]
+        blocks, kinds = list(X.to_delayed()), list(X.dtypes)
+        sizes = [math.nan] * len(blocks)
+    elif getattr(X, "ndim", None) == 2:
+        X = X.rechunk({1: -1})
+        names, kinds = None, [X.dtype]
+        blocks, sizes = list(X.to_delayed().ravel()), list(X.chunks[0])
+    else:
+        raise ValueError(
+            "Rows in blocks are a Dask array of two dimensions or a Dask data frame; "
+            f"got {type(X).__name__}."
+        )
+    single = all(kind == np.float32 for kind in kinds)
+    dtype = np.dtype(np.float32 if single else np.float64)
+    return DaskBlocks(blocks, sizes, (sum(sizes), X.shape[1]), dtype, names)
+
+
+def in_memory(y: Any) -> Any:
+    """Load what Dask promises; labels are thin enough.
+
+    Parameters
+    ----------
+    y : Dask collection, or anything else
+        What an estimator was given.
+
+    Returns
+    -------
+    y : object
+        As it is where it was in memory.
+    """
+    return y.compute() if is_dask(y) else y
+
+
+def total(
+    X: Any,
+    function: Callable[..., Any],
+    *aligned: Any,
+    combine: Callable[[Any, Any], Any] = operator.add,
+    **shared: Any,
+) -> Any:
+    """Sum a function of blocks of rows; an array in memory is one block.
+
+    Parameters
+    ----------
+    X : Rows, ndarray or sparse matrix
+        The rows.
+    function, *aligned, combine, **shared
+        As in :meth:`Rows.total`.
+
+    Returns
+    -------
+    total : object
+        The sum.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from partlearn.blocks import total
+    >>> X = np.arange(4.0).reshape(2, 2)
+    >>> total(X, lambda block, y: block.T @ y, np.ones(2))
+    array([2., 4.])
+    """
+    if isinstance(X, Rows):
+        return X.total(function, *aligned, combine=combine, **shared)
+    return function(X, *aligned, **shared)
+
+
+def gather(X: Any, function: Callable[..., Any], *aligned: Any, **shared: Any) -> Any:
+    """Map rows block by block; an array in memory is one block.
+
+    Parameters
+    ----------
+    X : Rows, ndarray or sparse matrix
+        The rows.
+    function, *aligned, **shared
+        As in :meth:`Rows.map`.
+
+    Returns
+    -------
+    result : ndarray or CSR matrix
+        One row per row of `X`.
+    """
+    if isinstance(X, Rows):
+        return X.map(function, *aligned, **shared)
+    return function(X, *aligned, **shared)
+
+
+def is_dask(X: Any) -> bool:
+    """Whether Dask has yet to compute `X`; does not import Dask."""
+    return hasattr(type(X), "__dask_graph__")
+
+
+def _import_dask() -> Any:
+    try:
+        import dask
+    except ImportError:
+        raise ImportError(
+            "Blocks by Dask need the extra: pip install 'partlearn[dask]'."
+        ) from None
+    return dask
+
+
+def _compute(promised: Sequence[Any]) -> list[Any]:
+    dask = _import_dask()
+    if "distributed" not in sys.modules:
+        return list(dask.compute(*promised))
+    with dask.config.set({_GRAPH_WARNING: "1 GiB"}):
+        return list(dask.compute(*promised))
+
+
+def _name(function: Callable[..., Any]) -> str:
+    """Name of a pass, for people."""
+    name = getattr(function, "__name__", type(function).__name__)
+    return str(name).strip("_").replace("_", " ")
+
+
+def _stack(parts: Sequence[Any]) -> Any:
+    if any(map(sp.issparse, parts)):
+        return sp.csr_array(sp.vstack(parts))
+    return np.concatenate(parts)
+
+
+def _loaded(function: Callable[[Any], Any], load: Callable[[], Any]) -> Any:
+    return function(load())
+
+
+def _itself(block: Any) -> Any:
+    return block
+
+
+def _astype(block: Any, dtype: Any) -> Any:
+    return block.astype(dtype)
+
+
+def _pick(block: Any, places: NDArray[np.intp]) -> Any:
+    return block[places]
+
+
+def _n_rows(block: Any) -> int:
+    return int(block.shape[0])

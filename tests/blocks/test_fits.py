@@ -1,0 +1,112 @@
+"""A fit on blocks of rows is the fit in memory, whatever the blocks and the engine."""
+
+from itertools import pairwise
+
+import dask
+import dask.array as da
+import dask.dataframe as dd
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.datasets import make_blobs
+
+from partlearn.blocks import Rows
+from partlearn.candidates import make_candidates
+from partlearn.classification import PLSVM
+from partlearn.decomposition import CENDA, PLDA
+
+X, TRUTH = make_blobs(
+    400, n_features=8, centers=5, cluster_std=5.0, center_box=(-5, 5), random_state=0
+)
+S = make_candidates(TRUTH, n_false=1, random_state=0)
+
+FITS = [CENDA(max_iter=5), CENDA(2, standardize=False, scaling="maxabs", max_iter=3)]
+BLOCKS = [(400,), (1, 399), (20,) * 20, (150, 7, 243)]
+
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+
+
+class Part:
+    """Loads some rows; can be pickled for other processes."""
+
+    def __init__(self, start, stop):
+        self.start, self.stop = start, stop
+
+    def __call__(self):
+        return X[self.start : self.stop]
+
+
+def in_blocks(sizes):
+    ends = np.cumsum([0, *sizes])
+    parts = [Part(a, b) for a, b in pairwise(ends)]
+    return Rows(parts, sizes, X.shape[1])
+
+
+def attributes(model):
+    """Numbers that a fit has learnt."""
+    return {
+        name: value
+        for name, value in vars(model).items()
+        if name.endswith("_") and np.asarray(value).dtype.kind in "fiub"
+    }
+
+
+def assert_same_fit(model, expected):
+    got, wanted = attributes(model), attributes(expected)
+    assert got.keys() == wanted.keys()
+    for name, value in wanted.items():
+        assert np.isfinite(value).all()
+        assert_allclose(got[name], value, rtol=1e-8, atol=1e-8, err_msg=name)
+
+
+def name_of(estimator):
+    return type(estimator).__name__
+
+
+@pytest.mark.parametrize("estimator", FITS, ids=name_of)
+@pytest.mark.parametrize("sizes", BLOCKS, ids=len)
+def test_any_blocks_in_this_process(estimator, sizes):
+    expected = estimator.fit(X, S)
+    wanted = attributes(expected)
+    model = type(estimator)(**estimator.get_params()).fit(in_blocks(sizes), S)
+    assert wanted
+    assert_same_fit(model, expected)
+
+
+@pytest.mark.parametrize("estimator", FITS, ids=name_of)
+@pytest.mark.parametrize("scheduler", ["synchronous", "threads"])
+def test_dask_arrays_and_frames(estimator, scheduler):
+    frame = pd.DataFrame(X, columns=list("abcdefgh"))
+    expected = type(estimator)(**estimator.get_params()).fit(frame, S)
+    lazy = dd.from_pandas(frame, npartitions=7)
+    model = type(estimator)(**estimator.get_params())
+    with dask.config.set(scheduler=scheduler):
+        model.fit(lazy, da.from_array(S, chunks=(90, 2)))
+        assert_same_fit(model, expected)
+        assert_array_equal(model.feature_names_in_, list("abcdefgh"))
+        model.fit(lazy.to_dask_array(lengths=True), da.from_array(S))
+        assert_same_fit(model, expected)
+
+
+def test_wrong_blocks_are_named():
+    wrong = X.copy()
+    wrong[150, 3] = np.nan
+    rows = da.from_array(wrong, chunks=(100, 8))
+    with pytest.raises(ValueError, match=r"block of rows 100 to 199: .* contains NaN"):
+        CENDA().fit(rows, S)
+    with pytest.raises(ValueError, match="X has 400 rows, y has 399"):
+        CENDA().fit(in_blocks((200, 200)), S[:-1])
+    with pytest.raises(ValueError, match="Found 1 rows, while a minimum of 2"):
+        CENDA().fit(Rows([Part(0, 1)], [1], 8), S[:1])
+
+
+@pytest.mark.parametrize("estimator", [PLDA(), PLSVM()], ids=name_of)
+def test_methods_that_need_all_rows_say_so(estimator):
+    with pytest.raises(ValueError, match="is fitted on all rows at once, not on bl"):
+        estimator.fit(in_blocks((200, 200)), S)
+
+
+def test_a_number_of_directions_must_be_given():
+    with pytest.raises(ValueError, match="set a number or a share"):
+        CENDA("auto").fit(in_blocks((200, 200)), S)

@@ -1,0 +1,142 @@
+"""Rows in blocks: sums and maps over any blocking are those of the whole."""
+
+import logging
+from itertools import pairwise
+
+import dask
+import dask.array as da
+import dask.dataframe as dd
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from numpy.testing import assert_allclose, assert_array_equal
+
+from partlearn import on_progress
+from partlearn.blocks import Rows, as_rows, gather, in_memory, total
+
+X = np.random.default_rng(0).normal(size=(23, 3))
+Y = np.random.default_rng(1).normal(size=(23, 2))
+
+
+class Part:
+    """Loads some rows; counts how often."""
+
+    loads = 0
+
+    def __init__(self, rows):
+        self.rows = rows
+
+    def __call__(self):
+        Part.loads += 1
+        return self.rows
+
+
+def in_blocks(A, sizes):
+    ends = np.cumsum([0, *sizes])
+    parts = [Part(A[a:b]) for a, b in pairwise(ends)]
+    return Rows(parts, sizes, A.shape[1])
+
+
+def product(block, part, factor):
+    return factor * block.T @ part
+
+
+def shifted(block, part, factor):
+    return factor * block[:, :2] + part
+
+
+def column_sums(block):
+    return np.asarray(block.sum(axis=0)).ravel()
+
+
+@pytest.mark.parametrize("lazily", [False, True])
+@pytest.mark.parametrize("sizes", [[23], [1] * 23, [5, 0, 17, 1], [22, 1]])
+def test_totals_and_maps_are_those_of_the_whole(sizes, lazily):
+    rows = in_blocks(X, sizes)
+    if lazily:
+        rows = rows.with_dask()
+        assert rows.with_dask() is rows
+    with dask.config.set(scheduler="synchronous"):
+        assert_allclose(total(rows, product, Y, factor=2.0), 2 * X.T @ Y, rtol=1e-12)
+        assert_array_equal(gather(rows, shifted, Y, factor=2.0), 2 * X[:, :2] + Y)
+        assert_array_equal(rows.take([22, 0, 7, 0]), X[[22, 0, 7, 0]])
+        assert_array_equal(rows.compute(), X)
+        assert total(rows, np.max, combine=max) == X.max()
+    assert rows.shape == (23, 3)
+    assert len(rows) == 23
+
+
+def test_an_array_is_one_block():
+    assert_array_equal(total(X, product, Y, factor=2.0), 2 * X.T @ Y)
+    assert_array_equal(gather(X, shifted, Y, factor=2.0), 2 * X[:, :2] + Y)
+    assert as_rows(X) is None
+    assert in_memory(Y) is Y
+
+
+@pytest.mark.parametrize("lazily", [False, True])
+def test_applied_functions_wait(lazily):
+    rows = in_blocks(X, [9, 14])
+    rows = rows.with_dask() if lazily else rows
+    before = Part.loads
+    first = rows.apply(numbered, n_features=None, numbered=True)
+    half = rows.astype(np.float32)
+    assert rows.astype(np.float64) is rows
+    assert Part.loads == before
+    assert first.shape == (23,)
+    assert repr(first) == "Rows(23 in 2 blocks)"
+    assert_array_equal(first.compute(), X[:, 0] + np.repeat([0, 9], [9, 14]))
+    assert half.dtype == half.compute().dtype == np.float32
+    assert Part.loads == before + 4
+
+
+def numbered(block, start):
+    return block[:, 0] + start
+
+
+def test_what_depends_on_the_rows_alone_is_remembered():
+    rows = in_blocks(X, [9, 14])
+    before = Part.loads
+    for _ in range(3):
+        assert_allclose(rows.total(column_sums), X.sum(axis=0))
+    assert Part.loads == before + 2
+
+
+def test_passes_are_logged(caplog):
+    rows = in_blocks(X, [9, 14])
+    heard = []
+    with (
+        caplog.at_level(logging.INFO, logger="partlearn.blocks"),
+        on_progress(lambda *event: heard.append(event)),
+    ):
+        rows.total(column_sums)
+    assert heard == [("column sums", done, 2) for done in range(3)]
+    assert caplog.messages[0].startswith("column sums over 2 blocks: ")
+
+
+def test_sparse_blocks_stay_sparse():
+    rows = in_blocks(sp.csr_array(X), [9, 14])
+    assert sp.issparse(rows.take([3, 1]))
+    assert_array_equal(rows.take([3, 1]).toarray(), X[[3, 1]])
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int64])
+def test_dask_arrays_and_frames_are_read(dtype):
+    A = (10 * X).astype(dtype)
+    floats = np.float32 if dtype == np.float32 else np.float64
+    rows = as_rows(da.from_array(A, chunks=(10, 2)))
+    assert rows.dtype == floats
+    assert rows.sizes.tolist() == [10, 10, 3]
+    assert_array_equal(rows.compute(), A)
+    frame = dd.from_pandas(pd.DataFrame(A, columns=list("abc")), npartitions=4)
+    rows = as_rows(frame[frame.a > 0])
+    assert rows.dtype == floats
+    assert rows.names == ["a", "b", "c"]
+    assert rows.shape == ((A[:, 0] > 0).sum(), 3)
+    assert as_rows(rows) is rows
+    assert_array_equal(in_memory(da.from_array(A)), A)
+
+
+def test_other_collections_are_refused():
+    with pytest.raises(ValueError, match="Dask array of two dimensions"):
+        as_rows(da.ones(3))
