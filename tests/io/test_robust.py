@@ -255,6 +255,14 @@ EYE = np.eye(2).tobytes()
         matrix(b"c", (1, 1), element(9, EYE), mclass=1),
         matrix(b"s", (1, 1), element(5, b"\0" * 4) + element(1, b"ab"), mclass=2),
         matrix(b"s", (1, 1), b"", mclass=2),
+        matrix(
+            b"s",
+            (1, 1),
+            element(9, np.array([0.5]).tobytes()) + element(1, b"ab"),
+            mclass=2,
+        ),
+        # Text in more lines than could be listed, all of them empty.
+        matrix(b"t", (2**31 - 1, 0), element(4, b""), mclass=4),
         matrix(b"o", (1, 1), element(1, b"cls") + element(5, b"\xff" * 4), mclass=3),
         # Sparse: dimensions, types, order and range of indices.
         matrix(b"z", (1, 1, 1), b"", mclass=5),

@@ -208,7 +208,7 @@ class _Reader:
             total = self.count(dims, _PER_OBJECT, where)
             return [self.child(depth) for _ in range(total)]
         width = self.numbers(8, "length of field names")
-        if len(width) != 1 or not 0 < width[0] <= 4096:
+        if len(width) != 1 or not 1 <= width[0] <= 4096:
             raise DataFormatError(f"{where} has damaged field names")
         names = self.content(2**20, "field names")[1]
         step = int(width[0])
@@ -245,6 +245,7 @@ class _Reader:
         rows = dims[0]
         if rows <= 1:
             return characters
+        self.budget.charge(rows * _PER_OBJECT, where)  # there may be many empty lines
         lines = [characters[i::rows].rstrip("\0 ") for i in range(rows)]
         return lines
 
