@@ -1,9 +1,12 @@
 """PL-KNN: votes by hand, its variants, degenerate data, messages."""
 
+import itertools
+
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
-from partlearn.classification import PLKNN
+from partlearn.classification import PLKNN, _nearest_votes
 
 X = np.array([[0.0], [1.0], [3.0], [10.0]])
 S = np.array([[1, 1, 0], [0, 1, 0], [0, 0, 1], [1, 0, 1]])
@@ -26,7 +29,59 @@ def test_distance_weights_by_hand():
 )
 def test_other_weights_by_hand(weights, expected):
     model = PLKNN(3, weights=weights).fit(X, S)
-    np.testing.assert_array_equal(model._scores([[0.5]])[0], expected)
+    np.testing.assert_array_equal(model._scores([[0.4]])[0], expected)
+
+
+def literal_scores(X, S, query, k, weights):
+    """Mean over all ways to order rows that are equally far."""
+    d = np.abs(X - query).sum(axis=1)
+    seen = []
+    for order in itertools.permutations(range(len(X))):
+        nearest = list(order[:k])
+        if (np.diff(d[list(order)]) < 0).any():
+            continue
+        far = d[nearest]
+        w = {
+            "rank": np.arange(k, 0, -1.0),
+            "uniform": np.ones(k),
+            "distance": 1 - far / (far.sum() or np.inf) if k > 1 else np.ones(1),
+        }[weights]
+        seen.append(w @ S[nearest])
+    return np.mean(seen, axis=0)
+
+
+@pytest.mark.parametrize("weights", ["distance", "rank", "uniform"])
+@pytest.mark.parametrize("k", [1, 2, 3, 5])
+def test_equally_near_rows_share_their_places(weights, k):
+    rows = np.array([[0.0], [1.0], [1.0], [2.0], [0.0], [5.0]])
+    sets = np.array([[1, 0], [0, 1], [1, 1], [1, 0], [0, 1], [1, 1]])
+    for queries in ([[1.0]], [[0.5], [9.0]], [[1.5]]):
+        scores = PLKNN(k, weights=weights).fit(rows, sets)._scores(queries)
+        expected = [literal_scores(rows, sets, q, k, weights) for q in queries]
+        np.testing.assert_allclose(scores, expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("weights", ["distance", "rank"])
+@pytest.mark.parametrize("sparse", [False, True])
+def test_own_neighbours_share_their_places(weights, sparse):
+    rng = np.random.default_rng(0)
+    rows = rng.integers(3, size=(40, 2)) + 0.0
+    sets = np.eye(3)[rng.integers(3, size=40)].astype(bool) | (
+        rng.random((40, 3)) < 0.4
+    )
+    wrap = sp.csr_array if sparse else np.asarray
+    plain = PLKNN(5, weights=weights).fit(wrap(rows), sets).label_confidence_
+    new = rng.permutation(40)
+    turned = PLKNN(5, weights=weights).fit(wrap(rows[new]), sets[new])
+    np.testing.assert_allclose(turned.label_confidence_, plain[new], atol=1e-12)
+
+
+def test_of_too_many_the_first_share(monkeypatch):
+    monkeypatch.setattr(_nearest_votes, "_MOST", 8)
+    rows, sets = np.zeros((30, 1)), np.eye(2)[np.arange(30) // 15]
+    model = PLKNN(3, weights="uniform").fit(rows, sets)
+    np.testing.assert_allclose(model._scores([[0.0]]), [[3, 0]])
+    np.testing.assert_allclose(model.label_confidence_, sets)
 
 
 @pytest.mark.parametrize(

@@ -7,19 +7,22 @@ from __future__ import annotations
 from numbers import Integral
 from typing import Any, Self
 
-import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from partlearn._sklearn_compat import Interval, StrOptions, fit_context
 from partlearn.base import BasePartialClassifier, initial_confidence
 from partlearn.candidates import uniform_confidence
-from partlearn.graphs import vote_weights
-from partlearn.neighbors import query_neighbors, self_neighbors
+from partlearn.classification._nearest_votes import (
+    nearest_votes,
+    neighbor_weights,
+    others,
+    weighted_votes,
+)
+from partlearn.graphs import tie_tolerance
+from partlearn.neighbors import query_neighbors
 
 __all__ = ["PLKNN"]
-
-_BLOCK = 1 << 22  # votes gathered at a time
 
 
 class PLKNN(BasePartialClassifier):
@@ -62,9 +65,10 @@ class PLKNN(BasePartialClassifier):
     the features: standardise first. Prediction costs O(n m d) for n queries and m
     training rows, in blocks of bounded memory.
 
-    Of training rows that are equally far, those that come first in the data vote, so
-    that with coarse features the order of the rows matters a little: on the pixels of
-    digits a probability moves by up to .05.
+    Training rows that are equally far share the places that they take: each has the
+    weight that it would have on average if k of them were drawn by lot, so that the
+    order of the rows and rounding do not matter. Of more than 1024 the first ones
+    share. "lab" takes those that come first in the data, as the program does.
 
     References
     ----------
@@ -152,15 +156,22 @@ class PLKNN(BasePartialClassifier):
     def _scores(self, X: Any) -> NDArray[Any]:
         X = self._validate_predict(X)
         # With a single training row there is no second nearest: nothing is passed over.
-        lab = self.variant == "lab" and self._X.shape[0] > 1
-        k = self.n_neighbors + lab
-        distances, neighbors = query_neighbors(self._X, X, k, n_jobs=self.n_jobs)
-        w = neighbor_weights(distances, self.weights)
-        if lab:
-            neighbors, w = neighbors[:, 1:], w[:, :-1]
+        if self.variant == "lab" and self._X.shape[0] > 1:
+            k = self.n_neighbors + 1
+            distances, neighbors = query_neighbors(self._X, X, k, n_jobs=self.n_jobs)
+            w = neighbor_weights(distances, self.weights)[:, :-1]
             if self.weights == "rank":
                 w = w - 1  # k neighbours are left: weights k, ..., 1
-        return weighted_votes(self.votes_, neighbors, w)
+            return weighted_votes(self.votes_, neighbors[:, 1:], w)
+
+        def find(rows: Any, k: int) -> Any:
+            return query_neighbors(self._X, X[rows], k, n_jobs=self.n_jobs)
+
+        return self._nearest_votes(find)
+
+    def _nearest_votes(self, find: Any) -> NDArray[Any]:
+        near, _ = tie_tolerance(self._X)
+        return nearest_votes(find, self.votes_, self.n_neighbors, self.weights, near)
 
     @property
     def label_confidence_(self) -> NDArray[Any]:
@@ -174,44 +185,8 @@ class PLKNN(BasePartialClassifier):
         if self._confidence is None:
             F = uniform_confidence(self._S, self._X.dtype)
             if self._X.shape[0] > 1:
-                distances, neighbors = self_neighbors(
-                    self._X, self.n_neighbors, return_distance=True, n_jobs=self.n_jobs
-                )
-                w = neighbor_weights(distances, self.weights)
-                V = weighted_votes(self.votes_, neighbors, w) * self._S
+                V = self._nearest_votes(others(self._X, self.n_jobs)) * self._S
                 heard = V.sum(axis=1) > 0
                 F[heard] = V[heard] / V[heard].sum(axis=1, keepdims=True)
             self._confidence = F
         return self._confidence
-
-
-def neighbor_weights(distances: NDArray[Any], kind: str) -> NDArray[np.float64]:
-    """Weights of neighbours at these distances, nearest first, shape (n, k).
-
-    Source: PLKNN, weights of the votes.
-    """
-    n, k = distances.shape
-    if kind != "distance":
-        flat = vote_weights(k, "rank" if kind == "rank" else "uniform")
-        return np.broadcast_to(flat, (n, k))
-    if k == 1:
-        return np.ones((n, 1))
-    total = distances.sum(axis=1, keepdims=True)
-    # All neighbours duplicates of the query: they count alike.
-    return 1 - distances / np.where(total > 0, total, np.inf)
-
-
-def weighted_votes(
-    votes: NDArray[Any], neighbors: NDArray[np.intp], w: NDArray[np.float64]
-) -> NDArray[Any]:
-    """Sum the neighbours' votes: ``score_i = sum_a w_ia votes[neighbor_ia]``.
-
-    Source: PLKNN, votes.
-    """
-    scores = np.empty((neighbors.shape[0], votes.shape[1]), dtype=votes.dtype)
-    w = w.astype(votes.dtype)
-    step = max(1, _BLOCK // (neighbors.shape[1] * votes.shape[1]))
-    for start in range(0, len(scores), step):
-        block = slice(start, start + step)
-        scores[block] = np.einsum("ia,iaj->ij", w[block], votes[neighbors[block]])
-    return scores

@@ -10,12 +10,14 @@ from partlearn.graphs._reconstruction import (
     residual_operator,
 )
 from partlearn.graphs._tied_votes import TiedVotes
+from partlearn.graphs._tied_weights import find_ties, tie_tolerance, tied_weights
 
 __all__ = [
     "TiedVotes",
     "degrees",
     "difference_grams",
     "few_candidates",
+    "find_ties",
     "heat_graph",
     "laplacian",
     "lift",
@@ -24,6 +26,8 @@ __all__ = [
     "rebuilding_graph",
     "reconstruction_graph",
     "residual_operator",
+    "tie_tolerance",
+    "tied_weights",
     "vote",
     "vote_weights",
 ]

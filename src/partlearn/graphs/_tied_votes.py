@@ -16,13 +16,11 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from partlearn.graphs._neighbor_graph import Vote, vote, vote_weights
-from partlearn.linalg import column_moments
+from partlearn.graphs._tied_weights import find_ties, tie_tolerance, tied_weights
 from partlearn.neighbors import self_neighbors
 
 __all__ = ["TiedVotes"]
 
-_SAME = 1e-9  # distances that differ by less, in units of the data, are equal
-_ROUNDINGS = 16  # the same in units of rounding, for rows in single precision
 _MOST = 128  # distinct points that are looked at for ties
 
 
@@ -93,12 +91,10 @@ class TiedVotes:
             warm_start=warm_start,
             n_jobs=n_jobs,
         )
-        _, std = column_moments(Z)
-        same = max(_SAME, _ROUNDINGS * float(np.finfo(Z.dtype).eps))
-        near = same * float(np.linalg.norm(std))
-        self.tied = bool(_same(distances, near).any())
+        near, unit = tie_tolerance(Z)
+        self.tied = bool((np.diff(distances, axis=1) <= near).any())
         if self.tied:
-            self._group, points = _distinct(Z, same / 10 * std)
+            self._group, points = _distinct(Z, unit)
             size = np.bincount(self._group)
             self._places = _shared_places(points, size, self.n_neighbors, near, n_jobs)
 
@@ -129,11 +125,6 @@ class TiedVotes:
         V = (graph @ G + own[:, None] * G)[self._group]
         V -= own[self._group, None] * F  # nobody votes for oneself
         return V.astype(F.dtype, copy=False)
-
-
-def _same(distances: NDArray[np.float64], near: float) -> NDArray[np.bool_]:
-    """Whether each distance but the last equals the next one, row by row."""
-    return np.diff(distances, axis=1) <= near
 
 
 def _distinct(
@@ -184,14 +175,13 @@ class _Places(NamedTuple):
 
         Of shapes (n,) and (n, n).
         """
-        n, k = len(self.size), self.k
-        # Sum of the weights of the first ranks, however many.
-        ranks = np.concatenate([[0.0], np.cumsum(vote_weights(k, kind))])
-        taken, others = np.minimum(self.size - 1, k), self.size - 1
-        own = np.divide(ranks[taken], others, out=np.zeros(n), where=others > 0)
-        a = np.minimum(self.start, k)
-        b = np.minimum(self.start + self.members, k).astype(np.intp)
-        weights = (ranks[b] - ranks[a]) / self.members
+        n = len(self.size)
+        ranks = vote_weights(self.k, kind)[None, :]
+        others = self.size - 1
+        first = np.zeros((n, 1), dtype=np.intp)
+        own = tied_weights(ranks, first, np.maximum(others, 1)[:, None])[:, 0]
+        own[others == 0] = 0.0
+        weights = tied_weights(ranks, self.start, self.members)
         keep = weights > 0
         rows = np.broadcast_to(np.arange(n)[:, None], keep.shape)[keep]
         graph = (weights[keep], (rows, self.indices[keep]))
@@ -234,13 +224,10 @@ def _shared_places(
         )
         before = np.cumsum(size[indices], axis=1) + size[:, None] - 1
         before -= size[indices]  # rows nearer than each point, in the order found
-        same = np.column_stack([np.zeros(n, dtype=bool), _same(distances, near)])
-        # The last point found may share a rank with points that were not found.
-        first = np.maximum.accumulate(np.where(same, 0, np.arange(wanted)), axis=1)
+        first, members = find_ties(distances, near, size[indices])
         start = np.take_along_axis(before, first, axis=1)  # where its tie begins
         if wanted >= min(n - 1, _MOST) or not (start[:, -1] < k).any():
             break
+        # The last point found may share a rank with points that were not found.
         wanted *= 2
-    tie = first + np.arange(n)[:, None] * wanted
-    members = np.bincount(tie.ravel(), size[indices].ravel(), n * wanted)[tie]
     return _Places(k, size, indices, start, members)
