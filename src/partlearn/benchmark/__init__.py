@@ -20,6 +20,7 @@ from partlearn.benchmark._plan import (
     MultilabelDataSpec,
     MultilabelPlan,
     Plan,
+    TunedPlan,
 )
 from partlearn.benchmark._published import (
     PublishedFigure,
@@ -69,8 +70,10 @@ from partlearn.benchmark._stats import (
 from partlearn.benchmark._store import DamagedStoreError, Store
 from partlearn.benchmark._task import check_methods, load_plan_data
 from partlearn.benchmark._toml import PlanError
+from partlearn.benchmark._tuned import CHOICES, choose, settings
 
 __all__ = [
+    "CHOICES",
     "NO_LEARNER",
     "AbsentData",
     "BenchmarkData",
@@ -103,12 +106,14 @@ __all__ = [
     "SerialEngine",
     "Store",
     "Timing",
+    "TunedPlan",
     "Verification",
     "WinTieLoss",
     "area_under_curve",
     "average_ranks",
     "bayesian_signed_rank",
     "check_methods",
+    "choose",
     "cohen_d_paired",
     "corrected_interval",
     "corrected_resampled_t",
@@ -131,6 +136,7 @@ __all__ = [
     "published_scores",
     "rank_biserial",
     "run_plan",
+    "settings",
     "verify_run",
     "wilcoxon_holm",
     "win_tie_loss",

@@ -24,7 +24,14 @@ from partlearn.benchmark._results import (
     metric_sign,
 )
 
-__all__ = ["area_under_curve", "curve_cells", "fold_cells", "spread"]
+__all__ = [
+    "area_under_curve",
+    "curve_cells",
+    "fold_cell",
+    "fold_cells",
+    "spread",
+    "with_best",
+]
 
 
 def spread(values: Sequence[float]) -> float | None:
@@ -106,14 +113,30 @@ def fold_cells(plan: Plan, results: Sequence[Result]) -> tuple[Cell, ...]:
     for metric in plan.metrics:
         for (_, name, r, learner, reducer), rows in groups.items():
             figure = figures.get((name, r, reducers[reducer], learners[learner]))
-            cells.append(_fold_cell(metric, rows, figure))
+            cells.append(fold_cell(metric, rows, figure))
     ranked = {spec.name for spec in plan.reducers if spec.ranked}
-    return _with_best(cells, lambda cell: cell.whole and cell.method in ranked)
+    return with_best(cells, lambda cell: cell.whole and cell.method in ranked)
 
 
-def _fold_cell(
+def fold_cell(
     metric: str, rows: Sequence[Result], figure: PublishedFigure | None
 ) -> Cell:
+    """Cell of rows that differ by fold and noise seed alone.
+
+    Parameters
+    ----------
+    metric : str
+        Score to take.
+    rows : sequence of Result
+        Of one data set, reduction and learner.
+    figure : PublishedFigure or None
+        What was published for it.
+
+    Returns
+    -------
+    Cell
+        Not marked as best.
+    """
     scores = [
         FoldScore(row.noise_seed, row.fold, value)
         for row in rows
@@ -172,7 +195,7 @@ def curve_cells(plan: MultilabelPlan, results: Sequence[Result]) -> tuple[Cell, 
                 cell = _curve_cell(metric, rows or [], figures.get(key))
                 cells.append(replace(cell, learner=str(block[-1])))
     # All features are no selection.
-    return _with_best(cells, lambda c: c.curve is not None and len(c.curve.x) > 1)
+    return with_best(cells, lambda c: c.curve is not None and len(c.curve.x) > 1)
 
 
 def _curve_cell(
@@ -225,10 +248,23 @@ def _published_names(specs: Iterable[MethodSpec]) -> dict[str, str]:
     return {spec.name: spec.published for spec in specs}
 
 
-def _with_best(
+def with_best(
     cells: Sequence[Cell], takes_part: Callable[[Cell], bool]
 ) -> tuple[Cell, ...]:
-    """Mark the best of each row, as printed: three decimals."""
+    """Mark the best of each row, as printed: three decimals.
+
+    Parameters
+    ----------
+    cells : sequence of Cell
+        The cells.
+    takes_part : callable
+        Whether a cell may be the best.
+
+    Returns
+    -------
+    tuple of Cell
+        In the same order.
+    """
     names = ("protocol", "data", "r", "labels", "learner", "metric")
     rows = [tuple(getattr(cell, name) for name in names) for cell in cells]
     heights = [

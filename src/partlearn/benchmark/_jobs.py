@@ -137,6 +137,8 @@ class Job(_Work):
         What the learner is trained on: "candidates" or "clean".
     points : tuple of (float, int)
         Percentages and numbers of features of a curve; empty without one.
+    draw : int
+        Number of the setting, where learners are tuned.
     """
 
     reduction: Reduction
@@ -144,6 +146,7 @@ class Job(_Work):
     fold: int
     labels: str = "candidates"
     points: tuple[tuple[float, int], ...] = ()
+    draw: int = 0
 
     @property
     def label(self) -> str:

@@ -13,6 +13,7 @@ from partlearn.benchmark._plan import (
     MultilabelDataSpec,
     MultilabelPlan,
     Plan,
+    TunedPlan,
 )
 from partlearn.benchmark._results import (
     AbsentData,
@@ -186,4 +187,5 @@ def _plan(content: Mapping[str, Any]) -> Plan:
     for key in ("reducers", "learners", "classifiers"):
         if key in content:
             values[key] = tuple(MethodSpec(**item) for item in content[key])
-    return MultilabelPlan(**values) if many else Plan(**values)
+    kinds = {"multilabel": MultilabelPlan, "tuned": TunedPlan}
+    return kinds.get(content["task"], Plan)(**values)

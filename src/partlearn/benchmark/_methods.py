@@ -139,7 +139,9 @@ def available(
         try:
             for params in (spec.params, *spec.by_data.values()):
                 if spec.cls:
-                    _check_confidence(spec, build(spec.cls, params, kind))
+                    estimator = build(spec.cls, params, kind)
+                    _check_confidence(spec, estimator)
+                    _check_search(spec, estimator)
         except PlanError as error:
             raise PlanError(f"{plan.name}: {kind} {spec.name!r}: {error}") from None
         kept.append(spec)
@@ -152,3 +154,13 @@ def _check_confidence(spec: MethodSpec, estimator: Any) -> None:
             f"{type(estimator).__name__} cannot start from confidences: its fit takes "
             "no `confidence`. Leave `pass_confidence` out."
         )
+
+
+def _check_search(spec: MethodSpec, estimator: Any) -> None:
+    known = estimator.get_params()
+    for name in spec.search:
+        if name not in known:
+            raise PlanError(
+                f"{type(estimator).__name__} has no parameter {name!r} to search. It "
+                f"has: {', '.join(sorted(known))}."
+            )

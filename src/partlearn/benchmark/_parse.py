@@ -17,6 +17,7 @@ from partlearn.benchmark._plan import (
     MultilabelDataSpec,
     MultilabelPlan,
     Plan,
+    TunedPlan,
 )
 from partlearn.benchmark._results import Control
 from partlearn.benchmark._schema import FIELDS, MULTILABEL_FIELDS, Checker, Rules
@@ -217,13 +218,35 @@ def _partial(merged: Mapping[str, Any], check: Checker, quick: bool) -> Plan:
         _check_unique([spec], data, ("data", i), check)
         data.append(spec)
     reducers = _methods(merged, "reducers", FIELDS, check)
-    return Plan(
+    learners = _methods(merged, "learners", FIELDS, check)
+    tune = merged.get("tune")
+    head: dict[str, Any] = {
         **_plan_fields(merged["plan"], Plan, quick),
-        data=tuple(data),
-        reducers=reducers,
-        learners=_methods(merged, "learners", FIELDS, check),
-        reference=_reference(merged["plan"], reducers, "reducer", check, quick),
+        "data": tuple(data),
+        "reducers": reducers,
+        "learners": learners,
+    }
+    if tune is None:
+        _refuse_search(learners, check)
+        return Plan(
+            **head,
+            reference=_reference(merged["plan"], reducers, "reducer", check, quick),
+        )
+    check.table(tune, ("tune",), FIELDS["tune"])
+    return TunedPlan(
+        **head,
+        **tune,
+        reference=_reference(merged["plan"], learners, "learner", check, quick),
     )
+
+
+def _refuse_search(learners: Sequence[MethodSpec], check: Checker) -> None:
+    for spec in learners:
+        if spec.search:
+            check.fail(
+                ("learners",),
+                f"{spec.name!r} has values to search, but the plan has no [tune] table",
+            )
 
 
 def _multilabel(
@@ -360,6 +383,7 @@ def _methods(
             supervised=supervised,
             ranked=entry.get("ranked", True) and not supervised,
             pass_confidence=entry.get("pass_confidence", False),
+            search=_search(entry.get("search", {}), path, check),
         )
         points = _expand_grid(spec, entry.get("grid", {}), path, check)
         _check_unique(points, specs, path, check)
@@ -381,6 +405,15 @@ def _by_data(
         if name not in names and name not in check.known_data:
             check.fail(where, f"by_data names {name!r}, which is no data set here")
     return dict(special)
+
+
+def _search(
+    values: Mapping[str, Any], path: tuple[str, int], check: Checker
+) -> dict[str, list[Any]]:
+    for name, choices in values.items():
+        if not isinstance(choices, list) or not choices:
+            check.fail((*path, "search"), f"search.{name} must be a list of values")
+    return dict(values)
 
 
 def _expand_grid(

@@ -2,7 +2,7 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from time import perf_counter
@@ -33,7 +33,9 @@ from partlearn.candidates import (
 from partlearn.linalg import z_scores
 from partlearn.metrics import (
     accuracy_score,
+    area_under_risk_coverage,
     candidate_hit_rate,
+    class_recalls,
     disambiguation_accuracy,
 )
 from partlearn.model_selection import CandidateKFold
@@ -215,7 +217,7 @@ class PartialTask:
         train, test = split
 
         def work() -> Scored:
-            learner = build(job.learner.cls, job.learner.params, "learner", job.seed)
+            learner = self._build(job)
             given = {"confidence": F[train]} if job.learner.pass_confidence else {}
             X_train, X_test = features[train], features[test]
             start = perf_counter()
@@ -225,14 +227,35 @@ class PartialTask:
             done = perf_counter()
             # Columns of S are numbered, so classes_ are numbers of the true classes.
             predicted = np.asarray(predicted).astype(np.int64)
+            scores = self._scores(learner, predicted, data, split)
+            if "risk_coverage_area" in self.plan.metrics:
+                sure = learner.predict_proba(X_test).max(axis=1)
+                right = predicted == data.truth[test]
+                scores["risk_coverage_area"] = area_under_risk_coverage(sure, right)
+            if "oracle_accuracy" in self.plan.metrics:
+                # The same learner, told the truth: what the candidates cost.
+                oracle = self._build(job).fit(X_train, data.truth[train])
+                scores["oracle_accuracy"] = float(
+                    accuracy_score(data.truth[test], oracle.predict(X_test))
+                )
+            criteria = self._criteria(job, X_train, data.S[train], given)
             return Scored(
-                points=(Point(self._scores(learner, predicted, data, split)),),
+                points=(Point({**scores, **criteria}),),
                 n_train=int(train.size),
                 n_test=int(test.size),
                 cost=Cost(fit_time=fitted - start, predict_time=done - fitted),
             )
 
         return guard(Scored, work, limits)
+
+    def _build(self, job: Job) -> Any:
+        return build(job.learner.cls, job.learner.params, "learner", job.seed)
+
+    def _criteria(
+        self, job: Job, X: Any, S: np.ndarray, given: Mapping[str, Any]
+    ) -> dict[str, float]:
+        """Scores that need no truth, measured within the training rows."""
+        return {}
 
     def _scores(
         self, learner: Any, predicted: np.ndarray, data: BenchmarkData, split: Split
@@ -245,6 +268,11 @@ class PartialTask:
         if "candidate_hit" in wanted:
             hit = candidate_hit_rate(data.S[test], predicted)
             scores["candidate_hit"] = float(hit)
+        _, recalls = class_recalls(data.truth[test], predicted)
+        if "balanced_accuracy" in wanted:
+            scores["balanced_accuracy"] = float(recalls.mean())
+        if "worst_class_recall" in wanted:
+            scores["worst_class_recall"] = float(recalls.min())
         if "disambiguation" in wanted:
             F = fitted_confidence(learner)
             right = None if F is None else disambiguation_accuracy(data.truth[train], F)

@@ -2,11 +2,12 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 __all__ = [
+    "CRITERIA",
     "CURVE_METRICS",
     "METRICS",
     "NOISE_KINDS",
@@ -17,10 +18,19 @@ __all__ = [
     "MultilabelDataSpec",
     "MultilabelPlan",
     "Plan",
+    "TunedPlan",
 ]
 
 PROTOCOLS = ("inductive", "transductive")
-METRICS = ("accuracy", "disambiguation", "candidate_hit")
+METRICS = (
+    "accuracy",
+    "disambiguation",
+    "candidate_hit",
+    "oracle_accuracy",
+    "balanced_accuracy",
+    "worst_class_recall",
+    "risk_coverage_area",
+)
 CURVE_METRICS = (
     "average_precision",
     "ranking_loss",
@@ -30,6 +40,8 @@ CURVE_METRICS = (
     "macro_f1_tuned",
     "micro_f1_tuned",
 )
+# What parameters are chosen by where nobody knows the truth.
+CRITERIA = ("covering_rate", "approximated_accuracy", "candidate_log_likelihood")
 # What learners of a multi-label plan are trained on, and how its noise is drawn.
 TRAINING_LABELS = ("candidates", "clean")
 NOISE_KINDS = ("add", "average", "rate", "similarity")
@@ -92,6 +104,8 @@ class MethodSpec:
         Whether a reducer takes part in ranks and tests; references do not.
     pass_confidence : bool
         A learner that starts from the confidences of the reducer.
+    search : dict
+        Values to draw from, by parameter, where the plan tunes its learners.
     """
 
     name: str
@@ -104,6 +118,7 @@ class MethodSpec:
     supervised: bool = False
     ranked: bool = True
     pass_confidence: bool = False
+    search: Mapping[str, Sequence[Any]] = field(default_factory=dict)
 
     def for_data(self, name: str) -> "MethodSpec":
         """Return the method with the parameters for one data set."""
@@ -148,7 +163,8 @@ class Plan:
     notes : tuple of str
         Printed in the report.
     task : str
-        "partial", or "multilabel" where rows have several true labels.
+        "partial", "tuned" where learners are tuned, or "multilabel" where rows have
+        several true labels.
     """
 
     name: str
@@ -171,6 +187,26 @@ class Plan:
     figure: Mapping[str, Any] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     task: str = "partial"
+
+
+@dataclass(frozen=True)
+class TunedPlan(Plan):
+    """A comparison of learners that are tuned without the truth.
+
+    Attributes
+    ----------
+    draws : int
+        Settings that every learner may try; the first is the one of the plan.
+    criterion : str
+        What a setting is chosen by, one of :data:`CRITERIA`.
+    held_out : float
+        Share of the training rows on which the criterion is measured.
+    """
+
+    draws: int = 20
+    criterion: str = "approximated_accuracy"
+    held_out: float = 0.25
+    task: str = "tuned"
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,7 @@ __all__ = [
 
 # The learner of methods that predict by themselves.
 NO_LEARNER = "-"
-_LOWER_IS_BETTER = ("ranking_loss", "coverage")
+_LOWER_IS_BETTER = ("ranking_loss", "coverage", "risk_coverage_area")
 
 
 class Control(StrEnum):

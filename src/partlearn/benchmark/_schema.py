@@ -7,6 +7,7 @@ from difflib import get_close_matches
 from typing import Any, NoReturn
 
 from partlearn.benchmark._plan import (
+    CRITERIA,
     CURVE_METRICS,
     METRICS,
     NOISE_KINDS,
@@ -73,6 +74,18 @@ def _positive(value: Any) -> str | None:
     return None if good and value > 0 else "must be a positive number"
 
 
+def _share(value: Any) -> str | None:
+    good = isinstance(value, float) and 0 < value < 1
+    return None if good else "must be a number between 0 and 1"
+
+
+def _one_of(allowed: tuple[str, ...]) -> Rule:
+    def rule(value: Any) -> str | None:
+        return None if value in allowed else f"must be one of {', '.join(allowed)}"
+
+    return rule
+
+
 def _some_of(allowed: tuple[str, ...]) -> Rule:
     def rule(value: Any) -> str | None:
         good = isinstance(value, list) and value and all(v in allowed for v in value)
@@ -88,7 +101,13 @@ FIELDS: dict[str, Rules] = {
         "data": (False, _tables),
         "reducers": (False, _tables),
         "learners": (False, _tables),
+        "tune": (False, _table),
         "quick": (False, _table),
+    },
+    "tune": {
+        "draws": (False, _whole(2)),
+        "criterion": (False, _one_of(CRITERIA)),
+        "held_out": (False, _share),
     },
     "plan": {
         "name": (True, _string),
@@ -137,6 +156,7 @@ FIELDS: dict[str, Rules] = {
         "published": (False, _string),
         "optional": (False, _flag),
         "pass_confidence": (False, _flag),
+        "search": (False, _table),
     },
     "quick": {
         "folds": (False, _whole(2)),
@@ -148,13 +168,6 @@ FIELDS: dict[str, Rules] = {
         "max_rows": (False, _whole(2)),
     },
 }
-
-
-def _one_of(allowed: tuple[str, ...]) -> Rule:
-    def rule(value: Any) -> str | None:
-        return None if value in allowed else f"must be one of {', '.join(allowed)}"
-
-    return rule
 
 
 def _is_number(value: Any) -> bool:
@@ -188,7 +201,7 @@ _CURVES: Rules = {
 # Plans for multi-label data name their methods by what these do there.
 MULTILABEL_FIELDS: dict[str, Rules] = {
     "document": {
-        **_without(FIELDS["document"], "reducers"),
+        **_without(FIELDS["document"], "reducers", "tune"),
         "selectors": FIELDS["document"]["reducers"],
         "classifiers": FIELDS["document"]["reducers"],
     },
@@ -207,7 +220,7 @@ MULTILABEL_FIELDS: dict[str, Rules] = {
     },
     "selectors": _METHOD,
     "classifiers": _METHOD,
-    "learners": _without(FIELDS["learners"], "pass_confidence"),
+    "learners": _without(FIELDS["learners"], "pass_confidence", "search"),
     "quick": {
         **_without(FIELDS["quick"], "protocols", "reducers"),
         **_CURVES,

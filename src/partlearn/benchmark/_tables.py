@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from partlearn.benchmark._jobs import Job
-from partlearn.benchmark._plan import CURVE_METRICS, METRICS
+from partlearn.benchmark._plan import CRITERIA, CURVE_METRICS, METRICS
 from partlearn.benchmark._records import Point, Reduced, Scored
 from partlearn.benchmark._results import Result, Timing
 from partlearn.benchmark._store import Store
@@ -19,6 +19,7 @@ from partlearn.io import atomic_write
 __all__ = [
     "MULTILABEL_COLUMNS",
     "PARTIAL_COLUMNS",
+    "TUNED_COLUMNS",
     "Columns",
     "merge",
     "read_results",
@@ -29,6 +30,7 @@ __all__ = [
 
 Row = dict[str, Any]
 Columns = tuple[tuple[str, str], ...]
+_SCORES = (*METRICS, *CURVE_METRICS, *CRITERIA)
 _END: Columns = (
     ("n_train", "int64"),
     ("n_test", "int64"),
@@ -53,6 +55,13 @@ PARTIAL_COLUMNS: Columns = (
     ("reducer_disambiguation", "double"),
     ("reducer_n_iter", "int64"),
     *_END,
+)
+TUNED_COLUMNS: Columns = (
+    *PARTIAL_COLUMNS[:8],
+    ("draw", "int64"),
+    ("status", "string"),
+    *((name, "double") for name in CRITERIA),
+    *PARTIAL_COLUMNS[9:],
 )
 MULTILABEL_COLUMNS: Columns = (
     ("id", "string"),
@@ -133,7 +142,7 @@ def _head(job: Job) -> Row:
         "protocol": task.protocol,
         "labels": job.labels,
         "reducer": task.reducer.name,
-        "draw": task.draw,
+        "draw": task.draw or job.draw,
         "learner": job.learner.name,
         "fold": job.fold,
     }
@@ -193,7 +202,7 @@ def result_rows(results: Iterable[Result], columns: Columns) -> list[Row]:
 def _row(result: Result, columns: Columns) -> Row:
     values = {
         **vars(result),
-        **dict.fromkeys((*METRICS, *CURVE_METRICS)),
+        **dict.fromkeys(_SCORES),
         **result.scores,
         "n_components": result.n_features,
         "warnings": "\n".join(result.warnings),
@@ -296,7 +305,7 @@ def read_results(
     list of Result
         The rows.
     """
-    metrics = [n for n, _ in columns if n in METRICS or n in CURVE_METRICS]
+    metrics = [name for name, _ in columns if name in _SCORES]
     names = {f.name for f in fields(Result)}
     results = []
     for row in _read(folder / "results", columns):

@@ -13,10 +13,11 @@ from partlearn.benchmark._jobs import Job, Reduction
 from partlearn.benchmark._methods import available
 from partlearn.benchmark._multilabel import MultilabelTask
 from partlearn.benchmark._partial import PartialTask
-from partlearn.benchmark._plan import MultilabelPlan, Plan
+from partlearn.benchmark._plan import MultilabelPlan, Plan, TunedPlan
 from partlearn.benchmark._records import Reduced, Scored
 from partlearn.benchmark._results import AbsentData, Cell, DataFacts, Result
 from partlearn.benchmark._tables import Columns
+from partlearn.benchmark._tuned import TunedTask
 
 __all__ = ["Task", "check_methods", "load_plan_data", "task_of"]
 
@@ -100,6 +101,8 @@ def task_of(plan: Plan) -> Task:
     """
     if isinstance(plan, MultilabelPlan):
         return MultilabelTask(plan)
+    if isinstance(plan, TunedPlan):
+        return TunedTask(plan)
     return PartialTask(plan)
 
 
@@ -126,7 +129,8 @@ def check_methods(plan: Plan) -> Plan:
     checked: dict[str, Any] = {
         key: available(plan, getattr(plan, key), kind) for key, kind in kinds.items()
     }
-    names = [method.name for method in checked["reducers"]]
+    compared = "learners" if isinstance(plan, TunedPlan) else "reducers"
+    names = [method.name for method in checked[compared]]
     checked["reference"] = plan.reference if plan.reference in names else ""
     return replace(plan, **checked)
 

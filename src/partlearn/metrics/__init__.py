@@ -12,6 +12,11 @@ from partlearn.metrics._multilabel import (
     ranking_scores,
     scored_rows,
 )
+from partlearn.metrics._risk_coverage import (
+    RiskCoverage,
+    area_under_risk_coverage,
+    risk_coverage_curve,
+)
 from partlearn.metrics._scorer import (
     approximated_accuracy_scorer,
     candidate_hit_scorer,
@@ -22,8 +27,10 @@ from partlearn.metrics._scorer import (
 from partlearn.metrics._scores import (
     accuracy_score,
     candidate_hit_rate,
+    class_recalls,
     disambiguation_accuracy,
     prediction_hits,
+    worst_class_recall,
 )
 from partlearn.metrics._truth_free import (
     approximated_accuracy,
@@ -33,15 +40,18 @@ from partlearn.metrics._truth_free import (
 
 __all__ = [
     "CalibrationBins",
+    "RiskCoverage",
     "accuracy_score",
     "approximated_accuracy",
     "approximated_accuracy_scorer",
+    "area_under_risk_coverage",
     "average_precision",
     "calibration_bins",
     "candidate_hit_rate",
     "candidate_hit_scorer",
     "candidate_log_likelihood",
     "candidate_log_likelihood_scorer",
+    "class_recalls",
     "coverage",
     "covering_rate",
     "covering_scorer",
@@ -53,6 +63,8 @@ __all__ = [
     "prediction_hits",
     "ranking_loss",
     "ranking_scores",
+    "risk_coverage_curve",
     "scored_rows",
     "truth_scorer",
+    "worst_class_recall",
 ]

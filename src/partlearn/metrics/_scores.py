@@ -12,7 +12,73 @@ from sklearn.metrics import accuracy_score
 
 from partlearn.candidates import check_candidates
 
-__all__ = ["accuracy_score", "candidate_hit_rate", "disambiguation_accuracy"]
+__all__ = [
+    "accuracy_score",
+    "candidate_hit_rate",
+    "class_recalls",
+    "disambiguation_accuracy",
+    "worst_class_recall",
+]
+
+
+def class_recalls(
+    truth: ArrayLike, y_pred: ArrayLike
+) -> tuple[NDArray[Any], NDArray[np.float64]]:
+    """Share of the rows of each true class that are predicted right.
+
+    Parameters
+    ----------
+    truth : array-like of shape (n_samples,)
+        True labels.
+    y_pred : array-like of shape (n_samples,)
+        Predicted labels.
+
+    Returns
+    -------
+    classes : ndarray of shape (n_present,)
+        Classes that occur among the true labels.
+    recalls : ndarray of shape (n_present,)
+        Their shares. The mean is the balanced accuracy.
+
+    Examples
+    --------
+    >>> from partlearn.metrics import class_recalls
+    >>> classes, recalls = class_recalls(["a", "a", "b"], ["a", "b", "b"])
+    >>> classes.tolist(), recalls.tolist()
+    (['a', 'b'], [0.5, 1.0])
+    """
+    y, predicted = np.asarray(truth), np.asarray(y_pred)
+    if y.ndim != 1 or y.shape != predicted.shape or not len(y):
+        raise ValueError(
+            "Expected one true and one predicted label per row, of at least one row; "
+            f"got shapes {y.shape} and {predicted.shape}."
+        )
+    classes, codes = np.unique(y, return_inverse=True)
+    return classes, np.bincount(codes, y == predicted) / np.bincount(codes)
+
+
+def worst_class_recall(truth: ArrayLike, y_pred: ArrayLike) -> float:
+    """Smallest share of right predictions among the true classes.
+
+    Parameters
+    ----------
+    truth : array-like of shape (n_samples,)
+        True labels.
+    y_pred : array-like of shape (n_samples,)
+        Predicted labels.
+
+    Returns
+    -------
+    recall : float
+        Between 0 and 1.
+
+    Examples
+    --------
+    >>> from partlearn.metrics import worst_class_recall
+    >>> worst_class_recall(["a", "a", "b"], ["a", "b", "b"])
+    0.5
+    """
+    return float(class_recalls(truth, y_pred)[1].min())
 
 
 def disambiguation_accuracy(

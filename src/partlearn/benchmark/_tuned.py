@@ -1,0 +1,193 @@
+"""Comparisons of learners that are tuned on training rows, without the truth."""
+
+# SPDX-License-Identifier: BSD-3-Clause
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.model_selection import ParameterGrid, ParameterSampler
+
+from partlearn.benchmark._cells import fold_cell, with_best
+from partlearn.benchmark._data import BenchmarkData
+from partlearn.benchmark._jobs import Job
+from partlearn.benchmark._partial import PartialTask
+from partlearn.benchmark._plan import CRITERIA, MethodSpec, TunedPlan
+from partlearn.benchmark._results import NO_LEARNER, Cell, Result
+from partlearn.benchmark._tables import TUNED_COLUMNS
+from partlearn.metrics import (
+    approximated_accuracy,
+    candidate_log_likelihood,
+    covering_rate,
+)
+
+__all__ = ["CHOICES", "TunedTask", "choose", "settings"]
+
+# By what a setting may be chosen; the oracle sees the test rows and is a ceiling.
+CHOICES = ("defaults", *CRITERIA, "oracle")
+
+
+def settings(plan: TunedPlan, learner: MethodSpec) -> list[dict[str, Any]]:
+    """Settings that a learner tries.
+
+    Parameters
+    ----------
+    plan : TunedPlan
+        The plan: its number of draws and its seed.
+    learner : MethodSpec
+        One of its learners.
+
+    Returns
+    -------
+    list of dict
+        Parameters that differ from those of the plan. The first has none; the others
+        are drawn without repetition, and all of them where there are no more.
+
+    Examples
+    --------
+    >>> from partlearn.benchmark import MethodSpec, TunedPlan, settings
+    >>> learner = MethodSpec("PL-KNN", "PLKNN", search={"n_neighbors": [3, 10]})
+    >>> plan = TunedPlan("mine", "mine", (), (), (learner,), draws=3)
+    >>> settings(plan, learner)
+    [{}, {'n_neighbors': 3}, {'n_neighbors': 10}]
+    """
+    if not learner.search:
+        return [{}]
+    grid = {name: list(values) for name, values in learner.search.items()}
+    n = min(plan.draws - 1, len(ParameterGrid(grid)))
+    return [{}, *ParameterSampler(grid, n, random_state=plan.seed)]
+
+
+def choose(results: Iterable[Result], by: str) -> list[Result]:
+    """Choose one setting for every learner, data set and fold.
+
+    Parameters
+    ----------
+    results : iterable of Result
+        Rows of a tuned run, one per setting.
+    by : {"defaults", "covering_rate", "approximated_accuracy", \
+            "candidate_log_likelihood", "oracle"}
+        What decides: nothing, a criterion that needs no truth, or the accuracy on the
+        test rows. The first of equal settings is taken, the defaults before all.
+
+    Returns
+    -------
+    list of Result
+        Rows of the chosen settings; a learner without a score is left out.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from partlearn.benchmark import choose, parse_plan, run_plan
+    >>> plan = parse_plan('''
+    ... [plan]
+    ... name = "mine"
+    ... folds = 2
+    ... [tune]
+    ... draws = 3
+    ... [[data]]
+    ... source = "sklearn:iris"
+    ... r = 1
+    ... [[reducers]]
+    ... name = "none"
+    ... [[learners]]
+    ... class = "PLKNN"
+    ... search = { n_neighbors = [1, 5, 20] }
+    ... ''')
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     results = run_plan(plan, folder).results
+    >>> len(results), len(choose(results, "oracle"))
+    (6, 2)
+    """
+    if by not in CHOICES:
+        raise ValueError(f"`by` must be one of {', '.join(CHOICES)}; got {by!r}.")
+    metric = "accuracy" if by == "oracle" else by
+    best: dict[tuple[Any, ...], tuple[float, Result]] = {}
+    for row in sorted(results, key=lambda row: row.draw):
+        value = -row.draw if by == "defaults" else row.scores.get(metric)
+        if not row.ok or value is None or (by == "defaults" and row.draw):
+            continue
+        where = (row.protocol, row.data, row.r, row.noise_seed, row.fold)
+        key = (*where, row.reducer, row.learner)
+        if key not in best or value > best[key][0]:
+            best[key] = (value, row)
+    return [row for _, row in best.values()]
+
+
+@dataclass(frozen=True)
+class TunedTask(PartialTask):
+    """A plan whose learners try several settings on every fold.
+
+    Attributes
+    ----------
+    plan : TunedPlan
+        The plan.
+    """
+
+    plan: TunedPlan
+    columns = TUNED_COLUMNS
+
+    def expand(self, data: Iterable[BenchmarkData]) -> list[Job]:
+        """One job for every setting, those of one learner after each other."""
+        share = self.plan.held_out
+        return [
+            replace(
+                job,
+                content={**job.content, "setting": setting, "held_out": share},
+                learner=replace(job.learner, point=setting),
+                draw=draw,
+            )
+            for job in super().expand(data)
+            for draw, setting in enumerate(settings(self.plan, job.learner))
+        ]
+
+    def _build(self, job: Job) -> Any:
+        # Names may reach into parts: ``estimator__max_depth``.
+        return super()._build(job).set_params(**job.learner.point)
+
+    def _criteria(
+        self, job: Job, X: Any, S: np.ndarray, given: Mapping[str, Any]
+    ) -> dict[str, float]:
+        """Criteria on held-out training rows, the same for all learners of a fold."""
+        rng = np.random.default_rng([self.plan.fold_seed, job.fold])
+        order = rng.permutation(len(S))
+        n = max(1, round(self.plan.held_out * len(S)))
+        held, rest = np.sort(order[:n]), np.sort(order[n:])
+        learner = clone(self._build(job))
+        learner.fit(X[rest], S[rest], **{k: v[rest] for k, v in given.items()})
+        classes = learner.classes_
+        P = learner.predict_proba(X[held])
+        candidates = S[held][:, np.asarray(classes, dtype=np.int64)]
+        return {
+            "covering_rate": covering_rate(
+                candidates, learner.predict(X[held]), classes=classes
+            ),
+            "approximated_accuracy": approximated_accuracy(candidates, P),
+            "candidate_log_likelihood": candidate_log_likelihood(candidates, P),
+        }
+
+    def summarise(self, results: Sequence[Result]) -> tuple[Cell, ...]:
+        """Cells of the chosen settings; learners take the place of reducers."""
+        groups: dict[tuple[Any, ...], list[Result]] = {}
+        for row in choose(results, self.plan.criterion):
+            key = (row.protocol, row.data, row.r, row.learner)
+            groups.setdefault(key, []).append(row)
+        cells = [
+            replace(
+                fold_cell(metric, rows, None),
+                method=rows[0].learner,
+                learner=NO_LEARNER,
+                whole=len(rows) == self.plan.folds * self._seeds(rows[0]),
+            )
+            for metric in self.plan.metrics
+            for rows in groups.values()
+        ]
+        return with_best(cells, lambda cell: cell.whole)
+
+    def _seeds(self, row: Result) -> int:
+        if row.noise_seed is None:
+            return 1
+        spec = next(spec for spec in self.plan.data if spec.name == row.data)
+        return len(spec.noise_seeds)
