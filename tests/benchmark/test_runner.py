@@ -30,7 +30,10 @@ from partlearn.benchmark._partial import PartialTask
 from partlearn.benchmark._records import Point
 from partlearn.classification import PLKNN
 from partlearn.decomposition import CENDA
+from partlearn.linalg import z_scores
+from partlearn.metrics import area_under_risk_coverage
 from partlearn.model_selection import CandidateKFold, cross_validate
+from partlearn.report import summarize, to_markdown
 
 parse_plan = partial(benchmark.parse_plan, allow=["toy_methods"])
 
@@ -251,6 +254,28 @@ def test_metrics_beside_accuracy(plan_text, tmp_path, toys):
     assert all(0 <= r["disambiguation"] <= 1 for r in constant)
     assert all(r["disambiguation"] is None for r in noisy)
     assert all(0 <= r["candidate_hit"] <= 1 for r in rows)
+
+
+def test_scores_of_imbalance_silence_and_the_oracle(plan_text, tmp_path):
+    names = "balanced_accuracy worst_class_recall risk_coverage_area oracle_accuracy"
+    head = f"metrics = {['accuracy', *names.split()]}\n"
+    plan = parse_plan(plan_text(learners=("PLKNN",), reducers=("none",), head=head))
+    (data, *_), _ = load_plan_data(plan, None)
+    run = run_plan(plan, tmp_path)
+    row = next(r for r in run.rows if r["fold"] == 0)
+    train, test = next(CandidateKFold(plan.folds, random_state=0).split(data.X))
+    Z = z_scores(data.X, train)
+    learner = PLKNN().fit(Z[train], data.S[train])
+    P, truth = learner.predict_proba(Z[test]), data.truth[test]
+    predicted = learner.predict(Z[test])
+    shares = [np.mean(predicted[truth == k] == k) for k in np.unique(truth)]
+    assert row["balanced_accuracy"] == pytest.approx(np.mean(shares))
+    assert row["worst_class_recall"] == pytest.approx(min(shares))
+    area = area_under_risk_coverage(P.max(axis=1), predicted == truth)
+    assert row["risk_coverage_area"] == pytest.approx(area)
+    told = PLKNN().fit(Z[train], data.truth[train])
+    assert row["oracle_accuracy"] == np.mean(told.predict(Z[test]) == truth)
+    assert "risk coverage area" in to_markdown(summarize(tmp_path))
 
 
 def test_limits(plan_text, tmp_path, toys):

@@ -18,6 +18,7 @@ from partlearn.inspection import (
     ConfidenceDisplay,
     ConvergenceDisplay,
     EmbeddingDisplay,
+    RiskCoverageDisplay,
     SelectionPathDisplay,
     candidate_confusion,
 )
@@ -55,6 +56,10 @@ def displays(wine, ax=None):
         ConfidenceDisplay.from_predictions(F, S, ax=ax),
         CandidateConfusionDisplay.from_estimator(reducer, S, ax=ax),
         CandidateConfusionDisplay.from_predictions(F, S, ax=ax),
+        RiskCoverageDisplay.from_estimator(learner, Z, y, ax=ax),
+        RiskCoverageDisplay.from_predictions(
+            F.max(axis=1), F.argmax(axis=1) == y, ax=ax
+        ),
         CalibrationDisplay.from_estimator(learner, Z, y, ax=ax),
         CalibrationDisplay.from_predictions(
             F.max(axis=1), F.argmax(axis=1) == y, ax=ax
@@ -165,3 +170,14 @@ def test_matplotlib_is_optional(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
     with pytest.raises(ImportError, match=r"partlearn\[plot\]"):
         ConvergenceDisplay([1.0]).plot()
+
+
+def test_risk_coverage_draws_the_curve():
+    display = RiskCoverageDisplay.from_predictions(
+        [0.2, 0.9, 0.8, 0.4], [False, True, False, True], name="mine"
+    )
+    assert_allclose(display.line_.get_xdata(), [0.25, 0.5, 0.75, 1])
+    assert_allclose(display.line_.get_ydata(), [0, 1 / 2, 1 / 3, 1 / 2])
+    best = display.ax_.lines[1]
+    assert_allclose(best.get_ydata(), [0, 0, 1 / 3, 1 / 2])
+    assert display.line_.get_label() == "mine (area 0.333)"

@@ -233,6 +233,8 @@ def _partial(merged: Mapping[str, Any], check: Checker, quick: bool) -> Plan:
             reference=_reference(merged["plan"], reducers, "reducer", check, quick),
         )
     check.table(tune, ("tune",), FIELDS["tune"])
+    if len(reducers) > 1:
+        check.fail(("reducers",), "a plan that tunes learners has one reducer")
     return TunedPlan(
         **head,
         **tune,

@@ -188,6 +188,16 @@ class Plan:
     notes: tuple[str, ...] = ()
     task: str = "partial"
 
+    @property
+    def compared(self) -> tuple[MethodSpec, ...]:
+        """Methods that ranks and tests are about."""
+        return self.reducers
+
+    @property
+    def criterion_text(self) -> str:
+        """What parameters were chosen by, as a sentence for reports."""
+        return "Selection criterion: none; parameters are those that the plan gives."
+
 
 @dataclass(frozen=True)
 class TunedPlan(Plan):
@@ -207,6 +217,20 @@ class TunedPlan(Plan):
     criterion: str = "approximated_accuracy"
     held_out: float = 0.25
     task: str = "tuned"
+
+    @property
+    def compared(self) -> tuple[MethodSpec, ...]:
+        """Learners take the place of reducers."""
+        return self.learners
+
+    @property
+    def criterion_text(self) -> str:
+        """What parameters were chosen by, as a sentence for reports."""
+        return (
+            f"Selection criterion: {self.criterion.replace('_', ' ')} on "
+            f"{self.held_out:.0%} of the training rows, without the truth; "
+            f"{self.draws} settings for every learner that has a grid."
+        )
 
 
 @dataclass(frozen=True)
@@ -254,3 +278,12 @@ class MultilabelPlan(Plan):
     inner_folds: int = 3
     metrics: tuple[str, ...] = CURVE_METRICS
     task: str = "multilabel"
+
+    @property
+    def criterion_text(self) -> str:
+        """What parameters were chosen by, as a sentence for reports."""
+        return (
+            "Selection criterion: none for selectors, whose parameters are those of "
+            f"the plan; thresholds and learners are tuned by {self.inner_folds} folds "
+            "of the training rows."
+        )

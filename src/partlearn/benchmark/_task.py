@@ -129,10 +129,9 @@ def check_methods(plan: Plan) -> Plan:
     checked: dict[str, Any] = {
         key: available(plan, getattr(plan, key), kind) for key, kind in kinds.items()
     }
-    compared = "learners" if isinstance(plan, TunedPlan) else "reducers"
-    names = [method.name for method in checked[compared]]
-    checked["reference"] = plan.reference if plan.reference in names else ""
-    return replace(plan, **checked)
+    checked_plan = replace(plan, **checked)
+    names = [method.name for method in checked_plan.compared]
+    return replace(checked_plan, reference=plan.reference * (plan.reference in names))
 
 
 def load_plan_data(

@@ -11,6 +11,7 @@ from partlearn.inspection._convergence import ConvergenceDisplay
 from partlearn.inspection._embedding import EmbeddingDisplay
 from partlearn.inspection._label_page import label_page
 from partlearn.inspection._label_report import LabelReport, label_report
+from partlearn.inspection._risk_coverage import RiskCoverageDisplay
 from partlearn.inspection._selection import SelectionPathDisplay
 
 __all__ = [
@@ -21,6 +22,7 @@ __all__ = [
     "ConvergenceDisplay",
     "EmbeddingDisplay",
     "LabelReport",
+    "RiskCoverageDisplay",
     "SelectionPathDisplay",
     "candidate_confusion",
     "label_page",

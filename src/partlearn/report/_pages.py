@@ -2,7 +2,7 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from partlearn.benchmark import Cell as Result
@@ -76,6 +76,7 @@ def _partial(s: Summary) -> list[Section]:
         *_overview(s),
         *_win_tie_loss(s),
         *_differences(s),
+        *_side_by_side(s),
         *_named_right(s),
         *_section(
             "figures",
@@ -245,6 +246,36 @@ def _named_right(s: Summary) -> list[Section]:
     caption = f"Labels named right and test {s.metric}"
     table = Table.of(caption, named, columns, n_names=3)
     return [Section("named", "Labels named right", [Text(text), table])]
+
+
+def _side_by_side(s: Summary) -> list[Section]:
+    """All scores of the plan beside each other, where it has more than one."""
+    if len(s.metrics) < 2:
+        return []
+    means = {(c.metric, c.protocol, place(c), c.method): c.mean for c in s.cells}
+    rows = list(dict.fromkeys(key[1:] for key in means))
+    columns: dict[str, Any] = {
+        "data": lambda row: data_name(*row[1][:2]),
+        "protocol": lambda row: row[0],
+        "learner": lambda row: row[1][-1],
+        "method": lambda row: _label(s, row[2]),
+    }
+    for m in s.metrics:
+        columns[metric_name(m)] = lambda row, m=m: score(means.get((m, *row)))
+    table = Table.of("Means over folds", rows, columns, n_names=4)
+    averages: dict[str, Any] = {"method": lambda name: _label(s, name)}
+    for m in s.metrics:
+        averages[metric_name(m)] = lambda n, m=m: score(_average(means, m, n))
+    mean = Table.of("Means over all rows", s.methods, averages, n_names=1)
+    return _section("scores", "All scores", [mean, Details("By data set", [table])])
+
+
+def _average(
+    means: Mapping[tuple[Any, ...], float | None], metric: str, method: str
+) -> float | None:
+    known = [v for k, v in means.items() if (k[0], k[-1]) == (metric, method)]
+    values = [v for v in known if v is not None]
+    return sum(values) / len(values) if values else None
 
 
 def _inside(s: Summary) -> list[Section]:

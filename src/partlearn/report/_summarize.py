@@ -77,12 +77,12 @@ def summarize(folder: str | Path) -> Summary:
     """
     run = load_run(folder)
     plan, many = run.plan, run.multilabel
-    names = [spec.name for spec in plan.reducers]
+    names = [spec.name for spec in plan.compared]
     unranked = {
         spec.name: "fitted with the true labels"
         if spec.supervised
         else "for comparison"
-        for spec in plan.reducers
+        for spec in plan.compared
         if not spec.ranked
     }
     ranked = [name for name in names if name not in unranked]
@@ -92,7 +92,7 @@ def summarize(folder: str | Path) -> Summary:
         for protocol in plan.protocols
         if (part := run.select(metric, protocol=protocol))
     ]
-    reference = plan.reference or ("" if many else _last(plan.reducers))
+    reference = plan.reference or ("" if many else _last(plan.compared))
     if many:
         flat = [spec.name for spec in getattr(plan, "classifiers", ())]
         methods = [*names, *flat, *Control]
@@ -121,6 +121,7 @@ def summarize(folder: str | Path) -> Summary:
         title=plan.title,
         citation=plan.citation,
         notes=(
+            plan.criterion_text,
             *plan.notes,
             *notes,
             *(f"{d.name}: {d.note}" for d in plan.data if d.note),
@@ -142,7 +143,7 @@ def summarize(folder: str | Path) -> Summary:
         overview=()
         if many
         else overview(plan.folds, tables, ranked, names, run.data, costs),
-        named_right=() if many else _named_right(run),
+        named_right=() if plan.task != "partial" else _named_right(run),
         sweep=_sweep(plan.reducers, run.cells),
         costs=costs,
         views=() if many else views(run),
