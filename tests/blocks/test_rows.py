@@ -67,6 +67,26 @@ def test_totals_and_maps_are_those_of_the_whole(sizes, lazily):
     assert len(rows) == 23
 
 
+@pytest.mark.parametrize("lazily", [False, True])
+def test_some_rows_and_another_order(lazily):
+    rows = in_blocks(X, [5, 0, 17, 1])
+    rows = rows.with_dask() if lazily else rows
+    order = np.random.default_rng(2).permutation(23)
+    for wanted in (order, order[:9], [7, 7, 0], slice(3, 20), X[:, 0] > 0):
+        part, A, B = rows[wanted], X[wanted], Y[wanted]
+        assert part.shape == A.shape
+        assert_array_equal(part.compute(), A)
+        assert_array_equal(gather(part, shifted, B, factor=2.0), 2 * A[:, :2] + B)
+        assert_allclose(total(part, product, B, factor=2.0), 2 * A.T @ B, rtol=1e-12)
+        assert_array_equal(part.take([1, 0]), A[[1, 0]])
+        assert_array_equal(part.astype(np.float32).compute(), A.astype(np.float32))
+    rows.total(column_sums)
+    before = Part.loads
+    assert_allclose(rows[order].total(column_sums), X.sum(axis=0))
+    assert Part.loads == before  # known from the same rows in their own order
+    assert_allclose(rows[order[:9]].total(column_sums), X[order[:9]].sum(axis=0))
+
+
 def test_an_array_is_one_block():
     assert_array_equal(total(X, product, Y, factor=2.0), 2 * X.T @ Y)
     assert_array_equal(gather(X, shifted, Y, factor=2.0), 2 * X[:, :2] + Y)

@@ -11,6 +11,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -45,6 +46,9 @@ class Rows:
         Type of the numbers.
     names : sequence of str, default=None
         Names of the columns.
+    places : sequence of ndarray of int, default=None
+        Where the rows of each block are among all rows; by default one block follows
+        the other.
 
     Attributes
     ----------
@@ -87,11 +91,17 @@ class Rows:
         *,
         dtype: Any = np.float64,
         names: Sequence[str] | None = None,
+        places: Sequence[Any] | None = None,
     ) -> None:
         # A block without rows would only be in the way of functions of rows.
-        kept = [(b, int(n)) for b, n in zip(blocks, sizes, strict=True) if n]
-        self._blocks = [block for block, _ in kept]
-        self._ends = np.cumsum([0, *(n for _, n in kept)])
+        kept = [i for i, n in enumerate(sizes) if n]
+        self._blocks = [blocks[i] for i in kept]
+        self._ends = np.cumsum([0, *(int(sizes[i]) for i in kept)])
+        self._places: list[Any] = (
+            [slice(a, b) for a, b in pairwise(self._ends)]
+            if places is None
+            else [places[i] for i in kept]
+        )
         wide = () if n_features is None else (int(n_features),)
         self.shape: tuple[int, ...] = (int(self._ends[-1]), *wide)
         self.dtype = np.dtype(dtype)
@@ -104,6 +114,43 @@ class Rows:
 
     def __len__(self) -> int:
         return self.shape[0]
+
+    def __getitem__(self, wanted: Any) -> Rows:
+        """Give some rows, or all in another order, lazily.
+
+        The blocks stay as they are, without the rows that are not wanted; arrays that
+        are aligned with the rows are cut accordingly.
+        """
+        all_rows = np.arange(len(self))
+        wanted = all_rows[wanted]
+        block, local = np.empty((2, len(self)), dtype=np.intp)
+        for i, place in enumerate(self._places):
+            block[place], local[place] = i, np.arange(self.sizes[i])
+        blocks: list[Any] = []
+        places: list[Any] = []
+        for i, load in enumerate(self._blocks):
+            found = np.flatnonzero(block[wanted] == i)
+            found = found[np.argsort(local[wanted[found]], kind="stable")]
+            inside = local[wanted[found]]
+            places.append(found)
+            whole = np.array_equal(inside, np.arange(self.sizes[i]))
+            blocks.append(load if whole else self._later(_pick, load, inside))
+        rows = self._like(blocks, list(map(len, places)), places)
+        if np.array_equal(np.sort(wanted), all_rows):
+            rows._known = self._known  # sums know no order
+        return rows
+
+    def _like(self, blocks: Any, sizes: Any, places: Any) -> Rows:
+        wide = self.shape[1] if len(self.shape) > 1 else None
+        return Rows(
+            blocks, sizes, wide, dtype=self.dtype, names=self.names, places=places
+        )
+
+    def _later(self, function: Callable[..., Any], block: Any, *args: Any) -> Any:
+        """Give a block that is a function of another one."""
+        if self._lazy:
+            return _import_dask().delayed(function, pure=False)(block, *args)
+        return partial(_loaded, function, block, *args)
 
     @property
     def sizes(self) -> NDArray[np.intp]:
@@ -122,13 +169,8 @@ class Rows:
         dask = _import_dask()
         if self._lazy:
             return self
-        return Rows(
-            [dask.delayed(block, pure=False)() for block in self._blocks],
-            self.sizes.tolist(),
-            self.shape[1],
-            dtype=self.dtype,
-            names=self.names,
-        )
+        blocks = [dask.delayed(block, pure=False)() for block in self._blocks]
+        return self._like(blocks, self.sizes.tolist(), self._places)
 
     def apply(
         self,
@@ -157,24 +199,18 @@ class Rows:
         rows : Rows
             Nothing is computed before it is asked for.
         """
-        calls = [
-            partial(function, start=int(start)) if numbered else function
-            for start in self._ends[:-1]
+        extra = [(int(start),) if numbered else () for start in self._ends[:-1]]
+        blocks = [
+            self._later(function, block, *args)
+            for block, args in zip(self._blocks, extra, strict=True)
         ]
-        blocks: list[Any]
-        if self._lazy:
-            delayed = _import_dask().delayed
-            blocks = [
-                delayed(call, pure=False)(block)
-                for call, block in zip(calls, self._blocks, strict=True)
-            ]
-        else:
-            blocks = [
-                partial(_loaded, call, block)
-                for call, block in zip(calls, self._blocks, strict=True)
-            ]
-        dtype = self.dtype if dtype is None else dtype
-        return Rows(blocks, self.sizes.tolist(), n_features, dtype=dtype)
+        return Rows(
+            blocks,
+            self.sizes.tolist(),
+            n_features,
+            dtype=self.dtype if dtype is None else dtype,
+            places=self._places,
+        )
 
     def astype(self, dtype: Any, copy: bool = True) -> Rows:
         """Give the same rows in another precision; `copy` is there for NumPy's sake."""
@@ -211,17 +247,7 @@ class Rows:
         X : ndarray or CSR matrix of shape (len(indices), n_features)
             These rows, in the order asked for.
         """
-        wanted = np.asarray(indices, dtype=np.intp)
-        order = np.argsort(wanted, kind="stable")
-        cuts = np.searchsorted(wanted[order], self._ends)
-        local = [
-            (wanted[order[low:high]] - start,)
-            for low, high, start in zip(cuts[:-1], cuts[1:], self._ends, strict=False)
-        ]
-        found = _stack(self._map(_pick, local, {}))
-        back = np.empty_like(order)
-        back[order] = np.arange(len(order))
-        return found[back]
+        return self[np.asarray(indices, dtype=np.intp)].compute()
 
     def map(self, function: Callable[..., Any], *aligned: Any, **shared: Any) -> Any:
         """Apply a function to every block, and stack what it gives.
@@ -241,7 +267,17 @@ class Rows:
         result : ndarray or CSR matrix
             The results below each other.
         """
-        return _stack(self._map(function, self._cut(aligned), shared))
+        began = time.perf_counter()
+        results = list(self._calls(function, self._cut(aligned), shared))
+        if self._lazy:
+            results = _compute(results)
+        self._tell(function, began)
+        stacked = _stack(results)
+        if isinstance(self._places[0], slice):
+            return stacked
+        back = np.empty(len(self), dtype=np.intp)
+        back[np.concatenate(self._places)] = np.arange(len(self))
+        return stacked[back]
 
     def total(
         self,
@@ -294,10 +330,7 @@ class Rows:
 
     def _cut(self, aligned: Sequence[Any]) -> list[tuple[Any, ...]]:
         """Give the rows of some arrays that belong to each block."""
-        return [
-            tuple(A[start:stop] for A in aligned)
-            for start, stop in zip(self._ends[:-1], self._ends[1:], strict=True)
-        ]
+        return [tuple(A[places] for A in aligned) for places in self._places]
 
     def _calls(
         self,
@@ -316,19 +349,6 @@ class Rows:
             return
         for i in iterations(_name(function), len(self._blocks)):
             yield function(self._blocks[i](), *parts[i], **shared)
-
-    def _map(
-        self,
-        function: Callable[..., Any],
-        parts: Sequence[Any],
-        shared: dict[str, Any],
-    ) -> list[Any]:
-        began = time.perf_counter()
-        results = list(self._calls(function, parts, shared))
-        if self._lazy:
-            results = _compute(results)
-        self._tell(function, began)
-        return results
 
     def _tell(self, function: Callable[..., Any], began: float) -> None:
         log.info(
@@ -511,8 +531,8 @@ def _stack(parts: Sequence[Any]) -> Any:
     return np.concatenate(parts)
 
 
-def _loaded(function: Callable[[Any], Any], load: Callable[[], Any]) -> Any:
-    return function(load())
+def _loaded(function: Callable[..., Any], load: Callable[[], Any], *args: Any) -> Any:
+    return function(load(), *args)
 
 
 def _itself(block: Any) -> Any:

@@ -8,9 +8,19 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy.linalg
 from numpy.typing import NDArray
 
-from partlearn.linalg import Standardized, ThinBasis, column_moments, standardize
+from partlearn.blocks import Rows
+from partlearn.crossfit._design import Design, augmented
+from partlearn.linalg import (
+    BlockScaling,
+    BlockStandardized,
+    Standardized,
+    ThinBasis,
+    column_moments,
+    standardize,
+)
 
 __all__ = ["Basis", "LinearBasis", "decompose", "linear_basis"]
 
@@ -26,7 +36,7 @@ class Basis:
 
     Attributes
     ----------
-    A : ndarray of shape (m, r + 1)
+    design : Design of shape (m, r + 1)
         Orthonormal columns: a constant one, for the intercept, and ``U``, whose
         columns sum to zero.
     s : ndarray of shape (r,)
@@ -37,10 +47,16 @@ class Basis:
         Their mean.
     """
 
-    A: Array
+    design: Design
     s: Array
     total: float
     mean_square: float
+
+    @property
+    def A(self) -> Array:
+        """The matrix of the design, where it is in memory."""
+        assert not isinstance(self.design.rows, Rows)
+        return self.design.rows
 
     @property
     def U(self) -> Array:
@@ -51,6 +67,10 @@ class Basis:
     def rows(self) -> Array:
         """The training rows, ``U diag(s)``."""
         return self.U * self.s
+
+    def embedded(self, M: Array) -> Array:
+        """``U diag(s) M`` for M of shape (r, p): the training rows along directions."""
+        return self.design @ np.vstack([np.zeros_like(M[:1]), self.s[:, None] * M])
 
 
 @dataclass(frozen=True)
@@ -77,7 +97,7 @@ def linear_basis(
 
     Parameters
     ----------
-    X : ndarray or CSR matrix of shape (m, d)
+    X : ndarray, CSR matrix or Rows, of shape (m, d)
         The data; not all columns constant.
     scale : bool
         Whether to bring the columns to variance one.
@@ -132,11 +152,33 @@ def decompose(
         Without the directions in which the data do not vary. `r` may be zero.
     """
     small = min(X.shape)
+    if isinstance(X, BlockStandardized) and small > FULL_SIZE:
+        raise ValueError(
+            f"Blocks of rows may have {FULL_SIZE} columns at most; there are "
+            f"{X.shape[1]}. Reduce or select columns first."
+        )
     if rank is None:
         rank = small if small <= FULL_SIZE else TRUNCATED_RANK
     whole = small <= FULL_SIZE or rank >= small
     thin = ThinBasis(X, solver="gram" if whole else "randomized", rank=rank, rng=rng)
-    assert thin.U is not None  # both solvers keep the left factor
     m = X.shape[0]
-    A = np.hstack([np.full((m, 1), m**-0.5), thin.U])
-    return LinearBasis(A, thin.s, total, total / max(thin.n_directions, 1), thin)
+    if isinstance(X, BlockStandardized):
+        assert thin.V is not None
+        T = scipy.linalg.block_diag(m**-0.5, thin.V / thin.s)
+        design = Design(X.rows, StandardizedFeatures(X.block), T)
+    else:
+        assert thin.U is not None  # both solvers keep the left factor
+        design = Design(np.hstack([np.full((m, 1), m**-0.5), thin.U]))
+    return LinearBasis(design, thin.s, total, total / max(thin.n_directions, 1), thin)
+
+
+@dataclass(frozen=True)
+class StandardizedFeatures:
+    """Columns of a linear design for the rows of a block."""
+
+    scaling: BlockScaling
+
+    def __call__(self, block: Any) -> Array:
+        """Give a constant column and the standardised ones."""
+        Z = self.scaling(block)
+        return augmented(Z @ np.eye(Z.shape[1]) if Z.dense is None else Z.dense)

@@ -10,7 +10,7 @@ import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 
-from partlearn.crossfit._scores import RIDGE_GRID, CrossFit, targets
+from partlearn.crossfit._scores import RIDGE_GRID, CrossFit, Projection, targets
 
 __all__ = [
     "Embedding",
@@ -104,13 +104,13 @@ def rotation(Y: Array, F: Array, held_out: Array, second: Array) -> tuple[Array,
 
 
 def embed(
-    model: CrossFit, F: Array, ridge: float, projected: Array | None = None
+    model: CrossFit, F: Array, ridge: float, projected: Projection | None = None
 ) -> Embedding:
     """Blocks A to D for given confidences and ridge."""
     Y = targets(F)
     C = model.project(Y) if projected is None else projected
     f = model.shrinkage(ridge)[1:, None]
-    shrunk = f * C[1:]
+    shrunk = f * C.total[1:]
     scores = model.held_out(Y, C, ridge)
     R, values = rotation(Y, F, scores, shrunk.T @ shrunk / len(F))
     s = model.basis.s[:, None]
@@ -118,7 +118,7 @@ def embed(
 
 
 def choose_ridge(
-    model: CrossFit, Y: Array, C: Array, near: float | None = None
+    model: CrossFit, Y: Array, C: Projection, near: float | None = None
 ) -> float:
     """Ridge of the smallest held-out error.
 
@@ -128,7 +128,7 @@ def choose_ridge(
         Regressions.
     Y : ndarray of shape (m, q)
         Targets.
-    C : ndarray of shape (r + 1, q)
+    C : Projection
         Their projection, ``model.project(Y)``.
     near : float, default=None
         A ridge of the grid to search from: the answer is then better than its

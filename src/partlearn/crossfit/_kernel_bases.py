@@ -11,6 +11,7 @@ import scipy.linalg
 from numpy.typing import NDArray
 
 from partlearn.crossfit._bases import Basis
+from partlearn.crossfit._design import Design
 from partlearn.crossfit._kernels import (
     Kernel,
     kernel_block,
@@ -137,7 +138,7 @@ def exact_kernel_basis(kernel: Kernel, X: Array, width: float) -> ExactKernelBas
     A = _augmented(m, r)
     A[:, 1:] = vectors[:, ::-1][:, :r]
     s = np.sqrt(np.maximum(squares[:r], np.finfo(float).tiny))
-    return ExactKernelBasis(A, s, total, total / r, kernel, width, X, means)
+    return ExactKernelBasis(Design(A), s, total, total / r, kernel, width, X, means)
 
 
 def nystroem_basis(
@@ -189,7 +190,7 @@ def nystroem_basis(
         block = slice(start, start + step)
         A[block, 1:] = Phi[block] @ V / s
     return NystroemBasis(
-        A, s, total, total / r, kernel, width, landmarks, root @ V, mean @ V
+        Design(A), s, total, total / r, kernel, width, landmarks, root @ V, mean @ V
     )
 
 

@@ -10,6 +10,7 @@ vectors once at hand, every held-out prediction has a closed form.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 import scipy.linalg
@@ -17,7 +18,7 @@ from numpy.typing import NDArray
 
 from partlearn.crossfit._bases import Basis
 
-__all__ = ["RIDGE_GRID", "CrossFit", "make_folds", "targets"]
+__all__ = ["RIDGE_GRID", "CrossFit", "Projection", "make_folds", "targets"]
 
 RIDGE_GRID = (1e-3, 3e-3, 1e-2, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
 _JITTER = 1e-12  # on diagonals that are positive but for round-off
@@ -52,6 +53,16 @@ def targets(F: Array) -> Array:
     return Y
 
 
+class Projection(NamedTuple):
+    """Targets on a basis: ``A'Y``, (r + 1, q), and its parts ``A_b'Y_b`` by fold.
+
+    The parts, (n_folds, r + 1, q), are there where regressions are solved by them.
+    """
+
+    total: Array
+    parts: Array | None
+
+
 class CrossFit:
     """Ridge regression of many targets on one basis, with and without each fold.
 
@@ -79,12 +90,21 @@ class CrossFit:
 
     def __init__(self, basis: Basis, folds: Sequence[NDArray[np.intp]]) -> None:
         self.basis, self.folds = basis, folds
-        self.A = basis.A
-        self.primal = self.A.shape[1] < len(self.A) / len(folds)
+        m, width = basis.design.shape
+        self.primal = width < m / len(folds)
         if self.primal:
-            self._grams = [A.T @ A for A in (self.A[rows] for rows in folds)]
+            self._fold = np.empty(m, dtype=np.intp)
+            for b, rows in enumerate(folds):
+                self._fold[rows] = b
+            self._grams = basis.design.grams(self._fold, len(folds))
+        elif not basis.design.in_memory:
+            raise ValueError(
+                f"Blocks of rows need folds of more than {width} rows, one more than "
+                f"the basis has columns; {m} rows in {len(folds)} folds are too few. "
+                "Load the data into memory."
+            )
         self._factors: dict[float, list[tuple[Array, bool]]] = {}
-        size = self.A.shape[1] if self.primal else max(len(rows) for rows in folds)
+        size = width if self.primal else max(len(rows) for rows in folds)
         self._keep = len(RIDGE_GRID) * len(folds) * size**2 <= _CACHED
 
     def shrinkage(self, ridge: float) -> Array:
@@ -92,58 +112,69 @@ class CrossFit:
         squares = self.basis.s**2
         return np.append(1.0, squares / (squares + ridge * self.basis.mean_square))
 
-    def project(self, Y: Array) -> Array:
-        """``A'Y`` of shape (r + 1, q), which every function below starts from."""
-        return self.A.T @ Y
+    def project(self, Y: Array) -> Projection:
+        """``A'Y``, which every function below starts from."""
+        if not self.primal:
+            return Projection(self.basis.A.T @ Y, None)
+        parts = self.basis.design.products(self._fold, len(self.folds), Y)
+        return Projection(parts.sum(axis=0), parts)
 
-    def in_sample(self, C: Array, ridge: float) -> Array:
+    def in_sample(self, C: Projection, ridge: float) -> Array:
         """Block B: the scores ``E = A diag(f) C`` of the training rows, (m, q).
 
         Source: CRISP, block B.
         """
-        return self.A @ (self.shrinkage(ridge)[:, None] * C)
+        return self.basis.design @ (self.shrinkage(ridge)[:, None] * C.total)
 
-    def held_out(self, Y: Array, C: Array, ridge: float) -> Array:
+    def held_out(self, Y: Array, C: Projection, ridge: float) -> Array:
         """Block C: scores of each row by the regression without its fold, (m, q).
 
         Source: CRISP, block C.
 
         Measured from the mean of the rows that were fitted: ``(x - mean_b) B_b``.
         """
-        scores = np.empty_like(Y)
+        m = len(Y)
         f, factors = self.shrinkage(ridge), self._factorize(ridge)
-        large = not self.primal and self.A.size >= _LARGE * len(self.folds)
+        if C.parts is not None:
+            W = np.stack(
+                [self._coefficients(b, C, f, factors) for b in range(len(self.folds))]
+            )
+            scores = self.basis.design.scores(self._fold, W)
+            for b, rows in enumerate(self.folds):
+                # The mean target of the other rows: targets sum to zero over all rows,
+                # and the first column of A is constant.
+                scores[rows] += C.parts[b, 0] * (np.sqrt(m) / (m - len(rows)))
+            return scores
+        scores, A = np.empty_like(Y), self.basis.A
+        large = A.size >= _LARGE * len(self.folds)
         E = self.in_sample(C, ridge) if large else None  # no copies of parts of A
         for b, rows in enumerate(self.folds):
             Yb = Y[rows]
-            if self.primal:
-                A = self.A[rows]
-                predicted = A @ self._coefficients(b, C - A.T @ Yb, f, factors)
-            else:
-                Eb = self.A[rows] @ (f[:, None] * C) if E is None else E[rows]
-                predicted = Yb - _solve(factors[b], Yb - Eb)
-            # The mean target of the other rows: targets sum to zero over all rows.
-            scores[rows] = predicted + Yb.sum(axis=0) / (len(Y) - len(rows))
+            Eb = A[rows] @ (f[:, None] * C.total) if E is None else E[rows]
+            predicted = Yb - _solve(factors[b], Yb - Eb)
+            scores[rows] = predicted + Yb.sum(axis=0) / (m - len(rows))
         return scores
 
-    def press(self, Y: Array, C: Array, grid: Sequence[float] = RIDGE_GRID) -> Array:
+    def press(
+        self, Y: Array, C: Projection, grid: Sequence[float] = RIDGE_GRID
+    ) -> Array:
         """Sum of squared held-out errors for each ridge of the grid."""
-        if not self.primal:
-            return self._press_dual(Y, C, grid)
-        # |Y_b - A_b w|^2 expanded: for all ridges one pass over the rows.
-        inner = [self.A[rows].T @ Y[rows] for rows in self.folds]
+        if C.parts is None:
+            return self._press_dual(Y, C.total, grid)
+        # |Y_b - A_b w|^2 expanded: for all ridges no pass over the rows.
         errors = np.full(len(grid), np.einsum("ij,ij->", Y, Y))
         for g, ridge in enumerate(grid):
             f, factors = self.shrinkage(ridge), self._factorize(ridge)
-            for b, (G, D) in enumerate(zip(self._grams, inner, strict=True)):
-                W = self._coefficients(b, C - D, f, factors)
+            for b, (G, D) in enumerate(zip(self._grams, C.parts, strict=True)):
+                W = self._coefficients(b, C, f, factors)
                 errors[g] += np.einsum("ij,ij->", W, G @ W - 2 * D)
         return errors
 
     def _press_dual(self, Y: Array, C: Array, grid: Sequence[float]) -> Array:
         self._factorize(*grid)
         shrunk = [self.shrinkage(ridge)[:, None] * C for ridge in grid]
-        scores = np.hsplit(self.A @ np.hstack(shrunk), len(grid))  # one pass over A
+        A = self.basis.A
+        scores = np.hsplit(A @ np.hstack(shrunk), len(grid))  # one pass over A
         errors = np.zeros(len(grid))
         for g, ridge in enumerate(grid):
             residuals, factors = Y - scores[g], self._factorize(ridge)
@@ -152,11 +183,12 @@ class CrossFit:
         return errors
 
     def _coefficients(
-        self, b: int, D: Array, f: Array, factors: list[tuple[Array, bool]]
+        self, b: int, C: Projection, f: Array, factors: list[tuple[Array, bool]]
     ) -> Array:
-        """Coefficients on ``A``'s columns without fold b; D is A'Y - A_b'Y_b."""
+        """Coefficients on ``A``'s columns without fold b, from A'Y - A_b'Y_b."""
+        assert C.parts is not None
         root = np.sqrt(f)[:, None]
-        return root * _solve(factors[b], root * D)
+        return root * _solve(factors[b], root * (C.total - C.parts[b]))
 
     def _factorize(self, *ridges: float) -> list[tuple[Array, bool]]:
         """Cholesky factors for some ridges, one per fold; those of the last ridge."""
@@ -169,7 +201,7 @@ class CrossFit:
             self._factors[ridge] = []
         shrinkage = {ridge: self.shrinkage(ridge) for ridge in fresh}
         for b, rows in enumerate(self.folds if fresh else ()):
-            A = None if self.primal else self.A[rows]
+            A = None if self.primal else self.basis.A[rows]
             for ridge, f in shrinkage.items():
                 if A is None:
                     root = np.sqrt(f)

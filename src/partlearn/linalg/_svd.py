@@ -11,7 +11,11 @@ import scipy.linalg
 from numpy.typing import NDArray
 
 from partlearn.linalg._eigen import MAX_FACTOR
-from partlearn.linalg._standardized import Standardized, thin_product
+from partlearn.linalg._standardized import (
+    BlockStandardized,
+    Standardized,
+    thin_product,
+)
 
 __all__ = ["ThinBasis", "ThinSVD", "randomized_left", "thin_svd"]
 
@@ -78,7 +82,8 @@ class ThinBasis:
         "svd" decomposes dense data themselves and keeps both factors; of sparse data,
         by the smaller Gram matrix, only the factor of the smaller side, so that what
         is dense has the square of the smaller side as size. "gram" takes the smaller
-        Gram matrix in any case, several times as fast, and keeps ``U``. "randomized"
+        Gram matrix in any case, several times as fast, and keeps ``U``, of blocks of
+        rows ``V``. "randomized"
         finds the `rank` leading directions by products with thin matrices only.
     rank : int, default=None
         Number of leading directions to keep; None keeps all.
@@ -158,7 +163,7 @@ class ThinBasis:
         self.s = s.astype(X.dtype)
         if d > m:
             self.U = np.ascontiguousarray(vectors, dtype=X.dtype)
-        elif solver == "gram":
+        elif solver == "gram" and not isinstance(X, BlockStandardized):
             self.U = np.ascontiguousarray(X @ vectors / s, dtype=X.dtype)
         else:
             self.V = np.ascontiguousarray(vectors, dtype=X.dtype)

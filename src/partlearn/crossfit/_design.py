@@ -1,0 +1,132 @@
+"""The matrix of a regression, of rows in memory or in blocks."""
+
+# SPDX-License-Identifier: BSD-3-Clause
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from partlearn.blocks import Rows, gather, total
+
+__all__ = ["Design", "augmented"]
+
+Array = NDArray[np.float64]
+Features = Callable[[Any], Array]
+
+
+class Design:
+    """``A``, with one row per sample: what regressions on it need are sums over rows.
+
+    Parameters
+    ----------
+    rows : ndarray of shape (m, r + 1), or Rows
+        The matrix itself; or rows in blocks, of which `features` and `T` make it.
+    features : callable, default=None
+        Gives p + 1 columns for the rows of a block, a constant one first. Workers must
+        be able to unpickle it.
+    T : ndarray of shape (p + 1, r + 1), default=None
+        ``A = features(rows) @ T``; its first row is the constant one's.
+
+    Attributes
+    ----------
+    shape : tuple of int
+        Shape of ``A``.
+    in_memory : bool
+        Whether `rows` is the matrix.
+    """
+
+    def __init__(
+        self,
+        rows: Array | Rows,
+        features: Features | None = None,
+        T: Array | None = None,
+    ) -> None:
+        self.rows, self._features, self._T = rows, features, T
+        width = rows.shape[1] if T is None else T.shape[1]
+        self.shape = (rows.shape[0], width)
+        self.in_memory = not isinstance(rows, Rows)
+
+    def grams(self, fold: NDArray[np.intp], n: int) -> Array:
+        """``A_b' A_b`` of each of n folds, (n, r + 1, r + 1).
+
+        `fold` has the number of a fold for each row.
+        """
+        grams: Array = total(
+            self.rows, fold_grams, fold, n=n, features=self._features, T=self._T
+        )
+        return grams
+
+    def products(self, fold: NDArray[np.intp], n: int, Y: Array) -> Array:
+        """``A_b' Y_b`` of each fold, (n, r + 1, q)."""
+        products: Array = total(
+            self.rows, fold_products, fold, Y, n=n, features=self._features
+        )
+        return products if self._T is None else self._T.T @ products
+
+    def scores(self, fold: NDArray[np.intp], W: Array) -> Array:
+        """Rows of ``A`` times the coefficients of their fold, (m, q); W is (n, r+1, q).
+
+        With a single fold all rows have the same coefficients.
+        """
+        W = W if self._T is None else self._T @ W
+        scores: Array = gather(
+            self.rows, fold_scores, fold, W=W, features=self._features
+        )
+        return scores
+
+    def __matmul__(self, W: Array) -> Array:
+        """Product with an (r + 1, q) matrix."""
+        if isinstance(self.rows, Rows):
+            return self.scores(np.zeros(self.shape[0], dtype=np.intp), W[None])
+        product: Array = self.rows @ W
+        return product
+
+
+def augmented(Z: Array) -> Array:
+    """Put a column of ones in front."""
+    return np.hstack([np.ones((len(Z), 1)), Z])
+
+
+def _matrix(block: Any, features: Features | None) -> Array:
+    return block if features is None else features(block)
+
+
+def fold_grams(
+    block: Any,
+    fold: NDArray[np.intp],
+    n: int,
+    features: Features | None,
+    T: Array | None,
+) -> Array:
+    """Gram matrix of the rows of each fold in a block."""
+    A = _matrix(block, features)
+    A = A if T is None else A @ T
+    return np.stack([part.T @ part for part in (A[fold == b] for b in range(n))])
+
+
+def fold_products(
+    block: Any,
+    fold: NDArray[np.intp],
+    Y: Array,
+    n: int,
+    features: Features | None,
+) -> Array:
+    """Product of the rows of each fold in a block with their targets."""
+    A = _matrix(block, features)
+    return np.stack([A[rows].T @ Y[rows] for rows in (fold == b for b in range(n))])
+
+
+def fold_scores(
+    block: Any, fold: NDArray[np.intp], W: Array, features: Features | None
+) -> Array:
+    """Rows of a block times the coefficients of their fold."""
+    A = _matrix(block, features)
+    scores = np.empty((len(A), W.shape[2]))
+    for b, coefficients in enumerate(W):
+        rows = fold == b
+        scores[rows] = A[rows] @ coefficients
+    return scores
