@@ -10,7 +10,7 @@ PIP := $(PY) -m pip --disable-pip-version-check -q
 JOBS ?= 2
 
 .PHONY: demo test test-oldest test-oldest-quick test-next lint types unit docs \
-  bench fuzz dist changelog clean help
+  bench fuzz gpu-test dist changelog clean help
 
 help:
 	@echo "make demo    install and run the demonstration: a table and an HTML report"
@@ -18,6 +18,7 @@ help:
 	@echo "make docs    build the documentation (warnings are errors)"
 	@echo "make bench   print speed ratios of the hot paths"
 	@echo "make fuzz    hostile input for SECONDS=60 a target; see tools/fuzz"
+	@echo "make gpu-test      run the tests on arrays of a GPU, by python3 and its PyTorch"
 	@echo "make test-oldest   run the test suite with the lowest versions allowed"
 	@echo "make test-next     run the test suite with pre-releases of what we depend on"
 	@echo "make dist          build wheel and sdist, and run the demonstration from the wheel"
@@ -111,6 +112,11 @@ bench: $(VENV)/.installed-test
 SECONDS ?= 60
 fuzz: $(VENV)/.installed-test
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(PY) -m tools.fuzz --seconds $(SECONDS)
+
+# On the machine's own Python, which has PyTorch or CuPy for its GPU; fails without.
+gpu-test:
+	PARTLEARN_GPU=1 PYTHONPATH=src "$(PYTHON)" -m pytest -q -m gpu \
+	  -p no:cacheprovider tests/array_api
 
 clean:
 	rm -rf $(VENV) .venv-* build dist docs/_build docs/auto_examples docs/generated

@@ -27,6 +27,7 @@ LAYERS = [
     {"io"},
     {"candidates"},
     {"blocks"},
+    {"_array_api"},
     {"_pages", "_progress", "_registry", "_sklearn_compat", "_version"},
 ]
 # Packages of one layer that may import each other, and in which direction.

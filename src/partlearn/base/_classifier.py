@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import accuracy_score
 
+from partlearn._array_api import is_numpy, namespace, take, to_numpy
 from partlearn.base._memory import MemoryEstimateMixin
 from partlearn.blocks import LazyRowsMixin
 from partlearn.candidates import (
@@ -65,8 +66,9 @@ class BasePartialClassifier(
         y : ndarray of shape (n_samples,)
             The class of largest score; the first of equal ones.
         """
-        best = np.argmax(self._scores(X), axis=1)
-        return self.classes_[best]
+        scores = self._scores(X)
+        best = namespace(scores).argmax(scores, axis=1)
+        return named(self.classes_, best)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Accuracy against true labels.
@@ -91,13 +93,22 @@ class BasePartialClassifier(
                 "Use partlearn.metrics.candidate_hit_rate, which needs no truth (in "
                 "scikit-learn's tools scoring=candidate_hit_scorer)."
             )
-        return float(accuracy_score(y, self.predict(X), sample_weight=sample_weight))
+        y, predicted = to_numpy(y), to_numpy(self.predict(X))
+        weight = to_numpy(sample_weight)
+        return float(accuracy_score(y, predicted, sample_weight=weight))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.target_tags.two_d_labels = True
         return tags
+
+
+def named(classes: Any, places: Any) -> Any:
+    """Classes at these places: numbers where the places are, text in NumPy."""
+    if is_numpy(classes):
+        return classes[to_numpy(places)]
+    return take(classes, places)
 
 
 class BaseScoreClassifier(BasePartialClassifier):
@@ -144,7 +155,7 @@ def initial_confidence(
     F = uniform_confidence(S, dtype)
     if confidence is None:
         return F
-    given = np.asarray(confidence, dtype=dtype)
+    given = np.asarray(to_numpy(confidence), dtype=dtype)
     if given.shape != S.shape:
         raise ValueError(
             "`confidence` must have the shape of the candidate matrix, "

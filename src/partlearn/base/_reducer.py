@@ -18,12 +18,18 @@ from sklearn.base import (
 )
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from partlearn._array_api import (
+    contiguous,
+    float_dtypes,
+    is_numpy_namespace,
+    namespace,
+    same_namespace,
+)
 from partlearn._sklearn_compat import Interval, RealNotInt, StrOptions
 from partlearn.base._auto import choose_dimension, most_directions
 from partlearn.base._memory import MemoryEstimateMixin
 from partlearn.blocks import LazyRowsMixin, Rows
 from partlearn.candidates import (
-    FLOATS,
     Evidence,
     check_informative,
     labels_settled,
@@ -64,14 +70,15 @@ def count_directions(values: NDArray[np.float64], wanted: float | int | None) ->
         Never counts a direction whose eigenvalue is below 1e-12 of the first: those
         are round-off. Zero where no direction carries any signal.
     """
-    usable = int(np.count_nonzero(values > 1e-12 * values[0]))
+    xp = namespace(values)
+    usable = int(xp.count_nonzero(values > 1e-12 * values[0]))
     if wanted is None or usable == 0:
         return usable
     if isinstance(wanted, (int, np.integer)):
         return min(int(wanted), usable)
-    reached = np.cumsum(values) >= wanted * values.sum()
+    short = xp.cumulative_sum(values) < wanted * xp.sum(values)
     # A fraction of 0 stands for every direction with a positive eigenvalue.
-    return min(int(np.argmax(reached)) + 1, usable) if wanted > 0 else usable
+    return min(int(xp.count_nonzero(short)) + 1, usable) if wanted > 0 else usable
 
 
 def reduced_rows(reducer: Any, X: Any, fitted: Any = None) -> Any:
@@ -128,8 +135,9 @@ class BaseReducer(
             ensure_min_samples=2,
             blocks=self._fits_blocks,
         )
-        check_informative(labels.weights, self.classes_, type(self).__name__)
-        if not column_moments(X)[1].any():
+        check_informative(labels.weights, labels.classes, type(self).__name__)
+        std = column_moments(X)[1]
+        if not bool(namespace(std).any(std)):
             raise ValueError(
                 "No direction depends on the labels: every feature is constant."
             )
@@ -166,7 +174,7 @@ class BaseReducer(
             self._wanted = most_directions(X, labels.candidates)
         on = self.standardize
         matrix, mean, self.scale_ = standardize(X, center=on or center, scale=on)
-        self.mean_ = mean if on else np.zeros_like(mean)
+        self.mean_ = mean if on else namespace(mean).zeros_like(mean)
         return matrix, labels
 
     def _count(self, values: NDArray[Any], wanted: float | int | None = None) -> int:
@@ -205,12 +213,12 @@ class BaseReducer(
     def _set_components(self, P: NDArray[Any], values: NDArray[np.float64]) -> None:
         """Keep the directions, the columns of `P`, or as many as were chosen."""
         r = min(P.shape[1], self._chosen or P.shape[1])
-        self.components_ = np.ascontiguousarray(fix_signs(P[:, :r]).T)
+        self.components_ = contiguous(fix_signs(P[:, :r]).T)
         self.n_components_ = r
         self.eigenvalues_ = values[:r]
 
     def _warn_if_fewer(self, r: int, why: str = "") -> None:
-        wanted, q = self.n_components, len(self.classes_)
+        wanted, q = self.n_components, self.classes_.shape[0]
         why = why or (
             f"directions depend on the labels ({q} classes allow at most {q - 1})"
         )
@@ -239,9 +247,12 @@ class BaseReducer(
             ``((X - mean_) / scale_) @ components_.T``.
         """
         check_is_fitted(self)
-        X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=FLOATS)
-        mean, scale = self.mean_.astype(X.dtype), self.scale_.astype(X.dtype)
-        P = self.components_.T.astype(X.dtype, copy=False)
+        dtypes = float_dtypes(X)
+        X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=dtypes)
+        same_namespace(self, X, self.components_, "transform")
+        xp = namespace(self.components_)
+        mean, scale = xp.astype(self.mean_, X.dtype), xp.astype(self.scale_, X.dtype)
+        P = xp.astype(self.components_.T, X.dtype, copy=False)
         if sp.issparse(X):  # centring stays implicit
             P = P / scale[:, None]
             return np.asarray(X @ P) - mean @ P
@@ -262,13 +273,15 @@ class BaseReducer(
             units of the training data. What the projection discards is lost.
         """
         check_is_fitted(self)
-        Z = np.asarray(Z)
+        xp = namespace(self.components_)
+        if is_numpy_namespace(xp):
+            Z = np.asarray(Z)
         if Z.ndim != 2 or Z.shape[1] != self.components_.shape[0]:
             raise ValueError(
                 f"Z must have {self.components_.shape[0]} columns, one per component; "
                 f"got shape {Z.shape}."
             )
-        rows = Z @ np.linalg.pinv(self.components_).T
+        rows = Z @ xp.linalg.pinv(self.components_).T
         return rows * self.scale_ + self.mean_
 
     @property

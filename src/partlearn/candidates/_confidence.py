@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from partlearn._array_api import namespace
+
 __all__ = ["refine", "uniform_confidence"]
 
 
@@ -78,11 +80,12 @@ def refine(
     >>> refine(np.array([[0.5, 0.5, 0.0]]), np.array([[1.0, 0.0, 9.0]]), S)
     array([[0.75, 0.25, 0.  ]])
     """
+    xp = namespace(F, V, S)
     N = own * F + V
     N *= S
-    mass = N.sum(axis=1, keepdims=True)
-    silent = mass[:, 0] <= 0
-    mass[silent] = 1
-    N /= mass
-    N[silent] = F[silent]
-    return N
+    mass = xp.sum(N, axis=1, keepdims=True)
+    silent = mass <= 0
+    if not bool(xp.any(silent)):
+        N /= mass
+        return N
+    return xp.where(silent, F, N / xp.where(silent, xp.ones_like(mass), mass))

@@ -12,6 +12,14 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
+from partlearn._array_api import (
+    float_dtypes,
+    follow,
+    is_numpy,
+    like,
+    numpy_dtype,
+    to_numpy,
+)
 from partlearn.blocks import Rows, as_rows, in_memory
 from partlearn.candidates._evidence import Evidence
 from partlearn.candidates._validation import Empty, check_candidates, check_evidence
@@ -21,6 +29,7 @@ __all__ = [
     "canonical",
     "check_informative",
     "check_two_classes",
+    "move_labels",
     "one_label_each",
     "refuse_weights",
     "validate_evidence",
@@ -60,8 +69,8 @@ def validate_evidence(
         X = _validate_blocks(estimator, rows, check_params)
     else:
         X = _validate_features(estimator, X, check_params)
-    labels = check_evidence(in_memory(y))
-    estimator.classes_ = labels.classes
+    labels = check_evidence(to_numpy(in_memory(y)))
+    estimator.classes_ = follow(labels.classes, X)
     _same_length(X, labels)
     return X, labels
 
@@ -128,7 +137,9 @@ def _validate_features(estimator: Any, X: Any, check_params: dict[str, Any]) -> 
             "of rows. Load them into memory (`X.compute()`), or fit one of the methods "
             "that the user guide lists under blocks."
         )
-    return canonical(validate_data(estimator, X, **{"dtype": FLOATS, **check_params}))
+    return canonical(
+        validate_data(estimator, X, **{"dtype": float_dtypes(X), **check_params})
+    )
 
 
 def _validate_blocks(estimator: Any, rows: Rows, check_params: dict[str, Any]) -> Rows:
@@ -171,6 +182,25 @@ def _same_length(X: Any, labels: Any) -> None:
             "Found input variables with inconsistent numbers of samples: X has "
             f"{X.shape[0]} rows, y has {labels.shape[0]}."
         )
+
+
+def move_labels(labels: Evidence, X: Any) -> tuple[Any, Any]:
+    """Candidates and first confidences where the rows are, and in their precision.
+
+    Parameters
+    ----------
+    labels : Evidence of shape (n_samples, n_classes)
+        Checked labels, in the memory of the host.
+    X : array or object with ``dtype``
+        What to follow: an array whose precision the confidences get.
+
+    Returns
+    -------
+    S, F : array of shape (n_samples, n_classes)
+        Candidates, boolean in NumPy and numbers elsewhere, and confidences.
+    """
+    S, F = labels.candidates, labels.first_confidence(numpy_dtype(X))
+    return (S, F) if is_numpy(X) else (like(S, X, X.dtype), like(F, X))
 
 
 def check_two_classes(classes: NDArray[Any], name: str) -> None:
@@ -224,7 +254,7 @@ def validate_rows(estimator: Any, X: Any) -> Any:
         Rows in one order of memory, so that sums over arrays and frames round alike.
     """
     check_is_fitted(estimator)
-    options = {"accept_sparse": "csr", "dtype": FLOATS, "order": "C"}
+    options = {"accept_sparse": "csr", "dtype": float_dtypes(X), "order": "C"}
     return canonical(validate_data(estimator, X, reset=False, **options))
 
 
@@ -262,6 +292,7 @@ def one_label_each(y: Any) -> bool:
     """
     if isinstance(y, Evidence):
         return False
+    y = to_numpy(y)
     if not sp.issparse(y) and not isinstance(y, (list, tuple)):
         y = np.asarray(y)
     if getattr(y, "ndim", 1) == 2:

@@ -9,6 +9,8 @@ from typing import Any
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
+from partlearn._array_api import namespace
+
 __all__ = ["labels_settled", "warn_at_max_iter"]
 
 _UNSETTLED = 0.05  # share of rows whose label may still change in the last iteration
@@ -40,8 +42,9 @@ def labels_settled(F: NDArray[Any], before: NDArray[Any]) -> bool:
     >>> labels_settled(np.array([[0.9, 0.1]]), np.array([[0.4, 0.6]]))
     False
     """
-    changed = F.argmax(axis=1) != before.argmax(axis=1)
-    return bool(changed.mean() <= _UNSETTLED)
+    xp = namespace(F, before)
+    changed = xp.argmax(F, axis=1) != xp.argmax(before, axis=1)
+    return int(xp.count_nonzero(changed)) / F.shape[0] <= _UNSETTLED
 
 
 def warn_at_max_iter(

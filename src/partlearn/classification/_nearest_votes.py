@@ -9,8 +9,15 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from partlearn.graphs import find_ties, tied_weights, vote_weights
-from partlearn.neighbors import query_neighbors, self_neighbors
+from partlearn._array_api import is_numpy, like, namespace
+from partlearn.graphs import (
+    ArrayVotes,
+    array_votes,
+    find_ties,
+    tied_weights,
+    vote_weights,
+)
+from partlearn.neighbors import query_neighbors, self_neighbors, some_neighbors
 
 __all__ = ["nearest_votes", "neighbor_weights", "others", "weighted_votes"]
 
@@ -24,11 +31,11 @@ class Find(Protocol):
     """Distances and indices of the k nearest training rows of some queries."""
 
     def __call__(self, rows: Any, k: int) -> Found:
-        """Search for those of the queries `rows`."""
+        """Search for those of the queries `rows`, or of all if it is None."""
 
 
 def nearest_votes(
-    find: Find, votes: NDArray[Any], k: int, kind: str, near: float
+    find: Find, votes: NDArray[Any], k: int, kind: str, near: float, most: int
 ) -> NDArray[Any]:
     """Weighted votes of the k nearest; rows that are equally near share their places.
 
@@ -47,13 +54,18 @@ def nearest_votes(
         Their weights.
     near : float
         Distances that differ by less are equal.
+    most : int
+        Rows there are to be found.
 
     Returns
     -------
     scores : ndarray of shape (n, q)
         The sums.
     """
-    distances, neighbors = find(slice(None), k + 1)
+    if not is_numpy(votes):
+        voted = ArrayVotes(find, k, most, near)
+        return voted(votes, lambda distances: neighbor_weights(distances, kind))
+    distances, neighbors = find(None, k + 1)
     k = min(k, distances.shape[1])
     w = neighbor_weights(distances[:, :k], kind)
     scores = weighted_votes(votes, neighbors[:, :k], w)
@@ -85,7 +97,9 @@ def others(X: Any, n_jobs: int | None) -> Find:
     """Search for the neighbours of training rows among the other ones."""
 
     def find(rows: Any, k: int) -> Found:
-        if isinstance(rows, slice):
+        if not is_numpy(X):
+            return some_neighbors(X, rows, k)
+        if rows is None:
             found: Found = self_neighbors(X, k, return_distance=True, n_jobs=n_jobs)
             return found
         distances, neighbors = query_neighbors(X, X[rows], k + 1, n_jobs=n_jobs)
@@ -102,15 +116,16 @@ def neighbor_weights(distances: NDArray[Any], kind: str) -> NDArray[np.float64]:
 
     Source: PLKNN, weights of the votes.
     """
+    xp = namespace(distances)
     n, k = distances.shape
     if kind != "distance":
         flat = vote_weights(k, "rank" if kind == "rank" else "uniform")
-        return np.broadcast_to(flat, (n, k))
+        return xp.broadcast_to(like(flat, distances), (n, k))
     if k == 1:
-        return np.ones((n, 1))
-    total = distances.sum(axis=1, keepdims=True)
+        return xp.ones_like(distances)
+    total = xp.sum(distances, axis=1, keepdims=True)
     # All neighbours duplicates of the query: they count alike.
-    return 1 - distances / np.where(total > 0, total, np.inf)
+    return 1 - distances / xp.where(total > 0, total, xp.inf)
 
 
 def weighted_votes(
@@ -120,6 +135,8 @@ def weighted_votes(
 
     Source: PLKNN, votes.
     """
+    if not is_numpy(votes):
+        return array_votes(votes, neighbors, w)
     scores = np.empty((neighbors.shape[0], votes.shape[1]), dtype=votes.dtype)
     w = w.astype(votes.dtype)
     step = max(1, _BLOCK // (neighbors.shape[1] * votes.shape[1]))

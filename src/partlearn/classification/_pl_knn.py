@@ -10,9 +10,9 @@ from typing import Any, Self
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from partlearn._array_api import like, namespace, numpy_dtype, same_namespace, take
 from partlearn._sklearn_compat import Interval, StrOptions, fit_context
 from partlearn.base import BasePartialClassifier, initial_confidence
-from partlearn.candidates import uniform_confidence
 from partlearn.classification._nearest_votes import (
     nearest_votes,
     neighbor_weights,
@@ -129,12 +129,13 @@ class PLKNN(BasePartialClassifier):
         self._X, S, confidence = self._validate_fit(
             X, y, confidence, accept_sparse="csr", order="C"
         )
-        self._S = S
+        self._S = like(S, self._X)
         self._confidence: NDArray[Any] | None = None
         if confidence is None:
-            self.votes_ = S.astype(self._X.dtype)
+            self.votes_ = like(S, self._X, self._X.dtype)
         else:
-            self.votes_ = initial_confidence(confidence, S, self._X.dtype)
+            F = initial_confidence(confidence, S, numpy_dtype(self._X))
+            self.votes_ = like(F, self._X)
         return self
 
     def predict_proba(self, X: Any) -> NDArray[Any]:
@@ -151,10 +152,11 @@ class PLKNN(BasePartialClassifier):
             Shares; rows sum to one.
         """
         scores = self._scores(X)
-        return scores / scores.sum(axis=1, keepdims=True)
+        return scores / namespace(scores).sum(scores, axis=1, keepdims=True)
 
     def _scores(self, X: Any) -> NDArray[Any]:
         X = self._validate_predict(X)
+        same_namespace(self, X, self._X, "predict_proba")
         # With a single training row there is no second nearest: nothing is passed over.
         if self.variant == "lab" and self._X.shape[0] > 1:
             k = self.n_neighbors + 1
@@ -165,13 +167,21 @@ class PLKNN(BasePartialClassifier):
             return weighted_votes(self.votes_, neighbors[:, 1:], w)
 
         def find(rows: Any, k: int) -> Any:
-            return query_neighbors(self._X, X[rows], k, n_jobs=self.n_jobs)
+            queries = X if rows is None else take(X, rows)
+            return query_neighbors(self._X, queries, k, n_jobs=self.n_jobs)
 
-        return self._nearest_votes(find)
+        return self._nearest_votes(find, self._X.shape[0])
 
-    def _nearest_votes(self, find: Any) -> NDArray[Any]:
+    def _nearest_votes(self, find: Any, most: int) -> NDArray[Any]:
         near, _ = tie_tolerance(self._X)
-        return nearest_votes(find, self.votes_, self.n_neighbors, self.weights, near)
+        return nearest_votes(
+            find, self.votes_, self.n_neighbors, self.weights, near, most
+        )
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.array_api_support = True
+        return tags
 
     @property
     def label_confidence_(self) -> NDArray[Any]:
@@ -183,10 +193,14 @@ class PLKNN(BasePartialClassifier):
         """
         check_is_fitted(self)
         if self._confidence is None:
-            F = uniform_confidence(self._S, self._X.dtype)
-            if self._X.shape[0] > 1:
-                V = self._nearest_votes(others(self._X, self.n_jobs)) * self._S
-                heard = V.sum(axis=1) > 0
-                F[heard] = V[heard] / V[heard].sum(axis=1, keepdims=True)
+            xp = namespace(self._X)
+            S = xp.astype(self._S, self._X.dtype)
+            F = S / xp.sum(S, axis=1, keepdims=True)
+            m = self._X.shape[0]
+            if m > 1:
+                V = self._nearest_votes(others(self._X, self.n_jobs), m - 1) * S
+                total = xp.sum(V, axis=1, keepdims=True)
+                heard = total > 0
+                F = xp.where(heard, V / xp.where(heard, total, 1.0), F)
             self._confidence = F
         return self._confidence

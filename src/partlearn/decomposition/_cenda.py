@@ -10,10 +10,11 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from partlearn._array_api import like, namespace
 from partlearn._progress import iterations
 from partlearn._sklearn_compat import HasMethods, Interval, StrOptions, fit_context
 from partlearn.base import N_COMPONENTS, BaseReducer
-from partlearn.candidates import refine
+from partlearn.candidates import move_labels, refine
 from partlearn.graphs import TiedVotes
 from partlearn.linalg import Eigen, ThinEigenSolver
 
@@ -181,11 +182,11 @@ class CENDA(BaseReducer):
             The fitted reducer.
         """
         matrix, labels = self._validate_evidence(X, y)
-        S = labels.candidates
+        xp = namespace(matrix.mean)
+        S, F = move_labels(labels, matrix.mean)
         # Whitening costs as much as solving for m right-hand sides.
         many = 2 * self.max_iter * S.shape[1] > S.shape[0]
         solver = ThinEigenSolver(matrix, self.mu, 1 - self.mu, whiten=many)
-        F = labels.first_confidence(matrix.dtype)
         votes: TiedVotes | None = None
         objective = []
         for _ in iterations("CENDA", self.max_iter):
@@ -195,22 +196,27 @@ class CENDA(BaseReducer):
             votes = self._votes(Z, votes)
             before = F
             F = refine(F, votes(F, self.vote), S, own=self.alpha)
-            objective.append(eigen.values[:r].sum())
-            if np.abs(F - before).max() < self.tol:
+            objective.append(float(xp.sum(eigen.values[:r])))
+            if xp.max(xp.abs(F - before)) < self.tol:
                 break
         else:
             self._warn_unless_settled(F, before)
         self._warn_if_fewer(r)
         self._set_components(solver.directions(eigen, r) * scale, eigen.values)
         self.label_confidence_ = F
-        self.objective_ = np.asarray(objective)
+        self.objective_ = like(np.asarray(objective), F)
         self.n_iter_ = len(objective)
         return self
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.array_api_support = True
+        return tags
 
 
 def centred(F: NDArray[Any]) -> NDArray[Any]:
     """Centre the confidences: ``H F`` with ``H = I - 11'/m``."""
-    return F - F.mean(axis=0)
+    return F - namespace(F).mean(F, axis=0)
 
 
 def embed(
@@ -220,5 +226,7 @@ def embed(
     Z = solver.embedding(eigen, r)
     if scaling == "constraint":
         return Z, 1.0
-    scale = 1 / np.abs(solver.directions(eigen, r)).max(axis=0)
+    P = solver.directions(eigen, r)
+    xp = namespace(P)
+    scale = 1 / xp.max(xp.abs(P), axis=0)
     return Z * scale, scale

@@ -10,6 +10,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from partlearn._array_api import is_numpy_namespace, like, namespace
+from partlearn.graphs._array_votes import array_votes
+
 __all__ = ["neighbor_graph", "vote", "vote_weights"]
 
 Vote = Literal["rank", "uniform"]
@@ -107,6 +110,10 @@ def vote(
     >>> vote(F, np.array([[1, 2]]))
     array([[0., 2., 1.]])
     """
-    weights = vote_weights(neighbors.shape[1], kind).astype(F.dtype)
+    xp = namespace(F, neighbors)
+    weights = vote_weights(neighbors.shape[1], kind)
+    if not is_numpy_namespace(xp):
+        return array_votes(F, neighbors, like(weights[None, :], F))
+    weights = weights.astype(F.dtype)
     graph = neighbor_graph(neighbors, np.broadcast_to(weights, neighbors.shape), len(F))
     return graph @ F

@@ -9,15 +9,18 @@ distance; the votes should hang on neither.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from partlearn._array_api import is_numpy, like
+from partlearn.graphs._array_votes import ArrayVotes
 from partlearn.graphs._neighbor_graph import Vote, vote, vote_weights
 from partlearn.graphs._tied_weights import find_ties, tie_tolerance, tied_weights
-from partlearn.neighbors import self_neighbors
+from partlearn.neighbors import self_neighbors, some_neighbors
 
 __all__ = ["TiedVotes"]
 
@@ -82,6 +85,12 @@ class TiedVotes:
         if search is not None:
             self.neighbors = self_neighbors(Z, n_neighbors, search=search)
             return
+        if not is_numpy(Z):
+            near, _ = tie_tolerance(Z)
+            find = partial(some_neighbors, Z)
+            self._array = ArrayVotes(find, self.n_neighbors, Z.shape[0] - 1, near)
+            self.neighbors = self._array.neighbors
+            return
         if warm_start is not None and warm_start.shape[1] <= n_neighbors:
             warm_start = None
         distances, self.neighbors = self_neighbors(
@@ -113,6 +122,9 @@ class TiedVotes:
         V : ndarray of shape (m, q)
             The votes.
         """
+        if not is_numpy(F):
+            weights = like(vote_weights(self.n_neighbors, kind)[None, :], F)
+            return self._array(F, lambda distances: distances * 0 + weights)
         if not self.tied:
             return vote(F, self.neighbors[:, : self.n_neighbors], kind)
         own, graph = self._places.weights(kind)

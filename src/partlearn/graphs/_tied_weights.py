@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from partlearn._array_api import namespace
 from partlearn.linalg import column_moments
 
 __all__ = ["find_ties", "tie_tolerance", "tied_weights"]
@@ -41,8 +42,9 @@ def tie_tolerance(Z: Any) -> tuple[float, NDArray[np.float64]]:
     (3.0, 3.0)
     """
     _, std = column_moments(Z)
-    same = max(_SAME, _ROUNDINGS * float(np.finfo(Z.dtype).eps))
-    return same * float(np.linalg.norm(std)), same / 10 * std
+    xp = namespace(std)
+    same = max(_SAME, _ROUNDINGS * float(xp.finfo(Z.dtype).eps))
+    return same * float(xp.sqrt(std @ std)), same / 10 * std
 
 
 def find_ties(

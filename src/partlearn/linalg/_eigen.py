@@ -19,9 +19,18 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import scipy.linalg
 from numpy.typing import NDArray
 
+from partlearn._array_api import (
+    as_double,
+    cholesky,
+    cholesky_solve,
+    descending,
+    diagonal_added,
+    eigh,
+    namespace,
+    solve_triangular,
+)
 from partlearn.linalg._standardized import Standardized, thin_product
 
 __all__ = ["Eigen", "ThinEigenSolver", "conjugate_gradients", "fix_signs"]
@@ -51,8 +60,10 @@ def fix_signs(P: NDArray[Any]) -> NDArray[Any]:
     array([[-1. ,  0.5],
            [ 2. ,  1. ]])
     """
-    top = P[np.abs(P).argmax(axis=0), np.arange(P.shape[1])]
-    return P * np.where(top < 0, -1, 1).astype(P.dtype)
+    xp = namespace(P)
+    place = xp.argmax(xp.abs(P), axis=0)[None, :]
+    top = xp.take_along_axis(P, place, axis=0)
+    return P * xp.where(top < 0, -xp.ones_like(top), xp.ones_like(top))
 
 
 @dataclass(frozen=True)
@@ -120,7 +131,7 @@ class ThinEigenSolver:
         if route == "primal":
             self._factor = _ridge_cholesky(X.scatter(), mu, nu)
             if whiten and X.dense is not None:
-                self._white = self._triangular(X.dense.T).T.astype(X.dtype, copy=False)
+                self._white = self._kept(self._triangular(X.dense.T).T)
         elif route == "dual":
             self._factor = _ridge_cholesky(X.gram(), mu, nu)
 
@@ -130,42 +141,40 @@ class ThinEigenSolver:
         Source: CENDA, Eq. (6).
         """
         if self._white is not None:
-            solved = thin_product(self._white.T, C).astype(np.float64, copy=False)
+            solved = as_double(thin_product(self._white.T, C))
             G = solved.T @ solved
         elif self.route == "primal":
-            A = self.X.transposed_matmul(C).astype(np.float64, copy=False)
-            solved = scipy.linalg.cho_solve(self._factor, A, check_finite=False)
+            A = as_double(self.X.transposed_matmul(C))
+            solved = cholesky_solve(self._factor, A)
             G = A.T @ solved
         else:
-            C64 = C.astype(np.float64, copy=False)
+            C64 = as_double(C)
             if self.route == "dual":
-                solved = scipy.linalg.cho_solve(self._factor, C64, check_finite=False)
+                solved = cholesky_solve(self._factor, C64)
             else:
                 solved = self._warm = conjugate_gradients(
                     self._apply_dual, C64, start=self._warm
                 )
             G = (C64.T @ (C64 - self.nu * solved)) / self.mu
-        values, vectors = scipy.linalg.eigh((G + G.T) / 2, check_finite=False)
-        values = np.clip(values[::-1], 0.0, None)
-        vectors = vectors[:, ::-1]
+        values, vectors = descending(*eigh((G + G.T) / 2))
+        xp = namespace(values)
+        values = xp.clip(values, 0.0, None)
         # Directions without any signal are never used; do not divide by zero for them.
-        roots = np.sqrt(np.where(values > 0, values, 1.0))
+        roots = xp.sqrt(xp.where(values > 0, values, 1.0))
         return Eigen(values, vectors / roots, solved, C)
 
     def _triangular(
         self, A: NDArray[Any], *, transposed: bool = False
     ) -> NDArray[np.float64]:
         """Solve with the Cholesky factor of the right-hand side, or its transpose."""
-        return scipy.linalg.solve_triangular(
-            self._factor[0],
-            A.astype(np.float64, copy=False),
-            lower=True,
-            trans="T" if transposed else "N",
-            check_finite=False,
-        )
+        return solve_triangular(self._factor[0], as_double(A), transposed=transposed)
+
+    def _kept(self, A: NDArray[Any]) -> NDArray[Any]:
+        """`A` in the precision of the data."""
+        return namespace(A).astype(A, self.X.dtype, copy=False)
 
     def _apply_dual(self, W: NDArray[np.float64]) -> NDArray[np.float64]:
-        inner = self.X.transposed_matmul(W.astype(self.X.dtype, copy=False))
+        inner = self.X.transposed_matmul(self._kept(W))
         return self.mu * (self.X @ inner) + self.nu * W
 
     def directions(self, eigen: Eigen, r: int) -> NDArray[Any]:
@@ -174,18 +183,18 @@ class ThinEigenSolver:
         if self._white is not None:
             P = self._triangular(P, transposed=True)
         elif self.route != "primal":
-            P = self.X.transposed_matmul(P.astype(self.X.dtype, copy=False))
-        return P.astype(self.X.dtype, copy=False)
+            P = self.X.transposed_matmul(self._kept(P))
+        return self._kept(P)
 
     def embedding(self, eigen: Eigen, r: int) -> NDArray[Any]:
         """Return the data along the first `r` directions, (m, r)."""
         if self._white is not None:
             A = eigen.solved @ eigen.vectors[:, :r]
-            return thin_product(self._white, A.astype(self.X.dtype, copy=False))
+            return thin_product(self._white, self._kept(A))
         if self.route == "primal":
             return self.X @ self.directions(eigen, r)
         Z = (eigen.C - self.nu * eigen.solved) @ eigen.vectors[:, :r] / self.mu
-        return Z.astype(self.X.dtype, copy=False)
+        return self._kept(Z)
 
 
 def _ridge_cholesky(
@@ -193,16 +202,9 @@ def _ridge_cholesky(
 ) -> tuple[NDArray[np.float64], bool]:
     """Cholesky factor of ``mu K + nu I``, in place."""
     K *= mu
-    K.flat[:: K.shape[0] + 1] += nu
-    factor: tuple[NDArray[np.float64], bool] = scipy.linalg.cho_factor(
-        # LAPACK works on columns: the transpose of a symmetric C-ordered matrix is
-        # itself, and saves a copy of the largest array there is.
-        K.T,
-        lower=True,
-        overwrite_a=True,
-        check_finite=False,
-    )
-    return factor
+    # LAPACK works on columns: the transpose of a symmetric C-ordered matrix is itself,
+    # and saves a copy of the largest array there is.
+    return cholesky(diagonal_added(K, nu).T)
 
 
 def conjugate_gradients(

@@ -21,6 +21,7 @@ from sklearn.utils.sparsefuncs import (
     min_max_axis,
 )
 
+from partlearn._array_api import as_double, is_numpy, is_numpy_namespace, namespace
 from partlearn.blocks import Rows, total
 
 __all__ = [
@@ -59,6 +60,8 @@ def column_moments(X: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     >>> column_moments(np.array([[1.0, 0.1], [3.0, 0.1]]))
     (array([2. , 0.1]), array([1.41421356, 0.        ]))
     """
+    if not is_numpy(X):
+        return _array_moments(X)
     moments = total(X, _block_moments, combine=_merged)
     # Round-off of the mean must not pass for spread.
     smallest = np.finfo(np.result_type(X.dtype, np.float32)).tiny
@@ -107,6 +110,17 @@ def _merged(a: _Moments, b: _Moments) -> _Moments:
     )
 
 
+def _array_moments(X: Any) -> tuple[Any, Any]:
+    """As `column_moments`, for an array of another library."""
+    xp, m = namespace(X), X.shape[0]
+    smallest = float(xp.finfo(X.dtype).smallest_normal)
+    constant = xp.min(X, axis=0) == xp.max(X, axis=0)
+    X = xp.astype(X, xp.float64, copy=False)
+    mean = xp.mean(X, axis=0)
+    std = xp.sqrt(xp.sum((X - mean) ** 2, axis=0) / max(m - 1, 1))
+    return mean, xp.where(constant | (std < smallest), xp.zeros_like(std), std)
+
+
 def _moderate(X: Any, peak: NDArray[Any]) -> tuple[Any, NDArray[np.intc]]:
     """Divide columns whose squares would overflow or vanish by a power of two.
 
@@ -131,7 +145,7 @@ def thin_product(X: NDArray[Any], A: NDArray[Any]) -> NDArray[Any]:
     BLAS takes about half the time when the thin factor comes first, whatever the
     memory order of either.
     """
-    return np.ascontiguousarray((A.T @ X.T).T)
+    return np.ascontiguousarray((A.T @ X.T).T) if is_numpy(X, A) else X @ A
 
 
 class Standardized:
@@ -170,9 +184,10 @@ class Standardized:
     ) -> None:
         self.shape: tuple[int, int] = X.shape
         self.dtype = X.dtype
+        xp = namespace(mean, scale)
         inverse = _inverse(scale)
-        self._inverse = inverse.astype(X.dtype)
-        self.mean = mean.astype(X.dtype)
+        self._inverse = xp.astype(inverse, X.dtype)
+        self.mean = xp.astype(mean, X.dtype)
         self.dense: NDArray[Any] | None = None
         if sp.issparse(X):
             self._X, rest = _centred_where_full(X, mean)
@@ -208,7 +223,7 @@ class Standardized:
     def scatter(self) -> NDArray[np.float64]:
         """``X' X`` of shape (d, d), in float64."""
         if self.dense is not None:
-            return (self.dense.T @ self.dense).astype(np.float64, copy=False)
+            return as_double(self.dense.T @ self.dense)
         scaled = sp.csr_array(self._X @ sp.diags_array(self._inverse))
         shift = (self._shift * self._inverse).astype(np.float64)
         sums = np.asarray(scaled.sum(axis=0), dtype=np.float64).ravel()
@@ -220,7 +235,7 @@ class Standardized:
     def gram(self) -> NDArray[np.float64]:
         """``X X'`` of shape (m, m), in float64; for few rows and many columns."""
         if self.dense is not None:
-            return (self.dense @ self.dense.T).astype(np.float64, copy=False)
+            return as_double(self.dense @ self.dense.T)
         scaled = sp.csr_array(self._X @ sp.diags_array(self._inverse))
         shift = (self._shift * self._inverse).astype(np.float64)
         cross = np.asarray(scaled @ shift, dtype=np.float64)
@@ -236,7 +251,8 @@ class Standardized:
     def squared_norm(self) -> float:
         """Sum of all squared entries."""
         if self.dense is not None:
-            return float(np.vdot(self.dense, self.dense))
+            flat = namespace(self.dense).reshape(self.dense, (-1,))
+            return float(flat @ flat)
         scaled = sp.csr_array(self._X @ sp.diags_array(self._inverse))
         shift = (self._shift * self._inverse).astype(np.float64)
         sums = np.asarray(scaled.sum(axis=0), dtype=np.float64).ravel()
@@ -339,12 +355,14 @@ def _block_squared_norm(X: Any, scaling: BlockScaling) -> float:
 
 
 def _inverse(scale: NDArray[np.float64]) -> NDArray[np.float64]:
-    return np.divide(1.0, scale, out=np.zeros_like(scale), where=scale > 0)
+    xp = namespace(scale)
+    apart = scale > 0
+    return xp.where(apart, 1.0 / xp.where(apart, scale, 1.0), 0.0)
 
 
 def _far(mean: NDArray[np.float64], inverse: NDArray[np.float64]) -> NDArray[np.bool_]:
     """Columns whose mean is so huge that its rounding matters."""
-    return np.abs(mean) * inverse > _HUGE
+    return namespace(mean).abs(mean) * inverse > _HUGE
 
 
 def _written_down(
@@ -360,6 +378,11 @@ def _written_down(
     float64 where it is huge beside the deviation: what is left of it in every row would
     pass for a direction of its own.
     """
+    xp = namespace(X)
+    if not is_numpy_namespace(xp):
+        Z = xp.astype((X - mean) * inverse, X.dtype, copy=False)
+        left = xp.mean(Z, axis=0)
+        return Z - xp.where(_far(mean, inverse), left, xp.zeros_like(left))
     Z = np.empty(X.shape, dtype=X.dtype)
     step = max(1, _BLOCK // max(1, X.shape[1]))
     for start in range(0, X.shape[0], step):
@@ -447,14 +470,15 @@ def standardize(
            [ 0.70710678,  0.        ]])
     """
     mean, std = column_moments(X)
+    xp = namespace(mean)
     constant = (std == 0) & (center | (mean == 0))
     if not center:
-        mean = np.zeros_like(mean)
+        mean = xp.zeros_like(mean)
     if not scale:
-        std = np.ones_like(std)
-    std = np.where(constant, 0.0, np.where(std == 0, 1.0, std))
+        std = xp.ones_like(std)
+    std = xp.where(constant, 0.0, xp.where(std == 0, 1.0, std))
     matrix = (BlockStandardized if isinstance(X, Rows) else Standardized)(X, mean, std)
-    return matrix, mean, np.where(constant, 1.0, std)
+    return matrix, mean, xp.where(constant, 1.0, std)
 
 
 def z_scores(X: Any, rows: Any = None, *, max_dense_bytes: int = 0) -> Any:

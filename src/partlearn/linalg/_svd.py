@@ -10,6 +10,15 @@ import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 
+from partlearn._array_api import (
+    contiguous,
+    descending,
+    eigh,
+    like,
+    namespace,
+    orthonormal,
+    take,
+)
 from partlearn.linalg._eigen import MAX_FACTOR
 from partlearn.linalg._standardized import (
     BlockStandardized,
@@ -146,27 +155,27 @@ class ThinBasis:
         self, X: Standardized, tol: float, solver: Solver, rank: int | None
     ) -> None:
         m, d = X.shape
-        tol = max(tol, 10 * float(np.finfo(X.dtype).eps))
+        xp = namespace(X.mean)
+        tol = max(tol, 10 * float(xp.finfo(X.dtype).eps))
         if X.dense is not None and solver == "svd":
             U, s, V = _dense_svd(X.dense)
             self.n_directions = _resolved(s, tol)
             kept = min(rank or self.n_directions, self.n_directions)
             self.U, self.s, self.V = U[:, :kept], s[:kept], V[:, :kept]
             return
-        squares, vectors = scipy.linalg.eigh(
-            X.scatter() if d <= m else X.gram(), overwrite_a=True, check_finite=False
-        )
-        s = np.sqrt(np.clip(squares[::-1], 0.0, None))
+        small = X.scatter() if d <= m else X.gram()
+        squares, vectors = descending(*eigh(small, overwrite_a=True))
+        s = xp.sqrt(xp.clip(squares, 0.0, None))
         self.n_directions = _resolved(s, max(tol, _GRAM_RESOLVES))
         kept = min(rank or self.n_directions, self.n_directions)
-        s, vectors = s[:kept], vectors[:, ::-1][:, :kept]
-        self.s = s.astype(X.dtype)
+        s, vectors = s[:kept], vectors[:, :kept]
+        self.s = xp.astype(s, X.dtype)
         if d > m:
-            self.U = np.ascontiguousarray(vectors, dtype=X.dtype)
+            self.U = contiguous(vectors, X.dtype)
         elif solver == "gram" and not isinstance(X, BlockStandardized):
-            self.U = np.ascontiguousarray(X @ vectors / s, dtype=X.dtype)
+            self.U = contiguous(X @ vectors / s, X.dtype)
         else:
-            self.V = np.ascontiguousarray(vectors, dtype=X.dtype)
+            self.V = contiguous(vectors, X.dtype)
 
     def left(self, A: NDArray[Any]) -> NDArray[Any]:
         """``U A`` for A of shape (r, p)."""
@@ -192,7 +201,8 @@ class ThinBasis:
 
 def _resolved(s: NDArray[Any], tol: float) -> int:
     """Number of singular values, largest first, that are not zero up to rounding."""
-    return int(np.count_nonzero(s > tol * s[0])) if s[0] > 0 else 0
+    positive = bool(s[0] > 0)
+    return int(namespace(s).count_nonzero(s > tol * s[0])) if positive else 0
 
 
 def _dense_svd(A: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
@@ -240,20 +250,14 @@ def randomized_left(
     """
     m, d = X.shape
     width = min(rank + _OVERSAMPLING, m, d)
-    Q = X @ rng.standard_normal((d, width))
+    Q = X @ like(rng.standard_normal((d, width)), X.mean)
     for _ in range(_POWER_STEPS):
-        Q = _orthonormal(Q)
-        Q = X @ _orthonormal(X.transposed_matmul(Q))
-    Q = _orthonormal(Q)
+        Q = orthonormal(Q)
+        Q = X @ orthonormal(X.transposed_matmul(Q))
+    Q = orthonormal(Q)
     B = X.transposed_matmul(Q)  # (d, width): X is about Q B'
-    values, vectors = scipy.linalg.eigh(B.T @ B, check_finite=False)
-    order = np.argsort(values)[::-1][:rank]
-    s = np.sqrt(np.clip(values[order], 0.0, None))
-    return np.ascontiguousarray(Q @ vectors[:, order]), s
-
-
-def _orthonormal(A: NDArray[Any]) -> NDArray[np.float64]:
-    Q: NDArray[np.float64] = scipy.linalg.qr(
-        A, mode="economic", overwrite_a=True, check_finite=False
-    )[0]
-    return Q
+    values, vectors = eigh(B.T @ B)
+    xp = namespace(values)
+    order = xp.flip(xp.argsort(values))[:rank]
+    s = xp.sqrt(xp.clip(take(values, order), 0.0, None))
+    return contiguous(Q @ take(vectors, order, axis=1)), s

@@ -10,10 +10,12 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array, issparse
 from sklearn.utils import check_array
 
+from partlearn._array_api import float_dtypes, is_numpy
+from partlearn.neighbors._array import array_neighbors
 from partlearn.neighbors._exact import exact_neighbors
 from partlearn.neighbors._injected import injected_neighbors
 
-__all__ = ["query_neighbors", "same_kind", "self_neighbors"]
+__all__ = ["query_neighbors", "same_kind", "self_neighbors", "some_neighbors"]
 
 
 def self_neighbors(
@@ -67,7 +69,9 @@ def self_neighbors(
     threads. It takes O(n_samples**2 * n_features) time and O(n_samples * n_features)
     memory besides blocks of fixed size. In up to six dimensions a k-d tree makes the
     shortlist of dense points in O(n_samples * log(n_samples)), unless most of them
-    have many others at the same distance.
+    have many others at the same distance. With scikit-learn's ``array_api_dispatch``
+    arrays of PyTorch, CuPy and the like stay on their device, and so do the answers;
+    `warm_start` and `n_jobs` do nothing there.
 
     Examples
     --------
@@ -78,9 +82,11 @@ def self_neighbors(
            [3, 1],
            [2, 1]])
     """
-    Z = check_array(Z, accept_sparse="csr", dtype=[np.float64, np.float32])
+    Z = _check_points(Z, search)
     k = min(_check_count(n_neighbors), Z.shape[0] - 1)
-    if search is not None:
+    if not is_numpy(Z):
+        distances, indices = array_neighbors(Z, Z, k, exclude_self=True)
+    elif search is not None:
         distances, indices = injected_neighbors(search, Z, None, k)
     else:
         distances, indices = exact_neighbors(
@@ -129,16 +135,49 @@ def query_neighbors(
     >>> query_neighbors([[0.0], [2.0], [2.0]], [[1.5]], 2)
     (array([[0.5, 0.5]]), array([[1, 2]]))
     """
-    Z = check_array(Z, accept_sparse="csr", dtype=[np.float64, np.float32])
-    Q = check_array(Q, accept_sparse="csr", dtype=[np.float64, np.float32])
+    Z, Q = _check_points(Z, search), _check_points(Q, search)
     if Z.shape[1] != Q.shape[1]:
         raise ValueError(
             f"`Q` must have {Z.shape[1]} features like `Z`; got {Q.shape[1]}."
         )
     k = min(_check_count(n_neighbors), Z.shape[0])
+    if not is_numpy(Z, Q):
+        return array_neighbors(Z, Q, k, exclude_self=False)
     if search is not None:
         return injected_neighbors(search, Z, Q, k)
     return exact_neighbors(*same_kind(Z, Q), k, exclude_self=False, n_jobs=n_jobs)
+
+
+def some_neighbors(Z: Any, rows: Any, k: int) -> tuple[Any, Any]:
+    """Neighbours of some rows of an array of another library than NumPy.
+
+    Parameters
+    ----------
+    Z : array of shape (m, p)
+        Points.
+    rows : array of int or None
+        Which of them are asked about; all by default.
+    k : int
+        Neighbours of each, at most ``m - 1``.
+
+    Returns
+    -------
+    distances, indices : array of shape (n, k)
+        As :func:`self_neighbors` gives them.
+    """
+    return array_neighbors(Z, Z, k, exclude_self=True, rows=rows)
+
+
+def _check_points(X: Any, search: Any) -> Any:
+    """Check points, which stay in the library and on the device of their array."""
+    dtypes = list(float_dtypes(X))
+    X = check_array(X, accept_sparse="csr", dtype=dtypes)
+    if search is not None and not is_numpy(X):
+        raise ValueError(
+            "`search` works on NumPy arrays; leave it out to search on the device of "
+            "the rows, or pass the rows as a NumPy array."
+        )
+    return X
 
 
 def _check_count(n_neighbors: int) -> int:

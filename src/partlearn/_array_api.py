@@ -1,0 +1,281 @@
+"""Arrays of other libraries: which one, where, and what the array API standard lacks.
+
+With scikit-learn's ``array_api_dispatch`` on, rows may be arrays of PyTorch, CuPy or
+any library of the array API standard, on any device; everything that is computed
+follows them. The functions here are those that the standard does not have, or for which
+NumPy has something better: in NumPy they are exactly what they always were.
+"""
+
+# SPDX-License-Identifier: BSD-3-Clause
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import scipy.linalg
+
+from partlearn._sklearn_compat import (
+    array_device,
+    get_namespace,
+    is_array,
+    is_numpy_namespace,
+    move_to,
+)
+
+__all__ = [
+    "array_device",
+    "as_double",
+    "cholesky",
+    "cholesky_solve",
+    "contiguous",
+    "descending",
+    "diagonal_added",
+    "eigh",
+    "float_dtypes",
+    "follow",
+    "is_numpy",
+    "is_numpy_namespace",
+    "like",
+    "namespace",
+    "numpy_dtype",
+    "orthonormal",
+    "replaced",
+    "row_dots",
+    "same_namespace",
+    "solve_triangular",
+    "squared_sum",
+    "take",
+    "to_numpy",
+    "top_k",
+]
+
+
+def namespace(*arrays: Any) -> Any:
+    """Namespace of arrays: NumPy's unless dispatch is on and they are others."""
+    return get_namespace(*(array for array in arrays if is_array(array)))[0]
+
+
+def is_numpy(*arrays: Any) -> bool:
+    """Whether arrays are NumPy's, or are to be treated as if they were."""
+    return bool(is_numpy_namespace(namespace(*arrays)))
+
+
+def to_numpy(array: Any) -> Any:
+    """Copy to the memory of the host; anything that is no foreign array stays."""
+    if is_numpy(array):
+        return array
+    return move_to(array, xp=get_namespace(np.empty(0))[0], device="cpu")
+
+
+def like(array: Any, reference: Any, dtype: Any = None) -> Any:
+    """Move a NumPy array to the library and the device of `reference`.
+
+    `dtype` is one of the namespace of `reference`; by default that of `array`.
+    """
+    xp = namespace(reference)
+    if is_numpy_namespace(xp):
+        return np.asarray(array, dtype=dtype)
+    moved = xp.asarray(np.ascontiguousarray(array), device=array_device(reference))
+    return moved if dtype is None else xp.astype(moved, dtype, copy=False)
+
+
+def follow(names: Any, reference: Any) -> Any:
+    """Classes as they are kept: numbers follow `reference`, text stays in NumPy."""
+    if is_numpy(reference) or names.dtype.kind not in "biuf":
+        return names
+    return like(names, reference)
+
+
+def float_dtypes(X: Any) -> tuple[Any, ...]:
+    """Kinds of floats that are kept, the first being what others become."""
+    if is_numpy(X):
+        return (np.float64, np.float32)
+    xp = namespace(X)
+    return (xp.float64, xp.float32)
+
+
+def numpy_dtype(X: Any) -> Any:
+    """NumPy's name for the precision of an array of floats."""
+    xp = namespace(X)
+    if is_numpy_namespace(xp):
+        return X.dtype
+    return np.dtype(np.float32 if X.dtype == xp.float32 else np.float64)
+
+
+def same_namespace(estimator: Any, X: Any, fitted: Any, method: str) -> None:
+    """Refuse rows that are not where the rows of `fit` were.
+
+    Parameters
+    ----------
+    estimator : estimator
+        For the message.
+    X : array
+        Checked rows.
+    fitted : array
+        An attribute that followed the rows of `fit`.
+    method : str
+        What was called, for the message.
+    """
+    of_X, of_fit = namespace(X), namespace(fitted)
+    both = is_numpy_namespace(of_X) and is_numpy_namespace(of_fit)
+    if both or (of_X == of_fit and array_device(X) == array_device(fitted)):
+        return
+    raise ValueError(
+        f"Inputs passed to {type(estimator).__name__}.{method}() must use the same "
+        f"namespace and the same device as those passed to fit(): {of_fit.__name__} "
+        f"on {array_device(fitted)}; got {of_X.__name__} on {array_device(X)}."
+    )
+
+
+def take(A: Any, places: Any, axis: int = 0) -> Any:
+    """Rows, or columns, of an array by their indices, which may be NumPy's."""
+    xp = namespace(A)
+    if is_numpy_namespace(xp):
+        return A[places] if axis == 0 else A[:, places]
+    places = like(places, A) if isinstance(places, np.ndarray) else places
+    return xp.take(A, places, axis=axis)
+
+
+def replaced(A: Any, B: Any, mask: Any) -> Any:
+    """Copy of `A` whose rows in `mask` are the rows of `B`, in their order."""
+    xp = namespace(A, B)
+    n = A.shape[0]
+    own = xp.arange(n, dtype=xp.int64, device=array_device(A))
+    other = n + xp.cumulative_sum(xp.astype(mask, xp.int64)) - 1
+    return take(xp.concat([A, B], axis=0), xp.where(mask, other, own))
+
+
+def as_double(A: Any) -> Any:
+    """Copy of an array in float64, or the array itself if it is that already."""
+    xp = namespace(A)
+    return xp.astype(A, xp.float64, copy=False)
+
+
+def row_dots(A: Any, B: Any) -> Any:
+    """Product of each row of `A` with the same row of `B`, shape (m,)."""
+    xp = namespace(A, B)
+    if is_numpy_namespace(xp):
+        return np.einsum("ij,ij->i", A, B)
+    return xp.sum(A * B, axis=1)
+
+
+def squared_sum(A: Any, B: Any = None) -> Any:
+    """Sum of all products of the entries of `A` with those of `B`, or with itself."""
+    B = A if B is None else B
+    xp = namespace(A, B)
+    if is_numpy_namespace(xp):
+        return np.einsum("ij,ij->", A, B)
+    return xp.sum(A * B)
+
+
+def diagonal_added(K: Any, value: Any) -> Any:
+    """``K + value I``; the matrix itself is changed where that is possible."""
+    xp = namespace(K)
+    if is_numpy_namespace(xp):
+        K.flat[:: K.shape[0] + 1] += value
+        return K
+    return K + value * xp.eye(K.shape[0], dtype=K.dtype, device=array_device(K))
+
+
+def cholesky(K: Any) -> tuple[Any, bool]:
+    """Lower factor of a matrix, which may be overwritten; for `cholesky_solve`."""
+    xp = namespace(K)
+    if is_numpy_namespace(xp):
+        factor: tuple[Any, bool] = scipy.linalg.cho_factor(
+            K, lower=True, overwrite_a=True, check_finite=False
+        )
+        return factor
+    return xp.linalg.cholesky(K), True
+
+
+def cholesky_solve(factor: tuple[Any, bool], B: Any) -> Any:
+    """Solve with the matrix whose factor `cholesky` gave."""
+    if is_numpy(B):
+        return scipy.linalg.cho_solve(factor, B, check_finite=False)
+    return solve_triangular(factor[0], solve_triangular(factor[0], B), transposed=True)
+
+
+def solve_triangular(L: Any, B: Any, *, transposed: bool = False) -> Any:
+    """Solve ``L x = B``, or with the transpose, for a lower triangular `L`."""
+    xp = namespace(L, B)
+    if is_numpy_namespace(xp):
+        return scipy.linalg.solve_triangular(
+            L, B, lower=True, trans="T" if transposed else "N", check_finite=False
+        )
+    A = L.T if transposed else L
+    # PyTorch has it beside the standard's functions; the others solve in general.
+    special = getattr(xp.linalg, "solve_triangular", None)
+    if special is None:
+        return xp.linalg.solve(A, B)
+    return special(A, B, upper=transposed)
+
+
+def eigh(A: Any, B: Any = None, **options: Any) -> tuple[Any, Any]:
+    """Eigenvalues, ascending, and eigenvectors of ``A v = w B v``.
+
+    Parameters
+    ----------
+    A, B : array of shape (n, n)
+        Symmetric; `B` is positive definite, the identity by default.
+    **options
+        For LAPACK, hence for NumPy only.
+
+    Returns
+    -------
+    values, vectors : array
+        As :func:`scipy.linalg.eigh` gives them.
+    """
+    xp = namespace(A)
+    if is_numpy_namespace(xp):
+        values, vectors = scipy.linalg.eigh(A, B, check_finite=False, **options)
+        return values, vectors
+    if B is None:
+        values, vectors = xp.linalg.eigh(A)
+        return values, vectors
+    L = xp.linalg.cholesky(B)
+    half = solve_triangular(L, A)
+    C = solve_triangular(L, half.T)
+    values, vectors = xp.linalg.eigh((C + C.T) / 2)
+    return values, solve_triangular(L, vectors, transposed=True)
+
+
+def descending(values: Any, vectors: Any) -> tuple[Any, Any]:
+    """Eigenvalues and eigenvectors in the other order, largest first."""
+    xp = namespace(values)
+    return xp.flip(values, axis=0), xp.flip(vectors, axis=1)
+
+
+def orthonormal(A: Any) -> Any:
+    """Orthonormal columns that span those of a tall `A`, which may be overwritten."""
+    xp = namespace(A)
+    if is_numpy_namespace(xp):
+        return scipy.linalg.qr(
+            A, mode="economic", overwrite_a=True, check_finite=False
+        )[0]
+    return xp.linalg.qr(A, mode="reduced")[0]
+
+
+def contiguous(A: Any, dtype: Any = None) -> Any:
+    """Array in the order of rows and in a precision; where memory has an order."""
+    xp = namespace(A)
+    if is_numpy_namespace(xp):
+        return np.ascontiguousarray(A, dtype=dtype)
+    return A if dtype is None else xp.astype(A, dtype, copy=False)
+
+
+def top_k(H: Any, k: int) -> tuple[Any, Any]:
+    """Values and places of the `k` smallest entries of each row, ascending."""
+    xp = namespace(H)
+    special = getattr(xp, "topk", None)  # PyTorch; not in the standard
+    if special is not None:
+        values, places = special(H, k, largest=False, sorted=True)
+        return values, places
+    if hasattr(xp, "argpartition"):  # CuPy; not in the standard
+        places = xp.argpartition(H, k - 1, axis=1)[:, :k]
+        values = xp.take_along_axis(H, places, axis=1)
+        order = xp.argsort(values, axis=1)
+        places = xp.take_along_axis(places, order, axis=1)
+    else:
+        places = xp.argsort(H, axis=1)[:, :k]
+    return xp.take_along_axis(H, places, axis=1), places

@@ -1,0 +1,122 @@
+"""Arrays of other libraries give what NumPy gives, and stay what they are.
+
+array-api-strict has nothing but the standard, so that what works there works wherever
+the standard does; PyTorch is tried where it is installed. ``make gpu-test`` runs these
+tests on a GPU.
+"""
+
+import numpy as np
+import pytest
+from sklearn import config_context
+from sklearn.datasets import make_blobs
+from sklearn.utils import get_tags
+
+from partlearn._array_api import namespace, to_numpy
+from partlearn.candidates import make_candidates
+from partlearn.classification import PLKNN
+from partlearn.decomposition import CENDA
+from partlearn.utils import all_estimators
+
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+
+CASES = [
+    CENDA(max_iter=5),
+    CENDA(max_iter=3, scaling="maxabs", vote="uniform", standardize=False),
+    CENDA(2, max_iter=3, n_neighbors=300),
+    PLKNN(),
+    PLKNN(weights="rank", variant="lab"),
+    PLKNN(1, weights="uniform"),
+]
+# Sums are taken in another order; an eigenvector of a close pair turns by more.
+TOLERANCE = {"float64": 1e-8, "float32": 2e-4}
+
+
+@pytest.fixture(params=["float64", "float32"])
+def data(request):
+    X, y = make_blobs(240, n_features=9, centers=5, cluster_std=4, random_state=0)
+    candidates = make_candidates(y, n_false=2, random_state=0)
+    return X.astype(request.param), candidates, y
+
+
+def outputs(model, X):
+    """Everything a fitted estimator says: its arrays and its answers."""
+    found = {
+        name: value
+        for name, value in vars(model).items()
+        if name.endswith("_") and hasattr(value, "shape") and name != "classes_"
+    }
+    for method in ("transform", "predict_proba", "predict", "decision_function"):
+        if hasattr(model, method):
+            found[method] = getattr(model, method)(X)
+    if hasattr(model, "label_confidence_"):
+        found["label_confidence_"] = model.label_confidence_
+    return found
+
+
+@pytest.mark.parametrize("case", CASES, ids=repr)
+def test_answers_are_those_of_numpy(case, data, library):
+    X, S, _ = data
+    expected = outputs(case.fit(X, S), X)
+    A = library.asarray(X)
+    found = outputs(case.fit(A, S), A)
+    assert expected.keys() == found.keys()
+    for name, value in found.items():
+        assert namespace(value) is namespace(A), name
+        value = to_numpy(value)
+        assert value.dtype == expected[name].dtype, name
+        np.testing.assert_allclose(
+            value, expected[name], atol=TOLERANCE[X.dtype.name], err_msg=name
+        )
+
+
+@pytest.mark.parametrize("case", CASES[:4:3], ids=repr)
+def test_labels_may_be_anywhere(case, data, library):
+    X, S, y = data
+    A = library.asarray(X)
+    first = case.fit(A, S).label_confidence_
+    for labels in (library.asarray(S), [set(np.flatnonzero(row)) for row in S]):
+        again = case.fit(A, labels).label_confidence_
+        np.testing.assert_array_equal(to_numpy(first), to_numpy(again))
+    names = np.array(["e", "d", "c", "b", "a"])[::-1]
+    text = [set(names[row > 0].tolist()) for row in S]
+    case.fit(A, text)
+    assert case.classes_.tolist() == sorted(names.tolist())
+    if hasattr(case, "predict"):
+        assert case.predict(A).dtype.kind == "U"
+        assert case.score(A, names[y]) > 0.5
+
+
+@pytest.mark.parametrize("case", CASES[:4:3], ids=repr)
+def test_rows_must_be_where_the_fit_was(case, data, library):
+    X, S, _ = data
+    case.fit(library.asarray(X), S)
+    method = case.transform if hasattr(case, "transform") else case.predict
+    with pytest.raises(ValueError, match="same namespace and the same device"):
+        method(X)
+
+
+@pytest.mark.parametrize("case", CASES[:4:3], ids=repr)
+def test_without_dispatch_arrays_become_numpy(case, data, library):
+    X, S, _ = data
+    X = X.astype(np.float64)
+    expected = case.fit(X, S).label_confidence_
+    A = library.asarray(X)
+    try:
+        np.asarray(A)
+    except (TypeError, RuntimeError):
+        pytest.skip("an array of a device is no NumPy array")
+    with config_context(array_api_dispatch=False):
+        found = case.fit(A, S).label_confidence_
+    assert isinstance(found, np.ndarray)
+    np.testing.assert_array_equal(found, expected)
+
+
+def test_tags_name_the_tested_estimators():
+    tested = {type(case).__name__ for case in CASES}
+    supporting = {
+        name
+        for name, cls in all_estimators()
+        if not any(p in cls.__init__.__annotations__ for p in ("reducer",))
+        and get_tags(cls()).array_api_support
+    }
+    assert supporting == tested
