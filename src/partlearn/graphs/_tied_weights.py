@@ -37,7 +37,7 @@ def tie_tolerance(Z: Any) -> tuple[float, NDArray[np.float64]]:
     --------
     >>> import numpy as np
     >>> from partlearn.graphs import tie_tolerance
-    >>> near, unit = tie_tolerance(np.array([[-3.0], [3.0]]))
+    >>> near, unit = tie_tolerance(np.array([[-3.0], [0.0], [3.0]]))
     >>> round(near * 1e9, 6), round(float(unit[0]) * 1e10, 6)
     (3.0, 3.0)
     """
