@@ -16,7 +16,7 @@ from pathlib import Path
 
 from tools.fuzz.runner import fuzz
 
-TARGETS = ("readers", "models")
+TARGETS = ("readers", "models", "kills")
 
 
 def main(arguments=None):

@@ -20,12 +20,12 @@ PATIENCE = 60  # seconds for one try
 def work(name, start, stop, folder):
     """Run some tries and note what came of them; the process may end at any."""
     faulthandler.enable(sys.__stderr__)
-    target = importlib.import_module(f"tools.fuzz.{name}").Target(folder)
+    target = _target(name)(folder)
     before, accepted = _peak(), 0
     with (folder / "notes").open("w", buffering=1) as notes:
         for i in range(start, stop):
             print(json.dumps({"at": i}), file=notes)
-            signal.alarm(PATIENCE)
+            signal.alarm(getattr(target, "patience", PATIENCE))
             try:
                 accepted += bool(target.attempt(i))
             except BaseException:
@@ -36,6 +36,10 @@ def work(name, start, stop, folder):
         print(json.dumps({"done": done}), file=notes)
 
 
+def _target(name):
+    return importlib.import_module(f"tools.fuzz.{name}").Target
+
+
 def _peak():
     return 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
@@ -44,10 +48,11 @@ def fuzz(name, *, start=0, tries=None, seconds=None, log=lambda text: None):
     """Run one target; counts and failures."""
     total = {"target": name, "tries": 0, "accepted": 0, "failures": [], "peak": 0}
     begin, i = time.monotonic(), start
+    size = getattr(_target(name), "batch", BATCH)
     while (tries is None or i < start + tries) and (
         seconds is None or time.monotonic() - begin < seconds
     ):
-        stop = i + BATCH if tries is None else min(i + BATCH, start + tries)
+        stop = i + size if tries is None else min(i + size, start + tries)
         code, notes = _batch(name, i, stop)
         total["failures"] += [note["failure"] for note in notes if "failure" in note]
         done = notes[-1].get("done")
