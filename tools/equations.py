@@ -22,11 +22,14 @@ Equations and functions
 =======================
 
 Which function implements which equation of a paper; a click on its name shows the
-source. Numbers are those of the published text as far as its specification gives
-them; those of CENDA (6) and (7), SAUTE (10), WPLDR (8) and (9) were inferred from the
-order of the formulas. Where a method is known from a program or is a reconstruction,
-the step is named in words. CRISP and TRACE are methods of this library, described in
-the user guide.
+source. Numbers are those of the published text as its specification gives them. It
+names five of them only in passing: CENDA (6) and (7), the eigenproblem and the sum of
+eigenvalues that decides the dimension; SAUTE (10), the entropy given a feature; WPLDR
+(8) and (9), the weights of the graph and their quadratic programme. What it says of
+them fits the functions below; the printed papers were not at hand to compare. Where a
+method is known from a program or is a reconstruction, the step is named in words.
+CRISP, KernelCRISP, CRISPClassifier, CandidateClassifier and TRACE are methods of this
+library, described in the user guide.
 """
 
 

@@ -348,7 +348,10 @@ def _held_out(
     test: NDArray[np.intp],
     seed: int,
 ) -> Array:
-    """Beliefs of the test rows by a model fitted on the training rows."""
+    """Beliefs of the test rows by a model fitted on the training rows.
+
+    Source: CandidateClassifier, out-of-fold probabilities.
+    """
     part = None if weight is None else weight[train]
     model: SoftModel = fit_soft(
         estimator, safe_indexing(X, train), F[train], part, seed

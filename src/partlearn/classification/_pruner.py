@@ -209,6 +209,8 @@ def neighbor_pruning(
 ) -> NDArray[np.bool_]:
     """Remove from every set the candidates that most neighbours lack.
 
+    Source: CandidatePruner, rule of the neighbours.
+
     A set of n loses ``floor(tau (n - 1))``. Among equal ones that goes first which
     nearer neighbours lack too, with smaller sets counting more; what is equal in that
     as well stays, whatever its place.
@@ -229,6 +231,8 @@ def conformal_pruning(
     S: NDArray[np.bool_], P: NDArray[np.float64], alpha: float
 ) -> NDArray[np.bool_]:
     """Remove candidates outside the conformal set of level ``1 - alpha``.
+
+    Source: CandidatePruner, conformal rule.
 
     The most probable candidate of every row takes the place of its unknown label; a
     candidate whose probability is below that of all but a share `alpha` of these is

@@ -104,6 +104,8 @@ def _posterior(D: Array, share: Array) -> Array:
 def regression_belief(scores: Array, share: Array) -> Array:
     """Expert of the regression itself: scores, scaled back, estimate confidences.
 
+    Source: CRISPClassifier, expert of the regression.
+
     Parameters
     ----------
     scores : ndarray of shape (n, q)

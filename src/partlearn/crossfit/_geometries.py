@@ -151,6 +151,8 @@ def choose_width(
 ) -> tuple[CrossFit, float, float]:
     """Bandwidth of the least held-out error, the ridge chosen for each.
 
+    Source: KernelCRISP, width of a kernel.
+
     Parameters
     ----------
     kernel : {"rbf", "laplacian"}

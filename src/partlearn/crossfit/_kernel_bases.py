@@ -107,6 +107,8 @@ class NystroemBasis(Basis):
 def exact_kernel_basis(kernel: Kernel, X: Array, width: float) -> ExactKernelBasis:
     """Decompose the centred kernel matrix of some rows.
 
+    Source: KernelCRISP, basis of an exact kernel.
+
     Parameters
     ----------
     kernel, width
@@ -145,6 +147,8 @@ def nystroem_basis(
     kernel: Kernel, X: Array, width: float, landmarks: Array
 ) -> NystroemBasis:
     """Decompose the features that some rows, as landmarks, give to all.
+
+    Source: KernelCRISP, basis of landmarks.
 
     Parameters
     ----------

@@ -110,6 +110,8 @@ def log_linear_weights(
 ) -> Array:
     """Weights of the log-linear pool that best expects the evidence.
 
+    Source: CRISPClassifier, log-linear weights of the experts.
+
     Parameters
     ----------
     experts : sequence of ndarray of shape (m, q)
@@ -145,6 +147,8 @@ def log_linear_weights(
 
 def pooled_belief(experts: Sequence[Array], linear: Array, log_linear: Array) -> Array:
     """Geometric mean of both pools, normalised.
+
+    Source: CRISPClassifier, pool of the experts.
 
     Parameters
     ----------

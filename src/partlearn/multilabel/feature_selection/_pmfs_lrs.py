@@ -204,6 +204,8 @@ class Problem(NamedTuple):
 def lrs_objective(p: Problem, W: Array, F: Array, N: Array) -> float:
     """``|H(XW - F)|² + tr(F'LF) + alpha |F|_* + beta |N|_1 + lam |W|_21 + coupling``.
 
+    Source: PMFSLRS, objective.
+
     The coupling is ``mu / 2 |Y - F - N|²``; H takes column means out.
     """
     rest = centred(np.asarray(p.X @ W) - F)
@@ -251,6 +253,8 @@ def lrs_sweeps(
     p: Problem, *, package: bool = False
 ) -> Iterator[tuple[tuple[Array, Array], float]]:
     """Iterations in W, F and N from ``F = Y``, ``N = 0``.
+
+    Source: PMFSLRS, alternating updates.
 
     Yields
     ------

@@ -214,7 +214,10 @@ def pairwise_information(codes: NDArray[np.intp], n_values: int) -> Array:
 
 
 def rebuilt_labels(C: NDArray[np.bool_]) -> Array:
-    """``(Y Z) * Y`` scaled to [0, 1], Z the mutual information of candidate columns."""
+    """``(Y Z) * Y`` scaled to [0, 1], Z the mutual information of candidate columns.
+
+    Source: PMLFSMIR, reconstruction of the labels.
+    """
     Y = C.astype(np.float64)
     T = (Y @ pairwise_information(C.astype(np.intp), 2)) * Y
     low, high = T.min(), T.max()
@@ -229,7 +232,10 @@ def label_graph(T: Array) -> Array:
 
 
 def fsmir_objective(p: Problem, U: Array, V: Array, W: Array) -> float:
-    """``|X - UV|² + alpha |UVW - T|² + beta tr(W (A - S) W') + gamma |W|_21``."""
+    """``|X - UV|² + alpha |UVW - T|² + beta tr(W (A - S) W') + gamma |W|_21``.
+
+    Source: PMLFSMIR, objective.
+    """
     total = p.X.multiply(p.X).sum() if sp.issparse(p.X) else np.vdot(p.X, p.X)
     value = total - 2 * np.vdot(np.asarray(p.X @ V.T), U)
     value += np.vdot(U.T @ U, V @ V.T)
@@ -242,6 +248,8 @@ def fsmir_sweeps(
     p: Problem, U: Array, V: Array, W: Array
 ) -> Iterator[tuple[Array, float]]:
     """Multiplicative updates of U, V and W; none raises the objective but by rounding.
+
+    Source: PMLFSMIR, alternating updates.
 
     Yields
     ------
