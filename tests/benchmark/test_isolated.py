@@ -10,8 +10,8 @@ import types
 import pytest
 
 from partlearn.benchmark import _isolated
-from partlearn.benchmark._isolated import ChildDiedError, IsolatedProcess
-from partlearn.benchmark._memory import PeakMemory, resident_bytes
+from partlearn.benchmark._isolated import ChildDiedError, IsolatedProcess, process_bytes
+from partlearn.benchmark._memory import PeakMemory
 
 
 @pytest.fixture(scope="module")
@@ -81,8 +81,8 @@ def test_memory_limit(child):
 
 
 def test_peak_memory_sees_an_allocation():
-    if resident_bytes() is None:
-        pytest.skip("this system does not tell the size of a process")
+    if process_bytes(1) is None:
+        pytest.skip("this system does not say the size of a process")
     with PeakMemory(interval=0.001) as peak:
         block = bytearray(64 * 2**20)
         block[::4096] = b"x" * len(block[::4096])
@@ -92,8 +92,8 @@ def test_peak_memory_sees_an_allocation():
 
 
 def test_peak_memory_is_none_where_unknown(monkeypatch):
-    monkeypatch.setattr("partlearn.benchmark._memory.open", _absent, raising=False)
-    assert resident_bytes() is None
+    monkeypatch.setattr("partlearn.benchmark._isolated.open", _absent, raising=False)
+    assert process_bytes(1) is None
     with PeakMemory() as peak:
         pass
     assert peak.megabytes is None

@@ -83,7 +83,7 @@ def test_messages(blobs):
     X, S, _ = blobs
     with pytest.raises(ValueError, match="PLECOC cannot start from confidences"):
         CoupledClassifier(CENDA(), PLECOC(), pass_confidence=True).fit(X, S)
-    with pytest.raises(ValueError, match="PCA learns no label confidences"):
+    with pytest.raises(ValueError, match="PCA learns no confidences"):
         CoupledClassifier(PCA(2), PLKNN(), pass_confidence=True).fit(X, S)
     with pytest.raises(ValueError, match="at least two classes"):
         CoupledClassifier(CENDA(), PLKNN()).fit(X, np.zeros(100))

@@ -46,7 +46,7 @@ class Positional(MLKNN):
         (Shouting, "check_output"),
         (Shouting, "check_extreme_labels"),
         (Touching, "check_inputs_untouched"),
-        (Positional, "check_permuted_labels"),
+        (Positional, "check_permuted_classes"),
     ],
 )
 def test_faults_are_found(cls, name):

@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from typing import Any
 
@@ -18,6 +17,7 @@ from partlearn.candidates import (
     one_label_each,
     validate_partial_data,
     validate_rows,
+    warn_caller,
 )
 
 __all__ = [
@@ -51,11 +51,7 @@ def drop_empty(
         return kept, X.astype(np.float64), C
     if not kept.size:
         raise ValueError("Every candidate set is empty: there is no label to learn.")
-    warnings.warn(
-        f"{len(C) - len(kept)} rows without candidates are left out.",
-        UserWarning,
-        stacklevel=5,
-    )
+    warn_caller(f"{len(C) - len(kept)} rows without candidates are left out.")
     return kept, X[kept].astype(np.float64), C[kept]
 
 

@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import warnings
 from numbers import Integral
 from typing import Any
 
@@ -36,6 +35,7 @@ from partlearn.candidates import (
     refuse_weights,
     validate_evidence,
     warn_at_max_iter,
+    warn_caller,
 )
 from partlearn.graphs import TiedVotes
 from partlearn.linalg import Standardized, column_moments, fix_signs, standardize
@@ -223,11 +223,7 @@ class BaseReducer(
             f"directions depend on the labels ({q} classes allow at most {q - 1})"
         )
         if isinstance(wanted, Integral) and r < int(wanted):
-            warnings.warn(
-                f"Only {r} of n_components={wanted} {why}; {r} are kept.",
-                UserWarning,
-                stacklevel=3,
-            )
+            warn_caller(f"Only {r} of n_components={wanted} {why}; {r} are kept.")
 
     def _warn_unless_settled(self, F: NDArray[Any], before: NDArray[Any]) -> None:
         if not labels_settled(F, before):

@@ -19,7 +19,13 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import IO, Any
 
-__all__ = ["ChildDiedError", "EngineLostError", "IsolatedProcess", "call_isolated"]
+__all__ = [
+    "ChildDiedError",
+    "EngineLostError",
+    "IsolatedProcess",
+    "call_isolated",
+    "process_bytes",
+]
 
 _HEADER = struct.Struct(">Q")
 _GRACE = 2.0  # seconds for an idle child to leave
@@ -186,10 +192,22 @@ def call_isolated(
     return child.call(function, args, seconds=seconds, megabytes=megabytes)
 
 
-def _address_space() -> int | None:
+def process_bytes(column: int) -> int | None:
+    """Address space (column 0) or resident size (column 1) of this process.
+
+    Parameters
+    ----------
+    column : {0, 1}
+        Which size.
+
+    Returns
+    -------
+    int or None
+        Bytes; None where the system does not say.
+    """
     try:
         with open("/proc/self/statm", encoding="ascii") as file:
-            pages = int(file.read().split()[0])
+            pages = int(file.read().split()[column])
     except OSError:
         return None
     return pages * os.sysconf("SC_PAGE_SIZE")
@@ -203,7 +221,7 @@ def _cap(seconds: float | None, megabytes: int | None) -> None:
     # Should the parent be stopped, nobody else would end this process.
     signal.alarm(0 if seconds is None else math.ceil(seconds) + 5)
     hard = resource.getrlimit(resource.RLIMIT_AS)[1]
-    used = _address_space()
+    used = process_bytes(0)
     soft = hard if megabytes is None or used is None else used + megabytes * 2**20
     resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
 

@@ -2,27 +2,12 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-import os
 import threading
 from types import TracebackType
 
-__all__ = ["PeakMemory", "resident_bytes"]
+from partlearn.benchmark._isolated import process_bytes
 
-
-def resident_bytes() -> int | None:
-    """Resident size of this process, or None where the system does not tell.
-
-    Returns
-    -------
-    int or None
-        Bytes.
-    """
-    try:
-        with open("/proc/self/statm", encoding="ascii") as file:
-            pages = int(file.read().split()[1])
-    except OSError:
-        return None
-    return pages * os.sysconf("SC_PAGE_SIZE")
+__all__ = ["PeakMemory"]
 
 
 class PeakMemory:
@@ -45,7 +30,7 @@ class PeakMemory:
         self._stop = threading.Event()
 
     def __enter__(self) -> "PeakMemory":
-        start = resident_bytes()
+        start = process_bytes(1)
         if start is not None:
             self._start = self._peak = start
             self._thread = threading.Thread(target=self._sample, daemon=True)
@@ -55,7 +40,7 @@ class PeakMemory:
 
     def _sample(self) -> None:
         while not self._stop.wait(self.interval):
-            self._peak = max(self._peak, resident_bytes() or 0)
+            self._peak = max(self._peak, process_bytes(1) or 0)
 
     def __exit__(
         self,
@@ -67,5 +52,5 @@ class PeakMemory:
             return
         self._stop.set()
         self._thread.join()
-        self._peak = max(self._peak, resident_bytes() or 0)
+        self._peak = max(self._peak, process_bytes(1) or 0)
         self.megabytes = round((self._peak - self._start) / 2**20, 1)

@@ -129,20 +129,18 @@ def available(
     """
     kept = []
     for spec in specs:
+        known = False
         try:
             if spec.cls:
                 find_class(spec.cls, kind)
-        except PlanError as error:
-            if spec.optional:
-                continue
-            raise PlanError(f"{plan.name}: {kind} {spec.name!r}: {error}") from None
-        try:
-            for params in (spec.params, *spec.by_data.values()):
-                if spec.cls:
+                known = True
+                for params in (spec.params, *spec.by_data.values()):
                     estimator = build(spec.cls, params, kind)
                     _check_confidence(spec, estimator)
                     _check_search(spec, estimator)
         except PlanError as error:
+            if spec.optional and not known:
+                continue
             raise PlanError(f"{plan.name}: {kind} {spec.name!r}: {error}") from None
         kept.append(spec)
     return tuple(kept)

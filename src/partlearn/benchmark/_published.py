@@ -7,29 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import resources
 
-__all__ = ["CITATIONS", "PublishedFigure", "published_figures", "published_scores"]
-
-CITATIONS = {
-    "SAUTE": (
-        "W.-X. Bao, J.-Y. Hang, M.-L. Zhang, Submodular feature selection for "
-        "partial label learning, KDD 2022, https://doi.org/10.1145/3534678.3539292"
-    ),
-    "CENDA": (
-        "W.-X. Bao, J.-Y. Hang, M.-L. Zhang, Partial label dimensionality reduction "
-        "via confidence-based dependence maximization, KDD 2021, "
-        "https://doi.org/10.1145/3447548.3467313"
-    ),
-    "WPLDR": (
-        "X.-R. Yu, D.-B. Wang, M.-L. Zhang, Wrapped partial label dimensionality "
-        "reduction via dependence maximization, IJCAI 2025, "
-        "https://doi.org/10.24963/ijcai.2025/769"
-    ),
-    "PML-FSLA": (
-        "H. Pan, K. Liu, W. Gao, Reconsidering feature structure information and "
-        "latent space alignment in partial multi-label feature selection, AAAI 2025, "
-        "https://arxiv.org/abs/2503.10115"
-    ),
-}
+__all__ = ["PublishedFigure", "published_figures", "published_scores"]
 
 
 @dataclass(frozen=True)

@@ -22,77 +22,71 @@ Rule = Callable[[Any], str | None]
 Rules = Mapping[str, tuple[bool, Rule]]
 
 
-def _is_int(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
+def _rule(good: Callable[[Any], bool], words: str) -> Rule:
+    """What a value must be, in words, for all that are not."""
+    return lambda value: None if good(value) else f"must be {words}"
 
 
-def _string(value: Any) -> str | None:
-    return None if isinstance(value, str) and value else "must be a string"
+def _list_of(good: Callable[[Any], bool]) -> Callable[[Any], bool]:
+    return lambda value: isinstance(value, list) and all(map(good, value))
 
 
-def _flag(value: Any) -> str | None:
-    return None if isinstance(value, bool) else "must be true or false"
+def _some(good: Callable[[Any], bool]) -> Callable[[Any], bool]:
+    """One good value, or a list of at least one."""
+    several = _list_of(good)
+    return lambda v: bool(v) and several(v) if isinstance(v, list) else good(v)
 
 
-def _table(value: Any) -> str | None:
-    return None if isinstance(value, dict) else "must be a table"
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _tables(value: Any) -> str | None:
-    good = isinstance(value, list) and all(isinstance(v, dict) for v in value)
-    return None if good else "must be a list of tables, written [[...]]"
-
-
-def _strings(value: Any) -> str | None:
-    good = isinstance(value, list) and all(isinstance(v, str) for v in value)
-    return None if good and value else "must be a list of strings"
+def _at_least(minimum: int) -> Callable[[Any], bool]:
+    return lambda value: type(value) is int and value >= minimum
 
 
 def _whole(minimum: int) -> Rule:
-    def rule(value: Any) -> str | None:
-        good = _is_int(value) and value >= minimum
-        return None if good else f"must be a whole number of at least {minimum}"
-
-    return rule
+    return _rule(_at_least(minimum), f"a whole number of at least {minimum}")
 
 
 def _wholes(minimum: int) -> Rule:
-    def rule(value: Any) -> str | None:
-        values = value if isinstance(value, list) else [value]
-        good = bool(values) and all(_is_int(v) and v >= minimum for v in values)
-        return (
-            None
-            if good
-            else f"must be a whole number of at least {minimum}, or a list of them"
-        )
-
-    return rule
-
-
-def _positive(value: Any) -> str | None:
-    good = isinstance(value, int | float) and not isinstance(value, bool)
-    return None if good and value > 0 else "must be a positive number"
-
-
-def _share(value: Any) -> str | None:
-    good = isinstance(value, float) and 0 < value < 1
-    return None if good else "must be a number between 0 and 1"
+    words = f"a whole number of at least {minimum}, or a list of them"
+    return _rule(_some(_at_least(minimum)), words)
 
 
 def _one_of(allowed: tuple[str, ...]) -> Rule:
-    def rule(value: Any) -> str | None:
-        return None if value in allowed else f"must be one of {', '.join(allowed)}"
-
-    return rule
+    return _rule(lambda value: value in allowed, f"one of {', '.join(allowed)}")
 
 
 def _some_of(allowed: tuple[str, ...]) -> Rule:
-    def rule(value: Any) -> str | None:
-        good = isinstance(value, list) and value and all(v in allowed for v in value)
-        return None if good else f"must be a list out of {', '.join(allowed)}"
+    several = _list_of(lambda value: value in allowed)
+    words = f"a list out of {', '.join(allowed)}"
+    return _rule(lambda value: bool(value) and several(value), words)
 
-    return rule
 
+def _is_string(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def _is_table(value: Any) -> bool:
+    return isinstance(value, dict)
+
+
+_string = _rule(lambda value: _is_string(value) and value != "", "a string")
+_strings = _rule(lambda v: bool(v) and _list_of(_is_string)(v), "a list of strings")
+_flag = _rule(lambda value: isinstance(value, bool), "true or false")
+_table = _rule(_is_table, "a table")
+_tables = _rule(_list_of(_is_table), "a list of tables, written [[...]]")
+_positive = _rule(lambda value: _is_number(value) and value > 0, "a positive number")
+_share = _rule(lambda v: isinstance(v, float) and 0 < v < 1, "a number between 0 and 1")
+_amounts = _rule(
+    _some(lambda value: _is_number(value) and value >= 0),
+    "a number of at least 0, or a list of them",
+)
+_percentages = _rule(
+    lambda v: bool(v) and _list_of(lambda p: _is_number(p) and 0 < p <= 100)(v),
+    "a list of numbers above 0, up to 100",
+)
 
 # Field name -> (required, rule). The user guide documents the same table.
 FIELDS: dict[str, Rules] = {
@@ -168,23 +162,6 @@ FIELDS: dict[str, Rules] = {
         "max_rows": (False, _whole(2)),
     },
 }
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
-
-
-def _amounts(value: Any) -> str | None:
-    values = value if isinstance(value, list) else [value]
-    good = bool(values) and all(_is_number(v) and v >= 0 for v in values)
-    return None if good else "must be a number of at least 0, or a list of them"
-
-
-def _percentages(value: Any) -> str | None:
-    good = isinstance(value, list) and all(
-        _is_number(v) and 0 < v <= 100 for v in value
-    )
-    return None if good and value else "must be a list of numbers above 0, up to 100"
 
 
 def _without(rules: Rules, *names: str) -> dict[str, tuple[bool, Rule]]:

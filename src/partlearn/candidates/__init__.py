@@ -24,7 +24,11 @@ from partlearn.candidates._fit_input import (
     validate_partial_data,
     validate_rows,
 )
-from partlearn.candidates._fitted import fitted_confidence, restrict_confidence
+from partlearn.candidates._fitted import (
+    fitted_confidence,
+    require_confidence,
+    restrict_confidence,
+)
 from partlearn.candidates._forms import (
     from_complementary,
     from_hierarchy,
@@ -40,7 +44,6 @@ from partlearn.candidates._generate import (
 from partlearn.candidates._miss_rate import MissRate, estimate_miss_rate
 from partlearn.candidates._padded import padded_candidates
 from partlearn.candidates._read_votes import from_annotators, from_votes
-from partlearn.candidates._settled import labels_settled, warn_at_max_iter
 from partlearn.candidates._text import (
     from_text,
     parse_candidates,
@@ -48,6 +51,11 @@ from partlearn.candidates._text import (
 )
 from partlearn.candidates._validation import check_candidates, check_evidence
 from partlearn.candidates._votes import Votes
+from partlearn.candidates._warnings import (
+    labels_settled,
+    warn_at_max_iter,
+    warn_caller,
+)
 
 __all__ = [
     "FLOATS",
@@ -85,6 +93,7 @@ __all__ = [
     "parse_label_cells",
     "refine",
     "refuse_weights",
+    "require_confidence",
     "restrict_confidence",
     "summarize_votes",
     "uniform_confidence",
@@ -92,6 +101,7 @@ __all__ = [
     "validate_partial_data",
     "validate_rows",
     "warn_at_max_iter",
+    "warn_caller",
 ]
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from partlearn.candidates._confidence import uniform_confidence
 
-__all__ = ["fitted_confidence", "restrict_confidence"]
+__all__ = ["fitted_confidence", "require_confidence", "restrict_confidence"]
 
 
 def fitted_confidence(estimator: Any) -> NDArray[Any] | None:
@@ -42,6 +42,30 @@ def fitted_confidence(estimator: Any) -> NDArray[Any] | None:
     steps = [step for _, step in getattr(estimator, "steps", [("", estimator)])]
     left = (getattr(step, "label_confidence_", None) for step in reversed(steps))
     return next((np.asarray(F) for F in left if F is not None), None)
+
+
+def require_confidence(estimator: Any, advice: str) -> NDArray[Any]:
+    """Confidences of a fitted estimator, or an error where it learns none.
+
+    Parameters
+    ----------
+    estimator : fitted estimator or Pipeline
+        As for :func:`fitted_confidence`.
+    advice : str
+        What to do instead, a sentence of the error.
+
+    Returns
+    -------
+    F : ndarray of shape (n_samples, n_classes)
+        ``label_confidence_``.
+    """
+    F = fitted_confidence(estimator)
+    if F is None:
+        raise ValueError(
+            f"{type(estimator).__name__} learns no confidences of the training rows "
+            f"(`label_confidence_`). {advice}"
+        )
+    return F
 
 
 def restrict_confidence(F: Any, S: NDArray[np.bool_]) -> NDArray[np.float64]:

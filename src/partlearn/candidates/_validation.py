@@ -8,7 +8,6 @@ boolean matrix of shape ``(n_samples, n_classes)``; no estimator checks labels a
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Hashable, Iterable, Mapping
 from itertools import chain
 from typing import Any, Literal
@@ -20,6 +19,7 @@ from sklearn.exceptions import DataConversionWarning
 
 from partlearn.candidates._evidence import Evidence
 from partlearn.candidates._messages import is_missing, some_rows
+from partlearn.candidates._warnings import warn_caller
 
 __all__ = [
     "Empty",
@@ -135,11 +135,10 @@ def _read(y: Any, classes: NDArray[Any] | None) -> tuple[NDArray[Any], NDArray[A
             return _from_frame(y, names, classes)
     y = np.asarray(y) if hasattr(y, "__array__") else list(y)
     if isinstance(y, np.ndarray) and y.ndim == 2 and y.shape[1] == 1:
-        warnings.warn(
+        warn_caller(
             "A column-vector y was passed when a 1d array was expected. Please change "
             "the shape of y to (n_samples,), for example using ravel().",
             DataConversionWarning,
-            stacklevel=4,
         )
         y = y.ravel()
     sets = _as_sets(y)

@@ -20,9 +20,11 @@ from sklearn.utils.validation import (
 from partlearn._sklearn_compat import HasMethods, fit_context
 from partlearn.base import BasePartialClassifier, recoded, reduced_rows
 from partlearn.blocks import takes_blocks
-from partlearn.candidates import FLOATS, fitted_confidence, validate_evidence
+from partlearn.candidates import FLOATS, require_confidence, validate_evidence
 
 __all__ = ["CoupledClassifier"]
+
+_NOTHING = "There is nothing to pass on: set pass_confidence=False."
 
 
 def _has_decision_function(self: Any) -> bool:
@@ -133,7 +135,9 @@ class CoupledClassifier(BasePartialClassifier):
         Z = reduced_rows(self.reducer_, X)
         self.classifier_ = clone(self.classifier)
         if self.pass_confidence:
-            self.classifier_.fit(Z, columns, confidence=confidence_of(self.reducer_))
+            self.classifier_.fit(
+                Z, columns, confidence=require_confidence(self.reducer_, _NOTHING)
+            )
         else:
             self.classifier_.fit(Z, columns)
         return self
@@ -194,7 +198,7 @@ class CoupledClassifier(BasePartialClassifier):
         """Confidences of the training rows: the classifier's, or the reducer's."""
         check_is_fitted(self)
         F = getattr(self.classifier_, "label_confidence_", None)
-        return confidence_of(self.reducer_) if F is None else F
+        return require_confidence(self.reducer_, _NOTHING) if F is None else F
 
     def _reduce(self, X: Any) -> Any:
         check_is_fitted(self)
@@ -210,14 +214,3 @@ class CoupledClassifier(BasePartialClassifier):
 def _named(X: Any, checked: Any) -> Any:
     """The data frame itself, whose names the reducer may ask for, or checked rows."""
     return X if hasattr(X, "columns") else checked
-
-
-def confidence_of(reducer: Any) -> NDArray[Any]:
-    """Confidences that a fitted reducer passes on."""
-    F = fitted_confidence(reducer)
-    if F is None:
-        raise ValueError(
-            f"{type(reducer).__name__} learns no label confidences that could be "
-            "passed on. Set pass_confidence=False."
-        )
-    return F

@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Iterator
 from numbers import Integral, Real
 from typing import Any, Literal, Self
@@ -20,7 +19,7 @@ from sklearn.utils import check_random_state
 
 from partlearn._sklearn_compat import HasMethods, Interval, StrOptions, fit_context
 from partlearn.base import BaseScoreClassifier
-from partlearn.candidates import check_two_classes, validate_partial_data
+from partlearn.candidates import check_two_classes, validate_partial_data, warn_caller
 from partlearn.classification._ridge import (
     Predictor,
     gaussian_kernel,
@@ -217,20 +216,16 @@ class PLECOC(BaseScoreClassifier):
                 "Lower `min_size` or use another learner."
             )
         if drawn.shape[1] < length and q > _FEW_CLASSES:
-            warnings.warn(
+            warn_caller(
                 f"Only {drawn.shape[1]} of {length} columns with at least "
                 f"min_size={size} rows were found in {self.max_tries} draws; the code "
-                "is shorter than asked for.",
-                UserWarning,
-                stacklevel=4,
+                "is shorter than asked for."
             )
         if len(np.unique(drawn, axis=0)) < q:
-            warnings.warn(
+            warn_caller(
                 "Some classes have the same code and cannot be told apart, since no "
                 f"column with at least min_size={size} rows divides them; lower "
-                "`min_size` or use another learner.",
-                UserWarning,
-                stacklevel=4,
+                "`min_size` or use another learner."
             )
         code = np.ones((S.shape[1], drawn.shape[1]), dtype=np.int8)
         code[seen] = drawn
@@ -244,12 +239,10 @@ class PLECOC(BaseScoreClassifier):
         gamma = 1 / d if self.gamma == "auto" else float(self.gamma)
         similarity = nearest_similarity(X, gamma)
         if similarity < _ALONE:
-            warnings.warn(
+            warn_caller(
                 "Rows are far apart for the kernel of the machines (to its nearest, a "
                 f"row has the similarity {similarity:.2g}), so that new rows are told "
-                "apart by chance. Standardise the features, or lower `gamma`.",
-                UserWarning,
-                stacklevel=4,
+                "apart by chance. Standardise the features, or lower `gamma`."
             )
         sigma = math.sqrt(1 / (2 * gamma))
         fits = too_large(8 * m**2, self.memory_limit) is None

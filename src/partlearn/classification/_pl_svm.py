@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import warnings
 from numbers import Integral, Real
 from typing import Any, Literal, Self
 
@@ -17,7 +16,7 @@ from sklearn.utils import check_random_state
 from partlearn._progress import iterations
 from partlearn._sklearn_compat import Interval, StrOptions, fit_context
 from partlearn.base import BaseScoreClassifier, initial_confidence
-from partlearn.candidates import warn_at_max_iter
+from partlearn.candidates import warn_at_max_iter, warn_caller
 from partlearn.linalg import column_moments
 
 __all__ = ["PLSVM", "fit_margin"]
@@ -152,11 +151,9 @@ class PLSVM(BaseScoreClassifier):
         )
         spread = uneven_units(X)
         if spread > _UNEVEN and not sp.issparse(X):  # words are uneven by nature
-            warnings.warn(
+            warn_caller(
                 f"The largest feature is {spread:.0f} times the size of the usual one "
-                "and outweighs the others in the penalty; standardise the features.",
-                UserWarning,
-                stacklevel=3,
+                "and outweighs the others in the penalty; standardise the features."
             )
         W, self.objective_, settled = fit_margin(
             X,
@@ -176,11 +173,9 @@ class PLSVM(BaseScoreClassifier):
                 "raise `max_iter` or `tol`",
             )
         if not W.any() and len(W) > 1:
-            warnings.warn(
+            warn_caller(
                 "All coefficients are zero, since no row has a label outside its "
-                "candidates to keep a margin from; every prediction will be the same.",
-                UserWarning,
-                stacklevel=3,
+                "candidates to keep a margin from; every prediction will be the same."
             )
         self.coef_ = W
         self._seen = S.any(axis=0)

@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from numbers import Integral
 from typing import Any, Literal, Self
@@ -20,7 +19,7 @@ from sklearn.base import (
 from partlearn._sklearn_compat import Interval, fit_context
 from partlearn.base import MemoryEstimateMixin
 from partlearn.blocks import LazyRowsMixin
-from partlearn.candidates import validate_rows, warn_at_max_iter
+from partlearn.candidates import validate_rows, warn_at_max_iter, warn_caller
 from partlearn.crossfit import (
     POOLED_PARAMETERS,
     POOLED_STATE,
@@ -229,11 +228,9 @@ class KernelCRISP(
         if self.n_components is not None:
             kept = np.argsort(-values, kind="stable")[: self.n_components]
             if len(kept) < self.n_components:
-                warnings.warn(
+                warn_caller(
                     f"Only {len(kept)} of n_components={self.n_components} directions "
-                    f"carry held-out signal; {len(kept)} are kept.",
-                    UserWarning,
-                    stacklevel=4,
+                    f"carry held-out signal; {len(kept)} are kept."
                 )
         names = [str(g.name) for g in model.geometries for _ in g.values]
         scales = [
@@ -328,6 +325,8 @@ def geometry_weights(
     names: Sequence[str], experts: dict[str, float]
 ) -> dict[str, float]:
     """Share of each geometry in the log-linear weights, at least .02, summing to one.
+
+    Source: KernelCRISP, weights of the geometries.
 
     Parameters
     ----------

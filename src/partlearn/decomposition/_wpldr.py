@@ -16,6 +16,7 @@ from scipy.sparse.linalg import LinearOperator, lobpcg
 from partlearn._progress import iterations
 from partlearn._sklearn_compat import HasMethods, Interval, fit_context
 from partlearn.base import N_COMPONENTS, BaseReducer, count_directions
+from partlearn.candidates import warn_caller
 from partlearn.decomposition._confidence_step import confidence_step
 from partlearn.decomposition._scatter import without_noise
 from partlearn.graphs import reconstruction_graph, residual_operator
@@ -220,11 +221,9 @@ class WPLDR(BaseReducer):
         else:
             self._warn_unless_settled(F, before)
         if isinstance(self.n_components, Integral) and r < int(self.n_components):
-            warnings.warn(
+            warn_caller(
                 f"The data have rank {space.rank}, so that only {r} of n_components="
-                f"{self.n_components} directions exist; {r} are kept.",
-                UserWarning,
-                stacklevel=2,
+                f"{self.n_components} directions exist; {r} are kept."
             )
         self._set_components(space.directions(vectors[:, :r]), values)
         self.label_confidence_ = F.astype(matrix.dtype, copy=False)

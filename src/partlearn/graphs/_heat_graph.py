@@ -4,13 +4,13 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from partlearn.candidates import warn_caller
 from partlearn.graphs._neighbor_graph import neighbor_graph
 from partlearn.neighbors import self_neighbors
 
@@ -58,11 +58,9 @@ def heat_graph(
             width = middle if middle > 0 else 1.0
         weights = np.exp(-((distances / float(width)) ** 2) / 2)
         if np.mean(weights < _EMPTY_WEIGHT) > 0.9:
-            warnings.warn(
+            warn_caller(
                 f"Nearly all weights of the graph are zero: neighbours lie "
-                f'further apart than t={t!r}. Scale the features or use t="median".',
-                UserWarning,
-                stacklevel=4,
+                f'further apart than t={t!r}. Scale the features or use t="median".'
             )
         S = neighbor_graph(indices, weights)
         S = sp.csr_array(S.maximum(S.T))

@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from partlearn.candidates import check_candidates, fitted_confidence
+from partlearn.candidates import check_candidates, require_confidence
 from partlearn.inspection._axes import axes
 
 __all__ = ["ConfidenceDisplay"]
@@ -101,12 +101,7 @@ class ConfidenceDisplay:
         display : ConfidenceDisplay
             The display, drawn.
         """
-        F = fitted_confidence(estimator)
-        if F is None:
-            raise ValueError(
-                f"{type(estimator).__name__} leaves no `label_confidence_`; use "
-                "`from_predictions` with probabilities."
-            )
+        F = require_confidence(estimator, "Use `from_predictions` with probabilities.")
         return cls.from_predictions(F, y, bins=bins, ax=ax)
 
     def plot(self, *, bins: int = 20, ax: Any = None) -> Self:

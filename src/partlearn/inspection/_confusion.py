@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from partlearn.candidates import check_candidates, fitted_confidence
+from partlearn.candidates import check_candidates, require_confidence
 from partlearn.inspection._axes import axes
 
 __all__ = ["CandidateConfusion", "CandidateConfusionDisplay", "candidate_confusion"]
@@ -145,12 +145,7 @@ class CandidateConfusionDisplay:
         display : CandidateConfusionDisplay
             The display, drawn.
         """
-        F = fitted_confidence(estimator)
-        if F is None:
-            raise ValueError(
-                f"{type(estimator).__name__} leaves no `label_confidence_`; use "
-                "`from_predictions` with probabilities."
-            )
+        F = require_confidence(estimator, "Use `from_predictions` with probabilities.")
         return cls.from_predictions(F, y, ax=ax)
 
     def plot(self, *, ax: Any = None, cmap: str = "viridis") -> Self:

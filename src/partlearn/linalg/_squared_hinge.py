@@ -8,7 +8,6 @@ active rows the objective is a quadratic, so a few steps end at the exact minimi
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, Protocol
 
 import numpy as np
@@ -17,6 +16,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
+from partlearn.candidates import warn_caller
 from partlearn.linalg._eigen import conjugate_gradients
 
 __all__ = ["squared_hinge", "squared_hinge_labels"]
@@ -156,10 +156,9 @@ def _newton(space: _Space, y: Array, C: float) -> Array:
         left = left[moving & ~done]
         if not left.size:
             return W
-    warnings.warn(
+    warn_caller(
         f"A support vector machine stopped after {_MAX_NEWTON} Newton steps.",
         ConvergenceWarning,
-        stacklevel=3,
     )
     return W
 

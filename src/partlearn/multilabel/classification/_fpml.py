@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from math import ceil
 from numbers import Integral, Real
@@ -18,7 +17,7 @@ from sklearn.utils import check_random_state
 
 from partlearn._progress import iterations
 from partlearn._sklearn_compat import Interval, StrOptions, fit_context
-from partlearn.candidates import warn_at_max_iter
+from partlearn.candidates import warn_at_max_iter, warn_caller
 from partlearn.linalg import (
     Standardized,
     column_moments,
@@ -223,11 +222,9 @@ class FPML(BaseLinearScorer):
         if self.n_latent is None:
             return min(n, l, max(2, ceil(l / 2)))
         if self.n_latent >= l:
-            warnings.warn(
+            warn_caller(
                 f"n_latent={self.n_latent} is not less than the number of labels, {l}, "
-                "so that the labels are not denoised.",
-                UserWarning,
-                stacklevel=4,
+                "so that the labels are not denoised."
             )
         return min(n, l, self.n_latent)
 

@@ -16,6 +16,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import normalize
 
 from partlearn._sklearn_compat import Interval, StrOptions
+from partlearn.candidates import warn_caller
 from partlearn.linalg import Standardized
 from partlearn.multilabel.classification._confidence_ranker import (
     CONSTRAINTS,
@@ -189,11 +190,9 @@ class PMLFP(BaseConfidenceRanker):
             points = sp.csr_array(X @ sp.diags_array(1 / scale))
         structure = Prototypes(points, C, self.C3, self.prototypes, self.metric, rng)
         if C.shape[1] > 1 and structure.alike():
-            warnings.warn(
+            warn_caller(
                 "The prototypes of all labels nearly coincide, so that distances to "
-                "them say nothing about the confidences.",
-                UserWarning,
-                stacklevel=5,
+                "them say nothing about the confidences."
             )
         return structure
 

@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from numbers import Integral, Real
 from typing import Any
@@ -16,6 +15,7 @@ from scipy.stats import spearmanr
 from partlearn._progress import iterations
 from partlearn._sklearn_compat import Interval, StrOptions
 from partlearn.base import Columns
+from partlearn.candidates import warn_caller
 from partlearn.multilabel.feature_selection._base import (
     COMMON,
     PMLSelector,
@@ -234,18 +234,14 @@ class PMLFSLA(PMLSelector):
     def _fit(self, X: Any, C: NDArray[np.bool_], rng: np.random.RandomState) -> None:
         bare = int((~C.any(axis=1)).sum())
         if bare:
-            warnings.warn(
+            warn_caller(
                 f"{bare} rows have no candidate label; they count as rows without any "
-                "label.",
-                UserWarning,
-                stacklevel=2,
+                "label."
             )
         if self.updates == "paper":
-            warnings.warn(
+            warn_caller(
                 'updates="paper" are the printed rules, whose objective grows without '
-                'bound; use them for comparison only, and "derived" otherwise.',
-                UserWarning,
-                stacklevel=2,
+                'bound; use them for comparison only, and "derived" otherwise.'
             )
         runs = [self._run(X, Support(C), start) for start in self._starts(X, C, rng)]
         best, objective, settled = min(runs, key=lambda run: run[1][-1])
@@ -300,11 +296,9 @@ class PMLFSLA(PMLSelector):
         n_clusters = optics_clusters(X, rng)
         least = 1 if self.updates == "code" else min(l, X.shape[1], 5)
         if n_clusters < 2:
-            warnings.warn(
+            warn_caller(
                 f"OPTICS found {n_clusters} clusters of rows, too few for latent "
-                f"directions; {max(n_clusters, least)} are used.",
-                UserWarning,
-                stacklevel=4,
+                f"directions; {max(n_clusters, least)} are used."
             )
         return max(n_clusters, least)
 

@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Mapping
 from math import ceil
 from numbers import Integral, Real
@@ -16,6 +15,7 @@ from numpy.typing import NDArray
 
 from partlearn._sklearn_compat import Interval, StrOptions
 from partlearn.base import Columns
+from partlearn.candidates import warn_caller
 from partlearn.graphs import degrees, heat_graph
 from partlearn.multilabel.feature_selection._base import (
     COMMON,
@@ -234,11 +234,9 @@ class PMLFSSO(PMLSelector):
         if k is None:
             k = ceil(0.8 * d)
             if k > _LARGEST:
-                warnings.warn(
+                warn_caller(
                     f"The latent size of the authors' program would be {k}; "
-                    f"{_LARGEST} are used. Set n_latent to choose.",
-                    UserWarning,
-                    stacklevel=3,
+                    f"{_LARGEST} are used. Set n_latent to choose."
                 )
                 k = _LARGEST
         return (

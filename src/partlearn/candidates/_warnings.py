@@ -1,4 +1,4 @@
-"""When iterations have settled, and the one warning for those that have not."""
+"""Warnings that name the line of the caller, and when one at ``max_iter`` is due."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from partlearn._array_api import namespace
 
-__all__ = ["labels_settled", "warn_at_max_iter"]
+__all__ = ["labels_settled", "warn_at_max_iter", "warn_caller"]
 
 _UNSETTLED = 0.05  # share of rows whose label may still change in the last iteration
 
@@ -54,8 +54,6 @@ def warn_at_max_iter(
 ) -> None:
     """Warn that a fit ended at its maximum number of iterations.
 
-    The warning names the line that called the library, however deep the fit is.
-
     Parameters
     ----------
     max_iter : int
@@ -75,11 +73,24 @@ def warn_at_max_iter(
     >>> str(caught[0].message)
     'The objective still changes after max_iter=5 iterations; raise `tol`.'
     """
+    message = f"{what} after max_iter={max_iter} iterations; {advice}."
+    warn_caller(message, ConvergenceWarning)
+
+
+def warn_caller(message: str, category: type[Warning] = UserWarning) -> None:
+    """Warn with the line that called the library, however deep in it we are.
+
+    Parameters
+    ----------
+    message : str
+        What the user should know, and what to do.
+    category : type, default=UserWarning
+        Class of the warning.
+    """
     level, frame = 1, sys._getframe()
     while frame.f_back and _is_library(frame.f_globals.get("__name__", "")):
         level, frame = level + 1, frame.f_back
-    message = f"{what} after max_iter={max_iter} iterations; {advice}."
-    warnings.warn(message, ConvergenceWarning, stacklevel=level)
+    warnings.warn(message, category, stacklevel=level)
 
 
 def _is_library(module: str) -> bool:

@@ -1,0 +1,202 @@
+"""Checks of every estimator, whether a row has one true label or several."""
+
+# SPDX-License-Identifier: BSD-3-Clause
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.base import clone, is_classifier
+from sklearn.utils import get_tags
+
+from partlearn.utils._check_tools import (
+    Check,
+    assert_same,
+    confidence,
+    error_message,
+    fit,
+    is_multilabel,
+    output,
+    problem,
+    uses_labels,
+)
+from partlearn.utils._edge_checks import check_huge_features, check_unhashable_labels
+from partlearn.utils._frames import frames, optional
+from partlearn.utils._order import assert_close, order_matters
+from partlearn.utils._stability import assert_stable, coarse
+
+__all__ = ["NAMES", "applicable_checks", "assert_permuted"]
+
+NAMES = np.array(["ant", "bee", "cat", "dog", "eel"])
+
+
+def applicable_checks(
+    estimator: Any, special: Iterable[Check]
+) -> Iterator[tuple[str, Check]]:
+    """The checks of one kind of labels, then the common ones that apply."""
+    checks = [*special, *_COMMON]
+    if get_tags(estimator).input_tags.sparse:
+        checks.append(check_sparse_features)
+    if "n_jobs" in estimator.get_params():
+        checks.append(check_n_jobs)
+    for check in checks:
+        yield check.__name__, check
+
+
+def check_label_sets(estimator: Any) -> None:
+    """Sets of text labels mean the same as a matrix, and name the classes."""
+    X, S = problem(estimator)
+    fitted = fit(estimator, X, [set(NAMES[row]) for row in S])
+    if uses_labels(fitted):
+        assert list(fitted.classes_) == list(NAMES)
+    assert_same(fitted, fit(estimator, X, S), X)
+    if is_classifier(fitted) and not is_multilabel(fitted):
+        assert set(fitted.predict(X)) <= set(NAMES)
+
+
+def check_frame_of_candidates(estimator: Any) -> None:
+    """The columns of a data frame of candidates name the classes."""
+    pandas = optional("pandas")
+    if pandas is None:
+        return
+    X, S = problem(estimator)
+    fitted = fit(estimator, X, pandas.DataFrame(S.astype(int), columns=NAMES))
+    if uses_labels(fitted):
+        assert list(fitted.classes_) == list(NAMES)
+    assert_same(fitted, fit(estimator, X, S), X)
+
+
+def check_sparse_candidates(estimator: Any) -> None:
+    """A sparse candidate matrix means the same as a dense one."""
+    X, S = problem(estimator)
+    sparse = fit(estimator, X, sp.csr_matrix(S.astype(int)))
+    assert_same(sparse, fit(estimator, X, S), X)
+
+
+def check_sparse_features(estimator: Any) -> None:
+    """Sparse features mean the same as dense ones, in `fit` and behind it."""
+    X, S = problem(estimator)
+    X = np.where(np.abs(X) < np.quantile(np.abs(X), 0.3), 0.0, X)
+    rows = sp.csr_matrix(X)
+    dense, sparse = fit(estimator, X, S), fit(estimator, rows, S)
+    expected = output(dense, X)
+    atol = 1e-5 * np.abs(expected).max()
+    for fitted, new in [(sparse, rows), (sparse, X), (dense, rows)]:
+        np.testing.assert_allclose(output(fitted, new), expected, rtol=1e-5, atol=atol)
+
+
+def check_permuted_classes(estimator: Any) -> None:
+    """The order of the classes carries no information."""
+    X, S = problem(estimator, seed=1)
+    assert_permuted(estimator, X, S)
+
+
+def assert_permuted(estimator: Any, X: NDArray[Any], S: NDArray[np.bool_]) -> None:
+    """With classes in another order, only the order of columns changes."""
+    order = np.array([3, 0, 4, 1, 2])
+    plain, permuted = fit(estimator, X, S), fit(estimator, X, S[:, order])
+    exactly = not order_matters(estimator, "classes")
+    P, F, G = output(plain, X), confidence(plain), confidence(permuted)
+    P = P[:, order] if is_classifier(plain) else P
+    assert_close(P, output(permuted, X), exactly=exactly)
+    if F is not None and G is not None:
+        assert_close(F[:, order], G, exactly=exactly)
+
+
+def check_permuted_rows(estimator: Any) -> None:
+    """The order of the rows carries no information."""
+    X, S = problem(estimator, seed=1)
+    order = np.random.default_rng(0).permutation(len(X))
+    plain, permuted = fit(estimator, X, S), fit(estimator, X[order], S[order])
+    exactly = not order_matters(estimator, "rows")
+    assert_close(output(plain, X), output(permuted, X), exactly=exactly)
+    F, G = confidence(plain), confidence(permuted)
+    if F is not None and G is not None:
+        assert_close(F[order], G, exactly=exactly)
+
+
+def check_memory_and_last_digit(estimator: Any) -> None:
+    """Neither the layout of memory nor the last digit of an entry matters."""
+    X, S = problem(estimator, seed=1)
+    assert_stable(lambda same: output(fit(estimator, same, S), X), X)
+
+
+def check_coarse_features(estimator: Any) -> None:
+    """Where rows are equal and distances tie, the order of the rows matters little."""
+    X, S = problem(estimator, seed=1)
+    X, order = coarse(X), np.random.default_rng(0).permutation(len(X))
+    plain, permuted = fit(estimator, X, S), fit(estimator, X[order], S[order])
+    assert_close(output(plain, X), output(permuted, X), exactly=False)
+
+
+def check_length_message(estimator: Any) -> None:
+    """Features and labels of different length are an error that says both lengths."""
+    if not uses_labels(estimator):
+        return
+    X, S = problem(estimator)
+    message = error_message(estimator, X, S[:-1])
+    assert "120" in message
+    assert "119" in message
+
+
+def check_inputs_untouched(estimator: Any) -> None:
+    """Fitting and predicting leave the caller's arrays alone."""
+    X, S = problem(estimator)
+    before_X, before_S = X.copy(), S.copy()
+    output(fit(estimator, X, S), X)
+    np.testing.assert_array_equal(X, before_X)
+    np.testing.assert_array_equal(S, before_S)
+
+
+def check_pickle_and_clone(estimator: Any) -> None:
+    """A fitted estimator survives pickling; its clone is unfitted and alike."""
+    X, S = problem(estimator)
+    fitted = fit(estimator, X, S)
+    assert_same(fitted, pickle.loads(pickle.dumps(fitted)), X, tol=1e-12)
+    copy = clone(fitted)
+    assert repr(copy) == repr(fitted)
+    assert not hasattr(copy, "n_features_in_")
+
+
+def check_frames(estimator: Any) -> None:
+    """Data frames of pandas and polars go in and, from transformers, come out."""
+    X, S = problem(estimator)
+    expected = output(fit(estimator, X, S), X)
+    for name, frame in frames(X):
+        fitted = fit(estimator, frame, S)
+        assert list(fitted.feature_names_in_) == list(frame.columns)
+        np.testing.assert_allclose(output(fitted, frame), expected, rtol=1e-6)
+        if hasattr(fitted, "transform"):
+            out = fitted.set_output(transform=name).transform(frame)
+            assert type(out).__module__.startswith(name)
+            assert list(out.columns) == list(fitted.get_feature_names_out())
+
+
+def check_n_jobs(estimator: Any) -> None:
+    """The number of workers changes nothing."""
+    X, S = problem(estimator)
+    one = fit(clone(estimator).set_params(n_jobs=1), X, S)
+    two = fit(clone(estimator).set_params(n_jobs=2), X, S)
+    assert_same(one, two, X, tol=1e-12)
+
+
+_COMMON: list[Check] = [
+    check_label_sets,
+    check_frame_of_candidates,
+    check_sparse_candidates,
+    check_permuted_classes,
+    check_permuted_rows,
+    check_memory_and_last_digit,
+    check_coarse_features,
+    check_length_message,
+    check_huge_features,
+    check_unhashable_labels,
+    check_inputs_untouched,
+    check_pickle_and_clone,
+    check_frames,
+]
