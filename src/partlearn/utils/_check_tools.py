@@ -45,9 +45,13 @@ def uses_labels(estimator: Any) -> bool:
 
 
 def problem(estimator: Any, seed: int = 0) -> tuple[NDArray[Any], NDArray[np.bool_]]:
-    """120 rows, and candidates of the kind that the estimator learns from."""
-    if is_multilabel(estimator):  # each label is decided by one of ten features
-        rng = np.random.default_rng(seed)
+    """120 rows, and candidates of the kind that the estimator learns from.
+
+    `seed` draws classes; labels of multi-label rows are always the same, each decided
+    by one of ten features.
+    """
+    if is_multilabel(estimator):
+        rng = np.random.default_rng(0)
         X = rng.uniform(size=(120, 10))
         S = X[:, :5] > 0.6
         S[np.arange(120), rng.integers(5, size=120)] = True
