@@ -8,6 +8,9 @@ import sys
 import warnings
 from pathlib import Path
 
+from docutils import nodes
+from latex2mathml.converter import convert
+
 import partlearn
 
 HERE = Path(__file__).parent
@@ -23,7 +26,6 @@ release = version = partlearn.__version__
 extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
-    "sphinx.ext.mathjax",
     "numpydoc",
     "sphinx_gallery.gen_gallery",
 ]
@@ -36,9 +38,13 @@ numpydoc_show_class_members = False
 # A checkout may live in a folder with spaces in its name.
 suppress_warnings = ["sphinx_gallery.space_in_filename"]
 
+# Formulas are MathML, which browsers draw by themselves: no script, no request.
+html_math_renderer = "mathml"
+
 html_theme = "pydata_sphinx_theme"
 html_title = "partlearn"
 html_show_sourcelink = False
+html_static_path = ["_static"]
 html_theme_options = {"navigation_with_keys": False, "show_toc_level": 2}
 
 sphinx_gallery_conf = {
@@ -133,7 +139,18 @@ def skip_text_methods(app, what, name, obj, skip, options):
     return True if getattr(str, name, None) is obj else None
 
 
+def visit_formula(translator, node):
+    display = "block" if isinstance(node, nodes.math_block) else "inline"
+    # Long formulas scroll by themselves, not the page.
+    tag = "div" if display == "block" else "span"
+    formula = convert(node.astext(), display=display)
+    translator.body.append(f'<{tag} class="math formula">{formula}</{tag}>')
+    raise nodes.SkipNode
+
+
 def setup(app):
+    app.add_html_math_renderer("mathml", (visit_formula, None), (visit_formula, None))
+    app.add_css_file("formulas.css")
     app.connect("autodoc-skip-member", skip_text_methods)
     # Before numpydoc, which listens with the default priority.
     app.connect("autodoc-process-docstring", escape_names, priority=400)

@@ -20,6 +20,7 @@ import numpy as np
 from sklearn.datasets import load_digits
 
 from partlearn.decomposition import CRISP
+from partlearn.inspection import EmbeddingDisplay
 from partlearn.neighbors import self_neighbors
 
 rng = np.random.RandomState(0)
@@ -49,14 +50,8 @@ for row, (name, data, truth) in zip(
     for ax, (kind, Z) in zip(row, pair.items(), strict=True):
         nearest = self_neighbors(Z, 1)[:, 0]
         shares[name, kind] = (truth[nearest] == truth).mean()
-        second = Z[:, 1] if Z.shape[1] > 1 else np.zeros(len(Z))
-        for label, marker in zip(range(5), "osD^v", strict=True):
-            rows = truth == label
-            ax.plot(Z[rows, 0], second[rows], marker, ms=5, alpha=0.7, label=str(label))
+        EmbeddingDisplay.from_predictions(Z, truth, ax=ax)
         ax.set_title(f"{name}: {kind}")
-        ax.set_xlabel("first direction")
-        ax.set_ylabel("second direction")
-axes[0, 0].legend(title="label")
 plt.show()
 
 # %%

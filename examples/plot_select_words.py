@@ -53,23 +53,41 @@ for name, selector in [("SAUTE", saute), ("MaxRelevance", relevant)]:
 # What each word says about the topic, and how much of it was said before.
 import matplotlib.pyplot as plt
 
-from partlearn.feature_selection import plot_selection_path
+from partlearn.inspection import SelectionPathDisplay
 
-fig, (left, right) = plt.subplots(1, 2, figsize=(9, 3.5), layout="constrained")
-plot_selection_path(saute, ax=left)
+figure, axes = plt.subplots(1, 2, figsize=(10, 3.8), layout="constrained")
+for selector, ax in zip([saute, relevant], axes, strict=True):
+    SelectionPathDisplay.from_estimator(selector, ax=ax)
+    ax.set_title(type(selector).__name__)
 
 # %%
 # Accuracy by number of words
 # ---------------------------
-# Everything is fitted on the training rows of each fold.
+# Each selector beside random words; everything is fitted on the training rows of each
+# fold.
 
 from partlearn.classification import PLKNN
-from partlearn.feature_selection import selection_curve
+from partlearn.feature_selection import (
+    CRISPSelector,
+    MaxJointEntropy,
+    selection_curve,
+)
 
 sizes = [5, 10, 20, 40, 80]
 curves = {
     type(s).__name__: selection_curve(s, PLKNN(), X, candidates, y, sizes=sizes, cv=3)
-    for s in (SAUTE(), MaxRelevance(), RandomSelection(random_state=0))
+    for s in (
+        SAUTE(),
+        MaxRelevance(),
+        CRISPSelector(),
+        MaxJointEntropy(),
+        RandomSelection(random_state=0),
+    )
 }
-plot_selection_path(curves=curves, ax=right)
+figure, axes = plt.subplots(
+    2, 2, figsize=(10, 7), sharex=True, sharey=True, layout="constrained"
+)
+random = curves.pop("RandomSelection")
+for (name, curve), ax in zip(curves.items(), axes.flat, strict=True):
+    SelectionPathDisplay.from_predictions({name: curve, "random": random}, ax=ax)
 plt.show()

@@ -11,15 +11,13 @@ of the rows could be either of two classes.
 # %%
 # Two moons and a stripe. Every other row has a false candidate beside the true label.
 
-import warnings
-
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import make_moons
-from sklearn.exceptions import ConvergenceWarning
 
 from partlearn.candidates import make_candidates
 from partlearn.classification import CRISPClassifier
+from partlearn.inspection import EmbeddingDisplay
 
 rng = np.random.RandomState(0)
 X, y = make_moons(300, noise=0.12, random_state=0)
@@ -38,35 +36,28 @@ settings = {
     "Laplacian kernel": ("laplacian",),
     "all three, pooled": ("linear", "rbf", "laplacian"),
 }
-models = {}
-with warnings.catch_warnings():
-    warnings.simplefilter("ignore", ConvergenceWarning)
-    for name, geometries in settings.items():
-        # Without votes of neighbours the geometries themselves show.
-        models[name] = CRISPClassifier(geometries, votes=False).fit(X, candidates)
+models = {
+    # Without votes of neighbours the geometries themselves show.
+    name: CRISPClassifier(geometries, votes=False).fit(X, candidates)
+    for name, geometries in settings.items()
+}
 
 # %%
-# Where each of them would put new rows: colour is the most likely class, its depth the
-# probability. Ambiguous training rows are crosses.
+# Where each of them would put new rows on a grid: colour and mark are the most likely
+# class, opacity the probability. Pale borders are where it is not sure.
 
 horizontal, vertical = np.meshgrid(
-    np.linspace(-1.6, 2.6, 160), np.linspace(-1.1, 2.2, 140)
+    np.linspace(-1.6, 2.6, 60), np.linspace(-1.1, 2.2, 50)
 )
 grid = np.column_stack([horizontal.ravel(), vertical.ravel()])
-colours = np.array([[0.85, 0.37, 0.01], [0.46, 0.44, 0.70], [0.11, 0.62, 0.47]])
 figure, axes = plt.subplots(2, 2, figsize=(9, 7), layout="constrained")
-for (name, model), axis in zip(models.items(), axes.flat, strict=True):
+for (name, model), ax in zip(models.items(), axes.flat, strict=True):
     P = model.predict_proba(grid)
-    image = 1 - (1 - colours[P.argmax(axis=1)]) * 0.6 * P.max(axis=1)[:, None]
-    extent = (-1.6, 2.6, -1.1, 2.2)
-    axis.imshow(
-        image.reshape(140, 160, 3), origin="lower", extent=extent, aspect="auto"
+    EmbeddingDisplay.from_predictions(
+        grid, model.classes_[P.argmax(axis=1)], 2 * P.max(axis=1) - 1, ax=ax
     )
-    for mark, rows in (("o", ~ambiguous), ("x", ambiguous)):
-        axis.scatter(*X[rows].T, c=colours[y[rows]], marker=mark, s=12, linewidths=0.8)
     right = (model.label_confidence_.argmax(axis=1) == y).mean()
-    axis.set(title=f"{name}: {right:.1%} of the rows right", xticks=[], yticks=[])
-figure.suptitle("New rows by geometry; crosses have a false candidate")
+    ax.set(title=f"{name}: {right:.1%} of the rows right", xlabel="", ylabel="")
 plt.show()
 
 # %%

@@ -145,5 +145,5 @@ class CalibrationDisplay:
             ylim=(0, 1.03),
             title=f"Calibration of {count.sum()} rows",
         )
-        ax.legend(loc="upper left")
+        ax.legend(loc="best", fontsize=8)
         return self

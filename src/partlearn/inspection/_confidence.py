@@ -136,5 +136,5 @@ class ConfidenceDisplay:
             xlim=(0, 1),
             title=f"{ambiguous.sum()} ambiguous rows",
         )
-        ax.legend(loc="upper left")
+        ax.legend(loc="best", fontsize=8)
         return self

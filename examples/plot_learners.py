@@ -1,0 +1,110 @@
+"""
+Which learner should I choose, and may I trust its probabilities?
+=================================================================
+
+Learners on handwritten digits whose labels are sets: the true digit and two false ones.
+Which predicts new rows best, and does a probability of 0.9 mean nine in ten?
+"""
+
+# %%
+# Digits, and candidate sets
+# --------------------------
+# Every training row has three candidates. The truth is used to judge only.
+
+import matplotlib.pyplot as plt
+from sklearn.datasets import load_digits
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
+
+from partlearn.candidates import make_candidates
+from partlearn.classification import (
+    CC,
+    CLPL,
+    IPAL,
+    PLAGGD,
+    PLECOC,
+    PLKNN,
+    PLSVM,
+    PLSVMCV,
+    PRODEN,
+    SURE,
+    CandidateClassifier,
+    CandidatePruner,
+    CoupledClassifier,
+    CRISPClassifier,
+)
+from partlearn.decomposition import CENDA
+from partlearn.inspection import CalibrationDisplay
+from partlearn.linalg import z_scores
+from partlearn.metrics import candidate_hit_rate
+
+X, y = load_digits(return_X_y=True)
+X, y = z_scores(X[:900]), y[:900]
+candidates = make_candidates(y, n_false=2, random_state=0)
+train, test = slice(0, 450), slice(450, 900)
+
+
+def compare(learners):
+    columns = 3
+    _, axes = plt.subplots(
+        -(-len(learners) // columns), columns, figsize=(11, 7), layout="constrained"
+    )
+    for (name, learner), ax in zip(learners.items(), axes.flat, strict=True):
+        learner.fit(X[train], candidates[train])
+        predicted = learner.predict(X[test])
+        accuracy = (predicted == y[test]).mean()
+        hits = candidate_hit_rate(candidates[test], predicted)
+        print(f"{name:24} accuracy {accuracy:.3f}   candidate-hit rate {hits:.3f}")
+        CalibrationDisplay.from_estimator(learner, X[test], y[test], ax=ax)
+        ax.set_title(f"{name}: {accuracy:.0%} right")
+
+
+# %%
+# Published learners
+# ------------------
+# The candidate-hit rate needs no truth: it is what you can look at on your own data.
+# Points below the diagonal are too sure, points above it not sure enough.
+
+compare(
+    {
+        "PL-KNN": PLKNN(),
+        "PL-SVM": PLSVM(0.1, random_state=0),
+        "PL-ECOC": PLECOC(random_state=0),
+        "IPAL": IPAL(),
+        "SURE": SURE(),
+        "PL-AGGD": PLAGGD(),
+    }
+)
+
+# %%
+# Likelihood learners, and one whose penalty is chosen by cross-validation.
+
+compare(
+    {
+        "CC": CC(),
+        "CLPL": CLPL(),
+        "PRODEN": PRODEN(random_state=0),
+        "PL-SVM, C chosen": PLSVMCV(random_state=0),
+        "sets pruned, PL-KNN": CandidatePruner(PLKNN()),
+        "CENDA coupled, PL-KNN": CoupledClassifier(CENDA(), PLKNN()),
+    }
+)
+
+# %%
+# Cross-fitted learners
+# ---------------------
+# CRISPClassifier, and classifiers of scikit-learn that never saw the rows whose labels
+# they judge.
+
+compare(
+    {
+        "CRISPClassifier": CRISPClassifier(),
+        "a forest": CandidateClassifier(
+            RandomForestClassifier(100, random_state=0), random_state=0
+        ),
+        "logistic regression": CandidateClassifier(
+            LogisticRegression(max_iter=1000), random_state=0
+        ),
+    }
+)
+plt.show()

@@ -1,0 +1,43 @@
+"""The gallery shows every method and every kind of label, by displays alone."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+from partlearn import candidates
+from partlearn._registry import methods
+
+EXAMPLES = sorted((Path(__file__).parents[1] / "examples").glob("plot_*.py"))
+DRAWING = {"bar", "fill_between", "hist", "imshow", "plot", "scatter", "text"}
+
+
+@pytest.fixture(scope="module")
+def trees():
+    return {path.name: ast.parse(path.read_text("utf-8")) for path in EXAMPLES}
+
+
+def names(tree):
+    return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+
+
+def test_every_method_has_a_picture(trees):
+    shown = set().union(*map(names, trees.values()))
+    assert set(methods()) <= shown
+
+
+def test_every_kind_of_label_has_a_picture(trees):
+    constructors = {name for name in candidates.__all__ if name.startswith("from_")}
+    assert len(constructors) >= 7
+    assert constructors <= names(trees["plot_kinds_of_labels.py"])
+
+
+def test_displays_draw_and_nothing_else(trees):
+    for name, tree in trees.items():
+        called = {
+            node.func.attr
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
+        }
+        assert not called & DRAWING, name
+        assert any(used.endswith("Display") for used in names(tree)), name
