@@ -1,7 +1,13 @@
 """Downloads, against a server on this machine that can misbehave."""
 
 import hashlib
+import io
+import os
+import shutil
+import tarfile
 import threading
+import zipfile
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.request import Request
 
@@ -13,6 +19,7 @@ from partlearn.datasets import (
     REGISTRY,
     DownloadError,
     RemoteFile,
+    _archives,
     _fetch,
     data_folder,
     fetch,
@@ -249,6 +256,9 @@ def test_named_fetchers(tmp_path, monkeypatch):
         {"file": "a\\b"},
         {"sha256": "abc"},
         {"sha256": "Z" * 64},
+        {"git_blob": "abc"},
+        {"git_blob": "z" * 12},
+        {"archive": "a/b.rar"},
         {"urls": ("file:///etc/passwd",)},
         {"urls": ("ftp://x/y",)},
     ],
@@ -260,7 +270,7 @@ def test_registry_entries_are_checked(changes):
 
 
 def test_registry_is_complete():
-    assert len(REGISTRY) == 14
+    assert len(REGISTRY) == 22
     for name, entry in REGISTRY.items():
         assert entry.name == name
         assert entry.urls
@@ -271,7 +281,7 @@ def test_registry_is_complete():
 @pytest.mark.shared
 def test_registered_sums_are_those_of_the_files(shared_dir):
     """Each registered file is among the originals, with its length and checksum."""
-    known = {entry.sha256: entry for entry in REGISTRY.values()}
+    known = {entry.sha256: entry for entry in REGISTRY.values() if entry.sha256}
     files = sorted((shared_dir / "data" / "original").glob("*.mat"))
     for file in files:
         content = file.read_bytes()
@@ -327,3 +337,213 @@ def test_redirects_stay_secure():
     assert handler.redirect_request(
         request, None, 302, "", {}, "https://example.org/b"
     ).full_url.endswith("/b")
+
+
+# Files without a published checksum, and archives.
+
+
+def unknown(server, *paths, **changes):
+    entry = RemoteFile("wine", "wine.npz", "", 0, tuple(map(server.url, paths)))
+    return {"wine": replace(entry, **changes)}
+
+
+def test_unknown_checksum_is_shown_and_kept(tmp_path, server):
+    tmp_path = tmp_path / "home"
+    digest = hashlib.sha256(server.content).hexdigest()
+    with pytest.warns(UserWarning, match=f"No checksum of wine.*{digest}"):
+        path = fetch_file("wine", data_home=tmp_path, registry=unknown(server, "good"))
+    assert path.read_bytes() == server.content
+    record = tmp_path / "wine.npz.sha256"
+    assert record.read_text() == f"{digest}  wine.npz\n"
+    # From now on it is held to it, without a word and without the network.
+    known = unknown(server, "missing")
+    assert fetch_file("wine", data_home=tmp_path, registry=known) == path
+    path.write_bytes(b"spoilt")
+    with pytest.raises(DownloadError, match="another checksum"):
+        fetch_file("wine", data_home=tmp_path, registry=known, download=False)
+
+
+@pytest.mark.parametrize("how", ["half", "missing"])
+def test_unknown_length(tmp_path, server, how):
+    tmp_path = tmp_path / "home"
+    with pytest.raises(DownloadError, match=r"bytes|404") as caught:
+        fetch_file("wine", data_home=tmp_path, registry=unknown(server, how))
+    assert "SHA-256" not in str(caught.value)
+    assert not (tmp_path / "wine.npz").exists()
+
+
+def test_unknown_checksum_by_hand(tmp_path, server):
+    tmp_path = tmp_path / "home"
+    tmp_path.mkdir()
+    (tmp_path / "wine.npz").write_bytes(server.content)
+    known = unknown(server, "missing")
+    with pytest.warns(UserWarning, match="No checksum of wine"):
+        fetch_file("wine", data_home=tmp_path, registry=known, download=False)
+
+
+def test_too_long(tmp_path, server, monkeypatch):
+    tmp_path = tmp_path / "home"
+    monkeypatch.setattr(_fetch, "_LARGEST", 100)
+    with pytest.raises(DownloadError, match="more than the 100 bytes"):
+        fetch_file("wine", data_home=tmp_path, registry=unknown(server, "good"))
+
+
+def test_git_blob(tmp_path, server):
+    tmp_path = tmp_path / "home"
+    head = f"blob {len(server.content)}\0".encode()
+    name = hashlib.sha1(head + server.content).hexdigest()
+    known = unknown(server, "good", git_blob=name[:12])
+    path = fetch_file("wine", data_home=tmp_path, registry=known)
+    assert path.read_bytes() == server.content
+    assert fetch_file("wine", data_home=tmp_path, registry=known) == path
+    assert len(server.requests) == 1
+    other = unknown(server, "wrong", git_blob=name[:12])
+    with pytest.raises(DownloadError, match="not that of git object"):
+        fetch_file("wine", data_home=tmp_path / "b", registry=other)
+    assert not (tmp_path / "b" / "wine.npz").exists()
+
+
+@pytest.mark.shared
+def test_git_names_are_those_of_the_sources(shared_dir):
+    """The list of sources names the blob of Lost, whose file is at hand."""
+    (file,) = (shared_dir / "data" / "original").glob("pll_lost__*.mat")
+    assert _fetch._git_blob(file).startswith("caffdd72f123")
+
+
+def packed(kind, names):
+    """An archive of a kind whose members have the given names and contents."""
+    stream = io.BytesIO()
+    if kind == "zip":
+        with zipfile.ZipFile(stream, "w") as file:
+            for name, content in names.items():
+                file.writestr(name, content)
+    else:
+        with tarfile.open(fileobj=stream, mode="w") as file:
+            for name, content in names.items():
+                info = tarfile.TarInfo(name)
+                info.size = len(content)
+                file.addfile(info, io.BytesIO(content))
+    return stream.getvalue()
+
+
+@pytest.fixture
+def program(tmp_path, monkeypatch):
+    """Install a program of a name that unpacks tar files; others are not found."""
+
+    def install(name, script):
+        folder = tmp_path / "bin"
+        folder.mkdir(exist_ok=True)
+        path = folder / name
+        path.write_text(f"#!/bin/sh\n{script}\n")
+        path.chmod(0o755)
+        monkeypatch.setattr(
+            _archives.shutil,
+            "which",
+            lambda wanted: str(path) if wanted == name else None,
+        )
+
+    return install
+
+
+@pytest.mark.skipif(os.name == "nt", reason="the programs are shell scripts")
+@pytest.mark.parametrize(
+    ("name", "script"),
+    [("bsdtar", 'exec tar "$@"'), ("unar", 'exec tar -xf "$5" -C "$4"')],
+)
+def test_rar_through_a_program(tmp_path, server, program, name, script):
+    program(name, script)
+    wine = server.content
+    server.content = packed("tar", {"a/Wine.npz": wine, "readme.txt": b"hello"})
+    known = unknown(server, "good", archive="wine.rar")
+    with pytest.warns(UserWarning, match=hashlib.sha256(wine).hexdigest()):
+        path = fetch_file("wine", data_home=tmp_path / "home", registry=known)
+    assert path.read_bytes() == wine
+    names = sorted(p.name for p in path.parent.iterdir())
+    assert names == ["wine.npz", "wine.npz.sha256"]
+    assert fetch_file("wine", data_home=tmp_path / "home", registry=known) == path
+    assert len(server.requests) == 1
+
+
+def test_rar_without_a_program(tmp_path, server, monkeypatch):
+    tmp_path = tmp_path / "home"
+    monkeypatch.setattr(_archives.shutil, "which", lambda name: None)
+    server.content = packed("tar", {"wine.npz": b"x"})
+    known = unknown(server, "good", archive="wine.rar")
+    with pytest.raises(DownloadError, match="neither bsdtar nor unar") as caught:
+        fetch_file("wine", data_home=tmp_path, registry=known)
+    assert "libarchive-tools" in str(caught.value)
+    assert (tmp_path / "wine.rar").is_file()  # fetched once, unpacked later
+
+
+@pytest.mark.skipif(os.name == "nt", reason="the programs are shell scripts")
+def test_program_fails(tmp_path, server, program):
+    program("bsdtar", "echo broken archive >&2; exit 3")
+    server.content = b"Rar!"
+    known = unknown(server, "good", archive="wine.rar")
+    with pytest.raises(DownloadError, match=r"could not unpack wine\.rar: broken"):
+        fetch_file("wine", data_home=tmp_path / "home", registry=known)
+    program("bsdtar", "sleep 5")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_archives, "_SECONDS", 0.1)
+        with pytest.raises(DownloadError, match="it took too long"):
+            fetch_file("wine", data_home=tmp_path / "home", registry=known)
+
+
+@pytest.mark.skipif(not shutil.which("bsdtar"), reason="needs bsdtar")
+def test_real_bsdtar(tmp_path, server):
+    tmp_path = tmp_path / "home"
+    wine = server.content
+    server.content = packed("zip", {"Wine.npz": wine})
+    known = unknown(server, "good", archive="wine.rar")
+    with pytest.warns(UserWarning, match="No checksum"):
+        path = fetch_file("wine", data_home=tmp_path, registry=known)
+    assert path.read_bytes() == wine
+
+
+def test_zip(tmp_path, server, monkeypatch):
+    wine = server.content
+    server.content = packed("zip", {"../../Wine.NPZ": wine, "x.txt": b""})
+    known = unknown(server, "good", archive="wine.zip")
+    with pytest.warns(UserWarning, match="No checksum"):
+        path = fetch_file("wine", data_home=tmp_path / "home", registry=known)
+    assert path.read_bytes() == wine
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["home", "wine.npz"]
+    monkeypatch.setattr(_archives, "_LARGEST", 10)
+    with pytest.raises(DownloadError, match="No known data set is that large"):
+        fetch_file("wine", data_home=tmp_path / "other", registry=known)
+
+
+def test_no_zip(tmp_path, server):
+    known = unknown(server, "good", archive="wine.zip")
+    server.content = b"something else"
+    with pytest.raises(DownloadError, match=r"wine\.zip is no zip archive"):
+        fetch_file("wine", data_home=tmp_path / "home", registry=known)
+
+
+def test_archive_by_hand(tmp_path, server):
+    tmp_path = tmp_path / "home"
+    tmp_path.mkdir()
+    (tmp_path / "wine.zip").write_bytes(packed("zip", {"w.npz": server.content}))
+    known = unknown(server, "missing", archive="wine.zip")
+    with pytest.warns(UserWarning, match="No checksum"):
+        path = fetch_file("wine", data_home=tmp_path, registry=known, download=False)
+    assert path.read_bytes() == server.content
+
+
+def test_two_files_in_an_archive(tmp_path, server):
+    tmp_path = tmp_path / "home"
+    server.content = packed("zip", {"a.npz": b"1", "b.npz": b"2"})
+    known = unknown(server, "good", archive="wine.zip")
+    with pytest.raises(DownloadError, match=r"has 2 files that end in \.npz"):
+        fetch_file("wine", data_home=tmp_path, registry=known)
+    assert not (tmp_path / "wine.npz").exists()
+
+
+def test_sets_that_people_need_are_registered():
+    for name in ("lost", "msrcv2", "birdsong", "fgnet"):
+        assert REGISTRY[name].known
+    for name in ("soccer-player", "yahoo-news", "mirflickr", "music-genre"):
+        assert not REGISTRY[name].known
+    assert REGISTRY["yahoo-news"].urls == (
+        "https://palm.seu.edu.cn/zhangml/files/Yahoo!%20News.rar",
+    )

@@ -4,6 +4,7 @@
 
 import json
 import sys
+import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -52,7 +53,8 @@ def list_(as_json: Json = False, data_home: Home = None) -> None:
                 "here": (folder / entry.file).is_file(),
                 "about": entry.about,
                 "licence": entry.licence,
-                "size": entry.size,
+                "size": entry.size or None,
+                "checksum": "known" if entry.known else "recorded on the first fetch",
             }
             for entry in REGISTRY.values()
         ]
@@ -187,14 +189,21 @@ def fetch(
             print(f"\r{name}: {100 * have // size} %", end="", file=sys.stderr)
 
         terminal = sys.stderr.isatty()
-        path = fetch_file(
-            name,
-            data_home=data_home,
-            timeout=timeout,
-            progress=show if terminal else None,
-        )
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            path = fetch_file(
+                name,
+                data_home=data_home,
+                timeout=timeout,
+                progress=show if terminal else None,
+            )
         if terminal:
             print(file=sys.stderr)
+        for item in caught:
+            print(f"partlearn: {item.message}", file=sys.stderr)
+        if path.suffix == ".csv":  # a table for pandas: it does not say what is what
+            typer.echo(json.dumps({"path": str(path)}) if as_json else str(path))
+            return
         _written(path, read(path), as_json)
 
 

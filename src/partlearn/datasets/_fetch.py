@@ -12,6 +12,7 @@ import shutil
 import time
 import urllib.error
 import urllib.request
+import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -20,8 +21,9 @@ from typing import Any
 
 from sklearn.utils import Bunch
 
+from partlearn.datasets._archives import take_out
 from partlearn.datasets._remote import REGISTRY, RemoteFile
-from partlearn.io import DownloadError, import_optional, read
+from partlearn.io import DownloadError, atomic_write, import_optional, read
 
 __all__ = [
     "data_folder",
@@ -34,6 +36,7 @@ __all__ = [
 ]
 
 _CHUNK = 2**16
+_LARGEST = 2**30  # bytes of a file whose length nobody knows
 Progress = Callable[[int, int], None]
 
 
@@ -113,7 +116,8 @@ class _Resume:
     ) -> None:
         have = self.part.stat().st_size if self.part.is_file() else 0
         if have >= self.size:
-            have = 0  # complete but wrong, or of another file: start over
+            have = 0  # complete but wrong, or of unknown length: start over
+        size = self.size or _LARGEST
         headers = {"User-Agent": "partlearn", "Accept-Encoding": "identity"}
         if have:
             headers["Range"] = f"bytes={have}-"
@@ -121,19 +125,20 @@ class _Resume:
         with _opener().open(request, timeout=self._left()) as answer:
             if answer.status != 206:
                 have = 0
+            expected = self.size or answer.length or 0
             with self.part.open("ab" if have else "wb") as file:
                 # As much as is there: a whole chunk could take for ever to drip in.
                 while piece := answer.read1(_CHUNK):
                     self._left()
                     have += len(piece)
-                    if have > self.size:
+                    if have > size:
                         file.truncate(0)
-                        raise OSError(f"more than the {self.size:,} bytes expected")
+                        raise OSError(f"more than the {size:,} bytes expected")
                     file.write(piece)
                     if self.progress is not None:
-                        self.progress(have, self.size)
-        if have < self.size:
-            raise OSError(f"only {have:,} of {self.size:,} bytes arrived")
+                        self.progress(have, max(have, expected))
+        if have < expected:
+            raise OSError(f"only {have:,} of {expected:,} bytes arrived")
         shutil.copyfile(self.part, output_file)
         self.part.unlink()
 
@@ -150,11 +155,49 @@ def _quiet(pooch: Any) -> Iterator[None]:
         logger.setLevel(level)
 
 
-def _matches(path: Path, entry: RemoteFile) -> bool:
-    if not path.is_file() or path.stat().st_size != entry.size:
-        return False
+def _sha256(path: Path) -> str:
     with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest() == entry.sha256
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _record(path: Path) -> Path:
+    """Where the checksum of a file is kept that nobody published one of."""
+    return path.with_name(f"{path.name}.sha256")
+
+
+def _git_blob(path: Path) -> str:
+    """Git's name for the content of a file."""
+    digest = hashlib.sha1(f"blob {path.stat().st_size}\0".encode())
+    with path.open("rb") as file:
+        while piece := file.read(_CHUNK):
+            digest.update(piece)
+    return digest.hexdigest()
+
+
+def _matches(path: Path, entry: RemoteFile) -> bool:
+    """Whether a file is there and is what it has to be."""
+    if not path.is_file():
+        return False
+    if entry.git_blob:
+        return _git_blob(path).startswith(entry.git_blob)
+    if entry.sha256 and not entry.archive:
+        return path.stat().st_size == entry.size and _sha256(path) == entry.sha256
+    record = _record(path)
+    return record.is_file() and record.read_text().split()[:1] == [_sha256(path)]
+
+
+def _keep_record(name: str, path: Path) -> None:
+    """Remember the checksum of a file that nobody published one of, and say so."""
+    digest = _sha256(path)
+    with atomic_write(_record(path)) as file:
+        file.write(f"{digest}  {path.name}\n".encode())
+    warnings.warn(
+        f"No checksum of {name} is known, so nobody can say whether this is the right "
+        f"file. Its SHA-256 is {digest}; it is kept in {_record(path).name}, and the "
+        "file is held to it from now on.",
+        UserWarning,
+        stacklevel=3,
+    )
 
 
 def fetch_file(
@@ -189,7 +232,8 @@ def fetch_file(
     Returns
     -------
     path : Path
-        The local copy, whose SHA-256 is the registered one.
+        The local copy, whose checksum is the registered one. Where none is known, that
+        of the first copy is recorded beside it, with a warning that shows it.
 
     Raises
     ------
@@ -211,43 +255,77 @@ def fetch_file(
     entry = registry[name]
     folder = data_folder(data_home)
     path = folder / entry.file
-    if _matches(path, entry):
+    if _matches(path, entry) or _put_by_hand(name, path, entry):
         return path
+    target = folder / (entry.archive or entry.file)
     reasons = [f"there is no local copy of {name} and download=False"]
     if download:
         ends = time.monotonic() + deadline
-        reasons = _try_mirrors(entry, folder, timeout, ends, progress)
+        reasons = _try_mirrors(entry, target, timeout, ends, progress)
         if not reasons:
-            return path
+            return _unpacked(name, target, path, entry)
         reasons.insert(0, f"{name} could not be fetched")
+    facts = [f"SHA-256 {entry.sha256}"] if entry.sha256 else []
+    facts += [f"{entry.size:,} bytes"] if entry.size else []
+    shown = f" ({', '.join(facts)})" if facts else ""
     wrong = " The file there now has another checksum." if path.is_file() else ""
     raise DownloadError(
         "; ".join(reasons),
-        advice=f"Put the file by hand at {path} (SHA-256 {entry.sha256}, "
-        f"{entry.size:,} bytes); it is at {' or '.join(entry.urls)}.{wrong}",
+        advice=f"Put the file by hand at {target}{shown}; it is at "
+        f"{' or '.join(entry.urls)}.{wrong}",
     )
+
+
+def _put_by_hand(name: str, path: Path, entry: RemoteFile) -> bool:
+    """Take what the user put there, where there is no checksum to hold it to."""
+    archive = path.with_name(entry.archive) if entry.archive else None
+    if archive is not None and archive.is_file() and not path.is_file():
+        _unpacked(name, archive, path, entry)
+        return True
+    if entry.known or not path.is_file() or _record(path).is_file():
+        return False
+    _keep_record(name, path)
+    return True
+
+
+def _unpacked(name: str, target: Path, path: Path, entry: RemoteFile) -> Path:
+    if entry.archive:
+        take_out(target, path)
+        target.unlink()
+    if entry.git_blob and not _matches(path, entry):
+        path.unlink()
+        raise DownloadError(
+            f"{name}: the content is not that of git object {entry.git_blob}",
+            advice="The file was not kept. Try again, or look at the address.",
+        )
+    if entry.archive or not entry.known:
+        _keep_record(name, path)
+    return path
 
 
 def _try_mirrors(
     entry: RemoteFile,
-    folder: Path,
+    target: Path,
     timeout: float,
     deadline: float,
     progress: Progress | None,
 ) -> list[str]:
     """Try each address; an empty list means that the file is there."""
     pooch = import_optional("pooch", "Downloads")
-    folder.mkdir(parents=True, exist_ok=True)
-    part = folder / f"{entry.file}.{entry.sha256[:12]}.part"
+    target.parent.mkdir(parents=True, exist_ok=True)
+    mark = entry.sha256[:12] or entry.git_blob or "new"
+    part = target.with_name(f"{target.name}.{mark}.part")
+    if not entry.sha256:
+        target.unlink(missing_ok=True)  # pooch would take it for the right one
     reasons = []
     for url in entry.urls:
         try:
             with _quiet(pooch):
                 pooch.retrieve(
                     url,
-                    known_hash=f"sha256:{entry.sha256}",
-                    fname=entry.file,
-                    path=folder,
+                    known_hash=f"sha256:{entry.sha256}" if entry.sha256 else None,
+                    fname=target.name,
+                    path=target.parent,
                     downloader=_Resume(part, entry.size, timeout, deadline, progress),
                 )
         except (urllib.error.URLError, http.client.HTTPException, OSError) as error:

@@ -1,8 +1,9 @@
 """Public files of known content: where they are and what they must hash to.
 
-Sums and sizes are those of the files themselves. The addresses name a commit, so that
+Sums and sizes are those of the files themselves. Most addresses name a commit, so that
 the content behind them does not change; a second host serves the same repositories.
-None of these files is part of this package.
+Where nobody published a checksum there is none here: what was fetched first is then
+recorded, and later fetches are held to it. None of these files is part of this package.
 """
 
 # SPDX-License-Identifier: BSD-3-Clause
@@ -27,9 +28,9 @@ class RemoteFile:
     file : str
         Name of the local copy.
     sha256 : str
-        Checksum of the content, 64 hexadecimal digits.
+        Checksum of what is downloaded, 64 hexadecimal digits; empty if nobody knows it.
     size : int
-        Length in bytes.
+        Its length in bytes; 0 if nobody knows it.
     urls : tuple of str
         Addresses, the first one tried first.
     about : str, default=""
@@ -38,6 +39,12 @@ class RemoteFile:
         Repository and path.
     licence : str, default="none stated"
         Licence as stated at the source.
+    git_blob : str, default=""
+        First digits of git's name for the content of the file, at least 12: what tells
+        a file of a repository whose checksum is not known.
+    archive : str, default=""
+        Local name of the archive that is downloaded, ``.rar`` or ``.zip``, where the
+        file is inside one.
 
     Examples
     --------
@@ -54,16 +61,31 @@ class RemoteFile:
     about: str = ""
     source: str = ""
     licence: str = "none stated"
+    git_blob: str = ""
+    archive: str = ""
 
     def __post_init__(self) -> None:
-        # The name becomes a path on the user's disk: nothing but a plain file name.
-        if not self.file or set(self.file) & set("/\\:\0") or self.file.startswith("."):
-            raise ValueError(f"`file` must be a plain file name; got {self.file!r}.")
-        if len(self.sha256) != 64 or not set(self.sha256) <= set("0123456789abcdef"):
-            raise ValueError("`sha256` must be 64 hexadecimal digits.")
+        # Names become paths on the user's disk: nothing but plain file names.
+        for name, value in (("file", self.file), ("archive", self.archive or "none")):
+            if not value or set(value) & set("/\\:\0") or value.startswith("."):
+                raise ValueError(f"`{name}` must be a plain file name; got {value!r}.")
+        digits = set("0123456789abcdef")
+        if len(self.sha256) not in (0, 64) or not set(self.sha256) <= digits:
+            raise ValueError("`sha256` must be 64 hexadecimal digits, or empty.")
+        if not (self.git_blob == "" or 12 <= len(self.git_blob) <= 40):
+            raise ValueError(
+                "`git_blob` must be 12 to 40 hexadecimal digits, or empty."
+            )
+        if not set(self.git_blob) <= digits:
+            raise ValueError("`git_blob` must be hexadecimal digits.")
         for url in self.urls:
             if not url.startswith(("https://", "http://")):
                 raise ValueError(f"`urls` must be http or https; got {url!r}.")
+
+    @property
+    def known(self) -> bool:
+        """Whether there is a checksum to hold the file to."""
+        return bool(self.sha256 or self.git_blob)
 
 
 def _github(*places: tuple[str, str, str]) -> tuple[str, ...]:
@@ -84,19 +106,44 @@ def _entry(
     about: str,
     *places: tuple[str, str, str],
     licence: str = "none stated",
+    git_blob: str = "",
 ) -> RemoteFile:
     repository, _, path = places[0]
+    suffix = path[path.rindex(".") :]
     return RemoteFile(
         name,
-        f"{name}.mat",
+        f"{name}{suffix}",
         sha256,
         size,
         _github(*places),
         about,
         f"{repository}:{path}",
         licence,
+        git_blob,
     )
 
+
+def _at_palm(name: str, archive: str, size: int, about: str) -> RemoteFile:
+    """A set of M.-L. Zhang's page, of which no checksum was published."""
+    return RemoteFile(
+        name,
+        f"{name}.mat",
+        "",
+        size,
+        (f"https://palm.seu.edu.cn/zhangml/files/{quote(archive, safe='!')}",),
+        about,
+        "palm.seu.edu.cn/zhangml",
+        _ZHANG,
+        archive=f"{name}{archive[archive.rindex('.') :]}",
+    )
+
+
+_ZHANG = "academic purpose only, at own risk (M.-L. Zhang)"
+_PL_CL = ("Chongjie-Si/PL-CL", "d17d1953c0ae73303c8f23ae8261ec2e9039c27e")
+_MUSIC = (
+    "shahanaibrahimosu/end-to-end-crowdsourcing",
+    "35c01c53e27eb0580648bc2b4142ad368e03882e",
+)
 
 _FILES = (
     _entry(
@@ -110,7 +157,72 @@ _FILES = (
             "dataset/lost.mat",
         ),
         ("mathefuchs/robust-pll", "HEAD", "external/realworld-datasets/lost.mat"),
-        licence="academic purpose only, at own risk (M.-L. Zhang)",
+        licence=_ZHANG,
+    ),
+    _entry(
+        "msrcv2",
+        "",
+        0,
+        "MSRCv2, regions of images: 1758 x 48, 23 labels, partial labels",
+        (*_PL_CL, "dataset/MSRCv2.mat"),
+        licence=_ZHANG,
+        git_blob="6c78f3e9e4d1",
+    ),
+    _entry(
+        "fgnet",
+        "",
+        0,
+        "FG-NET, ages of faces: 1002 x 262, 78 labels, partial labels",
+        (*_PL_CL, "dataset/FG-NET.mat"),
+        licence=_ZHANG,
+        git_blob="18d4458042a8",
+    ),
+    _entry(
+        "birdsong",
+        "",
+        0,
+        "BirdSong, syllables of birds: 4998 x 38, 13 labels, partial labels",
+        (
+            "pruirui/partial_label_realworld_dataset",
+            "a43c823f1cf2575e7fc74bcdfc307463e0bd44bd",
+            "BirdSong.mat",
+        ),
+        licence=_ZHANG,
+        git_blob="1913bf36b6d1",
+    ),
+    _at_palm(
+        "soccer-player",
+        "Soccer Player.rar",
+        36018748,
+        "Soccer Player, faces and names: 17472 x 279, 171 labels, partial labels",
+    ),
+    _at_palm(
+        "yahoo-news",
+        "Yahoo! News.rar",
+        28710594,
+        "Yahoo! News, faces and names: 22991 x 163, 219 labels, partial labels",
+    ),
+    _at_palm(
+        "mirflickr",
+        "Mirflickr.zip",
+        0,
+        "Mirflickr, images and tags, partial labels",
+    ),
+    _entry(
+        "music-genre",
+        "",
+        0,
+        "Music genres, features and truth: 700 pieces x 124, 10 genres, crowd",
+        (*_MUSIC, "data/Music/music_genre_gold.csv"),
+        licence="none stated; cite Rodrigues, Pereira, Ribeiro 2013",
+    ),
+    _entry(
+        "music-genre-votes",
+        "",
+        0,
+        "Music genres, 2945 answers of 44 workers on these 700 pieces, crowd",
+        (*_MUSIC, "data/Music/mturk_answers.csv"),
+        licence="none stated; cite Rodrigues, Pereira, Ribeiro 2013",
     ),
     _entry(
         "italian",

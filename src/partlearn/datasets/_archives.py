@@ -1,0 +1,114 @@
+"""Take the one data file out of a downloaded archive."""
+
+# SPDX-License-Identifier: BSD-3-Clause
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import tempfile
+import zipfile
+from pathlib import Path
+
+from partlearn.io import DownloadError, atomic_write
+
+__all__ = ["take_out"]
+
+# Programs that read .rar archives, and how they unpack one into a folder.
+_PROGRAMS = {
+    "bsdtar": ("-xf", "{archive}", "-C", "{folder}"),
+    "unar": ("-quiet", "-no-directory", "-output-directory", "{folder}", "{archive}"),
+}
+_SECONDS = 600
+_LARGEST = 2**31
+
+
+def take_out(archive: Path, target: Path) -> None:
+    """Write the one file of an archive that ends as `target` does.
+
+    Parameters
+    ----------
+    archive : Path
+        A ``.zip`` file, or a ``.rar`` file, which needs an installed program.
+    target : Path
+        Where the content goes; nothing is written before all of it was read.
+
+    Raises
+    ------
+    DownloadError
+        Without a program, or where the archive is not as expected.
+    """
+    with tempfile.TemporaryDirectory(dir=archive.parent) as folder:
+        if archive.suffix == ".zip":
+            _from_zip(archive, target.suffix, Path(folder))
+        else:
+            _by_program(archive, Path(folder))
+        found = [
+            path
+            for path in sorted(Path(folder).rglob("*"))
+            if path.suffix.lower() == target.suffix
+            and path.is_file()
+            and not path.is_symlink()
+        ]
+        if len(found) != 1:
+            raise DownloadError(
+                f"{archive.name} has {len(found)} files that end in {target.suffix}, "
+                "where one is expected",
+                advice=f"Unpack {archive} yourself and put the data at {target}.",
+            )
+        with found[0].open("rb") as source, atomic_write(target) as file:
+            shutil.copyfileobj(source, file)
+
+
+def _from_zip(archive: Path, suffix: str, folder: Path) -> None:
+    try:
+        opened = zipfile.ZipFile(archive)
+    except zipfile.BadZipFile:
+        raise DownloadError(
+            f"{archive.name} is no zip archive",
+            advice=f"Remove {archive} and fetch again, or unpack it yourself.",
+        ) from None
+    with opened as file:
+        wanted = [i for i in file.infolist() if i.filename.lower().endswith(suffix)]
+        for number, info in enumerate(wanted):
+            if info.file_size > _LARGEST:
+                raise DownloadError(
+                    f"{info.filename} in {archive.name} has {info.file_size:,} bytes",
+                    advice="No known data set is that large: it was not unpacked.",
+                )
+            # By number: names inside an archive are not to be trusted.
+            with (
+                file.open(info) as source,
+                open(folder / f"{number}{suffix}", "wb") as copy,
+            ):
+                shutil.copyfileobj(source, copy)
+
+
+def _by_program(archive: Path, folder: Path) -> None:
+    known = [(name, path) for name in _PROGRAMS if (path := shutil.which(name))]
+    if not known:
+        raise DownloadError(
+            f"{archive.name} is a .rar archive, and neither bsdtar nor unar is there "
+            "to unpack it",
+            advice="Install one (bsdtar is part of libarchive: `apt install "
+            "libarchive-tools`, `brew install libarchive`; or `apt install unar`) and "
+            f"fetch again: {archive} is kept.",
+        )
+    name, program = known[0]
+    words = [w.format(archive=archive, folder=folder) for w in _PROGRAMS[name]]
+    try:
+        done = subprocess.run(
+            [program, *words],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=_SECONDS,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        done = subprocess.CompletedProcess(words, 1, b"", b"it took too long")
+    if done.returncode:
+        said = done.stderr.decode(errors="replace").strip()[-300:]
+        raise DownloadError(
+            f"{name} could not unpack {archive.name}: {said}",
+            advice=f"Remove {archive} and fetch again, or unpack it yourself.",
+        )
