@@ -41,6 +41,7 @@ from partlearn.candidates._generate import (
     instance_candidates,
     make_candidates,
 )
+from partlearn.candidates._make_votes import make_votes
 from partlearn.candidates._miss_rate import MissRate, estimate_miss_rate
 from partlearn.candidates._padded import padded_candidates
 from partlearn.candidates._read_votes import from_annotators, from_votes
@@ -86,6 +87,7 @@ __all__ = [
     "instance_candidates",
     "labels_settled",
     "make_candidates",
+    "make_votes",
     "move_labels",
     "one_label_each",
     "padded_candidates",

@@ -253,6 +253,17 @@ def instance_candidates(
     S : ndarray of bool, shape (n_samples, n_classes)
         Candidates; columns follow the sorted classes of `y`.
 
+    Notes
+    -----
+    The probabilities are those of the reference below, whose classifier is a network
+    trained on all rows; here they are out-of-fold, since a classifier that remembers
+    its rows confuses nothing.
+
+    References
+    ----------
+    N. Xu, C. Qiao, X. Geng, M.-L. Zhang (2021). Instance-dependent partial label
+    learning. Advances in Neural Information Processing Systems, 34.
+
     Examples
     --------
     >>> from sklearn.datasets import load_iris
