@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import scipy.linalg
+import scipy.special
 
 from partlearn._sklearn_compat import (
     array_device,
@@ -26,6 +27,8 @@ from partlearn._sklearn_compat import (
 __all__ = [
     "array_device",
     "as_double",
+    "at_least",
+    "by_row",
     "cholesky",
     "cholesky_solve",
     "contiguous",
@@ -39,15 +42,18 @@ __all__ = [
     "like",
     "namespace",
     "numpy_dtype",
+    "on_host",
     "orthonormal",
     "replaced",
     "row_dots",
     "same_namespace",
+    "softmax",
     "solve_triangular",
     "squared_sum",
     "take",
     "to_numpy",
     "top_k",
+    "where_true",
 ]
 
 
@@ -93,6 +99,11 @@ def float_dtypes(X: Any) -> tuple[Any, ...]:
         return (np.float64, np.float32)
     xp = namespace(X)
     return (xp.float64, xp.float32)
+
+
+def on_host(X: Any) -> bool:
+    """Whether an array lies in the memory of the host, where blocks are small."""
+    return is_numpy(X) or "cpu" in str(array_device(X)).lower()
 
 
 def numpy_dtype(X: Any) -> Any:
@@ -150,6 +161,43 @@ def as_double(A: Any) -> Any:
     """Copy of an array in float64, or the array itself if it is that already."""
     xp = namespace(A)
     return xp.astype(A, xp.float64, copy=False)
+
+
+def at_least(A: Any, floor: float, *, overwrite: bool = False) -> Any:
+    """Entries of `A`, or `floor` where that is more."""
+    xp = namespace(A)
+    if is_numpy_namespace(xp):
+        return np.maximum(A, floor, out=A if overwrite else None)
+    return xp.clip(A, min=floor)
+
+
+def where_true(A: Any, mask: Any, axis: int = 0) -> Any:
+    """Rows, or columns, of an array for which a mask, maybe NumPy's, is true."""
+    if is_numpy(A):
+        return A[mask] if axis == 0 else A[:, mask]
+    if isinstance(mask, np.ndarray):
+        return take(A, np.flatnonzero(mask), axis)
+    return take(A, namespace(A).nonzero(mask)[0], axis)
+
+
+def by_row(parts: Any, folds: Any) -> Any:
+    """Rows of all parts in their places, which `folds` has for each part in NumPy."""
+    xp = namespace(*parts)
+    if not is_numpy_namespace(xp):
+        return take(xp.concat(parts, axis=0), np.argsort(np.concatenate(folds)))
+    out = np.empty((sum(map(len, folds)), parts[0].shape[1]))
+    for part, rows in zip(parts, folds, strict=True):
+        out[rows] = part
+    return out
+
+
+def softmax(logits: Any) -> Any:
+    """Rows as probabilities."""
+    xp = namespace(logits)
+    if is_numpy_namespace(xp):
+        return scipy.special.softmax(logits, axis=1)
+    P = xp.exp(logits - xp.max(logits, axis=1, keepdims=True))
+    return P / xp.sum(P, axis=1, keepdims=True)
 
 
 def row_dots(A: Any, B: Any) -> Any:

@@ -5,11 +5,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import sqrt
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from partlearn._array_api import namespace, row_dots, take, to_numpy
 from partlearn.crossfit._experts import rank_vote
 from partlearn.crossfit._rounds import NeighborSearch, neighbors_of
 
@@ -24,14 +26,15 @@ Array = NDArray[np.float64]
 
 def background_size(s: Array, total: float, n_classes: int) -> int:
     """Principal components for 95 % of the variance, no more than classes less one."""
-    share = np.cumsum(s**2) / total
+    share = np.cumsum(to_numpy(s) ** 2) / total
     enough = int(np.searchsorted(share, 0.95 - 1e-12)) + 1
-    return min(enough, max(2, n_classes - 1), len(s))
+    return min(enough, max(2, n_classes - 1), s.shape[0])
 
 
 def mean_norm(Z: Array) -> float:
     """Root of the mean squared length of the rows, by which a part is scaled."""
-    return float(np.sqrt(np.square(Z).sum(axis=1).mean()))
+    xp = namespace(Z)
+    return sqrt(float(xp.mean(xp.sum(xp.square(Z), axis=1))))
 
 
 def mixed(Z: Array, G: Array, w: float) -> Array:
@@ -40,8 +43,8 @@ def mixed(Z: Array, G: Array, w: float) -> Array:
         return Z / mean_norm(Z)
     if w == 1:
         return G / mean_norm(G)
-    left, right = np.sqrt(1 - w) / mean_norm(Z), np.sqrt(w) / mean_norm(G)
-    return np.hstack([left * Z, right * G])
+    left, right = sqrt(1 - w) / mean_norm(Z), sqrt(w) / mean_norm(G)
+    return namespace(Z, G).concat([left * Z, right * G], axis=1)
 
 
 def choose_background(
@@ -72,16 +75,16 @@ def choose_background(
     w : float
         Within one paired standard error of the best of the grid.
     """
-    S = S if rows is None else S[rows]
-    fit = []
+    S = S if rows is None else take(S, rows)
+    xp, fit = namespace(F), []
     for w in BACKGROUND_GRID:
         P = rank_vote(F, neighbors(mixed(Z, G, w)))
-        fit.append(np.log(np.einsum("ij,ij->i", P, S)))
-    best = fit[int(np.argmax([L.mean() for L in fit]))]
+        fit.append(xp.log(row_dots(P, S)))
+    best = fit[int(np.argmax([float(xp.mean(L)) for L in fit]))]
 
     def good(L: Array) -> bool:
         loss = best - L
-        return bool(loss.mean() <= loss.std() / np.sqrt(len(L)))
+        return float(xp.mean(loss)) <= float(xp.std(loss)) / sqrt(L.shape[0])
 
     # The best loses nothing to itself, so there is always one.
     return next(w for w, L in zip(BACKGROUND_GRID, fit, strict=True) if good(L))
@@ -111,7 +114,7 @@ def background_weight(
     w : float
         The weight, in [0, 1].
     """
-    m = len(Z)
+    m = Z.shape[0]
     if m <= BACKGROUND_ROWS:
         return choose_background(
             Z, G, F, S, lambda A: search(A, _NEIGHBORS, "background")

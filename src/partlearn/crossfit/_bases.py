@@ -11,6 +11,7 @@ import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 
+from partlearn._array_api import array_device, as_double, is_numpy, namespace
 from partlearn.blocks import Rows
 from partlearn.crossfit._design import Design, augmented
 from partlearn.linalg import (
@@ -70,7 +71,9 @@ class Basis:
 
     def embedded(self, M: Array) -> Array:
         """``U diag(s) M`` for M of shape (r, p): the training rows along directions."""
-        return self.design @ np.vstack([np.zeros_like(M[:1]), self.s[:, None] * M])
+        xp = namespace(M)
+        zero = xp.zeros_like(M[:1, :])
+        return self.design @ xp.concat([zero, self.s[:, None] * M], axis=0)
 
 
 @dataclass(frozen=True)
@@ -121,9 +124,10 @@ def linear_basis(
     >>> bool(np.allclose(basis.rows @ basis.directions(np.eye(3)).T, X - mean))
     True
     """
-    X = X.astype(np.float64, copy=False)
+    X = X.astype(np.float64, copy=False) if is_numpy(X) else as_double(X)
     matrix, mean, spread = standardize(X, center=True, scale=scale)
-    total = float((X.shape[0] - 1) * np.square(column_moments(X)[1] / spread).sum())
+    xp, std = namespace(mean), column_moments(X)[1]
+    total = float((X.shape[0] - 1) * xp.sum(xp.square(std / spread)))
     if total <= 0:
         raise ValueError("Every feature is constant: no direction tells rows apart.")
     return decompose(matrix, total, rank, rng), mean, spread
@@ -168,7 +172,10 @@ def decompose(
         design = Design(X.rows, StandardizedFeatures(X.block), T)
     else:
         assert thin.U is not None  # both solvers keep the left factor
-        design = Design(np.hstack([np.full((m, 1), m**-0.5), thin.U]))
+        xp = namespace(thin.U)
+        options = {"dtype": thin.U.dtype, "device": array_device(thin.U)}
+        constant = xp.full((m, 1), m**-0.5, **options)
+        design = Design(xp.concat([constant, thin.U], axis=1))
     return LinearBasis(design, thin.s, total, total / max(thin.n_directions, 1), thin)
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from partlearn._array_api import by_row, namespace, take, where_true
 from partlearn.blocks import Rows, gather, total
 
 __all__ = ["Design", "augmented"]
@@ -105,7 +106,8 @@ def fold_grams(
     """Gram matrix of the rows of each fold in a block."""
     A = _matrix(block, features)
     A = A if T is None else A @ T
-    return np.stack([part.T @ part for part in (A[fold == b] for b in range(n))])
+    parts = (where_true(A, fold == b) for b in range(n))
+    return namespace(A).stack([part.T @ part for part in parts])
 
 
 def fold_products(
@@ -117,7 +119,9 @@ def fold_products(
 ) -> Array:
     """Product of the rows of each fold in a block with their targets."""
     A = _matrix(block, features)
-    return np.stack([A[rows].T @ Y[rows] for rows in (fold == b for b in range(n))])
+    masks = (fold == b for b in range(n))
+    parts = [where_true(A, rows).T @ where_true(Y, rows) for rows in masks]
+    return namespace(A).stack(parts)
 
 
 def fold_scores(
@@ -125,8 +129,5 @@ def fold_scores(
 ) -> Array:
     """Rows of a block times the coefficients of their fold."""
     A = _matrix(block, features)
-    scores = np.empty((len(A), W.shape[2]))
-    for b, coefficients in enumerate(W):
-        rows = fold == b
-        scores[rows] = A[rows] @ coefficients
-    return scores
+    folds = [np.flatnonzero(fold == b) for b in range(W.shape[0])]
+    return by_row([take(A, rows) @ W[b, :, :] for b, rows in enumerate(folds)], folds)

@@ -7,9 +7,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import scipy.linalg
 from numpy.typing import NDArray
 
+from partlearn._array_api import (
+    at_least,
+    descending,
+    diagonal_added,
+    eigh,
+    namespace,
+    where_true,
+)
 from partlearn.crossfit._scores import RIDGE_GRID, CrossFit, Projection, targets
 
 __all__ = [
@@ -45,14 +52,16 @@ class Embedding:
 
 def class_means(Z: Array, F: Array) -> Array:
     """Mean of the rows of `Z` weighted by their confidence in each label, (q, p)."""
-    return (F.T @ Z) / np.maximum(F.sum(axis=0), MASS_FLOOR)[:, None]
+    mass = at_least(namespace(F).sum(F, axis=0), MASS_FLOOR)
+    return (F.T @ Z) / mass[:, None]
 
 
 def within_scatter(Z: Array, F: Array) -> Array:
     """Scatter of the rows of `Z` around the means of their labels, (p, p)."""
-    e = Z - Z.mean(axis=0)
+    xp = namespace(Z, F)
+    e = Z - xp.mean(Z, axis=0)
     means = class_means(e, F)
-    return (e.T @ e - (means.T * F.sum(axis=0)) @ means) / len(Z)
+    return (e.T @ e - (means.T * xp.sum(F, axis=0)) @ means) / Z.shape[0]
 
 
 def rotation(Y: Array, F: Array, held_out: Array, second: Array) -> tuple[Array, Array]:
@@ -89,16 +98,17 @@ def rotation(Y: Array, F: Array, held_out: Array, second: Array) -> tuple[Array,
     m, q = Y.shape
     C = Y.T @ held_out
     C = (C + C.T) / (2 * m)
-    size, basis = scipy.linalg.eigh((second + second.T) / 2, check_finite=False)
+    size, basis = eigh((second + second.T) / 2)
     if size[-1] <= 0:
         raise ValueError("No direction of the data depends on the labels.")
-    Q = basis[:, size > 1e-8 * size[-1]]
+    Q = where_true(basis, size > 1e-8 * size[-1], axis=1)
     W = Q.T @ within_scatter(held_out, F) @ Q
     W = (W + W.T) / 2
-    W.flat[:: W.shape[0] + 1] += max(_EPS * np.trace(W) / len(W), np.finfo(float).tiny)
-    values, vectors = scipy.linalg.eigh(Q.T @ C @ Q, W, check_finite=False)
-    values, vectors = values[::-1], vectors[:, ::-1]
-    kept = int(np.count_nonzero(values > 1e-6 * values[0])) if values[0] > 0 else 1
+    xp = namespace(W)
+    mean = float(_EPS * xp.linalg.trace(W) / W.shape[0])
+    W = diagonal_added(W, max(mean, float(np.finfo(float).tiny)))
+    values, vectors = descending(*eigh(Q.T @ C @ Q, W))
+    kept = int(xp.count_nonzero(values > 1e-6 * values[0])) if values[0] > 0 else 1
     kept = min(kept, q - 1)
     return Q @ vectors[:, :kept], values[:kept]
 
@@ -112,7 +122,7 @@ def embed(
     f = model.shrinkage(ridge)[1:, None]
     shrunk = f * C.total[1:]
     scores = model.held_out(Y, C, ridge)
-    R, values = rotation(Y, F, scores, shrunk.T @ shrunk / len(F))
+    R, values = rotation(Y, F, scores, shrunk.T @ shrunk / F.shape[0])
     s = model.basis.s[:, None]
     return Embedding(shrunk @ R / s, shrunk / s, scores @ R, scores, values)
 

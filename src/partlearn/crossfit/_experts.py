@@ -6,8 +6,8 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import softmax
 
+from partlearn._array_api import at_least, namespace, softmax
 from partlearn.crossfit._embedding import MASS_FLOOR, class_means
 from partlearn.graphs import vote
 
@@ -28,8 +28,9 @@ Array = NDArray[np.float64]
 
 def unit_rows(Z: Array) -> Array:
     """Scale rows to length one; zero rows stay zero."""
-    norm = np.linalg.norm(Z, axis=1, keepdims=True)
-    return Z / np.where(norm > 0, norm, 1.0)
+    xp = namespace(Z)
+    norm = xp.linalg.vector_norm(Z, axis=1, keepdims=True)
+    return Z / xp.where(norm > 0, norm, 1.0)
 
 
 def smooth(P: Array) -> Array:
@@ -43,13 +44,14 @@ def rank_vote(F: Array, neighbors: NDArray[np.int64]) -> Array:
     Source: CRISP, block E.
     """
     V = vote(F, neighbors, "rank")
-    total = V.sum(axis=1, keepdims=True)
+    total = namespace(V).sum(V, axis=1, keepdims=True)
     return smooth(V / total)
 
 
 def label_share(F: Array) -> Array:
     """Share of each label among the confidences, (q,); positive for all labels."""
-    share: Array = np.maximum(F.sum(axis=0), MASS_FLOOR) / len(F)
+    mass = namespace(F).sum(F, axis=0)
+    share: Array = at_least(mass, MASS_FLOOR) / F.shape[0]
     return share
 
 
@@ -61,9 +63,10 @@ def gaussian_expert(Z: Array, F: Array) -> Array:
     A row is taken out of the mean of each label before it is compared with it:
     ``z - mean_without = (z - mean) n / (n - own)``.
     """
-    mass = F.sum(axis=0)
+    xp = namespace(Z, F)
+    mass = xp.sum(F, axis=0)
     D = _squared_distances(Z, class_means(Z, F))
-    D *= np.square(mass / np.maximum(mass - F, 0.5))
+    D *= xp.square(mass / at_least(mass - F, 0.5))
     return _posterior(D, label_share(F))
 
 
@@ -88,16 +91,17 @@ def gaussian_belief(Z: Array, means: Array, share: Array) -> Array:
 
 
 def _squared_distances(Z: Array, means: Array) -> Array:
+    xp = namespace(Z, means)
     D = (
-        np.square(Z).sum(axis=1)[:, None]
+        xp.sum(xp.square(Z), axis=1)[:, None]
         - 2 * Z @ means.T
-        + np.square(means).sum(axis=1)
+        + xp.sum(xp.square(means), axis=1)
     )
-    return np.maximum(D, 0.0, out=D)
+    return at_least(D, 0.0, overwrite=True)
 
 
 def _posterior(D: Array, share: Array) -> Array:
-    posterior: Array = softmax(np.log(share) - D / 2, axis=1)
+    posterior: Array = softmax(namespace(D).log(share) - D / 2)
     return smooth(posterior)
 
 
@@ -118,5 +122,6 @@ def regression_belief(scores: Array, share: Array) -> Array:
     P : ndarray of shape (n, q)
         ``scores sqrt(share) + share``, clipped below, normalised and smoothed.
     """
-    P = np.maximum(scores * np.sqrt(share) + share, _LEAST)
-    return smooth(P / P.sum(axis=1, keepdims=True))
+    xp = namespace(scores, share)
+    P = at_least(scores * xp.sqrt(share) + share, _LEAST)
+    return smooth(P / xp.sum(P, axis=1, keepdims=True))

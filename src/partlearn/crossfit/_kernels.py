@@ -12,6 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist, pdist
 
+from partlearn._array_api import (
+    array_device,
+    at_least,
+    is_numpy_namespace,
+    namespace,
+    on_host,
+    to_numpy,
+)
+
 __all__ = [
     "Kernel",
     "kernel_block",
@@ -24,6 +33,7 @@ Kernel = Literal["rbf", "laplacian"]
 
 _ROWS = 256  # rows of a block: differences stay in the cache
 _ENTRIES = 1 << 22  # kernel entries at a time where only a product is needed
+_DEVICE_ENTRIES = 1 << 27  # and on a device
 
 Array = NDArray[np.float64]
 
@@ -53,17 +63,19 @@ def kernel_block(kernel: Kernel, X: Array, Z: Array, width: float) -> Array:
     >>> kernel_block("laplacian", np.zeros((1, 2)), np.ones((1, 2)), 2.0).round(3)
     array([[0.368]])
     """
+    xp = namespace(X, Z)
+    numpy = is_numpy_namespace(xp)
     if kernel == "rbf":
         D = X @ Z.T
         D *= -2
-        D += np.square(X).sum(axis=1)[:, None]
-        D += np.square(Z).sum(axis=1)
-        np.maximum(D, 0.0, out=D)
+        D += xp.sum(xp.square(X), axis=1)[:, None]
+        D += xp.sum(xp.square(Z), axis=1)
+        D = at_least(D, 0.0, overwrite=True)
         D *= -0.5 / width**2
     else:
-        D = city_block()(X, Z)
+        D = city_block()(X, Z) if numpy else array_city_block(X, Z)
         D *= -1 / width
-    return np.exp(D, out=D)
+    return np.exp(D, out=D) if numpy else xp.exp(D)
 
 
 def kernel_matrix(kernel: Kernel, X: Array, width: float) -> Array:
@@ -81,7 +93,11 @@ def kernel_matrix(kernel: Kernel, X: Array, width: float) -> Array:
     K : ndarray of shape (m, m)
         Symmetric to the last bit, ones on the diagonal.
     """
-    m = len(X)
+    m, xp = X.shape[0], namespace(X)
+    if not is_numpy_namespace(xp):
+        K = kernel_block(kernel, X, X, width)
+        eye = xp.eye(m, dtype=K.dtype, device=array_device(K))
+        return (K + K.T) / 2 * (1 - eye) + eye
     K = np.empty((m, m))
     for start in range(0, m, _ROWS):
         stop = min(start + _ROWS, m)
@@ -110,12 +126,18 @@ def kernel_product(kernel: Kernel, X: Array, Z: Array, width: float, M: Array) -
     product : ndarray of shape (n, p)
         The product.
     """
-    out = np.empty((len(X), M.shape[1]))
-    step = max(1, _ENTRIES // len(Z))
-    for start in range(0, len(X), step):
-        block = slice(start, start + step)
-        out[block] = kernel_block(kernel, X[block], Z, width) @ M
+    n, xp = X.shape[0], namespace(X, M)
+    out = xp.empty((n, M.shape[1]), dtype=M.dtype, device=array_device(M))
+    step = kernel_rows(Z)
+    for start in range(0, n, step):
+        rows = X[start : min(start + step, n), :]
+        out[start : start + rows.shape[0], :] = kernel_block(kernel, rows, Z, width) @ M
     return out
+
+
+def kernel_rows(Z: Array) -> int:
+    """Rows whose kernel with the rows of `Z` is held at once."""
+    return max(1, (_ENTRIES if on_host(Z) else _DEVICE_ENTRIES) // Z.shape[0])
 
 
 def median_distance(kernel: Kernel, X: Array) -> float:
@@ -134,7 +156,7 @@ def median_distance(kernel: Kernel, X: Array) -> float:
         The median; where most rows are equal, the mean of the distances that are not
         zero, and 1 if there is none.
     """
-    D = pdist(X, "euclidean" if kernel == "rbf" else "cityblock")
+    D = pdist(to_numpy(X), "euclidean" if kernel == "rbf" else "cityblock")
     h = float(np.median(D)) if D.size else 0.0
     if h > 0:
         return h
@@ -151,6 +173,18 @@ def city_block() -> Callable[[Array, Array], Array]:
         return scipy_city_block
     function: Callable[[Array, Array], Array] = compiled
     return function
+
+
+def array_city_block(X: Array, Z: Array) -> Array:
+    """City-block distances on an array of another library than NumPy."""
+    xp = namespace(X, Z)
+    if hasattr(xp, "cdist"):  # PyTorch; not in the standard
+        distances: Array = xp.cdist(X, Z, p=1.0)
+        return distances
+    D = xp.zeros((X.shape[0], Z.shape[0]), dtype=X.dtype, device=array_device(X))
+    for f in range(X.shape[1]):
+        D += xp.abs(X[:, f, None] - Z[None, :, f])
+    return D
 
 
 def scipy_city_block(X: Array, Z: Array) -> Array:

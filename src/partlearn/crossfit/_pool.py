@@ -14,6 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
+from partlearn._array_api import array_device, like, namespace, row_dots, to_numpy
+
 __all__ = [
     "linear_pool",
     "log_linear_objective",
@@ -52,24 +54,25 @@ def mixture_weights(
     likelihood : float
         Mean log-likelihood of the evidence under the mixture.
     """
-    hits = np.stack([np.einsum("ij,ij->i", P, L) for P in experts])
-    weights = np.full(len(hits), 1 / len(hits))
+    xp = namespace(*experts)
+    hits = xp.stack([row_dots(P, L) for P in experts])
+    n = hits.shape[0]
+    weights = xp.full(n, 1 / n, dtype=hits.dtype, device=array_device(hits))
     for _ in range(_EM_ROUNDS):
         share = weights[:, None] * hits
-        weights = (share / share.sum(axis=0)).mean(axis=1)
-    return weights, float(np.log(weights @ hits).mean())
+        weights = xp.mean(share / xp.sum(share, axis=0), axis=1)
+    return weights, float(xp.mean(xp.log(weights @ hits)))
 
 
 def linear_pool(experts: Sequence[Array], weights: Array) -> Array:
     """Mixture ``sum_e a_e p_e``, shape (m, q)."""
-    return np.asarray(sum(a * P for a, P in zip(weights, experts, strict=True)))
+    return sum(weights[e] * P for e, P in enumerate(experts))
 
 
 def log_linear_pool(experts: Sequence[Array], weights: Array) -> Array:
     """``p`` proportional to ``exp(sum_e w_e log p_e)``, shape (m, q)."""
-    logits = np.asarray(
-        sum(w * np.log(P) for w, P in zip(weights, experts, strict=True))
-    )
+    xp = namespace(*experts)
+    logits = sum(weights[e] * xp.log(P) for e, P in enumerate(experts))
     return _softmax(logits)
 
 
@@ -93,15 +96,15 @@ def log_linear_objective(weights: Array, logs: Array, L: Array) -> tuple[float, 
         Its gradient: for each expert the mean over the rows of its expected log belief
         given the evidence, less the one without it.
     """
-    m = len(L)
-    P = _softmax((weights @ logs).reshape(L.shape))
+    xp, m = namespace(logs, L), L.shape[0]
+    P = _softmax(xp.reshape(like(weights, logs) @ logs, L.shape))
     hits = L * P
-    likelihood = hits.sum(axis=1)
+    likelihood = xp.sum(hits, axis=1)
     hits /= likelihood[:, None]
     hits -= P
     apart = weights - 1 / len(weights)
-    value = np.log(likelihood).mean() - _PENALTY * (apart @ apart)
-    gradient = logs @ hits.ravel() / m - 2 * _PENALTY * apart
+    value = float(xp.mean(xp.log(likelihood))) - _PENALTY * (apart @ apart)
+    gradient = to_numpy(logs @ xp.reshape(hits, (-1,))) / m - 2 * _PENALTY * apart
     return float(value), gradient
 
 
@@ -127,7 +130,8 @@ def log_linear_weights(
         Between 0 and 5; they need not sum to one.
     """
     E = len(experts)
-    logs = np.log(np.stack([P.ravel() for P in experts]))
+    xp = namespace(*experts)
+    logs = xp.log(xp.stack([xp.reshape(P, (-1,)) for P in experts]))
 
     def loss(weights: Array) -> tuple[float, Array]:
         value, gradient = log_linear_objective(weights, logs, L)
@@ -162,12 +166,15 @@ def pooled_belief(experts: Sequence[Array], linear: Array, log_linear: Array) ->
     M : ndarray of shape (m, q)
         Rows sum to one.
     """
-    M = np.sqrt(linear_pool(experts, linear) * log_linear_pool(experts, log_linear))
-    M /= M.sum(axis=1, keepdims=True)
-    return np.asarray(M)
+    M = linear_pool(experts, linear) * log_linear_pool(experts, log_linear)
+    xp = namespace(M)
+    M = xp.sqrt(M)
+    M /= xp.sum(M, axis=1, keepdims=True)
+    return M
 
 
 def _softmax(logits: Array) -> Array:
-    P = np.exp(logits - logits.max(axis=1, keepdims=True))
-    P /= P.sum(axis=1, keepdims=True)
-    return np.asarray(P)
+    xp = namespace(logits)
+    P = xp.exp(logits - xp.max(logits, axis=1, keepdims=True))
+    P /= xp.sum(P, axis=1, keepdims=True)
+    return P

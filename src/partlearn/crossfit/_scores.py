@@ -10,12 +10,21 @@ vectors once at hand, every held-out prediction has a closed form.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import sqrt
 from typing import NamedTuple
 
 import numpy as np
-import scipy.linalg
 from numpy.typing import NDArray
 
+from partlearn._array_api import (
+    by_row,
+    cholesky,
+    cholesky_solve,
+    diagonal_added,
+    namespace,
+    squared_sum,
+    take,
+)
 from partlearn.crossfit._bases import Basis
 
 __all__ = ["RIDGE_GRID", "CrossFit", "Projection", "make_folds", "targets"]
@@ -45,11 +54,12 @@ def targets(F: Array) -> Array:
     Scaled so, labels of any frequency have about the same variance. A label without
     mass has a zero column.
     """
-    mass = F.sum(axis=0)
-    scale = np.zeros_like(mass)
-    np.divide(np.sqrt(F.shape[0]), np.sqrt(mass), out=scale, where=mass >= 1e-9)
-    Y = F * scale
-    Y -= Y.mean(axis=0)
+    xp = namespace(F)
+    mass = xp.sum(F, axis=0)
+    heard = mass >= 1e-9
+    scale = sqrt(F.shape[0]) / xp.sqrt(xp.where(heard, mass, 1.0))
+    Y = F * xp.where(heard, scale, 0.0)
+    Y -= xp.mean(Y, axis=0)
     return Y
 
 
@@ -110,14 +120,16 @@ class CrossFit:
     def shrinkage(self, ridge: float) -> Array:
         """``[1, s^2/(s^2 + lambda)]`` with lambda = ridge x mean squared value."""
         squares = self.basis.s**2
-        return np.append(1.0, squares / (squares + ridge * self.basis.mean_square))
+        f = squares / (squares + ridge * self.basis.mean_square)
+        xp = namespace(f)
+        return xp.concat([xp.ones_like(f[:1]), f])
 
     def project(self, Y: Array) -> Projection:
         """``A'Y``, which every function below starts from."""
         if not self.primal:
             return Projection(self.basis.A.T @ Y, None)
         parts = self.basis.design.products(self._fold, len(self.folds), Y)
-        return Projection(parts.sum(axis=0), parts)
+        return Projection(namespace(parts).sum(parts, axis=0), parts)
 
     def in_sample(self, C: Projection, ridge: float) -> Array:
         """Block B: the scores ``E = A diag(f) C`` of the training rows, (m, q).
@@ -133,27 +145,32 @@ class CrossFit:
 
         Measured from the mean of the rows that were fitted: ``(x - mean_b) B_b``.
         """
-        m = len(Y)
+        xp, m = namespace(Y), Y.shape[0]
         f, factors = self.shrinkage(ridge), self._factorize(ridge)
         if C.parts is not None:
-            W = np.stack(
+            W = xp.stack(
                 [self._coefficients(b, C, f, factors) for b in range(len(self.folds))]
             )
             scores = self.basis.design.scores(self._fold, W)
-            for b, rows in enumerate(self.folds):
-                # The mean target of the other rows: targets sum to zero over all rows,
-                # and the first column of A is constant.
-                scores[rows] += C.parts[b, 0] * (np.sqrt(m) / (m - len(rows)))
+            # The mean target of the other rows: targets sum to zero over all rows, and
+            # the first column of A is constant.
+            means = xp.stack(
+                [
+                    C.parts[b, 0, :] * (sqrt(m) / (m - len(rows)))
+                    for b, rows in enumerate(self.folds)
+                ]
+            )
+            scores += take(means, self._fold)
             return scores
-        scores, A = np.empty_like(Y), self.basis.A
-        large = A.size >= _LARGE * len(self.folds)
+        A, parts = self.basis.A, []
+        large = A.shape[0] * A.shape[1] >= _LARGE * len(self.folds)
         E = self.in_sample(C, ridge) if large else None  # no copies of parts of A
         for b, rows in enumerate(self.folds):
-            Yb = Y[rows]
-            Eb = A[rows] @ (f[:, None] * C.total) if E is None else E[rows]
-            predicted = Yb - _solve(factors[b], Yb - Eb)
-            scores[rows] = predicted + Yb.sum(axis=0) / (m - len(rows))
-        return scores
+            Yb = take(Y, rows)
+            Eb = take(A, rows) @ (f[:, None] * C.total) if E is None else take(E, rows)
+            predicted = Yb - cholesky_solve(factors[b], Yb - Eb)
+            parts.append(predicted + xp.sum(Yb, axis=0) / (m - len(rows)))
+        return by_row(parts, self.folds)
 
     def press(
         self, Y: Array, C: Projection, grid: Sequence[float] = RIDGE_GRID
@@ -162,33 +179,40 @@ class CrossFit:
         if C.parts is None:
             return self._press_dual(Y, C.total, grid)
         # |Y_b - A_b w|^2 expanded: for all ridges no pass over the rows.
-        errors = np.full(len(grid), np.einsum("ij,ij->", Y, Y))
-        for g, ridge in enumerate(grid):
+        errors = []
+        for ridge in grid:
             f, factors = self.shrinkage(ridge), self._factorize(ridge)
-            for b, (G, D) in enumerate(zip(self._grams, C.parts, strict=True)):
+            error = squared_sum(Y)
+            for b in range(len(self.folds)):
                 W = self._coefficients(b, C, f, factors)
-                errors[g] += np.einsum("ij,ij->", W, G @ W - 2 * D)
-        return errors
+                D = C.parts[b, :, :]
+                error = error + squared_sum(W, self._grams[b, :, :] @ W - 2 * D)
+            errors.append(float(error))
+        return np.asarray(errors)
 
     def _press_dual(self, Y: Array, C: Array, grid: Sequence[float]) -> Array:
         self._factorize(*grid)
         shrunk = [self.shrinkage(ridge)[:, None] * C for ridge in grid]
         A = self.basis.A
-        scores = np.hsplit(A @ np.hstack(shrunk), len(grid))  # one pass over A
-        errors = np.zeros(len(grid))
+        xp, q = namespace(Y), Y.shape[1]
+        scores = A @ xp.concat(shrunk, axis=1)  # one pass over A
+        errors = []
         for g, ridge in enumerate(grid):
-            residuals, factors = Y - scores[g], self._factorize(ridge)
+            residuals = Y - scores[:, g * q : (g + 1) * q]
+            factors, error = self._factorize(ridge), 0.0
             for b, rows in enumerate(self.folds):
-                errors[g] += np.square(_solve(factors[b], residuals[rows])).sum()
-        return errors
+                left = cholesky_solve(factors[b], take(residuals, rows))
+                error = error + xp.sum(xp.square(left))
+            errors.append(float(error))
+        return np.asarray(errors)
 
     def _coefficients(
         self, b: int, C: Projection, f: Array, factors: list[tuple[Array, bool]]
     ) -> Array:
         """Coefficients on ``A``'s columns without fold b, from A'Y - A_b'Y_b."""
         assert C.parts is not None
-        root = np.sqrt(f)[:, None]
-        return root * _solve(factors[b], root * (C.total - C.parts[b]))
+        root = namespace(f).sqrt(f)[:, None]
+        return root * cholesky_solve(factors[b], root * (C.total - C.parts[b, :, :]))
 
     def _factorize(self, *ridges: float) -> list[tuple[Array, bool]]:
         """Cholesky factors for some ridges, one per fold; those of the last ridge."""
@@ -201,30 +225,20 @@ class CrossFit:
             self._factors[ridge] = []
         shrinkage = {ridge: self.shrinkage(ridge) for ridge in fresh}
         for b, rows in enumerate(self.folds if fresh else ()):
-            A = None if self.primal else self.basis.A[rows]
+            A = None if self.primal else take(self.basis.A, rows)
             for ridge, f in shrinkage.items():
                 if A is None:
-                    root = np.sqrt(f)
-                    K = -(root[:, None] * self._grams[b] * root)
+                    root = namespace(f).sqrt(f)
+                    K = -(root[:, None] * self._grams[b, :, :] * root)
                 else:
                     K = -_weighted_gram(A, f)
-                K.flat[:: K.shape[0] + 1] += 1 + _JITTER
-                factor = scipy.linalg.cho_factor(
-                    K, lower=True, overwrite_a=True, check_finite=False
-                )
-                self._factors[ridge].append(factor)
+                self._factors[ridge].append(cholesky(diagonal_added(K, 1 + _JITTER)))
         return self._factors[ridges[-1]]
 
 
 def _weighted_gram(A: Array, f: Array) -> Array:
     """``A diag(f) A'``; of a large one, BLAS computes half and mirrors it."""
-    if A.size < _LARGE:
-        product: Array = (A * f) @ A.T
-        return product
-    A = A * np.sqrt(f)
-    return np.asarray(A @ A.T)
-
-
-def _solve(factor: tuple[Array, bool], B: Array) -> Array:
-    solution: Array = scipy.linalg.cho_solve(factor, B, check_finite=False)
-    return solution
+    if A.shape[0] * A.shape[1] < _LARGE:
+        return (A * f) @ A.T
+    A = A * namespace(f).sqrt(f)
+    return A @ A.T

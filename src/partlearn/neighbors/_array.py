@@ -13,6 +13,7 @@ from partlearn._array_api import (
     array_device,
     as_double,
     namespace,
+    on_host,
     replaced,
     take,
     top_k,
@@ -60,8 +61,7 @@ class _Search:
         self.mean = xp.mean(self.Z, axis=0)
         most = [xp.max(xp.abs(A - self.mean)) for A in (self.Z, self.Q)]
         self.unit = max(*(float(value) for value in most)) or 1.0
-        on_host = "cpu" in str(array_device(Z)).lower()
-        self.entries = _HOST_ENTRIES if on_host else _DEVICE_ENTRIES
+        self.entries = _HOST_ENTRIES if on_host(Z) else _DEVICE_ENTRIES
 
     def run(self, rows: Any, size: int, dtype: Any) -> tuple[Any, Any]:
         """Squared distances and indices for some queries, by shortlists of a size."""
