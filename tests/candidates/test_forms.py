@@ -56,7 +56,7 @@ def test_every_way_to_write_a_set_reads_alike(sets, sep):
 
 
 def test_text_is_never_quietly_one_class_per_text():
-    with pytest.raises(ValueError, match="2 distinct texts, such as 'a or b'"):
+    with pytest.raises(ValueError, match="2 distinct strings, such as 'a or b'"):
         from_text(["a or b", "c", "c"])
     assert from_text(["a or b", "c"], sep=None).classes.tolist() == ["a or b", "c"]
     assert from_text(["a or b", "c"], sep=" or ").classes.tolist() == ["a", "b", "c"]

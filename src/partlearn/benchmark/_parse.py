@@ -175,7 +175,7 @@ def _with_parent(document: Mapping[str, Any], check: Checker) -> dict[str, Any]:
         check.fail(("plan", "extends"), f"there is no shipped plan named {name!r}")
     parent = read_toml(*shipped)
     parent.pop("quick", None)
-    # What the parent's figures and texts say is about the parent only.
+    # What the parent's figures and notes say is about the parent only.
     for key in ("title", "figure", "notes", "name"):
         parent["plan"].pop(key, None)
     return {**parent, **own, "plan": {**parent["plan"], **document["plan"]}}

@@ -77,7 +77,7 @@ def from_votes(
         `index` is given. Not every annotator need see every row, and one may vote
         twice.
     annotators : array-like of shape (n_votes,)
-        Who voted: numbers or texts.
+        Who voted: numbers or strings.
     labels : array-like of shape (n_votes,)
         The label given. Entries that are missing (None, NaN or empty) are no votes.
     n_rows : int, default=None

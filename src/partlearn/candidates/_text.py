@@ -26,7 +26,7 @@ _ROUNDED = 0.02  # by how much written shares may miss their sum
 
 
 def parse_candidates(texts: Iterable[str], *, sep: str = "|") -> list[frozenset[str]]:
-    """Read delimited label texts such as ``"cat|dog"``.
+    """Read delimited strings of labels such as ``"cat|dog"``.
 
     Text is never split unless this function, :func:`from_text` or the command line is
     asked to: a label may well contain the delimiter.
@@ -52,7 +52,7 @@ def parse_candidates(texts: Iterable[str], *, sep: str = "|") -> list[frozenset[
     """
     if not sep:
         raise ValueError("`sep` must not be empty.")
-    known: dict[str, frozenset[str]] = {}  # few distinct texts, many rows
+    known: dict[str, frozenset[str]] = {}  # few distinct strings, many rows
     sets = []
     for i, text in enumerate(texts):
         labels = known.get(text) if isinstance(text, str) else None
@@ -116,7 +116,7 @@ def from_text(
     ValueError: No separator found: ...
     """
     if isinstance(texts, (str, bytes)):
-        raise TypeError("`texts` must be a column, one text per row; got one text.")
+        raise TypeError("`texts` must be a column, one string per row; got a single string.")
     if sep == "":
         raise ValueError("`sep` must not be empty.")
     rows = list(texts) if isinstance(texts, (list, tuple)) else _column(texts)
@@ -205,7 +205,7 @@ def _find_separator(words: list[str], rows: list[int], *, alone: bool) -> str | 
     distinct = len(set(words))
     raise ValueError(
         f"No separator found: none of {', '.join(map(repr, SEPARATORS))} is in any of "
-        f"the {distinct} distinct texts, such as {words[0]!r}. Pass `sep`, or sep=None "
+        f"the {distinct} distinct strings, such as {words[0]!r}. Pass `sep`, or sep=None "
         "if every text is one label."
     )
 

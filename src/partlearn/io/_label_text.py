@@ -1,4 +1,4 @@
-"""Columns of label sets: distinct texts and which row has which."""
+"""Columns of label sets: distinct strings and which row has which."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 

@@ -33,7 +33,7 @@ class Text:
 
 @dataclass(frozen=True)
 class Items:
-    """A list of short texts."""
+    """A list of short sentences."""
 
     kind: ClassVar[str] = "items"
     items: Sequence[str]
@@ -64,7 +64,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Table:
-    """Rows of texts; the first ``n_names`` columns name a row, the others hold numbers.
+    """Rows of cells; the first ``n_names`` columns name a row, the others hold numbers.
 
     A plain string stands for a cell without more.
     """

@@ -39,7 +39,7 @@ def html(document: Document) -> str:
     from markupsafe import Markup
 
     def pictures(figure: Figure) -> list[Any]:
-        # Our own SVG is markup; its texts were escaped by matplotlib and by us.
+        # Our own SVG is markup; its text was escaped by matplotlib and by us.
         return [Markup(svg) for svg in panels_svg(figure)]
 
     return str(template.render(document=document, pictures=pictures))

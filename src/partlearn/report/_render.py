@@ -45,7 +45,7 @@ def to_markdown(summary: Summary) -> str:
     Returns
     -------
     str
-        All texts and tables; figures are told in words. No HTML, no links.
+        All paragraphs and tables; figures are described in words. No HTML, no links.
     """
     return markdown(document(summary))
 

@@ -94,7 +94,7 @@ def _svg(
 
     settings: Any = {**SETTINGS, "svg.hashsalt": key}
     with rc_context(settings), warnings.catch_warnings():
-        # Texts stay texts: the browser has fonts for what ours cannot draw.
+        # Text stays text: the browser has fonts for what ours cannot draw.
         warnings.filterwarnings("ignore", message="Glyph .* missing from font")
         canvas = Canvas(figsize=size, layout="constrained")
         draw(canvas)

@@ -20,7 +20,7 @@ __all__ = ["ColumnKind", "Kind", "check_names", "find_kinds"]
 Kind = Literal[
     "number", "category", "date", "text", "id", "constant", "ignored", "label"
 ]
-_SAMPLE = 2000  # distinct texts looked at
+_SAMPLE = 2000  # distinct strings looked at
 _NUMBERS = 0.9  # share of cells that makes a column of text one of numbers
 _WORDS = 3.0  # words in a cell, on average, that make free text of it
 _REPEATED = 0.5  # distinct values per row under which text is a category

@@ -44,7 +44,7 @@ def _moment(text: str, form: str) -> datetime | None:
 
 
 def find_format(texts: list[str], *, share: float = 0.95) -> str | None:
-    """The format in which nearly all of some texts are dates, or None."""
+    """The format in which nearly all of some strings are dates, or None."""
     for form in _FORMATS:
         read = sum(_moment(text, form) is not None for text in texts)
         if texts and read >= share * len(texts):
