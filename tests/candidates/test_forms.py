@@ -37,7 +37,7 @@ def test_excluded_labels():
         from_complementary(["a", {"a", "b"}])
     with pytest.raises(ValueError, match=r"Label 'x' \(row 0\)"):
         from_complementary(["x"], classes=["a", "b"])
-    with pytest.raises(TypeError, match="one text"):
+    with pytest.raises(TypeError, match="a single string"):
         from_complementary("a")
 
 
@@ -86,7 +86,7 @@ def test_lists_that_cannot_be_read(text):
 def test_wrong_text():
     with pytest.raises(TypeError, match="Row 1 holds 3"):
         from_text(["a|b", 3])
-    with pytest.raises(TypeError, match="one text per row"):
+    with pytest.raises(TypeError, match="one string per row"):
         from_text("a|b")
     with pytest.raises(ValueError, match="`sep` must not be empty"):
         from_text(["a|b"], sep="")

@@ -1,14 +1,10 @@
 """The label report in a real browser: hover, brushing, corrections, phone, contrast."""
 
 import csv
-import http.server
 import io
 import json
 import os
 import re
-import shutil
-import subprocess
-import threading
 from pathlib import Path
 
 import numpy as np
@@ -20,10 +16,6 @@ from partlearn.candidates import make_candidates
 from partlearn.io import read_corrections
 
 pytest.importorskip("jinja2")
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
-pytestmark = pytest.mark.skipif(
-    CHROMIUM is None, reason="no chromium here (Debian: apt install chromium)"
-)
 
 # A page around the report, of the same origin, that uses it as a person would.
 PROBE = """<!DOCTYPE html><html><body>
@@ -103,58 +95,14 @@ def page(digits):
 
 
 @pytest.fixture(scope="module")
-def address(page):
-    pages = {"/report.html": page, "/probe.html": PROBE}
-
-    class Handler(http.server.BaseHTTPRequestHandler):
-        def do_GET(self):
-            self.send_response(200 if self.path in pages else 404)
-            self.send_header("Content-Type", "text/html; charset=utf-8")
-            self.end_headers()
-            self.wfile.write(pages.get(self.path, "").encode())
-
-        def log_message(self, *args):
-            pass
-
-    instance = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=instance.serve_forever, daemon=True)
-    thread.start()
-    yield f"http://127.0.0.1:{instance.server_address[1]}"
-    instance.shutdown()
-    instance.server_close()
-    thread.join()
-
-
-def browse(tmp_path, url, *arguments):
-    return subprocess.run(
-        [
-            CHROMIUM,
-            "--headless",
-            "--no-sandbox",
-            "--disable-gpu",
-            "--disable-dev-shm-usage",
-            "--disable-background-networking",
-            "--disable-component-update",
-            "--disable-sync",
-            "--no-first-run",
-            "--hide-scrollbars",
-            f"--user-data-dir={tmp_path / 'profile'}",
-            "--enable-logging=stderr",
-            *arguments,
-            url,
-        ],
-        capture_output=True,
-        text=True,
-        timeout=180,
-        check=True,
-    )
+def address(page, serve):
+    return serve({"/report.html": page, "/probe.html": PROBE})[0]
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_used_as_a_person_would(address, tmp_path, scheme, digits):
+def test_used_as_a_person_would(address, browse, tmp_path, scheme, digits):
     dark = ["--blink-settings=preferredColorScheme=0"] if scheme == "dark" else []
     done = browse(
-        tmp_path,
         f"{address}/probe.html",
         "--virtual-time-budget=20000",
         "--dump-dom",
@@ -188,14 +136,13 @@ def test_used_as_a_person_would(address, tmp_path, scheme, digits):
 
 @pytest.mark.parametrize(("width", "height"), [(400, 1400), (1400, 1400)])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_screenshots(address, tmp_path, width, height, scheme):
+def test_screenshots(address, browse, tmp_path, width, height, scheme):
     """Kept where PARTLEARN_SCREENSHOTS says, for a person to look at."""
     folder = Path(os.environ.get("PARTLEARN_SCREENSHOTS", tmp_path))
     folder.mkdir(parents=True, exist_ok=True)
     picture = folder / f"label-report-{width}-{scheme}.png"
     dark = ["--blink-settings=preferredColorScheme=0"] if scheme == "dark" else []
     done = browse(
-        tmp_path,
         f"{address}/report.html",
         f"--window-size={width},{height}",
         f"--screenshot={picture}",
@@ -205,7 +152,7 @@ def test_screenshots(address, tmp_path, width, height, scheme):
     assert picture.stat().st_size > 20_000
 
 
-def test_many_rows_open_quickly_enough_to_draw(tmp_path):
+def test_many_rows_open_quickly_enough_to_draw(browse, tmp_path):
     """Twenty thousand rows: the script draws and lists them all without an error."""
     rng = np.random.default_rng(0)
     y = rng.integers(0, 10, 20_000)
@@ -213,6 +160,6 @@ def test_many_rows_open_quickly_enough_to_draw(tmp_path):
     result = disambiguate(X, make_candidates(y, 2, random_state=0), "plknn")
     path = tmp_path / "many.html"
     result.to_html(path)
-    done = browse(tmp_path, path.as_uri(), "--virtual-time-budget=5000", "--dump-dom")
+    done = browse(path.as_uri(), "--virtual-time-budget=5000", "--dump-dom")
     assert "20000 rows; the 50 least certain are listed" in done.stdout
     assert "CONSOLE" not in done.stderr

@@ -1,19 +1,11 @@
 """The page in a real browser: no error, no outside request, phone and desktop."""
 
 import html
-import http.server
 import json
 import re
-import shutil
-import subprocess
-import threading
 
 import pytest
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
-pytestmark = pytest.mark.skipif(
-    CHROMIUM is None, reason="no chromium here (Debian: apt install chromium)"
-)
 PHONE = 400
 # Every text that is shown, folded ones unfolded, against the nearest ground behind it;
 # and how wide the page became.
@@ -61,72 +53,23 @@ document.getElementById("f").onload = (event) => {
 
 
 @pytest.fixture(scope="module")
-def server(page):
-    """Serves the page and keeps a list of everything that was asked for."""
-    asked = []
+def server(page, serve):
+    """Address of the page, and a list of everything that was asked for."""
     pages = {"/report.html": page}
     for scheme in ("light", "dark"):
         probe = PROBE.replace("SCHEME", scheme).replace("WIDTH", str(PHONE))
         pages[f"/{scheme}.html"] = probe
-
-    class Handler(http.server.BaseHTTPRequestHandler):
-        def do_GET(self):
-            asked.append(self.path)
-            found = self.path in pages
-            self.send_response(200 if found else 404)
-            self.send_header("Content-Type", "text/html; charset=utf-8")
-            self.end_headers()
-            if found:
-                self.wfile.write(pages[self.path].encode())
-
-        def log_message(self, *args):
-            pass
-
-    instance = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=instance.serve_forever, daemon=True)
-    thread.start()
-    yield f"http://127.0.0.1:{instance.server_address[1]}/report.html", asked
-    instance.shutdown()
-    instance.server_close()
-    thread.join()
-
-
-def browse(tmp_path, url, *arguments):
-    return subprocess.run(
-        [
-            CHROMIUM,
-            "--headless",
-            "--no-sandbox",
-            "--disable-gpu",
-            "--disable-dev-shm-usage",
-            "--disable-quic",
-            "--no-first-run",
-            "--disable-background-networking",
-            "--disable-component-update",
-            "--disable-sync",
-            "--hide-scrollbars",
-            f"--user-data-dir={tmp_path / 'profile'}",
-            "--enable-logging=stderr",
-            f"--log-net-log={tmp_path / 'net.json'}",
-            *arguments,
-            url,
-        ],
-        capture_output=True,
-        text=True,
-        timeout=180,
-        check=True,
-    )
+    address, asked = serve(pages)
+    return f"{address}/report.html", asked
 
 
 @pytest.mark.parametrize(("width", "height"), [(500, 844), (1400, 900)])
-def test_screenshot_without_errors_or_requests(server, tmp_path, width, height):
+def test_screenshot_without_errors_or_requests(server, browse, tmp_path, width, height):
     url, asked = server
     asked.clear()
     # Kept by pytest for a person to look at.
     picture = tmp_path / "page.png"
-    done = browse(
-        tmp_path, url, f"--window-size={width},{height}", f"--screenshot={picture}"
-    )
+    done = browse(url, f"--window-size={width},{height}", f"--screenshot={picture}")
     assert "CONSOLE" not in done.stderr
     assert set(asked) == {"/report.html"}
     head = picture.read_bytes()[:24]
@@ -136,10 +79,10 @@ def test_screenshot_without_errors_or_requests(server, tmp_path, width, height):
     assert picture.stat().st_size > 10_000
 
 
-def test_only_the_page_itself_is_fetched(server, tmp_path):
+def test_only_the_page_itself_is_fetched(server, browse, tmp_path):
     """The browser's own list of requests made for the page."""
     url, _ = server
-    browse(tmp_path, url, "--dump-dom")
+    browse(url, "--dump-dom")
     text = (tmp_path / "net.json").read_text(errors="replace")
     try:
         log = json.loads(text)
@@ -157,15 +100,15 @@ def test_only_the_page_itself_is_fetched(server, tmp_path):
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_fits_a_phone_and_can_be_read(server, tmp_path, scheme):
+def test_fits_a_phone_and_can_be_read(server, browse, tmp_path, scheme):
     """Everything unfolded: only regions around tables scroll, all text stands out."""
     url, _ = server
     probe = url.replace("report.html", f"{scheme}.html")
-    done = browse(tmp_path, probe, "--virtual-time-budget=20000", "--dump-dom")
+    done = browse(probe, "--virtual-time-budget=20000", "--dump-dom")
     assert "CONSOLE" not in done.stderr
-    found = re.search(r"measured (\{.*?\})</pre>", done.stdout, flags=re.DOTALL)
-    assert found is not None
-    measured = json.loads(html.unescape(found[1]))
+    match = re.search(r"measured (\{.*?\})</pre>", done.stdout, flags=re.DOTALL)
+    assert match is not None
+    measured = json.loads(html.unescape(match[1]))
     assert measured["width"] <= PHONE
     assert measured["seen"] > 500
     assert measured["contrast"] >= 4.5, measured["where"]

@@ -117,7 +117,9 @@ def _from_mappings(
 def _label_sets(labels: Any) -> list[Any]:
     """One collection of labels per row; a missing label is none."""
     if isinstance(labels, (str, bytes)):
-        raise TypeError("Labels must be a column, one entry per row; got one text.")
+        raise TypeError(
+            "Labels must be a column, one entry per row; got a single string."
+        )
     rows = list(labels) if isinstance(labels, _SETS) else np.asarray(labels).tolist()
     return [
         row

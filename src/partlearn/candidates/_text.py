@@ -116,7 +116,9 @@ def from_text(
     ValueError: No separator found: ...
     """
     if isinstance(texts, (str, bytes)):
-        raise TypeError("`texts` must be a column, one string per row; got a single string.")
+        raise TypeError(
+            "`texts` must be a column, one string per row; got a single string."
+        )
     if sep == "":
         raise ValueError("`sep` must not be empty.")
     rows = list(texts) if isinstance(texts, (list, tuple)) else _column(texts)
@@ -205,8 +207,8 @@ def _find_separator(words: list[str], rows: list[int], *, alone: bool) -> str | 
     distinct = len(set(words))
     raise ValueError(
         f"No separator found: none of {', '.join(map(repr, SEPARATORS))} is in any of "
-        f"the {distinct} distinct strings, such as {words[0]!r}. Pass `sep`, or sep=None "
-        "if every text is one label."
+        f"the {distinct} distinct strings, such as {words[0]!r}. Pass `sep`, or "
+        "sep=None if every string is one label."
     )
 
 

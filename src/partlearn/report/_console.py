@@ -16,7 +16,7 @@ __all__ = ["console_print"]
 
 
 def console_print(document: Document, console: "Console") -> None:
-    """Print paragraphs and tables of the brief sections; what is folded stays folded."""
+    """Print paragraphs and tables of the brief sections, not what is folded."""
     for section in document.sections:
         if section.brief:
             console.print(visible(section.title), style="bold", markup=False)

@@ -185,6 +185,13 @@ def test_the_best_start_is_kept(planted):
     assert values[1] <= values[0]
 
 
+def test_starts_that_are_not_kept_do_not_warn(planted):
+    X, C = planted
+    with pytest.warns(ConvergenceWarning, match="max_iter=3") as caught:
+        PMLFSMIR(3, n_init=4, max_iter=3, random_state=0).fit(X, C)
+    assert len(caught) == 1
+
+
 @pytest.mark.parametrize("cls", SELECTORS)
 @pytest.mark.parametrize("d", [9, 50])
 def test_sparse_rows(cls, d, global_random_seed):

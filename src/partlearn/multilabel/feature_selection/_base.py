@@ -138,25 +138,33 @@ class PMLSelector(BaseSelector):
 
     def _descend(
         self,
-        sweeps: Iterable[tuple[Factors, float]],
+        *starts: Iterable[tuple[Factors, float]],
         max_iter: int,
         tol: float,
         least_iter: int = 3,
     ) -> Factors:
-        """Take sweeps until their objective settles; return the last factors."""
-        objective: list[float] = []
-        steps = iterations(type(self).__name__, max_iter)
-        for _, (factors, value) in zip(steps, sweeps, strict=False):  # noqa: B007
-            objective.append(value)
-            if len(objective) >= least_iter:
-                before, now = objective[-2:]
-                if abs(now - before) <= tol * abs(before):
-                    break
-        else:
+        """Sweep from each start until the objective settles; the best last factors."""
+
+        def descend(
+            sweeps: Iterable[tuple[Factors, float]],
+        ) -> tuple[Factors, list[float], bool]:
+            objective: list[float] = []
+            steps = iterations(type(self).__name__, max_iter)
+            for _, (factors, value) in zip(steps, sweeps, strict=False):
+                objective.append(value)
+                if len(objective) >= least_iter:
+                    before, now = objective[-2:]
+                    if abs(now - before) <= tol * abs(before):
+                        return factors, objective, True
+            return factors, objective, False
+
+        runs = [descend(sweeps) for sweeps in starts]
+        best, objective, settled = min(runs, key=lambda run: run[1][-1])
+        if not settled:
             self._warn_unsettled(max_iter)
         self.objective_ = np.array(objective)
         self.n_iter_ = len(objective)
-        return factors
+        return best
 
     def _warn_unsettled(self, max_iter: int) -> None:
         warn_at_max_iter(

@@ -190,7 +190,9 @@ class DRMFS(PMLSelector):
                 W = drmfs_update(X, Y, W, graphs, *w, robust=robust)
                 yield W, drmfs_objective(X, Y, W, graphs, *w, robust=robust)
 
-        self.weights_ = W = self._descend(sweeps(W), self.max_iter, self.tol)
+        self.weights_ = W = self._descend(
+            sweeps(W), max_iter=self.max_iter, tol=self.tol
+        )
         self.labels_ = np.asarray(X @ W) * C
         self._rank(row_norms(W), rng, 1 / max(float(X.max()), 1.0))
 

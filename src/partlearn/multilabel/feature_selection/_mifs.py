@@ -204,7 +204,10 @@ class MIFS(PMLSelector):
         else:
             sweeps = mifs_gd(problem, W, V, B, self.step)
         W, V, B = self._descend(
-            sweeps, self.max_iter or _MAX_ITER[self.solver], self.tol, least_iter=2
+            sweeps,
+            max_iter=self.max_iter or _MAX_ITER[self.solver],
+            tol=self.tol,
+            least_iter=2,
         )
         self.factors_ = {"W": W, "V": V, "B": B}
         self.weights_ = W

@@ -166,18 +166,13 @@ class PMLFSMIR(PMLSelector):
         S = label_graph(T)
         problem = Problem(X, T, S, S.sum(axis=1), self.alpha, self.beta, self.gamma)
         k = isqrt(X.shape[1]) if self.n_latent is None else self.n_latent
-        best: tuple[Array, NDArray[np.float64]] | None = None
+        starts = []
         for _ in range(self.n_init):
             V, w = rng.uniform(size=(k, X.shape[1])), rng.uniform(size=(X.shape[1], 1))
             # Rows start by their content and labels alike: their order is irrelevant.
             U = np.asarray(X @ V.T) / X.shape[1]
-            sweeps = fsmir_sweeps(problem, U, V, np.tile(w, C.shape[1]))
-            W = self._descend(sweeps, self.max_iter, self.tol)
-            if best is None or self.objective_[-1] < best[1][-1]:
-                best = W, self.objective_
-        assert best is not None  # there is one start at least
-        self.weights_, self.objective_ = best
-        self.n_iter_ = len(self.objective_)
+            starts.append(fsmir_sweeps(problem, U, V, np.tile(w, C.shape[1])))
+        self.weights_ = self._descend(*starts, max_iter=self.max_iter, tol=self.tol)
         self.labels_ = T
         self.n_latent_ = k
         self._rank(row_norms(self.weights_) ** 2, rng, 1e-100)

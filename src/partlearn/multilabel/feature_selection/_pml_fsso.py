@@ -213,7 +213,7 @@ class PMLFSSO(PMLSelector):
                 f = fsso_sweep(fixed, *f, *w, stale=self.stale)
                 yield f, fsso_objective(fixed, *f, *w, D if self.stale else None)
 
-        U, V, M = self._descend(sweeps((U, V, M)), self.max_iter, tol)
+        U, V, M = self._descend(sweeps((U, V, M)), max_iter=self.max_iter, tol=tol)
         self.factors_ = {"U": U, "V": V, "M": M}
         self.weights_ = M.T @ V
         self.labels_ = (U @ V) * C
