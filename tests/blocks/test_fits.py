@@ -9,19 +9,29 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
 from sklearn.datasets import make_blobs
 
 from partlearn.blocks import Rows
 from partlearn.candidates import make_candidates
-from partlearn.classification import PLSVM
-from partlearn.decomposition import CENDA, PLDA
+from partlearn.classification import PLSVM, CRISPClassifier
+from partlearn.decomposition import CENDA, CRISP, PLDA, TunedPCA
 
 X, TRUTH = make_blobs(
     400, n_features=8, centers=5, cluster_std=5.0, center_box=(-5, 5), random_state=0
 )
 S = make_candidates(TRUTH, n_false=1, random_state=0)
 
-FITS = [CENDA(max_iter=5), CENDA(2, standardize=False, scaling="maxabs", max_iter=3)]
+FITS = [
+    CENDA(max_iter=5),
+    CENDA(2, standardize=False, scaling="maxabs", max_iter=3),
+    CRISP(votes=False, max_iter=6),
+    CRISP(3, votes=False, standardize=False, background=0.3, n_folds=4, max_iter=3),
+    TunedPCA(n_components=3),
+    TunedPCA(CENDA(max_iter=3), n_components=6),
+    CRISPClassifier(votes=False, n_landmarks=25, max_iter=4),
+    CRISPClassifier(["linear"], votes=False, max_iter=4),
+]
 BLOCKS = [(400,), (1, 399), (20,) * 20, (150, 7, 243)]
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -69,7 +79,7 @@ def name_of(estimator):
 def test_any_blocks_in_this_process(estimator, sizes):
     expected = estimator.fit(X, S)
     wanted = attributes(expected)
-    model = type(estimator)(**estimator.get_params()).fit(in_blocks(sizes), S)
+    model = clone(estimator).fit(in_blocks(sizes), S)
     assert wanted
     assert_same_fit(model, expected)
 
@@ -78,9 +88,9 @@ def test_any_blocks_in_this_process(estimator, sizes):
 @pytest.mark.parametrize("scheduler", ["synchronous", "threads"])
 def test_dask_arrays_and_frames(estimator, scheduler):
     frame = pd.DataFrame(X, columns=list("abcdefgh"))
-    expected = type(estimator)(**estimator.get_params()).fit(frame, S)
+    expected = clone(estimator).fit(frame, S)
     lazy = dd.from_pandas(frame, npartitions=7)
-    model = type(estimator)(**estimator.get_params())
+    model = clone(estimator)
     with dask.config.set(scheduler=scheduler):
         model.fit(lazy, da.from_array(S, chunks=(90, 2)))
         assert_same_fit(model, expected)
@@ -107,6 +117,36 @@ def test_methods_that_need_all_rows_say_so(estimator):
         estimator.fit(in_blocks((200, 200)), S)
 
 
-def test_a_number_of_directions_must_be_given():
-    with pytest.raises(ValueError, match="set a number or a share"):
-        CENDA("auto").fit(in_blocks((200, 200)), S)
+@pytest.mark.parametrize(
+    ("estimator", "advice"),
+    [
+        (CENDA("auto"), "Set n_components to a number or a share"),
+        (TunedPCA(), "Set n_components to one number"),
+        (CRISP(), "Set votes=False"),
+        (CRISPClassifier(), "Set votes=False"),
+        (CRISPClassifier(votes=False), "Set n_landmarks"),
+    ],
+    ids=repr,
+)
+def test_what_is_no_sum_is_refused_with_advice(estimator, advice):
+    with pytest.raises(ValueError, match=f"needs all rows at once.*{advice}"):
+        estimator.fit(in_blocks((200, 200)), S)
+
+
+def test_shapes_that_are_no_sums_are_refused():
+    wide = Rows([Part(0, 9)], [9], 8).apply(repeated, n_features=80)
+    with pytest.raises(ValueError, match="need more rows than columns; there are 9"):
+        CENDA().fit(wide, S[:9])
+    with pytest.raises(ValueError, match="need folds of more than 9 rows"):
+        CRISP(votes=False).fit(in_blocks((30, 40)), S[:70])
+    wide = Rows([Part(0, 400)] * 11, [400] * 11, 8).apply(huge, n_features=4001)
+    with pytest.raises(ValueError, match="may have 4000 columns at most"):
+        CRISP(votes=False).fit(wide, np.tile(S, (11, 1)))
+
+
+def repeated(block):
+    return np.tile(block, 10) + np.arange(80)
+
+
+def huge(block):
+    return np.tile(block, 501)[:, :4001]

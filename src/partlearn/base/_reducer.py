@@ -27,7 +27,7 @@ from partlearn._array_api import (
 from partlearn._sklearn_compat import Interval, RealNotInt, StrOptions
 from partlearn.base._auto import choose_dimension, most_directions
 from partlearn.base._memory import MemoryEstimateMixin
-from partlearn.blocks import LazyRowsMixin, Rows
+from partlearn.blocks import LazyRowsMixin, refuse_blocks
 from partlearn.candidates import (
     Evidence,
     check_informative,
@@ -165,11 +165,11 @@ class BaseReducer(
         X, labels = self._check_fit(X, y)
         self._wanted = self.n_components
         if isinstance(self.n_components, str):
-            if isinstance(X, Rows):
-                raise ValueError(
-                    'n_components="auto" holds rows out, which blocks of rows do not '
-                    "allow: set a number or a share."
-                )
+            refuse_blocks(
+                X,
+                'n_components="auto" tries directions on rows held out',
+                "n_components to a number or a share",
+            )
             self._chosen = choose_dimension(self, X, labels)
             self._wanted = most_directions(X, labels.candidates)
         on = self.standardize

@@ -7,7 +7,15 @@ or by Dask, whose scheduler decides where. What has one row per sample but few c
 """
 
 from partlearn.blocks._lazy import LazyRowsMixin, takes_blocks
-from partlearn.blocks._rows import Rows, as_rows, gather, in_memory, total
+from partlearn.blocks._rows import (
+    Rows,
+    as_rows,
+    gather,
+    in_memory,
+    refuse_blocks,
+    take,
+    total,
+)
 
 __all__ = [
     "LazyRowsMixin",
@@ -15,6 +23,8 @@ __all__ = [
     "as_rows",
     "gather",
     "in_memory",
+    "refuse_blocks",
+    "take",
     "takes_blocks",
     "total",
 ]

@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from partlearn._progress import iterations
 
-__all__ = ["Rows", "as_rows", "gather", "in_memory", "total"]
+__all__ = ["Rows", "as_rows", "gather", "in_memory", "refuse_blocks", "take", "total"]
 
 log = logging.getLogger("partlearn.blocks")
 
@@ -139,6 +139,10 @@ class Rows:
         if np.array_equal(np.sort(wanted), all_rows):
             rows._known = self._known  # sums know no order
         return rows
+
+    def __matmul__(self, P: Any) -> Any:
+        """Product with a matrix or a vector, which is thin enough for memory."""
+        return self.map(_product, P=P)
 
     def _like(self, blocks: Any, sizes: Any, places: Any) -> Rows:
         wide = self.shape[1] if len(self.shape) > 1 else None
@@ -496,6 +500,25 @@ def gather(X: Any, function: Callable[..., Any], *aligned: Any, **shared: Any) -
     return function(X, *aligned, **shared)
 
 
+def refuse_blocks(X: Any, why: str, advice: str) -> None:
+    """Say what to set where a fit, as it is set, needs all rows at once.
+
+    Parameters
+    ----------
+    X : Rows, or anything else
+        Validated rows; only those in blocks are refused.
+    why : str
+        What needs all rows, as a clause.
+    advice : str
+        What to set.
+    """
+    if isinstance(X, Rows):
+        raise ValueError(
+            f"This fit needs all rows at once, not blocks of them: {why}. Set "
+            f"{advice}, or load the rows into memory."
+        )
+
+
 def is_dask(X: Any) -> bool:
     """Whether Dask has yet to compute `X`; does not import Dask."""
     return hasattr(type(X), "__dask_graph__")
@@ -533,6 +556,28 @@ def _stack(parts: Sequence[Any]) -> Any:
 
 def _loaded(function: Callable[..., Any], load: Callable[[], Any], *args: Any) -> Any:
     return function(load(), *args)
+
+
+def take(X: Any, indices: ArrayLike) -> Any:
+    """Load some rows, of blocks or of an array in memory.
+
+    Parameters
+    ----------
+    X : Rows, ndarray or sparse matrix
+        The rows.
+    indices : array-like of int
+        Places of the rows.
+
+    Returns
+    -------
+    rows : ndarray or sparse matrix
+        These rows, in the order asked for.
+    """
+    return X.take(indices) if isinstance(X, Rows) else X[np.asarray(indices)]
+
+
+def _product(block: Any, P: Any) -> Any:
+    return np.asarray(block @ P)
 
 
 def _itself(block: Any) -> Any:

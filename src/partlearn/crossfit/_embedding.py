@@ -18,6 +18,7 @@ from partlearn._array_api import (
     where_true,
 )
 from partlearn.crossfit._scores import RIDGE_GRID, CrossFit, Projection, targets
+from partlearn.linalg import fix_signs
 
 __all__ = [
     "Embedding",
@@ -110,7 +111,7 @@ def rotation(Y: Array, F: Array, held_out: Array, second: Array) -> tuple[Array,
     values, vectors = descending(*eigh(Q.T @ C @ Q, W))
     kept = int(xp.count_nonzero(values > 1e-6 * values[0])) if values[0] > 0 else 1
     kept = min(kept, q - 1)
-    return Q @ vectors[:, :kept], values[:kept]
+    return fix_signs(Q @ vectors[:, :kept]), values[:kept]
 
 
 def embed(

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partlearn._progress import iterations
+from partlearn.blocks import Rows, refuse_blocks, take
 from partlearn.crossfit._bases import LinearBasis
 from partlearn.crossfit._embedding import Embedding
 from partlearn.crossfit._kernel_bases import (
@@ -79,7 +80,7 @@ class Geometry:
 def make_geometries(
     names: Sequence[GeometryName],
     space: InputSpace,
-    rows: Array,
+    rows: Array | Rows,
     linear: LinearBasis | None,
     F: Array,
     folds: Folds,
@@ -95,7 +96,7 @@ def make_geometries(
         The geometries.
     space : InputSpace
         Standardisation.
-    rows : ndarray of shape (m, p)
+    rows : ndarray or Rows of shape (m, p)
         Training rows in the input space.
     linear : LinearBasis or None
         Decomposition of the data, where the linear geometry is among the names.
@@ -116,7 +117,9 @@ def make_geometries(
     m = len(rows)
     count = landmark_count(m, n_landmarks)
     kernels = [name for name in names if name != "linear"]
-    if kernels:
+    if kernels and count is None:
+        refuse_blocks(rows, "exact kernels are of all pairs of rows", "n_landmarks")
+    if kernels and not isinstance(rows, Rows):
         check_memory(m, len(kernels), count, len(folds))
     sample = rng.permutation(m)[:WIDTH_ROWS]
     parts: Folds = folds
@@ -132,14 +135,15 @@ def make_geometries(
             assert linear is not None
             geometries.append(Geometry(name, CrossFit(linear, folds), space))
             continue
-        model, width, near = choose_width(name, rows[sample], F[sample], parts)
+        model, width, near = choose_width(name, take(rows, sample), F[sample], parts)
         if m > WIDTH_ROWS or landmarks is not None:
             del model
-            basis = (
-                exact_kernel_basis(name, rows, width)
-                if landmarks is None
-                else nystroem_basis(name, rows, width, rows[landmarks])
-            )
+            basis: ExactKernelBasis | NystroemBasis
+            if landmarks is not None:
+                basis = nystroem_basis(name, rows, width, take(rows, landmarks))
+            else:
+                assert not isinstance(rows, Rows)  # refused above
+                basis = exact_kernel_basis(name, rows, width)
             model = CrossFit(basis, folds)
         some = near if m > WIDTH_ROWS else None
         geometries.append(Geometry(name, model, space, width, some))

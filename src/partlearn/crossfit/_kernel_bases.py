@@ -5,13 +5,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.linalg
 from numpy.typing import NDArray
 
+from partlearn.blocks import Rows, total
 from partlearn.crossfit._bases import Basis
-from partlearn.crossfit._design import Design
+from partlearn.crossfit._design import Design, augmented
 from partlearn.crossfit._kernels import (
     Kernel,
     kernel_block,
@@ -144,7 +146,7 @@ def exact_kernel_basis(kernel: Kernel, X: Array, width: float) -> ExactKernelBas
 
 
 def nystroem_basis(
-    kernel: Kernel, X: Array, width: float, landmarks: Array
+    kernel: Kernel, X: Array | Rows, width: float, landmarks: Array
 ) -> NystroemBasis:
     """Decompose the features that some rows, as landmarks, give to all.
 
@@ -154,7 +156,7 @@ def nystroem_basis(
     ----------
     kernel, width
         As in :func:`~partlearn.crossfit.kernel_block`.
-    X : ndarray of shape (m, d)
+    X : ndarray or Rows of shape (m, d)
         Standardised rows.
     landmarks : ndarray of shape (n_landmarks, d)
         Rows among them.
@@ -162,9 +164,10 @@ def nystroem_basis(
     Returns
     -------
     basis : NystroemBasis
-        Memory is two arrays of m x n_landmarks numbers at the most, one in the end.
+        Memory is two arrays of m x n_landmarks numbers at the most, one in the end; of
+        rows in blocks, the features of a block.
     """
-    m = len(X)
+    m = X.shape[0]
     values, vectors = scipy.linalg.eigh(
         kernel_matrix(kernel, landmarks, width).T,
         driver="evd",
@@ -173,15 +176,14 @@ def nystroem_basis(
     )
     kept = values > _RESOLVED_LANDMARKS * values[-1]
     root = vectors[:, kept] / np.sqrt(values[kept])
-    Phi = np.empty((m, root.shape[1]))
-    step = max(1, _ENTRIES // len(landmarks))
-    for start in range(0, m, step):
-        block = slice(start, start + step)
-        Phi[block] = kernel_block(kernel, X[block], landmarks, width) @ root
-    mean = Phi.mean(axis=0)
-    Phi -= mean
-    G = Phi.T @ Phi
-    total = float(np.trace(G))
+    features = KernelMap(kernel, width, landmarks, root, np.zeros(root.shape[1]))
+    Phi: Any
+    if isinstance(X, Rows):
+        Phi = X.apply(features, n_features=root.shape[1])
+    else:
+        Phi = features(X)
+    _, mean, G = total(Phi, _feature_moments, combine=_merged)
+    trace = float(np.trace(G))
     squares, V = scipy.linalg.eigh(
         G.T, driver="evd", overwrite_a=True, check_finite=False
     )
@@ -189,13 +191,54 @@ def nystroem_basis(
     r = max(int(np.count_nonzero(squares > _RESOLVED * squares[0])), 1)
     V = np.ascontiguousarray(V[:, :r])
     s = np.sqrt(np.maximum(squares[:r], np.finfo(float).tiny))
-    A = _augmented(m, r)
-    for start in range(0, m, step):
-        block = slice(start, start + step)
-        A[block, 1:] = Phi[block] @ V / s
+    if isinstance(X, Rows):
+        T = np.zeros((len(landmarks) + 1, r + 1))
+        T[0, 0], T[0, 1:], T[1:, 1:] = m**-0.5, -mean @ V / s, root @ V / s
+        design = Design(X, KernelFeatures(kernel, width, landmarks), T)
+    else:
+        A = _augmented(m, r)
+        step = max(1, _ENTRIES // len(landmarks))
+        for start in range(0, m, step):
+            block = slice(start, start + step)
+            A[block, 1:] = (Phi[block] - mean) @ V / s
+        design = Design(A)
     return NystroemBasis(
-        Design(A), s, total, total / r, kernel, width, landmarks, root @ V, mean @ V
+        design, s, trace, trace / r, kernel, width, landmarks, root @ V, mean @ V
     )
+
+
+@dataclass(frozen=True)
+class KernelFeatures:
+    """Columns of a design for the rows of a block: a constant one and the kernel."""
+
+    kernel: Kernel
+    width: float
+    points: Array
+
+    def __call__(self, X: Array) -> Array:
+        """Give the columns for standardised rows."""
+        return augmented(kernel_block(self.kernel, X, self.points, self.width))
+
+
+class _Moments(NamedTuple):
+    """Number of rows, mean of features, and their scatter about it."""
+
+    n: int
+    mean: Array
+    scatter: Array
+
+
+def _feature_moments(Phi: Array) -> _Moments:
+    mean = Phi.mean(axis=0)
+    Phi = Phi - mean
+    return _Moments(len(Phi), mean, Phi.T @ Phi)
+
+
+def _merged(a: _Moments, b: _Moments) -> _Moments:
+    n, apart = a.n + b.n, b.mean - a.mean
+    between = (a.n * b.n / n) * np.outer(apart, apart)
+    mean = a.mean + (b.n / n) * apart
+    return _Moments(n, mean, a.scatter + b.scatter + between)
 
 
 def _augmented(m: int, r: int) -> Array:

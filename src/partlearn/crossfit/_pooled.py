@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partlearn._progress import iterations
+from partlearn.blocks import Rows, refuse_blocks
 from partlearn.candidates import labels_settled
 from partlearn.crossfit._embedding import Embedding, choose_ridge, class_means, embed
 from partlearn.crossfit._experts import (
@@ -214,8 +215,8 @@ def fit_pooled(
 
     Parameters
     ----------
-    X : ndarray or CSR matrix of shape (m, d)
-        Training rows.
+    X : ndarray, CSR matrix or Rows, of shape (m, d)
+        Training rows; in blocks where nobody votes.
     L : ndarray of shape (m, q)
         Evidence: the candidate matrix, or non-negative weights.
     F : ndarray of shape (m, q), default=None
@@ -237,6 +238,8 @@ def fit_pooled(
     """
     F = normalized(L) if F is None else F
     folds = make_folds(len(F), n_folds, rng)
+    if votes:
+        refuse_blocks(X, "neighbours in the space of the input vote", "votes=False")
     space, rows, linear = input_space(X, rng, linear="linear" in geometries)
     spaces = make_geometries(
         geometries, space, rows, linear, F, folds, n_landmarks=n_landmarks, rng=rng
@@ -245,6 +248,9 @@ def fit_pooled(
     if votes and len(F) > EXACT_SEARCH_ROWS:
         reference = np.sort(rng.permutation(len(F))[:REFERENCE_ROWS])
     find = NeighborSearch(search, n_jobs, reference) if votes else None
+    voters: Array | None = None
+    if votes and not isinstance(rows, Rows):  # which were refused above
+        voters = rows if reference is None else rows[reference]
     rounds = _Rounds(spaces, rows, find, n_neighbors)
     objective: list[float] = []
     converged = False
@@ -269,7 +275,7 @@ def fit_pooled(
         converged,
         n_neighbors,
         reference,
-        None if not votes else rows if reference is None else rows[reference],
+        voters,
         M,
     )
 
@@ -283,14 +289,16 @@ class _Rounds:
     def __init__(
         self,
         geometries: Sequence[Geometry],
-        rows: Array,
+        rows: Array | Rows,
         find: NeighborSearch | None,
         n_neighbors: int,
     ) -> None:
         self.geometries, self.find, self.k = geometries, find, n_neighbors
         self.ridges: dict[str, float] = {}
         self._start: Array | None = None
-        self._raw = None if find is None else find(rows, n_neighbors, "input")
+        self._raw: NDArray[np.int64] | None = None
+        if find is not None and not isinstance(rows, Rows):
+            self._raw = find(rows, n_neighbors, "input")
 
     def embed(self, g: Geometry, F: Array, *, search: bool) -> Embedding:
         """Blocks A to D; with `search` the ridge is chosen anew."""

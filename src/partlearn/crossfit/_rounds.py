@@ -13,7 +13,13 @@ from numpy.typing import NDArray
 from partlearn._progress import iterations
 from partlearn.candidates import Evidence, labels_settled, refine
 from partlearn.crossfit._embedding import choose_ridge, embed
-from partlearn.crossfit._experts import gaussian_expert, rank_vote, unit_rows
+from partlearn.crossfit._experts import (
+    gaussian_expert,
+    label_share,
+    rank_vote,
+    regression_belief,
+    unit_rows,
+)
 from partlearn.crossfit._pool import mixture_weights
 from partlearn.crossfit._scores import CrossFit, targets
 from partlearn.neighbors import query_neighbors, self_neighbors
@@ -97,16 +103,20 @@ def neighbors_of(
 def crisp_rounds(
     model: CrossFit,
     labels: Evidence,
-    search: NeighborSearch,
+    search: NeighborSearch | None,
     *,
     n_neighbors: int,
     max_iter: int,
     tol: float,
 ) -> Rounds:
-    """Alternate between scoring the rows and asking experts for their labels."""
+    """Alternate between scoring the rows and asking experts for their labels.
+
+    Without `search` nobody votes: the Gaussian classes and the regression are asked.
+    """
     L = labels.weights
     F: Array = np.asarray(labels.confidence(), dtype=np.float64)
-    raw = search(model.basis.rows, n_neighbors, "raw")
+    if search is not None:
+        raw = search(model.basis.rows, n_neighbors, "raw")
     objective: list[float] = []
     converged = False
     for t in iterations("CRISP", max_iter):
@@ -114,13 +124,18 @@ def crisp_rounds(
         C = model.project(Y)
         if t < N_SEARCH:
             ridge = choose_ridge(model, Y, C)
-        Z = embed(model, F, ridge, C).held_out
-        experts = [
-            rank_vote(F, search(Z, n_neighbors, "euclidean")),
-            rank_vote(F, search(unit_rows(Z), n_neighbors, "cosine")),
-            gaussian_expert(Z, F),
-            rank_vote(F, raw),
-        ]
+        embedding = embed(model, F, ridge, C)
+        Z = embedding.held_out
+        if search is None:
+            regression = regression_belief(embedding.scores, label_share(F))
+            experts = [gaussian_expert(Z, F), regression]
+        else:
+            experts = [
+                rank_vote(F, search(Z, n_neighbors, "euclidean")),
+                rank_vote(F, search(unit_rows(Z), n_neighbors, "cosine")),
+                gaussian_expert(Z, F),
+                rank_vote(F, raw),
+            ]
         weights, likelihood = mixture_weights(experts, L)
         objective.append(likelihood)
         before = F

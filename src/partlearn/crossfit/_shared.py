@@ -112,7 +112,13 @@ def fit_estimator(
     """
     names = check_geometries(estimator.geometries)
     X, labels = validate_evidence(
-        estimator, X, y, accept_sparse="csr", order="C", ensure_min_samples=2
+        estimator,
+        X,
+        y,
+        accept_sparse="csr",
+        order="C",
+        ensure_min_samples=2,
+        blocks=True,
     )
     labels = labels.with_miss_rate(estimator.miss_rate)
     L = np.asarray(labels.weights, dtype=np.float64)

@@ -11,8 +11,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from partlearn.blocks import Rows
 from partlearn.crossfit._bases import LinearBasis, decompose
-from partlearn.linalg import Standardized, column_moments
+from partlearn.linalg import BlockStandardized, Standardized, column_moments
 
 __all__ = ["InputSpace", "LinearMap", "input_space"]
 
@@ -78,12 +79,12 @@ class InputSpace:
 
 def input_space(
     X: Any, rng: np.random.RandomState, *, linear: bool
-) -> tuple[InputSpace, Array, LinearBasis | None]:
+) -> tuple[InputSpace, Array | Rows, LinearBasis | None]:
     """Standardise rows, and decompose them where that is needed.
 
     Parameters
     ----------
-    X : ndarray or CSR matrix of shape (m, d)
+    X : ndarray, CSR matrix or Rows, of shape (m, d)
         The data.
     rng : RandomState
         Starts the truncated decomposition of data with many rows and columns.
@@ -94,7 +95,7 @@ def input_space(
     -------
     space : InputSpace
         What new rows go through.
-    rows : ndarray of shape (m, p), float64
+    rows : ndarray or Rows of shape (m, p), float64
         The training rows in it.
     basis : LinearBasis or None
         The decomposition.
@@ -107,11 +108,15 @@ def input_space(
     wide = sp.issparse(X) and X.shape[1] > WIDE
     if sp.issparse(X) and not wide:
         X = X.toarray()
-    matrix = Standardized(X, mean, std)
+    blocks = isinstance(X, Rows)
+    matrix = (BlockStandardized if blocks else Standardized)(X, mean, std)
     basis = None
     if linear or wide:
         total = float((X.shape[0] - 1) * np.count_nonzero(inverse))
         basis = decompose(matrix, total, None, rng)
+    if blocks:
+        space = InputSpace(mean, inverse, None)
+        return space, X.apply(space, n_features=X.shape[1]), basis
     if not wide:
         assert matrix.dense is not None
         return InputSpace(mean, inverse, None), matrix.dense, basis

@@ -17,6 +17,7 @@ from partlearn.base import (
     BaseReducer,
     count_directions,
 )
+from partlearn.blocks import refuse_blocks
 from partlearn.candidates import warn_at_max_iter
 from partlearn.crossfit import (
     CrossFit,
@@ -58,6 +59,10 @@ class CRISP(BaseReducer):
         Folds of the cross-fitted scores.
     n_neighbors : int, default=8
         Number of neighbours that vote.
+    votes : bool, default=True
+        Whether neighbours vote. Without votes the Gaussian classes and the regression
+        itself judge the rows; a round is then linear in the rows, and rows may come in
+        blocks.
     background : {"auto", "none"} or float, default="auto"
         Weight, in [0, 1], of leading principal components beside the discriminant
         directions. "auto" takes the smallest weight whose neighbour votes expect the
@@ -94,9 +99,10 @@ class CRISP(BaseReducer):
         Weight of the principal components.
     n_discriminant_ : int
         Number of discriminant directions with positive held-out signal.
-    expert_weights_ : ndarray of shape (4,)
+    expert_weights_ : ndarray of shape (4,) or (2,)
         Trust in the Euclidean and the cosine vote in the embedding, in the Gaussian
-        classes, and in the vote in the input space.
+        classes, and in the vote in the input space; without votes, in the Gaussian
+        classes and in the regression.
     eigenvalues_ : ndarray
         Held-out signal of each discriminant direction among the components; empty where
         only principal components are kept.
@@ -160,10 +166,12 @@ class CRISP(BaseReducer):
 
     # The folds of the cross-fitted scores are drawn by row.
     _order_matters = ("rows",)
+    _fits_blocks = True
     _parameter_constraints = {  # noqa: RUF012
         "n_components": N_COMPONENTS,
         "n_folds": [Interval(Integral, 2, None, closed="left")],
         "n_neighbors": [Interval(Integral, 1, None, closed="left")],
+        "votes": ["boolean"],
         "background": [
             StrOptions({"auto", "none"}),
             Interval(Real, 0, 1, closed="both"),
@@ -183,6 +191,7 @@ class CRISP(BaseReducer):
         *,
         n_folds: int = 10,
         n_neighbors: int = 8,
+        votes: bool = True,
         background: Literal["auto", "none"] | float = "auto",
         standardize: bool = True,
         max_iter: int = 20,
@@ -195,6 +204,7 @@ class CRISP(BaseReducer):
         self.n_components = n_components
         self.n_folds = n_folds
         self.n_neighbors = n_neighbors
+        self.votes = votes
         self.background = background
         self.standardize = standardize
         self.max_iter = max_iter
@@ -223,6 +233,8 @@ class CRISP(BaseReducer):
             The fitted reducer.
         """
         X, labels = self._check_fit(X, y)
+        if self.votes:
+            refuse_blocks(X, "neighbours in the space of the input vote", "votes=False")
         rng = check_random_state(self.random_state)
         folds = make_folds(X.shape[0], self.n_folds, rng)
         basis, self.mean_, self.scale_ = linear_basis(
@@ -233,7 +245,7 @@ class CRISP(BaseReducer):
         rounds = crisp_rounds(
             model,
             labels,
-            search,
+            search if self.votes else None,
             n_neighbors=self.n_neighbors,
             max_iter=self.max_iter,
             tol=self.tol,
@@ -276,7 +288,7 @@ class CRISP(BaseReducer):
             whole = isinstance(wanted, Integral)
             room = int(wanted) - len(embedding.values) if whole else 0
             size = min(size, max(room, 0))
-        G = basis.U[:, :size] * basis.s[:size]
+        G = basis.embedded(np.eye(len(basis.s), size))
         w = 0.0
         if size and self.background == "auto":
             Z = embedding.held_out
@@ -291,5 +303,5 @@ class CRISP(BaseReducer):
         V = basis.directions(np.eye(len(basis.s), size)) / mean_norm(G)
         if w == 1:
             return V, np.ones(0), w
-        factor = np.sqrt(1 - w) / mean_norm(basis.rows @ embedding.weights[:, :kept])
+        factor = np.sqrt(1 - w) / mean_norm(basis.embedded(embedding.weights[:, :kept]))
         return np.hstack([factor * P, np.sqrt(w) * V]), np.full(kept, factor), w

@@ -17,6 +17,7 @@ from sklearn.utils import check_random_state
 from partlearn._progress import iterations
 from partlearn._sklearn_compat import HasMethods, Interval, StrOptions, fit_context
 from partlearn.base import BaseReducer
+from partlearn.blocks import refuse_blocks
 from partlearn.candidates import (
     Evidence,
     check_two_classes,
@@ -171,7 +172,7 @@ class TunedPCA(BaseReducer):
             The fitted reducer.
         """
         X, labels = validate_evidence(
-            self, X, y, accept_sparse="csr", ensure_min_samples=2
+            self, X, y, accept_sparse="csr", ensure_min_samples=2, blocks=True
         )
         S = labels.candidates
         check_two_classes(self.classes_, "TunedPCA")
@@ -183,12 +184,17 @@ class TunedPCA(BaseReducer):
         self.hit_rates_ = np.empty(0)
         p = int(self.grid_[0])
         if len(self.grid_) > 1:
+            refuse_blocks(
+                X,
+                "the number of components is chosen by neighbours of rows held out",
+                "n_components to one number",
+            )
             hits = self._held_out_hits(X, labels, rng)
             weight = 1.0 / S.sum(axis=1)
             self.hit_rates_ = hits @ weight / weight.sum()
             p = int(self.grid_[np.argmax(self.hit_rates_)])
         self.n_principal_ = p
-        Z = basis.U[:, :p] * basis.s[:p]
+        Z = basis.embedded(np.eye(len(basis.s), p))
         V = basis.directions(np.eye(len(basis.s), p))
         self.reducer_, self.label_confidence_ = None, None
         if self.reducer is None:

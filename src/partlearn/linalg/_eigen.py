@@ -37,6 +37,7 @@ __all__ = ["Eigen", "ThinEigenSolver", "conjugate_gradients", "fix_signs"]
 
 # Above this many rows and columns no dense factor is kept: 20,000^2 float64 is 3.2 GB.
 MAX_FACTOR = 20_000
+_TIED = 1e-6  # relative difference of magnitudes that are taken for equal
 
 
 def fix_signs(P: NDArray[Any]) -> NDArray[Any]:
@@ -61,7 +62,10 @@ def fix_signs(P: NDArray[Any]) -> NDArray[Any]:
            [ 2. ,  1. ]])
     """
     xp = namespace(P)
-    place = xp.argmax(xp.abs(P), axis=0)[None, :]
+    size = xp.abs(P)
+    # The first of entries that are as large up to rounding, however it went.
+    largest = size >= (1 - _TIED) * xp.max(size, axis=0)
+    place = xp.argmax(xp.astype(largest, P.dtype), axis=0)[None, :]
     top = xp.take_along_axis(P, place, axis=0)
     return P * xp.where(top < 0, -xp.ones_like(top), xp.ones_like(top))
 

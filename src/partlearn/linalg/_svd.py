@@ -19,7 +19,7 @@ from partlearn._array_api import (
     orthonormal,
     take,
 )
-from partlearn.linalg._eigen import MAX_FACTOR
+from partlearn.linalg._eigen import MAX_FACTOR, fix_signs
 from partlearn.linalg._standardized import (
     BlockStandardized,
     Standardized,
@@ -168,7 +168,7 @@ class ThinBasis:
         s = xp.sqrt(xp.clip(squares, 0.0, None))
         self.n_directions = _resolved(s, max(tol, _GRAM_RESOLVES))
         kept = min(rank or self.n_directions, self.n_directions)
-        s, vectors = s[:kept], vectors[:, :kept]
+        s, vectors = s[:kept], fix_signs(vectors[:, :kept])
         self.s = xp.astype(s, X.dtype)
         if d > m:
             self.U = contiguous(vectors, X.dtype)
