@@ -2,6 +2,7 @@
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.cluster import OPTICS
 
 from benchmarks.runner import Run, case
 from partlearn.multilabel.feature_selection._base import EPS
@@ -12,6 +13,7 @@ from partlearn.multilabel.feature_selection._fsla_factors import (
     Weights,
     derived_sweep,
 )
+from partlearn.multilabel.feature_selection._latent_size import optics_clusters
 
 WEIGHTS = Weights(1.0, 1.0, 1.0, 1.0)
 
@@ -74,3 +76,22 @@ def fsla(run: Run) -> None:
                 f"{name}: left to right, sparse X / ours",
                 times["left to right, sparse X"] / times["ours"],
             )
+
+
+@case("pml-optics")
+def optics(run: Run) -> None:
+    """The latent size of PML-FSLA beside the OPTICS of scikit-learn."""
+    n, d = run.pick((2000, 50), (100, 5))
+    X = np.random.default_rng(0).uniform(size=(n, d))
+
+    def reference():
+        model = OPTICS(min_samples=5, xi=0.05, min_cluster_size=0.01).fit(X)
+        return len(set(model.labels_) - {-1})
+
+    def ours():
+        return optics_clusters(X, np.random.RandomState(0))
+
+    run.agree(f"{n} x {d}: clusters", [ours()], [reference()])
+    times = run.time(f"{n} x {d}", {"ours": ours, "scikit-learn": reference}, repeats=2)
+    ratio = times["scikit-learn"] / times["ours"]
+    run.ratio(f"{n} x {d}: scikit-learn / ours", ratio, at_least=5)

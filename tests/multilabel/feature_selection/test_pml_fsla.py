@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.cluster import OPTICS
 from sklearn.exceptions import ConvergenceWarning
 
 from partlearn._registry import MethodError, build
@@ -17,7 +18,10 @@ from partlearn.multilabel.feature_selection._fsla_factors import (
     Support,
     Weights,
 )
-from partlearn.multilabel.feature_selection._latent_size import optics_clusters
+from partlearn.multilabel.feature_selection._latent_size import (
+    _optics_graph,
+    optics_clusters,
+)
 from partlearn.multilabel.feature_selection._pml_fsla import _agreement, factorize
 
 LETTERS = "QLPR"
@@ -318,6 +322,29 @@ def test_clusters_of_a_subsample():
     assert found >= 3
     dense = optics_clusters(X, np.random.RandomState(0))
     assert optics_clusters(sp.csr_array(X), np.random.RandomState(0)) == dense
+
+
+@pytest.mark.parametrize("kind", ["even", "blobs", "duplicates", "sparse"])
+def test_order_of_optics_is_scikit_learns(kind):
+    rng = np.random.default_rng(1)
+    X = rng.uniform(size=(150, 7))
+    if kind == "blobs":
+        X += 5 * rng.uniform(size=(8, 7))[rng.integers(8, size=150)]
+    elif kind == "duplicates":
+        X = np.round(2 * X[:, :3])
+    elif kind == "sparse":
+        X = sp.csr_array(np.where(rng.uniform(size=X.shape) < 0.3, X, 0))
+    metric = "euclidean" if kind == "sparse" else "minkowski"
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)
+        model = OPTICS(min_samples=5, xi=0.05, min_cluster_size=0.01, metric=metric)
+        model.fit(X)
+    ordering, reachability, predecessor = _optics_graph(X)
+    np.testing.assert_array_equal(ordering, model.ordering_)
+    np.testing.assert_array_equal(reachability, model.reachability_)
+    np.testing.assert_array_equal(predecessor, model.predecessor_)
+    found = optics_clusters(X, np.random.RandomState(0))
+    assert found == len(set(model.labels_) - {-1}) > 0
 
 
 def test_negative_features_need_scaling():
