@@ -1,14 +1,15 @@
 """Exact neighbours beside the matrix product alone and scikit-learn's brute force."""
 
+import os
+import subprocess
+import sys
+import tempfile
+
 import numpy as np
 from sklearn.neighbors import NearestNeighbors
 
 from benchmarks.runner import Run, case
-from partlearn.neighbors._exact import (
-    compiled_kernels,
-    exact_neighbors,
-    numpy_kernels,
-)
+from partlearn.neighbors._exact import exact_neighbors
 
 K = 10
 BLOCK = 512
@@ -43,9 +44,9 @@ def argpartition(Z: np.ndarray):
     return work
 
 
-def search(Z: np.ndarray, kernels, warm_start=None):
+def search(Z: np.ndarray, warm_start=None):
     return lambda: exact_neighbors(
-        Z, Z, K, exclude_self=True, kernels=kernels, warm_start=warm_start, n_jobs=1
+        Z, Z, K, exclude_self=True, tree=False, warm_start=warm_start, n_jobs=1
     )
 
 
@@ -60,39 +61,36 @@ def knn(run: Run) -> None:
     shapes = run.pick([(10_000, 50, 3.0), (10_000, 250, 2.0)], [(300, 8, 3.0)])
     for m, d, target in shapes:
         Z = points(m, d)
-        known = search(Z, compiled_kernels())()[1]
+        known = search(Z)()[1]
         # Neighbours of the points before each moved by a tenth of its spread, and of
         # points that have nothing to do with them.
         moved = Z + 0.1 * np.random.default_rng(1).standard_normal(Z.shape)
-        earlier = search(moved.astype(np.float32), compiled_kernels())()[1]
-        stale = search(points(m, d)[::-1].copy(), compiled_kernels())()[1]
+        earlier = search(moved.astype(np.float32))()[1]
+        stale = search(points(m, d)[::-1].copy())()[1]
         reference = NearestNeighbors(n_neighbors=K, algorithm="brute").fit(Z)
         truth = NearestNeighbors(n_neighbors=K, algorithm="brute").fit(Z.astype(float))
         shape = f"{m} x {d}"
         run.agree(f"{shape} indices, scikit-learn", known, truth.kneighbors()[1])
-        run.agree(f"{shape} indices, NumPy", known, search(Z, numpy_kernels())()[1])
         times = run.time(
             shape,
             {
                 "product": product(Z),
-                "cold": search(Z, compiled_kernels()),
-                "warm": search(Z, compiled_kernels(), known),
-                "warm, moved": search(Z, compiled_kernels(), earlier),
-                "warm, stale": search(Z, compiled_kernels(), stale),
-                "cold, NumPy": search(Z, numpy_kernels()),
-                "warm, NumPy": search(Z, numpy_kernels(), known),
+                "cold": search(Z),
+                "warm": search(Z, known),
+                "warm, moved": search(Z, earlier),
+                "warm, stale": search(Z, stale),
                 "argpartition": argpartition(Z),
                 "scikit-learn": reference.kneighbors,
             },
         )
-        judged = ("warm", "warm, moved", "warm, NumPy")
-        for name in (*judged, "warm, stale", "cold", "cold, NumPy"):
+        judged = ("warm", "warm, moved")
+        for name in (*judged, "warm, stale", "cold"):
             limit = target if name in judged else None
             value = times[name] / times["product"]
             run.ratio(f"{shape} {name} / product", value, at_most=limit)
         for name in ("scikit-learn", "argpartition"):
             run.ratio(f"{shape} {name} / cold", times[name] / times["cold"])
-        run.memory(f"{shape} cold", search(Z, compiled_kernels()), beside=4.0 * m * m)
+        run.memory(f"{shape} cold", search(Z), beside=4.0 * m * m)
 
 
 @case("knn-growth")
@@ -100,12 +98,11 @@ def knn_growth(run: Run) -> None:
     """Growth of the exact search in rows and in features."""
     rows = run.pick([2500, 5000, 10_000, 20_000], [100, 200])
     columns = run.pick([32, 64, 128, 256], [4, 8])
-    kernels = compiled_kernels()
-    works = {str(m): search(points(m, 50), kernels) for m in rows}
+    works = {str(m): search(points(m, 50)) for m in rows}
     times = run.time("rows, 50 features", works, repeats=3)
     run.growth("rows", rows, list(times.values()), at_most=2)
     m = rows[-2]
-    works = {str(d): search(points(m, d), kernels) for d in columns}
+    works = {str(d): search(points(m, d)) for d in columns}
     times = run.time(f"features, {m} rows", works, repeats=3)
     run.growth("features", columns, list(times.values()), at_most=1)
 
@@ -118,7 +115,7 @@ def knn_few(run: Run) -> None:
         Z = points(m, d)
         works = {
             "tree": tree_search(Z),
-            "product": search(Z, compiled_kernels()),
+            "product": search(Z),
         }
         run.agree(f"{m} x {d} indices", works["tree"]()[1], works["product"]()[1])
         times = run.time(f"{m} x {d}", works, repeats=3)
@@ -134,18 +131,51 @@ def knn_large(run: Run) -> None:
     """Exact kNN of 1e5 x 50, once (minutes)."""
     m, d = run.pick((100_000, 50), (500, 5))
     Z = points(m, d)
-    kernels = compiled_kernels()
-    search(Z[:300], kernels)()  # compile
-    known = search(Z, kernels)()[1]
+    known = search(Z)()[1]
     rows = np.arange(0, m, max(1, m // 100))
     truth = NearestNeighbors(n_neighbors=K + 1, algorithm="brute").fit(Z.astype(float))
     expected = truth.kneighbors(Z[rows].astype(float))[1][:, 1:]
     run.agree("indices of some rows, scikit-learn", known[rows], expected)
     works = {
         "product": product(Z),
-        "cold": search(Z, kernels),
-        "warm": search(Z, kernels, known),
+        "cold": search(Z),
+        "warm": search(Z, known),
     }
     times = run.time(f"{m} x {d}", works, repeats=1)
     run.ratio("cold / product", times["cold"] / times["product"])
     run.ratio("warm / product", times["warm"] / times["product"])
+
+
+FIRST_FIT = """
+import time, warnings
+from sklearn.datasets import make_blobs
+from partlearn.candidates import make_candidates
+from partlearn.classification import CRISPClassifier
+from partlearn.decomposition import CRISP
+warnings.simplefilter("ignore")
+X, y = make_blobs({m}, n_features=50, centers=20, cluster_std=6, random_state=0)
+candidates = make_candidates(y, n_false=2, random_state=0)
+for _ in range(2):
+    start = time.process_time()
+    {method}(max_iter=2).fit(X, candidates)
+    print(time.process_time() - start)
+"""
+
+
+@case("first-fit")
+def first_fit(run: Run) -> None:
+    """First fit in a fresh process, without compiled loops of former ones (G22)."""
+    m = run.pick(5000, 200)
+    for method in ("CRISP", "CRISPClassifier"):
+        with tempfile.TemporaryDirectory() as cache:
+            answer = subprocess.run(
+                [sys.executable, "-c", FIRST_FIT.format(m=m, method=method)],
+                env={**os.environ, "NUMBA_CACHE_DIR": cache},
+                capture_output=True,
+                text=True,
+                check=True,
+            )
+        first, second = map(float, answer.stdout.split())
+        run.show(f"  {method} {m} x 50: first {first:.2f} s, second {second:.2f} s")
+        label = f"{method} {m} x 50: (first - second) / one second"
+        run.ratio(label, first - second, at_most=2)

@@ -11,12 +11,14 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_array, csr_matrix, random_array
 from sklearn.neighbors import NearestNeighbors
 
-from partlearn.neighbors import _exact, query_neighbors, self_neighbors
-from partlearn.neighbors._exact import (
-    compiled_kernels,
-    exact_neighbors,
-    numpy_kernels,
+from partlearn.neighbors import (
+    _distances,
+    _exact,
+    _scan,
+    query_neighbors,
+    self_neighbors,
 )
+from partlearn.neighbors._exact import exact_neighbors
 
 # Whole numbers: squared distances are exact in any order of summation, so ties are
 # true ties and any correct program gives the same order.
@@ -84,14 +86,13 @@ def test_hard_data_are_ranked_exactly(
     stale = np.array(
         [rng.permutation(np.delete(np.arange(120), i)) for i in range(120)]
     )
-    for kernels in (numpy_kernels(), compiled_kernels()):
-        for warm_start in (None, expected[1], stale[:, :6]):
-            distances, indices = exact_neighbors(
-                Z, Z, 6, exclude_self=True, warm_start=warm_start, kernels=kernels
-            )
-            assert_array_equal(indices, expected[1])
-            # Sums of float64 squares in another order than the oracle's.
-            assert_allclose(distances, expected[0], rtol=1e-14)
+    for warm_start in (None, expected[1], stale[:, :6]):
+        distances, indices = exact_neighbors(
+            Z, Z, 6, exclude_self=True, warm_start=warm_start, tree=False
+        )
+        assert_array_equal(indices, expected[1])
+        # Sums of float64 squares in another order than the oracle's.
+        assert_allclose(distances, expected[0], rtol=1e-14)
 
 
 @pytest.mark.parametrize("kind", HARD)
@@ -125,9 +126,8 @@ def test_answers_are_bitwise_equal_on_every_path(small_tiles, global_random_seed
     first = self_neighbors(Z, 9, return_distance=True)
     sparse = self_neighbors(csr_matrix(Z), 9, return_distance=True)
     threads = self_neighbors(Z, 9, return_distance=True, n_jobs=2)
-    compiled = exact_neighbors(Z, Z, 9, exclude_self=True, kernels=compiled_kernels())
     single = self_neighbors(csr_array(Z), 9, n_jobs=3)
-    for other in (sparse, threads, compiled):
+    for other in (sparse, threads):
         assert_array_equal(other[0], first[0])
         assert_array_equal(other[1], first[1])
     assert_array_equal(single, first[1])
@@ -154,7 +154,7 @@ def test_units_do_not_change_the_neighbours(form, power):
 def test_float32_gives_way_to_float64_products(hard_data, oracle):
     rng = np.random.default_rng(0)
     Z = hard_data("clusters", 600, 3, rng)
-    search = _exact._Search(Z, Z, 2, True, None, numpy_kernels())
+    search = _exact._Search(Z, Z, 2, True, None)
     assert search.dtype is np.float32
     search.run(search.blocks)
     assert search.dtype is np.float64
@@ -165,14 +165,14 @@ def test_mass_duplicates_need_few_distances(small_tiles, monkeypatch):
     Z = np.ones((2000, 2))
     monkeypatch.setattr(_exact, "_WIDEST", 1000)
     counted = []
-    pairs = numpy_kernels().dense_pairs
+    pairs = _distances.pair_distances
 
     def counting(Q, rows, Z, columns):
         counted.append(rows.size)
         return pairs(Q, rows, Z, columns)
 
-    kernels = numpy_kernels()._replace(dense_pairs=counting)
-    _, indices = exact_neighbors(Z, Z, 2, exclude_self=True, kernels=kernels)
+    monkeypatch.setattr(_distances, "pair_distances", counting)
+    _, indices = exact_neighbors(Z, Z, 2, exclude_self=True, tree=False)
     assert_array_equal(indices[:3], [[1, 2], [0, 2], [0, 1]])
     assert_array_equal(indices[3:], np.tile([0, 1], (1997, 1)))
     assert 0 < sum(counted) < 0.1 * 2000**2
@@ -192,19 +192,18 @@ def test_a_stale_warm_start_does_not_flood_the_search(monkeypatch):
     Z = np.random.default_rng(0).standard_normal((1500, 5))
     far = np.argsort(-((Z[:, None, :2] - Z[:, :2]) ** 2).sum(axis=2), axis=1)[:, :4]
     collected = []
-    scan = numpy_kernels().scan
+    scan = _scan.scan
 
     def counting(*arguments):
         found = scan(*arguments)
         collected.append(found[0].size)
         return found
 
-    kernels = numpy_kernels()._replace(scan=counting)
-    _, indices = exact_neighbors(
-        Z, Z, 4, exclude_self=True, warm_start=far, kernels=kernels
-    )
+    monkeypatch.setattr(_scan, "scan", counting)
+    _, indices = exact_neighbors(Z, Z, 4, exclude_self=True, warm_start=far, tree=False)
+    n_collected = sum(collected)
     assert_array_equal(indices, self_neighbors(Z, 4))
-    assert 1500 < sum(collected) < 10 * 1500
+    assert 1500 < n_collected < 10 * 1500
 
 
 def test_counts_are_clamped():
@@ -219,9 +218,8 @@ def test_counts_are_clamped():
 def test_many_neighbours(k, oracle, small_tiles):
     Z = np.random.default_rng(k).standard_normal((200, 4))
     expected = oracle(Z, Z, k, True)[1]
-    for kernels in (numpy_kernels(), compiled_kernels()):
-        answer = exact_neighbors(Z, Z, k, exclude_self=True, kernels=kernels)
-        assert_array_equal(answer[1], expected)
+    answer = exact_neighbors(Z, Z, k, exclude_self=True, tree=False)
+    assert_array_equal(answer[1], expected)
 
 
 def test_sparse_data_stay_sparse():
@@ -259,36 +257,11 @@ def test_duplicate_entries_of_a_sparse_matrix_are_added():
 
 def test_the_matrix_of_all_pairs_is_never_held():
     Z = np.random.default_rng(0).standard_normal((6000, 3)).astype(np.float32)
-    kernels = numpy_kernels()
     tracemalloc.start()
-    exact_neighbors(Z, Z, 3, exclude_self=True, kernels=kernels)
+    exact_neighbors(Z, Z, 3, exclude_self=True, tree=False)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert peak < 6000**2 * 4 / 2
-
-
-def test_large_problems_ask_for_compiled_loops(monkeypatch):
-    used = []
-    monkeypatch.setattr(_exact, "_WORTH_COMPILING", 100)
-    monkeypatch.setattr(
-        _exact, "compiled_kernels", lambda: used.append(1) or numpy_kernels()
-    )
-    self_neighbors(np.eye(9), 1)
-    assert not used
-    self_neighbors(np.eye(10), 1)
-    assert used
-
-
-def test_without_numba_the_numpy_loops_serve(monkeypatch):
-    import sys
-
-    monkeypatch.setitem(sys.modules, "numba", None)
-    for name in ("_scan_numba", "_distances_numba"):
-        monkeypatch.delitem(sys.modules, f"partlearn.neighbors.{name}", raising=False)
-        monkeypatch.delattr(f"partlearn.neighbors.{name}", raising=False)
-    compiled_kernels.cache_clear()
-    assert compiled_kernels() == numpy_kernels()
-    compiled_kernels.cache_clear()
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The parts of the search: error bound, scan, distances, and their compiled twins."""
+"""The parts of the search: error bound, scan, distances."""
 
 import numpy as np
 import pytest
@@ -9,9 +9,7 @@ from scipy.sparse import csr_array
 
 from partlearn.neighbors import (
     _distances,
-    _distances_numba,
     _scan,
-    _scan_numba,
 )
 from partlearn.neighbors._products import (
     DenseProducts,
@@ -81,42 +79,24 @@ def tile(rng, dtype, n=20, width=700):
 
 @pytest.mark.parametrize("k", [1, 10, 40])
 @pytest.mark.parametrize("warm", [False, True])
-def test_scans_agree_and_miss_nothing(k, warm, global_dtype, global_random_seed):
+def test_a_scan_misses_nothing(k, warm, global_dtype, global_random_seed):
     rng = np.random.default_rng(global_random_seed)
     tiles = [tile(rng, global_dtype) for _ in range(3)]
     norms = rng.random(20)
     everything = np.concatenate(tiles, axis=1)
     kth = np.sort(everything, axis=1)[:, k - 1]
-    answers = []
-    for module in (_scan, _scan_numba):
-        bound = kth.astype(np.float64) if warm else np.full(20, np.inf)
-        minima = None
-        if not warm:
-            groups = _scan.n_groups(k, 700)
-            minima = np.full((20, groups), np.inf, dtype=global_dtype)
-        found = [module.scan(H, k, bound, minima, norms, 1e-6, 1e-30) for H in tiles]
-        assert (bound >= kth).all()
-        answers.append((found, bound))
-    (found, bound), (compiled, compiled_bound) = answers
-    assert_array_equal(bound, compiled_bound)
-    for H, ours, theirs in zip(tiles, found, compiled, strict=True):
-        for left, right in zip(ours, theirs, strict=True):
-            assert_array_equal(left, right)
-        rows, columns, values = ours
+    bound = kth.astype(np.float64) if warm else np.full(20, np.inf)
+    minima = None
+    if not warm:
+        groups = _scan.n_groups(k, 700)
+        minima = np.full((20, groups), np.inf, dtype=global_dtype)
+    for H in tiles:
+        rows, columns, values = _scan.scan(H, k, bound, minima, norms, 1e-6, 1e-30)
         assert_array_equal(values, H[rows, columns])
         missed = kth[:, None] >= H
         missed[rows, columns] = False
         assert not missed.any()
-
-
-def test_compiled_scan_grows_its_output():
-    H = np.zeros((3, 900))
-    rows, columns, values = _scan_numba.scan(
-        H, 1, np.zeros(3), None, np.ones(3), 1e-9, 0.0
-    )
-    assert_array_equal(rows, np.repeat([0, 1, 2], 900))
-    assert_array_equal(columns, np.tile(np.arange(900), 3))
-    assert_array_equal(values, 0)
+    assert (bound >= kth).all()
 
 
 def test_group_minima_leave_nothing_to_chance():
@@ -148,12 +128,11 @@ def test_merging_is_sorting(seed, k, n_new):
         mine = sorted(zip(squared[rows == i], columns[rows == i], strict=True))
         expected.append((mine + [(np.inf, 99)] * k)[:k])
     half = n_new // 2
-    for module in (_scan, _scan_numba):
-        best, nearest = np.full((4, k), np.inf), np.full((4, k), 99)
-        for part in (slice(0, half), slice(half, None)):
-            module.keep_nearest(best, nearest, rows[part], columns[part], squared[part])
-        assert_array_equal(best, [[value for value, _ in row] for row in expected])
-        assert_array_equal(nearest, [[column for _, column in row] for row in expected])
+    best, nearest = np.full((4, k), np.inf), np.full((4, k), 99)
+    for part in (slice(0, half), slice(half, None)):
+        _scan.keep_nearest(best, nearest, rows[part], columns[part], squared[part])
+    assert_array_equal(best, [[value for value, _ in row] for row in expected])
+    assert_array_equal(nearest, [[column for _, column in row] for row in expected])
 
 
 @pytest.mark.parametrize("d", [1, 5, 8, 19, 64])
@@ -164,7 +143,6 @@ def test_pair_distances_agree_to_the_last_bit(d, global_dtype, monkeypatch):
     Z[rng.random(Z.shape) < 0.4] = 0
     rows, columns = rng.integers(0, 30, 400), rng.integers(0, 30, 400)
     dense = _distances.pair_distances(Z, rows, Z, columns)
-    assert_array_equal(_distances_numba.pair_distances(Z, rows, Z, columns), dense)
     S = csr_array(Z.astype(np.float64))
     assert_array_equal(_distances.pair_distances(S, rows, S, columns), dense)
     difference = Z[rows].astype(np.longdouble) - Z[columns]

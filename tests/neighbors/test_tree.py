@@ -9,7 +9,7 @@ from numpy.testing import assert_array_equal
 from scipy.sparse import csr_array
 
 from partlearn.neighbors import _exact, query_neighbors, self_neighbors
-from partlearn.neighbors._exact import exact_neighbors, numpy_kernels
+from partlearn.neighbors._exact import exact_neighbors
 from partlearn.neighbors._tree import tree_neighbors
 
 KINDS = ["plain", "offset", "clusters", "scaled", "tiny", "near duplicates", "rounded"]
@@ -25,8 +25,7 @@ def points(hard_data):
 
 
 def by_products(Z, Q, k, exclude_self):
-    kernels = numpy_kernels()  # named, they are used
-    return exact_neighbors(Z, Q, k, exclude_self=exclude_self, kernels=kernels)
+    return exact_neighbors(Z, Q, k, exclude_self=exclude_self, tree=False)
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
-__all__ = ["LANES", "pair_distances"]
+__all__ = ["pair_distances"]
 
-# Every implementation adds the squares in this one order, so that dense, sparse,
-# NumPy and numba distances are equal to the last bit and ties fall alike: feature j
-# belongs to lane j % 8, lanes are summed by ascending j, then added as a tree.
-LANES = 8
+# Dense and sparse rows add the squares in this one order, so that their distances are
+# equal to the last bit and ties fall alike: feature j belongs to lane j % 8, lanes are
+# summed by ascending j, then added as a tree.
+_LANES = 8
 _CHUNK = 1 << 17  # numbers in a chunk of differences: it should stay in the cache
 
 
@@ -39,13 +39,13 @@ def _dense_chunk(
     Q: NDArray, rows: NDArray[np.int64], Z: NDArray, columns: NDArray[np.int64]
 ) -> NDArray[np.float64]:
     d = Z.shape[1]
-    lanes = np.zeros((rows.size, LANES))
+    lanes = np.zeros((rows.size, _LANES))
     left, right = Q[rows], Z[columns]
     difference = np.subtract(left, right, dtype=np.float64)
     difference *= difference
-    whole = d - d % LANES
-    for start in range(0, whole, LANES):
-        lanes += difference[:, start : start + LANES]
+    whole = d - d % _LANES
+    for start in range(0, whole, _LANES):
+        lanes += difference[:, start : start + _LANES]
     if whole < d:
         lanes[:, : d - whole] += difference[:, whole:]
     return _add_lanes(lanes)
@@ -57,11 +57,11 @@ def _sparse_chunk(
     difference = Q[rows] - Z[columns]  # float64, canonical: columns ascend
     row = np.repeat(np.arange(rows.size), np.diff(difference.indptr))
     lanes: NDArray = np.bincount(
-        row * LANES + difference.indices % LANES,
+        row * _LANES + difference.indices % _LANES,
         weights=difference.data**2,
-        minlength=rows.size * LANES,
+        minlength=rows.size * _LANES,
     )
-    return _add_lanes(lanes.reshape(rows.size, LANES))
+    return _add_lanes(lanes.reshape(rows.size, _LANES))
 
 
 def _add_lanes(lanes: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -5,11 +5,9 @@ In few dimensions a tree makes the shortlist; ranking and answer are the same.
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from collections.abc import Callable
-from functools import cache
 from itertools import pairwise
 from threading import Lock
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
@@ -27,7 +25,7 @@ from partlearn.neighbors._products import (
 )
 from partlearn.neighbors._tree import MOST_DIMENSIONS, tree_neighbors
 
-__all__ = ["Kernels", "compiled_kernels", "exact_neighbors", "numpy_kernels"]
+__all__ = ["exact_neighbors"]
 
 _TILE = 1 << 22  # values of h held at once by a worker
 _WIDEST = 1 << 14  # columns of a tile
@@ -37,32 +35,6 @@ _PROBES = 16  # rows of a block that tell whether a warm start is of use
 _TINY = 2.0**-300  # squares of numbers that are not much larger lose digits
 _TREE_ROWS = 500  # points from which a tree is faster than a product
 _FAR = 1e150  # squares of larger numbers overflow, which the products look for
-_WORTH_COMPILING = 1e7  # number of pairs from which compiled loops are asked for
-
-
-class Kernels(NamedTuple):
-    """The loops of the search, in NumPy or compiled; both give equal answers."""
-
-    scan: Callable[..., _scan.Candidates]
-    keep_nearest: Callable[..., None]
-    dense_pairs: Callable[..., NDArray[np.float64]]
-
-
-def numpy_kernels() -> Kernels:
-    """Loops written with NumPy."""
-    return Kernels(_scan.scan, _scan.keep_nearest, _distances.pair_distances)
-
-
-@cache
-def compiled_kernels() -> Kernels:
-    """Loops compiled by numba, or those in NumPy where numba is not installed."""
-    try:
-        from partlearn.neighbors import _distances_numba, _scan_numba
-    except ImportError:
-        return numpy_kernels()
-    return Kernels(
-        _scan_numba.scan, _scan_numba.keep_nearest, _distances_numba.pair_distances
-    )
 
 
 def exact_neighbors(
@@ -73,26 +45,24 @@ def exact_neighbors(
     exclude_self: bool,
     warm_start: NDArray[np.int64] | None = None,
     n_jobs: int | None = None,
-    kernels: Kernels | None = None,
+    tree: bool = True,
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """Distances and indices of the `k` nearest rows of `Z`, by (distance, index).
 
     `Z` and `Q` are both dense or both CSR in float64 with sorted indices;
-    `warm_start` holds `k` distinct allowed neighbours of each query.
+    `warm_start` holds `k` distinct allowed neighbours of each query; `tree` is whether
+    a tree may make the shortlist.
     """
     if k == 0:
         empty = np.empty((Q.shape[0], 0))
         return empty, empty.astype(np.int64)
     largest = _largest(Z) if Q is Z else max(_largest(Z), _largest(Q))
     Z, Q, unit = _enlarged(Z, Q, largest)
-    if kernels is None and largest < _FAR and _suits_tree(Z):
+    if tree and largest < _FAR and _suits_tree(Z):
         nearest = tree_neighbors(Z, Q, k, exclude_self=exclude_self, n_jobs=n_jobs)
         if nearest is not None:
             return np.sqrt(nearest[0]) * unit, nearest[1]
-    if kernels is None:
-        large = float(Z.shape[0]) * Q.shape[0] >= _WORTH_COMPILING
-        kernels = compiled_kernels() if large else numpy_kernels()
-    search = _Search(Z, Q, k, exclude_self, warm_start, kernels)
+    search = _Search(Z, Q, k, exclude_self, warm_start)
     workers = min(effective_n_jobs(n_jobs), len(search.blocks))
     if workers <= 1:
         search.run(search.blocks)
@@ -140,13 +110,10 @@ class _Search:
         k: int,
         exclude_self: bool,
         warm_start: NDArray[np.int64] | None,
-        kernels: Kernels,
     ) -> None:
         m, n = Z.shape[0], Q.shape[0]
         self.Z, self.Q, self.k = Z, Q, k
         self.exclude_self, self.warm_start = exclude_self, warm_start
-        self.scan, self.keep_nearest, dense_pairs = kernels
-        self.pairs = _distances.pair_distances if issparse(Z) else dense_pairs
         # A tile has room for twice the neighbours, so that it bounds the k-th.
         n_tiles = max(1, min(-(-m // _WIDEST), m // (2 * k)))
         edges = [m * t // n_tiles for t in range(n_tiles + 1)]
@@ -259,7 +226,7 @@ class _Block:
         products = self.products
         if self.minima is None and self.is_loose(H):
             self.minima = self.no_minima()
-        rows, columns, values = self.search.scan(
+        rows, columns, values = _scan.scan(
             H,
             self.search.k,
             self.bound,
@@ -318,7 +285,9 @@ class _Block:
     def rank(self, rows: NDArray[np.int64], columns: NDArray[np.int64]) -> None:
         """Merge these candidates by their true distances, and lower the bound."""
         search = self.search
-        squared = search.pairs(search.Q, rows + self.rows.start, search.Z, columns)
-        search.keep_nearest(self.best, self.nearest, rows, columns, squared)
+        squared = _distances.pair_distances(
+            search.Q, rows + self.rows.start, search.Z, columns
+        )
+        _scan.keep_nearest(self.best, self.nearest, rows, columns, squared)
         kth = self.best[:, -1] * self.products.scale**2 - self.norms**2
         np.minimum(self.bound, kth, out=self.bound)

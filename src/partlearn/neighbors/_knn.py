@@ -65,13 +65,11 @@ def self_neighbors(
     it is, at distance zero. The exact search shortlists by a blocked matrix product
     of the centred data, with a bound on its rounding error behind which no neighbour
     can hide, and ranks by distances computed from differences in float64. The answer
-    is the same for dense and sparse input, with and without numba, warm start or
-    threads. It takes O(n_samples**2 * n_features) time and O(n_samples * n_features)
-    memory besides blocks of fixed size. In up to six dimensions a k-d tree makes the
-    shortlist of dense points in O(n_samples * log(n_samples)), unless most of them
-    have many others at the same distance. With scikit-learn's ``array_api_dispatch``
-    arrays of PyTorch, CuPy and the like stay on their device, and so do the answers;
-    `warm_start` and `n_jobs` do nothing there.
+    is the same for dense and sparse input, with and without warm start or threads. It
+    takes O(n_samples**2 * n_features) time and O(n_samples * n_features) memory besides
+    blocks of fixed size. In up to six dimensions a k-d tree makes the shortlist of
+    dense points in O(n_samples * log(n_samples)), unless most of them have many others
+    at the same distance.
 
     Examples
     --------
