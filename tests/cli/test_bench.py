@@ -5,8 +5,6 @@ import sys
 
 import pytest
 
-from partlearn.cli.__main__ import main
-
 PLAN = """
 [plan]
 name = "mine"
@@ -23,18 +21,6 @@ class = "CENDA"
 [[learners]]
 class = "PLKNN"
 """
-
-
-@pytest.fixture
-def run(capsys):
-    def call(*argv):
-        with pytest.raises(SystemExit) as end:
-            main([str(a) for a in argv])
-        captured = capsys.readouterr()
-        code = end.value.code
-        return (0 if code is None else code), captured.out, captured.err
-
-    return call
 
 
 @pytest.fixture

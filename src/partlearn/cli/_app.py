@@ -22,7 +22,17 @@ app = typer.Typer(
     help="Learn from labels that are sets of candidates.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    rich_markup_mode=None,  # importing what draws boxes takes as long as all the rest
+    context_settings={
+        "help_option_names": ["-h", "--help"],
+        # Flags that are not given would be checked by pydantic, which is slow to load.
+        "default_map": {
+            "help": False,
+            "install_completion": False,
+            "show_completion": False,
+            "data": {"help": False},
+        },
+    },
 )
 
 

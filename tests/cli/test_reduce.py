@@ -1,10 +1,8 @@
-"""The commands as a user runs them: output, exit codes, messages."""
+"""``partlearn reduce`` and ``partlearn select`` as a user runs them."""
 
 import csv
 import gzip
 import json
-import subprocess
-import sys
 from zipfile import ZipFile
 
 import numpy as np
@@ -13,156 +11,12 @@ import pyarrow.parquet as pq
 import pytest
 import scipy.sparse as sp
 
-from partlearn.cli.__main__ import main
 from partlearn.datasets import write
 
-ROWS = """weight,height,id,kind,truth
-4,25,a,cat|dog,cat
-5,24,b,cat,cat
-30,60,c,dog|horse,dog
-28,55,d,dog,dog
-500,160,e,horse|dog,horse
-450,150,f,horse,horse
-4.5,26,g,cat|horse,cat
-29,58,h,dog|cat,dog
-480,155,i,horse|cat,horse
-3.9,24,j,cat,cat
-"""
 COMMON = ["--labels", "kind", "--ignore", "id", "--truth", "truth"]
 
 
-@pytest.fixture
-def pets(tmp_path):
-    path = tmp_path / "pets.csv"
-    path.write_text(ROWS)
-    return path
-
-
-@pytest.fixture
-def run(capsys):
-    """Run the command line in this process."""
-
-    def call(*argv):
-        with pytest.raises(SystemExit) as end:
-            main([str(a) for a in argv])
-        captured = capsys.readouterr()
-        code = end.value.code
-        return (0 if code is None else code), captured.out, captured.err
-
-    return call
-
-
-def table(path):
-    with path.open(newline="") as file:
-        return list(csv.DictReader(file))
-
-
-def test_help_lists_every_command(run):
-    code, out, _ = run("--help")
-    assert code == 0
-    for name in (
-        "demo",
-        "bench",
-        "report",
-        "reduce",
-        "select",
-        "disambiguate",
-        "check",
-        "data",
-    ):
-        assert name in out
-
-
-@pytest.mark.parametrize(
-    "command", ["demo", "bench", "report", "reduce", "select", "disambiguate", "check"]
-)
-def test_every_option_has_help(run, command):
-    from partlearn.cli._app import app
-
-    code, out, _ = run(command, "--help")
-    assert code == 0
-    assert "--json" in out
-    (info,) = [
-        c for c in app.registered_commands if (c.name or c.callback.__name__) == command
-    ]
-    import inspect
-
-    for parameter in inspect.signature(info.callback).parameters.values():
-        assert parameter.annotation.__metadata__[0].help, parameter
-
-
-def test_help_imports_nothing_heavy():
-    """Import time is kept by keeping the imports: seconds vary, modules do not."""
-    code = (
-        "import sys\n"
-        "from partlearn.cli.__main__ import main\n"
-        "try:\n    main(['--help'])\nexcept SystemExit:\n    pass\n"
-        "heavy = {'numpy', 'scipy', 'sklearn', 'pandas', 'pyarrow', 'matplotlib',"
-        " 'jinja2', 'distributed', 'joblib'}\n"
-        "print(sorted(heavy & set(sys.modules)), file=sys.stderr)\n"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert done.stderr.strip() == "[]"
-
-
-def test_version(run):
-    from partlearn import __version__
-
-    assert run("--version")[1] == f"partlearn {__version__}\n"
-
-
-def test_module_runs_as_a_program():
-    done = subprocess.run(
-        [sys.executable, "-m", "partlearn", "bench", "nothing"],
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 2
-    assert done.stdout == ""
-    assert "no plan named 'nothing'" in done.stderr
-
-
-def test_disambiguate(run, pets, tmp_path):
-    out = tmp_path / "labels.csv"
-    code, text, _ = run(
-        "disambiguate", pets, *COMMON, "--param", "n_neighbors=3", "--out", out
-    )
-    assert code == 0
-    assert "10 rows" in text
-    assert "Right according to the true labels: 100.0%" in text
-    rows = table(out)
-    assert [r["label"] for r in rows] == [r["truth"] for r in table(pets)]
-    assert rows[0]["candidates"] == "cat|dog"
-    assert all(0 < float(r["confidence"]) <= 1 for r in rows)
-
-
-def test_disambiguate_by_a_learner_as_json(run, pets, tmp_path):
-    out = tmp_path / "labels.tsv"
-    code, text, _ = run(
-        "disambiguate",
-        pets,
-        "--labels",
-        "kind",
-        "--ignore",
-        "id",
-        "--ignore",
-        "truth",
-        "--method",
-        "ipal",
-        "--param",
-        "n_neighbors=3",
-        "--out",
-        out,
-        "--json",
-    )
-    assert code == 0
-    outcome = json.loads(text)
-    assert outcome["method"] == "IPAL"
-    assert outcome["accuracy"] is None
-    assert "\t" in out.read_text()
-
-
-def test_reduce_keeps_the_other_columns(run, pets, tmp_path):
+def test_reduce_keeps_the_other_columns(run, pets, tmp_path, table):
     out = tmp_path / "deep" / "reduced.csv"
     code, text, _ = run(
         "reduce", pets, *COMMON, "--n-components", 1, "--out", out, "--json"
@@ -206,7 +60,7 @@ def test_blocks_give_the_same_table(run, pets, tmp_path, monkeypatch):
 
 def test_other_columns_stay_as_they_are_written(run, pets, tmp_path):
     codes = ["001", "NA", "", "true", "1e3", "2024-01-01", "x", "1.50", "é", "7\n8"]
-    lines = ROWS.splitlines()
+    lines = pets.read_text().splitlines()
     text = [lines[0] + ",code"]
     text += [f'{line},"{code}"' for line, code in zip(lines[1:], codes, strict=True)]
     pets.write_text("\n".join(text), encoding="utf-8")
@@ -229,7 +83,7 @@ def test_types_may_change_after_the_first_block(run, pets, tmp_path):
 
 
 @pytest.mark.parametrize("name", ["pets.csv.gz", "PETS.CSV"])
-def test_tables_of_any_name_keep_their_columns(run, pets, tmp_path, name):
+def test_tables_of_any_name_keep_their_columns(run, pets, tmp_path, name, table):
     data = tmp_path / name
     content = pets.read_bytes()
     data.write_bytes(gzip.compress(content) if name.endswith("gz") else content)
@@ -240,9 +94,9 @@ def test_tables_of_any_name_keep_their_columns(run, pets, tmp_path, name):
     assert table(first) == table(again)
 
 
-def test_formulas_are_neutralised_on_request(run, pets, tmp_path):
+def test_formulas_are_neutralised_on_request(run, pets, tmp_path, table):
     cells = ["=1+1", "+cmd", "-2.5", "@x", "'a", "x=1", "-a", "", "\uff1d1", "+1e3"]
-    lines = ROWS.splitlines()
+    lines = pets.read_text().splitlines()
     text = [lines[0] + ",=note"]
     text += [f"{line},{cell}" for line, cell in zip(lines[1:], cells, strict=True)]
     pets.write_text("\n".join(text), encoding="utf-8")
@@ -260,7 +114,7 @@ def test_formulas_are_neutralised_on_request(run, pets, tmp_path):
     assert any(row["crisp0"].startswith("-") for row in table(out))
 
 
-def test_lists_of_candidates_become_text(run, pets, tmp_path):
+def test_lists_of_candidates_become_text(run, pets, tmp_path, table):
     data, out = tmp_path / "lists.parquet", tmp_path / "out.csv"
     sets = [row["kind"].split("|") for row in table(pets)]
     weights = [float(row["weight"]) for row in table(pets)]
@@ -310,7 +164,7 @@ def test_a_folder_is_no_output(run, pets, tmp_path):
     assert "is a folder" in err
 
 
-def test_reduce_from_npz_writes_sets_as_text(run, tmp_path):
+def test_reduce_from_npz_writes_sets_as_text(run, tmp_path, table):
     rng = np.random.default_rng(0)
     y = np.arange(30) % 3
     X = rng.normal(size=(30, 4)) + 4 * np.eye(3, 4)[y]
@@ -354,57 +208,6 @@ def test_select_by_share(run, pets, tmp_path):
     assert outcome["method"] == "CRISPSelector"
     assert outcome["features"][0] in {"weight", "height"}
     assert len(outcome["features"]) == 1
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["reduce", "{pets}", "--out", "x.txt"], "--out must end in one of .csv"),
-        (["reduce", "absent.csv", "--out", "{out}"], "absent.csv"),
-        (["reduce", "{pets}", "--out", "{out}"], "id"),
-        (
-            ["reduce", "{pets}", "--out", "{out}", "--method", "cendaa"],
-            "Did you mean CENDA",
-        ),
-        (
-            ["reduce", "{pets}", "--out", "{out}", "--param", "n_fold=3"],
-            "no parameter `n_fold`. Did you mean `n_folds`",
-        ),
-        (["reduce", "{pets}", "--out", "{out}", "--param", "mu"], "name=value"),
-        (
-            ["reduce", "{pets}", "--out", "{out}", "--n-components", "few"],
-            "--n-components must be a number",
-        ),
-        (["reduce", "{pets}", "--out", "{out}", "--load", "no.skops"], "no such model"),
-        (
-            ["reduce", "{pets}", "--out", "{out}", "--load", "a", "--save", "b"],
-            "leave out the rest",
-        ),
-        (
-            ["disambiguate", "{pets}", "--out", "{out}", "--method", "zzz"],
-            "no method named 'zzz'",
-        ),
-        (
-            ["disambiguate", "{pets}", "--out", "{out}", "--param", "zzz=1"],
-            "no parameter `zzz`",
-        ),
-        (["report", "{out}"], "holds no finished run"),
-        (["bench", "absent.toml"], "no such plan file"),
-        (["bench", "cenda-table7", "--out", "{out}"], "none of the plan's data sets"),
-        (["bench", "demo", "--scheduler", "nonsense://x"], "nonsense"),
-    ],
-)
-def test_bad_use_is_code_2_and_one_sentence(run, pets, tmp_path, arguments, message):
-    filled = [
-        a.format(pets=pets, out=tmp_path / "o.csv") if isinstance(a, str) else a
-        for a in arguments
-    ]
-    code, out, err = run(*filled)
-    assert code == 2
-    assert message in err
-    assert "Traceback" not in err
-    assert out == ""
-    assert not (tmp_path / "o.csv").exists()
 
 
 def test_model_files_of_others_are_refused(run, pets, tmp_path):
@@ -484,66 +287,11 @@ def test_new_data_must_have_the_columns(run, pets, tmp_path):
     assert "--load reads CSV" in err
 
 
-def test_one_label_per_row_is_a_set_of_one(run, tmp_path):
-    rng = np.random.default_rng(0)
-    y = np.arange(30) % 3
-    X = rng.normal(size=(30, 4)) + 4 * np.eye(3, 4)[y]
-    path = tmp_path / "classes.npz"
-    np.savez(path, X=X.astype(np.float32), y=y)
-    out = tmp_path / "out.csv"
-    code, text, _ = run("disambiguate", path, "--out", out)
-    assert code == 0
-    assert "100.0%" in text
-
-
-def test_several_labels_per_row_are_refused(run, tmp_path):
-    path = tmp_path / "many.npz"
-    np.savez(path, X=np.eye(4), Y=np.ones((4, 3), dtype=bool))
-    code, _, err = run("disambiguate", path, "--out", tmp_path / "out.csv")
-    assert code == 2
-    assert "no candidate sets" in err
-    assert "--labels" in err
-    lines = tmp_path / "many.libsvm"
-    lines.write_text("1,2 1:0.5\n2 2:1\n")
-    _, _, err = run("disambiguate", lines, "--out", tmp_path / "out.csv")
-    assert "data convert many.libsvm many.npz --task pll" in err
-    _, _, err = run("data", "convert", path, tmp_path / "b.npz", "--task", "pll")
-    assert ": --task pll needs candidate sets" in err
-
-
-@pytest.mark.parametrize(
-    ("text", "value"),
-    [(None, None), ("auto", "auto"), ("12", 12), ("0.99", 0.99), ("15%", 0.15)],
-)
-def test_amounts(text, value):
-    from partlearn.cli._models import parse_amount
-
-    assert parse_amount(text, "--n") == value
-
-
 def test_warnings_of_a_fit_are_notes(run, pets, tmp_path):
     arguments = ("reduce", pets, *COMMON, "--out", tmp_path / "o.csv")
     code, _, err = run(*arguments, "--param", "max_iter=1")
     assert code == 0
     assert "Note: " in err
-
-
-def test_without_the_extra_the_command_says_what_to_install(monkeypatch):
-    from partlearn.cli.__main__ import main
-
-    for name in [n for n in sys.modules if n.startswith("partlearn.cli._")]:
-        monkeypatch.delitem(sys.modules, name)
-    monkeypatch.setitem(sys.modules, "typer", None)
-    with pytest.raises(SystemExit, match=r"pip install 'partlearn\[cli\]'"):
-        main(["--help"])
-
-
-def test_a_fault_of_our_own_is_not_called_a_missing_extra(monkeypatch):
-    from partlearn.cli.__main__ import main
-
-    monkeypatch.setitem(sys.modules, "partlearn.cli._app", None)
-    with pytest.raises(ImportError, match=r"partlearn\.cli\._app"):
-        main(["--help"])
 
 
 @pytest.mark.parametrize(
@@ -556,7 +304,7 @@ def test_a_fault_of_our_own_is_not_called_a_missing_extra(monkeypatch):
 )
 def test_unusable_rows_are_named(run, pets, tmp_path, old, new, message):
     bad = tmp_path / "bad.csv"
-    bad.write_text(ROWS.replace(old, new))
+    bad.write_text(pets.read_text().replace(old, new))
     for command in ("reduce", "select"):
         code, _, err = run(command, bad, *COMMON, "--out", tmp_path / "o.csv")
         assert code == 1
@@ -564,7 +312,7 @@ def test_unusable_rows_are_named(run, pets, tmp_path, old, new, message):
         assert message in err
 
 
-def test_missing_values_of_new_rows_are_named(run, pets, tmp_path, monkeypatch):
+def test_missing_values_of_new_rows_are_named(run, pets, tmp_path, monkeypatch, table):
     model, new = tmp_path / "m.skops", tmp_path / "new.parquet"
     run("reduce", pets, *COMMON, "--out", tmp_path / "o.csv", "--save", model)
     monkeypatch.setattr("partlearn.io._blocks.BLOCK_ROWS", 2)
@@ -589,92 +337,3 @@ def test_missing_values_of_sparse_data_are_named(run, tmp_path):
     code, _, err = run("reduce", path, "--out", tmp_path / "o.csv")
     assert code == 1
     assert "row 7 of column 'x3'" in err
-
-
-def test_one_label_is_named(run, tmp_path):
-    data = tmp_path / "one.csv"
-    data.write_text("a,candidates\n1,cat\n2,cat\n3,cat\n")
-    code, _, err = run("disambiguate", data, "--out", tmp_path / "o.csv")
-    assert code == 1
-    assert "no other label than 'cat'" in err
-
-
-def test_advice_names_options_of_the_command(run, pets, tmp_path):
-    _, _, err = run("reduce", pets, "--labels", "kind", "--out", tmp_path / "o.csv")
-    assert "Leave them out with --ignore, name the label columns with --labels" in err
-    both = tmp_path / "both.csv"
-    both.write_text("a,label\n1,x|y\n2,y\n")
-    _, _, err = run("data", "info", both)
-    assert "Say with --task pll," in err
-    square = tmp_path / "square.npz"
-    np.savez(square, X=np.ones((3, 2)), S=np.tri(3))
-    _, _, err = run("check", square)
-    assert "argument of partlearn.datasets.read" in err
-
-
-def test_damaged_data_have_the_same_code_everywhere(run, tmp_path):
-    bad = tmp_path / "bad.csv"
-    bad.write_text("a,candidates\n")
-    out = tmp_path / "o.csv"
-    assert run("check", bad)[0] == run("reduce", bad, "--out", out)[0] == 1
-
-
-def test_data_are_never_replaced_by_what_was_made_of_them(run, pets, tmp_path):
-    link = tmp_path / "link.csv"
-    link.symlink_to(pets)
-    for command in ("reduce", "select", "disambiguate"):
-        code, _, err = run(command, pets, *COMMON, "--out", link)
-        assert code == 2
-        assert "is the data itself" in err
-    code, _, _ = run("data", "convert", pets, pets, *COMMON)
-    assert code == 2
-    assert pets.read_text() == ROWS
-
-
-def test_methods_that_know_sets_only_refuse_weights(run, tmp_path):
-    out, weights = tmp_path / "labels.csv", tmp_path / "weights.csv"
-    weights.write_text("x,candidates\n0,cat:0.9|dog:0.1\n1,dog:1\n2,cat:1\n3,dog:1\n")
-    code, _, err = run("disambiguate", weights, "--method", "plecoc", "--out", out)
-    assert code == 2
-    assert "candidate sets only" in err
-    assert not out.exists()
-
-
-def test_disambiguate_takes_the_table_as_it_is(run, tmp_path):
-    """Dates, words, gaps and rows without labels need no work before."""
-    from partlearn.datasets import make_tickets
-
-    tickets = make_tickets(150)
-    tickets.columns["candidates"][7] = ""
-    source, out = tmp_path / "tickets.csv", tmp_path / "labels.csv"
-    with source.open("w", newline="") as file:
-        writer = csv.writer(file)
-        names = [*tickets.columns, "truth"]
-        writer.writerow(names)
-        cells = zip(*tickets.columns.values(), tickets.truth, strict=True)
-        writer.writerows(["" if v != v else v for v in row] for row in cells)
-    code, text, err = run(
-        "disambiguate", source, "--id", "ticket", "--method", "pl-knn", "--out", out
-    )
-    assert code == 0, err
-    assert "1 rows have no label and were left out" in err
-    assert "rows with several candidates" in text
-    assert "(chance " in text
-    rows = table(out)
-    assert list(rows[0])[:2] == ["ticket", "label"]
-    assert [row["ticket"] for row in rows][6:8] == ["T-00007", "T-00009"]
-    code, _, err = run("disambiguate", source, "--labels", "candidate", "--out", out)
-    assert code == 2
-    assert "Did you mean 'candidates'" in err
-
-
-def test_roles_are_for_tables(run, tmp_path):
-    from partlearn.datasets import load_iris_partial
-
-    source = write(load_iris_partial(), tmp_path / "iris.npz")
-    out = tmp_path / "labels.csv"
-    code, _, err = run("disambiguate", source, "--id", "x", "--out", out)
-    assert code == 2
-    assert "--id is for tables" in err
-    assert run("disambiguate", source, "--method", "plknn", "--out", out)[0] == 0
-    assert len(table(out)) == 150

@@ -1,0 +1,134 @@
+"""``partlearn disambiguate`` as a user runs it."""
+
+import csv
+import json
+
+import numpy as np
+
+from partlearn.datasets import write
+
+COMMON = ["--labels", "kind", "--ignore", "id", "--truth", "truth"]
+
+
+def test_disambiguate(run, pets, tmp_path, table):
+    out = tmp_path / "labels.csv"
+    code, text, _ = run(
+        "disambiguate", pets, *COMMON, "--param", "n_neighbors=3", "--out", out
+    )
+    assert code == 0
+    assert "10 rows" in text
+    assert "Right according to the true labels: 100.0%" in text
+    rows = table(out)
+    assert [r["label"] for r in rows] == [r["truth"] for r in table(pets)]
+    assert rows[0]["candidates"] == "cat|dog"
+    assert all(0 < float(r["confidence"]) <= 1 for r in rows)
+
+
+def test_disambiguate_by_a_learner_as_json(run, pets, tmp_path):
+    out = tmp_path / "labels.tsv"
+    code, text, _ = run(
+        "disambiguate",
+        pets,
+        "--labels",
+        "kind",
+        "--ignore",
+        "id",
+        "--ignore",
+        "truth",
+        "--method",
+        "ipal",
+        "--param",
+        "n_neighbors=3",
+        "--out",
+        out,
+        "--json",
+    )
+    assert code == 0
+    outcome = json.loads(text)
+    assert outcome["method"] == "IPAL"
+    assert outcome["accuracy"] is None
+    assert "\t" in out.read_text()
+
+
+def test_one_label_per_row_is_a_set_of_one(run, tmp_path):
+    rng = np.random.default_rng(0)
+    y = np.arange(30) % 3
+    X = rng.normal(size=(30, 4)) + 4 * np.eye(3, 4)[y]
+    path = tmp_path / "classes.npz"
+    np.savez(path, X=X.astype(np.float32), y=y)
+    out = tmp_path / "out.csv"
+    code, text, _ = run("disambiguate", path, "--out", out)
+    assert code == 0
+    assert "100.0%" in text
+
+
+def test_several_labels_per_row_are_refused(run, tmp_path):
+    path = tmp_path / "many.npz"
+    np.savez(path, X=np.eye(4), Y=np.ones((4, 3), dtype=bool))
+    code, _, err = run("disambiguate", path, "--out", tmp_path / "out.csv")
+    assert code == 2
+    assert "no candidate sets" in err
+    assert "--labels" in err
+    lines = tmp_path / "many.libsvm"
+    lines.write_text("1,2 1:0.5\n2 2:1\n")
+    _, _, err = run("disambiguate", lines, "--out", tmp_path / "out.csv")
+    assert "data convert many.libsvm many.npz --task pll" in err
+    _, _, err = run("data", "convert", path, tmp_path / "b.npz", "--task", "pll")
+    assert ": --task pll needs candidate sets" in err
+
+
+def test_one_label_is_named(run, tmp_path):
+    data = tmp_path / "one.csv"
+    data.write_text("a,candidates\n1,cat\n2,cat\n3,cat\n")
+    code, _, err = run("disambiguate", data, "--out", tmp_path / "o.csv")
+    assert code == 1
+    assert "no other label than 'cat'" in err
+
+
+def test_methods_that_know_sets_only_refuse_weights(run, tmp_path):
+    out, weights = tmp_path / "labels.csv", tmp_path / "weights.csv"
+    weights.write_text("x,candidates\n0,cat:0.9|dog:0.1\n1,dog:1\n2,cat:1\n3,dog:1\n")
+    code, _, err = run("disambiguate", weights, "--method", "plecoc", "--out", out)
+    assert code == 2
+    assert "candidate sets only" in err
+    assert not out.exists()
+
+
+def test_disambiguate_takes_the_table_as_it_is(run, tmp_path, table):
+    """Dates, words, gaps and rows without labels need no work before."""
+    from partlearn.datasets import make_tickets
+
+    tickets = make_tickets(150)
+    tickets.columns["candidates"][7] = ""
+    source, out = tmp_path / "tickets.csv", tmp_path / "labels.csv"
+    with source.open("w", newline="") as file:
+        writer = csv.writer(file)
+        names = [*tickets.columns, "truth"]
+        writer.writerow(names)
+        cells = zip(*tickets.columns.values(), tickets.truth, strict=True)
+        writer.writerows(["" if v != v else v for v in row] for row in cells)
+    code, text, err = run(
+        "disambiguate", source, "--id", "ticket", "--method", "pl-knn", "--out", out
+    )
+    assert code == 0, err
+    assert "1 rows have no label and were left out" in err
+    assert "rows with several candidates" in text
+    assert "(chance " in text
+    rows = table(out)
+    assert list(rows[0])[:2] == ["ticket", "label"]
+    assert [row["ticket"] for row in rows][6:8] == ["T-00007", "T-00009"]
+    code, _, err = run("disambiguate", source, "--labels", "candidate", "--out", out)
+    assert code == 2
+    assert "Did you mean 'candidates'" in err
+
+
+def test_roles_are_for_tables(run, tmp_path, table):
+    from partlearn.datasets import load_iris_partial
+
+    source = write(load_iris_partial(), tmp_path / "iris.npz")
+    out = tmp_path / "labels.csv"
+    code, _, err = run("disambiguate", source, "--id", "x", "--out", out)
+    assert code == 2
+    assert "--id is for tables" in err
+    assert run("disambiguate", source, "--method", "plknn", "--out", out)[0] == 0
+    assert len(table(out)) == 150
