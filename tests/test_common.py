@@ -20,7 +20,11 @@ FEWEST_SKLEARN_CHECKS = 40
 FEWEST_OWN_CHECKS = 14
 
 # Meta-estimators take other estimators; everything else is built with its defaults.
-PARTS = {"reducer": CENDA, "classifier": PLKNN}
+PARTS = {
+    "reducer": CENDA,
+    "classifier": PLKNN,
+    "estimators": lambda: [PLKNN(), PLKNN(3)],
+}
 
 # Multiplicative updates need hundreds of sweeps and several starts to settle, PLDA a
 # hundred rounds, a search many fits, which no check of the interface needs.

@@ -344,3 +344,20 @@ def test_checks_around_a_forest():
     for name, check in partial_label_checks(strong):
         if name != "check_sparse_features":  # ties of equal splits fall otherwise
             check(strong)
+
+
+def test_weights_of_classes_by_name():
+    """A heavier class is named more often, also where a fold lacks another one."""
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(120, 3))
+    names = np.array(["cat", "dog", "emu"])
+    y = names[(rows[:, 0] + rng.normal(size=120) > 0).astype(int)]
+    y[0] = "emu"
+    counts = []
+    for weight in (None, {"dog": 20.0}):
+        inner = LogisticRegression(class_weight=weight)
+        model = CandidateClassifier(inner, cv=3, n_rounds=1, random_state=0)
+        counts.append((model.fit(rows, y).predict(rows) == "dog").sum())
+    assert counts[1] > counts[0] + 20
+    with pytest.raises(ValueError, match=r"weight for 'dgo', which is no label"):
+        CandidateClassifier(LogisticRegression(class_weight={"dgo": 2})).fit(rows, y)

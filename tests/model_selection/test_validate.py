@@ -6,6 +6,7 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.compose import make_column_transformer
 from sklearn.datasets import load_iris
+from sklearn.metrics import get_scorer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -173,3 +174,45 @@ def test_published_figures_of_cenda(shared_dir, name, published, raw):
         assert found["test_score"].mean() == pytest.approx(accuracy, abs=0.02)
     found = cross_validate(learner, *arguments, protocol="transductive")
     assert found["test_score"].mean() == pytest.approx(raw[0], abs=raw[1])
+
+
+NAMES = ["accuracy", "balanced_accuracy", "f1_macro", "neg_log_loss", "roc_auc_ovr"]
+
+
+def test_scorers_of_sklearn_by_name():
+    """Each fold's score is what scikit-learn computes from the predictions."""
+    result = cross_validate(
+        PLKNN(), X, S, Y, cv=3, scoring=NAMES, return_estimator=True
+    )
+    folds = list(CandidateKFold(3).split(X))
+    for name in NAMES:
+        for k, (_, test) in enumerate(folds):
+            model = result["estimator"][k]
+            wanted = get_scorer(name)(model, X[test], Y[test])
+            assert result[f"test_{name}"][k] == pytest.approx(wanted)
+    with pytest.raises(ValueError, match="'f1_macro' needs `truth`"):
+        cross_validate(PLKNN(), X, S, scoring=["f1_macro"])
+    with pytest.raises(ValueError, match="Did you mean 'accuracy'"):
+        cross_validate(PLKNN(), X, S, Y, scoring="acuracy")
+
+
+def test_log_loss_of_a_fold_without_some_label_is_defined_and_auc_says_why_not():
+    order = np.argsort(Y, kind="stable")
+    folds = [(order[50:], order[:50])]
+    scores = cross_validate(PLKNN(), X, S, Y, cv=folds, scoring="neg_log_loss")
+    assert np.isfinite(scores["test_score"]).all()
+    with pytest.raises(ValueError, match=r"none has the true label 1\. Use fewer"):
+        cross_validate(PLKNN(), X, S, Y, cv=folds, scoring="roc_auc_ovr")
+
+
+def test_groups_are_never_torn_apart():
+    class Rows(Spy):
+        def fit(self, X, y):
+            Spy.seen.append(set(X[:, 0]))
+            self.fitted_ = True
+            return self
+
+    groups = np.repeat(np.arange(30), 5)
+    rows = np.column_stack([groups, X])
+    cross_validate(make_pipeline(Rows(), PLKNN()), rows, S, Y, cv=5, groups=groups)
+    assert sum(30 - len(seen) for seen in Spy.seen) == 30

@@ -6,7 +6,7 @@ from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 
 from partlearn import PartialClassifier
-from partlearn.classification import PLKNN
+from partlearn.classification import PLKNN, CandidateClassifier
 from partlearn.datasets import make_tickets
 from partlearn.persistence import load_model, save_model
 from partlearn.tables import estimate_quality, make_learner
@@ -164,3 +164,85 @@ def test_a_rival_that_cannot_be_fitted_says_why(tickets):
     few = {name: column[:2] for name, column in table.items()}
     with pytest.raises(ValueError, match="too few for 3 folds"):
         estimate_quality(model, few)
+
+
+def toy(n=60):
+    rng = np.random.default_rng(0)
+    size = rng.normal(size=n)
+    kind = np.where(size + rng.normal(size=n) > 1, "rare", "common")
+    return {
+        "size": size,
+        "shop": np.array([f"s{i % 6}" for i in range(n)], dtype=object),
+        "trust": np.ones(n),
+        "kind": kind.astype(object),
+    }
+
+
+def test_weights_of_classes_decide_and_leave_probabilities_alone():
+    table = toy()
+    plain = PartialClassifier("pl-knn", labels="kind", ignore=["shop", "trust"])
+    P = plain.fit(table).predict_proba(table)
+    for weight in ({"rare": 3.0}, "balanced"):
+        model = clone(plain).set_params(class_weight=weight).fit(table)
+        np.testing.assert_array_equal(model.predict_proba(table), P)
+        best = (P * model.class_weights_).argmax(axis=1)
+        np.testing.assert_array_equal(model.predict(table), model.classes_[best])
+        shown = model.predictions(table)
+        np.testing.assert_array_equal(shown["label"], model.predict(table))
+        assert (model.predict(table) == "rare").sum() > (
+            plain.predict(table) == "rare"
+        ).sum()
+    share = (table["kind"] == "rare").mean()
+    np.testing.assert_allclose(model.class_weights_, 0.5 / np.array([1 - share, share]))
+    for wrong, message in (
+        ({"rre": 1}, "no label 'rre'. Did you mean 'rare'"),
+        ({"rare": -1}, "must be positive"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            clone(plain).set_params(class_weight=wrong).fit(table)
+    with pytest.raises(TypeError, match="mapping of labels to numbers"):
+        clone(plain).set_params(class_weight="equal").fit(table)
+
+
+class Spy(CandidateClassifier):
+    """Says what `fit` was given."""
+
+    given: dict = {}  # noqa: RUF012
+
+    def fit(self, X, y, sample_weight=None, groups=None):
+        Spy.given = {"sample_weight": sample_weight, "groups": groups}
+        return super().fit(X, y, sample_weight, groups)
+
+
+def test_groups_and_weights_come_from_columns():
+    table = toy()
+    learner = Spy(LogisticRegression(), cv=2, n_rounds=1, random_state=0)
+    model = PartialClassifier(learner, labels="kind", groups="shop", weight="trust")
+    model.fit(table)
+    np.testing.assert_array_equal(Spy.given["groups"], table["shop"])
+    np.testing.assert_array_equal(Spy.given["sample_weight"], table["trust"])
+    assert model.encoder_.get_feature_names_out().tolist() == ["size"]
+    assert "groups of the rows (left out)" in model.encoder_.report()
+    with pytest.raises(ValueError, match="PLKNN takes no weights of rows"):
+        PartialClassifier("pl-knn", labels="kind", weight="trust").fit(table)
+    with pytest.raises(ValueError, match="`groups`: there is no column 'shp'"):
+        PartialClassifier("pl-knn", labels="kind", groups="shp").fit(table)
+
+
+def test_quality_holds_groups_out_together():
+    """Rows of a shop are alike and say nothing about other shops."""
+    rng = np.random.default_rng(0)
+    shop = np.repeat(np.arange(20), 16)
+    table = {
+        "place": shop + rng.normal(size=320) / 100,
+        "shop": np.array([f"s{i}" for i in shop], dtype=object),
+        "kind": np.array(["a", "b"], dtype=object)[rng.integers(0, 2, 20)[shop]],
+    }
+    torn, kept = (
+        estimate_quality(
+            PartialClassifier("pl-knn", labels="kind", **options), table, cv=4
+        )[0].covering_rate
+        for options in ({"ignore": "shop"}, {"groups": "shop"})
+    )
+    assert torn > 0.95
+    assert kept < 0.75

@@ -22,7 +22,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from partlearn._sklearn_compat import num_samples, safe_indexing
 
-__all__ = ["Constant", "SoftModel", "fit_soft", "seeded", "weight_name"]
+__all__ = ["Constant", "SoftModel", "by_column", "fit_soft", "seeded", "weight_name"]
 
 N_DRAWS = 5
 _FEWEST = 1e-3  # belief below which a row is no example of a label
@@ -105,6 +105,48 @@ def seeded(estimator: Any, rng: np.random.RandomState) -> Any:
     return model.set_params(**seeds)
 
 
+def by_column(estimator: Any, classes: NDArray[Any]) -> Any:
+    """Clone whose weights of classes, if by name, are by the number of the class.
+
+    Parameters
+    ----------
+    estimator : classifier
+        What is to be fitted on numbers of classes.
+    classes : ndarray of shape (n_classes,)
+        The classes; those without a weight have weight one.
+
+    Returns
+    -------
+    estimator : classifier
+        The same one where no class has a weight.
+    """
+    given = _class_weights(estimator)
+    if not given:
+        return estimator
+    names = classes.tolist()
+    for weights in given.values():
+        for name in weights:
+            if name not in names:
+                raise ValueError(
+                    f"`class_weight` has a weight for {name!r}, which is no label; "
+                    f"labels are {', '.join(map(repr, names[:10]))}."
+                )
+    return clone(estimator).set_params(
+        **{
+            key: {j: weights.get(name, 1.0) for j, name in enumerate(names)}
+            for key, weights in given.items()
+        }
+    )
+
+
+def _class_weights(estimator: Any) -> dict[str, dict[Any, float]]:
+    return {
+        key: value
+        for key, value in estimator.get_params().items()
+        if key.rpartition("__")[2] == "class_weight" and isinstance(value, dict)
+    }
+
+
 def fit_soft(
     estimator: Any,
     X: Any,
@@ -176,6 +218,11 @@ def _fit(
     if len(known) == 1:
         return Constant(), known
     model = seeded(estimator, rng)
+    if len(given := _class_weights(model)):
+        place = known.tolist()
+        model.set_params(
+            **{key: {i: w[j] for i, j in enumerate(place)} for key, w in given.items()}
+        )
     return model.fit(X, codes, **_weights(estimator, weight)), known
 
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Category",
     "Date",
+    "Groups",
     "Id",
     "Ignore",
     "Json",
@@ -67,6 +68,13 @@ Category = Annotated[
 Number = Annotated[
     list[str] | None, typer.Option(help="Column of numbers; may be repeated.")
 ]
+Groups = Annotated[
+    str | None,
+    typer.Option(
+        help="Column that says which rows belong together, such as the customer: they "
+        "are held out together, and the column is no feature."
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 
 SafeCsv = Annotated[
@@ -91,6 +99,12 @@ def print_error(error: Exception) -> int:
 
 def _in_options(text: str) -> str:
     """Name options of the command where the library names its arguments."""
+    text = re.sub(
+        r"`(labels|truth|sep|ignore|id|number|category|date|text|groups|weight|"
+        r"class_weight)`",
+        lambda match: f"--{match[1].replace('_', '-')}",
+        text,
+    )
     text = re.sub(
         r"""\b(labels|truth|sep|task|ignore)=(?:["'](\w+)["'])?""",
         lambda match: f"--{match[1]}" + (f" {match[2]}" if match[2] else ""),

@@ -20,6 +20,7 @@ __all__ = [
     "labels_of",
     "notes",
     "parse_amount",
+    "parse_class_weight",
     "parse_params",
     "raise_on_missing_values",
     "read_input",
@@ -52,6 +53,27 @@ def parse_params(pairs: Sequence[str]) -> dict[str, Any]:
         except json.JSONDecodeError:
             params[name.strip()] = text
     return params
+
+
+def parse_class_weight(words: Sequence[str]) -> Any:
+    """Read ``balanced``, or ``label=weight`` once for each label."""
+    if not words:
+        return None
+    if list(words) == ["balanced"]:
+        return "balanced"
+    weights = {}
+    for word in words:
+        label, _, text = word.rpartition("=")
+        try:
+            weights[label] = float(text)
+        except ValueError:
+            label = ""
+        if not label:
+            raise ValueError(
+                "--class-weight must be balanced, or a label and a number such as "
+                f"fraud=5; got {word!r}"
+            )
+    return weights
 
 
 def read_input(

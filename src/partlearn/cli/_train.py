@@ -11,6 +11,7 @@ from partlearn._registry import DEFAULT_METHOD
 from partlearn.cli._data_options import (
     Category,
     Date,
+    Groups,
     Id,
     Ignore,
     Json,
@@ -70,6 +71,16 @@ def train(
     text: Text = None,
     ignore: Ignore = None,
     sep: Sep = None,
+    groups: Groups = None,
+    weight: Annotated[
+        str | None, typer.Option(help="Column with weights of the rows; no feature.")
+    ] = None,
+    class_weight: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="balanced, or label=weight, repeated: how much missing a label costs."
+        ),
+    ] = None,
     folds: Annotated[
         int, typer.Option(min=0, help="Folds that are held out in turn; 0: none.")
     ] = 3,
@@ -84,7 +95,7 @@ def train(
     """
     from partlearn import PartialClassifier
     from partlearn.cli._console import print_json
-    from partlearn.cli._models import notes, parse_params
+    from partlearn.cli._models import notes, parse_class_weight, parse_params
     from partlearn.cli._tables import read_table_input
     from partlearn.persistence import save_model
     from partlearn.tables import estimate_quality, make_learner
@@ -102,6 +113,9 @@ def train(
         text=text or (),
         ignore=table.hidden(ignore),
         sep=sep,
+        groups=groups,
+        weight=weight,
+        class_weight=parse_class_weight(class_weight or []),
     )
     with notes():
         model.fit(columns)

@@ -56,7 +56,11 @@ def covering_rate(
 
 
 def approximated_accuracy(
-    candidates: Any, proba: ArrayLike, *, classes: ArrayLike | None = None
+    candidates: Any,
+    proba: ArrayLike,
+    *,
+    classes: ArrayLike | None = None,
+    y_pred: ArrayLike | None = None,
 ) -> float:
     """Mean probability of the predicted class, renormalised over the candidates.
 
@@ -73,6 +77,8 @@ def approximated_accuracy(
     classes : array-like of shape (n_classes,), default=None
         Classes of the columns of `proba`, such as ``classes_``; those of `candidates`
         by default.
+    y_pred : array-like of int, shape (n_samples,), default=None
+        Columns of the predicted classes, where not the most likely ones are predicted.
 
     Returns
     -------
@@ -93,7 +99,8 @@ def approximated_accuracy(
     """
     L, P = _aligned(candidates, proba, classes)
     inside = L * P
-    best = inside[np.arange(len(P)), P.argmax(axis=1)]
+    chosen = P.argmax(axis=1) if y_pred is None else np.asarray(y_pred)
+    best = inside[np.arange(len(P)), chosen]
     return float(np.mean(best / np.maximum(inside.sum(axis=1), _TINY)))
 
 

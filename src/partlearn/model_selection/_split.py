@@ -61,8 +61,9 @@ class CandidateKFold:
             The data, of which only the length matters.
         y : candidate labels, default=None
             Used by stratified folds only.
-        groups : None
-            Ignored; here for scikit-learn's sake.
+        groups : array-like of shape (n_samples,), default=None
+            Rows that belong together, such as pictures of one person: those of a group
+            are all in one fold.
 
         Yields
         ------
@@ -70,25 +71,74 @@ class CandidateKFold:
             Sorted row indices.
         """
         m = num_samples(X)
-        if m < self.n_splits:
-            raise ValueError(
-                f"Cannot make n_splits={self.n_splits} folds of {m} rows; lower "
-                "`n_splits`."
-            )
-        fold = self._assign(m, y, check_random_state(self.random_state))
+        strata = self._strata(m, y)
+        rng = check_random_state(self.random_state)
+        if groups is None:
+            self._check_enough(m, "rows")
+            order = rng.permutation(m)
+            order = order[np.argsort(strata[order], kind="stable")]
+            fold = np.empty(m, dtype=np.intp)
+            fold[order] = np.arange(m) % self.n_splits  # dealt out like cards
+        else:
+            fold = self._deal_groups(strata, group_codes(groups, m), rng)
         for i in range(self.n_splits):
             yield np.flatnonzero(fold != i), np.flatnonzero(fold == i)
 
-    def _assign(self, m: int, y: Any, rng: np.random.RandomState) -> NDArray[np.intp]:
-        """Fold of each row: a permutation, dealt out like cards."""
-        fold = np.empty(m, dtype=np.intp)
-        fold[rng.permutation(m)] = np.arange(m) % self.n_splits
-        return fold
+    def _strata(self, m: int, y: Any) -> NDArray[np.intp]:
+        """What to spread evenly over the folds: a number for each row."""
+        return np.zeros(m, dtype=np.intp)
+
+    def _check_enough(self, n: int, what: str) -> None:
+        if n < self.n_splits:
+            raise ValueError(
+                f"Cannot make n_splits={self.n_splits} folds of {n} {what}; lower "
+                "`n_splits`."
+            )
+
+    def _deal_groups(
+        self,
+        strata: NDArray[np.intp],
+        codes: NDArray[np.intp],
+        rng: np.random.RandomState,
+    ) -> NDArray[np.intp]:
+        """Fold of each row: groups, the largest first, go where they even out most."""
+        _, strata = np.unique(strata, return_inverse=True)
+        counts = np.zeros((codes.max() + 1, strata.max() + 1))
+        np.add.at(counts, (codes, strata), 1)
+        self._check_enough(len(counts), "groups")
+        share = counts / counts.sum(axis=0)
+        held = np.zeros((self.n_splits, share.shape[1]))
+        rows = np.zeros(self.n_splits)
+        place = np.empty(len(counts), dtype=np.intp)
+        order = rng.permutation(len(counts))
+        for g in order[np.argsort(-counts[order].sum(axis=1), kind="stable")]:
+            # Squares grow least where little of the same is held already.
+            cost = ((held + share[g]) ** 2 - held**2).sum(axis=1)
+            best = int(np.lexsort((rows, cost.round(12)))[0])
+            place[g] = best
+            held[best] += share[g]
+            rows[best] += counts[g].sum()
+        return place[codes]
 
     def __repr__(self) -> str:
         return (
             f"{type(self).__name__}({self.n_splits}, random_state={self.random_state})"
         )
+
+
+def group_codes(groups: Any, m: int) -> NDArray[np.intp]:
+    """Number the groups of all rows; a missing one is an error that names its row."""
+    values = list(groups)
+    if len(values) != m:
+        raise ValueError(
+            f"`groups` must hold {m} values, one per row; got {len(values)}."
+        )
+    numbers: dict[Any, int] = {}
+    for i, value in enumerate(values):
+        if value is None or value != value:
+            raise ValueError(f"`groups` has no value for row {i}; give it a group.")
+        numbers.setdefault(value, len(numbers))
+    return np.fromiter((numbers[value] for value in values), np.intp, m)
 
 
 class StratifiedCandidateKFold(CandidateKFold):
@@ -114,14 +164,9 @@ class StratifiedCandidateKFold(CandidateKFold):
     [['a'], ['a', 'b']]
     """
 
-    def _assign(self, m: int, y: Any, rng: np.random.RandomState) -> NDArray[np.intp]:
+    def _strata(self, m: int, y: Any) -> NDArray[np.intp]:
         _, S = check_candidates(y)
         if len(S) != m:
             raise ValueError(f"X has {m} rows, y has {len(S)}.")
         mass = (S / S.sum(axis=1, keepdims=True)).sum(axis=0)
-        rarest = np.where(S, mass, np.inf).argmin(axis=1)
-        order = rng.permutation(m)
-        order = order[np.argsort(rarest[order], kind="stable")]
-        fold = np.empty(m, dtype=np.intp)
-        fold[order] = np.arange(m) % self.n_splits
-        return fold
+        return np.where(S, mass, np.inf).argmin(axis=1)

@@ -5,14 +5,19 @@
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Callable, Iterable, Mapping
+from difflib import get_close_matches
 from typing import Any, Literal
 
 import numpy as np
 import scipy.sparse as sp
 from joblib import Parallel, delayed
 from numpy.typing import ArrayLike, NDArray
+from sklearn import config_context
 from sklearn.base import clone
+from sklearn.exceptions import UndefinedMetricWarning
+from sklearn.metrics import get_scorer, get_scorer_names
 from sklearn.pipeline import Pipeline
 from sklearn.utils import check_array
 
@@ -33,10 +38,36 @@ Score = Callable[[Any, Any, Evidence, NDArray[np.intp] | None], float]
 OwnScore = Callable[[Any, Any, NDArray[np.bool_], NDArray[np.intp] | None], float]
 
 
-def _accuracy(
-    estimator: Any, X: Any, labels: Evidence, truth: NDArray[np.intp] | None
-) -> float:
-    return float(np.mean(estimator.predict(X) == truth))
+# Scorers of scikit-learn that must be told all classes where a fold lacks some.
+_WANT_LABELS = ("neg_log_loss", "d2_log_loss_score", "roc_auc_ov")
+
+
+def _of_sklearn(name: str) -> Score:
+    """Score against the truth by a scorer of scikit-learn."""
+    scorer = get_scorer(name)
+
+    def score(
+        estimator: Any, X: Any, labels: Evidence, truth: NDArray[np.intp] | None
+    ) -> float:
+        if not name.startswith(_WANT_LABELS):
+            return float(scorer(estimator, X, truth))
+        assert truth is not None
+        known = np.arange(labels.shape[1])
+        with (
+            warnings.catch_warnings(action="ignore", category=UndefinedMetricWarning),
+            config_context(enable_metadata_routing=True),  # passes `labels` on
+        ):
+            value = float(scorer(estimator, X, truth, labels=known))
+        if np.isnan(value):
+            raise ValueError(
+                f"The score {name!r} is not defined where a label is missing, and of "
+                f"{len(labels)} test rows none has the true label "
+                f"{np.setdiff1d(known, truth)[0]}. Use fewer folds, or "
+                "cv=StratifiedCandidateKFold(...)."
+            )
+        return value
+
+    return score
 
 
 def _truth_free(scorer: Callable[[Any, Any, Any], float]) -> Score:
@@ -48,8 +79,8 @@ def _truth_free(scorer: Callable[[Any, Any, Any], float]) -> Score:
     return score
 
 
+# Scores that need no truth; all others are scikit-learn's.
 SCORES: Mapping[str, Score] = {
-    "accuracy": _accuracy,
     "approximated_accuracy": _truth_free(approximated_accuracy_scorer),
     "candidate_hit_rate": _truth_free(candidate_hit_scorer),
     "candidate_log_likelihood": _truth_free(candidate_log_likelihood_scorer),
@@ -64,6 +95,7 @@ def cross_validate(
     truth: ArrayLike | None = None,
     *,
     cv: Any = 10,
+    groups: ArrayLike | None = None,
     protocol: Literal["inductive", "transductive"] = "inductive",
     scoring: str | OwnScore | Iterable[str] = "accuracy",
     random_state: Any = 0,
@@ -87,6 +119,9 @@ def cross_validate(
         the accuracy.
     cv : int, splitter or iterable of (train, test), default=10
         Number of shuffled folds, or how to split.
+    groups : array-like of shape (n_samples,), default=None
+        Rows that belong together, such as pictures of one person: those of a group are
+        never in the training and the test part of one fold. Handed to `cv`.
     protocol : {"inductive", "transductive"}, default="inductive"
         "inductive" fits everything on the training rows. "transductive" is the recipe
         behind the published tables: standardise all rows, fit the reducer once on all
@@ -94,10 +129,12 @@ def cross_validate(
         projected columns, and cross-validate only the learner. Truth stays unseen, but
         test rows do not: expect higher figures.
     scoring : str, callable or list of str, default="accuracy"
-        "accuracy", or without the truth "candidate_hit_rate", "covering_rate",
-        "approximated_accuracy" or "candidate_log_likelihood", a list of these, or a
-        function ``score(estimator, X, S, truth)`` of the test part, where `truth` holds
-        columns of the candidates `S`.
+        With `truth` a scorer of scikit-learn by its name, such as "accuracy",
+        "balanced_accuracy", "f1_macro", "neg_log_loss" or "roc_auc_ovr"; without it
+        "candidate_hit_rate", "covering_rate", "approximated_accuracy" or
+        "candidate_log_likelihood"; a list of these; or a function
+        ``score(estimator, X, S, truth)`` of the test part, where `truth` holds columns
+        of the candidates `S`.
     random_state : int, RandomState or None, default=0
         Seed of the folds.
     n_jobs : int, default=None
@@ -123,6 +160,10 @@ def cross_validate(
     >>> result = cross_validate(PLKNN(), X, candidates, y, cv=5)
     >>> bool(result["test_score"].mean() > 0.9)
     True
+    >>> names = ["balanced_accuracy", "neg_log_loss", "covering_rate"]
+    >>> result = cross_validate(PLKNN(), X, candidates, y, cv=5, scoring=names)
+    >>> sorted(name for name in result if name.startswith("test"))
+    ['test_balanced_accuracy', 'test_covering_rate', 'test_neg_log_loss']
     """
     if protocol == "transductive" or not hasattr(X, "columns"):
         X = check_array(X, accept_sparse="csr", dtype=FLOATS)
@@ -131,10 +172,11 @@ def cross_validate(
     columns = labels.with_classes(np.arange(labels.shape[1]))
     scores = _resolve(scoring)
     codes = None if truth is None else truth_codes(truth, labels.classes)
-    if codes is None and _accuracy in scores.values():
-        free = sorted(set(SCORES) - {"accuracy"})
+    wanting = [name for name in _names(scoring) if name not in SCORES]
+    if codes is None and wanting:
         raise ValueError(
-            f"The accuracy needs `truth`; without it choose `scoring` from {free}."
+            f"The score {wanting[0]!r} needs `truth`; without it choose `scoring` from "
+            f"{sorted(SCORES)}."
         )
     n_truth = len(labels) if codes is None else len(codes)
     if not n_truth == len(labels) == X.shape[0]:
@@ -142,7 +184,7 @@ def cross_validate(
             f"X has {X.shape[0]} rows, candidates {len(labels)}, truth {n_truth}; "
             "they must agree."
         )
-    folds = _folds(cv, X, labels.candidates, random_state)
+    folds = _folds(cv, X, labels.candidates, groups, random_state)
     result: dict[str, Any] = {}
     if protocol == "transductive":
         start = time.perf_counter()
@@ -181,6 +223,13 @@ def truth_codes(truth: ArrayLike, classes: NDArray[Any]) -> NDArray[np.intp]:
     return codes
 
 
+def _names(scoring: str | OwnScore | Iterable[str]) -> list[str]:
+    """Scores that are asked for by name."""
+    if callable(scoring):
+        return []
+    return [scoring] if isinstance(scoring, str) else list(scoring)
+
+
 def _resolve(scoring: str | OwnScore | Iterable[str]) -> dict[str, Score]:
     if callable(scoring):
         own: OwnScore = scoring
@@ -191,21 +240,26 @@ def _resolve(scoring: str | OwnScore | Iterable[str]) -> dict[str, Score]:
             return own(estimator, X, labels.candidates, truth)
 
         return {"score": score}
-    names = [scoring] if isinstance(scoring, str) else list(scoring)
-    unknown = [name for name in names if name not in SCORES]
+    names = _names(scoring)
+    known = [*SCORES, *get_scorer_names()]
+    unknown = [name for name in names if name not in known]
     if unknown or not names:
+        near = get_close_matches(str(*unknown[:1]), known, n=1)
         raise ValueError(
-            f"`scoring` knows {sorted(SCORES)} and functions; got {scoring!r}."
+            f"`scoring` knows {sorted(SCORES)}, with the truth scikit-learn's names "
+            f"(sklearn.metrics.get_scorer_names()), and functions; got {scoring!r}."
+            + (f" Did you mean {near[0]!r}?" if near else "")
         )
-    if isinstance(scoring, str):
-        return {"score": SCORES[scoring]}
-    return {name: SCORES[name] for name in names}
+    scores = {name: SCORES.get(name) or _of_sklearn(name) for name in names}
+    return {"score": scores[scoring]} if isinstance(scoring, str) else scores
 
 
-def _folds(cv: Any, X: Any, S: NDArray[np.bool_], random_state: Any) -> list[Any]:
+def _folds(
+    cv: Any, X: Any, S: NDArray[np.bool_], groups: Any, random_state: Any
+) -> list[Any]:
     if isinstance(cv, (int, np.integer)):
         cv = CandidateKFold(int(cv), random_state=random_state)
-    return list(cv.split(X, S) if hasattr(cv, "split") else cv)
+    return list(cv.split(X, S, groups) if hasattr(cv, "split") else cv)
 
 
 def published_embedding(

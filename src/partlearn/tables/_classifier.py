@@ -5,22 +5,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.utils import get_tags
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from partlearn._registry import DEFAULT_METHOD, PARTIAL_LABEL_ROLES, build
 from partlearn.candidates import Evidence
-from partlearn.classification import PLKNN, CandidateClassifier, CoupledClassifier
+from partlearn.classification import PLKNN, CoupledClassifier, for_candidates
 from partlearn.io import import_optional
-from partlearn.tables._column_kinds import ColumnKind
+from partlearn.tables._column_kinds import ColumnKind, check_names
 from partlearn.tables._encoder import TableEncoder
 from partlearn.tables._familiarity import Familiarity, learn_familiarity
-from partlearn.tables._frame import Columns, columns_of, take_rows
+from partlearn.tables._frame import Columns, columns_of, numbers_in, take_rows
 from partlearn.tables._labels import as_names, read_labels
 
 __all__ = ["PartialClassifier", "make_learner"]
@@ -64,9 +63,7 @@ def make_learner(method: Any, params: Mapping[str, Any] | None = None) -> Any:
         )
     if not hasattr(estimator, "predict"):
         return CoupledClassifier(estimator, PLKNN())
-    if not get_tags(estimator).target_tags.two_d_labels:
-        return CandidateClassifier(estimator)
-    return estimator
+    return for_candidates(estimator)
 
 
 class PartialClassifier(ClassifierMixin, BaseEstimator):
@@ -89,6 +86,16 @@ class PartialClassifier(ClassifierMixin, BaseEstimator):
         Columns about which the data need not be asked; see :class:`TableEncoder`.
     sep : str, default=None
         What separates labels; ``|``, ``;`` and ``,`` are recognised.
+    groups : str, default=None
+        Column that says which rows belong together, such as the customer: no feature,
+        and rows of a group are held out together.
+    weight : str, default=None
+        Column with weights of the rows, for methods whose `fit` takes weights: no
+        feature.
+    class_weight : dict of str to float or "balanced", default=None
+        Weights of labels in the decision: the label of the largest weight times
+        probability is predicted. "balanced" weighs by the inverse of how common a label
+        is in the training rows. Probabilities stay as they are.
 
     Attributes
     ----------
@@ -100,6 +107,8 @@ class PartialClassifier(ClassifierMixin, BaseEstimator):
         The fitted learner.
     n_unlabelled_ : int
         Training rows that had no label and were left out.
+    class_weights_ : ndarray of shape (n_classes,) or None
+        Weights of the labels in the decision.
 
     See Also
     --------
@@ -134,6 +143,9 @@ class PartialClassifier(ClassifierMixin, BaseEstimator):
         text: str | Sequence[str] = (),
         ignore: str | Sequence[str] = (),
         sep: str | None = None,
+        groups: str | None = None,
+        weight: str | None = None,
+        class_weight: Mapping[str, float] | Literal["balanced"] | None = None,
     ) -> None:
         self.method = method
         self.labels = labels
@@ -144,6 +156,9 @@ class PartialClassifier(ClassifierMixin, BaseEstimator):
         self.text = text
         self.ignore = ignore
         self.sep = sep
+        self.groups = groups
+        self.weight = weight
+        self.class_weight = class_weight
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn from a table.
@@ -216,18 +231,71 @@ class PartialClassifier(ClassifierMixin, BaseEstimator):
             date=self.date,
             text=self.text,
             id=self.id,
-            ignore=[*as_names(self.ignore), *label_columns],
+            ignore=[*as_names(self.ignore), *label_columns, *self._beside(columns)],
         )
         table = take_rows(columns, evidence.rows)
         Z = self.encoder_.fit_transform(table)
         self._refuse_labels(table, evidence.classes)
         for name in label_columns:
             self.encoder_.kinds_[name] = ColumnKind("label", "")
+        for name, use in self._beside(columns).items():
+            self.encoder_.kinds_[name] = ColumnKind("ignored", f"{use} of the rows")
         self.familiarity_ = learn_familiarity(Z)
-        sets = evidence if evidence.weighted else evidence.candidates
-        self.estimator_ = make_learner(self.method).fit(Z, sets)
         self.classes_ = evidence.classes
+        self.class_weights_ = self._class_weights(evidence)
+        sets = evidence if evidence.weighted else evidence.candidates
+        learner = make_learner(self.method)
+        self.estimator_ = learner.fit(Z, sets, **self._fit_params(learner, table))
         return self
+
+    def _beside(self, columns: Columns) -> dict[str, str]:
+        """Columns that are no features, and what they are used for."""
+        used = {"groups": self.groups, "weight": self.weight}
+        for option, name in used.items():
+            check_names(as_names(name), columns, option)
+        return {name: option for option, name in used.items() if name is not None}
+
+    def _fit_params(self, learner: Any, table: Columns) -> dict[str, NDArray[Any]]:
+        """Groups, which the estimate of quality keeps in any case, and weights."""
+        params = {}
+        if self.groups is not None and has_fit_parameter(learner, "groups"):
+            params["groups"] = table[self.groups]
+        if self.weight is not None:
+            if not has_fit_parameter(learner, "sample_weight"):
+                raise ValueError(
+                    f"{type(learner).__name__} takes no weights of rows. Leave out "
+                    "`weight`, or name a classifier that does, such as "
+                    "sklearn.linear_model:LogisticRegression (--estimator)."
+                )
+            params["sample_weight"] = numbers_in(table[self.weight])
+        return params
+
+    def _class_weights(self, evidence: Evidence) -> NDArray[np.float64] | None:
+        names = evidence.classes.tolist()
+        if self.class_weight is None:
+            return None
+        if self.class_weight == "balanced":
+            share = evidence.confidence().mean(axis=0)
+            return np.asarray(1 / (len(names) * np.maximum(share, 1 / len(evidence))))
+        if not isinstance(self.class_weight, Mapping):
+            raise TypeError(
+                '`class_weight` must be "balanced" or a mapping of labels to numbers; '
+                f"got {self.class_weight!r}."
+            )
+        check_names(
+            map(str, self.class_weight), map(str, names), "class_weight", "label"
+        )
+        given = {str(name): float(w) for name, w in self.class_weight.items()}
+        weights = np.array([given.get(str(name), 1.0) for name in names])
+        if not (np.isfinite(weights) & (weights > 0)).all():
+            raise ValueError(
+                f"`class_weight` must be positive; got {self.class_weight}."
+            )
+        return weights
+
+    def _decision(self, P: NDArray[np.float64]) -> NDArray[np.float64]:
+        """What the largest of decides."""
+        return P if self.class_weights_ is None else P * self.class_weights_
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Probabilities of the labels.
@@ -258,7 +326,7 @@ class PartialClassifier(ClassifierMixin, BaseEstimator):
         y : ndarray of shape (n_samples,)
             One label per row.
         """
-        return self.classes_[self.predict_proba(X).argmax(axis=1)]
+        return self.classes_[self._decision(self.predict_proba(X)).argmax(axis=1)]
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Accuracy against true labels.
@@ -299,7 +367,7 @@ class PartialClassifier(ClassifierMixin, BaseEstimator):
         Z = self.encoder_.transform(columns)
         P = np.asarray(self.estimator_.predict_proba(Z))
         rows = np.arange(len(P))
-        order = np.argsort(-P, axis=1, kind="stable")
+        order = np.argsort(-self._decision(P), axis=1, kind="stable")
         best, second = order[:, 0], order[:, 1]
         names = [name for name in as_names(self.id) if name in columns]
         head = {n: columns[n] for n in names} if names else {"row": rows}

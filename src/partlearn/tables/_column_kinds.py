@@ -43,7 +43,9 @@ class ColumnKind(NamedTuple):
         return self.kind in ("number", "category", "date", "text")
 
 
-def check_names(wanted: Iterable[str], known: Iterable[str], option: str) -> list[str]:
+def check_names(
+    wanted: Iterable[str], known: Iterable[str], option: str, what: str = "column"
+) -> list[str]:
     """Names of columns that must be there; a wrong one gets the nearest right one."""
     names, known = list(wanted), list(known)
     for name in names:
@@ -52,9 +54,9 @@ def check_names(wanted: Iterable[str], known: Iterable[str], option: str) -> lis
             hint = (
                 f"Did you mean {near[0]!r}?"
                 if near
-                else f"Columns are {', '.join(map(repr, known[:10]))}."
+                else f"There are {', '.join(map(repr, known[:10]))}."
             )
-            raise ValueError(f"`{option}`: there is no column {name!r}. {hint}")
+            raise ValueError(f"`{option}`: there is no {what} {name!r}. {hint}")
     return names
 
 

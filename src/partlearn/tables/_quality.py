@@ -9,10 +9,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
-from sklearn.model_selection import KFold
 
+from partlearn._progress import iterations
 from partlearn.candidates import Evidence
 from partlearn.metrics import approximated_accuracy, candidate_hit_rate
+from partlearn.model_selection import CandidateKFold
 from partlearn.tables._classifier import PartialClassifier
 from partlearn.tables._frame import Columns, columns_of
 
@@ -57,7 +58,8 @@ def estimate_quality(
     Parameters
     ----------
     classifier : PartialClassifier
-        Clones of it are fitted, encoder included, on all folds but one.
+        Clones of it are fitted, encoder included, on all folds but one. Folds keep its
+        `groups` together.
     X, y : table and labels
         As for :meth:`PartialClassifier.fit`.
     truth : array-like of shape (n_samples,), default=None
@@ -97,32 +99,42 @@ def estimate_quality(
     outputs: dict[str, list[NDArray[np.float64]]] = {}
     notes: dict[str, str] = {}
     order = []
-    folds = KFold(cv, shuffle=True, random_state=random_state)
-    for train, test in folds.split(np.empty(len(evidence))):
+    column = classifier.groups
+    groups = None if column is None else columns[column][evidence.rows]
+    folds = CandidateKFold(cv, random_state=random_state).split(evidence, groups=groups)
+    for _, (train, test) in zip(iterations("held out", cv), folds, strict=True):
         order.append(test)
         part = evidence[train]
         single = part.candidates.sum(axis=1) == 1
         model = clone(classifier).fit_evidence(columns, part, names)
         held = {name: values[evidence.rows[test]] for name, values in columns.items()}
         label = type(model.estimator_).__name__
+        shares = np.tile(part.confidence().mean(axis=0), (len(test), 1))
         rivals = {
-            label: model.predict_proba(held),
+            label: _beliefs(model, held),
             f"{label} on single candidates": _on_singles(
                 classifier, columns, part[np.flatnonzero(single)], names, held
             ),
-            "most frequent label": _most_frequent(part, len(test)),
-            "random label": np.full((len(test), len(part.classes)), np.nan),
+            "most frequent label": (shares, shares),
+            "random label": "",
         }
         for name, output in rivals.items():
             if isinstance(output, str):
                 notes[name] = output
-                output = np.full((len(test), len(part.classes)), np.nan)
-            outputs.setdefault(name, []).append(output)
+                output = (np.full(shares.shape, np.nan),) * 2
+            outputs.setdefault(name, []).append(np.stack(output))
     rows = np.concatenate(order)
     S = evidence.candidates[rows]
     right = None if known is None else known[rows]
     return [
-        _score(name, np.concatenate(parts), S, evidence.classes, right, notes.get(name))
+        _score(
+            name,
+            *np.concatenate(parts, axis=1),
+            S=S,
+            classes=evidence.classes,
+            truth=right,
+            note=notes.get(name, ""),
+        )
         for name, parts in outputs.items()
     ]
 
@@ -134,35 +146,41 @@ def _true_labels(truth: ArrayLike, evidence: Evidence) -> NDArray[Any]:
     return np.asarray([None if v is None else str(v) for v in values[evidence.rows]])
 
 
+Beliefs = tuple[NDArray[np.float64], NDArray[np.float64]]
+
+
+def _beliefs(model: PartialClassifier, held: Columns) -> Beliefs:
+    """Probabilities, and what the largest of decides: the same without weights."""
+    P = model.predict_proba(held)
+    return P, P if model.class_weights_ is None else P * model.class_weights_
+
+
 def _on_singles(
     classifier: PartialClassifier,
     columns: Columns,
     singles: Evidence,
     names: list[str],
     held: Columns,
-) -> NDArray[np.float64] | str:
+) -> Beliefs | str:
     """What the same learner says after seeing only rows whose label is certain."""
     if len(np.unique(singles.candidates.argmax(axis=1))) < 2:
         return "fewer than two labels are ever alone"
     try:
         model = clone(classifier).fit_evidence(columns, singles, names)
-        return model.predict_proba(held)
+        return _beliefs(model, held)
     except ValueError as error:
         return str(error).split(". ")[0]
-
-
-def _most_frequent(part: Evidence, n: int) -> NDArray[np.float64]:
-    shares = part.confidence().mean(axis=0)
-    return np.tile(shares, (n, 1))
 
 
 def _score(
     name: str,
     P: NDArray[np.float64],
+    decision: NDArray[np.float64],
+    *,
     S: NDArray[np.bool_],
     classes: NDArray[Any],
     truth: NDArray[Any] | None,
-    note: str | None,
+    note: str,
 ) -> QualityScore:
     if name == "random label":
         q = len(classes)
@@ -170,8 +188,8 @@ def _score(
             name, float(S.mean()), 1 / q, None if truth is None else 1 / q
         )
     if np.isnan(P).any():
-        return QualityScore(name, float("nan"), float("nan"), None, note or "")
-    best = P.argmax(axis=1)
+        return QualityScore(name, float("nan"), float("nan"), None, note)
+    best = decision.argmax(axis=1)
     accuracy = None
     if truth is not None:
         known = np.asarray([label is not None for label in truth])
@@ -180,6 +198,6 @@ def _score(
     return QualityScore(
         name,
         candidate_hit_rate(S, best, weighted=False),
-        approximated_accuracy(S, P),
+        approximated_accuracy(S, P, y_pred=best),
         accuracy,
     )

@@ -1,0 +1,245 @@
+"""Several learners pooled by how well they expect the labels of held-out rows."""
+
+# SPDX-License-Identifier: BSD-3-Clause
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.utils import check_random_state, get_tags
+from sklearn.utils.parallel import Parallel, delayed
+
+from partlearn._sklearn_compat import Interval, StrOptions, fit_context
+from partlearn.base import BasePartialClassifier, recoded
+from partlearn.candidates import check_two_classes, validate_evidence
+from partlearn.classification._candidate_classifier import CandidateClassifier
+from partlearn.crossfit import log_linear_pool, log_linear_weights
+from partlearn.model_selection import StratifiedCandidateKFold
+
+__all__ = ["PooledClassifier", "for_candidates"]
+
+_SMOOTHING = 1e-3  # belief that every class keeps, whatever a learner says
+
+Array = NDArray[np.float64]
+
+
+def for_candidates(estimator: Any) -> Any:
+    """Put a classifier that knows single labels only into a CandidateClassifier.
+
+    Parameters
+    ----------
+    estimator : classifier
+        Of this library or of another one.
+
+    Returns
+    -------
+    learner : classifier
+        One whose `fit` takes candidate labels.
+    """
+    if get_tags(estimator).target_tags.two_d_labels:
+        return estimator
+    return CandidateClassifier(estimator)
+
+
+class PooledClassifier(BasePartialClassifier):
+    r"""Pool the probabilities of several learners, or calibrate those of one.
+
+    What VotingClassifier, StackingClassifier and CalibratedClassifierCV of scikit-learn
+    do for labels that are known, for candidate labels: their `fit` takes one label per
+    row and nothing else.
+
+    Parameters
+    ----------
+    estimators : list of classifiers
+        Learners for candidate labels; other classifiers are put into a
+        :class:`CandidateClassifier`.
+    weights : {"held-out", "equal"}, default="held-out"
+        "held-out" chooses the weights by which learners are pooled so that they expect
+        the candidates of rows that they were not fitted on: stacking, and of a single
+        learner calibration. "equal" takes the mean of the probabilities, without folds:
+        soft voting.
+    cv : int, default=5
+        Number of folds, which spread rare labels.
+    random_state : int, RandomState or None, default=None
+        Draws the folds.
+    n_jobs : int or None, default=None
+        Fits in parallel; the result does not depend on it.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes.
+    estimators_ : list of classifiers
+        Learners fitted on all rows; their classes are column numbers.
+    weights_ : ndarray of shape (n_estimators,) or None
+        Exponents of the learners' probabilities, which need not sum to one; None where
+        all count alike. Below one a single learner becomes less certain, above one
+        more.
+    label_confidence_ : ndarray of shape (n_samples, n_classes)
+        Belief in each candidate of each training row, by learners that did not see the
+        row. Only for ``weights="held-out"``.
+    n_features_in_ : int
+        Number of features seen in `fit`.
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Names of the features, where `X` had any.
+
+    See Also
+    --------
+    CandidateClassifier : Takes Bagging-, Voting- and StackingClassifier of other
+        classifiers as its `estimator`.
+
+    Notes
+    -----
+    With evidence :math:`L` and held-out probabilities :math:`P^e` of learner :math:`e`,
+    the pool is :math:`P \propto \prod_e (P^e)^{w_e}`, and the weights, between 0 and 5,
+    maximise the mean of :math:`\log \sum_j L_{ij} P_{ij}` less a small penalty that
+    keeps them near equal ones, as in CRISPClassifier. Of a single learner :math:`1/w`
+    is the temperature of temperature scaling. Probabilities are mixed with 0.001 of
+    uniform ones first, so that none is zero.
+
+    Cost: ``cv + 1`` fits of each learner.
+
+    References
+    ----------
+    Geoffrey Hinton. Training products of experts by minimizing contrastive divergence.
+    Neural Computation 14, 1771-1800, 2002.
+
+    Chuan Guo, Geoff Pleiss, Yu Sun and Kilian Weinberger. On calibration of modern
+    neural networks. ICML 2017.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from partlearn.candidates import make_candidates
+    >>> from partlearn.classification import PLKNN, SURE, PooledClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> candidates = make_candidates(y, n_false=1, random_state=0)
+    >>> model = PooledClassifier([PLKNN(), SURE()], random_state=0)
+    >>> model.fit(X, candidates).score(X, y) > 0.9
+    True
+    """
+
+    _parameter_constraints = {  # noqa: RUF012
+        "estimators": [list, tuple],
+        "weights": [StrOptions({"held-out", "equal"})],
+        "cv": [Interval(Integral, 2, None, closed="left")],
+        "random_state": ["random_state"],
+        "n_jobs": [Integral, None],
+    }
+    # Folds are drawn over the rows, filed under the first of equally rare labels.
+    _order_matters = ("rows", "classes")
+
+    def __init__(
+        self,
+        estimators: Any,
+        *,
+        weights: Literal["held-out", "equal"] = "held-out",
+        cv: int = 5,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.estimators = estimators
+        self.weights = weights
+        self.cv = cv
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    @fit_context(prefer_skip_nested_validation=False)
+    def fit(self, X: Any, y: Any, groups: Any = None) -> Self:
+        """Fit the learners, and choose how to pool them.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Training rows.
+        y : candidate labels
+            1-D labels, a binary matrix of shape (n_samples, n_classes), a sequence of
+            label sets, or weights and votes; see
+            :func:`partlearn.candidates.check_evidence`.
+        groups : array-like of shape (n_samples,), default=None
+            Rows that belong together, such as pictures of one person: held out
+            together.
+
+        Returns
+        -------
+        self : PooledClassifier
+            The fitted classifier.
+        """
+        if not self.estimators:
+            raise ValueError("`estimators` must hold one learner or more; got none.")
+        X, labels = validate_evidence(
+            self, X, y, accept_sparse="csr", ensure_min_samples=2
+        )
+        check_two_classes(self.classes_, type(self).__name__)
+        learners = [for_candidates(estimator) for estimator in self.estimators]
+        columns: Any = recoded(labels.candidates)
+        if labels.weighted:
+            columns = labels.with_classes(np.arange(len(self.classes_)))
+        parallel = Parallel(n_jobs=self.n_jobs)
+        self.weights_: Array | None = None
+        if self.weights == "held-out":
+            seed = check_random_state(self.random_state).randint(2**31 - 1)
+            splitter = StratifiedCandidateKFold(
+                min(self.cv, len(labels)), random_state=seed
+            )
+            folds = list(splitter.split(X, labels.candidates, groups))
+            parts = parallel(
+                delayed(_held_out)(learner, X, columns, train, test)
+                for learner in learners
+                for train, test in folds
+            )
+            experts = np.empty((len(learners), *labels.shape))
+            for k, part in enumerate(parts):
+                experts[k // len(folds), folds[k % len(folds)][1]] = part
+            L = np.asarray(labels.weights, dtype=np.float64)
+            self.weights_ = log_linear_weights(list(experts), L)
+            F = L * self._pooled(list(experts))
+            self.label_confidence_ = F / F.sum(axis=1, keepdims=True)
+        self.estimators_ = parallel(
+            delayed(_fit)(learner, X, columns) for learner in learners
+        )
+        return self
+
+    def _pooled(self, experts: list[Array]) -> Array:
+        if self.weights_ is None:
+            return np.asarray(np.mean(experts, axis=0))
+        return log_linear_pool(experts, self.weights_)
+
+    def predict_proba(self, X: Any) -> NDArray[Any]:
+        """Probabilities of the pooled learners.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Rows to classify.
+
+        Returns
+        -------
+        P : ndarray of shape (n_samples, n_classes)
+            Rows sum to one; columns in the order of ``classes_``.
+        """
+        X = self._validate_predict(X)
+        return self._pooled([_beliefs(learner, X) for learner in self.estimators_])
+
+
+def _fit(learner: Any, X: Any, columns: Any) -> Any:
+    return clone(learner).fit(X, columns)
+
+
+def _beliefs(learner: Any, X: Any) -> Array:
+    P = np.asarray(learner.predict_proba(X), dtype=np.float64)
+    return (P + _SMOOTHING / P.shape[1]) / (1 + _SMOOTHING)
+
+
+def _held_out(
+    learner: Any,
+    X: Any,
+    columns: Any,
+    train: NDArray[np.intp],
+    test: NDArray[np.intp],
+) -> Array:
+    return _beliefs(_fit(learner, X[train], columns[train]), X[test])
