@@ -1,12 +1,13 @@
 """Measure the house: what the table on the developers' page says, before and after.
 
 ``python tools/house.py`` measures this checkout, ``python tools/house.py PATH`` another
-one (a folder with ``src/partlearn``). ``--list NAME`` names what a measure counts.
+one (a folder with ``src/partlearn``), and two paths compare. ``--list`` names what the
+measures count, ``--packages`` gives the lines of every package.
 """
 
 import argparse
 import ast
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
@@ -257,6 +258,44 @@ def count_lines(modules: list[Module]) -> int:
     return sum(len(module.code_lines) for module in modules)
 
 
+def lines_by_package(modules: list[Module]) -> Counter[str]:
+    """Lines of code of each package; those of single files are "partlearn"."""
+    lines: Counter[str] = Counter()
+    for module in modules:
+        parts = module.path.parts
+        lines[parts[0] if len(parts) > 1 else "partlearn"] += len(module.code_lines)
+    return lines
+
+
+def lines_by_definition(modules: list[Module]) -> Counter[str]:
+    """Lines of each function and class of a module's top level; "" has the others."""
+    lines: Counter[str] = Counter()
+    for module in modules:
+        code = set(module.code_lines)
+        for node in module.tree.body:
+            if isinstance(node, ast.FunctionDef | ast.ClassDef):
+                start = min(n.lineno for n in (node, *node.decorator_list))
+                inside = code & set(range(start, node.end_lineno + 1))
+                lines[node.name] += len(inside)
+                code -= inside
+        lines[""] += len(code)
+    return lines
+
+
+def growth(before: list[Module], after: list[Module]) -> dict[str, tuple[int, int]]:
+    """Lines of what both checkouts define, of what one of them does, and the rest."""
+    old, new = lines_by_definition(before), lines_by_definition(after)
+    parts = {
+        "functions and classes of both": (old.keys() & new.keys()) - {""},
+        "of one of them only": old.keys() ^ new.keys(),
+        "imports, __all__, constants": {""},
+    }
+    return {
+        part: (sum(old[n] for n in names), sum(new[n] for n in names))
+        for part, names in parts.items()
+    }
+
+
 MEASURES = {
     "imports of private modules of another package": private_imports,
     "cycles of modules": lambda modules: [
@@ -277,9 +316,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("roots", nargs="*", type=Path, default=[ROOT])
     parser.add_argument("--list", action="store_true", help="name what is counted")
+    parser.add_argument("--packages", action="store_true", help="lines of each package")
     options = parser.parse_args()
     checkouts = [read_modules(root) for root in options.roots]
     print(f"{'lines of code':50}", *(f"{count_lines(m):8}" for m in checkouts))
+    if options.packages:
+        counts = [lines_by_package(modules) for modules in checkouts]
+        for package in sorted(set().union(*counts)):
+            print(f"    {package:46}", *(f"{count[package]:8}" for count in counts))
+    if len(checkouts) == 2:
+        for part, counts in growth(*checkouts).items():
+            print(f"    {part:46}", *(f"{count:8}" for count in counts))
     for name, measure in MEASURES.items():
         results = [measure(modules) for modules in checkouts]
         print(f"{name:50}", *(f"{len(result):8}" for result in results))

@@ -29,6 +29,22 @@ def test_lines_of_code(house, build):
     assert house.count_lines(build(a=text + "    return x\n")) == 4
 
 
+def test_lines_by_package(house, build):
+    modules = build(a="x = 1\n", b__c="y = 1\nz = 2\n", b__d__e="w = 3\n")
+    assert house.lines_by_package(modules) == {"partlearn": 1, "b": 3}
+
+
+def test_growth(house, build):
+    """A name that both have counts where it is; what is renamed is old and new."""
+    before = build(a="import b\nx = 1\ndef f():\n    y = 1\n    return y\n")
+    after = build(a="import b\n@b\ndef f():\n    return 1\nclass C:\n    z = 1\n")
+    assert house.growth(before, after) == {
+        "functions and classes of both": (3, 3),
+        "of one of them only": (0, 2),
+        "imports, __all__, constants": (2, 1),
+    }
+
+
 def test_private_names_elsewhere_are_told_apart(house):
     private = house.is_private_elsewhere
     assert private("partlearn.io._limits.Limits", "partlearn.datasets")
