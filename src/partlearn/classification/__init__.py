@@ -18,7 +18,9 @@ from partlearn.classification._pooled_classifier import (
 from partlearn.classification._proden import PRODEN
 from partlearn.classification._pruner import CandidatePruner
 from partlearn.classification._sure import SURE
+from partlearn.classification._torch import TorchClassifier as TorchClassifier
 
+# What every installation can fit: TorchClassifier, which needs torch, is left out.
 __all__ = [
     "CC",
     "CLPL",

@@ -12,7 +12,11 @@ from numpy.typing import NDArray
 
 from partlearn._sklearn_compat import Interval
 from partlearn.classification._likelihood import BaseLikelihoodClassifier
-from partlearn.classification._losses import candidate_loss, relative
+from partlearn.classification._losses import (
+    candidate_batches,
+    candidate_loss,
+    relative,
+)
 
 __all__ = ["CC"]
 
@@ -116,5 +120,4 @@ class CC(BaseLikelihoodClassifier):
         return lambda G: candidate_loss(G, L)
 
     def _batch_loss(self, F: NDArray[np.float64]) -> Any:
-        L = relative(F)
-        return lambda G, index: candidate_loss(G, L[index])
+        return candidate_batches(F)

@@ -8,19 +8,24 @@ all labels that are no candidates.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import log_softmax, logsumexp
 
 __all__ = [
     "average_hinge",
+    "candidate_batches",
     "candidate_loss",
     "cross_entropy",
     "posterior",
     "relative",
+    "renewing_batches",
 ]
 
 Array = NDArray[np.float64]
+BatchLoss = Callable[[Array, NDArray[np.intp]], tuple[float, Array]]
 
 
 def relative(F: Array) -> Array:
@@ -73,6 +78,24 @@ def cross_entropy(G: Array, F: Array) -> tuple[float, Array]:
     """
     log_p = log_softmax(G, axis=1)
     return float(-(F * log_p).sum() / len(G)), (np.exp(log_p) - F) / len(G)
+
+
+def candidate_batches(F: Array) -> BatchLoss:
+    """CC's loss of some rows, by their indices."""
+    L = relative(F)
+    return lambda G, index: candidate_loss(G, L[index])
+
+
+def renewing_batches(F: Array) -> BatchLoss:
+    """PRODEN's loss of some rows, whose confidences are then renewed in place."""
+    inside = (F > 0).astype(np.float64)
+
+    def loss(G: Array, index: NDArray[np.intp]) -> tuple[float, Array]:
+        outcome = cross_entropy(G, F[index])
+        F[index] = posterior(G, inside[index])
+        return outcome
+
+    return loss
 
 
 def average_hinge(G: Array, F: Array) -> tuple[float, Array]:

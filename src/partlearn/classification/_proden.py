@@ -13,7 +13,11 @@ from numpy.typing import NDArray
 from partlearn._progress import iterations
 from partlearn._sklearn_compat import Interval
 from partlearn.classification._likelihood import BaseLikelihoodClassifier
-from partlearn.classification._losses import cross_entropy, posterior
+from partlearn.classification._losses import (
+    cross_entropy,
+    posterior,
+    renewing_batches,
+)
 from partlearn.classification._score_models import fit_linear
 from partlearn.linalg import Standardized
 
@@ -141,16 +145,7 @@ class PRODEN(BaseLikelihoodClassifier):
         return W, b
 
     def _batch_loss(self, F: NDArray[np.float64]) -> Any:
-        inside = (F > 0).astype(np.float64)
-
-        def loss(
-            G: NDArray[np.float64], index: NDArray[np.intp]
-        ) -> tuple[float, NDArray[np.float64]]:
-            outcome = cross_entropy(G, F[index])
-            F[index] = posterior(G, inside[index])
-            return outcome
-
-        return loss
+        return renewing_batches(F)
 
     def _final_confidence(self, X: Any, F: NDArray[np.float64]) -> NDArray[np.float64]:
         return posterior(self._raw_scores(X), (F > 0).astype(np.float64))

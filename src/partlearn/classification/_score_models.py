@@ -18,7 +18,7 @@ from scipy.optimize import minimize
 from partlearn._progress import iterations
 from partlearn.linalg import Standardized
 
-__all__ = ["Layers", "fit_hidden_layer", "fit_linear", "forward"]
+__all__ = ["Layers", "fit_hidden_layer", "fit_linear", "forward", "train_epochs"]
 
 Array = NDArray[np.float64]
 Loss = Callable[[Array], tuple[float, Array]]
@@ -132,10 +132,7 @@ def fit_hidden_layer(
     max_iter: int,
     rng: np.random.RandomState,
 ) -> tuple[Layers, Array]:
-    """Train ``relu(X W1 + b1) W2 + b2`` by Adam on mini-batches.
-
-    A tenth of the rows is held out; the epoch with the least loss on them is kept, and
-    training ends after 20 epochs without a better one.
+    """Train ``relu(X W1 + b1) W2 + b2`` by Adam, as :func:`train_epochs` says.
 
     Parameters
     ----------
@@ -169,31 +166,83 @@ def fit_hidden_layer(
         ],
         [np.zeros(width), np.zeros(q)],
     )
+    moments = [(np.zeros_like(p), np.zeros_like(p)) for p in _flat(layers)]
+    best, steps = [layers], [0]
+    seen: dict[str, Array] = {}
+
+    def step(batch: NDArray[np.intp]) -> None:
+        X = rows(batch)
+        outputs = forward(X, layers)
+        _, slope = batch_loss(outputs[-1], batch)
+        steps[0] += 1
+        _adam(layers, gradients(X, layers, outputs, slope, lam), moments, steps[0])
+
+    def loss(held: NDArray[np.intp]) -> float:
+        if not seen:
+            seen["rows"] = rows(held)
+        return held_out_loss(forward(seen["rows"], layers)[-1], held)
+
+    def keep() -> None:
+        best[0] = _copy(layers)
+
+    trace = train_epochs(step, loss, keep, m, max_iter=max_iter, rng=rng)
+    return best[0], trace
+
+
+def train_epochs(
+    step: Callable[[NDArray[np.intp]], None],
+    held_out_loss: Callable[[NDArray[np.intp]], float],
+    keep: Callable[[], None],
+    m: int,
+    *,
+    max_iter: int,
+    rng: np.random.RandomState,
+) -> Array:
+    """Train a model on shuffled mini-batches until held-out rows get no better.
+
+    A tenth of the rows is held out; the epoch with the least loss on them is kept, and
+    training ends after 20 epochs without a better one.
+
+    Parameters
+    ----------
+    step : callable
+        Improves the model by the rows of given indices.
+    held_out_loss : callable
+        Mean loss of rows that the model is not trained on; always the same ones.
+    keep : callable
+        Remembers the model as it is now.
+    m : int
+        Number of rows.
+    max_iter : int
+        Maximum number of epochs.
+    rng : RandomState
+        Draws the held-out rows and the batches.
+
+    Returns
+    -------
+    trace : ndarray of shape (n_epochs,)
+        Held-out loss of each epoch.
+    """
     order = rng.permutation(m)
     n_held = int(_HELD_OUT * m)
     # With hardly any rows the training rows themselves decide.
     held, kept = (order[:n_held], order[n_held:]) if n_held else (order, order)
-    held_rows = rows(held)
-    moments = [(np.zeros_like(p), np.zeros_like(p)) for p in _flat(layers)]
-    best, best_loss, waited, steps = _copy(layers), np.inf, 0, 0
-    trace = []
+    best_loss, waited = np.inf, 0
+    trace: list[float] = []
+    keep()
     for _ in iterations("epochs", max_iter):
         kept = rng.permutation(kept)
         for start in range(0, len(kept), _BATCH):
-            batch = kept[start : start + _BATCH]
-            X = rows(batch)
-            outputs = forward(X, layers)
-            _, slope = batch_loss(outputs[-1], batch)
-            steps += 1
-            _adam(layers, gradients(X, layers, outputs, slope, lam), moments, steps)
-        trace.append(held_out_loss(forward(held_rows, layers)[-1], held))
+            step(kept[start : start + _BATCH])
+        trace.append(held_out_loss(held))
         if trace[-1] < best_loss:
-            best, best_loss, waited = _copy(layers), trace[-1], 0
+            best_loss, waited = trace[-1], 0
+            keep()
         else:
             waited += 1
             if waited == _PATIENCE:
                 break
-    return best, np.asarray(trace)
+    return np.asarray(trace)
 
 
 def _flat(layers: Layers) -> list[Array]:
