@@ -45,6 +45,7 @@ html_theme = "pydata_sphinx_theme"
 html_title = "partlearn"
 html_show_sourcelink = False
 html_static_path = ["_static"]
+html_sidebars = {"index": ["globaltoc.html"]}
 html_theme_options = {"navigation_with_keys": False, "show_toc_level": 2}
 
 sphinx_gallery_conf = {
@@ -53,7 +54,7 @@ sphinx_gallery_conf = {
     "filename_pattern": r"plot_",
     "remove_config_comments": True,
     "show_memory": False,
-    "min_reported_time": 1,
+    "write_computation_times": False,
     "plot_gallery": os.environ.get("PARTLEARN_DOCS_PLOTS", "1") == "1",
     "reset_modules": ("matplotlib",),
     "abort_on_example_error": True,
@@ -144,13 +145,15 @@ def visit_formula(translator, node):
     # Long formulas scroll by themselves, not the page.
     tag = "div" if display == "block" else "span"
     formula = convert(node.astext(), display=display)
-    translator.body.append(f'<{tag} class="math formula">{formula}</{tag}>')
+    # As an operator, the sign of transposition would get space around it.
+    formula = formula.replace("<mo>&#x022A4;</mo>", "<mi>&#x022A4;</mi>")
+    translator.body.append(f'<{tag} class="formula">{formula}</{tag}>')
     raise nodes.SkipNode
 
 
 def setup(app):
     app.add_html_math_renderer("mathml", (visit_formula, None), (visit_formula, None))
-    app.add_css_file("formulas.css")
+    app.add_css_file("pages.css")
     app.connect("autodoc-skip-member", skip_text_methods)
     # Before numpydoc, which listens with the default priority.
     app.connect("autodoc-process-docstring", escape_names, priority=400)

@@ -1,11 +1,7 @@
 """Fixtures shared by the whole suite."""
 
-import http.server
 import importlib.util
 import os
-import shutil
-import subprocess
-import threading
 from pathlib import Path
 
 import numpy as np
@@ -53,67 +49,3 @@ def load_tool():
         return module
 
     return load
-
-
-@pytest.fixture(scope="module")
-def serve():
-    """Serve pages by path; gives the address and a list of what was asked for."""
-    running = []
-
-    def start(pages):
-        asked = []
-
-        class Handler(http.server.BaseHTTPRequestHandler):
-            def do_GET(self):
-                asked.append(self.path)
-                self.send_response(200 if self.path in pages else 404)
-                self.send_header("Content-Type", "text/html; charset=utf-8")
-                self.end_headers()
-                self.wfile.write(pages.get(self.path, "").encode())
-
-            def log_message(self, *args):
-                pass
-
-        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        thread = threading.Thread(target=server.serve_forever, daemon=True)
-        thread.start()
-        running.append((server, thread))
-        return f"http://127.0.0.1:{server.server_address[1]}", asked
-
-    yield start
-    for server, thread in running:
-        server.shutdown()
-        server.server_close()
-        thread.join()
-
-
-@pytest.fixture
-def browse(tmp_path):
-    """Open an address in Chromium, with a new profile; its requests are in net.json."""
-    chromium = shutil.which("chromium") or shutil.which("chromium-browser")
-    if chromium is None:
-        pytest.skip("no chromium here (Debian: apt install chromium)")
-
-    def open_page(url, *arguments):
-        quiet = "gpu dev-shm-usage quic background-networking component-update sync"
-        return subprocess.run(
-            [
-                chromium,
-                "--headless",
-                "--no-sandbox",
-                "--no-first-run",
-                "--hide-scrollbars",
-                *(f"--disable-{part}" for part in quiet.split()),
-                f"--user-data-dir={tmp_path / 'profile'}",
-                "--enable-logging=stderr",
-                f"--log-net-log={tmp_path / 'net.json'}",
-                *arguments,
-                url,
-            ],
-            capture_output=True,
-            text=True,
-            timeout=180,
-            check=True,
-        )
-
-    return open_page

@@ -1,6 +1,7 @@
 """The label report in a real browser: hover, brushing, corrections, phone, contrast."""
 
 import csv
+import html
 import io
 import json
 import os
@@ -10,18 +11,22 @@ from pathlib import Path
 import numpy as np
 import pytest
 from sklearn.datasets import load_digits
+from tools.browser import CHROMIUM, DARK, MEASURE, browse, serving
 
 from partlearn import disambiguate
 from partlearn.candidates import make_candidates
 from partlearn.io import read_corrections
 
 pytest.importorskip("jinja2")
+pytestmark = pytest.mark.skipif(
+    CHROMIUM is None, reason="no chromium here (Debian: apt install chromium)"
+)
 
 # A page around the report, of the same origin, that uses it as a person would.
 PROBE = """<!DOCTYPE html><html><body>
 <iframe id="f" src="/report.html" width="400" height="900"></iframe>
 <pre id="p"></pre>
-<script>
+<script>MEASURE
 const frame = document.getElementById("f");
 frame.onload = async () => {
   const page = frame.contentDocument, inside = frame.contentWindow;
@@ -54,26 +59,7 @@ frame.onload = async () => {
   inside.URL.revokeObjectURL = () => {};
   save.click();
   seen.csv = await blob.text();
-  const rgb = (text) => text.match(/[\\d.]+/g).slice(0, 3).map(Number);
-  const light = (text) => rgb(text).map((v) => v / 255).map((v) =>
-    v <= .03928 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4)
-    .reduce((s, v, i) => s + v * [.2126, .7152, .0722][i], 0);
-  const ground = (node) => {
-    for (; node; node = node.parentElement) {
-      const colour = inside.getComputedStyle(node).backgroundColor;
-      if (!colour.endsWith(", 0)") && colour !== "transparent") return colour;
-    }
-    return "rgb(255,255,255)";
-  };
-  let least = 99;
-  for (const node of page.querySelectorAll("body *")) {
-    const unseen = ["SCRIPT", "STYLE", "OPTION"].includes(node.tagName);
-    if (unseen || !node.textContent.trim()) continue;
-    const a = light(inside.getComputedStyle(node).color), b = light(ground(node));
-    const ratio = (Math.max(a, b) + .05) / (Math.min(a, b) + .05);
-    least = Math.min(least, ratio);
-  }
-  seen.contrast = least;
+  seen.contrast = measure(frame).contrast;
   document.getElementById("p").textContent = "seen" + JSON.stringify(seen) + "end";
 };
 </script></body></html>"""
@@ -95,14 +81,17 @@ def page(digits):
 
 
 @pytest.fixture(scope="module")
-def address(page, serve):
-    return serve({"/report.html": page, "/probe.html": PROBE})[0]
+def address(page):
+    probe = PROBE.replace("MEASURE", MEASURE)
+    with serving({"/report.html": page, "/probe.html": probe}) as (url, _):
+        yield url
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_used_as_a_person_would(address, browse, tmp_path, scheme, digits):
-    dark = ["--blink-settings=preferredColorScheme=0"] if scheme == "dark" else []
+def test_used_as_a_person_would(address, tmp_path, scheme, digits):
+    dark = [DARK] if scheme == "dark" else []
     done = browse(
+        tmp_path,
         f"{address}/probe.html",
         "--virtual-time-budget=20000",
         "--dump-dom",
@@ -111,7 +100,7 @@ def test_used_as_a_person_would(address, browse, tmp_path, scheme, digits):
     assert "CONSOLE" not in done.stderr
     text = re.search(r"seen(\{.*?\})end", done.stdout, flags=re.DOTALL)
     assert text is not None, done.stdout[-500:]
-    seen = json.loads(text[1].replace("&lt;", "<").replace("&amp;", "&"))
+    seen = json.loads(html.unescape(text[1]))
     assert seen["width"] <= 400
     assert seen["tip"].startswith("Row ")
     assert seen["all"].startswith("600 rows")
@@ -136,13 +125,14 @@ def test_used_as_a_person_would(address, browse, tmp_path, scheme, digits):
 
 @pytest.mark.parametrize(("width", "height"), [(400, 1400), (1400, 1400)])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_screenshots(address, browse, tmp_path, width, height, scheme):
+def test_screenshots(address, tmp_path, width, height, scheme):
     """Kept where PARTLEARN_SCREENSHOTS says, for a person to look at."""
     folder = Path(os.environ.get("PARTLEARN_SCREENSHOTS", tmp_path))
     folder.mkdir(parents=True, exist_ok=True)
     picture = folder / f"label-report-{width}-{scheme}.png"
-    dark = ["--blink-settings=preferredColorScheme=0"] if scheme == "dark" else []
+    dark = [DARK] if scheme == "dark" else []
     done = browse(
+        tmp_path,
         f"{address}/report.html",
         f"--window-size={width},{height}",
         f"--screenshot={picture}",
@@ -152,7 +142,7 @@ def test_screenshots(address, browse, tmp_path, width, height, scheme):
     assert picture.stat().st_size > 20_000
 
 
-def test_many_rows_open_quickly_enough_to_draw(browse, tmp_path):
+def test_many_rows_open_quickly_enough_to_draw(tmp_path):
     """Twenty thousand rows: the script draws and lists them all without an error."""
     rng = np.random.default_rng(0)
     y = rng.integers(0, 10, 20_000)
@@ -160,6 +150,6 @@ def test_many_rows_open_quickly_enough_to_draw(browse, tmp_path):
     result = disambiguate(X, make_candidates(y, 2, random_state=0), "plknn")
     path = tmp_path / "many.html"
     result.to_html(path)
-    done = browse(path.as_uri(), "--virtual-time-budget=5000", "--dump-dom")
+    done = browse(tmp_path, path.as_uri(), "--virtual-time-budget=5000", "--dump-dom")
     assert "20000 rows; the 50 least certain are listed" in done.stdout
     assert "CONSOLE" not in done.stderr
