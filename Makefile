@@ -9,13 +9,14 @@ PY := $(VENV)/bin/python
 PIP := $(PY) -m pip --disable-pip-version-check -q
 JOBS ?= 2
 
-.PHONY: demo test test-oldest test-oldest-quick test-next lint types unit docs \
+.PHONY: demo test test-oldest test-oldest-quick test-next lint types unit docs look \
   bench fuzz gpu-test dist changelog clean help
 
 help:
 	@echo "make demo    install and run the demonstration: a table and an HTML report"
 	@echo "make test    install and run lint, types and the whole test suite"
 	@echo "make docs    build the documentation (warnings are errors)"
+	@echo "make look    the same, then open every page in Chromium and measure it"
 	@echo "make bench   print speed ratios of the hot paths"
 	@echo "make fuzz    hostile input for SECONDS=60 a target; see tools/fuzz"
 	@echo "make gpu-test      run the tests on arrays of a GPU, by python3 and its PyTorch"
@@ -105,6 +106,10 @@ changelog: $(PY)
 docs: $(VENV)/.installed-docs
 	rm -rf docs/generated
 	$(PY) -m sphinx -W --keep-going -b html docs docs/_build/html
+
+# Every page in Chromium: errors, width of a phone, contrast; pictures to look at.
+look: docs
+	$(PY) -m tools.browser docs/_build/html docs/_build/pictures
 
 bench: $(VENV)/.installed-test
 	$(PY) -m benchmarks
