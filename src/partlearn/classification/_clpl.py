@@ -16,7 +16,7 @@ __all__ = ["CLPL"]
 
 
 class CLPL(BaseLikelihoodClassifier):
-    """Linear scores whose mean over the candidates beats all other labels.
+    """Convex loss: linear scores whose mean over the candidates beats other labels.
 
     Parameters
     ----------

@@ -26,7 +26,7 @@ __all__ = ["CRISPClassifier"]
 
 
 class CRISPClassifier(BasePartialClassifier):
-    """Pool of experts that judge a row without having seen its own labels.
+    """Cross-fitted ensemble whose experts have not seen the labels of the row.
 
     Confidences are regressed on the data in three geometries: linear, and with a
     Gaussian and a Laplacian kernel. In each, neighbours vote, Gaussian classes and the

@@ -28,7 +28,7 @@ _ROUNDING = 64 * np.finfo(np.float64).eps
 
 
 class IPAL(BasePartialClassifier):
-    """Propagate confidences along a graph of rows that rebuild each other.
+    """Label propagation on a graph of rows that reconstruct each other.
 
     Each training row is rebuilt from its nearest neighbours with non-negative
     weights; confidences flow along these weights until they settle. A new row gets

@@ -40,7 +40,7 @@ _FIRST_STEPS = 5000  # the first problem is convex, but not strictly
 
 
 class PLAGGD(BaseScoreClassifier):
-    """Graph, confidences and kernel regression, adapted to each other in turn.
+    """Kernel regression with adaptive graph-guided disambiguation.
 
     Parameters
     ----------

@@ -36,7 +36,7 @@ _STEEP = 300.0  # exp() of a larger output would overflow when summed
 
 
 class PLECOC(BaseScoreClassifier):
-    """Combine many two-class machines, each on the rows whose set it does not split.
+    """Error-correcting output codes: machines on rows whose set they do not split.
 
     A column of the code divides the labels in two. Rows whose candidates all fall on
     one side train a machine that tells the sides apart; the others are left out. No

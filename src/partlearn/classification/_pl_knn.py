@@ -26,7 +26,7 @@ __all__ = ["PLKNN"]
 
 
 class PLKNN(BasePartialClassifier):
-    """Classify by the candidate sets of the nearest training rows.
+    """k-nearest-neighbours vote of the candidate sets of training rows.
 
     Parameters
     ----------

@@ -26,7 +26,7 @@ _UNEVEN = 100.0  # times the usual size of a feature
 
 
 class PLSVM(BaseScoreClassifier):
-    """Linear machine with a margin between candidates and all other labels.
+    """Linear support vector machine with a margin between candidates and the rest.
 
     Parameters
     ----------

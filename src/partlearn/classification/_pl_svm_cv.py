@@ -26,7 +26,7 @@ _MAX_SEED = np.iinfo(np.int32).max
 
 
 class PLSVMCV(BaseScoreClassifier):
-    """PL-SVM that chooses `lam` by how often it hits the candidates.
+    """PL-SVM whose `lam` is cross-validated by how often it hits the candidates.
 
     Each value of `lam` is cross-validated on the training rows. Truth is not known, so
     a prediction counts if it is one of the row's candidates, with weight one over

@@ -27,7 +27,7 @@ _STEPS = 30  # of L-BFGS between two renewals of the confidences
 
 
 class PRODEN(BaseLikelihoodClassifier):
-    """Alternate between fitting weighted candidates and weighing them by the model.
+    """Progressive identification: fit weighted candidates, then weigh them anew.
 
     Parameters
     ----------

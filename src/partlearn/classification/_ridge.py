@@ -246,7 +246,7 @@ def mean_distance(squared: NDArray[Any]) -> float:
 
 
 def _width(distance: float, dtype: Any) -> float:
-    """Use a mean distance as width; 1 where rows are equal as far as squares tell."""
+    """Use a mean distance as width; 1 where all squared distances are 0."""
     return distance if distance**2 > np.finfo(dtype).tiny else 1.0
 
 

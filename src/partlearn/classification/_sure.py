@@ -22,7 +22,7 @@ __all__ = ["SURE"]
 
 
 class SURE(BaseScoreClassifier):
-    """Kernel regression that trains itself with ever clearer confidences.
+    """Kernel ridge regression by self-training with ever clearer confidences.
 
     Alternates between a kernel ridge regression on the confidences and, for each
     training row, the confidences nearest to what the regression says, with a reward

@@ -147,7 +147,7 @@ def format_of(path: Path, format: str | None) -> str:
     suffix = Path(path.name.removesuffix(".gz")).suffix.lower()
     if suffix not in _SUFFIXES:
         raise AmbiguousDataError(
-            f"the name does not tell the format (known: {', '.join(_SUFFIXES)})",
+            f"the name does not say the format (known: {', '.join(_SUFFIXES)})",
             path=path,
             advice=f"Say it with format=, one of {', '.join(FORMATS)}.",
         )
@@ -188,7 +188,7 @@ def read(
         ``"mat"``, ``"npz"``, ``"csv"``, ``"parquet"``, ``"arrow"``, ``"arff"`` or
         ``"libsvm"``; by default the end of the name tells.
     task : {"pll", "pml", "multiclass", "multilabel"}, default=None
-        What the labels are, where the file does not tell. With ``"multiclass"`` or
+        What the labels are, where the file does not say it. With ``"multiclass"`` or
         ``"multilabel"`` candidate sets are left out; with ``"pll"`` or ``"pml"`` the
         label sets of ARFF, LIBSVM and tables are candidate sets.
     labels : str, int or list of str, default=None

@@ -12,7 +12,7 @@ GIB = 2**30
 
 
 def available_memory() -> int | None:
-    """Bytes that the system could still give, or None where it does not tell."""
+    """Bytes that the system could still give, or None where it does not say."""
     try:
         with open("/proc/meminfo", encoding="ascii") as file:
             for line in file:

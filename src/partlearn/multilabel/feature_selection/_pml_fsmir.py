@@ -30,7 +30,7 @@ _BINS = 5  # of equal width, in which rebuilt labels are compared
 
 
 class PMLFSMIR(PMLSelector):
-    """Select features by labels rebuilt from what candidates tell about each other.
+    """Select features by labels rebuilt from the mutual information of candidates.
 
     A candidate that shares information with the other candidates of its row counts
     more. The rebuilt labels are regressed on a non-negative factorisation of the
