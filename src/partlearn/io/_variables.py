@@ -148,7 +148,7 @@ def assemble(
             flat = {k: v for k, v in flat.items() if k.startswith(prefix + ".")}
         if _plain(options.data_key).startswith("train"):
             part = "train"
-    parts = _find(flat, part, options)
+    parts = _choose_fold(_find(flat, part, options), options)
     if parts.candidates is None and parts.truth is None:
         raise AmbiguousDataError(
             f"no labels were recognised among {_listing(flat)}",
@@ -232,27 +232,19 @@ def _pick(
 
 
 def _find(flat: dict[str, Any], part: str, options: ReadOptions) -> _Parts:
-    names = {}
-    values = {}
-    roles = (("data", _DATA), ("candidates", _CANDIDATES), ("truth", _TRUTH))
-    for role, aliases in roles:
-        wanted = _role_names(aliases, part)
-        names[role], values[role] = _pick(flat, role, wanted, options)
-    return _choose_fold(_Parts(**values, names=names), options)
+    roles = {"data": _DATA, "candidates": _CANDIDATES, "truth": _TRUTH}
+    picked = {
+        role: _pick(flat, role, _role_names(aliases, part), options)
+        for role, aliases in roles.items()
+    }
+    values = {role: value for role, (_, value) in picked.items()}
+    return _Parts(**values, names={role: name for role, (name, _) in picked.items()})
 
 
 def _find_test(flat: dict[str, Any], options: ReadOptions) -> _Parts | None:
-    plain = ReadOptions()
-    name, data = _pick(flat, "data", _role_names(_DATA, "test"), plain)
-    if data is None:
-        return None
-    truth_name, truth = _pick(flat, "truth", _role_names(_TRUTH, "test"), plain)
-    aliases = _role_names(_CANDIDATES, "test")
-    candidates_name, candidates = _pick(flat, "candidates", aliases, plain)
-    if truth is None and candidates is None:
-        return None
-    names = {"data": name, "truth": truth_name, "candidates": candidates_name}
-    return _choose_fold(_Parts(data, candidates, truth, names), options)
+    parts = _find(flat, "test", ReadOptions())
+    labelled = parts.candidates is not None or parts.truth is not None
+    return _choose_fold(parts, options) if parts.data is not None and labelled else None
 
 
 def _choose_fold(parts: _Parts, options: ReadOptions) -> _Parts:
