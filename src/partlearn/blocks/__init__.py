@@ -10,6 +10,7 @@ from partlearn.blocks._lazy import LazyRowsMixin, takes_blocks
 from partlearn.blocks._rows import (
     Rows,
     as_rows,
+    framed,
     gather,
     in_memory,
     refuse_blocks,
@@ -21,6 +22,7 @@ __all__ = [
     "LazyRowsMixin",
     "Rows",
     "as_rows",
+    "framed",
     "gather",
     "in_memory",
     "refuse_blocks",

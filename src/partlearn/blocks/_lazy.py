@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from partlearn.blocks._rows import DaskBlocks, Rows, dask_blocks, is_dask
+from partlearn.blocks._rows import DaskBlocks, Rows, dask_blocks, framed, is_dask
 
 __all__ = ["LazyRowsMixin", "takes_blocks"]
 
@@ -70,7 +70,7 @@ def takes_blocks(method: Callable[..., Any]) -> Callable[..., Any]:
         if isinstance(X, Rows):
             sample = _sample_result(self, method.__name__, X)
             return X.apply(
-                partial(_call, estimator=self, name=method.__name__),
+                partial(_call, estimator=self, name=method.__name__, columns=X.names),
                 n_features=sample.shape[1] if sample.ndim == 2 else None,
                 dtype=sample.dtype,
             )
@@ -101,10 +101,16 @@ def _dask_array(estimator: Any, name: str, blocks: DaskBlocks) -> Any:
     )
 
 
-def _call(block: Any, estimator: Any, name: str, empty: Any = None) -> Any:
+def _call(
+    block: Any,
+    estimator: Any,
+    name: str,
+    empty: Any = None,
+    columns: list[str] | None = None,
+) -> Any:
     if block.shape[0] == 0:  # a part of a data frame that a filter emptied
         return empty
-    return _plain(getattr(estimator, name)(block))
+    return _plain(getattr(estimator, name)(framed(block, columns)))
 
 
 def _plain(result: Any) -> Any:
@@ -114,9 +120,5 @@ def _plain(result: Any) -> Any:
 
 def _sample_result(estimator: Any, name: str, rows: Rows | DaskBlocks) -> Any:
     """What the method gives for one row: the shape and type of its results."""
-    row: Any = np.zeros((1, rows.shape[1]), dtype=rows.dtype)
-    if rows.names is not None:
-        import pandas as pd
-
-        row = pd.DataFrame(row, columns=rows.names)
-    return _plain(getattr(estimator, name)(row))
+    row = np.zeros((1, rows.shape[1]), dtype=rows.dtype)
+    return _plain(getattr(estimator, name)(framed(row, rows.names)))

@@ -20,7 +20,16 @@ from numpy.typing import ArrayLike, NDArray
 
 from partlearn._progress import iterations
 
-__all__ = ["Rows", "as_rows", "gather", "in_memory", "refuse_blocks", "take", "total"]
+__all__ = [
+    "Rows",
+    "as_rows",
+    "framed",
+    "gather",
+    "in_memory",
+    "refuse_blocks",
+    "take",
+    "total",
+]
 
 log = logging.getLogger("partlearn.blocks")
 
@@ -517,6 +526,30 @@ def refuse_blocks(X: Any, why: str, advice: str) -> None:
             f"This fit needs all rows at once, not blocks of them: {why}. Set "
             f"{advice}, or load the rows into memory."
         )
+
+
+def framed(X: Any, names: Sequence[str] | None) -> Any:
+    """Give an array the names of its columns, as far as scikit-learn can read them.
+
+    Parameters
+    ----------
+    X : ndarray, or rows that have names
+        Rows.
+    names : sequence of str or None
+        Names of the columns.
+
+    Returns
+    -------
+    X : data frame, or as it was
+        Without pandas nobody can read names.
+    """
+    if names is None or not isinstance(X, np.ndarray):
+        return X
+    try:
+        from pandas import DataFrame
+    except ImportError:
+        return X
+    return DataFrame(X, columns=list(names))
 
 
 def is_dask(X: Any) -> bool:

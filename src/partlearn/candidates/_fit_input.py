@@ -20,7 +20,7 @@ from partlearn._array_api import (
     numpy_dtype,
     to_numpy,
 )
-from partlearn.blocks import Rows, as_rows, in_memory
+from partlearn.blocks import Rows, as_rows, framed, in_memory
 from partlearn.candidates._evidence import Evidence
 from partlearn.candidates._validation import Empty, check_candidates, check_evidence
 
@@ -151,12 +151,7 @@ def _validate_blocks(estimator: Any, rows: Rows, check_params: dict[str, Any]) -
             f"{type(estimator).__name__}."
         )
     # Two rows that stand for all set what an estimator knows of its columns.
-    example: Any = np.zeros((2, rows.shape[1]))
-    if rows.names is not None:
-        import pandas as pd
-
-        example = pd.DataFrame(example, columns=rows.names)
-    validate_data(estimator, example)
+    validate_data(estimator, framed(np.zeros((2, rows.shape[1])), rows.names))
     accept = check_params.get("accept_sparse", False)
     dtype = np.float32 if rows.dtype == np.float32 else np.float64
     return rows.apply(

@@ -22,6 +22,7 @@ from partlearn.io._label_columns import label_evidence
 from partlearn.io._limits import Budget, Limits
 from partlearn.io._optional import import_optional
 from partlearn.io._read import format_of, read
+from partlearn.io._rows import load_columns, open_rows
 from partlearn.io._table_blocks import table_blocks
 from partlearn.io._write import write
 
@@ -42,6 +43,8 @@ __all__ = [
     "import_optional",
     "is_table",
     "label_evidence",
+    "load_columns",
+    "open_rows",
     "read",
     "read_blocks",
     "read_corrections",

@@ -1,0 +1,254 @@
+"""Parquet and npy files as blocks of rows, for data larger than memory."""
+
+# SPDX-License-Identifier: BSD-3-Clause
+
+from __future__ import annotations
+
+import glob
+import os
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from partlearn.blocks import Rows
+from partlearn.io._blocks import BLOCK_ROWS
+from partlearn.io._errors import DataFormatError
+from partlearn.io._files import regular_size
+from partlearn.io._optional import import_optional
+
+__all__ = ["load_columns", "open_rows"]
+
+Source = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
+
+
+def open_rows(
+    source: Source, *, ignore: Collection[str] = (), block_rows: int = BLOCK_ROWS
+) -> Rows:
+    """Open Parquet or npy files as rows in blocks; only their headers are read.
+
+    Parameters
+    ----------
+    source : path, pattern such as ``data/*.parquet``, or sequence of paths
+        Files that follow each other, all Parquet or all npy. A folder stands for the
+        files in it, by name.
+    ignore : collection of str, default=()
+        Columns of Parquet files that are no features: labels, names of rows.
+    block_rows : int, default=20000
+        Rows of a block, about. A row group of a Parquet file is never split.
+
+    Returns
+    -------
+    rows : Rows
+        What `fit`, `transform` and `predict` take. A block is read whenever it is
+        needed, by the process that needs it.
+
+    See Also
+    --------
+    load_columns : Reads the columns that were ignored.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from partlearn.io import open_rows
+    >>> with TemporaryDirectory() as folder:
+    ...     for part in range(3):
+    ...         np.save(Path(folder) / f"{part}.npy", np.ones((100, 4)))
+    ...     rows = open_rows(folder, block_rows=50)
+    ...     rows
+    Rows(300 x 4 in 6 blocks)
+    """
+    paths = _files(source)
+    if all(path.suffix == ".npy" for path in paths):
+        return _npy_rows(paths, block_rows)
+    return _parquet_rows(paths, ignore, block_rows)
+
+
+def load_columns(source: Source, names: Sequence[str]) -> dict[str, NDArray[Any]]:
+    """Load some columns of Parquet files whole, for example the labels.
+
+    Parameters
+    ----------
+    source
+        As in :func:`open_rows`.
+    names : sequence of str
+        Columns.
+
+    Returns
+    -------
+    columns : dict of str to ndarray
+        Cells of lists are lists.
+    """
+    parts: dict[str, list[NDArray[Any]]] = {name: [] for name in names}
+    for path in _files(source):
+        schema, _ = _read_header(path)
+        _check_columns(path, schema.names, names)
+        table = _open(path).read(columns=list(names), use_threads=False)
+        for name in names:
+            column = table.column(name)
+            cells: Any
+            if hasattr(column.type, "value_type"):  # lists, or text as codes
+                cells = np.empty(len(column), dtype=object)
+                cells[:] = column.to_pylist()
+            else:
+                cells = column.to_numpy()
+            parts[name].append(cells)
+    return {name: np.concatenate(some) for name, some in parts.items()}
+
+
+def _files(source: Source) -> list[Path]:
+    sources = [source] if isinstance(source, (str, os.PathLike)) else list(source)
+    paths = [path for item in sources for path in _expanded(Path(item))]
+    kinds = {path.suffix for path in paths}
+    if len(kinds) != 1 or not kinds <= {".parquet", ".npy"}:
+        raise DataFormatError(
+            f"rows in blocks are read from .parquet or from .npy files; got {source!r}"
+        )
+    return paths
+
+
+def _expanded(path: Path) -> Iterator[Path]:
+    if path.is_dir():
+        yield from sorted(p for p in path.iterdir() if p.suffix in (".parquet", ".npy"))
+    elif path.exists():
+        yield path
+    else:
+        found = sorted(glob.glob(os.fspath(path)))
+        if not found:
+            raise FileNotFoundError(f"There is no {os.fspath(path)}")
+        yield from map(Path, found)
+
+
+# npy --------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class NpyPart:
+    """Some rows of an npy file."""
+
+    path: Path
+    start: int
+    stop: int
+
+    def __call__(self) -> NDArray[Any]:
+        """Read the rows."""
+        mapped = np.load(self.path, mmap_mode="r", allow_pickle=False)
+        return np.array(mapped[self.start : self.stop])
+
+
+def _npy_rows(paths: Sequence[Path], block_rows: int) -> Rows:
+    parts, sizes, widths, kinds = [], [], set(), set()
+    for path in paths:
+        regular_size(path)
+        try:
+            array = np.load(path, mmap_mode="r", allow_pickle=False)
+        except ValueError as error:
+            raise DataFormatError(str(error), path=path) from None
+        if array.ndim != 2 or array.dtype.kind not in "fiub":
+            raise DataFormatError(
+                f"rows need a matrix of numbers; got shape {array.shape} of "
+                f"{array.dtype}",
+                path=path,
+            )
+        widths.add(array.shape[1])
+        kinds.add(array.dtype)
+        for start in range(0, len(array), block_rows):
+            stop = min(start + block_rows, len(array))
+            parts.append(NpyPart(path, start, stop))
+            sizes.append(stop - start)
+    if len(widths) > 1:
+        raise DataFormatError(f"the files have different widths: {sorted(widths)}")
+    dtype = np.float32 if kinds == {np.dtype(np.float32)} else np.float64
+    return Rows(parts, sizes, widths.pop(), dtype=dtype)
+
+
+# Parquet ----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class ParquetPart:
+    """Some row groups of a Parquet file, as a matrix."""
+
+    path: Path
+    groups: tuple[int, ...]
+    columns: tuple[str, ...]
+    dtype: Any
+
+    def __call__(self) -> NDArray[Any]:
+        """Read the rows; missing values become nan."""
+        file = _open(self.path)
+        table = file.read_row_groups(
+            list(self.groups), columns=list(self.columns), use_threads=False
+        )
+        rows = np.empty((table.num_rows, len(self.columns)), dtype=self.dtype)
+        for j, name in enumerate(self.columns):
+            rows[:, j] = table.column(name).to_numpy()
+        return rows
+
+
+def _open(path: Path) -> Any:
+    parquet = import_optional("pyarrow.parquet", "Parquet files")
+    arrow = import_optional("pyarrow", "Parquet files")
+    regular_size(path)
+    try:
+        return parquet.ParquetFile(path)
+    except arrow.ArrowInvalid as error:
+        raise DataFormatError(str(error), path=path) from None
+
+
+def _read_header(path: Path) -> tuple[Any, Any]:
+    file = _open(path)
+    return file.schema_arrow, file.metadata
+
+
+def _check_columns(path: Path, names: Sequence[str], wanted: Sequence[str]) -> None:
+    absent = [name for name in wanted if name not in names]
+    if absent:
+        raise DataFormatError(f"there is no column {absent[0]!r}", path=path)
+
+
+def _parquet_rows(
+    paths: Sequence[Path], ignore: Collection[str], block_rows: int
+) -> Rows:
+    schema, _ = _read_header(paths[0])
+    _check_columns(paths[0], schema.names, list(ignore))
+    names = tuple(name for name in schema.names if name not in set(ignore))
+    types = import_optional("pyarrow", "Parquet files").types
+    single = True
+    for name in names:
+        kind = schema.field(name).type
+        if not (types.is_integer(kind) or types.is_floating(kind)):
+            raise DataFormatError(
+                f"column {name!r} holds {kind}, and rows in blocks are numbers",
+                path=paths[0],
+                advice="Leave it out with `ignore`, or encode it first.",
+            )
+        single = single and types.is_float32(kind)
+    dtype = np.dtype(np.float32 if single else np.float64)
+    parts: list[ParquetPart] = []
+    sizes: list[int] = []
+    for path in paths:
+        other, facts = _read_header(path)
+        _check_columns(path, other.names, names)
+        counts = [facts.row_group(i).num_rows for i in range(facts.num_row_groups)]
+        for groups in _grouped(counts, block_rows):
+            parts.append(ParquetPart(path, groups, names, dtype))
+            sizes.append(sum(counts[i] for i in groups))
+    return Rows(parts, sizes, len(names), dtype=dtype, names=names)
+
+
+def _grouped(counts: Sequence[int], block_rows: int) -> Iterator[tuple[int, ...]]:
+    """Row groups that follow each other, together about a block."""
+    block: list[int] = []
+    for i, count in enumerate(counts):
+        if block and sum(counts[j] for j in block) + count > block_rows:
+            yield tuple(block)
+            block = []
+        block.append(i)
+    if block:
+        yield tuple(block)
