@@ -13,7 +13,7 @@ from sklearn.utils import get_tags
 
 from partlearn._array_api import namespace, to_numpy
 from partlearn.candidates import make_candidates
-from partlearn.classification import PLKNN
+from partlearn.classification import PLKNN, SURE
 from partlearn.decomposition import CENDA
 from partlearn.utils import all_estimators
 
@@ -26,9 +26,15 @@ CASES = [
     PLKNN(),
     PLKNN(weights="rank", variant="lab"),
     PLKNN(1, weights="uniform"),
+    SURE(max_iter=10),
+    SURE(kernel="linear", init="uniform", refit=False, max_iter=10),
+    SURE(n_landmarks=60, max_iter=10, random_state=0),
 ]
 # Sums are taken in another order; an eigenvector of a close pair turns by more.
 TOLERANCE = {"float64": 1e-8, "float32": 2e-4}
+# An intercept that is a difference of large sums: in NumPy, too, single precision is
+# off by that much.
+ROUGHER = {"SURE": 0.03}
 
 
 @pytest.fixture(params=["float64", "float32"])
@@ -60,16 +66,17 @@ def test_answers_are_those_of_numpy(case, data, library):
     A = library.asarray(X)
     found = outputs(case.fit(A, S), A)
     assert expected.keys() == found.keys()
+    atol = TOLERANCE[X.dtype.name]
+    if X.dtype == np.float32:
+        atol = ROUGHER.get(type(case).__name__, atol)
     for name, value in found.items():
         assert namespace(value) is namespace(A), name
         value = to_numpy(value)
         assert value.dtype == expected[name].dtype, name
-        np.testing.assert_allclose(
-            value, expected[name], atol=TOLERANCE[X.dtype.name], err_msg=name
-        )
+        np.testing.assert_allclose(value, expected[name], atol=atol, err_msg=name)
 
 
-@pytest.mark.parametrize("case", CASES[:4:3], ids=repr)
+@pytest.mark.parametrize("case", CASES[:7:3], ids=repr)
 def test_labels_may_be_anywhere(case, data, library):
     X, S, y = data
     A = library.asarray(X)
@@ -86,7 +93,7 @@ def test_labels_may_be_anywhere(case, data, library):
         assert case.score(A, names[y]) > 0.5
 
 
-@pytest.mark.parametrize("case", CASES[:4:3], ids=repr)
+@pytest.mark.parametrize("case", CASES[:7:3], ids=repr)
 def test_rows_must_be_where_the_fit_was(case, data, library):
     X, S, _ = data
     case.fit(library.asarray(X), S)
@@ -95,7 +102,7 @@ def test_rows_must_be_where_the_fit_was(case, data, library):
         method(X)
 
 
-@pytest.mark.parametrize("case", CASES[:4:3], ids=repr)
+@pytest.mark.parametrize("case", CASES[:7:3], ids=repr)
 def test_without_dispatch_arrays_become_numpy(case, data, library):
     X, S, _ = data
     X = X.astype(np.float64)

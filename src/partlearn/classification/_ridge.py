@@ -17,9 +17,21 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from scipy.linalg import cho_factor, cho_solve
 from sklearn.metrics.pairwise import euclidean_distances
 
+from partlearn._array_api import (
+    array_device,
+    as_double,
+    at_least,
+    cholesky,
+    cholesky_solve,
+    diagonal_added,
+    is_numpy,
+    namespace,
+    numpy_dtype,
+    take,
+    where_true,
+)
 from partlearn.linalg import memory_error, too_large
 
 __all__ = [
@@ -57,7 +69,8 @@ class Predictor(NamedTuple):
     def __call__(self, X: Any) -> NDArray[Any]:
         """Score rows."""
         if self.points is None:
-            return np.asarray(X @ self.coef) + self.intercept
+            scores = X @ self.coef
+            return (np.asarray(scores) if is_numpy(X) else scores) + self.intercept
         return _blocks(X, self.points, self.sigma, self.coef) + self.intercept
 
 
@@ -113,13 +126,15 @@ def make_ridge(
     if kernel == "rbf" and n_landmarks is not None and n_landmarks < m:
         assert rng is not None
         chosen = np.sort(rng.choice(m, n_landmarks, replace=False))
-        width = _distance_to(X, X[chosen]) if sigma is None else float(sigma)
-        root = _landmark_root(X[chosen], width)
-        Phi = _blocks(X, X[chosen], width, root)
-        return _Primal(Phi, beta, X[chosen], width, root)
-    reason = too_large(m**2 * X.dtype.itemsize, memory_limit)
+        points = take(X, chosen)
+        width = _distance_to(X, points) if sigma is None else float(sigma)
+        root = _landmark_root(points, width)
+        Phi = _blocks(X, points, width, root)
+        return _Primal(Phi, beta, points, width, root)
+    itemsize = numpy_dtype(X).itemsize
+    reason = too_large(m**2 * itemsize, memory_limit)
     if reason is not None:
-        raise memory_error(m, X.dtype.itemsize, reason)
+        raise memory_error(m, itemsize, reason)
     return _Dual(X, beta, kernel, sigma)
 
 
@@ -144,24 +159,26 @@ class _Dual:
         else:
             K = squared_distances(X)
             self.sigma = mean_distance(K) if sigma is None else float(sigma)
-            _gaussian(K, self.sigma)
-        self.means = K.mean(axis=0)
+            K = _gaussian(K, self.sigma)
+        xp = namespace(K)
+        self.means = xp.mean(K, axis=0)
         K -= self.means
-        K -= (self.means - self.means.mean())[:, None]
-        K[np.diag_indices_from(K)] += beta
+        K -= (self.means - xp.mean(self.means))[:, None]
+        K = diagonal_added(K, beta)
         # K is symmetric: its transpose is the column order that LAPACK works in.
         self.factor = _factored(K.T)
 
     def solve(self, P: NDArray[Any]) -> Solution:
-        mean = P.mean(axis=0)
-        A = cho_solve(self.factor, P - mean, check_finite=False)
+        mean = namespace(P).mean(P, axis=0)
+        A = cholesky_solve(self.factor, P - mean)
         outputs = P - self.beta * A
         b = mean - self.means @ A
-        return Solution(A, b, outputs, self.beta * float(np.vdot(A, outputs)))
+        return Solution(A, b, outputs, self.beta * _inner(A, outputs))
 
     def predictor(self, solution: Solution) -> Predictor:
         if self.kernel == "linear":
-            weights = np.asarray(self.X.T @ solution.coef)
+            weights = self.X.T @ solution.coef
+            weights = np.asarray(weights) if is_numpy(self.X) else weights
             return Predictor(None, None, weights, solution.intercept)
         return Predictor(self.X, self.sigma, solution.coef, solution.intercept)
 
@@ -182,34 +199,43 @@ class _Primal:
     ) -> None:
         self.Phi, self.beta = Phi, beta
         self.points, self.sigma, self.root = points, sigma, root
-        m, width = Phi.shape
-        self.mean = np.asarray(Phi.mean(axis=0)).ravel()
+        m = Phi.shape[0]
+        xp = namespace(Phi)
+        if is_numpy(Phi):
+            self.mean = np.asarray(Phi.mean(axis=0)).ravel()
+        else:
+            self.mean = xp.mean(Phi, axis=0)
         if sp.issparse(Phi):
             G = (Phi.T @ Phi).toarray() - m * np.outer(self.mean, self.mean)
         else:
             centred = Phi - self.mean
             G = centred.T @ centred
-        G[np.diag_indices(width)] += beta
-        self.factor = _factored(G)
+        self.factor = _factored(diagonal_added(G, beta))
 
     def solve(self, P: NDArray[Any]) -> Solution:
-        mean = P.mean(axis=0)
+        mean = namespace(P).mean(P, axis=0)
         # The targets are centred, so the means of the features drop out.
-        W = cho_solve(self.factor, self.Phi.T @ (P - mean), check_finite=False)
+        W = cholesky_solve(self.factor, self.Phi.T @ (P - mean))
         b = mean - self.mean @ W
         outputs = self.Phi @ W + b
-        return Solution(W, b, outputs, self.beta * float(np.vdot(W, W)))
+        return Solution(W, b, outputs, self.beta * _inner(W, W))
 
     def predictor(self, solution: Solution) -> Predictor:
         coef = solution.coef if self.root is None else self.root @ solution.coef
         return Predictor(self.points, self.sigma, coef, solution.intercept)
 
 
+def _inner(A: NDArray[Any], B: NDArray[Any]) -> float:
+    """Sum of the products of all entries."""
+    xp = namespace(A, B)
+    return float(xp.reshape(A, (-1,)) @ xp.reshape(B, (-1,)))
+
+
 def _factored(G: NDArray[Any]) -> tuple[NDArray[Any], bool]:
     """Cholesky factor, in place."""
     try:
-        return cho_factor(G, lower=True, overwrite_a=True, check_finite=False)
-    except np.linalg.LinAlgError as error:
+        return cholesky(G)
+    except (np.linalg.LinAlgError, RuntimeError) as error:  # PyTorch has its own
         raise np.linalg.LinAlgError(
             f"The equations of the regression cannot be solved in {G.dtype}: their "
             "penalty is too small for its precision. Raise the penalty (`beta` of "
@@ -219,6 +245,8 @@ def _factored(G: NDArray[Any]) -> tuple[NDArray[Any], bool]:
 
 def squared_distances(X: Any, Z: Any = None) -> NDArray[Any]:
     """Squared distances between the rows of X and of Z, or among those of X."""
+    if not is_numpy(X):
+        return _array_squared_distances(X, Z)
     if not sp.issparse(X) and not sp.issparse(Z):
         # They are differences of squares, which a common offset would drown.
         with np.errstate(over="ignore"):
@@ -235,14 +263,30 @@ def squared_distances(X: Any, Z: Any = None) -> NDArray[Any]:
     return squared
 
 
+def _array_squared_distances(X: Any, Z: Any) -> Any:
+    """As `squared_distances`, for arrays of another library than NumPy."""
+    xp, among, dtype = namespace(X), Z is None, X.dtype
+    centre = xp.mean(X if among else Z, axis=0)
+    X = as_double(X - centre)
+    Z = X if among else as_double(Z - centre)
+    left, right = xp.sum(X**2, axis=1), xp.sum(Z**2, axis=1)
+    squared = at_least(left[:, None] - 2 * (X @ Z.T) + right, 0.0)
+    if among:
+        eye = xp.eye(X.shape[0], dtype=X.dtype, device=array_device(X))
+        squared = squared * (1 - eye)
+    return xp.astype(squared, dtype, copy=False)
+
+
 def mean_distance(squared: NDArray[Any]) -> float:
     """Mean distance between two different rows, from the squared distances."""
     m = squared.shape[0]
     step = max(1, _BLOCK // m)
     total = 0.0
     for start in range(0, m, step):
-        total += float(np.sqrt(squared[start : start + step], dtype=np.float64).sum())
-    return _width(total / max(1, m * (m - 1)), squared.dtype)
+        xp = namespace(squared)
+        block = as_double(squared[start : min(start + step, m), :])
+        total += float(xp.sum(xp.sqrt(block)))
+    return _width(total / max(1, m * (m - 1)), numpy_dtype(squared))
 
 
 def _width(distance: float, dtype: Any) -> float:
@@ -257,7 +301,10 @@ def gaussian_kernel(X: Any, sigma: float) -> NDArray[Any]:
 
 def _gaussian(squared: NDArray[Any], sigma: float) -> NDArray[Any]:
     """``exp(-d^2 / (2 sigma^2))``, in place; widths beyond all numbers are limits."""
-    squared_width = max(min(sigma, 1e150) ** 2, float(np.finfo(squared.dtype).tiny))
+    tiny = float(np.finfo(numpy_dtype(squared)).tiny)
+    squared_width = max(min(sigma, 1e150) ** 2, tiny)
+    if not is_numpy(squared):
+        return namespace(squared).exp(squared * (-0.5 / squared_width))
     with np.errstate(over="ignore", under="ignore"):
         squared *= -0.5 / squared_width
         return np.exp(squared, out=squared)
@@ -266,9 +313,11 @@ def _gaussian(squared: NDArray[Any], sigma: float) -> NDArray[Any]:
 def _landmark_root(Z: Any, sigma: float) -> NDArray[Any]:
     """Inverse square root of the kernel of the landmarks, round-off left out."""
     K = gaussian_kernel(Z, sigma)
-    values, vectors = np.linalg.eigh(K.astype(np.float64))
-    kept = values > len(values) * np.finfo(K.dtype).eps * values[-1]
-    return (vectors[:, kept] / np.sqrt(values[kept])).astype(K.dtype)
+    xp = namespace(K)
+    values, vectors = xp.linalg.eigh(xp.astype(K, xp.float64))
+    kept = values > values.shape[0] * float(xp.finfo(K.dtype).eps) * values[-1]
+    root = where_true(vectors, kept, axis=1) / xp.sqrt(where_true(values, kept))
+    return xp.astype(root, K.dtype)
 
 
 def _distance_to(X: Any, Z: Any) -> float:
@@ -280,17 +329,20 @@ def _distance_to(X: Any, Z: Any) -> float:
     step = max(1, _BLOCK // L)
     total = 0.0
     for start in range(0, m, step):
-        distances = np.sqrt(squared_distances(X[start : start + step], Z))
-        total += float(distances.sum(dtype=np.float64))
-    return _width(total / max(1, (m - 1) * L), X.dtype)
+        squared = squared_distances(X[start : min(start + step, m), :], Z)
+        xp = namespace(squared)
+        total += float(xp.sum(xp.sqrt(squared), dtype=xp.float64))
+    return _width(total / max(1, (m - 1) * L), numpy_dtype(X))
 
 
 def _blocks(X: Any, Z: Any, sigma: float | None, coef: NDArray[Any]) -> NDArray[Any]:
     """``K(X, Z) @ coef`` in blocks of rows of X, so that memory stays bounded."""
     assert sigma is not None
-    out = np.empty((X.shape[0], coef.shape[1]), dtype=coef.dtype)
+    m, xp = X.shape[0], namespace(coef)
+    out = xp.empty((m, coef.shape[1]), dtype=coef.dtype, device=array_device(coef))
     step = max(1, _BLOCK // Z.shape[0])
-    for start in range(0, X.shape[0], step):
-        block = slice(start, start + step)
-        out[block] = _gaussian(squared_distances(X[block], Z), sigma) @ coef
+    for start in range(0, m, step):
+        stop = min(start + step, m)
+        kernel = _gaussian(squared_distances(X[start:stop, :], Z), sigma)
+        out[start:stop, :] = kernel @ coef
     return out

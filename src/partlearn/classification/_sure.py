@@ -11,6 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
+from partlearn._array_api import (
+    is_numpy,
+    like,
+    namespace,
+    numpy_dtype,
+    same_namespace,
+)
 from partlearn._progress import iterations
 from partlearn._sklearn_compat import Interval, StrOptions, fit_context
 from partlearn.base import BaseScoreClassifier, initial_confidence
@@ -176,7 +183,9 @@ class SURE(BaseScoreClassifier):
         X, S, confidence = self._validate_fit(
             X, y, confidence, accept_sparse="csr", order="C"
         )
-        P = self._start(confidence, S, X.dtype)
+        xp = namespace(X)
+        P = like(self._start(confidence, S, numpy_dtype(X)), X)
+        S = like(S, X)
         ridge = make_ridge(
             X,
             self.beta,
@@ -191,14 +200,14 @@ class SURE(BaseScoreClassifier):
             solution = ridge.solve(P)
             before, P = P, guided_confidence(solution.outputs, S, self.lam)
             objective.append(self_guided_objective(solution, P, self.lam))
-            if np.linalg.norm(P - before) <= self.tol:
+            if xp.linalg.vector_norm(P - before) <= self.tol:
                 break
         else:
             if not labels_settled(P, before):
                 warn_at_max_iter(self.max_iter)
         self._predictor = ridge.predictor(ridge.solve(P) if self.refit else solution)
         self.label_confidence_ = P
-        self.objective_ = np.asarray(objective)
+        self.objective_ = like(np.asarray(objective), P)
         self.n_iter_ = len(objective)
         self.sigma_ = ridge.sigma
         self.intercept_ = self._predictor.intercept
@@ -237,7 +246,13 @@ class SURE(BaseScoreClassifier):
 
     def _scores(self, X: Any) -> NDArray[Any]:
         X = self._validate_predict(X)
+        same_namespace(self, X, self.label_confidence_, "predict")
         return self._predictor(X)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.array_api_support = True
+        return tags
 
 
 def guided_confidence(
@@ -251,9 +266,14 @@ def guided_confidence(
     ``p_l <= p_j``, where j has the largest score among them. Completing the square
     moves ``lam / 2`` into ``q_j``; a projection keeps the order, hence the bound.
     """
-    Q = Q.copy()
-    leader = np.argmax(np.where(S, Q, -np.inf), axis=1)
-    Q[np.arange(len(Q)), leader] += lam / 2
+    xp = namespace(Q, S)
+    leader = xp.argmax(xp.where(S, Q, -xp.inf), axis=1)
+    if is_numpy(Q):
+        Q = Q.copy()
+        Q[np.arange(len(Q)), leader] += lam / 2
+    else:
+        classes = like(np.arange(Q.shape[1]), Q)
+        Q = xp.where(leader[:, None] == classes, Q + lam / 2, Q)
     return project_simplex(Q, S)
 
 
@@ -262,5 +282,7 @@ def self_guided_objective(solution: Solution, P: NDArray[Any], lam: float) -> fl
 
     Source: SURE, objective.
     """
-    error = float(np.square(solution.outputs - P).sum(dtype=np.float64))
-    return error + solution.penalty - lam * float(P.max(axis=1).sum(dtype=np.float64))
+    xp = namespace(P)
+    error = float(xp.sum(xp.square(solution.outputs - P), dtype=xp.float64))
+    reward = float(xp.sum(xp.max(P, axis=1), dtype=xp.float64))
+    return error + solution.penalty - lam * reward

@@ -4,9 +4,12 @@
 
 from collections.abc import Callable
 from functools import cache, partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+
+from partlearn._array_api import array_device, at_least, is_numpy, namespace
 
 __all__ = ["compiled_projection", "project_rows", "project_simplex", "projector"]
 
@@ -48,6 +51,8 @@ def project_simplex(Q: ArrayLike, S: ArrayLike | None = None) -> NDArray:
     >>> project_simplex([[0.5, 1.0, 9.0]], [[True, True, False]])
     array([[0.25, 0.75, 0.  ]])
     """
+    if not is_numpy(Q):
+        return _project_array(Q, S)
     Q = np.asarray(Q)
     if Q.dtype != np.float32:
         Q = Q.astype(np.float64)
@@ -100,6 +105,20 @@ def project_rows(Q: NDArray, S: NDArray[np.bool_]) -> NDArray:
     rho = np.count_nonzero(thresholds < U, axis=0)
     theta = thresholds[rho - 1, np.arange(V.shape[1])]
     return np.ascontiguousarray(np.maximum(V - theta, 0).T)
+
+
+def _project_array(Q: Any, S: Any) -> Any:
+    """Project the rows of an array of another library than NumPy."""
+    xp = namespace(Q)
+    V = Q if S is None else xp.where(S, Q, -xp.inf)
+    V = V - xp.max(V, axis=1, keepdims=True)
+    U = xp.sort(V, axis=1, descending=True)
+    sums = xp.cumulative_sum(xp.where(xp.isinf(U), 0.0, U), axis=1)
+    n = V.shape[1]
+    counts = xp.arange(1, n + 1, dtype=V.dtype, device=array_device(V))
+    thresholds = (sums - 1) / counts
+    rho = xp.count_nonzero(thresholds < U, axis=1)[:, None]
+    return at_least(V - xp.take_along_axis(thresholds, rho - 1, axis=1), 0.0)
 
 
 def _descending(V: NDArray) -> NDArray:
