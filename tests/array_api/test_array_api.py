@@ -73,6 +73,9 @@ def test_answers_are_those_of_numpy(case, data, library):
         assert namespace(value) is namespace(A), name
         value = to_numpy(value)
         assert value.dtype == expected[name].dtype, name
+        if name == "predict":  # scores of two labels may be the same but for rounding
+            assert np.mean(value == expected[name]) > 0.99
+            continue
         np.testing.assert_allclose(
             value, expected[name], rtol=atol, atol=atol, err_msg=name
         )

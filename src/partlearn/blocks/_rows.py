@@ -18,6 +18,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
+from partlearn._array_api import take as take_array
 from partlearn._progress import iterations
 
 __all__ = [
@@ -606,7 +607,8 @@ def take(X: Any, indices: ArrayLike) -> Any:
     rows : ndarray or sparse matrix
         These rows, in the order asked for.
     """
-    return X.take(indices) if isinstance(X, Rows) else X[np.asarray(indices)]
+    places = np.asarray(indices)
+    return X.take(places) if isinstance(X, Rows) else take_array(X, places)
 
 
 def _product(block: Any, P: Any) -> Any:

@@ -121,7 +121,7 @@ def embed(
     Y = targets(F)
     C = model.project(Y) if projected is None else projected
     f = model.shrinkage(ridge)[1:, None]
-    shrunk = f * C.total[1:]
+    shrunk = f * C.total[1:, :]
     scores = model.held_out(Y, C, ridge)
     R, values = rotation(Y, F, scores, shrunk.T @ shrunk / F.shape[0])
     s = model.basis.s[:, None]

@@ -12,6 +12,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from partlearn._array_api import is_numpy, namespace
 from partlearn._progress import iterations
 from partlearn.blocks import Rows, refuse_blocks, take
 from partlearn.crossfit._bases import LinearBasis
@@ -69,7 +70,8 @@ class Geometry:
 
     def map(self, embedding: Embedding) -> LinearMap | KernelMap:
         """Scores and embedding of new rows, side by side, as one map."""
-        M = np.hstack([embedding.score_weights, embedding.weights])
+        parts = [embedding.score_weights, embedding.weights]
+        M = namespace(*parts).concat(parts, axis=1)
         basis = self.model.basis
         if isinstance(basis, LinearBasis):
             return self.space.linear_map(basis.directions(M))
@@ -114,12 +116,12 @@ def make_geometries(
     geometries : list of Geometry
         In the order of the names.
     """
-    m = len(rows)
+    m = rows.shape[0]
     count = landmark_count(m, n_landmarks)
     kernels = [name for name in names if name != "linear"]
     if kernels and count is None:
         refuse_blocks(rows, "exact kernels are of all pairs of rows", "n_landmarks")
-    if kernels and not isinstance(rows, Rows):
+    if kernels and not isinstance(rows, Rows) and is_numpy(rows):
         check_memory(m, len(kernels), count, len(folds))
     sample = rng.permutation(m)[:WIDTH_ROWS]
     parts: Folds = folds
@@ -135,7 +137,9 @@ def make_geometries(
             assert linear is not None
             geometries.append(Geometry(name, CrossFit(linear, folds), space))
             continue
-        model, width, near = choose_width(name, take(rows, sample), F[sample], parts)
+        model, width, near = choose_width(
+            name, take(rows, sample), take(F, sample), parts
+        )
         if m > WIDTH_ROWS or landmarks is not None:
             del model
             basis: ExactKernelBasis | NystroemBasis

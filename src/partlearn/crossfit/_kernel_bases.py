@@ -8,9 +8,17 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-import scipy.linalg
 from numpy.typing import NDArray
 
+from partlearn._array_api import (
+    array_device,
+    at_least,
+    contiguous,
+    descending,
+    eigh,
+    namespace,
+    where_true,
+)
 from partlearn.blocks import Rows, total
 from partlearn.crossfit._bases import Basis
 from partlearn.crossfit._design import Design, augmented
@@ -19,6 +27,7 @@ from partlearn.crossfit._kernels import (
     kernel_block,
     kernel_matrix,
     kernel_product,
+    kernel_rows,
 )
 
 __all__ = [
@@ -31,7 +40,7 @@ __all__ = [
 
 _RESOLVED = 1e-10  # squared singular values, of the largest, that count
 _RESOLVED_LANDMARKS = 1e-9  # eigenvalues of the landmarks' kernel that count
-_ENTRIES = 1 << 22  # numbers of a block of rows
+_TINY = float(np.finfo(float).tiny)
 
 Array = NDArray[np.float64]
 
@@ -124,24 +133,21 @@ def exact_kernel_basis(kernel: Kernel, X: Array, width: float) -> ExactKernelBas
         Without the directions whose squared singular value is 1e-10 of the largest or
         less. Memory is four arrays of m x m numbers at the most, one in the end.
     """
-    m = len(X)
+    xp = namespace(X)
     K = kernel_matrix(kernel, X, width)
-    means = K.mean(axis=0)
-    total_mean = means.mean()
+    means = xp.mean(K, axis=0)
+    total_mean = xp.mean(means)
     K -= means
     K -= (means - total_mean)[:, None]
-    total = float(np.trace(K))
+    total = float(xp.linalg.trace(K))
     # Symmetric: the transpose is the column order in which LAPACK works in place. Of
     # its drivers, divide and conquer is the fastest for all eigenvectors.
-    squares, vectors = scipy.linalg.eigh(
-        K.T, driver="evd", overwrite_a=True, check_finite=False
-    )
+    squares, vectors = descending(*eigh(K.T, driver="evd", overwrite_a=True))
     del K
-    squares = squares[::-1]
-    r = max(int(np.count_nonzero(squares > _RESOLVED * squares[0])), 1)
-    A = _augmented(m, r)
-    A[:, 1:] = vectors[:, ::-1][:, :r]
-    s = np.sqrt(np.maximum(squares[:r], np.finfo(float).tiny))
+    r = max(int(xp.count_nonzero(squares > _RESOLVED * squares[0])), 1)
+    A = _augmented(X, r)
+    A[:, 1:] = vectors[:, :r]
+    s = xp.sqrt(at_least(squares[:r], _TINY))
     return ExactKernelBasis(Design(A), s, total, total / r, kernel, width, X, means)
 
 
@@ -167,40 +173,33 @@ def nystroem_basis(
         Memory is two arrays of m x n_landmarks numbers at the most, one in the end; of
         rows in blocks, the features of a block.
     """
-    m = X.shape[0]
-    values, vectors = scipy.linalg.eigh(
-        kernel_matrix(kernel, landmarks, width).T,
-        driver="evd",
-        overwrite_a=True,
-        check_finite=False,
-    )
+    m, xp = X.shape[0], namespace(landmarks)
+    K = kernel_matrix(kernel, landmarks, width)
+    values, vectors = eigh(K.T, driver="evd", overwrite_a=True)
     kept = values > _RESOLVED_LANDMARKS * values[-1]
-    root = vectors[:, kept] / np.sqrt(values[kept])
-    features = KernelMap(kernel, width, landmarks, root, np.zeros(root.shape[1]))
+    root = where_true(vectors, kept, axis=1) / xp.sqrt(where_true(values, kept))
+    features = KernelMap(kernel, width, landmarks, root, xp.zeros_like(root[0, :]))
     Phi: Any
     if isinstance(X, Rows):
         Phi = X.apply(features, n_features=root.shape[1])
     else:
         Phi = features(X)
     _, mean, G = total(Phi, _feature_moments, combine=_merged)
-    trace = float(np.trace(G))
-    squares, V = scipy.linalg.eigh(
-        G.T, driver="evd", overwrite_a=True, check_finite=False
-    )
-    squares, V = squares[::-1], V[:, ::-1]
-    r = max(int(np.count_nonzero(squares > _RESOLVED * squares[0])), 1)
-    V = np.ascontiguousarray(V[:, :r])
-    s = np.sqrt(np.maximum(squares[:r], np.finfo(float).tiny))
+    trace = float(xp.linalg.trace(G))
+    squares, V = descending(*eigh(G.T, driver="evd", overwrite_a=True))
+    r = max(int(xp.count_nonzero(squares > _RESOLVED * squares[0])), 1)
+    V = contiguous(V[:, :r])
+    s = xp.sqrt(at_least(squares[:r], _TINY))
     if isinstance(X, Rows):
         T = np.zeros((len(landmarks) + 1, r + 1))
         T[0, 0], T[0, 1:], T[1:, 1:] = m**-0.5, -mean @ V / s, root @ V / s
         design = Design(X, KernelFeatures(kernel, width, landmarks), T)
     else:
-        A = _augmented(m, r)
-        step = max(1, _ENTRIES // len(landmarks))
+        A = _augmented(Phi, r)
+        step = kernel_rows(landmarks)
         for start in range(0, m, step):
-            block = slice(start, start + step)
-            A[block, 1:] = (Phi[block] - mean) @ V / s
+            stop = min(start + step, m)
+            A[start:stop, 1:] = (Phi[start:stop, :] - mean) @ V / s
         design = Design(A)
     return NystroemBasis(
         design, s, trace, trace / r, kernel, width, landmarks, root @ V, mean @ V
@@ -229,9 +228,9 @@ class _Moments(NamedTuple):
 
 
 def _feature_moments(Phi: Array) -> _Moments:
-    mean = Phi.mean(axis=0)
+    mean = namespace(Phi).mean(Phi, axis=0)
     Phi = Phi - mean
-    return _Moments(len(Phi), mean, Phi.T @ Phi)
+    return _Moments(Phi.shape[0], mean, Phi.T @ Phi)
 
 
 def _merged(a: _Moments, b: _Moments) -> _Moments:
@@ -241,8 +240,9 @@ def _merged(a: _Moments, b: _Moments) -> _Moments:
     return _Moments(n, mean, a.scatter + b.scatter + between)
 
 
-def _augmented(m: int, r: int) -> Array:
-    """Room for ``[1/sqrt(m), U]``."""
-    A = np.empty((m, r + 1))
+def _augmented(X: Array, r: int) -> Array:
+    """Room for ``[1/sqrt(m), U]``, where the m rows are."""
+    m, xp = X.shape[0], namespace(X)
+    A: Array = xp.empty((m, r + 1), dtype=xp.float64, device=array_device(X))
     A[:, 0] = m**-0.5
     return A

@@ -11,6 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from partlearn._array_api import as_double, is_numpy, namespace
 from partlearn.blocks import Rows
 from partlearn.crossfit._bases import LinearBasis, decompose
 from partlearn.linalg import BlockStandardized, Standardized, column_moments
@@ -44,7 +45,7 @@ class LinearMap:
         """Values for dense or sparse rows, (n, p)."""
         if sp.issparse(X):  # centring stays implicit
             return np.asarray(X @ self.coef) - self.mean @ self.coef
-        return np.asarray((X - self.mean) @ self.coef)
+        return (X - self.mean) @ self.coef
 
 
 @dataclass(frozen=True)
@@ -70,7 +71,7 @@ class InputSpace:
         if self.projection is not None:
             return self.projection(X)
         X = X.toarray() if sp.issparse(X) else X
-        return np.asarray((X - self.mean) * self.inverse)
+        return (X - self.mean) * self.inverse
 
     def linear_map(self, directions: Array) -> LinearMap:
         """Map by `directions` (d, p) of the standardised data."""
@@ -100,10 +101,12 @@ def input_space(
     basis : LinearBasis or None
         The decomposition.
     """
-    X = X.astype(np.float64, copy=False)
+    X = X.astype(np.float64, copy=False) if is_numpy(X) else as_double(X)
     mean, std = column_moments(X)
-    inverse = np.divide(1.0, std, out=np.zeros_like(std), where=std > 0)
-    if not inverse.any():
+    xp, apart = namespace(std), std > 0
+    inverse = xp.where(apart, 1.0 / xp.where(apart, std, 1.0), 0.0)
+    varying = int(xp.count_nonzero(inverse))
+    if not varying:
         raise ValueError("Every feature is constant: no direction tells rows apart.")
     wide = sp.issparse(X) and X.shape[1] > WIDE
     if sp.issparse(X) and not wide:
@@ -112,7 +115,7 @@ def input_space(
     matrix = (BlockStandardized if blocks else Standardized)(X, mean, std)
     basis = None
     if linear or wide:
-        total = float((X.shape[0] - 1) * np.count_nonzero(inverse))
+        total = float((X.shape[0] - 1) * varying)
         basis = decompose(matrix, total, None, rng)
     if blocks:
         space = InputSpace(mean, inverse, None)
