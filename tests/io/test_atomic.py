@@ -1,5 +1,6 @@
 """Files appear whole or not at all."""
 
+import errno
 import os
 import stat
 
@@ -42,3 +43,33 @@ def test_files_follow_the_umask(tmp_path, mask, mode):
     finally:
         os.umask(before)
     assert stat.S_IMODE((tmp_path / "a").stat().st_mode) == mode
+
+
+@pytest.mark.skipif(os.name != "posix", reason="limits of processes are POSIX")
+def test_a_full_disk_gets_a_sentence(tmp_path):
+    import resource
+
+    path = tmp_path / "a.txt"
+    path.write_bytes(b"old")
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+
+    def fill():
+        with atomic_write(path) as file:
+            file.write(b"x" * 2000)
+
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, before[1]))
+    try:
+        with pytest.raises(OSError, match=r"no space left for .*a\.txt") as caught:
+            fill()
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert caught.value.errno == errno.EFBIG
+    assert path.read_bytes() == b"old"
+    assert os.listdir(tmp_path) == ["a.txt"]
+
+
+def test_other_errors_stay_what_they_are(tmp_path):
+    (tmp_path / "a").mkdir()
+    with pytest.raises(IsADirectoryError), atomic_write(tmp_path / "a") as file:
+        file.write(b"x")
+    assert os.listdir(tmp_path) == ["a"]

@@ -1,5 +1,6 @@
 """Runs of a small plan that are disturbed, gone on with, and compared."""
 
+import faulthandler
 import os
 import signal
 import sys
@@ -45,13 +46,13 @@ class Bench:
     """The plan, the result of a run that nothing disturbs, and runs that are."""
 
     def __init__(self, folder):
-        self.folder = folder
+        self.folder, self._said = folder, None
         self.plan = folder / "plan.toml"
         self.plan.write_text(PLAN)
         # In this process, which then has imported all that its copies need.
         whole = folder / "whole"
         with (
-            self.said_at.open("w") as said,
+            (folder / "said").open("w") as said,
             redirect_stdout(said),
             redirect_stderr(said),
             suppress(SystemExit),
@@ -65,18 +66,23 @@ class Bench:
 
         What it imports is here already, so that a try takes less than a second.
         """
+        if self._said is not None:
+            os.close(self._said)
+        self._said, sink = os.pipe()  # a file could be too large
+        os.set_blocking(self._said, False)
         sys.stdout.flush()
         pid = os.fork()
         if pid:
+            os.close(sink)
             return pid
         code = 70
         try:
             os.setsid()
-            sink = os.open(self.said_at, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
             os.dup2(sink, 1)
             os.dup2(sink, 2)
             sys.stdout, sys.stderr = open(1, "w"), open(2, "w")  # noqa: SIM115
             signal.signal(signal.SIGINT, signal.default_int_handler)
+            faulthandler.register(signal.SIGUSR1)  # to see where it hangs
             before()
             code = 0
             main(["bench", str(self.plan), "--out", str(out), *options])
@@ -95,20 +101,20 @@ class Bench:
             sys.stderr.flush()
             os._exit(code or 0)
 
-    @property
-    def said_at(self):
-        """File with what the last command printed."""
-        return self.folder / "said"
-
     def said(self):
         """What the last command printed."""
-        return self.said_at.read_text()
+        text = b""
+        with suppress(BlockingIOError):
+            while part := os.read(self._said, 1 << 16):
+                text += part
+        return text.decode()
 
     def finish(self, out, *options):
         """Go on with a run; its results must be those of the undisturbed one."""
-        code = wait(self.start(out, *options))
-        assert code == 0, f"code {code}: {self.said()}"
-        assert "failed" not in self.said(), self.said()
+        code = self.wait(self.start(out, *options))
+        said = self.said()
+        assert code == 0, f"code {code}: {said}"
+        assert "failed" not in said, said
         assert results(out) == self.whole, "other results than undisturbed"
         assert load_run(out).results
 
@@ -123,6 +129,19 @@ class Bench:
             record = store.get_reduction(path.stem)
             assert record is not None, f"half-written: {path.name} {store.damaged}"
             assert record.ok, f"stored as failed: {record.error} {record.message}"
+
+    def wait(self, pid, condition=lambda: False):
+        """Wait for the end of a run, or for something before: its exit code or None."""
+        end = time.monotonic() + END
+        while (code := poll(pid)) is None and not condition():
+            if time.monotonic() > end:
+                os.kill(pid, signal.SIGUSR1)
+                time.sleep(1)
+                os.killpg(pid, signal.SIGKILL)
+                os.waitpid(pid, 0)
+                raise TimeoutError(f"the run did not come back: {self.said()}")
+            time.sleep(0.002)
+        return code
 
 
 def results(out):
@@ -140,18 +159,6 @@ def poll(pid):
     """Exit code of a process, or None while it runs."""
     done, status = os.waitpid(pid, os.WNOHANG)
     return os.waitstatus_to_exitcode(status) if done else None
-
-
-def wait(pid, condition=lambda: False):
-    """Wait for the end of a process, or for something before: its exit code or None."""
-    end = time.monotonic() + END
-    while (code := poll(pid)) is None and not condition():
-        if time.monotonic() > end:
-            os.killpg(pid, signal.SIGKILL)
-            os.waitpid(pid, 0)
-            raise TimeoutError("the run did not come back")
-        time.sleep(0.002)
-    return code
 
 
 def children(pid):

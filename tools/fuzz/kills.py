@@ -6,7 +6,7 @@ import shutil
 import signal
 import time
 
-from tools.fuzz.bench import Bench, children, fragments, new_folder, poll, wait
+from tools.fuzz.bench import Bench, children, fragments, new_folder, poll
 
 WAYS = {
     "all killed": signal.SIGKILL,
@@ -43,12 +43,12 @@ class Target:
         jobs = "2" if way == "worker killed" else rng.choice(["1", "1", "2"])
         pid = self.bench.start(out, "--jobs", jobs)
         wanted = rng.randrange(-2, self.bench.n_jobs + 1)
-        code = wait(pid, lambda: wanted < 0 or fragments(out) >= wanted)
+        code = self.bench.wait(pid, lambda: wanted < 0 or fragments(out) >= wanted)
         time.sleep(rng.uniform(0, 0.4 if wanted < 0 else 0.05))
         code = poll(pid) if code is None else code
         if code is None:
             _send(pid, way, rng)
-            code = wait(pid)
+            code = self.bench.wait(pid)
         said = self.bench.said()
         assert "Traceback" not in said, said
         if way in ("worker killed", "interrupted"):  # the run itself says how it went

@@ -2,6 +2,7 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
+import logging
 import os
 import tempfile
 import threading
@@ -22,6 +23,7 @@ from partlearn.benchmark._isolated import (
     EngineLostError,
     IsolatedProcess,
 )
+from partlearn.io import atomic_write
 
 __all__ = [
     "Call",
@@ -144,7 +146,8 @@ class JoblibEngine:
             self._files = tempfile.TemporaryDirectory(prefix="partlearn-")
         path = Path(self._files.name, f"{key}.joblib")
         if not path.exists():
-            joblib.dump(value, path)
+            with atomic_write(path) as file:
+                joblib.dump(value, file)
         return _Shared(str(path))
 
     def run(self, calls: Iterable[Call]) -> Iterator[tuple[int, Any]]:
@@ -247,6 +250,10 @@ class DaskEngine:
                 f"Start one with `dask worker {address}`."
             ) from None
         self.workers = len(self._client.scheduler_info(n_workers=-1)["workers"])
+        # A connection that is lost is told by us, in a sentence.
+        logger = logging.getLogger("distributed.client")
+        self._level = logger.level
+        logger.setLevel(logging.CRITICAL)
 
     def share(self, value: Any, key: str, *, lasting: bool = True) -> Any:
         """Send ``value`` once, as a task: a lost copy is made again."""
@@ -266,14 +273,19 @@ class DaskEngine:
                 # Dask finds shared values only among the arguments themselves.
                 future = self._client.submit(function, *args, pure=False, retries=2)
                 futures[future] = i
-            for future in as_completed(list(futures), loop=self._client.loop):
-                i, status = futures.pop(future), future.status
+            completed = as_completed(list(futures), loop=self._client.loop)
+            for future in completed:
+                status = future.status
+                if status == "lost":  # its worker died with the answer: done again
+                    completed.add(future)
+                    continue
+                i = futures.pop(future)
                 if status == "finished":
                     yield i, future.result()
                 elif status == "error":
                     error = future.exception()
                     yield i, Failure(type(error).__name__, str(error))
-                else:  # cancelled or lost: nothing is known about the call
+                else:  # cancelled: nothing is known about the call
                     raise OSError(f"a job was {status}")
         except OSError as error:
             raise EngineLostError(
@@ -285,6 +297,7 @@ class DaskEngine:
         """Close the connection; the cluster goes on."""
         with suppress(TimeoutError, OSError):
             self._client.close()
+        logging.getLogger("distributed.client").setLevel(self._level)
 
 
 def make_engine(workers: int | None = 1, scheduler: str | None = None) -> Engine:

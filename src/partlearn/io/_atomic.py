@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import secrets
 from collections.abc import Iterator
@@ -12,6 +13,9 @@ from pathlib import Path
 from typing import BinaryIO
 
 __all__ = ["atomic_write"]
+
+# The disk, the quota of the user, or what a process may write.
+_FULL = {errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC)}
 
 
 @contextmanager
@@ -28,6 +32,12 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     ------
     file : binary file
         What to write to.
+
+    Raises
+    ------
+    OSError
+        When there is no space left, with the file's name and what to do, or when it
+        cannot be written for another reason.
 
     Examples
     --------
@@ -52,5 +62,14 @@ def atomic_write(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
             file.flush()
             os.fsync(file.fileno())
         os.replace(temporary, path)
+    except OSError as error:
+        if error.errno not in _FULL:
+            raise
+        full = OSError(
+            f"no space left for {path} ({error.strerror}). What was there before is "
+            "unchanged: free some space, and run the same command again."
+        )
+        full.errno = error.errno
+        raise full from None
     finally:
         temporary.unlink(missing_ok=True)

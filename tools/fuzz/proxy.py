@@ -1,0 +1,31 @@
+"""A network that can be cut: ``python -m tools.fuzz.proxy PORT TO_PORT``."""
+
+import socket
+import sys
+import threading
+
+
+def forward(source, sink):
+    """Copy bytes until either side is closed."""
+    try:
+        while data := source.recv(1 << 16):
+            sink.sendall(data)
+    except OSError:
+        pass
+    finally:
+        for end in (source, sink):
+            end.close()
+
+
+def main(port, to_port):
+    """Serve until the process is killed, which cuts every connection."""
+    with socket.create_server(("127.0.0.1", port)) as server:
+        while True:
+            near, _ = server.accept()
+            far = socket.create_connection(("127.0.0.1", to_port))
+            for pair in ((near, far), (far, near)):
+                threading.Thread(target=forward, args=pair, daemon=True).start()
+
+
+if __name__ == "__main__":
+    main(*map(int, sys.argv[1:]))
