@@ -18,7 +18,7 @@ class Target:
     do anywhere. Where file systems can be mounted, a small one is, and fills up.
     """
 
-    batch, patience = 100, 600
+    batch, patience = 100, 1500
 
     def __init__(self, folder):
         self.bench = Bench(folder)

@@ -20,7 +20,7 @@ WAYS = {
 class Target:
     """A run that was killed goes on and gives what an undisturbed one gives."""
 
-    batch, patience = 100, 600
+    batch, patience = 100, 1500
 
     def __init__(self, folder):
         self.bench = Bench(folder)
