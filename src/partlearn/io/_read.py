@@ -46,6 +46,7 @@ def _read_mat(path: Path, options: ReadOptions, budget: Budget) -> Bunch:
 
 
 def _read_npz(path: Path, options: ReadOptions, budget: Budget) -> Bunch:
+    from partlearn.io._evidence import KEYS, read_evidence
     from partlearn.io._npz import csr_parts, parse_meta, read_npz
 
     arrays = csr_parts(read_npz(path, budget))
@@ -53,9 +54,17 @@ def _read_npz(path: Path, options: ReadOptions, budget: Budget) -> Bunch:
     notes = "".join(
         f"\n{key}: {meta[key]}" for key in ("source", "licence", "note") if key in meta
     )
-    return _assemble(
+    labels = {}
+    if meta.get("evidence") is True:
+        labels = {key: arrays.pop(key) for key in KEYS if key in arrays}
+    bunch = _assemble(
         arrays, options, budget, meta, "a NumPy archive", False, "rows", notes
     )
+    if labels and bunch.candidates is not None:
+        bunch.evidence = read_evidence(
+            labels, len(bunch.candidates), bunch.target_names
+        )
+    return bunch
 
 
 def _assemble(
@@ -222,7 +231,8 @@ def read(
         several labels, or None), ``feature_names`` (list or None), ``target_names``
         (list), ``task``, ``DESCR``, ``variables`` (what was found under which name).
         Files with a separate test part add ``test``, another Bunch; files that bring
-        their splits add ``folds``, a list of (train, test) row numbers.
+        their splits add ``folds``, a list of (train, test) row numbers. Weights and
+        votes add ``evidence``, for the `y` of a method that uses them.
 
     Raises
     ------

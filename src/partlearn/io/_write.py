@@ -15,10 +15,12 @@ import scipy.io
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from partlearn.candidates import Evidence, Votes
 from partlearn.io._atomic import atomic_write
 from partlearn.io._bunch import sort_names
 from partlearn.io._columns import is_label_name
 from partlearn.io._errors import DataFormatError
+from partlearn.io._evidence import check_fit, evidence_arrays, weight_texts
 from partlearn.io._label_columns import CANDIDATE_MARK, TRUTH_MARK
 from partlearn.io._optional import import_optional
 from partlearn.io._options import TASKS
@@ -39,7 +41,7 @@ def write(
     Parameters
     ----------
     bunch : :class:`~sklearn.utils.Bunch` or mapping
-        ``data`` and at least one of ``candidates`` and ``truth``; further
+        ``data`` and at least one of ``candidates``, ``evidence`` and ``truth``; further
         ``feature_names``, ``target_names`` and ``task``, as :func:`read` returns them.
     path : path-like
         The file; it is replaced if it exists, and only once the new one is complete.
@@ -56,7 +58,8 @@ def write(
     npz, Parquet, Arrow and MATLAB keep values, types, names and sparsity. CSV keeps
     values and names; whole numbers come back as int64 and the others as float64. In
     CSV, classes that never occur, or names which contain a separator, are kept by
-    writing one column per class instead of one column of sets.
+    writing one column per class instead of one column of sets. Weights are kept by npz
+    and, as ``cat:0.7|dog:0.3``, by CSV; votes by npz alone.
 
     Examples
     --------
@@ -76,6 +79,7 @@ def write(
             f"files are written as {', '.join(_WRITERS)}; got {target.name!r}"
         )
     parts = _Parts(bunch)
+    _check_evidence(parts, kind)
     writer = _WRITERS[kind]
     with atomic_write(target) as file:
         if kind == "csv":
@@ -98,7 +102,12 @@ class _Parts:
             raise DataFormatError("`data` must be a matrix of numbers")
         if not self.X.shape[0] or not self.X.shape[1]:
             raise DataFormatError("`data` has no rows or no columns")
-        self.candidates = _maybe(bunch.get("candidates"), bool)
+        self.evidence = bunch.get("evidence")
+        given = bunch.get("candidates")
+        if given is None and isinstance(self.evidence, Evidence):
+            given = self.evidence.candidates
+            bunch = {"target_names": list(self.evidence.classes), "task": "pll"} | bunch
+        self.candidates = _maybe(given, bool)
         self.truth = _maybe(bunch.get("truth"), None)
         labels = [p for p in (self.candidates, self.truth) if p is not None]
         if not labels:
@@ -120,6 +129,10 @@ class _Parts:
             low, high = self.truth.min(initial=0), self.truth.max(initial=0)
             if self.truth.dtype.kind not in "iu" or low < 0 or high >= len(self.names):
                 raise DataFormatError("`truth` must number the `target_names` from 0")
+        if self.evidence is not None:
+            check_fit(self.evidence, self.X.shape[0], self.names)
+            if not self.evidence.weighted:  # the sets say it all
+                self.evidence = None
         features = bunch.get("feature_names")
         self.features = None if features is None else [str(f) for f in features]
         self.task = bunch.get("task")
@@ -131,6 +144,21 @@ class _Parts:
         if self.truth is None or self.truth.ndim == 2:
             return self.truth
         return np.asarray(self.truth[:, None] == np.arange(len(self.names)))
+
+
+def _check_evidence(parts: _Parts, kind: str) -> None:
+    """Weights and votes are written whole or not at all."""
+    if parts.evidence is None or kind == "npz":
+        return
+    form = "votes" if isinstance(parts.evidence, Votes) else "weights"
+    if kind == "csv" and form == "weights":
+        if _sets_fit(parts) and not any(":" in name for name in parts.names):
+            return
+        kind = "CSV with these names of classes"
+    raise DataFormatError(
+        f"{kind} has no place for {form}",
+        advice="Write npz, or leave `evidence` out to keep the candidates only.",
+    )
 
 
 def _maybe(value: Any, dtype: Any) -> NDArray[Any] | None:
@@ -154,6 +182,9 @@ def _write_npz(file: BinaryIO, parts: _Parts) -> None:
     if parts.features is not None:
         arrays["feature_names"] = np.asarray(parts.features, dtype=np.str_)
     meta = {"task": parts.task, "sparse": bool(sp.issparse(parts.X))}
+    if parts.evidence is not None:
+        arrays |= evidence_arrays(parts.evidence)
+        meta["evidence"] = True
     arrays["meta"] = np.asarray(json.dumps(meta | {"note": parts.descr}))
     np.savez_compressed(file, allow_pickle=False, **arrays)
 
@@ -231,7 +262,11 @@ def _table_columns(
                 continue
             block = matrix[rows]
             if as_sets:
-                columns.append(pa.array(_texts(block, parts.names), pa.string()))
+                if parts.evidence is not None and name == "candidates":
+                    texts = weight_texts(parts.evidence.weights[rows], parts.names)
+                else:
+                    texts = _texts(block, parts.names)
+                columns.append(pa.array(texts, pa.string()))
                 names.append(name)
             else:
                 columns += [pa.array(c.astype(np.uint8)) for c in block.T]

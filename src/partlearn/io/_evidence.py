@@ -1,0 +1,131 @@
+"""Weights and votes beside the candidate sets of a data set."""
+
+# SPDX-License-Identifier: BSD-3-Clause
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from partlearn.candidates import Evidence, Votes, from_votes, from_weights
+from partlearn.io._errors import DataFormatError
+
+__all__ = ["KEYS", "check_fit", "evidence_arrays", "read_evidence", "weight_texts"]
+
+# Arrays of an npz file that hold evidence; its note says which of the two forms.
+KEYS = ("weights", "votes", "annotators")
+
+
+def evidence_arrays(labels: Evidence) -> dict[str, Any]:
+    """Arrays that say everything about weights or votes.
+
+    Parameters
+    ----------
+    labels : Evidence
+        The evidence.
+
+    Returns
+    -------
+    arrays : dict of str to ndarray
+        ``weights``, or ``votes`` (row, annotator and label, as numbers) with
+        ``annotators``, their names.
+    """
+    if isinstance(labels, Votes):
+        table = labels.table
+        triples = np.stack([table.row, table.annotator, table.label], axis=1)
+        people = np.asarray([str(a) for a in labels.annotators.tolist()], dtype=np.str_)
+        return {"votes": triples.astype(np.int64), "annotators": people}
+    return {"weights": np.asarray(labels.weights, dtype=np.float64)}
+
+
+def check_fit(labels: Any, m: int, names: list[str]) -> None:
+    """Raise unless evidence is about these rows and classes.
+
+    Parameters
+    ----------
+    labels : object
+        What was given as evidence.
+    m : int
+        Number of rows of the data.
+    names : list of str
+        Names of the classes.
+    """
+    if not isinstance(labels, Evidence):
+        raise DataFormatError("`evidence` must be weights or votes, an Evidence")
+    if len(labels) != m:
+        raise DataFormatError(f"the data have {m} rows, the evidence has {len(labels)}")
+    if [str(c) for c in labels.classes.tolist()] != names:
+        raise DataFormatError("the evidence and `target_names` name different classes")
+
+
+def read_evidence(arrays: dict[str, Any], m: int, names: list[str]) -> Evidence:
+    """Read back what :func:`evidence_arrays` gave, and check it.
+
+    Parameters
+    ----------
+    arrays : dict of str to object
+        As read from a file: anything may be wrong with them.
+    m : int
+        Number of rows of the data.
+    names : list of str
+        Names of the classes.
+
+    Returns
+    -------
+    labels : Evidence
+        Weights or votes.
+    """
+    try:
+        if "weights" in arrays:
+            W = arrays["weights"]
+            W = np.asarray(W.toarray() if hasattr(W, "toarray") else W)
+            if W.shape != (m, len(names)):
+                raise ValueError(f"weights of shape {W.shape}")
+            return from_weights(W, classes=names, empty="all")
+        triples, people = arrays["votes"], arrays["annotators"]
+        triples = triples.toarray() if hasattr(triples, "toarray") else triples
+        people = [people] if isinstance(people, str) else people
+        rows, who, label = _triples(triples, m, len(people), len(names))
+        return from_votes(
+            rows,
+            [people[a] for a in who.tolist()],
+            [names[j] for j in label.tolist()],
+            n_rows=m,
+            classes=names,
+            empty="all",
+        )
+    except (ValueError, TypeError, KeyError) as error:
+        raise DataFormatError(f"the evidence is damaged ({error})") from error
+
+
+def _triples(table: Any, *sizes: int) -> list[NDArray[Any]]:
+    values = np.asarray(table)
+    if values.ndim != 2 or values.shape[1] != 3 or values.dtype.kind not in "iu":
+        raise ValueError("votes must be rows of three whole numbers")
+    for k, (column, size) in enumerate(zip(values.T, sizes, strict=True)):
+        if len(column) and not (column.min() >= 0 and column.max() < size):
+            raise ValueError(f"column {k} of the votes leaves 0..{size - 1}")
+    return list(values.T)
+
+
+def weight_texts(W: NDArray[Any], names: list[str]) -> list[str]:
+    """Write weights as shares, ``cat:0.7|dog:0.3``.
+
+    Parameters
+    ----------
+    W : ndarray of shape (n_samples, n_classes)
+        Weights.
+    names : list of str
+        Names of the classes, without separators.
+
+    Returns
+    -------
+    texts : list of str
+        One per row.
+    """
+    return [
+        "|".join(f"{names[j]}:{float(row[j])!r}" for j in np.flatnonzero(row))
+        for row in W / W.sum(axis=1, keepdims=True)
+    ]
