@@ -1,6 +1,21 @@
-"""Exact nearest neighbours with deterministic ties."""
+"""Nearest neighbours: exact with deterministic ties, in cells, among a sample."""
 
+from partlearn.neighbors._cells import cell_neighbors
 from partlearn.neighbors._knn import query_neighbors, self_neighbors, some_neighbors
 from partlearn.neighbors._recall import neighbors_recall
+from partlearn.neighbors._reference import (
+    N_REFERENCE,
+    reference_neighbors,
+    reference_rows,
+)
 
-__all__ = ["neighbors_recall", "query_neighbors", "self_neighbors", "some_neighbors"]
+__all__ = [
+    "N_REFERENCE",
+    "cell_neighbors",
+    "neighbors_recall",
+    "query_neighbors",
+    "reference_neighbors",
+    "reference_rows",
+    "self_neighbors",
+    "some_neighbors",
+]

@@ -1,0 +1,107 @@
+"""Neighbours among a sample of the rows, where they are too many to search them."""
+
+# SPDX-License-Identifier: BSD-3-Clause
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from partlearn._sklearn_compat import Interval, StrOptions
+from partlearn.neighbors._knn import query_neighbors
+
+__all__ = ["N_REFERENCE", "reference_neighbors", "reference_rows"]
+
+EXACT_ROWS = 20_000  # rows up to which "auto" searches among all
+REFERENCE_ROWS = 4000  # rows among which it searches above
+
+#: Constraint of the parameter `n_reference` of methods that vote.
+N_REFERENCE = [
+    StrOptions({"auto"}),
+    Interval(Integral, 1, None, closed="left"),
+    None,
+]
+
+
+def reference_rows(
+    n_rows: int, n_reference: int | Literal["auto"] | None, rng: np.random.RandomState
+) -> NDArray[np.intp] | None:
+    """Rows among which neighbours are searched; None for all of them.
+
+    Parameters
+    ----------
+    n_rows : int
+        Number of rows.
+    n_reference : int, "auto" or None
+        Number of reference rows. "auto" is all of up to 20,000 rows and 4,000 of more;
+        None is all.
+    rng : RandomState
+        Draws them; untouched where all rows are searched.
+
+    Returns
+    -------
+    reference : ndarray of int or None
+        Ascending indices.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from partlearn.neighbors import reference_rows
+    >>> reference_rows(20_000, "auto", np.random.RandomState(0))
+    >>> reference_rows(30_000, "auto", np.random.RandomState(0)).shape
+    (4000,)
+    """
+    if isinstance(n_reference, str):
+        n_reference = REFERENCE_ROWS if n_rows > EXACT_ROWS else None
+    if n_reference is None or n_reference >= n_rows:
+        return None
+    return np.sort(rng.permutation(n_rows)[:n_reference])
+
+
+def reference_neighbors(
+    Z: Any,
+    reference: NDArray[np.intp],
+    n_neighbors: int,
+    *,
+    search: Any = None,
+    n_jobs: int | None = None,
+) -> NDArray[np.int64]:
+    """Nearest other rows of every row, among reference rows.
+
+    Parameters
+    ----------
+    Z : ndarray or CSR matrix of shape (n_samples, n_features)
+        Points.
+    reference : ndarray of int
+        Rows among which neighbours are searched, ascending.
+    n_neighbors : int
+        Neighbours per point, fewer than there are reference rows (clamped).
+    search, n_jobs
+        As in :func:`query_neighbors`.
+
+    Returns
+    -------
+    indices : ndarray of shape (n_samples, n_neighbors), int64
+        Rows of `Z`, nearest first; a row is not its own neighbour.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from partlearn.neighbors import reference_neighbors
+    >>> Z = np.array([[0.0], [1.0], [3.0], [3.5]])
+    >>> reference_neighbors(Z, np.array([0, 2, 3]), 1).ravel()
+    array([2, 0, 3, 2])
+    """
+    k = min(n_neighbors, len(reference) - 1)
+    _, near = query_neighbors(Z[reference], Z, k + 1, search=search, n_jobs=n_jobs)
+    return without_own(reference[near], np.arange(Z.shape[0]))
+
+
+def without_own(near: NDArray[np.int64], rows: NDArray[np.intp]) -> NDArray[np.int64]:
+    """Drop each row from its neighbours or, where it is not among them, the last."""
+    own = near == rows[:, None]
+    own[~own.any(axis=1), -1] = True
+    return near[~own].reshape(len(rows), -1)

@@ -1,0 +1,101 @@
+"""Neighbours of many rows: cells, and samples of the rows."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.sparse import csr_array
+from sklearn.datasets import make_blobs
+
+from partlearn.neighbors import (
+    cell_neighbors,
+    neighbors_recall,
+    reference_neighbors,
+    reference_rows,
+    self_neighbors,
+)
+from partlearn.neighbors._cells import _divide
+
+
+def nearest(Z, i, pool, k):
+    """Definition: sort others by (distance, index)."""
+    apart = [(float(((Z[i] - Z[j]) ** 2).sum()), j) for j in pool if j != i]
+    return [j for _, j in sorted(apart)[:k]]
+
+
+def literal_cells(Z, cells, n_probes, k):
+    """Definition: search the rows of the cells whose centres are nearest."""
+    answer = np.empty((len(Z), k), dtype=int)
+    members = np.split(cells.order, cells.starts[1:-1])
+    for c, rows in enumerate(members):
+        apart = ((cells.centers - cells.centers[c]) ** 2).sum(axis=1)
+        probed = sorted(range(len(members)), key=lambda b: (b != c, apart[b]))
+        pool = np.concatenate([members[b] for b in probed[:n_probes]])
+        for i in rows:
+            answer[i] = nearest(Z, i, pool, k)
+    return answer
+
+
+def test_cells_search_the_nearest_cells():
+    Z = np.random.default_rng(0).standard_normal((300, 3))
+    cells = _divide(Z, 20, np.random.RandomState(0))
+    assert_array_equal(np.sort(cells.order), np.arange(300))
+    assert (np.diff(cells.starts) > 0).all()
+    distances, indices = cell_neighbors(Z, 4, cell_size=20, n_probes=5)
+    assert_array_equal(indices, literal_cells(Z, cells, 5, 4))
+    apart = np.linalg.norm(Z[:, None] - Z[indices], axis=2)
+    assert_allclose(distances, apart, rtol=1e-12)
+    assert 0.5 < neighbors_recall(Z, indices) < 1
+
+
+def test_all_cells_are_the_exact_search(global_dtype):
+    Z, _ = make_blobs(400, n_features=4, random_state=1)
+    Z = Z.astype(global_dtype)
+    _, indices = cell_neighbors(Z, 5, cell_size=30, n_probes=1000)
+    assert_array_equal(indices, self_neighbors(Z, 5))
+    _, threads = cell_neighbors(Z, 5, cell_size=30, n_probes=1000, n_jobs=2)
+    assert_array_equal(threads, indices)
+
+
+def test_groups_are_found_in_their_cells():
+    Z, _ = make_blobs(3000, n_features=10, centers=30, random_state=0)
+    _, indices = cell_neighbors(Z, 8, cell_size=50, n_probes=8)
+    assert neighbors_recall(Z, indices) > 0.95
+
+
+def test_equal_rows_do_not_fill_a_cell():
+    Z = np.zeros((500, 2))
+    Z[:40] = np.random.default_rng(0).standard_normal((40, 2))
+    cells = _divide(Z, 10, np.random.RandomState(0))
+    assert np.diff(cells.starts).max() <= 40
+    distances, indices = cell_neighbors(Z, 3, cell_size=10, n_probes=2)
+    assert_array_equal(distances[40:], 0)
+    assert (indices != np.arange(500)[:, None]).all()
+    assert (np.diff(np.sort(indices, axis=1), axis=1) > 0).all()
+
+
+def test_small_cells_are_joined_until_they_hold_enough():
+    Z = np.arange(12.0)[:, None]
+    _, indices = cell_neighbors(Z, 7, cell_size=2, n_probes=1)
+    assert indices.shape == (12, 7)
+    assert cell_neighbors(Z[:1], 3)[1].shape == (1, 0)
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_neighbours_among_reference_rows(sparse):
+    Z = np.random.default_rng(0).integers(0, 4, (40, 3)).astype(float)
+    reference = np.arange(1, 40, 3)
+    found = reference_neighbors(csr_array(Z) if sparse else Z, reference, 4)
+    assert_array_equal(found, [nearest(Z, i, reference, 4) for i in range(40)])
+
+
+def test_rows_are_sampled_above_a_size_only():
+    rng = np.random.RandomState(0)
+    state = rng.get_state()[1].copy()
+    assert reference_rows(20_000, "auto", rng) is None
+    assert reference_rows(10**7, None, rng) is None
+    assert reference_rows(50, 50, rng) is None
+    assert_array_equal(rng.get_state()[1], state)
+    chosen = reference_rows(20_001, "auto", rng)
+    assert len(np.unique(chosen)) == 4000
+    assert (np.diff(chosen) > 0).all()
+    assert len(reference_rows(50, 7, rng)) == 7
