@@ -91,11 +91,11 @@ def test_neighbours_among_reference_rows(sparse):
 def test_rows_are_sampled_above_a_size_only():
     rng = np.random.RandomState(0)
     state = rng.get_state()[1].copy()
-    assert reference_rows(20_000, "auto", rng) is None
+    assert reference_rows(25_000, "auto", rng) is None
     assert reference_rows(10**7, None, rng) is None
     assert reference_rows(50, 50, rng) is None
     assert_array_equal(rng.get_state()[1], state)
-    chosen = reference_rows(20_001, "auto", rng)
+    chosen = reference_rows(25_001, "auto", rng)
     assert len(np.unique(chosen)) == 4000
     assert (np.diff(chosen) > 0).all()
     assert len(reference_rows(50, 7, rng)) == 7

@@ -200,12 +200,15 @@ class BaseReducer(
         )
         return neighbors
 
-    def _votes(self, Z: NDArray[Any], last: TiedVotes | None) -> TiedVotes:
+    def _votes(
+        self, Z: NDArray[Any], last: TiedVotes | None, reference: Any = None
+    ) -> TiedVotes:
         """Votes of the neighbours of embedded rows; as `_neighbors` otherwise."""
         return TiedVotes(
             Z,
             self.n_neighbors,
             search=self.search,
+            reference=reference,
             warm_start=None if last is None else last.neighbors,
             n_jobs=self.n_jobs,
         )

@@ -5,12 +5,20 @@
 from __future__ import annotations
 
 from numbers import Integral
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 from sklearn.utils.validation import check_is_fitted
 
-from partlearn._array_api import like, namespace, numpy_dtype, same_namespace, take
+from partlearn._array_api import (
+    is_numpy,
+    like,
+    namespace,
+    numpy_dtype,
+    same_namespace,
+    take,
+)
 from partlearn._sklearn_compat import Interval, StrOptions, fit_context
 from partlearn.base import BasePartialClassifier, initial_confidence
 from partlearn.classification._nearest_votes import (
@@ -20,7 +28,13 @@ from partlearn.classification._nearest_votes import (
     weighted_votes,
 )
 from partlearn.graphs import tie_tolerance
-from partlearn.neighbors import query_neighbors
+from partlearn.neighbors import (
+    EXACT_ROWS,
+    N_REFERENCE,
+    cell_neighbors,
+    query_neighbors,
+    reference_rows,
+)
 
 __all__ = ["PLKNN"]
 
@@ -32,6 +46,10 @@ class PLKNN(BasePartialClassifier):
     ----------
     n_neighbors : int, default=10
         Number of neighbours that vote; at most the number of training rows.
+    n_reference : int, "auto" or None, default="auto"
+        Number of training rows, drawn once, that vote on new ones. "auto" is all of up
+        to 25,000 rows and 25,000 of more, None all. Where they are fewer than all, the
+        neighbours that disambiguate dense training rows are searched in cells.
     weights : {"distance", "rank", "uniform"}, default="distance"
         "distance": one minus the neighbour's share of the summed distances; "rank":
         ``k - a + 1`` for the a-th nearest; "uniform": all alike.
@@ -86,6 +104,7 @@ class PLKNN(BasePartialClassifier):
 
     _parameter_constraints = {  # noqa: RUF012
         "n_neighbors": [Interval(Integral, 1, None, closed="left")],
+        "n_reference": N_REFERENCE,
         "weights": [StrOptions({"distance", "rank", "uniform"})],
         "variant": [StrOptions({"clean", "lab"})],
         "n_jobs": [Integral, None],
@@ -95,11 +114,13 @@ class PLKNN(BasePartialClassifier):
         self,
         n_neighbors: int = 10,
         *,
+        n_reference: int | Literal["auto"] | None = "auto",
         weights: str = "distance",
         variant: str = "clean",
         n_jobs: int | None = None,
     ) -> None:
         self.n_neighbors = n_neighbors
+        self.n_reference = n_reference
         self.weights = weights
         self.variant = variant
         self.n_jobs = n_jobs
@@ -130,6 +151,9 @@ class PLKNN(BasePartialClassifier):
             X, y, confidence, accept_sparse="csr", order="C"
         )
         self._S = like(S, self._X)
+        self._reference = reference_rows(
+            self._X.shape[0], self.n_reference, auto=EXACT_ROWS
+        )
         self._confidence: NDArray[Any] | None = None
         if confidence is None:
             self.votes_ = like(S, self._X, self._X.dtype)
@@ -157,26 +181,37 @@ class PLKNN(BasePartialClassifier):
     def _scores(self, X: Any) -> NDArray[Any]:
         X = self._validate_predict(X)
         same_namespace(self, X, self._X, "predict_proba")
+        known, voters = self._X, self.votes_
+        if self._reference is not None:
+            known, voters = take(known, self._reference), take(voters, self._reference)
         # With a single training row there is no second nearest: nothing is passed over.
         if self.variant == "lab" and self._X.shape[0] > 1:
             k = self.n_neighbors + 1
-            distances, neighbors = query_neighbors(self._X, X, k, n_jobs=self.n_jobs)
+            distances, neighbors = query_neighbors(known, X, k, n_jobs=self.n_jobs)
             w = neighbor_weights(distances, self.weights)[:, :-1]
             if self.weights == "rank":
                 w = w - 1  # k neighbours are left: weights k, ..., 1
-            return weighted_votes(self.votes_, neighbors[:, 1:], w)
+            return weighted_votes(voters, neighbors[:, 1:], w)
 
         def find(rows: Any, k: int) -> Any:
             queries = X if rows is None else take(X, rows)
-            return query_neighbors(self._X, queries, k, n_jobs=self.n_jobs)
+            return query_neighbors(known, queries, k, n_jobs=self.n_jobs)
 
-        return self._nearest_votes(find, self._X.shape[0])
+        return self._nearest_votes(find, voters, known.shape[0])
 
-    def _nearest_votes(self, find: Any, most: int) -> NDArray[Any]:
+    def _nearest_votes(self, find: Any, voters: Any, most: int) -> NDArray[Any]:
         near, _ = tie_tolerance(self._X)
-        return nearest_votes(
-            find, self.votes_, self.n_neighbors, self.weights, near, most
-        )
+        return nearest_votes(find, voters, self.n_neighbors, self.weights, near, most)
+
+    def _training_votes(self) -> NDArray[Any]:
+        """Votes of the neighbours of each training row, itself excluded."""
+        X = self._X
+        if self._reference is None or issparse(X) or not is_numpy(X):
+            find = others(X, self.n_jobs)
+            return self._nearest_votes(find, self.votes_, X.shape[0] - 1)
+        distances, neighbors = cell_neighbors(X, self.n_neighbors, n_jobs=self.n_jobs)
+        w = neighbor_weights(distances, self.weights)
+        return weighted_votes(self.votes_, neighbors, w)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -196,9 +231,8 @@ class PLKNN(BasePartialClassifier):
             xp = namespace(self._X)
             S = xp.astype(self._S, self._X.dtype)
             F = S / xp.sum(S, axis=1, keepdims=True)
-            m = self._X.shape[0]
-            if m > 1:
-                V = self._nearest_votes(others(self._X, self.n_jobs), m - 1) * S
+            if self._X.shape[0] > 1:
+                V = self._training_votes() * S
                 total = xp.sum(V, axis=1, keepdims=True)
                 heard = total > 0
                 F = xp.where(heard, V / xp.where(heard, total, 1.0), F)

@@ -10,13 +10,14 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from partlearn._array_api import like, namespace
+from partlearn._array_api import is_numpy, like, namespace
 from partlearn._progress import iterations
 from partlearn._sklearn_compat import HasMethods, Interval, StrOptions, fit_context
 from partlearn.base import N_COMPONENTS, BaseReducer
 from partlearn.candidates import move_labels, refine
 from partlearn.graphs import TiedVotes
 from partlearn.linalg import Eigen, ThinEigenSolver
+from partlearn.neighbors import N_REFERENCE, reference_rows
 
 __all__ = ["CENDA"]
 
@@ -41,6 +42,10 @@ class CENDA(BaseReducer):
         orthonormal directions (0) in the constraint.
     n_neighbors : int, default=8
         Number of neighbours that vote.
+    n_reference : int, "auto" or None, default="auto"
+        Number of rows, drawn once, among which neighbours are searched. "auto" is all
+        of up to 25,000 rows and 4,000 of more, None all. Where they are fewer than all,
+        all rows vote once at the end, searched in cells.
     alpha : float, default=1.0
         Weight of a row's own confidence beside the votes.
     vote : {"rank", "uniform"}, default="rank"
@@ -125,6 +130,7 @@ class CENDA(BaseReducer):
         "n_components": N_COMPONENTS,
         "mu": [Interval(Real, 0, 1, closed="neither")],
         "n_neighbors": [Interval(Integral, 1, None, closed="left")],
+        "n_reference": N_REFERENCE,
         "alpha": [Interval(Real, 0, None, closed="left")],
         "vote": [StrOptions({"rank", "uniform"})],
         "scaling": [StrOptions({"constraint", "maxabs"})],
@@ -141,6 +147,7 @@ class CENDA(BaseReducer):
         *,
         mu: float = 0.5,
         n_neighbors: int = 8,
+        n_reference: int | Literal["auto"] | None = "auto",
         alpha: float = 1.0,
         vote: Literal["rank", "uniform"] = "rank",
         scaling: Literal["constraint", "maxabs"] = "constraint",
@@ -153,6 +160,7 @@ class CENDA(BaseReducer):
         self.n_components = n_components
         self.mu = mu
         self.n_neighbors = n_neighbors
+        self.n_reference = n_reference
         self.alpha = alpha
         self.vote = vote
         self.scaling = scaling
@@ -187,13 +195,16 @@ class CENDA(BaseReducer):
         # Whitening costs as much as solving for m right-hand sides.
         many = 2 * self.max_iter * S.shape[1] > S.shape[0]
         solver = ThinEigenSolver(matrix, self.mu, 1 - self.mu, whiten=many)
+        reference = None
+        if self.search is None and is_numpy(F):
+            reference = reference_rows(len(F), self.n_reference)
         votes: TiedVotes | None = None
         objective = []
         for _ in iterations("CENDA", self.max_iter):
             eigen = solver.solve(centred(F))
             r = self._count(eigen.values)
             Z, scale = embed(solver, eigen, r, self.scaling)
-            votes = self._votes(Z, votes)
+            votes = self._votes(Z, votes, reference)
             before = F
             F = refine(F, votes(F, self.vote), S, own=self.alpha)
             objective.append(float(xp.sum(eigen.values[:r])))
@@ -201,6 +212,9 @@ class CENDA(BaseReducer):
                 break
         else:
             self._warn_unless_settled(F, before)
+        if reference is not None:
+            last = self._votes(Z, None, "cells")
+            F = refine(F, last(F, self.vote), S, own=self.alpha)
         self._warn_if_fewer(r)
         self._set_components(solver.directions(eigen, r) * scale, eigen.values)
         self.label_confidence_ = F

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -41,6 +41,10 @@ class MaxRelevance(ConfidenceSelector):
         candidates that count alike.
     n_neighbors : int, default=8
         Number of neighbours that vote.
+    n_reference : int, "auto" or None, default="auto"
+        Number of rows, drawn once, among which neighbours are searched. "auto" is all
+        of up to 25,000 rows and 4,000 of more, None all. Where they are fewer than all,
+        all rows vote once at the end, searched in cells; not those of sparse data.
     var_floor : float, default=0.6
         Least standard deviation of a feature inside a class, as a share of its standard
         deviation over all rows.
@@ -112,6 +116,7 @@ class MaxRelevance(ConfidenceSelector):
         *,
         alpha: float = 0.6,
         n_neighbors: int = 8,
+        n_reference: int | Literal["auto"] | None = "auto",
         var_floor: float = 0.6,
         normalize_votes: bool = False,
         standardize: bool = True,
@@ -125,6 +130,7 @@ class MaxRelevance(ConfidenceSelector):
         self.n_features_to_select = n_features_to_select
         self.alpha = alpha
         self.n_neighbors = n_neighbors
+        self.n_reference = n_reference
         self.var_floor = var_floor
         self.normalize_votes = normalize_votes
         self.standardize = standardize

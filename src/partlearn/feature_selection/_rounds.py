@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +28,7 @@ from partlearn.feature_selection._redundancy import Redundancy
 from partlearn.feature_selection._relevance import Relevance
 from partlearn.graphs import TiedVotes, vote_weights
 from partlearn.model_selection import held_out_hits, one_standard_error_rule
+from partlearn.neighbors import reference_rows
 
 __all__ = ["ConfidenceSelector", "Rounds", "Setting", "alternate"]
 
@@ -38,6 +39,7 @@ class Setting:
 
     alpha: float
     n_neighbors: int
+    n_reference: int | Literal["auto"] | None
     var_floor: float
     normalize_votes: bool
     standardize: bool
@@ -95,6 +97,7 @@ def alternate(
     settled = n == data.shape[1] - len(setting.exclude)
     chosen: NDArray[np.intp] | None = None
     votes: Any = None
+    reference = reference_rows(len(F), setting.n_reference)
     for n_iter in iterations("selection", setting.max_iter, start=1):  # noqa: B007
         relevance = Relevance(
             data, F, S, var_floor=setting.var_floor, n_jobs=setting.n_jobs
@@ -103,9 +106,11 @@ def alternate(
         before, used = chosen, F
         chosen = np.sort(path.order)
         if before is None or not np.array_equal(chosen, before):
+            Z = data.scaled(chosen, setting.standardize)
             votes = TiedVotes(
-                data.scaled(chosen, setting.standardize),
+                Z,
                 setting.n_neighbors,
+                reference=reference,
                 warm_start=None if votes is None else votes.neighbors,
                 n_jobs=setting.n_jobs,
             )
@@ -114,6 +119,11 @@ def alternate(
         F = _voted(F, S, votes, setting)
         if settled:
             break
+    if reference is not None and not data.sparse:
+        votes = TiedVotes(
+            Z, setting.n_neighbors, reference="cells", n_jobs=setting.n_jobs
+        )
+        F = _voted(F, S, votes, setting)
     if length is not None and length > n:
         path = _path(relevance, redundancy, used, length, setting)
     return Rounds(path, F, n_iter, settled)
@@ -165,6 +175,7 @@ class ConfidenceSelector(BaseSelector):
         setting = Setting(
             self.alpha,
             self.n_neighbors,
+            self.n_reference,
             self.var_floor,
             self.normalize_votes,
             self.standardize,

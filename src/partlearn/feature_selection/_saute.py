@@ -5,12 +5,13 @@
 from __future__ import annotations
 
 from numbers import Integral, Real
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 from partlearn._sklearn_compat import Interval, StrOptions, fit_context
 from partlearn.base import COLUMNS, COUNT, Columns
 from partlearn.feature_selection._criteria import CRITERIA, Criterion
 from partlearn.feature_selection._rounds import ConfidenceSelector
+from partlearn.neighbors import N_REFERENCE
 
 __all__ = ["ROUNDS", "SAUTE"]
 
@@ -19,6 +20,7 @@ ROUNDS: dict[str, list[Any]] = {
     "n_features_to_select": [*COUNT, StrOptions({"auto"})],
     "alpha": [Interval(Real, 0, 1, closed="both")],
     "n_neighbors": [Interval(Integral, 1, None, closed="left")],
+    "n_reference": N_REFERENCE,
     "var_floor": [Interval(Real, 0, None, closed="neither")],
     "normalize_votes": ["boolean"],
     "standardize": ["boolean"],
@@ -53,6 +55,10 @@ class SAUTE(ConfidenceSelector):
         0 nobody votes and all candidates count alike.
     n_neighbors : int, default=8
         Number of neighbours that vote.
+    n_reference : int, "auto" or None, default="auto"
+        Number of rows, drawn once, among which neighbours are searched. "auto" is all
+        of up to 25,000 rows and 4,000 of more, None all. Where they are fewer than all,
+        all rows vote once at the end, searched in cells; not those of sparse data.
     var_floor : float, default=0.6
         Least standard deviation of a feature inside a class, as a share of its standard
         deviation over all rows. 1e-6 is the literal reading of the paper, which prefers
@@ -167,6 +173,7 @@ class SAUTE(ConfidenceSelector):
         *,
         alpha: float = 0.6,
         n_neighbors: int = 8,
+        n_reference: int | Literal["auto"] | None = "auto",
         var_floor: float = 0.6,
         normalize_votes: bool = False,
         standardize: bool = True,
@@ -181,6 +188,7 @@ class SAUTE(ConfidenceSelector):
         self.n_features_to_select = n_features_to_select
         self.alpha = alpha
         self.n_neighbors = n_neighbors
+        self.n_reference = n_reference
         self.var_floor = var_floor
         self.normalize_votes = normalize_votes
         self.standardize = standardize

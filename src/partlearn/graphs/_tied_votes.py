@@ -10,7 +10,7 @@ distance; the votes should hang on neither.
 from __future__ import annotations
 
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -20,7 +20,12 @@ from partlearn._array_api import is_numpy, like
 from partlearn.graphs._array_votes import ArrayVotes
 from partlearn.graphs._neighbor_graph import Vote, vote, vote_weights
 from partlearn.graphs._tied_weights import find_ties, tie_tolerance, tied_weights
-from partlearn.neighbors import self_neighbors, some_neighbors
+from partlearn.neighbors import (
+    cell_neighbors,
+    reference_neighbors,
+    self_neighbors,
+    some_neighbors,
+)
 
 __all__ = ["TiedVotes"]
 
@@ -42,6 +47,10 @@ class TiedVotes:
     search : neighbour transformer, default=None
         As in :func:`partlearn.neighbors.self_neighbors`; with one, ties stay as it
         breaks them.
+    reference : ndarray of int or "cells", default=None
+        Rows that vote; all by default. "cells" lets all vote that
+        :func:`partlearn.neighbors.cell_neighbors` finds. Either way, of equally near
+        rows the first ones vote.
     warm_start : ndarray of int, default=None
         Attribute `neighbors` of votes in similar rows; makes the search faster.
     n_jobs : int, default=None
@@ -77,6 +86,7 @@ class TiedVotes:
         n_neighbors: int,
         *,
         search: Any = None,
+        reference: NDArray[np.intp] | Literal["cells"] | None = None,
         warm_start: NDArray[np.int64] | None = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -90,6 +100,15 @@ class TiedVotes:
             find = partial(some_neighbors, Z)
             self._array = ArrayVotes(find, self.n_neighbors, Z.shape[0] - 1, near)
             self.neighbors = self._array.neighbors
+            return
+        if isinstance(reference, str):
+            _, self.neighbors = cell_neighbors(Z, n_neighbors, n_jobs=n_jobs)
+            return
+        if reference is not None:
+            self.neighbors = reference_neighbors(
+                Z, reference, n_neighbors, n_jobs=n_jobs
+            )
+            self.n_neighbors = self.neighbors.shape[1]
             return
         if warm_start is not None and warm_start.shape[1] <= n_neighbors:
             warm_start = None

@@ -4,12 +4,14 @@ from partlearn.neighbors._cells import cell_neighbors
 from partlearn.neighbors._knn import query_neighbors, self_neighbors, some_neighbors
 from partlearn.neighbors._recall import neighbors_recall
 from partlearn.neighbors._reference import (
+    EXACT_ROWS,
     N_REFERENCE,
     reference_neighbors,
     reference_rows,
 )
 
 __all__ = [
+    "EXACT_ROWS",
     "N_REFERENCE",
     "cell_neighbors",
     "neighbors_recall",

@@ -9,13 +9,14 @@ from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils import check_random_state
 
 from partlearn._sklearn_compat import Interval, StrOptions
 from partlearn.neighbors._knn import query_neighbors
 
-__all__ = ["N_REFERENCE", "reference_neighbors", "reference_rows"]
+__all__ = ["EXACT_ROWS", "N_REFERENCE", "reference_neighbors", "reference_rows"]
 
-EXACT_ROWS = 20_000  # rows up to which "auto" searches among all
+EXACT_ROWS = 25_000  # rows up to which "auto" searches among all
 REFERENCE_ROWS = 4000  # rows among which it searches above
 
 #: Constraint of the parameter `n_reference` of methods that vote.
@@ -27,7 +28,11 @@ N_REFERENCE = [
 
 
 def reference_rows(
-    n_rows: int, n_reference: int | Literal["auto"] | None, rng: np.random.RandomState
+    n_rows: int,
+    n_reference: int | Literal["auto"] | None,
+    random_state: Any = 0,
+    *,
+    auto: int = REFERENCE_ROWS,
 ) -> NDArray[np.intp] | None:
     """Rows among which neighbours are searched; None for all of them.
 
@@ -36,10 +41,12 @@ def reference_rows(
     n_rows : int
         Number of rows.
     n_reference : int, "auto" or None
-        Number of reference rows. "auto" is all of up to 20,000 rows and 4,000 of more;
+        Number of reference rows. "auto" is all of up to 25,000 rows and `auto` of more;
         None is all.
-    rng : RandomState
+    random_state : int, RandomState instance or None, default=0
         Draws them; untouched where all rows are searched.
+    auto : int, default=4000
+        What "auto" stands for.
 
     Returns
     -------
@@ -48,17 +55,17 @@ def reference_rows(
 
     Examples
     --------
-    >>> import numpy as np
     >>> from partlearn.neighbors import reference_rows
-    >>> reference_rows(20_000, "auto", np.random.RandomState(0))
-    >>> reference_rows(30_000, "auto", np.random.RandomState(0)).shape
+    >>> reference_rows(25_000, "auto")
+    >>> reference_rows(30_000, "auto").shape
     (4000,)
     """
     if isinstance(n_reference, str):
-        n_reference = REFERENCE_ROWS if n_rows > EXACT_ROWS else None
+        n_reference = auto if n_rows > EXACT_ROWS else None
     if n_reference is None or n_reference >= n_rows:
         return None
-    return np.sort(rng.permutation(n_rows)[:n_reference])
+    order = check_random_state(random_state).permutation(n_rows)
+    return np.sort(order[:n_reference])
 
 
 def reference_neighbors(

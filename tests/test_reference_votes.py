@@ -1,0 +1,121 @@
+"""Votes of a sample of the rows: what each method makes of `n_reference`."""
+
+import warnings
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.sparse import csr_array
+from sklearn.datasets import make_blobs
+from sklearn.exceptions import ConvergenceWarning
+
+from partlearn.candidates import make_candidates
+from partlearn.classification import PLKNN
+from partlearn.decomposition import CENDA
+from partlearn.feature_selection import SAUTE, MaxRelevance
+from partlearn.graphs import TiedVotes, vote
+from partlearn.neighbors import (
+    cell_neighbors,
+    reference_rows,
+    self_neighbors,
+)
+
+
+def problem(m=150, seed=0):
+    X, y = make_blobs(m, n_features=6, centers=4, cluster_std=4, random_state=seed)
+    return X, make_candidates(y, n_false=1, random_state=seed)
+
+
+def quiet(estimator, X, S):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return estimator.fit(X, S)
+
+
+def literal_votes(Z, reference, F, k):
+    """Sort the reference rows by distance; the a-th nearest weighs k - a + 1."""
+    V = np.zeros_like(F)
+    for i, z in enumerate(Z):
+        others = reference[reference != i]
+        order = np.argsort(np.linalg.norm(Z[others] - z, axis=1), kind="stable")[:k]
+        for a, j in enumerate(others[order]):
+            V[i] += (k - a) * F[j]
+    return V
+
+
+def test_votes_of_reference_rows():
+    Z, _ = make_blobs(60, n_features=3, random_state=0)
+    F = np.random.default_rng(0).uniform(size=(60, 4))
+    reference = np.arange(0, 60, 4)
+    votes = TiedVotes(Z, 5, reference=reference)
+    assert not votes.tied
+    assert_allclose(votes(F), literal_votes(Z, reference, F, 5), rtol=1e-12)
+    cells = TiedVotes(Z, 5, reference="cells")
+    assert_allclose(cells(F), literal_votes(Z, np.arange(60), F, 5), rtol=1e-12)
+
+
+def refined(F, V, S, own):
+    F = (own * F + V) * S
+    return F / F.sum(axis=1, keepdims=True)
+
+
+def test_cenda_asks_reference_rows_and_all_rows_at_the_end():
+    X, S = problem()
+    exact = quiet(CENDA(max_iter=1), X, S)
+    F = S / S.sum(axis=1, keepdims=True)
+    Z = exact.transform(X)
+    reference = reference_rows(len(X), 30)
+    once = refined(F, literal_votes(Z, reference, F, 8), S, own=1.0)
+    _, near = cell_neighbors(Z, 8)
+    expected = refined(once, vote(once, near), S, own=1.0)
+    found = quiet(CENDA(max_iter=1, n_reference=30), X, S)
+    assert_allclose(found.label_confidence_, expected, rtol=1e-9)
+    assert_allclose(found.components_, exact.components_)
+
+
+@pytest.mark.parametrize("Selector", [SAUTE, MaxRelevance])
+def test_selectors_ask_reference_rows_and_all_rows_at_the_end(Selector):
+    X, S = problem()
+    exact = quiet(Selector(3, max_iter=1), X, S)
+    chosen = np.sort(exact.selected_)
+    assert_array_equal(
+        exact.selected_, quiet(Selector(3, max_iter=1, n_reference=30), X, S).selected_
+    )
+    Z = ((X - X.mean(axis=0)) / X.std(axis=0))[:, chosen]
+    F = S / S.sum(axis=1, keepdims=True)
+    reference = reference_rows(len(X), 30)
+    once = refined(F, 0.6 * literal_votes(Z, reference, F, 8), S, own=0.4)
+    expected = refined(once, 0.6 * vote(once, self_neighbors(Z, 8)), S, own=0.4)
+    found = quiet(Selector(3, max_iter=1, n_reference=30), X, S)
+    assert_array_equal(found.selected_, exact.selected_)
+    assert_allclose(found.label_confidence_, expected, rtol=1e-9)
+    sparse = quiet(Selector(3, max_iter=1, n_reference=30), csr_array(X), S)
+    assert_allclose(sparse.label_confidence_, once, rtol=1e-9)
+
+
+@pytest.mark.parametrize("estimator", [CENDA(), SAUTE(3), MaxRelevance(3), PLKNN()])
+def test_all_rows_are_the_exact_search(estimator):
+    X, S = problem()
+    exact = quiet(estimator.set_params(n_reference=None), X, S).label_confidence_
+    for n_reference in ("auto", 150, 10**6):
+        found = quiet(estimator.set_params(n_reference=n_reference), X, S)
+        assert_array_equal(found.label_confidence_, exact)
+
+
+@pytest.mark.parametrize("variant", ["clean", "lab"])
+def test_reference_rows_of_pl_knn_are_its_training_rows(variant):
+    X, S = problem()
+    new = np.random.default_rng(1).standard_normal((20, 6))
+    reference = reference_rows(len(X), 40)
+    some = PLKNN(5, variant=variant).fit(X[reference], S[reference])
+    model = PLKNN(5, variant=variant, n_reference=40).fit(X, S)
+    assert_allclose(model.predict_proba(new), some.predict_proba(new))
+
+
+def test_training_rows_of_pl_knn_ask_all_rows():
+    X, S = problem()
+    exact = PLKNN(5).fit(X, S).label_confidence_
+    # One cell: every row is found.
+    assert_allclose(PLKNN(5, n_reference=40).fit(X, S).label_confidence_, exact)
+    sparse = PLKNN(5, n_reference=40).fit(csr_array(X), S)
+    assert_allclose(sparse.label_confidence_, exact)
