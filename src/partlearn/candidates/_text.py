@@ -34,8 +34,8 @@ def parse_candidates(texts: Iterable[str], *, sep: str = "|") -> list[frozenset[
     Parameters
     ----------
     texts : iterable of str
-        One text per row; spaces around labels are dropped, an empty text is an empty
-        set.
+        One string per row; spaces around labels are dropped, an empty string is an
+        empty set.
     sep : str, default="|"
         The delimiter.
 
@@ -59,8 +59,8 @@ def parse_candidates(texts: Iterable[str], *, sep: str = "|") -> list[frozenset[
         if labels is None:
             if not isinstance(text, str):
                 raise TypeError(
-                    f"Row {i} holds {text!r}, not text; give the labels as text, an "
-                    "empty text for an empty set."
+                    f"Row {i} holds {text!r}, which is no string; an empty set is an "
+                    "empty string."
                 )
             labels = known[text] = frozenset(
                 label for part in text.split(sep) if (label := part.strip())
@@ -82,8 +82,8 @@ def from_text(
     ----------
     texts : array-like of shape (n_samples,)
         Text with a separator between the labels; lists, tuples or sets as JSON or
-        Python write them; or such collections themselves. An empty text or list, None
-        and NaN are empty sets.
+        Python write them; or such collections themselves. An empty string or list,
+        None and NaN are empty sets.
     sep : str, "auto" or None, default="auto"
         The separator. "auto" finds ``|``, ``;`` or ``,``; none of them, or more than
         one, is an error, since every distinct text would quietly become a class. None

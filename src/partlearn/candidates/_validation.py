@@ -205,20 +205,20 @@ def _check_label_types(flat: list[Any], rows: NDArray[np.intp]) -> None:
     if nested:
         raise ValueError(
             f"A label is itself a set, list or tuple in rows {some_rows(nested)}; give "
-            "each class one number or text."
+            "each class one number or string."
         )
     odd = [r for v, r in zip(flat, rows, strict=True) if not _is_label(v)]
     if odd:
         kind = type(next(v for v in flat if not _is_label(v))).__name__
         raise ValueError(
             f"A label is a {kind} in rows {some_rows(odd)}; give each class one number "
-            "or text."
+            "or string."
         )
     text = np.fromiter((isinstance(v, str) for v in flat), bool, len(flat))
     if text.any() and not text.all():
         i, j = int(np.argmax(text)), int(np.argmin(text))
         raise ValueError(
-            "The labels mix text and other types: "
+            "The labels mix strings and other types: "
             f"{flat[i]!r} (row {rows[i]}) and {flat[j]!r} (row {rows[j]}). "
             "Convert them all to one type."
         )
