@@ -35,6 +35,5 @@ class CandidateRelevance(BaseSelector):
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
         tags.target_tags.multi_output = True
         return tags

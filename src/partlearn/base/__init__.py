@@ -34,6 +34,7 @@ from partlearn.base._selector import (
     count_features,
     find_columns,
 )
+from partlearn.base._tags import CandidateTagsMixin
 
 __all__ = [
     "COLUMNS",
@@ -44,6 +45,7 @@ __all__ = [
     "BaseReducer",
     "BaseScoreClassifier",
     "BaseSelector",
+    "CandidateTagsMixin",
     "Columns",
     "MemoryEstimateMixin",
     "count_directions",

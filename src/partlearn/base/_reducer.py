@@ -27,6 +27,7 @@ from partlearn._array_api import (
 from partlearn._sklearn_compat import Interval, RealNotInt, StrOptions
 from partlearn.base._auto import choose_dimension, most_directions
 from partlearn.base._memory import MemoryEstimateMixin
+from partlearn.base._tags import CandidateTagsMixin
 from partlearn.blocks import LazyRowsMixin, refuse_blocks
 from partlearn.candidates import (
     Evidence,
@@ -107,6 +108,7 @@ def reduced_rows(reducer: Any, X: Any, fitted: Any = None) -> Any:
 
 
 class BaseReducer(
+    CandidateTagsMixin,
     LazyRowsMixin,
     MemoryEstimateMixin,
     ClassNamePrefixFeaturesOutMixin,
@@ -286,12 +288,3 @@ class BaseReducer(
     @property
     def _n_features_out(self) -> int:
         return int(self.components_.shape[0])
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.target_tags.required = True
-        tags.target_tags.one_d_labels = True
-        tags.target_tags.two_d_labels = True
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags

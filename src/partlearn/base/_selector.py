@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from partlearn._sklearn_compat import Interval, RealNotInt
 from partlearn.base._memory import MemoryEstimateMixin
+from partlearn.base._tags import CandidateTagsMixin
 from partlearn.blocks import LazyRowsMixin
 
 __all__ = ["COLUMNS", "COUNT", "BaseSelector", "count_features", "find_columns"]
@@ -116,7 +117,13 @@ def find_columns(
     return array[np.sort(first)].astype(np.intp)
 
 
-class BaseSelector(LazyRowsMixin, MemoryEstimateMixin, SelectorMixin, BaseEstimator):
+class BaseSelector(
+    CandidateTagsMixin,
+    LazyRowsMixin,
+    MemoryEstimateMixin,
+    SelectorMixin,
+    BaseEstimator,
+):
     """Selection of features; a subclass calls `_limits` and `_select` in `fit`."""
 
     def _limits(self) -> tuple[NDArray[np.intp], NDArray[np.intp], int]:
@@ -166,11 +173,3 @@ class BaseSelector(LazyRowsMixin, MemoryEstimateMixin, SelectorMixin, BaseEstima
         check_is_fitted(self)
         mask: NDArray[np.bool_] = self.support_
         return mask
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.target_tags.one_d_labels = True
-        tags.target_tags.two_d_labels = True
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags

@@ -17,7 +17,7 @@ from sklearn.base import (
 )
 
 from partlearn._sklearn_compat import Interval, fit_context
-from partlearn.base import MemoryEstimateMixin
+from partlearn.base import CandidateTagsMixin, MemoryEstimateMixin
 from partlearn.blocks import LazyRowsMixin
 from partlearn.candidates import validate_rows, warn_at_max_iter, warn_caller
 from partlearn.crossfit import (
@@ -38,6 +38,7 @@ Array = NDArray[np.float64]
 
 
 class KernelCRISP(
+    CandidateTagsMixin,
     LazyRowsMixin,
     ClassNamePrefixFeaturesOutMixin,
     TransformerMixin,
@@ -310,15 +311,6 @@ class KernelCRISP(
     @property
     def _n_features_out(self) -> int:
         return self.n_components_
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.target_tags.required = True
-        tags.target_tags.one_d_labels = True
-        tags.target_tags.two_d_labels = True
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags
 
 
 def geometry_weights(

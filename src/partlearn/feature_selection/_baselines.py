@@ -204,6 +204,7 @@ class RandomSelection(BaseSelector):
     (178, 4)
     """
 
+    _needs_labels = False
     _parameter_constraints = {  # noqa: RUF012
         "n_features_to_select": COUNT,
         "random_state": ["random_state"],

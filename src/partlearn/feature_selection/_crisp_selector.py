@@ -257,8 +257,3 @@ class CRISPSelector(BaseSelector):
             S,
         )
         return int(sizes[one_standard_error_rule(hits, 1.0 / S.sum(axis=1))])
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
-        return tags

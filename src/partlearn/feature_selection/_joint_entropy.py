@@ -93,6 +93,7 @@ class MaxJointEntropy(BaseSelector):
     array([5, 3, 9])
     """
 
+    _needs_labels = False
     _parameter_constraints = {  # noqa: RUF012
         "n_features_to_select": COUNT,
         "estimator": [StrOptions({"bins", "gaussian"})],

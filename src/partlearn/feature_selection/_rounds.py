@@ -234,8 +234,3 @@ class ConfidenceSelector(BaseSelector):
         self.sizes_, weight = sizes, 1.0 / S.sum(axis=1)
         self.hit_rates_ = hits @ weight / weight.sum()
         return int(sizes[one_standard_error_rule(hits, weight)])
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
-        return tags

@@ -222,7 +222,6 @@ class PMLSelector(BaseSelector):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
         tags.target_tags.multi_output = True
         tags.input_tags.positive_only = self._non_negative and not self.scale
         return tags
