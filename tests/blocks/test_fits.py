@@ -16,6 +16,7 @@ from partlearn.blocks import Rows
 from partlearn.candidates import make_candidates
 from partlearn.classification import PLSVM, CRISPClassifier
 from partlearn.decomposition import CENDA, CRISP, PLDA, TunedPCA
+from partlearn.feature_selection import SAUTE, MaxRelevance
 
 X, TRUTH = make_blobs(
     400, n_features=8, centers=5, cluster_std=5.0, center_box=(-5, 5), random_state=0
@@ -30,6 +31,10 @@ FITS = [
     TunedPCA(n_components=3),
     TunedPCA(CENDA(max_iter=3), n_components=6),
     CRISPClassifier(votes=False, n_landmarks=25, max_iter=4),
+    MaxRelevance(3, max_iter=3),
+    MaxRelevance(0.5, alpha=0.0, standardize=False),
+    SAUTE(4, max_iter=3),
+    SAUTE(None, criterion="quotient", max_iter=2),
     CRISPClassifier(["linear"], votes=False, max_iter=4),
 ]
 BLOCKS = [(400,), (1, 399), (20,) * 20, (150, 7, 243)]
@@ -122,6 +127,7 @@ def test_methods_that_need_all_rows_say_so(estimator):
     [
         (CENDA("auto"), "Set n_components to a number or a share"),
         (TunedPCA(), "Set n_components to one number"),
+        (SAUTE("auto"), "Set n_features_to_select to a number or a share"),
         (CRISP(), "Set votes=False"),
         (CRISPClassifier(), "Set votes=False"),
         (CRISPClassifier(votes=False), "Set n_landmarks"),
@@ -131,6 +137,11 @@ def test_methods_that_need_all_rows_say_so(estimator):
 def test_what_is_no_sum_is_refused_with_advice(estimator, advice):
     with pytest.raises(ValueError, match=f"needs all rows at once.*{advice}"):
         estimator.fit(in_blocks((200, 200)), S)
+
+
+def test_redundancy_given_the_label_is_refused():
+    with pytest.raises(ValueError, match='Set criterion="difference" or "quotient"'):
+        SAUTE(2, criterion="jmi").fit(in_blocks((200, 200)), S)
 
 
 def test_shapes_that_are_no_sums_are_refused():

@@ -19,7 +19,15 @@ from numpy.typing import NDArray
 
 from partlearn.linalg import column_moments
 
-__all__ = ["N_BINS", "DenseColumns", "Points", "SparseColumns", "bin_codes", "columns"]
+__all__ = [
+    "N_BINS",
+    "DenseColumns",
+    "Points",
+    "SparseColumns",
+    "bin_codes",
+    "columns",
+    "inverse",
+]
 
 N_BINS = 5
 STEPS = (-2.0, -1.0, 1.0, 2.0)  # bins end at these multiples of the spread
@@ -39,12 +47,13 @@ class Points(NamedTuple):
     zeros: NDArray[np.intp] | None = None
 
 
+Moments = tuple[NDArray[np.float64], NDArray[np.float64]]
 PointsAndSums = tuple[Points, NDArray[np.float64], NDArray[np.float64]]
 
 
-def columns(X: Any) -> DenseColumns | SparseColumns:
-    """Wrap validated data."""
-    return SparseColumns(X) if sp.issparse(X) else DenseColumns(X)
+def columns(X: Any, moments: Moments | None = None) -> DenseColumns | SparseColumns:
+    """Wrap validated data; `moments` are those of more rows than these."""
+    return (SparseColumns if sp.issparse(X) else DenseColumns)(X, moments)
 
 
 def bin_codes(
@@ -93,6 +102,8 @@ class DenseColumns:
     ----------
     X : ndarray of shape (m, d)
         The data, float32 or float64.
+    moments : tuple of two ndarray of shape (d,), default=None
+        Mean and deviation to standardise by; by default those of the data.
 
     Attributes
     ----------
@@ -102,13 +113,15 @@ class DenseColumns:
 
     sparse = False
 
-    def __init__(self, X: NDArray[Any]) -> None:
+    def __init__(self, X: NDArray[Any], moments: Moments | None = None) -> None:
         self.X = X
         self.shape: tuple[int, int] = X.shape
-        self.mean, self.std = np.empty(self.shape[1]), np.empty(self.shape[1])
-        for block in self.blocks():
-            self.mean[block], self.std[block] = column_moments(X[:, block])
-        self.inverse = _inverse(self.std)
+        if moments is None:
+            moments = np.empty(self.shape[1]), np.empty(self.shape[1])
+            for block in self.blocks():
+                moments[0][block], moments[1][block] = column_moments(X[:, block])
+        self.mean, self.std = moments
+        self.inverse = inverse(self.std)
         self.n_points: int = X.size
 
     def blocks(self) -> Iterator[slice]:
@@ -180,12 +193,12 @@ class SparseColumns:
 
     sparse = True
 
-    def __init__(self, X: Any) -> None:
+    def __init__(self, X: Any, moments: Moments | None = None) -> None:
         self.X = sp.csc_array(X)
         self.X.sum_duplicates()
         self.shape: tuple[int, int] = X.shape
-        self.mean, self.std = column_moments(self.X)
-        self.inverse = _inverse(self.std)
+        self.mean, self.std = column_moments(self.X) if moments is None else moments
+        self.inverse = inverse(self.std)
         self.n_points: int = self.X.nnz
         self.zero = -self.mean * self.inverse  # where a zero goes when standardised
 
@@ -244,7 +257,8 @@ class SparseColumns:
         return sp.csr_array(part)
 
 
-def _inverse(std: NDArray[np.float64]) -> NDArray[np.float64]:
+def inverse(std: NDArray[np.float64]) -> NDArray[np.float64]:
+    """One divided by the deviation, zero for a constant column."""
     return np.divide(1.0, std, out=np.zeros_like(std), where=std > 0)
 
 

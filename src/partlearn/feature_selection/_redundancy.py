@@ -18,6 +18,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from partlearn.feature_selection._block_columns import BlockColumns
 from partlearn.feature_selection._columns import N_BINS, DenseColumns, SparseColumns
 
 __all__ = [
@@ -29,6 +30,8 @@ __all__ = [
     "joint_counts",
     "tables",
 ]
+
+AnyColumns = DenseColumns | SparseColumns | BlockColumns
 
 PACKED = (0, 1, 3, 4)  # the middle bin holds what is in no other
 _CHUNK = 1 << 17  # words looked at together in the NumPy path: they stay in cache
@@ -253,8 +256,27 @@ class SparseTables:
         return information(joint, self._m)
 
 
-def tables(columns: DenseColumns | SparseColumns) -> DenseTables | SparseTables:
+class BlockTables:
+    """Mutual information of rows in blocks, from the joint counts of all columns.
+
+    Parameters and attributes are those of :class:`DenseTables`; 25 d^2 counts are kept.
+    """
+
+    def __init__(self, columns: BlockColumns) -> None:
+        self._m, d = columns.shape
+        self._joint = columns.joint_bins()
+        every = np.arange(d)
+        self.counts = self._joint[every, :, every].sum(axis=2)
+
+    def row(self, f: int) -> NDArray[np.float64]:
+        """Mutual information of feature `f` with all features, (d,)."""
+        return information(self._joint[f].transpose(1, 0, 2), self._m)
+
+
+def tables(columns: AnyColumns) -> DenseTables | SparseTables | BlockTables:
     """Choose the way of counting for the data at hand."""
+    if isinstance(columns, BlockColumns):
+        return BlockTables(columns)
     if isinstance(columns, SparseColumns):
         return SparseTables(columns)
     return DenseTables(columns)
@@ -265,7 +287,7 @@ class Redundancy:
 
     Parameters
     ----------
-    columns : DenseColumns or SparseColumns
+    columns : DenseColumns, SparseColumns or BlockColumns
         The data.
 
     Attributes
@@ -274,7 +296,7 @@ class Redundancy:
         Entropy of the bins of each feature.
     """
 
-    def __init__(self, columns: DenseColumns | SparseColumns) -> None:
+    def __init__(self, columns: AnyColumns) -> None:
         self._columns = columns
         self._tables = tables(columns)
         m, d = columns.shape
@@ -309,6 +331,12 @@ class Redundancy:
         """
         m, q = F.shape
         at = self._columns
+        if isinstance(at, BlockColumns):
+            raise ValueError(
+                "This criterion asks for the redundancy given the label, which blocks "
+                'of rows do not have. Set criterion="difference" or "quotient", or '
+                "load the rows into memory."
+            )
         of_f = at.codes(np.array([f]))[0]
         parts = []
         for codes in _code_blocks(at, q):

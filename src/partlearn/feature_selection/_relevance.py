@@ -18,6 +18,7 @@ import scipy.sparse as sp
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
+from partlearn.feature_selection._block_columns import BlockColumns
 from partlearn.feature_selection._columns import DenseColumns, Points, SparseColumns
 
 __all__ = [
@@ -177,7 +178,7 @@ class Relevance:
 
     Parameters
     ----------
-    columns : DenseColumns or SparseColumns
+    columns : DenseColumns, SparseColumns or BlockColumns
         The data.
     F : ndarray of shape (m, q)
         Confidences, float64.
@@ -203,7 +204,7 @@ class Relevance:
 
     def __init__(
         self,
-        columns: DenseColumns | SparseColumns,
+        columns: DenseColumns | SparseColumns | BlockColumns,
         F: NDArray[np.float64],
         S: NDArray[np.bool_],
         *,
@@ -215,10 +216,16 @@ class Relevance:
         prior = F.mean(axis=0)
         active = D.any(axis=0) & (prior > 0)
         D, prior = D[:, active], prior[active]
-        self._columns, self._var_floor = columns, var_floor
+        self._var_floor = var_floor
         self._log_prior = np.log(prior)
         self.prior_entropy = float(-(prior * self._log_prior).sum())
         self._count = D.sum(axis=0).astype(np.float64)
+        if isinstance(columns, BlockColumns):
+            parameters = self._parameters(*columns.class_sums(D))
+            sums = columns.entropy_sums(parameters, block_entropies)
+            self.error, self.values = 0.0, -sums / columns.shape[0]
+            return
+        self._columns = columns
         self._member_rows = sp.csr_array(D)
         points = columns.n_points
         if use_compiled is None:
@@ -234,7 +241,9 @@ class Relevance:
         parts = Parallel(n_jobs=n_jobs, prefer="threads")(
             task(block, kernels) for block in columns.blocks()
         )
-        self.values: NDArray[np.float64] = np.concatenate(parts)
+        self.values = np.concatenate(parts)
+
+    values: NDArray[np.float64]
 
     @cached_property
     def _members(self) -> Any:
@@ -251,10 +260,7 @@ class Relevance:
     def _double(self, which: Any, kernels: Any) -> NDArray[np.float64]:
         points, sums, squares = self._columns.points_and_sums(which, self._members)
         parameters = self._parameters(sums, squares)
-        kernel = entropy_sums if kernels is None else kernels.entropy_sums
-        total = kernel(points.values, points.indptr, *parameters)
-        if points.zeros is not None:
-            total = total + points.zeros * _entropy_at(points, *parameters)
+        total = entropies(points, *parameters, kernels=kernels)
         return -total / self._columns.shape[0]
 
     def _single(self, block: slice, kernels: Any) -> NDArray[np.float64]:
@@ -280,6 +286,50 @@ class Relevance:
         mean, std = class_gaussians(self._count, sums, squares, self._var_floor)
         mean, std = np.ascontiguousarray(mean), np.ascontiguousarray(std)
         return mean, np.sqrt(0.5) / std, self._log_prior - np.log(std)
+
+
+def entropies(
+    points: Points,
+    mean: NDArray[np.float64],
+    inverse: NDArray[np.float64],
+    offset: NDArray[np.float64],
+    kernels: Any = None,
+) -> NDArray[np.float64]:
+    """Sum of the posterior entropies over all points of columns, zeros included.
+
+    Parameters
+    ----------
+    points : Points
+        Of b columns.
+    mean, inverse, offset : ndarray of shape (b, q)
+        As in :func:`entropy_sums`.
+    kernels : module, default=None
+        Compiled loops; without them NumPy's.
+
+    Returns
+    -------
+    sums : ndarray of shape (b,)
+        The sums.
+    """
+    kernel = entropy_sums if kernels is None else kernels.entropy_sums
+    sums: NDArray[np.float64] = kernel(
+        points.values, points.indptr, mean, inverse, offset
+    )
+    if points.zeros is not None:
+        sums = sums + points.zeros * _entropy_at(points, mean, inverse, offset)
+    return sums
+
+
+def block_entropies(
+    points: Points,
+    mean: NDArray[np.float64],
+    inverse: NDArray[np.float64],
+    offset: NDArray[np.float64],
+) -> NDArray[np.float64]:
+    """As :func:`entropies`, in double precision, compiled where that is worth it."""
+    worth = len(points.values) * mean.shape[1] > _WORTH_COMPILING
+    kernels = compiled() if worth else None
+    return entropies(points, mean, inverse, offset, kernels)
 
 
 def _entropy_at(

@@ -13,6 +13,7 @@ from sklearn.utils import check_random_state
 
 from partlearn._progress import iterations
 from partlearn.base import BaseSelector, count_features
+from partlearn.blocks import Rows, refuse_blocks
 from partlearn.candidates import (
     Evidence,
     check_two_classes,
@@ -21,6 +22,7 @@ from partlearn.candidates import (
     warn_at_max_iter,
 )
 from partlearn.feature_selection._auto import prefixes, sizes_to_try
+from partlearn.feature_selection._block_columns import BlockColumns
 from partlearn.feature_selection._columns import DenseColumns, SparseColumns, columns
 from partlearn.feature_selection._criteria import Criterion, relevance_only
 from partlearn.feature_selection._greedy import SelectionPath, greedy_path
@@ -61,7 +63,7 @@ class Rounds:
 
 
 def alternate(
-    data: DenseColumns | SparseColumns,
+    data: DenseColumns | SparseColumns | BlockColumns,
     labels: Evidence,
     n: int,
     setting: Setting,
@@ -74,7 +76,7 @@ def alternate(
 
     Parameters
     ----------
-    data : DenseColumns or SparseColumns
+    data : DenseColumns, SparseColumns or BlockColumns
         The data.
     labels : Evidence of shape (m, q)
         Labels.
@@ -168,7 +170,7 @@ class ConfidenceSelector(BaseSelector):
 
     def _fit(self, X: Any, y: Any, criterion: Criterion) -> None:
         X, labels = validate_evidence(
-            self, X, y, accept_sparse="csr", ensure_min_samples=2
+            self, X, y, accept_sparse="csr", ensure_min_samples=2, blocks=True
         )
         check_two_classes(self.classes_, type(self).__name__)
         keep, exclude, available = self._limits()
@@ -187,12 +189,18 @@ class ConfidenceSelector(BaseSelector):
         )
         length = None
         if isinstance(self.n_features_to_select, str):
+            refuse_blocks(
+                X,
+                'n_features_to_select="auto" tries sizes on rows held out',
+                "n_features_to_select to a number or a share",
+            )
             n = self._choose(X, labels, setting, available)
         elif self.n_features_to_select is None:
             n, length = self._usual(keep, available), available
         else:
             n = self._count(keep, available)
-        rounds = alternate(columns(X), labels, n, setting, length=length)
+        data = BlockColumns(X) if isinstance(X, Rows) else columns(X)
+        rounds = alternate(data, labels, n, setting, length=length)
         if not rounds.settled:
             warn_at_max_iter(
                 self.max_iter,
