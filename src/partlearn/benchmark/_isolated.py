@@ -262,6 +262,8 @@ def main() -> None:
         _cap(None, None)
         try:
             _send(sink, answer)
+        except BrokenPipeError:  # nobody waits any more
+            os._exit(1)
         except Exception as error:
             # Nothing was written: the answer is packed before.
             text = f"the answer of the job cannot be sent: {error}"
