@@ -20,6 +20,8 @@ help:
 	@echo "make bench   print speed ratios of the hot paths"
 	@echo "make fuzz    hostile input for SECONDS=60 a target; see tools/fuzz"
 	@echo "make gpu-test      run the tests on arrays of a GPU, by python3 and its PyTorch"
+	@echo "make lock          renew the versions that make test installs (constraints/)"
+	@echo "make licences      renew the page of licences of what we depend on"
 	@echo "make test-oldest   run the test suite with the lowest versions allowed"
 	@echo "make test-next     run the test suite with pre-releases of what we depend on"
 	@echo "make dist          build wheel and sdist, and run the demonstration from the wheel"
@@ -40,6 +42,29 @@ $(VENV)/.installed-%: pyproject.toml | $(PY)
 	@echo "Installing partlearn[$*] into $(VENV) ..."
 	@$(PIP) install -e ".[$*]"
 	@touch $@
+
+# Tests run with the versions that were last tested, where there is a list of them for
+# this Python and the index still has them; `make lock` renews it.
+LOCK = constraints/py$(shell $(PY) -c 'import sys; print("%d.%d" % sys.version_info[:2])').txt
+$(VENV)/.installed-test: pyproject.toml $(wildcard constraints/*.txt) | $(PY)
+	@echo "Installing partlearn[test] into $(VENV) ..."
+	@if [ ! -f $(LOCK) ] || ! $(PIP) install -c $(LOCK) -e ".[test]"; then \
+	  echo "Not the versions of $(LOCK): those that pyproject.toml allows."; \
+	  $(PIP) install -e ".[test]"; fi
+	@touch $@
+
+# Newest versions in an environment of their own; run the tests with them before keeping.
+lock:
+	@rm -rf .venv-lock && "$(PYTHON)" -m venv .venv-lock
+	@.venv-lock/bin/python -m pip --disable-pip-version-check -q install -e ".[test]"
+	@mkdir -p constraints
+	@.venv-lock/bin/python -c 'import sys; print("%d.%d" % sys.version_info[:2])' > .venv-lock/version
+	@.venv-lock/bin/python tools/dependencies.py lock \
+	  > "constraints/py$$(cat .venv-lock/version).txt"
+
+licences: $(VENV)/.installed-docs
+	@$(PIP) install -e ".[all,crowd,test,docs]"
+	@$(PY) tools/dependencies.py licences > docs/developers/licences.rst
 
 demo: $(VENV)/.installed-demo
 	@$(PY) -m partlearn demo
