@@ -19,9 +19,10 @@ ROOT = Path(__file__).resolve().parents[1]
 PAGE = """Licences
 ========
 
-What partlearn needs, or uses where an extra is installed, and under which licence its authors
-give it. Nothing of it is part of our files: pip fetches it. ``make licences`` writes this page
-from what the packages say of themselves; a test compares it with what ``pyproject.toml`` names.
+What partlearn needs, or uses where an extra is installed, and under which licence its
+authors give it. Nothing of it is part of our files: pip fetches it. ``make licences``
+writes this page from what the packages say of themselves; a test compares it with what
+``pyproject.toml`` names.
 
 .. list-table::
    :header-rows: 1
