@@ -3,17 +3,19 @@
 import socket
 import sys
 import threading
+from contextlib import suppress
 
 
 def forward(source, sink):
     """Copy bytes until either side is closed."""
     try:
-        while data := source.recv(1 << 16):
-            sink.sendall(data)
-    except OSError:
-        pass
+        with suppress(OSError):
+            while data := source.recv(1 << 16):
+                sink.sendall(data)
     finally:
-        for end in (source, sink):
+        for end in (source, sink):  # closing alone would not wake the other direction
+            with suppress(OSError):
+                end.shutdown(socket.SHUT_RDWR)
             end.close()
 
 
