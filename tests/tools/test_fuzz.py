@@ -4,10 +4,12 @@ import json
 import os
 import signal
 import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 from tools.fuzz import __main__ as command
-from tools.fuzz import models, readers, runner
+from tools.fuzz import memory, models, readers, runner
 from tools.fuzz.watch import nothing_but
 
 
@@ -17,6 +19,34 @@ def test_a_short_run(module, tries, tmp_path):
     accepted = sum(target.attempt(i) for i in range(tries))
     # Some damage is harmless; if all were, or none, nothing would be tested.
     assert tries // 50 < accepted < tries // 2
+
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+# Numbers of tries in which a run is stopped in the midst of its jobs.
+@pytest.mark.skipif(sys.platform != "linux", reason="copies and kills processes")
+@pytest.mark.parametrize(
+    ("target", "start", "tries"), [("kills", 1, 2), ("disks", 1, 3), ("clusters", 1, 2)]
+)
+def test_a_short_run_of_disturbed_runs(target, start, tries):
+    if target == "clusters":
+        pytest.importorskip("distributed")
+    command = [sys.executable, "-m", "tools.fuzz", target]
+    command += ["--start", str(start), "--tries", str(tries)]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert f"{target}: {tries} tries" in done.stdout
+    assert "0 failures" in done.stdout
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="copies processes")
+def test_small_files_take_little_memory():
+    command = [sys.executable, "-m", "tools.fuzz.memory"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    for name in memory.FILES:
+        assert f"\n{name}" in f"\n{done.stdout}"
 
 
 class Broken:
