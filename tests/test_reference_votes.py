@@ -9,9 +9,21 @@ from scipy.sparse import csr_array
 from sklearn.datasets import make_blobs
 from sklearn.exceptions import ConvergenceWarning
 
-from partlearn.candidates import make_candidates
-from partlearn.classification import PLKNN
-from partlearn.decomposition import CENDA
+from partlearn.candidates import check_evidence, make_candidates
+from partlearn.classification import PLKNN, CRISPClassifier
+from partlearn.crossfit import (
+    CrossFit,
+    NeighborSearch,
+    crisp_rounds,
+    embed,
+    gaussian_expert,
+    linear_basis,
+    make_folds,
+    mixture_weights,
+    rank_vote,
+    unit_rows,
+)
+from partlearn.decomposition import CENDA, CRISP, KernelCRISP
 from partlearn.feature_selection import SAUTE, MaxRelevance
 from partlearn.graphs import TiedVotes, vote
 from partlearn.neighbors import (
@@ -119,3 +131,48 @@ def test_training_rows_of_pl_knn_ask_all_rows():
     assert_allclose(PLKNN(5, n_reference=40).fit(X, S).label_confidence_, exact)
     sparse = PLKNN(5, n_reference=40).fit(csr_array(X), S)
     assert_allclose(sparse.label_confidence_, exact)
+
+
+def test_crisp_asks_all_rows_at_the_end():
+    X, S = problem()
+    model = quiet(CRISP(n_reference=40, max_iter=3), X, S)
+    rng = np.random.RandomState(0)
+    folds = make_folds(len(X), 10, rng)
+    basis, _, _ = linear_basis(X, scale=True, rank=None, rng=rng)
+    fit = CrossFit(basis, folds)
+    reference = reference_rows(len(X), 40, rng)
+    evidence = check_evidence(S)
+    rounds = crisp_rounds(
+        fit,
+        evidence,
+        NeighborSearch(None, None, reference),
+        n_neighbors=8,
+        max_iter=3,
+        tol=1e-3,
+    )
+    # One cell holds all rows, hence the exact neighbours.
+    F = rounds.F
+    Z = embed(fit, F, rounds.ridge).held_out
+    experts = [
+        rank_vote(F, self_neighbors(Z, 8)),
+        rank_vote(F, self_neighbors(unit_rows(Z), 8)),
+        gaussian_expert(Z, F),
+        rank_vote(F, self_neighbors(basis.rows, 8)),
+    ]
+    weights, _ = mixture_weights(experts, S)
+    mixture = sum(w * P for w, P in zip(weights, experts, strict=True))
+    expected = refined(F, mixture, S, own=0.03)
+    assert_allclose(model.label_confidence_, expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize("Method", [CRISP, KernelCRISP, CRISPClassifier])
+def test_all_rows_are_the_exact_search_of_the_crisp_family(Method):
+    X, S = problem(60)
+    exact = quiet(Method(max_iter=2, n_reference=None), X, S).label_confidence_
+    for n_reference in ("auto", 60):
+        found = quiet(Method(max_iter=2, n_reference=n_reference), X, S)
+        assert_array_equal(found.label_confidence_, exact)
+    some = quiet(Method(max_iter=2, n_reference=20), X, S).label_confidence_
+    assert_allclose(some.sum(axis=1), 1)
+    assert (some[~np.asarray(S, dtype=bool)] == 0).all()
+    assert not np.allclose(some, exact)

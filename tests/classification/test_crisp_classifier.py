@@ -304,12 +304,10 @@ def test_without_votes_nothing_is_searched(data, monkeypatch):
     assert [len(points) for points in kept] == [40, 40]
 
 
-def test_many_rows_vote_among_a_reference_sample(data, monkeypatch):
+def test_many_rows_vote_among_a_reference_sample(data):
     X, y, S = data
     exact = quietly(CRISPClassifier(), X[:160], S[:160])
-    monkeypatch.setattr(_pooled, "EXACT_SEARCH_ROWS", 100)
-    monkeypatch.setattr(_pooled, "REFERENCE_ROWS", 90)
-    some = quietly(CRISPClassifier(), X[:160], S[:160])
+    some = quietly(CRISPClassifier(n_reference=90), X[:160], S[:160])
     assert len(some.model_.rows) == len(some.model_.reference) == 90
     assert abs(some.score(X[160:], y[160:]) - exact.score(X[160:], y[160:])) < 0.08
     agree = some.label_confidence_.argmax(axis=1) == y[:160]

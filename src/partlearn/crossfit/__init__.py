@@ -58,7 +58,12 @@ from partlearn.crossfit._pooled import (
     expert_names,
     fit_pooled,
 )
-from partlearn.crossfit._rounds import NeighborSearch, Rounds, crisp_rounds
+from partlearn.crossfit._rounds import (
+    NeighborSearch,
+    Rounds,
+    crisp_rounds,
+    vote_among_all,
+)
 from partlearn.crossfit._scores import RIDGE_GRID, CrossFit, make_folds, targets
 from partlearn.crossfit._shared import (
     POOLED_PARAMETERS,
@@ -126,5 +131,6 @@ __all__ = [
     "smooth",
     "targets",
     "unit_rows",
+    "vote_among_all",
     "within_scatter",
 ]

@@ -122,6 +122,8 @@ def background_weight(
     rows = np.sort(rng.permutation(m)[:BACKGROUND_ROWS])
 
     def neighbors(A: Array) -> NDArray[np.int64]:
-        return neighbors_of(A, rows, None, _NEIGHBORS, search.search, search.n_jobs)
+        return neighbors_of(
+            A, rows, search.reference, _NEIGHBORS, search.search, search.n_jobs
+        )
 
     return choose_background(Z, G, F, S, neighbors, rows)

@@ -33,12 +33,9 @@ from partlearn.crossfit._pool import (
 from partlearn.crossfit._rounds import N_SEARCH, NeighborSearch
 from partlearn.crossfit._scores import make_folds, targets
 from partlearn.crossfit._space import InputSpace, LinearMap, input_space
-from partlearn.neighbors import query_neighbors
+from partlearn.neighbors import query_neighbors, reference_rows
 
 __all__ = ["PooledGeometry", "PooledModel", "expert_names", "fit_pooled"]
-
-EXACT_SEARCH_ROWS = 20_000  # rows up to which neighbours are searched among all
-REFERENCE_ROWS = 4000  # rows among which they are searched above
 
 Array = NDArray[np.float64]
 
@@ -206,6 +203,7 @@ def fit_pooled(
     max_iter: int,
     tol: float,
     n_landmarks: int | Literal["auto"] | None,
+    n_reference: int | Literal["auto"] | None = None,
     rng: np.random.RandomState,
     search: Any = None,
     n_jobs: int | None = None,
@@ -221,7 +219,7 @@ def fit_pooled(
         Evidence: the candidate matrix, or non-negative weights.
     F : ndarray of shape (m, q), default=None
         First confidences; the evidence, normalised, by default.
-    geometries, votes, n_folds, n_neighbors, max_iter, tol, n_landmarks
+    geometries, votes, n_folds, n_neighbors, max_iter, tol, n_landmarks, n_reference
         As in :class:`~partlearn.classification.CRISPClassifier`.
     rng : RandomState
         Draws folds, rows that choose bandwidths, landmarks and reference rows.
@@ -245,8 +243,8 @@ def fit_pooled(
         geometries, space, rows, linear, F, folds, n_landmarks=n_landmarks, rng=rng
     )
     reference: NDArray[np.intp] | None = None
-    if votes and len(F) > EXACT_SEARCH_ROWS:
-        reference = np.sort(rng.permutation(len(F))[:REFERENCE_ROWS])
+    if votes and search is None:
+        reference = reference_rows(len(F), n_reference, rng)
     find = NeighborSearch(search, n_jobs, reference) if votes else None
     voters: Array | None = None
     if votes and not isinstance(rows, Rows):  # which were refused above
@@ -265,6 +263,9 @@ def fit_pooled(
             break
     else:
         converged = labels_settled(F, before)
+    if reference is not None:
+        M = rounds.pool_among_all(F, L, n_jobs)
+        F = normalized(L * M)
     return PooledModel(
         space,
         rounds.finished(F),
@@ -294,6 +295,7 @@ class _Rounds:
         n_neighbors: int,
     ) -> None:
         self.geometries, self.find, self.k = geometries, find, n_neighbors
+        self.rows = rows
         self.ridges: dict[str, float] = {}
         self._start: Array | None = None
         self._raw: NDArray[np.int64] | None = None
@@ -327,6 +329,15 @@ class _Rounds:
         self.linear, _ = mixture_weights(experts, L)
         self._start = self.log_linear = log_linear_weights(experts, L, self._start)
         return pooled_belief(experts, self.linear, self.log_linear)
+
+    def pool_among_all(self, F: Array, L: Array, n_jobs: int | None) -> Array:
+        """Pool with votes of all rows; what is kept for new rows stays as it was."""
+        kept = self.linear, self.log_linear, self.find, self._raw
+        self.find = NeighborSearch(None, n_jobs, cells=True)
+        self._raw = self.find(np.asarray(self.rows), self.k, "input")
+        M = self.pool(F, L, search=False)
+        self.linear, self.log_linear, self.find, self._raw = kept
+        return M
 
     def finished(self, F: Array) -> list[PooledGeometry]:
         """What to keep of each geometry, with the final confidences."""

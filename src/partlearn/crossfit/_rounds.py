@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -20,11 +20,17 @@ from partlearn.crossfit._experts import (
     regression_belief,
     unit_rows,
 )
-from partlearn.crossfit._pool import mixture_weights
+from partlearn.crossfit._pool import linear_pool, mixture_weights
 from partlearn.crossfit._scores import CrossFit, targets
-from partlearn.neighbors import query_neighbors, self_neighbors
+from partlearn.neighbors import cell_neighbors, query_neighbors, self_neighbors
 
-__all__ = ["N_SEARCH", "NeighborSearch", "Rounds", "crisp_rounds"]
+__all__ = [
+    "N_SEARCH",
+    "NeighborSearch",
+    "Rounds",
+    "crisp_rounds",
+    "vote_among_all",
+]
 
 N_SEARCH = 4  # rounds in which the ridge is chosen anew
 OWN_WEIGHT = 0.03  # weight of a row's own confidence beside the experts
@@ -54,6 +60,8 @@ class NeighborSearch:
         Threads.
     reference : ndarray of int, default=None
         Rows among which neighbours are searched; all by default.
+    cells : bool, default=False
+        Whether to search all rows in cells.
     """
 
     def __init__(
@@ -61,12 +69,17 @@ class NeighborSearch:
         search: Any,
         n_jobs: int | None,
         reference: NDArray[np.intp] | None = None,
+        *,
+        cells: bool = False,
     ) -> None:
         self.search, self.n_jobs, self.reference = search, n_jobs, reference
+        self.cells = cells
         self._known: dict[str, NDArray[np.int64]] = {}
 
     def __call__(self, Z: Array, k: int, name: str) -> NDArray[np.int64]:
         """Find the `k` nearest other rows of each row of `Z`, nearest first."""
+        if self.cells:
+            return cell_neighbors(Z, k, n_jobs=self.n_jobs)[1]
         if self.reference is not None:
             return neighbors_of(
                 Z, np.arange(len(Z)), self.reference, k, self.search, self.n_jobs
@@ -150,3 +163,41 @@ def crisp_rounds(
     else:
         converged = labels_settled(F, before)
     return Rounds(F, ridge, weights, objective, converged)
+
+
+def vote_among_all(
+    model: CrossFit,
+    labels: Evidence,
+    rounds: Rounds,
+    n_neighbors: int,
+    n_jobs: int | None,
+) -> Rounds:
+    """One more round in which all rows vote, after rounds in which a sample did.
+
+    Parameters
+    ----------
+    model, labels, n_neighbors
+        As in :func:`crisp_rounds`.
+    rounds : Rounds
+        What they ended with.
+    n_jobs : int or None
+        Threads.
+
+    Returns
+    -------
+    rounds : Rounds
+        With new confidences; all else stays.
+    """
+    F, L = rounds.F, labels.updated(rounds.F)
+    search = NeighborSearch(None, n_jobs, cells=True)
+    Z = embed(model, F, rounds.ridge).held_out
+    experts = [
+        rank_vote(F, search(Z, n_neighbors, "euclidean")),
+        rank_vote(F, search(unit_rows(Z), n_neighbors, "cosine")),
+        gaussian_expert(Z, F),
+        rank_vote(F, search(model.basis.rows, n_neighbors, "raw")),
+    ]
+    weights, _ = mixture_weights(experts, L)
+    mixture = linear_pool(experts, weights)
+    F = np.asarray(refine(F, mixture, L, own=OWN_WEIGHT), dtype=np.float64)
+    return replace(rounds, F=F)

@@ -33,6 +33,7 @@ from partlearn.crossfit._pooled import (
     fit_pooled,
 )
 from partlearn.crossfit._space import InputSpace, LinearMap
+from partlearn.neighbors import N_REFERENCE
 
 __all__ = [
     "POOLED_PARAMETERS",
@@ -54,6 +55,7 @@ POOLED_PARAMETERS: dict[str, list[Any]] = {
     "geometries": ["array-like"],
     "n_folds": [Interval(Integral, 2, None, closed="left")],
     "n_neighbors": [Interval(Integral, 1, None, closed="left")],
+    "n_reference": N_REFERENCE,
     "max_iter": [Interval(Integral, 1, None, closed="left")],
     "tol": [Interval(Real, 0, None, closed="left")],
     "n_landmarks": [
@@ -132,6 +134,7 @@ def fit_estimator(
         votes=votes,
         n_folds=estimator.n_folds,
         n_neighbors=estimator.n_neighbors,
+        n_reference=estimator.n_reference,
         max_iter=estimator.max_iter,
         tol=estimator.tol,
         n_landmarks=estimator.n_landmarks,

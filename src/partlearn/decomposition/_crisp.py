@@ -31,7 +31,9 @@ from partlearn.crossfit import (
     linear_basis,
     make_folds,
     mean_norm,
+    vote_among_all,
 )
+from partlearn.neighbors import N_REFERENCE, reference_rows
 
 __all__ = ["CRISP"]
 
@@ -59,6 +61,10 @@ class CRISP(BaseReducer):
         Folds of the cross-fitted scores.
     n_neighbors : int, default=8
         Number of neighbours that vote.
+    n_reference : int, "auto" or None, default="auto"
+        Number of rows, drawn once, among which neighbours are searched. "auto" is all
+        of up to 25,000 rows and 4,000 of more, None all. Where they are fewer than all,
+        all rows vote once at the end, searched in cells. Not used with `search`.
     votes : bool, default=True
         Whether neighbours vote. Without votes the Gaussian classes and the regression
         itself judge the rows; a round is then linear in the rows, and rows may come in
@@ -171,6 +177,7 @@ class CRISP(BaseReducer):
         "n_components": N_COMPONENTS,
         "n_folds": [Interval(Integral, 2, None, closed="left")],
         "n_neighbors": [Interval(Integral, 1, None, closed="left")],
+        "n_reference": N_REFERENCE,
         "votes": ["boolean"],
         "background": [
             StrOptions({"auto", "none"}),
@@ -191,6 +198,7 @@ class CRISP(BaseReducer):
         *,
         n_folds: int = 10,
         n_neighbors: int = 8,
+        n_reference: int | Literal["auto"] | None = "auto",
         votes: bool = True,
         background: Literal["auto", "none"] | float = "auto",
         standardize: bool = True,
@@ -204,6 +212,7 @@ class CRISP(BaseReducer):
         self.n_components = n_components
         self.n_folds = n_folds
         self.n_neighbors = n_neighbors
+        self.n_reference = n_reference
         self.votes = votes
         self.background = background
         self.standardize = standardize
@@ -241,7 +250,10 @@ class CRISP(BaseReducer):
             X, scale=self.standardize, rank=self.svd_rank, rng=rng
         )
         model = CrossFit(basis, folds)
-        search = NeighborSearch(self.search, self.n_jobs)
+        reference = None
+        if self.search is None:
+            reference = reference_rows(X.shape[0], self.n_reference, rng)
+        search = NeighborSearch(self.search, self.n_jobs, reference)
         rounds = crisp_rounds(
             model,
             labels,
@@ -252,6 +264,10 @@ class CRISP(BaseReducer):
         )
         if not rounds.converged:
             warn_at_max_iter(self.max_iter)
+        if self.votes and reference is not None:
+            rounds = vote_among_all(
+                model, labels, rounds, self.n_neighbors, self.n_jobs
+            )
         embedding = embed(model, rounds.F, rounds.ridge)
         L = labels.updated(rounds.F)
         P, scale, weight = self._directions(basis, embedding, rounds.F, L, search)

@@ -65,6 +65,11 @@ class KernelCRISP(
         Folds of the cross-fitted scores.
     n_neighbors : int, default=10
         Number of neighbours that vote.
+    n_reference : int, "auto" or None, default="auto"
+        Number of rows, drawn once, among which neighbours are searched, those of new
+        rows, too. "auto" is all of up to 25,000 rows and 4,000 of more, None all. Where
+        they are fewer than all, all training rows vote once at the end, searched in
+        cells. Not used with `search`.
     max_iter : int, default=10
         Maximum number of rounds.
     tol : float, default=0.01
@@ -169,6 +174,7 @@ class KernelCRISP(
         geometries: Sequence[str] = ("linear", "rbf", "laplacian"),
         n_folds: int = 10,
         n_neighbors: int = 10,
+        n_reference: int | Literal["auto"] | None = "auto",
         max_iter: int = 10,
         tol: float = 0.01,
         n_landmarks: int | Literal["auto"] | None = "auto",
@@ -181,6 +187,7 @@ class KernelCRISP(
         self.geometries = geometries
         self.n_folds = n_folds
         self.n_neighbors = n_neighbors
+        self.n_reference = n_reference
         self.max_iter = max_iter
         self.tol = tol
         self.n_landmarks = n_landmarks
