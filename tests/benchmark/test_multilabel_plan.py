@@ -180,7 +180,8 @@ def test_scores_asked_for_do_not_change_a_job():
 def test_shipped_plans():
     names = [n for n in list_plans() if n.startswith("pml-")]
     tables = [f"pml-fsla-table{i}" for i in range(2, 9)]
-    wanted = [*tables, "pml-fsla-figure4", "pml-fsla-figure5", "pml-sound"]
+    wanted = [*tables, "pml-fsla-figure4", "pml-fsla-figure5"]
+    wanted += ["pml-newer", "pml-sound"]
     assert set(names) == {*wanted, *(f"{n}-quick" for n in wanted)}
     for name in names:
         plan = check_methods(load_plan(name))

@@ -314,6 +314,19 @@ def test_convergence_is_reported(cls):
         cls(3, max_iter=2, tol=0.0).fit(X, C)
 
 
+def test_only_the_best_start_is_reported():
+    """Warnings are errors here: a start that is not used may stay unsettled."""
+
+    def starts(settled, wild):
+        return iter([("a", v) for v in settled]), iter([("b", v) for v in wild])
+
+    used = PMLFSSO()._descend(*starts([5, 1, 1], [9, 8, 7]), max_iter=3, tol=0.0)
+    assert used == "a"
+    with pytest.warns(ConvergenceWarning, match="still changes after"):
+        used = PMLFSSO()._descend(*starts([5, 4, 4], [3, 2, 1]), max_iter=3, tol=0.0)
+    assert used == "b"
+
+
 def test_singular_factors_of_mifs_are_explained(monkeypatch):
     def singular(*args, **kwargs):
         raise np.linalg.LinAlgError("Matrix is singular.")
