@@ -22,7 +22,11 @@ from partlearn.feature_selection import MaxRelevance
 from partlearn.utils import all_estimators
 
 METHODS = ("transform", "predict", "predict_proba", "decision_function")
-PARTS = {"reducer": CENDA, "classifier": PLKNN}
+PARTS = {
+    "reducer": CENDA,
+    "classifier": PLKNN,
+    "estimators": lambda: [PLKNN(), PLKNN(3)],
+}
 FAST = {"max_iter": 3, "n_init": 1, "cv": 3, "n_rounds": 1, "random_state": 0}
 DATA, TRUTH = make_blobs(60, n_features=5, centers=5, random_state=0)
 DATA -= DATA.min()  # some selectors take no negative numbers

@@ -133,3 +133,13 @@ def test_measures_are_printed(house, build, tmp_path, monkeypatch, capsys):
     printed = capsys.readouterr().out
     assert "lines of code" in printed.splitlines()[0]
     assert "partlearn.a <-> partlearn.b" in printed
+
+
+def test_mappings_and_parameters(house, build):
+    modules = build(
+        report__a="def f(x: Mapping[str, Any]) -> dict[str, Any]: ...\n",
+        io__b="def f(x: dict[str, Any]): ...\n",
+        c="class MIFS:\n    def __init__(self, a=1, *, b=2): ...\n",
+    )
+    assert house.untyped_mappings(modules) == ["report/a.py:1", "report/a.py:1"]
+    assert house.constructor_parameters(modules) == ["MIFS(a)", "MIFS(b)"]

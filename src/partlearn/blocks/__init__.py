@@ -6,13 +6,13 @@ or by Dask, whose scheduler decides where. What has one row per sample but few c
 (labels, confidences, scores) stays with the caller.
 """
 
+from partlearn.blocks._dask import in_memory
 from partlearn.blocks._lazy import LazyRowsMixin, takes_blocks
 from partlearn.blocks._rows import (
     Rows,
     as_rows,
     framed,
     gather,
-    in_memory,
     refuse_blocks,
     take,
     total,

@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from partlearn.blocks._rows import DaskBlocks, Rows, dask_blocks, framed, is_dask
+from partlearn.blocks._dask import DaskBlocks, dask_blocks, is_dask
+from partlearn.blocks._rows import Rows, framed
 
 __all__ = ["LazyRowsMixin", "takes_blocks"]
 

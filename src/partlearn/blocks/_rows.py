@@ -5,14 +5,12 @@
 from __future__ import annotations
 
 import logging
-import math
 import operator
-import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -20,23 +18,19 @@ from numpy.typing import ArrayLike, NDArray
 
 from partlearn._array_api import take as take_array
 from partlearn._progress import iterations
+from partlearn.blocks._dask import compute_all, dask_blocks, import_dask, is_dask
 
 __all__ = [
     "Rows",
     "as_rows",
     "framed",
     "gather",
-    "in_memory",
     "refuse_blocks",
     "take",
     "total",
 ]
 
 log = logging.getLogger("partlearn.blocks")
-
-# A graph carries what is broadcast to the blocks and the thin parts that belong to
-# them, which Dask would otherwise warn of.
-_GRAPH_WARNING = "distributed.admin.large-graph-warning-threshold"
 
 
 class Rows:
@@ -163,7 +157,7 @@ class Rows:
     def _later(self, function: Callable[..., Any], block: Any, *args: Any) -> Any:
         """Give a block that is a function of another one."""
         if self._lazy:
-            return _import_dask().delayed(function, pure=False)(block, *args)
+            return import_dask().delayed(function, pure=False)(block, *args)
         return partial(_loaded, function, block, *args)
 
     @property
@@ -180,7 +174,7 @@ class Rows:
             With delayed blocks. The scheduler is that of the present
             ``distributed.Client``, or what ``dask.config.set(scheduler=...)`` names.
         """
-        dask = _import_dask()
+        dask = import_dask()
         if self._lazy:
             return self
         blocks = [dask.delayed(block, pure=False)() for block in self._blocks]
@@ -284,8 +278,8 @@ class Rows:
         began = time.perf_counter()
         results = list(self._calls(function, self._cut(aligned), shared))
         if self._lazy:
-            results = _compute(results)
-        self._tell(function, began)
+            results = compute_all(results)
+        self._log_pass(function, began)
         stacked = _stack(results)
         if isinstance(self._places[0], slice):
             return stacked
@@ -322,18 +316,18 @@ class Rows:
         began = time.perf_counter()
         calls = self._calls(function, self._cut(aligned), shared)
         if self._lazy:
-            add = _import_dask().delayed(combine, pure=False)
+            add = import_dask().delayed(combine, pure=False)
             parts = list(calls)
             while len(parts) > 1:
                 odd = parts[len(parts) - len(parts) % 2 :]
                 pairs = zip(parts[::2], parts[1::2], strict=False)
                 parts = [add(a, b) for a, b in pairs] + odd
-            (result,) = _compute(parts)
+            (result,) = compute_all(parts)
         else:
             result = next(calls)
             for part in calls:
                 result = combine(result, part)
-        self._tell(function, began)
+        self._log_pass(function, began)
         if key is not None:
             self._known[key] = result
         return result
@@ -354,7 +348,7 @@ class Rows:
     ) -> Iterator[Any]:
         """Results block by block, or Dask's promises of them."""
         if self._lazy:
-            dask = _import_dask()
+            dask = import_dask()
             call = dask.delayed(function, pure=False)
             # One node of the graph, however many blocks read it.
             once = {name: dask.delayed(value) for name, value in shared.items()}
@@ -364,7 +358,7 @@ class Rows:
         for i in iterations(_name(function), len(self._blocks)):
             yield function(self._blocks[i](), *parts[i], **shared)
 
-    def _tell(self, function: Callable[..., Any], began: float) -> None:
+    def _log_pass(self, function: Callable[..., Any], began: float) -> None:
         log.info(
             "%s over %d blocks: %.1f s",
             _name(function),
@@ -400,60 +394,18 @@ def as_rows(X: Any) -> Rows | None:
         return X
     if not is_dask(X):
         return None
-    found = dask_blocks(X)
-    sizes = found.sizes
+    collection = dask_blocks(X)
+    sizes = collection.sizes
     if np.isnan(sizes).any():
-        count = _import_dask().delayed(_n_rows, pure=False)
-        sizes = _compute([count(block) for block in found.blocks])
+        count = import_dask().delayed(_n_rows, pure=False)
+        sizes = compute_all([count(block) for block in collection.blocks])
     return Rows(
-        found.blocks, sizes, found.shape[1], dtype=found.dtype, names=found.names
+        collection.blocks,
+        sizes,
+        collection.shape[1],
+        dtype=collection.dtype,
+        names=collection.names,
     )
-
-
-class DaskBlocks(NamedTuple):
-    """Blocks of a Dask collection; sizes may be unknown, which is nan."""
-
-    blocks: list[Any]
-    sizes: list[Any]
-    shape: tuple[float, int]
-    dtype: np.dtype[Any]
-    names: list[str] | None
-
-
-def dask_blocks(X: Any) -> DaskBlocks:
-    """Take a Dask array or data frame apart, without computing anything."""
-    if hasattr(X, "to_dask_array"):  # a data frame
-        names = [str(name) for name in X.columns]
-        blocks, kinds = list(X.to_delayed()), list(X.dtypes)
-        sizes = [math.nan] * len(blocks)
-    elif getattr(X, "ndim", None) == 2:
-        X = X.rechunk({1: -1})
-        names, kinds = None, [X.dtype]
-        blocks, sizes = list(X.to_delayed().ravel()), list(X.chunks[0])
-    else:
-        raise ValueError(
-            "Rows in blocks are a Dask array of two dimensions or a Dask data frame; "
-            f"got {type(X).__name__}."
-        )
-    single = all(kind == np.float32 for kind in kinds)
-    dtype = np.dtype(np.float32 if single else np.float64)
-    return DaskBlocks(blocks, sizes, (sum(sizes), X.shape[1]), dtype, names)
-
-
-def in_memory(y: Any) -> Any:
-    """Load what Dask promises; labels are thin enough.
-
-    Parameters
-    ----------
-    y : Dask collection, or anything else
-        What an estimator was given.
-
-    Returns
-    -------
-    y : object
-        As it is where it was in memory.
-    """
-    return y.compute() if is_dask(y) else y
 
 
 def total(
@@ -551,29 +503,6 @@ def framed(X: Any, names: Sequence[str] | None) -> Any:
     except ImportError:
         return X
     return DataFrame(X, columns=list(names))
-
-
-def is_dask(X: Any) -> bool:
-    """Whether Dask has yet to compute `X`; does not import Dask."""
-    return hasattr(type(X), "__dask_graph__")
-
-
-def _import_dask() -> Any:
-    try:
-        import dask
-    except ImportError:
-        raise ImportError(
-            "Blocks by Dask need the extra: pip install 'partlearn[dask]'."
-        ) from None
-    return dask
-
-
-def _compute(promised: Sequence[Any]) -> list[Any]:
-    dask = _import_dask()
-    if "distributed" not in sys.modules:
-        return list(dask.compute(*promised))
-    with dask.config.set({_GRAPH_WARNING: "1 GiB"}):
-        return list(dask.compute(*promised))
 
 
 def _name(function: Callable[..., Any]) -> str:

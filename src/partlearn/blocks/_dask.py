@@ -1,0 +1,96 @@
+"""Collections of Dask: what they consist of, and their values."""
+
+# SPDX-License-Identifier: BSD-3-Clause
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+__all__ = [
+    "DaskBlocks",
+    "compute_all",
+    "dask_blocks",
+    "import_dask",
+    "in_memory",
+    "is_dask",
+]
+
+# A graph carries what is broadcast to the blocks and the thin parts that belong to
+# them, which Dask would otherwise warn of.
+_GRAPH_WARNING = "distributed.admin.large-graph-warning-threshold"
+
+
+def is_dask(X: Any) -> bool:
+    """Whether Dask has yet to compute `X`; does not import Dask."""
+    return hasattr(type(X), "__dask_graph__")
+
+
+def import_dask() -> Any:
+    """Import Dask, or say which extra brings it."""
+    try:
+        import dask
+    except ImportError:
+        raise ImportError(
+            "Blocks by Dask need the extra: pip install 'partlearn[dask]'."
+        ) from None
+    return dask
+
+
+def compute_all(promised: Sequence[Any]) -> list[Any]:
+    """Compute delayed values together."""
+    dask = import_dask()
+    if "distributed" not in sys.modules:
+        return list(dask.compute(*promised))
+    with dask.config.set({_GRAPH_WARNING: "1 GiB"}):
+        return list(dask.compute(*promised))
+
+
+class DaskBlocks(NamedTuple):
+    """Blocks of a Dask collection; sizes may be unknown, which is nan."""
+
+    blocks: list[Any]
+    sizes: list[Any]
+    shape: tuple[float, int]
+    dtype: np.dtype[Any]
+    names: list[str] | None
+
+
+def dask_blocks(X: Any) -> DaskBlocks:
+    """Take a Dask array or data frame apart, without computing anything."""
+    if hasattr(X, "to_dask_array"):  # a data frame
+        names = [str(name) for name in X.columns]
+        blocks, kinds = list(X.to_delayed()), list(X.dtypes)
+        sizes = [math.nan] * len(blocks)
+    elif getattr(X, "ndim", None) == 2:
+        X = X.rechunk({1: -1})
+        names, kinds = None, [X.dtype]
+        blocks, sizes = list(X.to_delayed().ravel()), list(X.chunks[0])
+    else:
+        raise ValueError(
+            "Rows in blocks are a Dask array of two dimensions or a Dask data frame; "
+            f"got {type(X).__name__}."
+        )
+    single = all(kind == np.float32 for kind in kinds)
+    dtype = np.dtype(np.float32 if single else np.float64)
+    return DaskBlocks(blocks, sizes, (sum(sizes), X.shape[1]), dtype, names)
+
+
+def in_memory(y: Any) -> Any:
+    """Load what Dask promises; labels are thin enough.
+
+    Parameters
+    ----------
+    y : Dask collection, or anything else
+        What an estimator was given.
+
+    Returns
+    -------
+    y : object
+        As it is where it was in memory.
+    """
+    return y.compute() if is_dask(y) else y
