@@ -13,8 +13,8 @@ from sklearn.utils import get_tags
 
 from partlearn._array_api import namespace, to_numpy
 from partlearn.candidates import make_candidates
-from partlearn.classification import PLKNN, SURE
-from partlearn.decomposition import CENDA
+from partlearn.classification import PLKNN, SURE, CRISPClassifier
+from partlearn.decomposition import CENDA, CRISP, KernelCRISP
 from partlearn.utils import all_estimators
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -26,9 +26,15 @@ CASES = [
     PLKNN(),
     PLKNN(weights="rank", variant="lab"),
     PLKNN(1, weights="uniform"),
+    CRISP(max_iter=4),
+    CRISP(6, max_iter=2, background=0.3, standardize=False),
+    CRISPClassifier(max_iter=2),
     SURE(max_iter=10),
     SURE(kernel="linear", init="uniform", refit=False, max_iter=10),
     SURE(n_landmarks=60, max_iter=10, random_state=0),
+    CRISPClassifier(max_iter=2, n_landmarks=40, votes=False),
+    KernelCRISP(max_iter=2),
+    KernelCRISP(4, geometries=("linear", "rbf"), n_landmarks=50, max_iter=2),
 ]
 # Sums are taken in another order; an eigenvector of a close pair turns by more.
 TOLERANCE = {"float64": 1e-8, "float32": 2e-4}
@@ -81,7 +87,7 @@ def test_answers_are_those_of_numpy(case, data, library):
         )
 
 
-@pytest.mark.parametrize("case", CASES[:7:3], ids=repr)
+@pytest.mark.parametrize("case", CASES[:10:3], ids=repr)
 def test_labels_may_be_anywhere(case, data, library):
     X, S, y = data
     A = library.asarray(X)
@@ -98,7 +104,7 @@ def test_labels_may_be_anywhere(case, data, library):
         assert case.score(A, names[y]) > 0.5
 
 
-@pytest.mark.parametrize("case", CASES[:7:3], ids=repr)
+@pytest.mark.parametrize("case", CASES[:10:3], ids=repr)
 def test_rows_must_be_where_the_fit_was(case, data, library):
     X, S, _ = data
     case.fit(library.asarray(X), S)
@@ -107,7 +113,7 @@ def test_rows_must_be_where_the_fit_was(case, data, library):
         method(X)
 
 
-@pytest.mark.parametrize("case", CASES[:7:3], ids=repr)
+@pytest.mark.parametrize("case", CASES[:10:3], ids=repr)
 def test_without_dispatch_arrays_become_numpy(case, data, library):
     X, S, _ = data
     X = X.astype(np.float64)

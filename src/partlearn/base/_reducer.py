@@ -220,7 +220,7 @@ class BaseReducer(
         r = min(P.shape[1], self._chosen or P.shape[1])
         self.components_ = contiguous(fix_signs(P[:, :r]).T)
         self.n_components_ = r
-        self.eigenvalues_ = values[:r]
+        self.eigenvalues_ = values[: min(r, values.shape[0])]
 
     def _warn_if_fewer(self, r: int, why: str = "") -> None:
         wanted, q = self.n_components, self.classes_.shape[0]

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -29,6 +30,7 @@ __all__ = [
     "canonical",
     "check_informative",
     "check_two_classes",
+    "move_evidence",
     "move_labels",
     "one_label_each",
     "refuse_weights",
@@ -196,6 +198,40 @@ def move_labels(labels: Evidence, X: Any) -> tuple[Any, Any]:
     """
     S, F = labels.candidates, labels.first_confidence(numpy_dtype(X))
     return (S, F) if is_numpy(X) else (like(S, X, X.dtype), like(F, X))
+
+
+def move_evidence(labels: Evidence, X: Any) -> tuple[Any, Any, Callable[[Any], Any]]:
+    """Evidence and confidences where the rows are, in double precision.
+
+    Parameters
+    ----------
+    labels : Evidence of shape (n_samples, n_classes)
+        Checked labels, in the memory of the host.
+    X : array
+        What to follow.
+
+    Returns
+    -------
+    L, F : array of shape (n_samples, n_classes)
+        Weights, boolean in NumPy where they are all equal, and first confidences.
+    update : callable
+        Gives the evidence anew from confidences, see :meth:`Evidence.updated`.
+    """
+    L, F = labels.weights, np.asarray(labels.confidence(), dtype=np.float64)
+    if is_numpy(X):
+        return L, F, labels.updated
+
+    def moved(weights: Any) -> Any:
+        return like(np.asarray(weights, dtype=np.float64), X)
+
+    first = moved(L)
+
+    def update(F: Any) -> Any:
+        if type(labels) is Evidence:  # which stays as it is
+            return first
+        return moved(labels.updated(to_numpy(F)))
+
+    return first, like(F, X), update
 
 
 def check_two_classes(classes: NDArray[Any], name: str) -> None:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from partlearn._array_api import same_namespace
 from partlearn._sklearn_compat import StrOptions, fit_context
 from partlearn.base import BasePartialClassifier, initial_confidence
 from partlearn.candidates import warn_at_max_iter
@@ -220,7 +221,13 @@ class CRISPClassifier(BasePartialClassifier):
             Rows sum to one.
         """
         X = self._validate_predict(X)
+        same_namespace(self, X, self.label_confidence_, "predict_proba")
         return self.model_.belief(X, search=self.search, n_jobs=self.n_jobs)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.array_api_support = True
+        return tags
 
     @property
     def reducer_(self) -> KernelCRISP:

@@ -181,8 +181,8 @@ def choose_width(
     ridge : float
         The ridge that came with it.
     """
-    some = X[: CITY_ROWS if kernel == "laplacian" else WIDTH_ROWS]
-    distance = median_distance(kernel, some)
+    most = CITY_ROWS if kernel == "laplacian" else WIDTH_ROWS
+    distance = median_distance(kernel, X[: min(most, X.shape[0]), :])
     Y = targets(F)
 
     def tried() -> Iterator[tuple[float, CrossFit, float, float]]:

@@ -66,13 +66,15 @@ def mixture_weights(
 
 def linear_pool(experts: Sequence[Array], weights: Array) -> Array:
     """Mixture ``sum_e a_e p_e``, shape (m, q)."""
-    return sum(weights[e] * P for e, P in enumerate(experts))
+    numbers = to_numpy(weights).tolist()
+    return sum(a * P for a, P in zip(numbers, experts, strict=True))
 
 
 def log_linear_pool(experts: Sequence[Array], weights: Array) -> Array:
     """``p`` proportional to ``exp(sum_e w_e log p_e)``, shape (m, q)."""
     xp = namespace(*experts)
-    logits = sum(weights[e] * xp.log(P) for e, P in enumerate(experts))
+    numbers = to_numpy(weights).tolist()
+    logits = sum(w * xp.log(P) for w, P in zip(numbers, experts, strict=True))
     return _softmax(logits)
 
 

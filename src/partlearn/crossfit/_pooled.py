@@ -11,6 +11,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from partlearn._array_api import namespace, row_dots, take
 from partlearn._progress import iterations
 from partlearn.blocks import Rows, refuse_blocks
 from partlearn.candidates import labels_settled
@@ -161,7 +162,7 @@ class PooledModel:
         return pooled_belief(experts, self.linear, self.log_linear)
 
     def _part(self, A: Array) -> Array:
-        return A if self.reference is None else A[self.reference]
+        return A if self.reference is None else take(A, self.reference)
 
 
 def expert_names(names: Sequence[str], *, votes: bool) -> list[str]:
@@ -235,7 +236,8 @@ def fit_pooled(
         The finished fit.
     """
     F = normalized(L) if F is None else F
-    folds = make_folds(len(F), n_folds, rng)
+    m, xp = F.shape[0], namespace(F)
+    folds = make_folds(m, n_folds, rng)
     if votes:
         refuse_blocks(X, "neighbours in the space of the input vote", "votes=False")
     space, rows, linear = input_space(X, rng, linear="linear" in geometries)
@@ -244,21 +246,21 @@ def fit_pooled(
     )
     reference: NDArray[np.intp] | None = None
     if votes and search is None:
-        reference = reference_rows(len(F), n_reference, rng)
+        reference = reference_rows(m, n_reference, rng)
     find = NeighborSearch(search, n_jobs, reference) if votes else None
     voters: Array | None = None
     if votes and not isinstance(rows, Rows):  # which were refused above
-        voters = rows if reference is None else rows[reference]
+        voters = rows if reference is None else take(rows, reference)
     rounds = _Rounds(spaces, rows, find, n_neighbors)
     objective: list[float] = []
     converged = False
     for t in iterations("pool of experts", max_iter):
         M = rounds.pool(F, L, search=t < N_SEARCH)
-        objective.append(float(np.log(np.einsum("ij,ij->i", M, L)).mean()))
+        objective.append(float(xp.mean(xp.log(row_dots(M, L)))))
         before, F = F, normalized(L * M)
         if update is not None:
             L = update(F)
-        if np.abs(F - before).max() < tol:
+        if xp.max(xp.abs(F - before)) < tol:
             converged = True
             break
     else:
@@ -360,5 +362,5 @@ class _Rounds:
 
 def normalized(A: Array) -> Array:
     """Divide the rows by their sums."""
-    out: Array = A / A.sum(axis=1, keepdims=True)
+    out: Array = A / namespace(A).sum(A, axis=1, keepdims=True)
     return out

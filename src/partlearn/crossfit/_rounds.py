@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from partlearn._array_api import is_numpy, like, namespace, take
 from partlearn._progress import iterations
-from partlearn.candidates import Evidence, labels_settled, refine
+from partlearn.candidates import Evidence, labels_settled, move_evidence, refine
 from partlearn.crossfit._embedding import choose_ridge, embed
 from partlearn.crossfit._experts import (
     gaussian_expert,
@@ -82,7 +83,7 @@ class NeighborSearch:
             return cell_neighbors(Z, k, n_jobs=self.n_jobs)[1]
         if self.reference is not None:
             return neighbors_of(
-                Z, np.arange(len(Z)), self.reference, k, self.search, self.n_jobs
+                Z, np.arange(Z.shape[0]), self.reference, k, self.search, self.n_jobs
             )
         neighbors: NDArray[np.int64] = self_neighbors(
             Z,
@@ -104,13 +105,32 @@ def neighbors_of(
     n_jobs: int | None,
 ) -> NDArray[np.int64]:
     """Nearest other rows of some rows of `Z`, the row itself excluded by its index."""
-    points = Z if reference is None else Z[reference]
-    _, neighbors = query_neighbors(points, Z[rows], k + 1, search=search, n_jobs=n_jobs)
+    points = Z if reference is None else take(Z, reference)
+    queries = take(Z, rows)
+    _, neighbors = query_neighbors(points, queries, k + 1, search=search, n_jobs=n_jobs)
+    if not is_numpy(Z):
+        return _others(neighbors, rows, reference, k)
     if reference is not None:
         neighbors = reference[neighbors]
     own = neighbors == rows[:, None]
     own[~own.any(axis=1), -1] = True  # not among them: drop the farthest
     return neighbors[~own].reshape(len(rows), -1)
+
+
+def _others(
+    neighbors: Any,
+    rows: NDArray[np.intp],
+    reference: NDArray[np.intp] | None,
+    k: int,
+) -> Any:
+    """As the end of `neighbors_of`, for arrays of another library than NumPy."""
+    xp = namespace(neighbors)
+    if reference is not None:
+        flat = xp.reshape(neighbors, (-1,))
+        neighbors = xp.reshape(take(like(reference, flat), flat), neighbors.shape)
+    own = neighbors == like(rows, neighbors)[:, None]
+    order = xp.argsort(xp.astype(own, xp.int64), axis=1, stable=True)
+    return xp.take_along_axis(neighbors, order[:, :k], axis=1)
 
 
 def crisp_rounds(
@@ -126,8 +146,8 @@ def crisp_rounds(
 
     Without `search` nobody votes: the Gaussian classes and the regression are asked.
     """
-    L = labels.weights
-    F: Array = np.asarray(labels.confidence(), dtype=np.float64)
+    L, F, update = move_evidence(labels, model.basis.s)
+    xp = namespace(F)
     if search is not None:
         raw = search(model.basis.rows, n_neighbors, "raw")
     objective: list[float] = []
@@ -152,12 +172,9 @@ def crisp_rounds(
         weights, likelihood = mixture_weights(experts, L)
         objective.append(likelihood)
         before = F
-        mixture = sum(w * P for w, P in zip(weights, experts, strict=True))
-        F = np.asarray(
-            refine(F, np.asarray(mixture), L, own=OWN_WEIGHT), dtype=np.float64
-        )
-        L = labels.updated(F)
-        if np.abs(F - before).max() < tol:
+        F = refine(F, linear_pool(experts, weights), L, own=OWN_WEIGHT)
+        L = update(F)
+        if xp.max(xp.abs(F - before)) < tol:
             converged = True
             break
     else:

@@ -12,11 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
+from partlearn._array_api import as_double, like, namespace, to_numpy
 from partlearn._sklearn_compat import HasMethods, Interval, StrOptions
 from partlearn.candidates import (
     VOTE_STATE,
     Votes,
     check_informative,
+    move_evidence,
     summarize_votes,
     validate_evidence,
 )
@@ -123,13 +125,14 @@ def fit_estimator(
         blocks=True,
     )
     labels = labels.with_miss_rate(estimator.miss_rate)
-    L = np.asarray(labels.weights, dtype=np.float64)
-    check_informative(L, estimator.classes_, type(estimator).__name__)
-    F = labels.confidence() if confidence is None else confidence(labels)
+    L, F, update = move_evidence(labels, X)
+    check_informative(labels.weights, labels.classes, type(estimator).__name__)
+    if confidence is not None:
+        F = like(np.asarray(confidence(labels), dtype=np.float64), F)
     model = fit_pooled(
         X,
-        L,
-        np.asarray(F, dtype=np.float64),
+        as_double(L),
+        F,
         geometries=names,
         votes=votes,
         n_folds=estimator.n_folds,
@@ -141,13 +144,13 @@ def fit_estimator(
         rng=check_random_state(estimator.random_state),
         search=estimator.search,
         n_jobs=estimator.n_jobs,
-        update=labels.updated,
+        update=update,
     )
     set_fitted(estimator, model, X.dtype)
     estimator.vote_summary_ = None
     if isinstance(labels, Votes):
         estimator.vote_summary_ = summarize_votes(
-            labels, model.F, features=model.held_out
+            labels, to_numpy(model.F), features=to_numpy(model.held_out)
         )
     return model
 
@@ -158,7 +161,7 @@ def set_fitted(estimator: Any, model: PooledModel, dtype: Any) -> None:
         [g.name for g in model.geometries], votes=model.rows is not None
     )
     estimator.model_ = model
-    estimator.label_confidence_ = model.F.astype(dtype, copy=False)
+    estimator.label_confidence_ = namespace(model.F).astype(model.F, dtype, copy=False)
     estimator.expert_weights_ = {
         "linear": _named(experts, model.linear),
         "log_linear": _named(experts, model.log_linear),
@@ -167,12 +170,12 @@ def set_fitted(estimator: Any, model: PooledModel, dtype: Any) -> None:
     estimator.bandwidth_ = {
         str(g.name): g.bandwidth for g in model.geometries if g.bandwidth is not None
     }
-    estimator.objective_ = np.asarray(model.objective)
+    estimator.objective_ = like(np.asarray(model.objective), model.F)
     estimator.n_iter_ = len(model.objective)
 
 
 def _named(names: list[str], weights: NDArray[np.float64]) -> dict[str, float]:
-    return dict(zip(names, weights.tolist(), strict=True))
+    return dict(zip(names, to_numpy(weights).tolist(), strict=True))
 
 
 def check_geometries(geometries: Any) -> list[Any]:

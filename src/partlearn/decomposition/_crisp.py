@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from math import sqrt
 from numbers import Integral, Real
 from typing import Any, Literal, Self
 
@@ -11,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
+from partlearn._array_api import as_double, at_least, like, namespace
 from partlearn._sklearn_compat import HasMethods, Interval, StrOptions, fit_context
 from partlearn.base import (
     N_COMPONENTS,
@@ -18,7 +20,7 @@ from partlearn.base import (
     count_directions,
 )
 from partlearn.blocks import refuse_blocks
-from partlearn.candidates import warn_at_max_iter
+from partlearn.candidates import move_evidence, warn_at_max_iter
 from partlearn.crossfit import (
     CrossFit,
     Embedding,
@@ -269,21 +271,22 @@ class CRISP(BaseReducer):
                 model, labels, rounds, self.n_neighbors, self.n_jobs
             )
         embedding = embed(model, rounds.F, rounds.ridge)
-        L = labels.updated(rounds.F)
+        L = move_evidence(labels, basis.s)[2](rounds.F)
         P, scale, weight = self._directions(basis, embedding, rounds.F, L, search)
         self._warn_if_fewer(P.shape[1], "directions carry held-out signal or variance")
-        kept = len(scale)
+        xp, kept = namespace(P), len(scale)
         self._set_components(P, embedding.values[:kept])
-        self.components_ = self.components_.astype(X.dtype, copy=False)
-        turned = np.einsum("ji,ij->j", self.components_[:kept], P[:, :kept]) < 0
-        scale = np.where(turned, -scale, scale)
-        self.cross_fitted_ = (embedding.held_out[:, :kept] * scale).astype(X.dtype)
-        self.n_discriminant_ = len(embedding.values)
+        self.components_ = xp.astype(self.components_, X.dtype, copy=False)
+        along = as_double(self.components_[:kept, :]) * P[:, :kept].T
+        signs = xp.where(xp.sum(along, axis=1) < 0, -1.0, like(np.ones(kept), P))
+        cross_fitted = embedding.held_out[:, :kept] * (signs * like(scale, P))
+        self.cross_fitted_ = xp.astype(cross_fitted, X.dtype)
+        self.n_discriminant_ = embedding.values.shape[0]
         self.background_ = weight
         self.ridge_ = rounds.ridge
         self.expert_weights_ = rounds.expert_weights
-        self.label_confidence_ = rounds.F.astype(X.dtype, copy=False)
-        self.objective_ = np.asarray(rounds.objective)
+        self.label_confidence_ = xp.astype(rounds.F, X.dtype, copy=False)
+        self.objective_ = like(np.asarray(rounds.objective), P)
         self.n_iter_ = len(rounds.objective)
         return self
 
@@ -298,13 +301,14 @@ class CRISP(BaseReducer):
         """Directions (d, p), factors of the discriminant ones, background weight."""
         wanted = None if self.n_components == "auto" else self.n_components
         # A direction without signal is the only one left if none has any.
-        kept = max(count_directions(np.maximum(embedding.values, 0), wanted), 1)
+        kept = max(count_directions(at_least(embedding.values, 0.0), wanted), 1)
         size = background_size(basis.s, basis.total, L.shape[1])
         if wanted is not None:
             whole = isinstance(wanted, Integral)
-            room = int(wanted) - len(embedding.values) if whole else 0
+            room = int(wanted) - embedding.values.shape[0] if whole else 0
             size = min(size, max(room, 0))
-        G = basis.embedded(np.eye(len(basis.s), size))
+        leading = like(np.eye(basis.s.shape[0], size), basis.s)
+        G = basis.embedded(leading)
         w = 0.0
         if size and self.background == "auto":
             Z = embedding.held_out
@@ -316,8 +320,14 @@ class CRISP(BaseReducer):
         P = basis.directions(embedding.weights[:, :kept])
         if w == 0:
             return P, np.ones(kept), w
-        V = basis.directions(np.eye(len(basis.s), size)) / mean_norm(G)
+        V = basis.directions(leading) / mean_norm(G)
         if w == 1:
             return V, np.ones(0), w
-        factor = np.sqrt(1 - w) / mean_norm(basis.embedded(embedding.weights[:, :kept]))
-        return np.hstack([factor * P, np.sqrt(w) * V]), np.full(kept, factor), w
+        factor = sqrt(1 - w) / mean_norm(basis.embedded(embedding.weights[:, :kept]))
+        both = namespace(P, V).concat([factor * P, sqrt(w) * V], axis=1)
+        return both, np.full(kept, factor), w
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.array_api_support = True
+        return tags

@@ -16,6 +16,14 @@ from sklearn.base import (
     TransformerMixin,
 )
 
+from partlearn._array_api import (
+    contiguous,
+    like,
+    namespace,
+    same_namespace,
+    take,
+    to_numpy,
+)
 from partlearn._sklearn_compat import Interval, fit_context
 from partlearn.base import CandidateTagsMixin, MemoryEstimateMixin
 from partlearn.blocks import LazyRowsMixin
@@ -231,7 +239,7 @@ class KernelCRISP(
         )
         v = list(self.geometry_weights_.values())
         pairs = list(zip(v, model.geometries, strict=True))
-        values = np.concatenate([w * g.values for w, g in pairs])
+        values = np.concatenate([w * to_numpy(g.values) for w, g in pairs])
         kept = np.arange(len(values))
         if self.n_components is not None:
             kept = np.argsort(-values, kind="stable")[: self.n_components]
@@ -240,21 +248,24 @@ class KernelCRISP(
                     f"Only {len(kept)} of n_components={self.n_components} directions "
                     f"carry held-out signal; {len(kept)} are kept."
                 )
-        names = [str(g.name) for g in model.geometries for _ in g.values]
+        names = [str(g.name) for _, g in pairs for _ in range(g.values.shape[0])]
         scales = [
-            np.full(len(g.values), np.sqrt(w) / max(mean_norm(g.held_out), 1e-300))
+            np.full(g.values.shape[0], np.sqrt(w) / max(mean_norm(g.held_out), 1e-300))
             for w, g in pairs
         ]
-        self._kept, self._scale = kept, np.concatenate(scales)[kept]
-        self.eigenvalues_ = values[kept]
+        self._kept = like(kept, model.F)
+        self._scale = like(np.concatenate(scales)[kept], model.F)
+        self.eigenvalues_ = like(values[kept], model.F)
         self.component_geometries_ = [names[c] for c in kept]
         self.n_components_ = len(kept)
         held_out = [g.held_out for g in model.geometries]
         dtype = self.label_confidence_.dtype
-        self.cross_fitted_ = self._side_by_side(held_out).astype(dtype, copy=False)
+        Z = self._side_by_side(held_out)
+        self.cross_fitted_ = namespace(Z).astype(Z, dtype, copy=False)
 
     def _side_by_side(self, parts: list[Array]) -> Array:
-        return np.ascontiguousarray(np.hstack(parts)[:, self._kept] * self._scale)
+        Z = namespace(*parts).concat(parts, axis=1)
+        return contiguous(take(Z, self._kept, axis=1) * self._scale)
 
     def fit_transform(self, X: Any, y: Any = None) -> NDArray[Any]:
         """Fit, and give the cross-fitted positions of the training rows.
@@ -288,7 +299,9 @@ class KernelCRISP(
             The embedding.
         """
         X = validate_rows(self, X)
-        return self._side_by_side(self.model_.positions(X)).astype(X.dtype, copy=False)
+        same_namespace(self, X, self.label_confidence_, "transform")
+        Z = self._side_by_side(self.model_.positions(X))
+        return namespace(Z).astype(Z, X.dtype, copy=False)
 
     @classmethod
     def from_classifier(cls, classifier: Any) -> KernelCRISP:
@@ -318,6 +331,11 @@ class KernelCRISP(
     @property
     def _n_features_out(self) -> int:
         return self.n_components_
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.array_api_support = True
+        return tags
 
 
 def geometry_weights(
