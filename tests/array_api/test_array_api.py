@@ -24,6 +24,8 @@ CASES = [
     CENDA(max_iter=3, scaling="maxabs", vote="uniform", standardize=False),
     CENDA(2, max_iter=3, n_neighbors=300),
     PLKNN(),
+    CENDA(max_iter=3, n_reference=80),
+    PLKNN(n_reference=90),
     PLKNN(weights="rank", variant="lab"),
     PLKNN(1, weights="uniform"),
     CRISP(max_iter=4),
@@ -87,7 +89,7 @@ def test_answers_are_those_of_numpy(case, data, library):
         )
 
 
-@pytest.mark.parametrize("case", CASES[:10:3], ids=repr)
+@pytest.mark.parametrize("case", CASES[:1] + CASES[3:4] + CASES[8:12:2], ids=repr)
 def test_labels_may_be_anywhere(case, data, library):
     X, S, y = data
     A = library.asarray(X)
@@ -104,7 +106,7 @@ def test_labels_may_be_anywhere(case, data, library):
         assert case.score(A, names[y]) > 0.5
 
 
-@pytest.mark.parametrize("case", CASES[:10:3], ids=repr)
+@pytest.mark.parametrize("case", CASES[:1] + CASES[3:4], ids=repr)
 def test_rows_must_be_where_the_fit_was(case, data, library):
     X, S, _ = data
     case.fit(library.asarray(X), S)
@@ -113,7 +115,7 @@ def test_rows_must_be_where_the_fit_was(case, data, library):
         method(X)
 
 
-@pytest.mark.parametrize("case", CASES[:10:3], ids=repr)
+@pytest.mark.parametrize("case", CASES[:1] + CASES[3:4], ids=repr)
 def test_without_dispatch_arrays_become_numpy(case, data, library):
     X, S, _ = data
     X = X.astype(np.float64)

@@ -10,7 +10,7 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from partlearn._array_api import is_numpy, like, namespace
+from partlearn._array_api import like, namespace
 from partlearn._progress import iterations
 from partlearn._sklearn_compat import HasMethods, Interval, StrOptions, fit_context
 from partlearn.base import N_COMPONENTS, BaseReducer
@@ -196,8 +196,8 @@ class CENDA(BaseReducer):
         many = 2 * self.max_iter * S.shape[1] > S.shape[0]
         solver = ThinEigenSolver(matrix, self.mu, 1 - self.mu, whiten=many)
         reference = None
-        if self.search is None and is_numpy(F):
-            reference = reference_rows(len(F), self.n_reference)
+        if self.search is None:
+            reference = reference_rows(F.shape[0], self.n_reference)
         votes: TiedVotes | None = None
         objective = []
         for _ in iterations("CENDA", self.max_iter):

@@ -92,14 +92,19 @@ class TiedVotes:
     ) -> None:
         self.n_neighbors = min(n_neighbors, Z.shape[0] - 1)
         self.tied = False
+        self._array: ArrayVotes | None = None
         if search is not None:
             self.neighbors = self_neighbors(Z, n_neighbors, search=search)
             return
-        if not is_numpy(Z):
+        if not is_numpy(Z) and reference is None:
             near, _ = tie_tolerance(Z)
             find = partial(some_neighbors, Z)
             self._array = ArrayVotes(find, self.n_neighbors, Z.shape[0] - 1, near)
             self.neighbors = self._array.neighbors
+            return
+        if isinstance(reference, str) and not is_numpy(Z):
+            # A device is fast enough for all of them.
+            self.neighbors = self_neighbors(Z, n_neighbors)
             return
         if isinstance(reference, str):
             _, self.neighbors = cell_neighbors(Z, n_neighbors, n_jobs=n_jobs)
@@ -141,7 +146,7 @@ class TiedVotes:
         V : ndarray of shape (m, q)
             The votes.
         """
-        if not is_numpy(F):
+        if self._array is not None:
             weights = like(vote_weights(self.n_neighbors, kind)[None, :], F)
             return self._array(F, lambda distances: distances * 0 + weights)
         if not self.tied:

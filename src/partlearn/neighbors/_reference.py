@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
+from partlearn._array_api import is_numpy, like, namespace, take
 from partlearn._sklearn_compat import Interval, StrOptions
 from partlearn.neighbors._knn import query_neighbors
 
@@ -103,12 +104,27 @@ def reference_neighbors(
     array([2, 0, 3, 2])
     """
     k = min(n_neighbors, len(reference) - 1)
-    _, near = query_neighbors(Z[reference], Z, k + 1, search=search, n_jobs=n_jobs)
-    return without_own(reference[near], np.arange(Z.shape[0]))
+    points = take(Z, reference)
+    _, near = query_neighbors(points, Z, k + 1, search=search, n_jobs=n_jobs)
+    return without_own(at_places(reference, near), np.arange(Z.shape[0]))
+
+
+def at_places(reference: NDArray[np.intp], near: NDArray[np.int64]) -> Any:
+    """Rows at some places among the reference rows, where the places are."""
+    if is_numpy(near):
+        return reference[near]
+    xp = namespace(near)
+    rows = take(like(reference, near), xp.reshape(near, (-1,)))
+    return xp.reshape(rows, near.shape)
 
 
 def without_own(near: NDArray[np.int64], rows: NDArray[np.intp]) -> NDArray[np.int64]:
     """Drop each row from its neighbours or, where it is not among them, the last."""
+    if not is_numpy(near):
+        xp = namespace(near)
+        own = xp.astype(near == like(rows, near)[:, None], xp.int64)
+        last = xp.argsort(own, axis=1, stable=True)
+        return xp.take_along_axis(near, last[:, : near.shape[1] - 1], axis=1)
     own = near == rows[:, None]
     own[~own.any(axis=1), -1] = True
     return near[~own].reshape(len(rows), -1)
