@@ -336,7 +336,8 @@ class _Rounds:
         """Pool with votes of all rows; what is kept for new rows stays as it was."""
         kept = self.linear, self.log_linear, self.find, self._raw
         self.find = NeighborSearch(None, n_jobs, cells=True)
-        self._raw = self.find(np.asarray(self.rows), self.k, "input")
+        assert not isinstance(self.rows, Rows)  # which nobody votes on
+        self._raw = self.find(self.rows, self.k, "input")
         M = self.pool(F, L, search=False)
         self.linear, self.log_linear, self.find, self._raw = kept
         return M

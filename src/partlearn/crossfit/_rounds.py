@@ -23,7 +23,7 @@ from partlearn.crossfit._experts import (
 )
 from partlearn.crossfit._pool import linear_pool, mixture_weights
 from partlearn.crossfit._scores import CrossFit, targets
-from partlearn.neighbors import cell_neighbors, query_neighbors, self_neighbors
+from partlearn.neighbors import many_neighbors, query_neighbors, self_neighbors
 
 __all__ = [
     "N_SEARCH",
@@ -80,7 +80,7 @@ class NeighborSearch:
     def __call__(self, Z: Array, k: int, name: str) -> NDArray[np.int64]:
         """Find the `k` nearest other rows of each row of `Z`, nearest first."""
         if self.cells:
-            return cell_neighbors(Z, k, n_jobs=self.n_jobs)[1]
+            return many_neighbors(Z, k, self.n_jobs)
         if self.reference is not None:
             return neighbors_of(
                 Z, np.arange(Z.shape[0]), self.reference, k, self.search, self.n_jobs
@@ -205,7 +205,8 @@ def vote_among_all(
     rounds : Rounds
         With new confidences; all else stays.
     """
-    F, L = rounds.F, labels.updated(rounds.F)
+    F = rounds.F
+    L = move_evidence(labels, F)[2](F)
     search = NeighborSearch(None, n_jobs, cells=True)
     Z = embed(model, F, rounds.ridge).held_out
     experts = [
@@ -216,5 +217,5 @@ def vote_among_all(
     ]
     weights, _ = mixture_weights(experts, L)
     mixture = linear_pool(experts, weights)
-    F = np.asarray(refine(F, mixture, L, own=OWN_WEIGHT), dtype=np.float64)
-    return replace(rounds, F=F)
+    voted: Any = refine(F, mixture, L, own=OWN_WEIGHT)
+    return replace(rounds, F=voted)

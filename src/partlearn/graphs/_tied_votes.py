@@ -21,7 +21,7 @@ from partlearn.graphs._array_votes import ArrayVotes
 from partlearn.graphs._neighbor_graph import Vote, vote, vote_weights
 from partlearn.graphs._tied_weights import find_ties, tie_tolerance, tied_weights
 from partlearn.neighbors import (
-    cell_neighbors,
+    many_neighbors,
     reference_neighbors,
     self_neighbors,
     some_neighbors,
@@ -49,7 +49,7 @@ class TiedVotes:
         breaks them.
     reference : ndarray of int or "cells", default=None
         Rows that vote; all by default. "cells" lets all vote that
-        :func:`partlearn.neighbors.cell_neighbors` finds. Either way, of equally near
+        :func:`partlearn.neighbors.many_neighbors` finds. Either way, of equally near
         rows the first ones vote.
     warm_start : ndarray of int, default=None
         Attribute `neighbors` of votes in similar rows; makes the search faster.
@@ -102,12 +102,8 @@ class TiedVotes:
             self._array = ArrayVotes(find, self.n_neighbors, Z.shape[0] - 1, near)
             self.neighbors = self._array.neighbors
             return
-        if isinstance(reference, str) and not is_numpy(Z):
-            # A device is fast enough for all of them.
-            self.neighbors = self_neighbors(Z, n_neighbors)
-            return
         if isinstance(reference, str):
-            _, self.neighbors = cell_neighbors(Z, n_neighbors, n_jobs=n_jobs)
+            self.neighbors = many_neighbors(Z, n_neighbors, n_jobs)
             return
         if reference is not None:
             self.neighbors = reference_neighbors(

@@ -6,6 +6,7 @@ from partlearn.neighbors._recall import neighbors_recall
 from partlearn.neighbors._reference import (
     EXACT_ROWS,
     N_REFERENCE,
+    many_neighbors,
     reference_neighbors,
     reference_rows,
 )
@@ -14,6 +15,7 @@ __all__ = [
     "EXACT_ROWS",
     "N_REFERENCE",
     "cell_neighbors",
+    "many_neighbors",
     "neighbors_recall",
     "query_neighbors",
     "reference_neighbors",

@@ -13,12 +13,20 @@ from sklearn.utils import check_random_state
 
 from partlearn._array_api import is_numpy, like, namespace, take
 from partlearn._sklearn_compat import Interval, StrOptions
-from partlearn.neighbors._knn import query_neighbors
+from partlearn.neighbors._cells import cell_neighbors
+from partlearn.neighbors._knn import query_neighbors, self_neighbors
 
-__all__ = ["EXACT_ROWS", "N_REFERENCE", "reference_neighbors", "reference_rows"]
+__all__ = [
+    "EXACT_ROWS",
+    "N_REFERENCE",
+    "many_neighbors",
+    "reference_neighbors",
+    "reference_rows",
+]
 
 EXACT_ROWS = 25_000  # rows up to which "auto" searches among all
 REFERENCE_ROWS = 4000  # rows among which it searches above
+DEVICE_ROWS = 100_000  # rows among which all rows are searched on a device at the end
 
 #: Constraint of the parameter `n_reference` of methods that vote.
 N_REFERENCE = [
@@ -107,6 +115,40 @@ def reference_neighbors(
     points = take(Z, reference)
     _, near = query_neighbors(points, Z, k + 1, search=search, n_jobs=n_jobs)
     return without_own(at_places(reference, near), np.arange(Z.shape[0]))
+
+
+def many_neighbors(Z: Any, n_neighbors: int, n_jobs: int | None = None) -> Any:
+    """Nearest other rows of every row of many, among as many as time allows.
+
+    Parameters
+    ----------
+    Z : array of shape (n_samples, n_features)
+        Points.
+    n_neighbors : int
+        Neighbours per point.
+    n_jobs : int, default=None
+        Threads.
+
+    Returns
+    -------
+    indices : array of shape (n_samples, n_neighbors), int64
+        Found in cells, see :func:`cell_neighbors`; arrays of other libraries than
+        NumPy have no cells: there the search is exact, above 100,000 rows among that
+        many drawn at random.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from partlearn.neighbors import many_neighbors
+    >>> many_neighbors(np.array([[0.0], [1.0], [3.0]]), 1).ravel()
+    array([1, 0, 1])
+    """
+    if is_numpy(Z):
+        return cell_neighbors(Z, n_neighbors, n_jobs=n_jobs)[1]
+    reference = reference_rows(Z.shape[0], DEVICE_ROWS)
+    if reference is None:
+        return self_neighbors(Z, n_neighbors)
+    return reference_neighbors(Z, reference, n_neighbors)
 
 
 def at_places(reference: NDArray[np.intp], near: NDArray[np.int64]) -> Any:
