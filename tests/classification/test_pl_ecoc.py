@@ -111,6 +111,20 @@ def test_machines_are_those_of_the_svm(problem):
     np.testing.assert_array_equal(P.argmax(axis=1), model.predict(X))
 
 
+def test_rows_beyond_the_bound_are_not_learnt_from(problem):
+    X, S, _ = problem
+    rng = np.random.RandomState(0)
+    rows = np.sort(rng.permutation(len(X))[:50])
+    bounded = PLECOC(max_samples=50, random_state=0).fit(X, S)
+    by_hand = PLECOC(random_state=rng).fit(X[rows], S[rows])
+    np.testing.assert_array_equal(bounded.code_, by_hand.code_)
+    np.testing.assert_array_equal(bounded.predict_proba(X), by_hand.predict_proba(X))
+    for max_samples in (len(X), None):
+        model = PLECOC(max_samples=max_samples, random_state=0).fit(X, S)
+        expected = PLECOC(random_state=0).fit(X, S).predict_proba(X)
+        np.testing.assert_array_equal(model.predict_proba(X), expected)
+
+
 def test_beyond_the_memory_limit_the_result_is_the_same(problem):
     X, S, _ = problem
     once = PLECOC(random_state=0).fit(X, S)

@@ -26,6 +26,7 @@ from partlearn.classification._ridge import (
     squared_distances,
 )
 from partlearn.linalg import too_large
+from partlearn.neighbors import reference_rows
 
 __all__ = ["PLECOC"]
 
@@ -56,6 +57,10 @@ class PLECOC(BaseScoreClassifier):
     gamma : float or "auto", default="auto"
         Kernel coefficient of the default machine; "auto" is one over the number of
         features.
+    max_samples : int or None, default=25000
+        Most rows that the default machines learn from, drawn at random, since their
+        time grows with the square of the rows; None is all. Other machines are given
+        all rows.
     max_tries : int, default=10000
         Most columns drawn in search of valid ones, with more than 12 classes.
     memory_limit : float, default=4.0
@@ -137,6 +142,7 @@ class PLECOC(BaseScoreClassifier):
         "estimator": [HasMethods(["fit", "predict"]), None],
         "C": [Interval(Real, 0, None, closed="neither")],
         "gamma": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
+        "max_samples": [Interval(Integral, 2, None, closed="left"), None],
         "max_tries": [Interval(Integral, 1, None, closed="left")],
         "memory_limit": [Interval(Real, 0, None, closed="neither")],
         "random_state": ["random_state"],
@@ -151,6 +157,7 @@ class PLECOC(BaseScoreClassifier):
         estimator: Any = None,
         C: float = 1.0,
         gamma: float | Literal["auto"] = "auto",
+        max_samples: int | None = 25000,
         max_tries: int = 10000,
         memory_limit: float = 4.0,
         random_state: Any = None,
@@ -161,6 +168,7 @@ class PLECOC(BaseScoreClassifier):
         self.estimator = estimator
         self.C = C
         self.gamma = gamma
+        self.max_samples = max_samples
         self.max_tries = max_tries
         self.memory_limit = memory_limit
         self.random_state = random_state
@@ -186,7 +194,11 @@ class PLECOC(BaseScoreClassifier):
         X, S = validate_partial_data(
             self, X, y, accept_sparse="csr", order="C", ensure_min_samples=2
         )
-        self.code_ = self._draw_code(S)
+        rng = check_random_state(self.random_state)
+        if self.estimator is None:
+            rows = reference_rows(X.shape[0], self.max_samples, rng)
+            X, S = (X, S) if rows is None else (X[rows], S[rows])
+        self.code_ = self._draw_code(S, rng)
         sides = column_sides(S, self.code_)
         if self.estimator is None:
             outputs = self._fit_kernel_machines(X, sides)
@@ -199,14 +211,15 @@ class PLECOC(BaseScoreClassifier):
         self._seen = S.any(axis=0)
         return self
 
-    def _draw_code(self, S: NDArray[np.bool_]) -> NDArray[np.int8]:
+    def _draw_code(
+        self, S: NDArray[np.bool_], rng: np.random.RandomState
+    ) -> NDArray[np.int8]:
         seen = S.any(axis=0)  # a label without rows takes no part in the code
         m, q = S.shape[0], int(seen.sum())
         check_two_classes(self.classes_[seen], "PLECOC")
         auto = math.ceil(10 * math.log2(q))
         length = auto if self.code_length == "auto" else int(self.code_length)
         size = m // 10 if self.min_size == "auto" else int(self.min_size)
-        rng = check_random_state(self.random_state)
         drawn = draw_code(S[:, seen], length, size, self.max_tries, rng)
         if drawn.shape[1] == 0:
             raise ValueError(
@@ -262,8 +275,8 @@ class PLECOC(BaseScoreClassifier):
 
     def _square_side(self, n_samples: int, n_features: int) -> int:
         limit = self.memory_limit * 2**30
-        own = self.estimator is None and 8 * n_samples**2 <= limit
-        return n_samples if own else 0
+        m = min(n_samples, self.max_samples or n_samples)
+        return m if self.estimator is None and 8 * m**2 <= limit else 0
 
     def _outputs(self, X: Any) -> NDArray[np.float64]:
         """Real outputs of the machines, one column each."""
