@@ -456,7 +456,7 @@ def _encoded(
     if names is None and encoder is None and is_plain(columns):
         return X, y, index, None
     evidence, label_columns = read_labels(columns, y, sep)
-    rows = np.arange(len(evidence)) if names is None else evidence.rows
+    rows = evidence.rows
     chosen = TableEncoder() if encoder is None else clone(encoder)
     chosen.set_params(ignore=[*as_names(chosen.ignore), *label_columns])
     table = take_rows(columns, rows)

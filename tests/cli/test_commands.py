@@ -156,7 +156,7 @@ def test_a_fault_of_our_own_is_not_called_a_missing_extra(monkeypatch):
 
 
 def test_advice_names_options_of_the_command(run, pets, tmp_path):
-    _, _, err = run("reduce", pets, "--labels", "kind", "--out", tmp_path / "o.csv")
+    _, _, err = run("data", "info", pets, "--labels", "kind")
     assert "Leave them out with --ignore, name the label columns with --labels" in err
     both = tmp_path / "both.csv"
     both.write_text("a,label\n1,x|y\n2,y\n")

@@ -5,18 +5,21 @@ import csv
 import gzip
 import io
 import json
+import os
+import signal
 import subprocess
 import sys
+import time
 
 import numpy as np
 import pytest
 
-from partlearn import PartialClassifier
+from partlearn import PartialClassifier, disambiguate
 from partlearn.cli.__main__ import main
 from partlearn.datasets import make_tickets
 from partlearn.io import table_blocks
 from partlearn.persistence import load_model, save_model
-from partlearn.tables import read_columns
+from partlearn.tables import TableEncoder, read_columns
 
 OPTIONS = ["--labels", "candidates", "--id", "ticket", "--method", "pl-knn"]
 
@@ -280,4 +283,107 @@ def test_an_interrupted_run_leaves_no_file(files, tmp_path, monkeypatch):
     monkeypatch.setattr(PartialClassifier, "predictions", interrupted)
     with contextlib.suppress(KeyboardInterrupt, AssertionError):
         predicted(files, files / "new.csv", out)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_long_tables_of_votes(files, tmp_path, capsys):
+    """One line per row, annotator and label: as from_votes in Python."""
+    from partlearn.candidates import from_votes
+
+    tickets = make_tickets(120)
+    columns = {n: c for n, c in tickets.columns.items() if n != "candidates"}
+    data = write_csv(tmp_path / "data.csv", columns)
+    rng = np.random.default_rng(0)
+    picked = rng.integers(0, 115, 400)  # the last five rows have no vote
+    names = np.asarray(columns["ticket"])[picked]
+    right = np.asarray(tickets.truth)[picked]
+    said = np.where(rng.random(400) < 0.7, right, rng.permutation(right))
+    who = np.array(["ann", "bob", "eve"])[rng.integers(0, 3, 400)]
+    long = {"ticket": names, "worker": who, "answer": said}
+    votes = write_csv(tmp_path / "votes.csv", long)
+    out = tmp_path / "labels.csv"
+    words = ("--votes", votes, "--id", "ticket")
+    code = call("disambiguate", data, *words, "--method", "pl-knn", "--out", out)
+    assert code == 0
+    assert "rows have no label and were left out" in capsys.readouterr().err
+    evidence = from_votes(
+        names, who, said, index=np.asarray(columns["ticket"]), empty="drop"
+    )
+    result = disambiguate(
+        columns, evidence, method="pl-knn", encoder=TableEncoder(id="ticket")
+    )
+    assert [row["label"] for row in table(out)] == result.label.tolist()
+    assert [row["ticket"] for row in table(out)] == result.index.tolist()
+    model = tmp_path / "m.model"
+    words = (*words, "--method", "pl-knn", "--folds", "2", "--save", model)
+    assert call("train", data, *words) == 0
+    text = capsys.readouterr().out
+    assert f"{120 - len(evidence)} rows without labels left out" in text
+    assert call("check", data, "--votes", votes, "--id", "ticket") == 0
+    assert "6 labels" in capsys.readouterr().out
+    # Rows by their number, columns by name.
+    numbered = {"n": picked, "who": who, "what": said}
+    write_csv(votes, numbered)
+    words = ("--votes", votes, "--labels", "n,who,what", "--method", "pl-knn")
+    assert call("disambiguate", data, *words, "--out", tmp_path / "2.csv") == 0
+    labels = [row["label"] for row in table(tmp_path / "2.csv")]
+    assert len(labels) == len(evidence)
+    for words, message in (
+        ((), "Say with --id which column of the data the first one is"),
+        (("--labels", "n,who,waht"), "--labels: there is no column 'waht'. Did you"),
+        (("--labels", "n,who"), "found 'n', 'who', 'what'"),
+        (("--labels", "what,who,n"), "have no row"),
+    ):
+        code = call("train", data, "--votes", votes, *words, "--save", model)
+        assert code in (1, 2)
+        assert message in capsys.readouterr().err
+    write_csv(votes, {"ticket": ["T-9"], "worker": ["ann"], "label": ["bug"]})
+    words = ("--votes", votes, "--id", "ticket", "--save", model)
+    assert call("train", data, *words) == 1
+    assert "'T-9' (vote 0) is not in column 'ticket' of the data" in (
+        capsys.readouterr().err
+    )
+
+
+def test_weights_of_classes_and_groups(files, tmp_path, capsys):
+    source, model = files / "train.csv", tmp_path / "m.model"
+    words = (*OPTIONS, "--ignore", "answer", "--folds", "2", "--save", model)
+    more = ("--groups", "product", "--class-weight", "bug=50")
+    assert call("train", source, *words, *more) == 0
+    assert "groups of the rows (left out)" in capsys.readouterr().out
+    fitted = load_model(model).estimator
+    assert fitted.class_weights_[list(fitted.classes_).index("bug")] == 50
+    for word, message in (
+        ("bug", "must be balanced, or a label and a number"),
+        ("bgu=2", "--class-weight: there is no label 'bgu'. Did you mean 'bug'"),
+    ):
+        assert call("train", source, *words, "--class-weight", word) == 2
+        assert message in capsys.readouterr().err
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs POSIX signals")
+def test_an_interrupt_leaves_no_half_file(files, tmp_path):
+    """SIGINT while rows are still coming: no output, no temporary file."""
+    out = tmp_path / "out.csv"
+    command = [sys.executable, "-m", "partlearn", "predict", "-"]
+    command += ["--load", str(files / "m.skops"), "--out", str(out)]
+    process = subprocess.Popen(
+        command, stdin=subprocess.PIPE, stderr=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    head, *lines = (files / "new.csv").read_bytes().splitlines(keepends=True)
+    process.stdin.write(head)
+    for _ in range(120):  # until rows are being written
+        process.stdin.write(b"".join(lines) * 50)
+        process.stdin.flush()
+        if any(tmp_path.iterdir()):
+            break
+        time.sleep(0.1)
+    assert [path.suffix for path in tmp_path.iterdir()] == [".tmp"]
+    process.send_signal(signal.SIGINT)
+    with contextlib.suppress(BrokenPipeError):
+        process.stdin.close()
+    process.stdin = None
+    _, err = process.communicate(timeout=60)
+    assert process.returncode not in (0, None)
+    assert b"Traceback" not in err
     assert list(tmp_path.iterdir()) == []

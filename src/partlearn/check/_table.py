@@ -121,8 +121,8 @@ def column_findings(
                 code,
                 "note",
                 f"{plural(len(names), 'column')} of {words}.",
-                f"`partlearn train` and `disambiguate` encode them; {option} NAME, "
-                "--number NAME or --ignore NAME says otherwise.",
+                f"All commands encode them; {option} NAME, --number NAME or --ignore "
+                "NAME says otherwise.",
                 items=tuple(names[:10]),
                 count=len(names),
             )
@@ -149,8 +149,7 @@ def column_findings(
             "gaps",
             "note",
             f"{plural(len(gaps), 'column')} with missing values.",
-            "`partlearn train` and `disambiguate` fill and mark them; `reduce` and "
-            "`select` need them filled before.",
+            "All commands fill and mark them.",
             items=tuple(f"{name} ({n})" for name, n in list(gaps.items())[:10]),
             count=len(gaps),
         )

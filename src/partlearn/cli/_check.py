@@ -19,6 +19,8 @@ from partlearn.cli._data_options import (
     Task,
     Text,
     Truth,
+    VoteFile,
+    column_roles,
     exit_on_error,
     load,
 )
@@ -32,6 +34,7 @@ __all__ = ["check"]
 def check(
     file: Annotated[Path, typer.Argument(help="The data: CSV, Parquet, .mat, ...")],
     labels: Labels = None,
+    votes: VoteFile = None,
     truth: Truth = None,
     sep: Sep = None,
     task: Task = None,
@@ -49,14 +52,8 @@ def check(
         from partlearn.cli._tables import is_table_file
 
         if is_table_file(file) and task in (None, "pll"):
-            roles = {
-                "id": id or (),
-                "number": number or (),
-                "category": category or (),
-                "date": date or (),
-                "text": text or (),
-            }
-            report = _check_table(file, labels, truth, sep, ignore, roles)
+            roles = column_roles(id, number, category, date, text)
+            report = _check_table(file, labels, truth, sep, ignore, roles, votes)
         else:
             report = _check_matrix(file, labels, truth, sep, task, ignore)
         if html is not None:
@@ -76,12 +73,18 @@ def _check_table(
     sep: str | None,
     ignore: list[str] | None,
     roles: dict[str, Any],
+    votes: Path | None,
 ) -> "DataReport":
     """Check a table whose columns may be anything: problems are findings."""
     from partlearn.check import check as check_data
+    from partlearn.cli._tables import read_table_input
     from partlearn.io import truth_columns
     from partlearn.tables import TableEncoder, check_names, read_columns
 
+    if votes is not None:
+        table = read_table_input(file, labels, truth, ignore, votes, roles["id"])
+        encoder = TableEncoder(**roles, ignore=ignore or ())
+        return check_data(table.columns, table.y, table.truth, encoder=encoder)
     columns = read_columns(file)
     hidden = check_names(ignore or (), columns, "ignore")
     if truth is None:

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from partlearn.report import Summary
 
 __all__ = [
-    "counter",
     "errors",
     "fit_progress",
     "output",
@@ -118,20 +117,6 @@ def fit_progress(patience: float = 2.0) -> Iterator[None]:
 
     with on_progress(show):
         yield
-
-
-@contextmanager
-def counter(what: str) -> "Iterator[Callable[[int], None]]":
-    """Count on standard error how far a stream was read; silent if no terminal."""
-    terminal = sys.stderr.isatty()
-
-    def count(n: int) -> None:
-        if terminal:
-            print(f"\r{what}: {n:,}", end="", file=sys.stderr, flush=True)
-
-    yield count
-    if terminal:
-        print(file=sys.stderr)
 
 
 def print_summary(summary: "Summary") -> None:

@@ -28,10 +28,13 @@ __all__ = [
     "Task",
     "Text",
     "Truth",
+    "VoteFile",
+    "column_roles",
     "exit_on_error",
     "load",
     "print_error",
     "refuse_overwriting_input",
+    "report_to",
 ]
 
 Labels = Annotated[
@@ -39,6 +42,14 @@ Labels = Annotated[
     typer.Option(
         help="Column of candidate sets, or several one-hot columns separated by "
         "commas. ARFF: label attributes, their number (-6: the last six) or an .xml.",
+    ),
+]
+VoteFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--votes",
+        help="Long table of labels, one line per row, annotator and label; the row by "
+        "its number from 0, or by the column --id. --labels names the three columns.",
     ),
 ]
 Truth = Annotated[str | None, typer.Option(help="Column of true labels.")]
@@ -90,11 +101,27 @@ def print_error(error: Exception) -> int:
     """Print an error; exit code 1 for unusable data, 2 for what can be corrected."""
     from partlearn.io import AmbiguousDataError, DataError
 
-    print(f"partlearn: {_in_options(str(error))}", file=sys.stderr)
+    text = _in_options(str(error))
+    if isinstance(error, FileNotFoundError) and error.filename is not None:
+        text = _not_found(Path(error.filename))
+    print(f"partlearn: {text}", file=sys.stderr)
     unusable = isinstance(error, DataError) and not isinstance(
         error, AmbiguousDataError
     )
     return 1 if unusable else 2
+
+
+def _not_found(path: Path) -> str:
+    """Name the file that may have been meant."""
+    from difflib import get_close_matches
+
+    folder = path.parent
+    if not folder.is_dir():
+        return f"there is no folder {str(folder)!r}; check the path of {path.name!r}"
+    names = sorted(p.name for p in folder.iterdir() if p.is_file())
+    near = get_close_matches(path.name, names, n=1)
+    hint = f"Did you mean {near[0]!r}?" if near else "Check the name and the folder."
+    return f"there is no file {str(path)!r}. {hint}"
 
 
 def _in_options(text: str) -> str:
@@ -124,6 +151,28 @@ def exit_on_error() -> Iterator[None]:
         raise
     except (ValueError, OSError, ImportError) as error:
         raise typer.Exit(print_error(error)) from error
+
+
+def column_roles(
+    id: list[str] | None,
+    number: list[str] | None,
+    category: list[str] | None,
+    date: list[str] | None,
+    text: list[str] | None,
+) -> dict[str, Any]:
+    """What a command was told about columns, as arguments of a TableEncoder."""
+    return {
+        "id": id or [],
+        "number": number or [],
+        "category": category or [],
+        "date": date or [],
+        "text": text or [],
+    }
+
+
+def report_to(out: Path) -> Any:
+    """Stream for what a command says: not the one its table goes to."""
+    return sys.stderr if str(out) == "-" else sys.stdout
 
 
 def refuse_overwriting_input(source: Path, target: Path) -> None:

@@ -19,7 +19,10 @@ from partlearn.cli._data_options import (
     SafeCsv,
     Sep,
     Text,
+    VoteFile,
+    column_roles,
     refuse_overwriting_input,
+    report_to,
 )
 from partlearn.cli._reduce import Input, Out, Param
 
@@ -36,6 +39,7 @@ def disambiguate(
         str, typer.Option(help="Reducer, selector or learner that leaves confidences.")
     ] = DEFAULT_METHOD,
     labels: Labels = None,
+    votes: VoteFile = None,
     sep: Sep = None,
     truth: Annotated[
         str | None,
@@ -77,7 +81,7 @@ def disambiguate(
     from partlearn.cli._console import print_json
     from partlearn.cli._models import parse_params
     from partlearn.cli._tables import is_table_file
-    from partlearn.io import BLOCK_ROWS, TableWriter, read_corrections
+    from partlearn.io import BLOCK_ROWS, STANDARD, TableWriter, read_corrections
 
     refuse_overwriting_input(data, out)
     if html is not None:
@@ -88,17 +92,13 @@ def disambiguate(
         ignore = [*(ignore or []), image]
     fixed = read_corrections(corrections) if corrections is not None else None
     estimator = build(method, parse_params(param or []), *PARTIAL_LABEL_ROLES, seed=0)
-    roles = {
-        "id": id or (),
-        "number": number or (),
-        "category": category or (),
-        "date": date or (),
-        "text": text or (),
-    }
+    roles = column_roles(id, number, category, date, text)
+    if as_json and out == STANDARD:
+        raise ValueError("--json and --out - would both write to standard output")
     with TableWriter(out, safe_csv=safe_csv) as writer:
         run = _of_table if is_table_file(data) else _of_matrix
         result, right, contents = run(
-            data, labels, truth, sep, ignore, roles, estimator, fixed
+            data, labels, truth, sep, ignore, roles, estimator, fixed, votes
         )
         name = (id or ["row"])[0]
         for start in range(0, len(result.label), BLOCK_ROWS):
@@ -116,19 +116,25 @@ def disambiguate(
     if as_json:
         print_json(outcome)
         return
+    told = report_to(out)
     print(
         f"{outcome['method']}: {outcome['rows']} rows, mean confidence "
-        f"{outcome['mean_confidence']:.3f}, {outcome['doubtful']} rows under 0.5: {out}"
+        f"{outcome['mean_confidence']:.3f}, {outcome['doubtful']} rows under 0.5: "
+        f"{out}",
+        file=told,
     )
     if html is not None:
-        print(f"Label report: {html}")
+        print(f"Label report: {html}", file=told)
     if outcome["accuracy"] is not None:
-        print(f"Right according to the true labels: {outcome['accuracy']:.1%}")
+        print(
+            f"Right according to the true labels: {outcome['accuracy']:.1%}", file=told
+        )
         if outcome["ambiguous_rows"]:
             print(
                 f"Right among the {outcome['ambiguous_rows']} rows with several "
                 f"candidates: {outcome['ambiguous_accuracy']:.1%} "
-                f"(chance {outcome['chance']:.1%})"
+                f"(chance {outcome['chance']:.1%})",
+                file=told,
             )
 
 
@@ -151,6 +157,7 @@ def _of_table(
     roles: dict[str, Any],
     estimator: Any,
     fixed: Any,
+    votes: Path | None,
 ) -> Found:
     """Labels of a table, whose columns may be anything."""
     from partlearn import disambiguate as find_labels
@@ -159,19 +166,19 @@ def _of_table(
     from partlearn.cli._tables import read_table_input
     from partlearn.tables import TableEncoder, take_rows
 
-    table = read_table_input(data, labels, truth, ignore)
+    table = read_table_input(data, labels, truth, ignore, votes, roles["id"])
     encoder = TableEncoder(**roles, ignore=table.hidden(ignore))
     with notes():
         result = find_labels(
             table.columns,
-            table.labels,
+            table.y,
             method=estimator,
             corrections=fixed,
             encoder=encoder,
             sep=sep,
         )
     assert result.rows is not None
-    bare = len(next(iter(table.columns.values()))) - len(result.rows)
+    bare = table.n_rows - len(result.rows)
     if bare:
         say(f"Note: {bare} rows have no label and were left out.")
     shown = {n: c for n, c in table.columns.items() if n not in table.labels}
@@ -187,6 +194,7 @@ def _of_matrix(
     roles: dict[str, Any],
     estimator: Any,
     fixed: Any,
+    votes: Path | None,
 ) -> Found:
     """Labels of a file of numbers: MATLAB, npz, ARFF or LIBSVM."""
     import numpy as np
@@ -195,7 +203,7 @@ def _of_matrix(
     from partlearn import disambiguate as find_labels
     from partlearn.cli._models import fitting, labels_of, read_input
 
-    given = [f"--{name}" for name, value in roles.items() if value]
+    given = [f"--{name}" for name, value in (roles | {"votes": votes}).items() if value]
     if given:
         raise ValueError(
             f"{given[0]} is for tables; {data.name} is a matrix of numbers"

@@ -3,26 +3,46 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from partlearn.cli._data_options import (
+    Category,
+    Date,
+    Id,
     Ignore,
     Json,
     Labels,
+    Number,
     SafeCsv,
     Sep,
+    Text,
     Truth,
+    column_roles,
     refuse_overwriting_input,
+    report_to,
 )
+
+if TYPE_CHECKING:
+    from partlearn.io import TableWriter
+    from partlearn.persistence import Model
 
 __all__ = ["reduce", "select"]
 
 Input = Annotated[
-    Path, typer.Argument(help="CSV, TSV, Parquet, ARFF, .mat or .npz file.")
+    Path,
+    typer.Argument(
+        help="CSV, TSV, Parquet, Arrow, JSON lines, ARFF, .mat or .npz; - is standard "
+        "input."
+    ),
 ]
-Out = Annotated[Path, typer.Option(help="Table to write: .csv, .tsv or .parquet.")]
+Out = Annotated[
+    Path,
+    typer.Option(
+        help="Table to write: .csv, .tsv, .parquet or .jsonl; - is standard output."
+    ),
+]
 Save = Annotated[
     Path | None, typer.Option(help="Save the fitted model, under any name.")
 ]
@@ -42,6 +62,11 @@ def reduce(
     labels: Labels = None,
     sep: Sep = None,
     truth: Truth = None,
+    id: Id = None,
+    number: Number = None,
+    category: Category = None,
+    date: Date = None,
+    text: Text = None,
     ignore: Ignore = None,
     n_components: Annotated[
         str | None, typer.Option(help="Columns to keep: 12, 0.99 or auto.")
@@ -52,16 +77,23 @@ def reduce(
     safe_csv: SafeCsv = False,
     as_json: Json = False,
 ) -> None:
-    """Project the features onto a few directions learnt from candidate sets."""
-    from partlearn.cli._models import parse_amount, parse_params
+    """Project the features onto a few directions learnt from candidate sets.
 
-    params = parse_params(param or [])
-    amount = parse_amount(n_components, "--n-components")
-    if amount is not None:
-        params["n_components"] = amount
-    options = {"labels": labels, "sep": sep, "truth": truth, "ignore": ignore}
+    Columns that are no features stay in the table. Text, categories, dates and gaps are
+    encoded as `partlearn train` does.
+    """
     _run(
-        "projection", data, out, method, params, options, save, load, safe_csv, as_json
+        "reducer",
+        data,
+        out,
+        method,
+        _params(param, "n_components", n_components),
+        {"labels": labels, "sep": sep, "truth": truth, "ignore": ignore},
+        column_roles(id, number, category, date, text),
+        save,
+        load,
+        safe_csv,
+        as_json,
     )
 
 
@@ -74,6 +106,11 @@ def select(
     labels: Labels = None,
     sep: Sep = None,
     truth: Truth = None,
+    id: Id = None,
+    number: Number = None,
+    category: Category = None,
+    date: Date = None,
+    text: Text = None,
     ignore: Ignore = None,
     n_features: Annotated[
         str | None,
@@ -88,92 +125,249 @@ def select(
     safe_csv: SafeCsv = False,
     as_json: Json = False,
 ) -> None:
-    """Keep the features that tell the labels apart."""
+    """Keep the features that tell the labels apart.
+
+    Text, categories, dates and gaps are encoded as `partlearn train` does; a column is
+    kept as it is if one of the features made of it is chosen.
+    """
+    _run(
+        "selector",
+        data,
+        out,
+        method,
+        _params(param, "n_features_to_select", n_features),
+        {"labels": labels, "sep": sep, "truth": truth, "ignore": ignore},
+        column_roles(id, number, category, date, text),
+        save,
+        load,
+        safe_csv,
+        as_json,
+    )
+
+
+def _params(
+    pairs: list[str] | None, amount_name: str, amount: str | None
+) -> dict[str, Any]:
     from partlearn.cli._models import parse_amount, parse_params
 
-    params = parse_params(param or [])
-    amount = parse_amount(n_features, "--n-features")
-    if amount is not None:
-        params["n_features_to_select"] = amount
-    options = {"labels": labels, "sep": sep, "truth": truth, "ignore": ignore}
-    _run("selector", data, out, method, params, options, save, load, safe_csv, as_json)
+    params = parse_params(pairs or [])
+    option = {"n_components": "--n-components"}.get(amount_name, "--n-features")
+    size = parse_amount(amount, option)
+    return params if size is None else params | {amount_name: size}
 
 
 def _run(
-    kind: str,
+    role: Any,
     data: Path,
     out: Path,
     method: str,
     params: dict[str, Any],
     options: dict[str, Any],
+    roles: dict[str, Any],
     save: Path | None,
     load: Path | None,
     safe_csv: bool,
     as_json: bool,
 ) -> None:
     from partlearn.cli._console import print_json
-    from partlearn.io import TableWriter, is_table
-    from partlearn.persistence import Model, load_model, save_model
+    from partlearn.io import STANDARD, TableWriter
+    from partlearn.persistence import save_model
 
-    default = {"projection": "crisp", "selector": "crisp-selector"}[kind]
+    default = {"reducer": "crisp", "selector": "crisp-selector"}[role]
     if load is not None and (save is not None or params or method != default):
         raise ValueError("--load applies a model as it was saved; leave out the rest")
+    if as_json and out == STANDARD:
+        raise ValueError("--json and --out - would both write to standard output")
     refuse_overwriting_input(data, out)
     with TableWriter(out, safe_csv=safe_csv) as writer:
         if load is not None:
-            model = load_model(load)
-            if model.feature_names is None:
-                raise ValueError(f"{load.name} was saved without the names of columns")
-            selects = hasattr(model.estimator, "get_support")
-            if selects != (kind == "selector"):
-                command = "select" if selects else "reduce"
-                raise ValueError(
-                    f"{load.name} holds a {type(model.estimator).__name__}: apply it "
-                    f"with `partlearn {command}`"
-                )
+            model = _loaded(load, role)
             names = _apply(model, data, writer)
         else:
-            bunch, estimator = _fit(kind, data, method, params, options)
-            model = Model(estimator, bunch.feature_names, bunch.target_names)
-            if is_table(data):
-                names = _apply(model, data, writer, fitted=True)
-            else:
-                names = _write(model, data, bunch, options["sep"] or "|", writer)
-            if save is not None:
-                save_model(model, save)
-    outcome = {
-        "method": type(model.estimator).__name__,
-        "rows": writer.n_rows,
-        "features_in": len(model.feature_names or ()),
-        "features_out": len(names),
-        "features": names,
-        "out": str(out),
-        "saved": str(save) if save else None,
-    }
+            model, names = _fit(role, data, method, params, options, roles, writer)
+        if save is not None:
+            save_model(model, save)
+    n_in = n_columns = len(model.feature_names or ())
+    told = f"{n_in} features to {len(names)}"
+    if _is_encoded(model):
+        n_in = model.estimator[0].n_features_out_
+        told = f"{n_in} features of {n_columns} columns to {len(names)}"
+        if role == "selector":
+            n_chosen = int(_last(model).get_support().sum())
+            told = (
+                f"{n_chosen} of {n_in} features, in {len(names)} of {n_columns} columns"
+            )
+    method = type(_last(model)).__name__
     if as_json:
-        print_json(outcome)
+        print_json(
+            {
+                "method": method,
+                "rows": writer.n_rows,
+                "features_in": n_in,
+                "features_out": len(names),
+                "features": names,
+                "out": str(out),
+                "saved": str(save) if save else None,
+            }
+        )
         return
-    print(
-        f"{outcome['method']}: {outcome['rows']} rows, {outcome['features_in']} "
-        f"features to {outcome['features_out']}: {out}"
-    )
+    print(f"{method}: {writer.n_rows} rows, {told}: {out}", file=report_to(out))
+
+
+def _loaded(path: Path, role: str) -> "Model":
+    from partlearn.persistence import load_model
+
+    model = load_model(path)
+    if model.feature_names is None:
+        raise ValueError(
+            f"{path.name} was saved without the names of columns; `partlearn predict` "
+            "applies models of `partlearn train`"
+        )
+    selects = hasattr(_last(model), "get_support")
+    if selects != (role == "selector"):
+        command = "select" if selects else "reduce"
+        raise ValueError(
+            f"{path.name} holds a {type(_last(model)).__name__}: apply it with "
+            f"`partlearn {command}`"
+        )
+    return model
+
+
+def _last(model: "Model") -> Any:
+    """The reducer or selector of a model, which may have an encoder in front."""
+    return model.estimator[-1] if _is_encoded(model) else model.estimator
+
+
+def _is_encoded(model: "Model") -> bool:
+    from sklearn.pipeline import Pipeline
+
+    return isinstance(model.estimator, Pipeline)
 
 
 def _fit(
-    kind: str, data: Path, method: str, params: dict[str, Any], options: dict[str, Any]
-) -> tuple[Any, Any]:
-    from partlearn._registry import Role, build
-    from partlearn.cli._models import fitting, labels_of, read_input
+    role: Any,
+    data: Path,
+    method: str,
+    params: dict[str, Any],
+    options: dict[str, Any],
+    roles: dict[str, Any],
+    writer: "TableWriter",
+) -> tuple["Model", list[str]]:
+    """Fit a method on a matrix of numbers, or on a table that is encoded."""
+    from partlearn._registry import build
+    from partlearn.cli._models import fitting, labels_of
+    from partlearn.cli._tables import is_table_file
+    from partlearn.io import is_table
+    from partlearn.persistence import Model
 
-    role: Role = "selector" if kind == "selector" else "reducer"
     estimator = build(method, params, role, seed=0)
     if role == "selector" and "n_features_to_select" not in params:
         estimator = _automatic(estimator)
-    bunch = read_input(data, **options)
+    bunch = _numbers(data, options, roles)
+    if bunch is None:
+        return _fit_table(estimator, data, options, roles, writer)
     X = bunch.data if bunch.data.dtype.kind == "f" else bunch.data.astype(float)
     labels = labels_of(bunch)
     with fitting(bunch):
-        return bunch, estimator.fit(X, labels)
+        estimator.fit(X, labels)
+    model = Model(estimator, bunch.feature_names, bunch.target_names)
+    if is_table_file(data) and is_table(data):
+        return model, _apply(model, data, writer, fitted=True)
+    return model, _write(model, data, bunch, options["sep"] or "|", writer)
+
+
+def _numbers(data: Path, options: dict[str, Any], roles: dict[str, Any]) -> Any | None:
+    """Data whose features are numbers without a gap; None if a table has others."""
+    import numpy as np
+    from scipy.sparse import issparse
+
+    from partlearn.cli._models import read_input
+    from partlearn.cli._tables import is_table_file
+    from partlearn.io import DataError, is_table
+
+    if not is_table_file(data):
+        given = [f"--{name}" for name, value in roles.items() if value]
+        if given:
+            raise ValueError(f"{given[0]} is for tables; {data.name} is a matrix")
+        return read_input(data, **options)
+    if str(data) == "-" or any(roles.values()) or not is_table(data):
+        return None
+    try:
+        bunch = read_input(data, **options)
+    except DataError:  # what is wrong, if anything, is said where it is read anew
+        return None
+    values = bunch.data.data if issparse(bunch.data) else bunch.data
+    fine = bool(np.isfinite(values).all()) and bool(bunch.candidates.any(axis=1).all())
+    return bunch if fine else None
+
+
+def _fit_table(
+    estimator: Any,
+    data: Path,
+    options: dict[str, Any],
+    roles: dict[str, Any],
+    writer: "TableWriter",
+) -> tuple["Model", list[str]]:
+    """Encode a table, fit a method on the rows that have labels, and write all rows."""
+    from sklearn.pipeline import make_pipeline
+
+    from partlearn.cli._console import say
+    from partlearn.cli._models import notes
+    from partlearn.cli._tables import read_table_input
+    from partlearn.io import BLOCK_ROWS
+    from partlearn.persistence import Model
+    from partlearn.tables import TableEncoder, read_labels, take_rows
+
+    table = read_table_input(
+        data, options["labels"], options["truth"], options["ignore"]
+    )
+    evidence, names = read_labels(table.columns, table.y, options["sep"])
+    hidden = [*table.hidden(options["ignore"]), *names]
+    encoder = TableEncoder(**roles, ignore=hidden)
+    pipeline = make_pipeline(encoder, estimator)
+    with notes():
+        pipeline.fit(
+            take_rows(table.columns, evidence.rows),
+            evidence if evidence.weighted else evidence.candidates,
+        )
+    if len(evidence) < table.n_rows:
+        say(f"Note: {table.n_rows - len(evidence)} rows have no label to learn from.")
+    used = [name for name, kind in encoder.kinds_.items() if kind.used]
+    model = Model(pipeline, used, [str(c) for c in evidence.classes.tolist()])
+    # As `fit_transform` has them: placed by models that did not see them.
+    placed = None
+    if getattr(estimator, "cross_fits", False):
+        placed = estimator.cross_fitted_
+    for start in range(0, table.n_rows, BLOCK_ROWS):
+        rows = slice(start, start + BLOCK_ROWS)
+        block = take_rows(table.columns, rows)
+        learnt = _of_block(model, block)
+        if placed is not None:
+            here = (evidence.rows >= start) & (evidence.rows < start + BLOCK_ROWS)
+            for j, name in enumerate(learnt):
+                learnt[name][evidence.rows[here] - start] = placed[here, j]
+        writer.write(_beside(learnt, _unused(model, block), data))
+    return model, list(learnt)
+
+
+def _of_block(model: "Model", block: dict[str, Any]) -> dict[str, Any]:
+    """What is learnt of rows of a table: directions, or the columns chosen."""
+    import numpy as np
+
+    encoder, estimator = model.estimator
+    if hasattr(estimator, "get_support"):
+        chosen = set(encoder.get_source_columns()[estimator.get_support()])
+        return {
+            name: block[name] for name in model.feature_names or () if name in chosen
+        }
+    Z = np.asarray(model.estimator.transform(block))
+    names = estimator.get_feature_names_out(encoder.get_feature_names_out())
+    return {str(name): Z[:, j] for j, name in enumerate(names)}
+
+
+def _unused(model: "Model", block: dict[str, Any]) -> dict[str, Any]:
+    used = set(model.feature_names or ())
+    return {name: column for name, column in block.items() if name not in used}
 
 
 def _automatic(selector: Any) -> Any:
@@ -262,9 +456,25 @@ def _apply(model: Any, data: Path, writer: Any, *, fitted: bool = False) -> list
 
     `fitted` says that the rows are those that the model was fitted on.
     """
+    from partlearn.cli._console import progress
     from partlearn.cli._models import raise_on_missing_values
-    from partlearn.io import read_blocks
+    from partlearn.io import read_blocks, table_blocks
+    from partlearn.tables import columns_of
 
+    if _is_encoded(model):
+        names: list[str] = []
+        with progress(data.name) as update:
+
+            def show(share: float) -> None:
+                update(int(100 * share), 100, f"{writer.n_rows:,} rows")
+
+            for block in table_blocks(data, progress=show):
+                columns = columns_of(block)
+                model.estimator[0].check_columns(columns)
+                learnt = _of_block(model, columns)
+                names = list(learnt)
+                writer.write(_beside(learnt, _unused(model, columns), data))
+        return names
     names = _names_out(model)
     for X, kept in read_blocks(data, model.feature_names):
         try:

@@ -2,25 +2,45 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from partlearn.candidates import Votes
 
 __all__ = ["TableInput", "is_table_file", "read_table_input"]
 
 _SUFFIXES = (
     ".csv", ".tsv", ".tab", ".parquet", ".pq", ".arrow", ".feather", ".jsonl", ".ndjson"
 )  # fmt: skip
+# What columns of a long table of votes are called.
+_VOTE_NAMES = {
+    "row": ("row", "item", "task", "id", "index", "example", "instance"),
+    "annotator": ("annotator", "worker", "user", "rater", "labeler", "coder", "judge"),
+    "label": ("label", "vote", "answer", "class", "choice", "response"),
+}
 
 
 @dataclass(frozen=True)
 class TableInput:
-    """A table and the names of its label and truth columns."""
+    """A table, its labels and its truth: names of columns, or votes of another file."""
 
     columns: dict[str, Any]
     labels: list[str]
     truth: str | None
+    votes: "Votes | None" = None
+
+    @property
+    def y(self) -> Any:
+        """What functions of the library take as labels."""
+        return self.labels if self.votes is None else self.votes
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return len(next(iter(self.columns.values())))
 
     def true_labels(self, rows: Any = None) -> Any:
         """True labels of some rows; None where they are not known."""
@@ -36,7 +56,7 @@ class TableInput:
 
 def is_table_file(path: Path) -> bool:
     """Whether a file has named columns of any kind, or is standard input."""
-    return str(path) == "-" or path.name.removesuffix(".gz").endswith(_SUFFIXES)
+    return str(path) == "-" or path.name.removesuffix(".gz").lower().endswith(_SUFFIXES)
 
 
 def read_table_input(
@@ -44,6 +64,8 @@ def read_table_input(
     labels: str | None,
     truth: str | None,
     ignore: Iterable[str] | None = None,
+    votes: Path | None = None,
+    id: Sequence[str] | None = None,
 ) -> TableInput:
     """Read a table and find its label columns, by option or by name."""
     from partlearn.io import truth_columns
@@ -51,15 +73,20 @@ def read_table_input(
 
     columns = read_columns(path)
     hidden = check_names(ignore or (), columns, "ignore")
-    names = _label_columns(labels, columns)
-    check_names(names, columns, "labels")
+    names: list[str] = []
+    given = None
+    if votes is None:
+        names = _label_columns(labels, columns)
+        check_names(names, columns, "labels")
+    else:
+        given = _read_votes(votes, labels, columns, list(id or ()))
     if truth is not None:
         check_names([truth], columns, "truth")
     else:
         free = [n for n in columns if n not in {*hidden, *names}]
         truths = truth_columns(free)
         truth = truths[0] if len(truths) == 1 else None
-    return TableInput(columns, names, truth)
+    return TableInput(columns, names, truth, given)
 
 
 def _label_columns(labels: str | None, columns: Mapping[str, Any]) -> list[str]:
@@ -77,3 +104,65 @@ def _label_columns(labels: str | None, columns: Mapping[str, Any]) -> list[str]:
     if labels in columns or "," not in labels:
         return [labels]
     return [name.strip() for name in labels.split(",")]
+
+
+def _read_votes(
+    path: Path, labels: str | None, columns: Mapping[str, Any], id: list[str]
+) -> "Votes":
+    """Votes of a long table: one line per row, annotator and label."""
+    from partlearn.candidates import from_votes
+    from partlearn.io import DataFormatError
+    from partlearn.tables import check_names, numbers_in, read_columns
+
+    check_names(id, columns, "id")
+    long = read_columns(path)
+    row, annotator, label = _vote_columns(long, labels, id, path)
+    rows: list[Any] = [None if v != v else int(v) for v in numbers_in(long[row])]
+    index: Any = None
+    if row in id:
+        rows, index = _texts(long[row]), _texts(columns[row])
+    try:
+        return from_votes(
+            rows,
+            _texts(long[annotator]),
+            _texts(long[label]),
+            n_rows=len(next(iter(columns.values()))),
+            index=index,
+            empty="drop",
+        )
+    except ValueError as error:
+        text = str(error).replace("`index`", f"column {row!r} of the data")
+        raise DataFormatError(text.rstrip("."), path=path) from None
+
+
+def _vote_columns(
+    long: Mapping[str, Any], labels: str | None, id: list[str], path: Path
+) -> list[str]:
+    from partlearn.io import AmbiguousDataError
+    from partlearn.tables import check_names
+
+    if labels is not None:
+        names = check_names([n.strip() for n in labels.split(",")], long, "labels")
+        if len(names) == 3:
+            return names
+    else:
+        known = {"row": (*id, *_VOTE_NAMES["row"])}
+        names = []
+        places = {name.lower(): name for name in reversed(list(long))}
+        for words in (_VOTE_NAMES | known).values():
+            names += [places[w.lower()] for w in words if w.lower() in places][:1]
+        if len(set(names)) == 3:
+            return names
+    raise AmbiguousDataError(
+        "a table of votes has a column that names the row, one of the annotator and "
+        f"one of the label; found {', '.join(map(repr, list(long)[:10]))}",
+        path=path,
+        advice="Say with --id which column of the data the first one is, or name the "
+        "three with labels=, separated by commas, in this order.",
+    )
+
+
+def _texts(values: Any) -> list[str | None]:
+    from partlearn.tables import as_text
+
+    return [as_text(value) for value in values.tolist()]

@@ -19,7 +19,10 @@ from partlearn.cli._data_options import (
     SafeCsv,
     Sep,
     Text,
+    VoteFile,
+    column_roles,
     refuse_overwriting_input,
+    report_to,
 )
 
 if TYPE_CHECKING:
@@ -46,6 +49,7 @@ def train(
             "of annotators, marks or weights, separated by commas."
         ),
     ] = None,
+    votes: VoteFile = None,
     method: Annotated[
         str, typer.Option(help="Learner, or reducer in front of PL-KNN.")
     ] = DEFAULT_METHOD,
@@ -101,16 +105,12 @@ def train(
     from partlearn.tables import estimate_quality, make_learner
 
     refuse_overwriting_input(data, save)
-    table = read_table_input(data, labels, truth, ignore)
+    table = read_table_input(data, labels, truth, ignore, votes, id)
     columns = table.columns
     model = PartialClassifier(
         make_learner(estimator or method, parse_params(param or [])),
-        labels=table.labels,
-        id=id or (),
-        number=number or (),
-        category=category or (),
-        date=date or (),
-        text=text or (),
+        labels=table.labels or None,
+        **column_roles(id, number, category, date, text),
         ignore=table.hidden(ignore),
         sep=sep,
         groups=groups,
@@ -118,11 +118,11 @@ def train(
         class_weight=parse_class_weight(class_weight or []),
     )
     with notes():
-        model.fit(columns)
+        model.fit(columns, table.y)
         scores = []
         if folds > 1:
             scores = estimate_quality(
-                model, columns, truth=table.true_labels(), cv=folds
+                model, columns, table.y, truth=table.true_labels(), cv=folds
             )
     save_model(model, save)
     if as_json:
@@ -130,11 +130,10 @@ def train(
         return
     print(model.encoder_.report())
     learner = type(model.estimator_).__name__
-    rows = len(next(iter(columns.values())))
     bare = model.n_unlabelled_
     print(
-        f"\n{learner}: {rows - bare} rows, {model.encoder_.n_features_out_} features, "
-        f"{len(model.classes_)} labels"
+        f"\n{learner}: {table.n_rows - bare} rows, {model.encoder_.n_features_out_} "
+        f"features, {len(model.classes_)} labels"
         + (f"; {bare} rows without labels left out" if bare else "")
     )
     if scores:
@@ -204,7 +203,7 @@ def predict(
     it is interrupted.
     """
     from partlearn import PartialClassifier
-    from partlearn.cli._console import counter, print_json, say
+    from partlearn.cli._console import print_json, progress
     from partlearn.io import STANDARD, DataFormatError, TableWriter, table_blocks
     from partlearn.persistence import load_model
 
@@ -221,9 +220,13 @@ def predict(
     unlike = 0
     with (
         TableWriter(out, safe_csv=safe_csv) as writer,
-        counter(f"{data.name} rows") as count,
+        progress(data.name) as update,
     ):
-        for block in table_blocks(data, block_rows=_BLOCK_ROWS):
+
+        def show(share: float) -> None:
+            update(int(100 * share), 100, f"{writer.n_rows:,} rows")
+
+        for block in table_blocks(data, block_rows=_BLOCK_ROWS, progress=show):
             try:
                 columns = model.predictions(block)
             except DataFormatError:
@@ -234,9 +237,8 @@ def predict(
                 columns["row"] = columns["row"] + writer.n_rows
             unlike += int((columns["unlike"] != "").sum())
             writer.write(columns)
-            count(writer.n_rows)
     if as_json:
         print_json({"rows": writer.n_rows, "unlike": unlike, "out": str(out)})
         return
-    told = f"{writer.n_rows} rows labelled, {unlike} unlike the training rows"
-    say(told) if out == STANDARD else print(f"{told}: {out}")
+    told = f"{writer.n_rows} rows labelled, {unlike} unlike the training rows: {out}"
+    print(told, file=report_to(out))

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from io import BufferedReader, RawIOBase
 from pathlib import Path
@@ -27,6 +27,7 @@ class _Prefixed(RawIOBase):
 
     def __init__(self, line: bytes, file: Any) -> None:
         self._line, self._file = line, file
+        self.n_read = 0
 
     def readable(self) -> bool:
         return True
@@ -34,11 +35,17 @@ class _Prefixed(RawIOBase):
     def readinto(self, buffer: Any) -> int:
         piece = self._line[: len(buffer)] or self._file.read(len(buffer))
         self._line = self._line[len(piece) :]
+        self.n_read += len(piece)
         buffer[: len(piece)] = piece
         return len(piece)
 
 
-def table_blocks(path: Path, *, block_rows: int = BLOCK_ROWS) -> Iterator[Any]:
+def table_blocks(
+    path: Path,
+    *,
+    block_rows: int = BLOCK_ROWS,
+    progress: Callable[[float], object] | None = None,
+) -> Iterator[Any]:
     """Read any table some rows at a time, cells of text files as they are written.
 
     Parameters
@@ -48,6 +55,8 @@ def table_blocks(path: Path, *, block_rows: int = BLOCK_ROWS) -> Iterator[Any]:
         by gzip; ``-`` is standard input, as CSV or JSON lines.
     block_rows : int, default=20000
         Rows per block, about.
+    progress : callable, default=None
+        Told after each block which share of the file was read, where it is known.
 
     Yields
     ------
@@ -63,9 +72,11 @@ def table_blocks(path: Path, *, block_rows: int = BLOCK_ROWS) -> Iterator[Any]:
             "arrow": _arrow_batches,
         }[kind]
         try:
-            for block in blocks(file, path, block_rows):
+            for block, share in blocks(file, path, block_rows):
                 empty = False
                 yield block
+                if progress is not None and share is not None:
+                    progress(min(share, 1.0))
         except DataError as error:
             raise error.at(path) from None
     if empty:
@@ -97,12 +108,23 @@ def _opened(path: Path) -> Iterator[tuple[Any, str]]:
         yield file, kind
 
 
-def _text_batches(file: Any, path: Path, block_rows: int) -> Iterator[Any]:
+Blocks = Iterator[tuple[Any, float | None]]  # rows, and the share read with them
+
+
+def _share(n_read: int, path: Path) -> float | None:
+    """Share of a file; unknown for streams and for compressed files."""
+    if path == STANDARD or path.name.endswith(".gz"):
+        return None
+    return n_read / max(1, path.stat().st_size)
+
+
+def _text_batches(file: Any, path: Path, block_rows: int) -> Blocks:
     """Blocks of a CSV file whose cells stay text: types are found from all rows."""
     pa = import_optional("pyarrow", "CSV files")
     arrow_csv = import_optional("pyarrow.csv", "CSV files")
     line = file.readline(MAX_LINE + 1)
-    file = BufferedReader(_Prefixed(line, file))
+    stream = _Prefixed(line, file)
+    file = BufferedReader(stream)
     first = header_line(line)
     delimiter = find_delimiter(first)
     parse = arrow_csv.ParseOptions(delimiter=delimiter, newlines_in_values=True)
@@ -113,7 +135,7 @@ def _text_batches(file: Any, path: Path, block_rows: int) -> Iterator[Any]:
         double = [name for name in names if names.count(name) > 1]
         if double:
             raise DataFormatError(f"there are several columns {double[0]!r}", path=path)
-        reader = arrow_csv.open_csv(
+        with arrow_csv.open_csv(
             file,
             # Without threads errors name the row.
             read_options=arrow_csv.ReadOptions(use_threads=False, block_size=2**22),
@@ -123,20 +145,23 @@ def _text_batches(file: Any, path: Path, block_rows: int) -> Iterator[Any]:
                 strings_can_be_null=True,
                 null_values=[""],
             ),
-        )
-        for batch in reader:
-            for start in range(0, batch.num_rows, block_rows):
-                yield batch.slice(start, block_rows)
+        ) as reader:
+            for batch in reader:
+                share = _share(stream.n_read, path)
+                for start in range(0, batch.num_rows, block_rows):
+                    yield batch.slice(start, block_rows), share
     except pa.ArrowInvalid as error:
         raise DataFormatError(
             f"the table cannot be read ({str(error)[:300]})", path=path
         ) from None
 
 
-def _line_batches(file: Any, path: Path, block_rows: int) -> Iterator[Any]:
+def _line_batches(file: Any, path: Path, block_rows: int) -> Blocks:
     names: dict[str, None] = {}
     rows: list[dict[str, Any]] = []
+    n_read = 0
     for number, line in enumerate(file, start=1):
+        n_read += len(line)
         if not line.strip():
             continue
         try:
@@ -150,32 +175,39 @@ def _line_batches(file: Any, path: Path, block_rows: int) -> Iterator[Any]:
         names |= dict.fromkeys(row)
         rows.append(row)
         if len(rows) == block_rows:
-            yield {name: [row.get(name) for row in rows] for name in names}
+            yield _columns(rows, names), _share(n_read, path)
             rows = []
     if rows:
-        yield {name: [row.get(name) for row in rows] for name in names}
+        yield _columns(rows, names), 1.0
 
 
-def _parquet_batches(file: Any, path: Path, block_rows: int) -> Iterator[Any]:
+def _columns(rows: list[dict[str, Any]], names: Iterable[str]) -> dict[str, list[Any]]:
+    return {name: [row.get(name) for row in rows] for name in names}
+
+
+def _parquet_batches(file: Any, path: Path, block_rows: int) -> Blocks:
     pa = import_optional("pyarrow", "Parquet files")
     try:
         with open_parquet(path) as table:
+            done = 0
             for batch in table.iter_batches(batch_size=block_rows):
-                yield spell_out(batch)
+                done += batch.num_rows
+                yield spell_out(batch), done / table.metadata.num_rows
     except pa.ArrowInvalid as error:
         raise DataFormatError(
             f"the Parquet content cannot be read ({error})", path=path
         ) from None
 
 
-def _arrow_batches(file: Any, path: Path, block_rows: int) -> Iterator[Any]:
+def _arrow_batches(file: Any, path: Path, block_rows: int) -> Blocks:
     pa = import_optional("pyarrow", "Arrow files")
     ipc = import_optional("pyarrow.ipc", "Arrow files")
     data = file.read()
     try:
         opened = ipc.open_file if data[:6] == b"ARROW1" else ipc.open_stream
         table = opened(pa.BufferReader(data)).read_all()
-        yield from table.to_batches(max_chunksize=block_rows)
+        for batch in table.to_batches(max_chunksize=block_rows):
+            yield batch, None
     except pa.ArrowInvalid as error:
         raise DataFormatError(
             f"the Arrow content cannot be read ({error})", path=path

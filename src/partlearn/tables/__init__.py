@@ -4,6 +4,7 @@ from partlearn.tables._classifier import PartialClassifier, make_learner
 from partlearn.tables._column_kinds import ColumnKind, check_names, find_kinds
 from partlearn.tables._encoder import TableEncoder
 from partlearn.tables._frame import (
+    as_text,
     columns_of,
     is_plain,
     is_table,
@@ -20,6 +21,7 @@ __all__ = [
     "QualityScore",
     "TableEncoder",
     "as_names",
+    "as_text",
     "check_names",
     "columns_of",
     "estimate_quality",

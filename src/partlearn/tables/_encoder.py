@@ -146,8 +146,20 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         Z : ndarray of shape (n_samples, n_features_out_)
             Numbers without gaps.
         """
-        check_is_fitted(self)
         columns = columns_of(X)
+        self.check_columns(columns)
+        return self._encode(columns)[:, self.kept_]
+
+    def check_columns(self, columns: Iterable[str]) -> None:
+        """Raise where columns are missing that `fit` made features of.
+
+        Parameters
+        ----------
+        columns : iterable of str
+            Names of the columns of a table.
+        """
+        check_is_fitted(self)
+        columns = list(columns)
         used = [name for name, kind in self.kinds_.items() if kind.used]
         absent = [repr(name) for name in used if name not in columns]
         if absent:
@@ -155,9 +167,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             raise ValueError(
                 "The table lacks columns that the model was fitted on: "
                 f"{', '.join(absent[:5])}{more}. It has "
-                f"{', '.join(map(repr, list(columns)[:10]))}."
+                f"{', '.join(map(repr, columns[:10]))}."
             )
-        return self._encode(columns)[:, self.kept_]
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
         """Names of the columns of the matrix.
@@ -172,14 +183,46 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         names : ndarray of str
             Such as ``weight``, ``weight missing``, ``kind=cat``, ``note #0``.
         """
+        return np.asarray([name for _, name in self._features()], dtype=object)[
+            self.kept_
+        ]
+
+    def get_source_columns(self) -> NDArray[Any]:
+        """Columns of the table that the columns of the matrix are made of.
+
+        Returns
+        -------
+        columns : ndarray of str, shape (n_features_out_,)
+            In the order of :meth:`get_feature_names_out`.
+
+        Examples
+        --------
+        >>> from partlearn.tables import TableEncoder
+        >>> table = {"x": [1.5, 2.5, 3.5], "coat": ["soft", "rough", "soft"]}
+        >>> TableEncoder().fit(table).get_source_columns().tolist()
+        ['x', 'coat', 'coat']
+        """
+        return np.asarray([column for column, _ in self._features()], dtype=object)[
+            self.kept_
+        ]
+
+    def _features(self) -> list[tuple[str, str]]:
+        """Column and name of every encoded feature, constant ones included."""
         check_is_fitted(self)
-        names = [*self.numbers_, *(f"{name} missing" for name in self.gaps_)]
+        dates = sorted(self._of_kind("date"), key=len, reverse=True)
+        source = {name: name for name in self._of_kind("number")}
+        for part in self.numbers_:  # parts of dates are called "opened year"
+            source.setdefault(
+                part, next((c for c in dates if part.startswith(f"{c} ")), part)
+            )
+        found = [(source[name], name) for name in self.numbers_]
+        found += [(source[name], f"{name} missing") for name in self.gaps_]
         for name, encoder in self.categories_.items():
             values = encoder.get_feature_names_out([name])
-            names += [f"{name}={v.removeprefix(f'{name}_')}" for v in values]
+            found += [(name, f"{name}={v.removeprefix(f'{name}_')}") for v in values]
         for name, (_, svd, _) in self.texts_.items():
-            names += [f"{name} #{j}" for j in range(svd.components_.shape[0])]
-        return np.asarray(names, dtype=object)[self.kept_]
+            found += [(name, f"{name} #{j}") for j in range(len(svd.components_))]
+        return found
 
     def report(self) -> str:
         """Say what each column is, one line each.

@@ -5,7 +5,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from copy import copy
 from typing import Any
+
+import numpy as np
 
 from partlearn.candidates import Evidence, check_evidence
 from partlearn.io import label_evidence
@@ -70,8 +73,32 @@ def read_labels(
         ``evidence.rows`` are the rows that have labels.
     names : list of str
         Columns that hold them; none where they were given.
+
+    Examples
+    --------
+    >>> from partlearn.candidates import from_votes
+    >>> from partlearn.tables import columns_of, read_labels
+    >>> columns = columns_of({"size": [1.0, 2.0, 3.0]})
+    >>> votes = from_votes([0, 2], ["ann", "ann"], ["cat", "dog"], empty="drop")
+    >>> evidence, names = read_labels(columns, votes)
+    >>> evidence.rows, names
+    (array([0, 2]), [])
     """
     names = named_columns(columns, y)
     if names is None:
-        return check_evidence(y), []
+        return _aligned(check_evidence(y), _n_rows(columns)), []
     return label_evidence(columns, names, sep=sep, empty="drop"), names
+
+
+def _aligned(evidence: Evidence, n: int) -> Evidence:
+    """Evidence whose `rows` are rows of the table.
+
+    Where there is evidence for as many rows as the table has, it is for these, even if
+    rows of some larger table were left out before.
+    """
+    if len(evidence) == n:
+        evidence = copy(evidence)
+        evidence.rows = np.arange(n)
+    elif len(evidence) > n or evidence.rows.max() >= n:
+        raise ValueError(f"The table has {n} rows, the labels have {len(evidence)}.")
+    return evidence
