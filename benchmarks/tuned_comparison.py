@@ -195,7 +195,8 @@ def main(arguments=None):
         print(f"{OURS} with defaults, others tuned by {WORDS[by]}\n")
         print("\n".join(against_ours(results, learners, sets, by)))
     print("Regret against the oracle choice of the same learner\n")
-    print("\n".join(regrets(results, learners, sets)))
+    searched = [spec.name for spec in run.plan.learners if spec.search]
+    print("\n".join(regrets(results, searched, sets)))
     print("One setting among all learners\n")
     print("\n".join(over_all(results, sets)))
     print(f"Other scores, settings chosen by {WORDS[criterion]}\n")
