@@ -15,6 +15,7 @@ from partlearn._array_api import namespace, to_numpy
 from partlearn.candidates import make_candidates
 from partlearn.classification import PLKNN, SURE, CRISPClassifier
 from partlearn.decomposition import CENDA, CRISP, KernelCRISP
+from partlearn.feature_selection import SAUTE
 from partlearn.utils import all_estimators
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -32,6 +33,8 @@ CASES = [
     CRISP(max_iter=2, n_reference=100),
     CRISP(6, max_iter=2, background=0.3, standardize=False),
     CRISPClassifier(max_iter=2),
+    SAUTE(4, max_iter=3),
+    SAUTE(3, max_iter=2, normalize_votes=True, standardize=False, must_keep=[5]),
     SURE(max_iter=10),
     SURE(kernel="linear", init="uniform", refit=False, max_iter=10),
     SURE(n_landmarks=60, max_iter=10, random_state=0),

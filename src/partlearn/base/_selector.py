@@ -15,6 +15,7 @@ from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted
 
+from partlearn._array_api import is_numpy, same_namespace, where_true
 from partlearn._sklearn_compat import Interval, RealNotInt
 from partlearn.base._memory import MemoryEstimateMixin
 from partlearn.base._tags import CandidateTagsMixin
@@ -168,6 +169,13 @@ class BaseSelector(
         rest = rest[np.lexsort((rest, -scores[rest], excluded[rest]))]
         self.ranking_ = np.empty(d, dtype=np.intp)
         self.ranking_[np.concatenate([order, rest])] = np.arange(1, d + 1)
+
+    def _transform(self, X: Any) -> Any:
+        """Select the columns of checked rows."""
+        same_namespace(self, X, self.support_, "transform")
+        if is_numpy(X):
+            return super()._transform(X)
+        return where_true(X, self.support_, axis=1)
 
     def _get_support_mask(self) -> NDArray[np.bool_]:
         check_is_fitted(self)

@@ -18,6 +18,14 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from partlearn._array_api import namespace, to_numpy
+from partlearn.feature_selection._array_columns import (
+    ArrayColumns,
+    array_codes,
+)
+from partlearn.feature_selection._array_columns import (
+    joint_counts as array_joint_counts,
+)
 from partlearn.feature_selection._block_columns import BlockColumns
 from partlearn.feature_selection._columns import N_BINS, DenseColumns, SparseColumns
 
@@ -273,8 +281,28 @@ class BlockTables:
         return information(self._joint[f].transpose(1, 0, 2), self._m)
 
 
-def tables(columns: AnyColumns) -> DenseTables | SparseTables | BlockTables:
+class ArrayTables:
+    """Mutual information of columns of an array of another library: m d bytes there."""
+
+    def __init__(self, columns: ArrayColumns) -> None:
+        self._codes, self._entries = array_codes(columns), columns.entries
+        xp, self._m = namespace(self._codes), columns.shape[0]
+        each = [
+            to_numpy(xp.sum(xp.astype(self._codes == a, xp.int64), axis=0))
+            for a in range(N_BINS)
+        ]
+        self.counts = np.stack(each, axis=1)
+
+    def row(self, f: int) -> NDArray[np.float64]:
+        """Mutual information of feature `f` with all features, (d,)."""
+        joint = array_joint_counts(self._codes, f, self._entries)
+        return information(joint, self._m)
+
+
+def tables(columns: Any) -> Any:
     """Choose the way of counting for the data at hand."""
+    if isinstance(columns, ArrayColumns):
+        return ArrayTables(columns)
     if isinstance(columns, BlockColumns):
         return BlockTables(columns)
     if isinstance(columns, SparseColumns):

@@ -18,10 +18,17 @@ import scipy.sparse as sp
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
+from partlearn._array_api import like, namespace, to_numpy
+from partlearn.feature_selection._array_columns import (
+    ArrayColumns,
+    entropy_means,
+    members,
+)
 from partlearn.feature_selection._block_columns import BlockColumns
 from partlearn.feature_selection._columns import DenseColumns, Points, SparseColumns
 
 __all__ = [
+    "ArrayRelevance",
     "Relevance",
     "class_gaussians",
     "compiled",
@@ -161,6 +168,35 @@ def entropy_sums(
         h = posterior_entropy(x, *(np.take(p, c, axis=1) for p in transposed))
         sums += np.bincount(c, weights=h, minlength=b)
     return sums
+
+
+class ArrayRelevance:
+    """As `Relevance`, for columns of an array of another library than NumPy."""
+
+    error = 0.0
+
+    def __init__(self, columns: ArrayColumns, F: Any, S: Any, var_floor: float) -> None:
+        xp, d = namespace(F), columns.shape[1]
+        D, prior = members(F, S)
+        self.prior_entropy = float(-(prior * np.log(prior)).sum())
+        count = to_numpy(xp.sum(D, axis=0))
+        parts = []
+        width = max(1, columns.entries // (4 * columns.shape[0]))
+        for start in range(0, d, width):
+            x = columns.block(start, min(start + width, d))
+            sums, squares = (to_numpy((D.T @ part).T) for part in (x, x**2))
+            mean, std = class_gaussians(count, np.array(sums), squares, var_floor)
+            offset = np.log(prior) - np.log(std)
+            moved = [like(p, x) for p in (mean, np.sqrt(0.5) / std, offset)]
+            entropies = entropy_means(
+                x, moved[0], moved[1], moved[2], columns.entries // 4
+            )
+            parts.append(-entropies)
+        self.values: NDArray[np.float64] = np.concatenate(parts)
+
+    def exact(self, which: NDArray[np.intp]) -> NDArray[np.float64]:
+        """Give the values of some features, which are exact."""
+        return self.values[which]
 
 
 @cache

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
+from partlearn._array_api import is_numpy, like, namespace
 from partlearn._progress import iterations
 from partlearn.base import BaseSelector, count_features
 from partlearn.blocks import Rows, refuse_blocks
@@ -21,18 +22,29 @@ from partlearn.candidates import (
     validate_evidence,
     warn_at_max_iter,
 )
+from partlearn.feature_selection._array_columns import ArrayColumns
 from partlearn.feature_selection._auto import prefixes, sizes_to_try
 from partlearn.feature_selection._block_columns import BlockColumns
 from partlearn.feature_selection._columns import DenseColumns, SparseColumns, columns
 from partlearn.feature_selection._criteria import Criterion, relevance_only
 from partlearn.feature_selection._greedy import SelectionPath, greedy_path
 from partlearn.feature_selection._redundancy import Redundancy
-from partlearn.feature_selection._relevance import Relevance
+from partlearn.feature_selection._relevance import ArrayRelevance, Relevance
 from partlearn.graphs import TiedVotes, vote_weights
 from partlearn.model_selection import held_out_hits, one_standard_error_rule
 from partlearn.neighbors import reference_rows
 
 __all__ = ["ConfidenceSelector", "Rounds", "Setting", "alternate"]
+
+# What is kept for each feature, or for each selected one.
+_PER_FEATURE = (
+    "selected_",
+    "support_",
+    "scores_",
+    "ranking_",
+    "relevance_",
+    "redundancy_",
+)
 
 
 @dataclass(frozen=True)
@@ -93,17 +105,23 @@ def alternate(
     rounds : Rounds
         The last round.
     """
-    S = labels.candidates
-    F: NDArray[Any] = labels.first_confidence()
+    S: Any = labels.candidates
+    F: Any = labels.first_confidence()
+    if isinstance(data, ArrayColumns):
+        S, F = like(S.astype(np.float64), data.X), like(F, data.X)
     redundancy = None if setting.criterion is relevance_only else Redundancy(data)
     settled = n == data.shape[1] - len(setting.exclude)
     chosen: NDArray[np.intp] | None = None
     votes: Any = None
-    reference = reference_rows(len(F), setting.n_reference)
+    reference = reference_rows(F.shape[0], setting.n_reference)
     for n_iter in iterations("selection", setting.max_iter, start=1):  # noqa: B007
-        relevance = Relevance(
-            data, F, S, var_floor=setting.var_floor, n_jobs=setting.n_jobs
-        )
+        relevance: Any
+        if isinstance(data, ArrayColumns):
+            relevance = ArrayRelevance(data, F, S, setting.var_floor)
+        else:
+            relevance = Relevance(
+                data, F, S, var_floor=setting.var_floor, n_jobs=setting.n_jobs
+            )
         path = _path(relevance, redundancy, F, n, setting)
         before, used = chosen, F
         chosen = np.sort(path.order)
@@ -161,7 +179,7 @@ def _voted(
     """
     V = setting.alpha * votes(F)
     if setting.normalize_votes:
-        V /= vote_weights(min(setting.n_neighbors, len(F) - 1)).sum()
+        V /= float(vote_weights(min(setting.n_neighbors, F.shape[0] - 1)).sum())
     return refine(F, V, S, own=1 - setting.alpha)
 
 
@@ -172,7 +190,7 @@ class ConfidenceSelector(BaseSelector):
         X, labels = validate_evidence(
             self, X, y, accept_sparse="csr", ensure_min_samples=2, blocks=True
         )
-        check_two_classes(self.classes_, type(self).__name__)
+        check_two_classes(labels.classes, type(self).__name__)
         keep, exclude, available = self._limits()
         setting = Setting(
             self.alpha,
@@ -194,12 +212,21 @@ class ConfidenceSelector(BaseSelector):
                 'n_features_to_select="auto" tries sizes on rows held out',
                 "n_features_to_select to a number or a share",
             )
+            if not is_numpy(X):
+                raise ValueError(
+                    'n_features_to_select="auto" needs NumPy arrays; give a number or '
+                    "a share, or move X to the host."
+                )
             n = self._choose(X, labels, setting, available)
         elif self.n_features_to_select is None:
             n, length = self._usual(keep, available), available
         else:
             n = self._count(keep, available)
-        data = BlockColumns(X) if isinstance(X, Rows) else columns(X)
+        data: Any
+        if not is_numpy(X):
+            data = ArrayColumns(X)
+        else:
+            data = BlockColumns(X) if isinstance(X, Rows) else columns(X)
         rounds = alternate(data, labels, n, setting, length=length)
         if not rounds.settled:
             warn_at_max_iter(
@@ -211,8 +238,13 @@ class ConfidenceSelector(BaseSelector):
         path = rounds.path
         self._select(path.order, path.scores, exclude)
         self.relevance_, self.redundancy_ = path.relevance, path.redundancy
-        self.label_confidence_ = rounds.F.astype(X.dtype, copy=False)
+        self.label_confidence_ = namespace(rounds.F).astype(
+            rounds.F, X.dtype, copy=False
+        )
         self.n_iter_ = rounds.n_iter
+        if not is_numpy(X):
+            for name in _PER_FEATURE:
+                setattr(self, name, like(getattr(self, name), X))
 
     def _usual(self, keep: NDArray[np.intp], available: int) -> int:
         """Features that vote where no number is given."""

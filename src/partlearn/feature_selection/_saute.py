@@ -224,3 +224,8 @@ class SAUTE(ConfidenceSelector):
             X, y, CRITERIA[criterion] if isinstance(criterion, str) else criterion
         )
         return self
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.array_api_support = True
+        return tags
