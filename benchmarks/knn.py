@@ -4,11 +4,15 @@ import os
 import subprocess
 import sys
 import tempfile
+import time
 
 import numpy as np
 from sklearn.neighbors import NearestNeighbors
 
 from benchmarks.runner import Run, case
+from partlearn.candidates import make_candidates
+from partlearn.decomposition import CRISP
+from partlearn.neighbors import cell_neighbors, neighbors_recall, self_neighbors
 from partlearn.neighbors._exact import exact_neighbors
 
 K = 10
@@ -144,6 +148,39 @@ def knn_large(run: Run) -> None:
     times = run.time(f"{m} x {d}", works, repeats=1)
     run.ratio("cold / product", times["cold"] / times["product"])
     run.ratio("warm / product", times["warm"] / times["product"])
+
+
+@case("many-rows")
+def many_rows(run: Run) -> None:
+    """Search in cells beside the exact one, and labels by a sample of the voters."""
+    m = run.pick(50_000, 600)
+    for name, spread in (("groups", 4.0), ("one cloud", 0.0)):
+        rng = np.random.default_rng(0)
+        groups = spread * rng.standard_normal((20, 19))
+        Z = rng.standard_normal((m, 19)) + groups[rng.integers(20, size=m)]
+        works = {
+            "cells": lambda Z=Z: cell_neighbors(Z, 8, n_jobs=1),
+            "exact": lambda Z=Z: self_neighbors(Z, 8, n_jobs=1),
+        }
+        recall = neighbors_recall(Z, works["cells"]()[1])
+        times = run.time(f"{m} x 19, {name}", works, repeats=1)
+        run.ratio(f"{name}: exact / cells", times["exact"] / times["cells"])
+        run.ratio(f"{name}: recall of cells", recall)
+    m = run.pick(6000, 300)
+    rng = np.random.RandomState(0)
+    y = rng.randint(20, size=m)
+    X = rng.standard_normal((m, 50)) + 0.35 * rng.standard_normal((20, 50))[y]
+    S = make_candidates(y, n_false=4, random_state=0)
+    for n_reference in (None, m // 5, m // 20):
+        start = time.process_time()
+        model = CRISP(n_reference=n_reference).fit(X, S)
+        seconds = time.process_time() - start
+        right = float((model.label_confidence_.argmax(axis=1) == y).mean())
+        run.show(
+            f"  CRISP {m} x 50, {n_reference or 'all'} voters: {seconds:.1f} s, "
+            f"{right:.4f} of the labels right"
+        )
+        run.ratio(f"labels right, {n_reference or 'all'} voters", right)
 
 
 FIRST_FIT = """
