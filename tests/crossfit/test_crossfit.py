@@ -11,11 +11,14 @@ from partlearn.crossfit import (
     RIDGE_GRID,
     Basis,
     CrossFit,
+    StoppingRule,
     background_size,
     choose_ridge,
     class_means,
+    content_order,
     decompose,
     gaussian_expert,
+    in_data_order,
     make_folds,
     mixture_weights,
     rank_vote,
@@ -345,3 +348,52 @@ def test_basis_is_a_plain_record():
     assert isinstance(basis, Basis)
     assert basis.U.shape == (9, 2)
     assert_allclose(basis.mean_square, (basis.thin.X.dense**2).sum() / 3)
+
+
+def changed(F, n):
+    """Confidences in which the first `n` rows have changed their minds."""
+    F = F.copy()
+    F[:n] = F[:n, ::-1]
+    return F
+
+
+def test_two_steady_rounds_end_the_rounds():
+    F = np.tile([0.9, 0.1], (1000, 1))
+    stop = StoppingRule(1e-3, 0.02)
+    assert not stop(changed(F, 20), F, -1.0)
+    assert not stop(changed(F, 21), F, -0.9)
+    assert not stop(changed(F, 20), F, -0.8)
+    assert stop(changed(F, 20), F, -0.7)
+    assert stop.objective == [-1.0, -0.9, -0.8, -0.7]
+
+
+def test_nothing_that_changes_ends_the_rounds():
+    F = np.tile([0.9, 0.1], (1000, 1))
+    assert StoppingRule(1e-3, 0.0)(F + 1e-4, F, -1.0)
+    never = StoppingRule(0, 1.0, watch_objective=True)
+    assert not any(never(F, F, -1.0) for _ in range(5))
+
+
+@pytest.mark.parametrize("watch", [True, False])
+def test_an_objective_that_no_longer_rises(watch):
+    F = np.tile([0.9, 0.1], (1000, 1))
+    stop = StoppingRule(1e-3, 0.0, watch_objective=watch)
+    assert not stop(changed(F, 50), F, -0.5)
+    assert not stop(changed(F, 50), F, -0.6)  # the round before does not count
+    assert stop(changed(F, 50), F, -0.5) == watch
+    assert not stop(changed(F, 51), F, -0.5)  # too many labels on the move
+
+
+def test_order_of_content(global_random_seed):
+    rng = np.random.RandomState(global_random_seed)
+    X = rng.randint(4, size=(200, 3)).astype(float) * [1.0, 1e6, 0.0]  # many equal rows
+    S = rng.uniform(size=(200, 4)) < 0.5
+    first = content_order(X, S)
+    new = rng.permutation(200)
+    for rows in (X[new], sp.csr_array(X[new]), X[new].astype(np.float32)):
+        second = content_order(rows, S[new])
+        np.testing.assert_array_equal(X[new][second], X[first])
+        np.testing.assert_array_equal(S[new][second], S[first])
+    turned = content_order(X, S[:, ::-1])
+    np.testing.assert_array_equal(S[turned], S[first])
+    np.testing.assert_array_equal(in_data_order(X[first], first), X)

@@ -16,6 +16,7 @@ from partlearn.classification import PLKNN
 from partlearn.crossfit import (
     RIDGE_GRID,
     CrossFit,
+    content_order,
     decompose,
     embed,
     make_folds,
@@ -103,6 +104,8 @@ def test_singletons_give_a_cross_validated_ridge_discriminant(seed):
     X, y = make_classification(
         150, 10, n_informative=5, n_redundant=0, n_classes=3, random_state=seed
     )
+    order = content_order(X, np.eye(3)[y])  # by which folds are drawn
+    X, y = X[order], y[order]
     reducer = CRISP(background="none").fit(X, y)
     assert reducer.n_iter_ == 1
     F = np.eye(3)[y]
@@ -321,13 +324,13 @@ def folds_of_five(m):
 def test_lost_reference_figures(shared_dir):
     with np.load(shared_dir / "data" / "pll" / "lost.npz") as file:
         X, S, y = file["X"].astype(float), file["S"], file["y"]
-    reducer = CRISP().fit(X, S)  # labels settle: no warning
-    assert reducer.n_iter_ == reducer.max_iter
+    reducer = CRISP().fit(X, S)
+    assert reducer.n_iter_ < reducer.max_iter  # labels settle
     assert reducer.ridge_ == 0.1
     assert reducer.background_ == 0
     assert reducer.n_discriminant_ == 14
     accuracy = (reducer.label_confidence_.argmax(axis=1) == y).mean()
-    assert_allclose(accuracy, 0.9082, atol=0.001)
+    assert_allclose(accuracy, 0.9082, atol=0.02)  # folds drawn otherwise
     start = uniform_confidence(S)
     assert (start.argmax(axis=1) == y).mean() < 0.6
 

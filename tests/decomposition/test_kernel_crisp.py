@@ -137,7 +137,7 @@ def test_linear_geometry_is_that_of_crisp(data):
     kernel = KernelCRISP(geometries=("linear",), random_state=0).fit(X, y)
     crisp = CRISP(background="none", random_state=0).fit(X, y)
     assert kernel.ridge_["linear"] == crisp.ridge_
-    held_out = kernel.model_.geometries[0].held_out
+    held_out = kernel.model_.in_data_order(kernel.model_.geometries[0].held_out)
     assert_allclose(np.abs(held_out), np.abs(crisp.cross_fitted_), atol=1e-8)
 
 

@@ -16,7 +16,9 @@ __all__ = ["labels_settled", "warn_at_max_iter", "warn_caller"]
 _UNSETTLED = 0.05  # share of rows whose label may still change in the last iteration
 
 
-def labels_settled(F: NDArray[Any], before: NDArray[Any]) -> bool:
+def labels_settled(
+    F: NDArray[Any], before: NDArray[Any], at_most: float = _UNSETTLED
+) -> bool:
     """Whether an iteration left the most likely label of nearly all rows as it was.
 
     Confidences may creep on for hundreds of iterations without any consequence. What a
@@ -27,11 +29,13 @@ def labels_settled(F: NDArray[Any], before: NDArray[Any]) -> bool:
     ----------
     F, before : ndarray of shape (n_samples, n_classes)
         Confidences after and before the last iteration.
+    at_most : float, default=0.05
+        Share of the rows that may have changed their most likely label.
 
     Returns
     -------
     settled : bool
-        Whether at most 5 % of the rows changed their most likely label.
+        Whether no more rows did.
 
     Examples
     --------
@@ -44,7 +48,7 @@ def labels_settled(F: NDArray[Any], before: NDArray[Any]) -> bool:
     """
     xp = namespace(F, before)
     changed = xp.argmax(F, axis=1) != xp.argmax(before, axis=1)
-    return int(xp.count_nonzero(changed)) / F.shape[0] <= _UNSETTLED
+    return int(xp.count_nonzero(changed)) / F.shape[0] <= at_most
 
 
 def warn_at_max_iter(

@@ -56,7 +56,9 @@ class CRISPClassifier(BasePartialClassifier):
     max_iter : int, default=10
         Maximum number of rounds.
     tol : float, default=0.01
-        Stop when no confidence changes by more.
+        Stop when no confidence changes by more, or earlier, when two rounds in a row
+        change the most likely label of at most one row in fifty, or when the objective
+        no longer rises. With 0 all rounds are run.
     n_landmarks : int, "auto" or None, default="auto"
         Rows by which the kernels are approximated (Nystroem). "auto" takes exact
         kernels up to 3,000 rows and 2,000 landmarks above; None is always exact.
@@ -135,8 +137,6 @@ class CRISPClassifier(BasePartialClassifier):
     """
 
     __state_types__ = POOLED_STATE
-    # Folds are drawn by the place of a row.
-    _order_matters = ("rows",)
     _parameter_constraints = {  # noqa: RUF012
         "votes": ["boolean", StrOptions({"auto"})],
         **POOLED_PARAMETERS,
@@ -204,7 +204,7 @@ class CRISPClassifier(BasePartialClassifier):
         model = fit_estimator(self, X, y, votes=bool(self.votes), confidence=start)
         if not model.converged:
             warn_at_max_iter(self.max_iter)
-        self.cross_fitted_ = [g.held_out for g in model.geometries]
+        self.cross_fitted_ = [model.in_data_order(g.held_out) for g in model.geometries]
         return self
 
     def predict_proba(self, X: Any) -> NDArray[Any]:

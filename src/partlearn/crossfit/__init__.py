@@ -44,6 +44,7 @@ from partlearn.crossfit._kernels import (
     kernel_product,
     median_distance,
 )
+from partlearn.crossfit._order import content_order, in_content_order, in_data_order
 from partlearn.crossfit._pool import (
     linear_pool,
     log_linear_objective,
@@ -61,6 +62,7 @@ from partlearn.crossfit._pooled import (
 from partlearn.crossfit._rounds import (
     NeighborSearch,
     Rounds,
+    StoppingRule,
     crisp_rounds,
     vote_among_all,
 )
@@ -93,10 +95,12 @@ __all__ = [
     "PooledGeometry",
     "PooledModel",
     "Rounds",
+    "StoppingRule",
     "background_size",
     "background_weight",
     "choose_ridge",
     "class_means",
+    "content_order",
     "crisp_rounds",
     "decompose",
     "embed",
@@ -106,6 +110,8 @@ __all__ = [
     "fit_pooled",
     "gaussian_belief",
     "gaussian_expert",
+    "in_content_order",
+    "in_data_order",
     "input_space",
     "kernel_block",
     "kernel_matrix",

@@ -26,17 +26,20 @@ from partlearn.crossfit._experts import (
 )
 from partlearn.crossfit._geometries import Geometry, GeometryName, make_geometries
 from partlearn.crossfit._kernel_bases import KernelMap
+from partlearn.crossfit._order import in_data_order
 from partlearn.crossfit._pool import (
     log_linear_weights,
     mixture_weights,
     pooled_belief,
 )
-from partlearn.crossfit._rounds import N_SEARCH, NeighborSearch
+from partlearn.crossfit._rounds import N_SEARCH, NeighborSearch, StoppingRule
 from partlearn.crossfit._scores import make_folds, targets
 from partlearn.crossfit._space import InputSpace, LinearMap, input_space
 from partlearn.neighbors import query_neighbors, reference_rows
 
 __all__ = ["PooledGeometry", "PooledModel", "expert_names", "fit_pooled"]
+
+STEADY = 0.02  # share of rows whose label changes in a round that decides little
 
 Array = NDArray[np.float64]
 
@@ -98,6 +101,9 @@ class PooledModel:
         These rows in the input space; None where nobody votes.
     held_out : ndarray of shape (m, q)
         What the features say of each training row, by experts that did not see it.
+    order : ndarray of int or None
+        Place in the data of each training row kept here; None for the order of the
+        data.
     """
 
     space: InputSpace
@@ -111,6 +117,11 @@ class PooledModel:
     reference: NDArray[np.intp] | None
     rows: Array | None
     held_out: Array
+    order: NDArray[np.intp] | None = None
+
+    def in_data_order(self, A: Array) -> Array:
+        """Rows of an array of this model, `F` for example, as they are in the data."""
+        return A if self.order is None else in_data_order(A, self.order)
 
     def mapped(self, X: Any) -> tuple[Array, list[Array]]:
         """Rows of the input space, and scores and embedding in each geometry."""
@@ -252,19 +263,17 @@ def fit_pooled(
     if votes and not isinstance(rows, Rows):  # which were refused above
         voters = rows if reference is None else take(rows, reference)
     rounds = _Rounds(spaces, rows, find, n_neighbors)
-    objective: list[float] = []
-    converged = False
+    stop, converged = StoppingRule(tol, STEADY, watch_objective=True), False
     for t in iterations("pool of experts", max_iter):
         M = rounds.pool(F, L, search=t < N_SEARCH)
-        objective.append(float(xp.mean(xp.log(row_dots(M, L)))))
+        objective = float(xp.mean(xp.log(row_dots(M, L))))
         before, F = F, normalized(L * M)
         if update is not None:
             L = update(F)
-        if xp.max(xp.abs(F - before)) < tol:
-            converged = True
+        converged = stop(F, before, objective)
+        if converged:
             break
-    else:
-        converged = labels_settled(F, before)
+    converged = converged or labels_settled(F, before)
     if reference is not None:
         M = rounds.pool_among_all(F, L, n_jobs)
         F = normalized(L * M)
@@ -274,7 +283,7 @@ def fit_pooled(
         F,
         rounds.linear,
         rounds.log_linear,
-        objective,
+        stop.objective,
         converged,
         n_neighbors,
         reference,

@@ -29,11 +29,13 @@ __all__ = [
     "N_SEARCH",
     "NeighborSearch",
     "Rounds",
+    "StoppingRule",
     "crisp_rounds",
     "vote_among_all",
 ]
 
 N_SEARCH = 4  # rounds in which the ridge is chosen anew
+STEADY = 0.005  # share of rows whose label changes in a round that decides little
 OWN_WEIGHT = 0.03  # weight of a row's own confidence beside the experts
 
 Array = NDArray[np.float64]
@@ -48,6 +50,51 @@ class Rounds:
     expert_weights: Array
     objective: list[float]
     converged: bool
+
+
+class StoppingRule:
+    """Tells after each round whether the decisions have settled.
+
+    They have when no confidence changes by `tol`, or when two rounds in a row leave the
+    most likely label of nearly all rows as it was. Where labels go round in circles a
+    likelihood that no longer rises can tell, too.
+
+    Parameters
+    ----------
+    tol : float
+        Change of a confidence; 0 never stops.
+    steady : float
+        Share of the rows whose most likely label may change in each of two rounds.
+    watch_objective : bool, default=False
+        Whether to stop as well when the objective is no higher than two rounds before
+        or earlier, while at most one row in twenty changes its label.
+
+    Attributes
+    ----------
+    objective : list of float
+        The objective, round by round.
+    """
+
+    def __init__(
+        self, tol: float, steady: float, *, watch_objective: bool = False
+    ) -> None:
+        self.tol, self.steady, self.watch = tol, steady, watch_objective
+        self.objective: list[float] = []
+        self._steady = False
+
+    def __call__(self, F: Array, before: Array, objective: float) -> bool:
+        """Whether to stop after a round from `before` to `F` with this objective."""
+        self.objective.append(objective)
+        was_steady, self._steady = self._steady, labels_settled(F, before, self.steady)
+        if self.tol == 0:
+            return False
+        xp = namespace(F)
+        still = bool(xp.max(xp.abs(F - before)) < self.tol)
+        if still or (self._steady and was_steady):
+            return True
+        earlier = self.objective[:-2]
+        no_gain = self.watch and bool(earlier) and objective <= max(earlier)
+        return no_gain and labels_settled(F, before)
 
 
 class NeighborSearch:
@@ -147,11 +194,9 @@ def crisp_rounds(
     Without `search` nobody votes: the Gaussian classes and the regression are asked.
     """
     L, F, update = move_evidence(labels, model.basis.s)
-    xp = namespace(F)
     if search is not None:
         raw = search(model.basis.rows, n_neighbors, "raw")
-    objective: list[float] = []
-    converged = False
+    stop, converged = StoppingRule(tol, STEADY), False
     for t in iterations("CRISP", max_iter):
         Y = targets(F)
         C = model.project(Y)
@@ -170,16 +215,14 @@ def crisp_rounds(
                 rank_vote(F, raw),
             ]
         weights, likelihood = mixture_weights(experts, L)
-        objective.append(likelihood)
         before = F
         F = refine(F, linear_pool(experts, weights), L, own=OWN_WEIGHT)
         L = update(F)
-        if xp.max(xp.abs(F - before)) < tol:
-            converged = True
+        converged = stop(F, before, likelihood)
+        if converged:
             break
-    else:
-        converged = labels_settled(F, before)
-    return Rounds(F, ridge, weights, objective, converged)
+    converged = converged or labels_settled(F, before)
+    return Rounds(F, ridge, weights, stop.objective, converged)
 
 
 def vote_among_all(

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any
 
@@ -28,6 +29,7 @@ from partlearn.crossfit._geometries import (
     landmark_count,
 )
 from partlearn.crossfit._kernel_bases import KernelMap
+from partlearn.crossfit._order import content_order, in_content_order
 from partlearn.crossfit._pooled import (
     PooledGeometry,
     PooledModel,
@@ -125,12 +127,13 @@ def fit_estimator(
         blocks=True,
     )
     labels = labels.with_miss_rate(estimator.miss_rate)
-    L, F, update = move_evidence(labels, X)
     check_informative(labels.weights, labels.classes, type(estimator).__name__)
+    order = content_order(X, labels.weights)
+    L, F, update = move_evidence(labels[order], X)
     if confidence is not None:
-        F = like(np.asarray(confidence(labels), dtype=np.float64), F)
+        F = like(np.asarray(confidence(labels), dtype=np.float64)[order], F)
     model = fit_pooled(
-        X,
+        in_content_order(X, order),
         as_double(L),
         F,
         geometries=names,
@@ -146,11 +149,14 @@ def fit_estimator(
         n_jobs=estimator.n_jobs,
         update=update,
     )
+    model = replace(model, order=order)
     set_fitted(estimator, model, X.dtype)
     estimator.vote_summary_ = None
     if isinstance(labels, Votes):
         estimator.vote_summary_ = summarize_votes(
-            labels, to_numpy(model.F), features=to_numpy(model.held_out)
+            labels,
+            to_numpy(model.in_data_order(model.F)),
+            features=to_numpy(model.in_data_order(model.held_out)),
         )
     return model
 
@@ -161,7 +167,8 @@ def set_fitted(estimator: Any, model: PooledModel, dtype: Any) -> None:
         [g.name for g in model.geometries], votes=model.rows is not None
     )
     estimator.model_ = model
-    estimator.label_confidence_ = namespace(model.F).astype(model.F, dtype, copy=False)
+    F = model.in_data_order(model.F)
+    estimator.label_confidence_ = namespace(F).astype(F, dtype, copy=False)
     estimator.expert_weights_ = {
         "linear": _named(experts, model.linear),
         "log_linear": _named(experts, model.log_linear),

@@ -81,7 +81,9 @@ class KernelCRISP(
     max_iter : int, default=10
         Maximum number of rounds.
     tol : float, default=0.01
-        Stop when no confidence changes by more.
+        Stop when no confidence changes by more, or earlier, when two rounds in a row
+        change the most likely label of at most one row in fifty, or when the objective
+        no longer rises. With 0 all rounds are run.
     n_landmarks : int, "auto" or None, default="auto"
         Rows by which the kernels are approximated (Nystroem). "auto" takes exact
         kernels up to 3,000 rows and 2,000 landmarks above; None is always exact.
@@ -168,8 +170,6 @@ class KernelCRISP(
     __state_types__ = POOLED_STATE
     #: Training rows are placed by models without them; see `reduced_rows`.
     cross_fits = True
-    # Folds are drawn by the place of a row.
-    _order_matters = ("rows",)
     _parameter_constraints = {  # noqa: RUF012
         "n_components": [Interval(Integral, 1, None, closed="left"), None],
         **POOLED_PARAMETERS,
@@ -258,7 +258,7 @@ class KernelCRISP(
         self.eigenvalues_ = like(values[kept], model.F)
         self.component_geometries_ = [names[c] for c in kept]
         self.n_components_ = len(kept)
-        held_out = [g.held_out for g in model.geometries]
+        held_out = [model.in_data_order(g.held_out) for g in model.geometries]
         dtype = self.label_confidence_.dtype
         Z = self._side_by_side(held_out)
         self.cross_fitted_ = namespace(Z).astype(Z, dtype, copy=False)
