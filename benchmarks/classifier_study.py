@@ -1,46 +1,85 @@
-"""The study of CRISPClassifier and KernelCRISP as text for the documentation.
+r"""The study of CRISPClassifier and KernelCRISP as text for the documentation.
 
     partlearn bench crisp-classifier-study --data FOLDER
-    python -m benchmarks.classifier_study results/crisp-classifier-study --figure x.svg
+    partlearn bench crisp-classifier-study-learners --data FOLDER
+    partlearn bench crisp-classifier-study-forest --data FOLDER
+    cd results
+    python -m benchmarks.classifier_study crisp-classifier-study \
+        crisp-classifier-study-learners [crisp-classifier-study-forest] --figure x.svg
 
-Every data set counts once, by its mean over folds. Printed are the ranks and means of
-each reduction before each learner, CRISPClassifier on raw features beside every other
-pair of reduction and learner, with Wilcoxon's test over data sets corrected by Holm,
-and the data sets on which another pair is clearly better.
+Runs over the same data sets are read together. Every data set counts once, by its mean
+over folds; those that not every pair has finished are left out and named. Printed are
+the ranks and means of each reduction before each learner, for all data sets and by
+regime (rows of training per feature, number of false candidates), CRISPClassifier on
+raw features beside every other pair of reduction and learner, with Wilcoxon's test over
+data sets corrected by Holm and its effect size, its means by regime, and the data sets
+on which another pair is clearly better.
 """
 
 import argparse
 from collections import defaultdict
 
 import numpy as np
+from scipy.stats import rankdata
 
 from benchmarks.study import number, table
 from partlearn.benchmark import average_ranks, load_run, wilcoxon_holm
 
 OURS = ("none", "CRISPClassifier")
 CLEARLY = 0.02  # a difference that a reader would not want to miss
-SHOWN = 12
+SHOWN = 14
+FEW = 10  # rows of training per feature
 
 
-def accuracies(folder):
-    """Mean accuracy by pair of reduction and learner, and data set."""
-    scores = defaultdict(list)
-    for row in load_run(folder).results:
-        if row.status == "ok":
-            key = (row.reducer, row.learner), (row.data, row.r)
-            scores[key].append(row.scores["accuracy"])
+def accuracies(folders):
+    """Mean accuracy by pair of reduction and learner, and data set; facts; left out."""
+    scores, facts, folds = defaultdict(list), {}, 0
+    for folder in folders:
+        run = load_run(folder)
+        folds = max(folds, run.plan.folds)
+        facts |= {item.name: item for item in run.data}
+        for row in run.results:
+            if row.status == "ok":
+                key = (row.reducer, row.learner), (row.data, row.r)
+                scores[key].append(row.scores["accuracy"])
     pairs = sorted({pair for pair, _ in scores})
-    cells = sorted({cell for _, cell in scores}, key=str)
+    known = sorted({cell for _, cell in scores}, key=str)
+    cells = [c for c in known if all(len(scores[p, c]) == folds for p in pairs)]
     grid = np.array([[np.mean(scores[p, c]) for c in cells] for p in pairs])
-    return pairs, cells, grid
+    share = 1 - 1 / folds
+    per_feature = [
+        share * facts[data].n_samples / facts[data].n_features for data, _ in cells
+    ]
+    return (
+        pairs,
+        cells,
+        grid,
+        np.array(per_feature),
+        [c for c in known if c not in cells],
+    )
+
+
+def regimes(cells, per_feature):
+    """Names of parts of the data sets, each with a mask."""
+    amounts = np.array([-1 if r is None else r for _, r in cells])
+    parts = {
+        "all": np.ones(len(cells), dtype=bool),
+        f"under {FEW} rows per feature": per_feature < FEW,
+        f"{FEW} rows or more": per_feature >= FEW,
+        "own candidate sets": amounts < 0,
+    }
+    parts |= {f"r = {r}": amounts == r for r in sorted(set(amounts.tolist()) - {-1})}
+    return {name: mask for name, mask in parts.items() if mask.any()}
 
 
 def before_learners(pairs, grid):
-    """Rank / mean accuracy of every reduction before every learner."""
+    """Rank / mean accuracy of the reductions before learners that have them all."""
     reducers = sorted({r for r, _ in pairs})
     learners = sorted({learner for _, learner in pairs})
     rows = []
     for learner in learners:
+        if any((r, learner) not in pairs for r in reducers):
+            continue
         part = grid[[pairs.index((r, learner)) for r in reducers]]
         ranks = np.asarray(average_ranks(part.T))
         rows.append(
@@ -53,13 +92,29 @@ def before_learners(pairs, grid):
     return table(["learner", *reducers], rows)
 
 
+def by_regime(pairs, grid, parts):
+    """Mean accuracy of pairs by regime, and rank among all pairs, the best first."""
+    order = sorted(range(len(pairs)), key=lambda i: -grid[i].mean())
+    ranks = {
+        name: np.asarray(average_ranks(grid[:, mask].T)) for name, mask in parts.items()
+    }
+    rows = [["data sets", *(str(int(mask.sum())) for mask in parts.values())]]
+    for i in order[:SHOWN]:
+        cells = [
+            f"{ranks[name][i]:.1f} / {number(grid[i, mask].mean())}"
+            for name, mask in parts.items()
+        ]
+        rows.append([" + ".join(pairs[i]).removeprefix("none + "), *cells])
+    return table(["pair", *parts], rows)
+
+
 def beside_ours(pairs, grid):
     """CRISPClassifier against the other pairs, the best of them first."""
     own = pairs.index(OURS)
     others = [i for i in range(len(pairs)) if i != own and pairs[i][1] != OURS[1]]
     others = sorted(others, key=lambda i: -grid[i].mean())
     p_values = wilcoxon_holm(grid[[own, *others]].T, control=0)[1:]
-    rows = [[OURS[1], number(grid[own].mean()), "", "", ""]]
+    rows = [[OURS[1], number(grid[own].mean()), "", "", "", ""]]
     for i, p_value in list(zip(others, p_values, strict=True))[:SHOWN]:
         gap = grid[own] - grid[i]
         wins, losses = int((gap > 0).sum()), int((gap < 0).sum())
@@ -67,13 +122,23 @@ def beside_ours(pairs, grid):
             [
                 " + ".join(pairs[i]),
                 number(grid[i].mean()),
-                f"{gap.mean():+.3f}",
+                f"{gap.mean():+.3f}".replace("0.", "."),
                 f"{wins} / {losses}",
-                f"{p_value:.4f}",
+                f"{rank_biserial(gap):.2f}",
+                "< .0001" if p_value < 1e-4 else number(p_value, 4),
             ]
         )
-    head = ["pair", "mean accuracy", "ours minus it", "better / worse", "p (Holm)"]
+    head = ["pair", "accuracy", "ours minus it", "better / worse", "effect", "p (Holm)"]
     return table(head, rows)
+
+
+def rank_biserial(gap):
+    """Effect size of Wilcoxon's test: from -1 (always worse) to 1 (always better)."""
+    gap = gap[gap != 0]
+    if not len(gap):
+        return 0.0
+    ranks = rankdata(np.abs(gap))
+    return float((ranks * np.sign(gap)).sum() / ranks.sum())
 
 
 def where_behind(pairs, cells, grid):
@@ -102,9 +167,11 @@ def dots(pairs, grid, path):
         ("CRISP", "SURE"),
         ("none", "PL-AGGD"),
         ("none", "SURE"),
+        ("none", "forest, cross-fitted"),
         ("none", "IPAL"),
         ("none", "PL-KNN"),
     ]
+    wanted = [pair for pair in wanted if pair in pairs]
     part = grid[[pairs.index(pair) for pair in wanted]]
     axes = Figure(figsize=(7, 3.6), layout="constrained").add_subplot()
     for i, pair in enumerate(wanted):
@@ -126,16 +193,22 @@ def dots(pairs, grid, path):
 
 def main(arguments=None):
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("folder")
+    parser.add_argument("folders", nargs="+", help="finished runs")
     parser.add_argument("--figure", help="write the dots to this file")
     options = parser.parse_args(arguments)
-    pairs, cells, grid = accuracies(options.folder)
+    pairs, cells, grid, per_feature, missing = accuracies(options.folders)
+    parts = regimes(cells, per_feature)
     if options.figure:
         dots(pairs, grid, options.figure)
-    print(f"{len(cells)} data sets, {len(pairs)} pairs of reduction and learner\n")
-    print("Average rank / mean accuracy of the reductions before each learner\n")
-    print("\n".join(before_learners(pairs, grid)))
+    print(f"{len(cells)} data sets, {len(pairs)} pairs of reduction and learner")
+    if missing:
+        print("left out:", ", ".join(data for data, _ in missing))
+    for name in [n for n in parts if n == "all" or "rows" in n]:
+        print(f"\nAverage rank / mean accuracy before each learner: {name}\n")
+        print("\n".join(before_learners(pairs, grid[:, parts[name]])))
     print("\n".join(beside_ours(pairs, grid)))
+    print("Rank among all pairs / mean accuracy by regime\n")
+    print("\n".join(by_regime(pairs, grid, parts)))
     print("\n".join(where_behind(pairs, cells, grid)))
 
 

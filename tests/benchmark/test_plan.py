@@ -169,6 +169,7 @@ def test_every_table_and_figure_has_a_plan_and_a_quick_variant():
     names = {f"{paper}-{table}" for paper in PAPERS for table in PAPERS[paper]}
     names |= {"demo", "crisp-study", "crisp-study-selectors"}
     names |= {"crisp-classifier-study", "learners", "tuned-comparison"}
+    names |= {f"crisp-classifier-study-{part}" for part in ("learners", "forest")}
     assert set(SHIPPED) == names | {f"{name}-quick" for name in names}
 
 
