@@ -82,7 +82,7 @@ class StoppingRule:
         self.objective: list[float] = []
         self._steady = False
 
-    def __call__(self, F: Array, before: Array, objective: float) -> bool:
+    def __call__(self, F: NDArray[Any], before: NDArray[Any], objective: float) -> bool:
         """Whether to stop after a round from `before` to `F` with this objective."""
         self.objective.append(objective)
         was_steady, self._steady = self._steady, labels_settled(F, before, self.steady)
