@@ -15,7 +15,7 @@ from sklearn.datasets import make_blobs
 from partlearn.blocks import Rows
 from partlearn.candidates import make_candidates
 from partlearn.classification import PLSVM, CRISPClassifier
-from partlearn.decomposition import CENDA, CRISP, PLDA, TunedPCA
+from partlearn.decomposition import CENDA, CRISP, PLDA, KernelCRISP, TunedPCA
 from partlearn.feature_selection import SAUTE, MaxRelevance
 
 X, TRUTH = make_blobs(
@@ -31,6 +31,7 @@ FITS = [
     TunedPCA(n_components=3),
     TunedPCA(CENDA(max_iter=3), n_components=6),
     CRISPClassifier(votes=False, n_landmarks=25, max_iter=4),
+    KernelCRISP(3, votes=False, n_landmarks=25, max_iter=3),
     MaxRelevance(3, max_iter=3),
     MaxRelevance(0.5, alpha=0.0, standardize=False),
     SAUTE(4, max_iter=3),
@@ -131,6 +132,7 @@ def test_methods_that_need_all_rows_say_so(estimator):
         (CRISP(), "Set votes=False"),
         (CRISPClassifier(), "Set votes=False"),
         (CRISPClassifier(votes=False), "Set n_landmarks"),
+        (KernelCRISP(), "Set votes=False"),
     ],
     ids=repr,
 )

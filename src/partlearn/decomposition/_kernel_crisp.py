@@ -69,6 +69,9 @@ class KernelCRISP(
     geometries : sequence of {"linear", "rbf", "laplacian"}, default=all three
         Geometries; a single one gives at most as many components as there are classes,
         less one.
+    votes : bool, default=True
+        Whether neighbours vote. Without votes a round is linear in the rows and, with
+        `n_landmarks`, rows may come in blocks.
     n_folds : int, default=10
         Folds of the cross-fitted scores.
     n_neighbors : int, default=10
@@ -172,6 +175,7 @@ class KernelCRISP(
     cross_fits = True
     _parameter_constraints = {  # noqa: RUF012
         "n_components": [Interval(Integral, 1, None, closed="left"), None],
+        "votes": ["boolean"],
         **POOLED_PARAMETERS,
     }
 
@@ -180,6 +184,7 @@ class KernelCRISP(
         n_components: int | None = None,
         *,
         geometries: Sequence[str] = ("linear", "rbf", "laplacian"),
+        votes: bool = True,
         n_folds: int = 10,
         n_neighbors: int = 10,
         n_reference: int | Literal["auto"] | None = "auto",
@@ -193,6 +198,7 @@ class KernelCRISP(
     ) -> None:
         self.n_components = n_components
         self.geometries = geometries
+        self.votes = votes
         self.n_folds = n_folds
         self.n_neighbors = n_neighbors
         self.n_reference = n_reference
@@ -225,7 +231,7 @@ class KernelCRISP(
         self : KernelCRISP
             The fitted reducer.
         """
-        model = fit_estimator(self, X, y)
+        model = fit_estimator(self, X, y, votes=self.votes)
         if not model.converged:
             warn_at_max_iter(self.max_iter)
         self._choose_components()
@@ -319,7 +325,7 @@ class KernelCRISP(
         """
         model: PooledModel = classifier.model_
         params = {name: getattr(classifier, name) for name in POOLED_PARAMETERS}
-        reducer = cls(**params)
+        reducer = cls(votes=bool(classifier.votes), **params)
         for name in ("classes_", "n_features_in_", "feature_names_in_"):
             if hasattr(classifier, name):
                 setattr(reducer, name, getattr(classifier, name))
