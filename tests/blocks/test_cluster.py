@@ -13,7 +13,9 @@ from sklearn.datasets import make_blobs
 from partlearn import on_progress
 from partlearn.blocks import Rows
 from partlearn.candidates import make_candidates
+from partlearn.cli.__main__ import main
 from partlearn.decomposition import CRISP
+from partlearn.persistence import load_model
 
 distributed = pytest.importorskip("distributed")
 
@@ -81,3 +83,23 @@ def test_a_killed_worker_changes_nothing(client, tmp_path):
     assert np.isfinite(components).all()
     assert_allclose(estimator.components_, components, rtol=1e-8, atol=1e-8)
     assert_allclose(estimator.label_confidence_, confidence, rtol=1e-8, atol=1e-8)
+
+
+def test_the_command_line_trains_on_a_cluster(client, tmp_path, capsys):
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    names = np.array(list("abcde"))
+    for part, rows in enumerate(np.array_split(np.arange(400), 2)):
+        columns = {f"x{j}": X[rows, j] for j in range(8)}
+        columns["candidates"] = ["|".join(names[S[i]]) for i in rows]
+        pq.write_table(pa.table(columns), tmp_path / f"{part}.parquet")
+    confidence = []
+    for where in ([], ["--scheduler", client.scheduler.address]):
+        model = tmp_path / f"{len(where)}.skops"
+        options = ["--labels", "candidates", "--param", "n_landmarks=20", *where]
+        paths = map(str, sorted(tmp_path.glob("*.parquet")))
+        with pytest.raises(SystemExit) as end:
+            main(["train", *paths, *options, "--save", str(model)])
+        assert not end.value.code
+        assert "CRISPClassifier: 400 rows" in capsys.readouterr().out
+        confidence.append(load_model(model).estimator.estimator_.label_confidence_)
+    assert_allclose(*confidence, rtol=1e-8, atol=1e-8)

@@ -13,8 +13,10 @@ import time
 
 import numpy as np
 import pytest
+from sklearn.datasets import make_blobs
 
 from partlearn import PartialClassifier, disambiguate
+from partlearn.candidates import make_candidates
 from partlearn.cli.__main__ import main
 from partlearn.datasets import make_tickets
 from partlearn.io import table_blocks
@@ -387,3 +389,46 @@ def test_an_interrupt_leaves_no_half_file(files, tmp_path):
     assert process.returncode not in (0, None)
     assert b"Traceback" not in err
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.fixture
+def parquet_folder(tmp_path):
+    """Rows of numbers and a category in three files, and true labels."""
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    X, truth = make_blobs(240, n_features=3, centers=3, random_state=0)
+    S = make_candidates(truth, n_false=1, random_state=0)
+    names = np.array(["cat", "dog", "owl"])
+    for part, rows in enumerate(np.array_split(np.arange(240), 3)):
+        columns = {f"x{j}": X[rows, j] for j in range(3)}
+        columns["coat"] = [("soft", "rough")[i % 2] for i in rows]
+        columns["candidates"] = ["|".join(names[S[i]]) for i in rows]
+        columns["truth"] = names[truth[rows]]
+        pq.write_table(pa.table(columns), tmp_path / f"{part}.parquet")
+    return tmp_path
+
+
+def test_several_files_are_fitted_block_by_block(parquet_folder, capsys):
+    paths = sorted(parquet_folder.glob("*.parquet"))
+    options = ["--labels", "candidates", "--truth", "truth"]
+    few = ["--param", "n_landmarks=15"]
+    saved, out = parquet_folder / "m.skops", parquet_folder / "out.csv"
+    assert call("train", *paths, *options, *few, "--save", saved) == 0
+    assert "CRISPClassifier: 240 rows" in capsys.readouterr().out
+    assert call("predict", paths[0], "--load", saved, "--out", out) == 0
+    labels = read_columns(out)["label"]
+    assert np.mean(labels == read_columns(paths[0])["truth"]) > 0.9
+    assert call("train", *paths, *options, "--save", saved) == 2
+    assert "Set n_landmarks" in capsys.readouterr().err
+    assert call("train", *paths, *options, "--weight", "x0", "--save", saved) == 2
+    assert "neither --groups nor --weight" in capsys.readouterr().err
+    assert call("train", *paths, "--labels", "no", "--save", saved) == 2
+    assert "no" in capsys.readouterr().err
+
+
+def test_a_scheduler_that_does_not_answer_is_named(parquet_folder, capsys, monkeypatch):
+    pytest.importorskip("distributed")
+    monkeypatch.setattr("partlearn.cli._train_blocks.WAIT", 1)
+    options = ["--labels", "candidates", "--scheduler", "tcp://127.0.0.1:1"]
+    path, saved = parquet_folder / "0.parquet", parquet_folder / "m.skops"
+    assert call("train", path, *options, "--save", saved) != 0
+    assert "No Dask scheduler answers at tcp://127.0.0.1:1" in capsys.readouterr().err

@@ -232,6 +232,10 @@ class Rows:
         converted.names = self.names
         return converted
 
+    def block(self, i: int) -> Any:
+        """Load the `i`-th block as it is."""
+        return _compute([self._blocks[i]])[0] if self._lazy else self._blocks[i]()
+
     def compute(self) -> Any:
         """Load all rows, for results that are thin.
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from partlearn.candidates import Votes
 
-__all__ = ["TableInput", "is_table_file", "read_table_input"]
+__all__ = ["TableInput", "is_table_file", "label_columns", "read_table_input"]
 
 _SUFFIXES = (
     ".csv", ".tsv", ".tab", ".parquet", ".pq", ".arrow", ".feather", ".jsonl", ".ndjson"
@@ -76,7 +76,7 @@ def read_table_input(
     names: list[str] = []
     given = None
     if votes is None:
-        names = _label_columns(labels, columns)
+        names = label_columns(labels, columns)
         check_names(names, columns, "labels")
     else:
         given = _read_votes(votes, labels, columns, list(id or ()))
@@ -89,18 +89,19 @@ def read_table_input(
     return TableInput(columns, names, truth, given)
 
 
-def _label_columns(labels: str | None, columns: Mapping[str, Any]) -> list[str]:
+def label_columns(labels: str | None, columns: Iterable[str]) -> list[str]:
+    """Columns that hold the labels: those named, or the one with a telling name."""
     from partlearn.io import AmbiguousDataError, candidate_columns
 
     if labels is None:
-        label_columns = candidate_columns(list(columns))
-        if len(label_columns) != 1:
+        found = candidate_columns(list(columns))
+        if len(found) != 1:
             raise AmbiguousDataError(
                 "no column is named as the one of the labels; columns are "
                 + ", ".join(map(repr, list(columns)[:20])),
                 advice="Name it with labels=.",
             )
-        return label_columns
+        return found
     if labels in columns or "," not in labels:
         return [labels]
     return [name.strip() for name in labels.split(",")]

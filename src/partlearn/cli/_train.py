@@ -40,7 +40,13 @@ Table = Annotated[
 
 
 def train(
-    data: Table,
+    data: Annotated[
+        list[Path],
+        typer.Argument(
+            help="CSV, TSV, Parquet, Arrow or JSON lines; - is standard input. Several "
+            "Parquet files are read block by block, and may exceed the memory."
+        ),
+    ],
     save: Annotated[Path, typer.Option(help="File for the fitted model.")],
     labels: Annotated[
         str | None,
@@ -88,6 +94,13 @@ def train(
     folds: Annotated[
         int, typer.Option(min=0, help="Folds that are held out in turn; 0: none.")
     ] = 3,
+    scheduler: Annotated[
+        str | None,
+        typer.Option(
+            help="Address of a Dask scheduler (tcp://...) whose workers read and fit "
+            "Parquet files block by block."
+        ),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Learn labels from a table and save the model.
@@ -95,35 +108,51 @@ def train(
     Says what each column was taken for, and how good labels of new rows will be: the
     share that hits a candidate and the approximated accuracy on rows held out, beside a
     random label, the most frequent one, and the same learner on the rows with a single
-    candidate.
+    candidate. Parquet files that are read block by block are not held out.
     """
     from partlearn import PartialClassifier
     from partlearn.cli._console import print_json
     from partlearn.cli._models import notes, parse_class_weight, parse_params
     from partlearn.cli._tables import read_table_input
+    from partlearn.cli._train_blocks import fit_files
     from partlearn.persistence import save_model
     from partlearn.tables import estimate_quality, make_learner
 
-    refuse_overwriting_input(data, save)
-    table = read_table_input(data, labels, truth, ignore, votes, id)
-    columns = table.columns
+    for path in data:
+        refuse_overwriting_input(path, save)
+    blocks = scheduler is not None or len(data) > 1
+    if blocks and votes is not None:
+        raise ValueError("--votes goes with a single table, not with blocks of rows")
+    table = (
+        None
+        if blocks
+        else read_table_input(data[0], labels, truth, ignore, votes, id)
+    )
+    params: dict[str, Any] = parse_params(param or [])
+    if blocks and estimator is None and method == DEFAULT_METHOD:
+        params = {"votes": False, "n_landmarks": 2000, **params}
+    known = [*(ignore or ()), *([truth] if truth else [])]
     model = PartialClassifier(
-        make_learner(estimator or method, parse_params(param or [])),
-        labels=table.labels or None,
+        make_learner(estimator or method, params),
+        labels=None if table is None else table.labels or None,
         **column_roles(id, number, category, date, text),
-        ignore=table.hidden(ignore),
+        ignore=known if table is None else table.hidden(ignore),
         sep=sep,
         groups=groups,
         weight=weight,
         class_weight=parse_class_weight(class_weight or []),
     )
+    scores = []
     with notes():
-        model.fit(columns, table.y)
-        scores = []
-        if folds > 1:
-            scores = estimate_quality(
-                model, columns, table.y, truth=table.true_labels(), cv=folds
-            )
+        if table is None:
+            rows = fit_files(model, data, labels, scheduler)
+        else:
+            rows = table.n_rows
+            model.fit(table.columns, table.y)
+            if folds > 1:
+                scores = estimate_quality(
+                    model, table.columns, table.y, truth=table.true_labels(), cv=folds
+                )
     save_model(model, save)
     if as_json:
         print_json(_outcome(model, scores, save))
@@ -132,7 +161,7 @@ def train(
     learner = type(model.estimator_).__name__
     bare = model.n_unlabelled_
     print(
-        f"\n{learner}: {table.n_rows - bare} rows, {model.encoder_.n_features_out_} "
+        f"\n{learner}: {rows - bare} rows, {model.encoder_.n_features_out_} "
         f"features, {len(model.classes_)} labels"
         + (f"; {bare} rows without labels left out" if bare else "")
     )

@@ -22,7 +22,7 @@ from partlearn.io._label_columns import label_evidence
 from partlearn.io._limits import Budget, Limits
 from partlearn.io._optional import import_optional
 from partlearn.io._read import format_of, read
-from partlearn.io._rows import load_columns, open_rows
+from partlearn.io._rows import load_columns, open_rows, open_tables
 from partlearn.io._table_blocks import table_blocks
 from partlearn.io._write import write
 
@@ -45,6 +45,7 @@ __all__ = [
     "label_evidence",
     "load_columns",
     "open_rows",
+    "open_tables",
     "read",
     "read_blocks",
     "read_corrections",

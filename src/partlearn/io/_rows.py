@@ -20,7 +20,7 @@ from partlearn.io._errors import DataFormatError
 from partlearn.io._files import regular_size
 from partlearn.io._optional import import_optional
 
-__all__ = ["load_columns", "open_rows"]
+__all__ = ["load_columns", "open_rows", "open_tables"]
 
 Source = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
@@ -67,6 +67,26 @@ def open_rows(
     if all(path.suffix == ".npy" for path in paths):
         return _npy_rows(paths, block_rows)
     return _parquet_rows(paths, ignore, block_rows)
+
+
+def open_tables(source: Source, *, block_rows: int = BLOCK_ROWS) -> Rows:
+    """Open Parquet files as blocks of a table whose columns are of any kind.
+
+    Parameters
+    ----------
+    source, block_rows
+        As in :func:`open_rows`.
+
+    Returns
+    -------
+    rows : Rows
+        Its blocks are Arrow tables, for
+        :meth:`partlearn.PartialClassifier.fit_blocks`.
+    """
+    paths = _files(source)
+    schema, _ = _read_header(paths[0])
+    parts, sizes = _parts(paths, tuple(schema.names), None, block_rows)
+    return Rows(parts, sizes, len(schema.names), dtype=object, names=schema.names)
 
 
 def load_columns(source: Source, names: Sequence[str]) -> dict[str, NDArray[Any]]:
@@ -179,12 +199,14 @@ class ParquetPart:
     columns: tuple[str, ...]
     dtype: Any
 
-    def __call__(self) -> NDArray[Any]:
-        """Read the rows; missing values become nan."""
+    def __call__(self) -> Any:
+        """Read the rows; missing values become nan. Without a type, an Arrow table."""
         file = _open(self.path)
         table = file.read_row_groups(
             list(self.groups), columns=list(self.columns), use_threads=False
         )
+        if self.dtype is None:
+            return table
         rows = np.empty((table.num_rows, len(self.columns)), dtype=self.dtype)
         for j, name in enumerate(self.columns):
             rows[:, j] = table.column(name).to_numpy()
@@ -230,6 +252,14 @@ def _parquet_rows(
             )
         single = single and types.is_float32(kind)
     dtype = np.dtype(np.float32 if single else np.float64)
+    parts, sizes = _parts(paths, names, dtype, block_rows)
+    return Rows(parts, sizes, len(names), dtype=dtype, names=names)
+
+
+def _parts(
+    paths: Sequence[Path], names: tuple[str, ...], dtype: Any, block_rows: int
+) -> tuple[list[ParquetPart], list[int]]:
+    """Row groups of files with the same columns, and their numbers of rows."""
     parts: list[ParquetPart] = []
     sizes: list[int] = []
     for path in paths:
@@ -239,7 +269,7 @@ def _parquet_rows(
         for groups in _grouped(counts, block_rows):
             parts.append(ParquetPart(path, groups, names, dtype))
             sizes.append(sum(counts[i] for i in groups))
-    return Rows(parts, sizes, len(names), dtype=dtype, names=names)
+    return parts, sizes
 
 
 def _grouped(counts: Sequence[int], block_rows: int) -> Iterator[tuple[int, ...]]:

@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from partlearn._registry import DEFAULT_METHOD, PARTIAL_LABEL_ROLES, build
+from partlearn.blocks import Rows
 from partlearn.candidates import Evidence
 from partlearn.classification import PLKNN, CoupledClassifier, for_candidates
 from partlearn.io import import_optional
@@ -225,22 +226,65 @@ class PartialClassifier(ClassifierMixin, BaseEstimator):
         """
         columns = columns_of(X)
         self.n_unlabelled_ = len(next(iter(columns.values()))) - len(evidence)
+        table = take_rows(columns, evidence.rows)
+        Z = self._fit_encoder(table, evidence, label_columns)
+        return self._fit_learner(Z, evidence, table)
+
+    def fit_blocks(
+        self, rows: Rows, evidence: Evidence, label_columns: Sequence[str] = ()
+    ) -> Self:
+        """Learn from blocks of a table, which may be larger than memory.
+
+        Parameters
+        ----------
+        rows : Rows
+            Blocks of a table, such as :func:`partlearn.io.open_tables` gives. What
+            their columns are and how they are encoded is found in the first block.
+        evidence : Evidence
+            Labels, one for each row.
+        label_columns : sequence of str, default=()
+            Columns that are no features because the labels are in them.
+
+        Returns
+        -------
+        self : PartialClassifier
+            The fitted classifier.
+        """
+        if len(evidence) < len(rows):
+            raise ValueError(
+                f"{len(rows) - len(evidence)} rows have no label; blocks of rows need "
+                "one for each."
+            )
+        if self.groups is not None or self.weight is not None:
+            raise ValueError("Blocks of rows take neither `groups` nor `weight`.")
+        self.n_unlabelled_ = 0
+        table = columns_of(rows.block(0))
+        self._fit_encoder(table, evidence, label_columns)
+        n_features = self.encoder_.n_features_out_
+        Z = rows.apply(self.encoder_.transform, n_features=n_features, dtype=np.float64)
+        return self._fit_learner(Z, evidence, table)
+
+    def _fit_encoder(
+        self, table: Columns, evidence: Evidence, label_columns: Sequence[str]
+    ) -> NDArray[np.float64]:
         self.encoder_ = TableEncoder(
             number=self.number,
             category=self.category,
             date=self.date,
             text=self.text,
             id=self.id,
-            ignore=[*as_names(self.ignore), *label_columns, *self._beside(columns)],
+            ignore=[*as_names(self.ignore), *label_columns, *self._beside(table)],
         )
-        table = take_rows(columns, evidence.rows)
         Z = self.encoder_.fit_transform(table)
         self._refuse_labels(table, evidence.classes)
         for name in label_columns:
             self.encoder_.kinds_[name] = ColumnKind("label", "")
-        for name, use in self._beside(columns).items():
+        for name, use in self._beside(table).items():
             self.encoder_.kinds_[name] = ColumnKind("ignored", f"{use} of the rows")
         self.familiarity_ = learn_familiarity(Z)
+        return Z
+
+    def _fit_learner(self, Z: Any, evidence: Evidence, table: Columns) -> Self:
         self.classes_ = evidence.classes
         self.class_weights_ = self._class_weights(evidence)
         sets = evidence if evidence.weighted else evidence.candidates
