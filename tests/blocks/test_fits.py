@@ -14,7 +14,7 @@ from sklearn.datasets import make_blobs
 
 from partlearn.blocks import Rows
 from partlearn.candidates import make_candidates
-from partlearn.classification import PLSVM, CRISPClassifier
+from partlearn.classification import PLKNN, PLSVM, CRISPClassifier
 from partlearn.decomposition import CENDA, CRISP, PLDA, KernelCRISP, TunedPCA
 from partlearn.feature_selection import SAUTE, MaxRelevance
 
@@ -133,12 +133,25 @@ def test_methods_that_need_all_rows_say_so(estimator):
         (CRISPClassifier(), "Set votes=False"),
         (CRISPClassifier(votes=False), "Set n_landmarks"),
         (KernelCRISP(), "Set votes=False"),
+        (PLKNN(n_reference=None), "Set n_reference"),
     ],
     ids=repr,
 )
 def test_what_is_no_sum_is_refused_with_advice(estimator, advice):
     with pytest.raises(ValueError, match=f"needs all rows at once.*{advice}"):
         estimator.fit(in_blocks((200, 200)), S)
+
+
+@pytest.mark.parametrize("n_reference", ["auto", 150])
+def test_neighbours_among_reference_rows(n_reference):
+    model = PLKNN(n_reference=n_reference)
+    P = model.fit(X, S).predict_proba(X)
+    assert hasattr(model, "label_confidence_")
+    for confidence in (None, S / S.sum(axis=1, keepdims=True)):
+        P = model.fit(X, S, confidence).predict_proba(X)
+        model.fit(in_blocks((150, 7, 243)), S, confidence)
+        assert_allclose(model.predict_proba(X), P, rtol=1e-8, atol=1e-8)
+        assert not hasattr(model, "label_confidence_")
 
 
 def test_redundancy_given_the_label_is_refused():

@@ -234,7 +234,7 @@ class Rows:
 
     def block(self, i: int) -> Any:
         """Load the `i`-th block as it is."""
-        return _compute([self._blocks[i]])[0] if self._lazy else self._blocks[i]()
+        return compute_all([self._blocks[i]])[0] if self._lazy else self._blocks[i]()
 
     def compute(self) -> Any:
         """Load all rows, for results that are thin.

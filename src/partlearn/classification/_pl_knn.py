@@ -7,6 +7,7 @@ from __future__ import annotations
 from numbers import Integral
 from typing import Any, Literal, Self
 
+import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.utils.validation import check_is_fitted
@@ -21,6 +22,7 @@ from partlearn._array_api import (
 )
 from partlearn._sklearn_compat import Interval, StrOptions, fit_context
 from partlearn.base import BasePartialClassifier, initial_confidence
+from partlearn.blocks import Rows, refuse_blocks
 from partlearn.classification._nearest_votes import (
     nearest_votes,
     neighbor_weights,
@@ -66,7 +68,7 @@ class PLKNN(BasePartialClassifier):
         The classes.
     votes_ : ndarray of shape (n_samples, n_classes)
         What each training row votes with: its candidate indicators, or the
-        confidences passed to `fit`.
+        confidences passed to `fit`. Of rows in blocks, those that vote.
     n_features_in_ : int
         Number of features seen in `fit`.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
@@ -147,13 +149,20 @@ class PLKNN(BasePartialClassifier):
         self : PLKNN
             The fitted classifier.
         """
-        self._X, S, confidence = self._validate_fit(
-            X, y, confidence, accept_sparse="csr", order="C"
+        X, S, confidence = self._validate_fit(
+            X, y, confidence, accept_sparse="csr", order="C", blocks=True
         )
+        if self.n_reference is None:
+            refuse_blocks(X, "all training rows vote", "n_reference")
+        self._reference = reference_rows(X.shape[0], self.n_reference, auto=EXACT_ROWS)
+        self._in_blocks = isinstance(X, Rows)
+        if self._in_blocks:  # nothing but the rows that vote is kept
+            kept = np.arange(len(S)) if self._reference is None else self._reference
+            X, S, self._reference = X.take(kept), S[kept], None
+            if confidence is not None:
+                confidence = np.asarray(confidence)[kept]
+        self._X = X
         self._S = like(S, self._X)
-        self._reference = reference_rows(
-            self._X.shape[0], self.n_reference, auto=EXACT_ROWS
-        )
         self._confidence: NDArray[Any] | None = None
         if confidence is None:
             self.votes_ = like(S, self._X, self._X.dtype)
@@ -227,6 +236,11 @@ class PLKNN(BasePartialClassifier):
         neighbour search of the training rows, hence computed when first asked for.
         """
         check_is_fitted(self)
+        if self._in_blocks:
+            raise AttributeError(
+                "A fit on blocks keeps only the rows that vote: there is no "
+                "`label_confidence_` of all training rows."
+            )
         if self._confidence is None:
             xp = namespace(self._X)
             S = xp.astype(self._S, self._X.dtype)

@@ -124,9 +124,7 @@ def train(
     if blocks and votes is not None:
         raise ValueError("--votes goes with a single table, not with blocks of rows")
     table = (
-        None
-        if blocks
-        else read_table_input(data[0], labels, truth, ignore, votes, id)
+        None if blocks else read_table_input(data[0], labels, truth, ignore, votes, id)
     )
     params: dict[str, Any] = parse_params(param or [])
     if blocks and estimator is None and method == DEFAULT_METHOD:
