@@ -18,7 +18,11 @@ from partlearn.classification import PLKNN
 from partlearn.decomposition import CENDA
 from partlearn.utils import all_estimators
 
-PARTS = {"reducer": CENDA, "classifier": PLKNN}
+PARTS = {
+    "reducer": CENDA,
+    "classifier": PLKNN,
+    "estimators": lambda: [PLKNN(), PLKNN(3)],
+}
 X, Y = make_blobs(40, n_features=5, centers=4, random_state=0)
 S = make_candidates(Y, 1, random_state=0)
 # Partial multi-label estimators read labels otherwise and are tested on their own.

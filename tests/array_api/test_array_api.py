@@ -12,11 +12,11 @@ from sklearn.datasets import make_blobs
 from sklearn.utils import get_tags
 
 from partlearn._array_api import namespace, to_numpy
+from partlearn._registry import methods
 from partlearn.candidates import make_candidates
 from partlearn.classification import PLKNN, SURE, CRISPClassifier
 from partlearn.decomposition import CENDA, CRISP, KernelCRISP
 from partlearn.feature_selection import SAUTE
-from partlearn.utils import all_estimators
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -140,8 +140,7 @@ def test_tags_name_the_tested_estimators():
     tested = {type(case).__name__ for case in CASES}
     supporting = {
         name
-        for name, cls in all_estimators()
-        if not any(p in cls.__init__.__annotations__ for p in ("reducer",))
-        and get_tags(cls()).array_api_support
+        for name, method in methods().items()
+        if not method.required and get_tags(method.cls()).array_api_support
     }
     assert supporting == tested

@@ -30,7 +30,11 @@ from partlearn.decomposition import CENDA, CRISP
 from partlearn.persistence import Model, load_model, save_model
 from partlearn.utils import all_estimators
 
-PARTS = {"reducer": CENDA, "classifier": PLKNN}
+PARTS = {
+    "reducer": CENDA,
+    "classifier": PLKNN,
+    "estimators": lambda: [PLKNN(), PLKNN(3)],
+}
 FEWER = {
     "DRMFS": {"max_iter": 20},
     "MIFS": {"max_iter": 5},
