@@ -18,7 +18,7 @@ OWN = {"CRISP", "CRISPClassifier", "CRISPSelector", "CandidateClassifier"}
 OWN |= {"KernelCRISP", "TRACE"}
 # Baselines, and classes that put other methods together.
 WITHOUT_EQUATIONS = {"CoupledClassifier", "LinearSVM", "MaxJointEntropy", "PLSVMCV"}
-WITHOUT_EQUATIONS |= {"MaxRelevance", "RandomSelection", "TunedPCA"}
+WITHOUT_EQUATIONS |= {"MaxRelevance", "PooledClassifier", "RandomSelection", "TunedPCA"}
 
 
 @pytest.fixture(scope="module")
