@@ -69,8 +69,11 @@ class PLSVM(BaseScoreClassifier):
     -----
     The objective is ``lam / 2 ||W||^2`` plus the mean of ``max(0, 1 - a + b)``, where a
     is a row's largest score among its candidates and b the largest among the others.
-    It is not convex: the start matters a little. Steps are those of Pegasos, on all
-    rows at once, with projection onto the ball of radius ``1 / sqrt(lam)``.
+    It is not convex: the start matters, a little for standardised features, and much
+    where rows are far from the origin, so that the margin of one is soon kept and the
+    penalty decides nothing: on digits with 500 rows the accuracy is .765 to .775 over
+    six starts, and .725 to .86 on the pixels as they are. Steps are those of Pegasos,
+    on all rows at once, with projection onto the ball of radius ``1 / sqrt(lam)``.
 
     Confidences passed to `fit` enter as ``log`` beside the candidates' scores, relative
     to the row's largest: a candidate that is believed less has to earn its place by
