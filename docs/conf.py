@@ -135,9 +135,11 @@ def escape_names(app, what, name, obj, options, lines):
             )
 
 
-def skip_text_methods(app, what, name, obj, skip, options):
-    """Members of text enumerations that every text has are not ours."""
-    return True if getattr(str, name, None) is obj else None
+def skip_others(app, what, name, obj, skip, options):
+    """Methods that every string has, and requests of metadata, are not ours."""
+    if re.fullmatch(r"set_\w+_request", name) or getattr(str, name, None) is obj:
+        return True
+    return None
 
 
 def visit_formula(translator, node):
@@ -154,6 +156,6 @@ def visit_formula(translator, node):
 def setup(app):
     app.add_html_math_renderer("mathml", (visit_formula, None), (visit_formula, None))
     app.add_css_file("pages.css")
-    app.connect("autodoc-skip-member", skip_text_methods)
+    app.connect("autodoc-skip-member", skip_others)
     # Before numpydoc, which listens with the default priority.
     app.connect("autodoc-process-docstring", escape_names, priority=400)
