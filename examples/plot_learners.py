@@ -32,6 +32,7 @@ from partlearn.classification import (
     CandidatePruner,
     CoupledClassifier,
     CRISPClassifier,
+    PooledClassifier,
 )
 from partlearn.decomposition import CENDA
 from partlearn.inspection import CalibrationDisplay
@@ -105,6 +106,20 @@ compare(
         "logistic regression": CandidateClassifier(
             LogisticRegression(max_iter=1000), random_state=0
         ),
+    }
+)
+
+# %%
+# Probabilities mended
+# --------------------
+# PooledClassifier chooses, on rows held out and without the truth, how sure a learner
+# may be, and how much each of several learners counts.
+
+compare(
+    {
+        "PL-KNN, calibrated": PooledClassifier([PLKNN()], random_state=0),
+        "SURE, calibrated": PooledClassifier([SURE()], random_state=0),
+        "both": PooledClassifier([PLKNN(), SURE()], random_state=0),
     }
 )
 plt.show()

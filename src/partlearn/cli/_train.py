@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 __all__ = ["predict", "train"]
 
 # Few rows at a time: kernels of all training rows with these are held at once.
-_BLOCK_ROWS = 2000
+_BLOCK_ROWS = 500
 
 Table = Annotated[
     Path,
