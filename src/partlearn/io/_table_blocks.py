@@ -21,6 +21,8 @@ from partlearn.io._table import find_delimiter, open_parquet
 
 __all__ = ["table_blocks"]
 
+_BLOCK = 1 << 20  # bytes
+
 
 class _Prefixed(RawIOBase):
     """A stream with the line in front that was read from it already."""
@@ -127,6 +129,7 @@ def _text_batches(file: Any, path: Path, block_rows: int) -> Blocks:
     file = BufferedReader(stream)
     first = header_line(line)
     delimiter = find_delimiter(first)
+    size = MAX_LINE if 8 * len(first) > _BLOCK else _BLOCK  # wide tables have long rows
     parse = arrow_csv.ParseOptions(delimiter=delimiter, newlines_in_values=True)
     try:
         names = arrow_csv.read_csv(
@@ -137,8 +140,9 @@ def _text_batches(file: Any, path: Path, block_rows: int) -> Blocks:
             raise DataFormatError(f"there are several columns {double[0]!r}", path=path)
         with arrow_csv.open_csv(
             file,
-            # Without threads errors name the row.
-            read_options=arrow_csv.ReadOptions(use_threads=False, block_size=2**22),
+            # Without threads errors name the row. Dozens of blocks are read ahead of a
+            # slow consumer, hence small ones; a row must fit into one.
+            read_options=arrow_csv.ReadOptions(use_threads=False, block_size=size),
             parse_options=parse,
             convert_options=arrow_csv.ConvertOptions(
                 column_types=dict.fromkeys(names, pa.string()),
