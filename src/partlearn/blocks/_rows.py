@@ -133,10 +133,10 @@ class Rows:
         blocks: list[Any] = []
         places: list[Any] = []
         for i, load in enumerate(self._blocks):
-            found = np.flatnonzero(block[wanted] == i)
-            found = found[np.argsort(local[wanted[found]], kind="stable")]
-            inside = local[wanted[found]]
-            places.append(found)
+            order = np.flatnonzero(block[wanted] == i)
+            order = order[np.argsort(local[wanted[order]], kind="stable")]
+            inside = local[wanted[order]]
+            places.append(order)
             whole = np.array_equal(inside, np.arange(self.sizes[i]))
             blocks.append(load if whole else self._later(_pick, load, inside))
         rows = self._like(blocks, list(map(len, places)), places)

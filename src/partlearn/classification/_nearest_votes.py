@@ -24,13 +24,13 @@ __all__ = ["nearest_votes", "neighbor_weights", "others", "weighted_votes"]
 _BLOCK = 1 << 22  # votes gathered at a time
 _MOST = 1024  # neighbours that are looked at for ties
 
-Found = tuple[NDArray[np.float64], NDArray[np.int64]]
+Neighbors = tuple[NDArray[np.float64], NDArray[np.int64]]
 
 
 class Find(Protocol):
     """Distances and indices of the k nearest training rows of some queries."""
 
-    def __call__(self, rows: Any, k: int) -> Found:
+    def __call__(self, rows: Any, k: int) -> Neighbors:
         """Search for those of the queries `rows`, or of all if it is None."""
 
 
@@ -87,21 +87,23 @@ def _all_tied(find: Find, rows: NDArray[np.intp], k: int, near: float) -> Any:
     while True:
         distances, neighbors = find(rows, wanted)
         first, members = find_ties(distances, near)
-        found = distances.shape[1]
-        if found == last or found >= _MOST or not (first[:, -1] < k).any():
+        searched = distances.shape[1]
+        if searched == last or searched >= _MOST or not (first[:, -1] < k).any():
             return distances, neighbors, first, members
-        wanted, last = 2 * wanted, found
+        wanted, last = 2 * wanted, searched
 
 
 def others(X: Any, n_jobs: int | None) -> Find:
     """Search for the neighbours of training rows among the other ones."""
 
-    def find(rows: Any, k: int) -> Found:
+    def find(rows: Any, k: int) -> Neighbors:
         if not is_numpy(X):
             return some_neighbors(X, rows, k)
         if rows is None:
-            found: Found = self_neighbors(X, k, return_distance=True, n_jobs=n_jobs)
-            return found
+            nearest: Neighbors = self_neighbors(
+                X, k, return_distance=True, n_jobs=n_jobs
+            )
+            return nearest
         distances, neighbors = query_neighbors(X, X[rows], k + 1, n_jobs=n_jobs)
         itself = neighbors == rows[:, None]
         itself[~itself.any(axis=1), -1] = True  # behind as many rows that equal it

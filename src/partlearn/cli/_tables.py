@@ -94,14 +94,14 @@ def label_columns(labels: str | None, columns: Iterable[str]) -> list[str]:
     from partlearn.io import AmbiguousDataError, candidate_columns
 
     if labels is None:
-        found = candidate_columns(list(columns))
-        if len(found) != 1:
+        matching = candidate_columns(list(columns))
+        if len(matching) != 1:
             raise AmbiguousDataError(
                 "no column is named as the one of the labels; columns are "
                 + ", ".join(map(repr, list(columns)[:20])),
                 advice="Name it with labels=.",
             )
-        return found
+        return matching
     if labels in columns or "," not in labels:
         return [labels]
     return [name.strip() for name in labels.split(",")]

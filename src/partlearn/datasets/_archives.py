@@ -43,20 +43,20 @@ def take_out(archive: Path, target: Path) -> None:
             _from_zip(archive, target.suffix, Path(folder))
         else:
             _by_program(archive, Path(folder))
-        found = [
+        members = [
             path
             for path in sorted(Path(folder).rglob("*"))
             if path.suffix.lower() == target.suffix
             and path.is_file()
             and not path.is_symlink()
         ]
-        if len(found) != 1:
+        if len(members) != 1:
             raise DownloadError(
-                f"{archive.name} has {len(found)} files that end in {target.suffix}, "
+                f"{archive.name} has {len(members)} files that end in {target.suffix}, "
                 "where one is expected",
                 advice=f"Unpack {archive} yourself and put the data at {target}.",
             )
-        with found[0].open("rb") as source, atomic_write(target) as file:
+        with members[0].open("rb") as source, atomic_write(target) as file:
             shutil.copyfileobj(source, file)
 
 

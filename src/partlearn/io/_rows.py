@@ -138,10 +138,10 @@ def _expanded(path: Path) -> Iterator[Path]:
     elif path.exists():
         yield path
     else:
-        found = sorted(glob.glob(os.fspath(path)))
-        if not found:
+        matching = sorted(glob.glob(os.fspath(path)))
+        if not matching:
             raise FileNotFoundError(f"There is no {os.fspath(path)}")
-        yield from map(Path, found)
+        yield from map(Path, matching)
 
 
 # npy --------------------------------------------------------------------------------

@@ -106,11 +106,11 @@ def cell_neighbors(
     def answer(cell: int) -> None:
         queries = cells.rows(np.array([cell]))
         points = cells.rows(_nearest_cells(cells, cell, n_probes, k + 1))
-        found = exact_neighbors(Z[points], Z[queries], k + 1, exclude_self=False)
-        near = points[found[1]]
+        nearest = exact_neighbors(Z[points], Z[queries], k + 1, exclude_self=False)
+        near = points[nearest[1]]
         own = near == queries[:, None]
         own[~own.any(axis=1), -1] = True  # duplicates hid it: drop the farthest
-        distances[queries] = found[0][~own].reshape(-1, k)
+        distances[queries] = nearest[0][~own].reshape(-1, k)
         indices[queries] = near[~own].reshape(-1, k)
 
     work = (delayed(answer)(cell) for cell in range(len(cells.centers)))

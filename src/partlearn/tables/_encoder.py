@@ -215,14 +215,14 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             source.setdefault(
                 part, next((c for c in dates if part.startswith(f"{c} ")), part)
             )
-        found = [(source[name], name) for name in self.numbers_]
-        found += [(source[name], f"{name} missing") for name in self.gaps_]
+        named = [(source[name], name) for name in self.numbers_]
+        named += [(source[name], f"{name} missing") for name in self.gaps_]
         for name, encoder in self.categories_.items():
             values = encoder.get_feature_names_out([name])
-            found += [(name, f"{name}={v.removeprefix(f'{name}_')}") for v in values]
+            named += [(name, f"{name}={v.removeprefix(f'{name}_')}") for v in values]
         for name, (_, svd, _) in self.texts_.items():
-            found += [(name, f"{name} #{j}") for j in range(len(svd.components_))]
-        return found
+            named += [(name, f"{name} #{j}") for j in range(len(svd.components_))]
+        return named
 
     def report(self) -> str:
         """Say what each column is, one line each.
