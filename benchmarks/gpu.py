@@ -19,18 +19,21 @@ from sklearn import config_context
 
 from partlearn.classification import PLKNN, SURE, CRISPClassifier
 from partlearn.decomposition import CENDA, CRISP
+from partlearn.feature_selection import SAUTE
 from partlearn.neighbors import query_neighbors, self_neighbors
 
 WARM = 3000  # rows of the fit that is not counted
+APART = 3.5  # usual distance of two class means, in deviations
 AGREE = 20_000  # rows on which NumPy and the GPU are compared
 
 
 def problem(m, d, q, seed=0):
-    """Gaussian classes in a few directions, and two false candidates a row."""
+    """Gaussian classes that overlap, and two false candidates a row."""
     rng = np.random.default_rng(seed)
     y = rng.integers(0, q, m)
+    r = min(q, d)
     means = np.zeros((q, d), dtype=np.float32)
-    means[:, : min(q, d)] = 2.2 * rng.standard_normal((q, min(q, d)))
+    means[:, :r] = APART / np.sqrt(2 * r) * rng.standard_normal((q, r))
     X = rng.standard_normal((m, d), dtype=np.float32)
     X += means[y]
     S = np.zeros((m, q), dtype=bool)
@@ -122,8 +125,11 @@ CASES = {
     "CRISPClassifier 1e5 x 100, 2,000 landmarks": lambda n: fit_case(
         landmarks, n // 10, 100, 20, compare=False
     ),
-    "PL-KNN 1e6 x 50, training rows": lambda n: fit_case(
+    "PL-KNN 250,000 x 50, training rows": lambda n: fit_case(
         PLKNN, n // 4, 50, 20, compare=False
+    ),
+    "SAUTE 1e5 x 1000, 50 classes": lambda n: fit_case(
+        lambda: SAUTE(20, max_iter=2), n // 10, 1000, 50, compare=False
     ),
     "SURE 2e4 x 100, 20 classes": lambda n: fit_case(SURE, n // 50, 100, 20),
     "neighbours 1e6 x 50": lambda n: search_case(n, 50),
