@@ -23,7 +23,7 @@ from partlearn.feature_selection import SAUTE
 from partlearn.neighbors import query_neighbors, self_neighbors
 
 WARM = 3000  # rows of the fit that is not counted
-APART = 3.5  # usual distance of two class means, in deviations
+SPREAD = 0.45  # of the class means: classes overlap
 AGREE = 20_000  # rows on which NumPy and the GPU are compared
 
 
@@ -33,7 +33,7 @@ def problem(m, d, q, seed=0):
     y = rng.integers(0, q, m)
     r = min(q, d)
     means = np.zeros((q, d), dtype=np.float32)
-    means[:, :r] = APART / np.sqrt(2 * r) * rng.standard_normal((q, r))
+    means[:, :r] = SPREAD * rng.standard_normal((q, r))
     X = rng.standard_normal((m, d), dtype=np.float32)
     X += means[y]
     S = np.zeros((m, q), dtype=bool)

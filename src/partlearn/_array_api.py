@@ -114,7 +114,7 @@ def numpy_dtype(X: Any) -> Any:
     return np.dtype(np.float32 if X.dtype == xp.float32 else np.float64)
 
 
-def same_namespace(estimator: Any, X: Any, fitted: Any, method: str) -> None:
+def same_namespace(estimator: Any, X: Any, fitted: Any, *methods: str) -> None:
     """Refuse rows that are not where the rows of `fit` were.
 
     Parameters
@@ -125,17 +125,19 @@ def same_namespace(estimator: Any, X: Any, fitted: Any, method: str) -> None:
         Checked rows.
     fitted : array
         An attribute that followed the rows of `fit`.
-    method : str
-        What was called, for the message.
+    *methods : str
+        What may have been called, for the message.
     """
     of_X, of_fit = namespace(X), namespace(fitted)
     both = is_numpy_namespace(of_X) and is_numpy_namespace(of_fit)
     if both or (of_X == of_fit and array_device(X) == array_device(fitted)):
         return
+    name = type(estimator).__name__
+    called = " or ".join(f"{name}.{method}()" for method in methods)
     raise ValueError(
-        f"Inputs passed to {type(estimator).__name__}.{method}() must use the same "
-        f"namespace and the same device as those passed to fit(): {of_fit.__name__} "
-        f"on {array_device(fitted)}; got {of_X.__name__} on {array_device(X)}."
+        f"Inputs passed to {called} must use the same namespace and the same device "
+        f"as those passed to fit(): {of_fit.__name__} on {array_device(fitted)}; "
+        f"got {of_X.__name__} on {array_device(X)}."
     )
 
 

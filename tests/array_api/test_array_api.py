@@ -45,9 +45,10 @@ CASES = [
 ]
 # Sums are taken in another order; an eigenvector of a close pair turns by more.
 TOLERANCE = {"float64": 1e-8, "float32": 2e-4}
-# An intercept that is a difference of large sums: in NumPy, too, single precision is
-# off by that much.
-ROUGHER = {"SURE": 0.03}
+# SURE has an intercept that is a difference of large sums: in NumPy, too, single
+# precision is off by that much. Among the reference rows of CENDA two may be equally
+# near but for rounding, and another one votes.
+ROUGHER = {"SURE": 0.03, "CENDA": 2e-3}
 
 
 @pytest.fixture(params=["float64", "float32"])
@@ -134,6 +135,17 @@ def test_without_dispatch_arrays_become_numpy(case, data, library):
         found = case.fit(A, S).label_confidence_
     assert isinstance(found, np.ndarray)
     np.testing.assert_array_equal(found, expected)
+
+
+def test_selected_columns_go_back_to_their_places(library):
+    X = np.arange(12.0).reshape(4, 3)
+    S = np.eye(2, dtype=int)[[0, 1, 0, 1]]
+    A = library.asarray(X)
+    selector = SAUTE(2, n_neighbors=1, must_keep=[0, 2]).fit(A, S)
+    back = to_numpy(selector.inverse_transform(selector.transform(A)))
+    np.testing.assert_array_equal(back, X * [1, 0, 1])
+    with pytest.raises(ValueError, match="needs NumPy arrays"):
+        SAUTE("auto").fit(A, S)
 
 
 def test_tags_name_the_tested_estimators():

@@ -9,6 +9,7 @@ constants are constraints on parameters that several methods share.
 # SPDX-License-Identifier: BSD-3-Clause
 
 from partlearn.base._classifier import (
+    PREDICTING,
     BasePartialClassifier,
     BaseScoreClassifier,
     initial_confidence,
@@ -40,6 +41,7 @@ __all__ = [
     "COLUMNS",
     "COUNT",
     "N_COMPONENTS",
+    "PREDICTING",
     "BaseMultilabelClassifier",
     "BasePartialClassifier",
     "BaseReducer",

@@ -22,11 +22,16 @@ from partlearn.candidates import (
 )
 
 __all__ = [
+    "PREDICTING",
     "BasePartialClassifier",
     "BaseScoreClassifier",
     "initial_confidence",
     "recoded",
 ]
+
+
+# What asks a fitted classifier about rows.
+PREDICTING = ("predict", "predict_proba", "decision_function")
 
 
 class BasePartialClassifier(

@@ -15,7 +15,13 @@ from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from partlearn._array_api import is_numpy, same_namespace, where_true
+from partlearn._array_api import (
+    is_numpy,
+    namespace,
+    same_namespace,
+    take,
+    where_true,
+)
 from partlearn._sklearn_compat import Interval, RealNotInt
 from partlearn.base._memory import MemoryEstimateMixin
 from partlearn.base._tags import CandidateTagsMixin
@@ -176,6 +182,27 @@ class BaseSelector(
         if is_numpy(X):
             return super()._transform(X)
         return where_true(X, self.support_, axis=1)
+
+    def inverse_transform(self, X: Any) -> Any:
+        """Put the selected columns back into their places, zeros elsewhere.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_selected)
+            Selected columns.
+
+        Returns
+        -------
+        X : array of shape (n_samples, n_features)
+            All columns.
+        """
+        support = self._get_support_mask()
+        if is_numpy(support):
+            return super().inverse_transform(X)
+        xp = namespace(support)
+        place = xp.cumulative_sum(xp.astype(support, xp.int64)) - 1
+        columns = take(X, xp.where(support, place, 0), axis=1)
+        return xp.where(support, columns, xp.zeros_like(columns))
 
     def _get_support_mask(self) -> NDArray[np.bool_]:
         check_is_fitted(self)

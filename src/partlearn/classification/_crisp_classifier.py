@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from partlearn._array_api import same_namespace
 from partlearn._sklearn_compat import StrOptions, fit_context
-from partlearn.base import BasePartialClassifier, initial_confidence
+from partlearn.base import PREDICTING, BasePartialClassifier, initial_confidence
 from partlearn.candidates import warn_at_max_iter
 from partlearn.crossfit import (
     POOLED_PARAMETERS,
@@ -221,7 +221,7 @@ class CRISPClassifier(BasePartialClassifier):
             Rows sum to one.
         """
         X = self._validate_predict(X)
-        same_namespace(self, X, self.label_confidence_, "predict_proba")
+        same_namespace(self, X, self.label_confidence_, *PREDICTING)
         return self.model_.belief(X, search=self.search, n_jobs=self.n_jobs)
 
     def __sklearn_tags__(self) -> Any:

@@ -21,7 +21,7 @@ from partlearn._array_api import (
     take,
 )
 from partlearn._sklearn_compat import Interval, StrOptions, fit_context
-from partlearn.base import BasePartialClassifier, initial_confidence
+from partlearn.base import PREDICTING, BasePartialClassifier, initial_confidence
 from partlearn.blocks import Rows, refuse_blocks
 from partlearn.classification._nearest_votes import (
     nearest_votes,
@@ -189,7 +189,7 @@ class PLKNN(BasePartialClassifier):
 
     def _scores(self, X: Any) -> NDArray[Any]:
         X = self._validate_predict(X)
-        same_namespace(self, X, self._X, "predict_proba")
+        same_namespace(self, X, self._X, *PREDICTING)
         known, voters = self._X, self.votes_
         if self._reference is not None:
             known, voters = take(known, self._reference), take(voters, self._reference)

@@ -20,7 +20,7 @@ from partlearn._array_api import (
 )
 from partlearn._progress import iterations
 from partlearn._sklearn_compat import Interval, StrOptions, fit_context
-from partlearn.base import BaseScoreClassifier, initial_confidence
+from partlearn.base import PREDICTING, BaseScoreClassifier, initial_confidence
 from partlearn.candidates import labels_settled, uniform_confidence, warn_at_max_iter
 from partlearn.classification._ridge import Predictor, Solution, make_ridge, ridge_side
 from partlearn.simplex import project_simplex
@@ -246,7 +246,7 @@ class SURE(BaseScoreClassifier):
 
     def _scores(self, X: Any) -> NDArray[Any]:
         X = self._validate_predict(X)
-        same_namespace(self, X, self.label_confidence_, "predict")
+        same_namespace(self, X, self.label_confidence_, *PREDICTING)
         return self._predictor(X)
 
     def __sklearn_tags__(self) -> Any:
