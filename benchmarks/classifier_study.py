@@ -3,9 +3,8 @@ r"""The study of CRISPClassifier and KernelCRISP as text for the documentation.
     partlearn bench crisp-classifier-study --data FOLDER
     partlearn bench crisp-classifier-study-learners --data FOLDER
     partlearn bench crisp-classifier-study-forest --data FOLDER
-    cd results
-    python -m benchmarks.classifier_study crisp-classifier-study \
-        crisp-classifier-study-learners [crisp-classifier-study-forest] --figure x.svg
+    python -m benchmarks.classifier_study results/crisp-classifier-study \
+        results/crisp-classifier-study-learners --figure x.svg
 
 Runs over the same data sets are read together. Every data set counts once, by its mean
 over folds; those that not every pair has finished are left out and named. Printed are

@@ -58,7 +58,8 @@ class CRISPClassifier(BasePartialClassifier):
     tol : float, default=0.01
         Stop when no confidence changes by more, or earlier, when two rounds in a row
         change the most likely label of at most one row in fifty, or when the objective
-        no longer rises. With 0 all rounds are run.
+        no longer rises; without votes, of at most one row in two hundred. With 0 all
+        rounds are run.
     n_landmarks : int, "auto" or None, default="auto"
         Rows by which the kernels are approximated (Nystroem). "auto" takes exact
         kernels up to 3,000 rows and 2,000 landmarks above; None is always exact.

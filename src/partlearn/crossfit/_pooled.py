@@ -33,6 +33,7 @@ from partlearn.crossfit._pool import (
     pooled_belief,
 )
 from partlearn.crossfit._rounds import N_SEARCH, NeighborSearch, StoppingRule
+from partlearn.crossfit._rounds import STEADY as CAREFUL
 from partlearn.crossfit._scores import make_folds, targets
 from partlearn.crossfit._space import InputSpace, LinearMap, input_space
 from partlearn.neighbors import query_neighbors, reference_rows
@@ -263,7 +264,9 @@ def fit_pooled(
     if votes and not isinstance(rows, Rows):  # which were refused above
         voters = rows if reference is None else take(rows, reference)
     rounds = _Rounds(spaces, rows, find, n_neighbors)
-    stop, converged = StoppingRule(tol, STEADY, watch_objective=True), False
+    # Without votes a round costs little, and the labels settle more slowly.
+    stop = StoppingRule(tol, STEADY if votes else CAREFUL, watch_objective=votes)
+    converged = False
     for t in iterations("pool of experts", max_iter):
         M = rounds.pool(F, L, search=t < N_SEARCH)
         objective = float(xp.mean(xp.log(row_dots(M, L))))
