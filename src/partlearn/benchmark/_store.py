@@ -161,7 +161,8 @@ class Store:
         digest = None
         if record.arrays:
             buffer = io.BytesIO()
-            np.savez(buffer, allow_pickle=False, **dict(record.arrays))
+            arrays: dict[str, Any] = dict(record.arrays)
+            np.savez(buffer, **arrays)
             digest = hashlib.sha256(buffer.getbuffer()).hexdigest()
             path = self.folder / "reductions" / f"{reduction_id}.npz"
             with atomic_write(path) as file:

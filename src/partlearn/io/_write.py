@@ -186,7 +186,8 @@ def _write_npz(file: BinaryIO, parts: _Parts) -> None:
         arrays |= evidence_arrays(parts.evidence)
         meta["evidence"] = True
     arrays["meta"] = np.asarray(json.dumps(meta | {"note": parts.descr}))
-    np.savez_compressed(file, allow_pickle=False, **arrays)
+    # All are numbers or strings; NumPy 2.0 would store `allow_pickle` as one more.
+    np.savez_compressed(file, **arrays)
 
 
 def _write_mat(file: BinaryIO, parts: _Parts) -> None:
