@@ -236,7 +236,7 @@ def test_wrong_words(files, tmp_path, capsys):
     assert "Did you mean PLKNN" in err(
         "train", train, "--method", "pl-kn", "--save", save, "--truth", "answer"
     )
-    assert "no such file" in err("train", files / "none.csv", "--save", save).lower()
+    assert "Did you mean 'new.csv'" in err("train", files / "none.csv", "--save", save)
     model = tmp_path / "other.skops"
     from partlearn.classification import PLKNN
 

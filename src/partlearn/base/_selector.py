@@ -178,6 +178,7 @@ class BaseSelector(
 
     def _transform(self, X: Any) -> Any:
         """Select the columns of checked rows."""
+        check_is_fitted(self)
         same_namespace(self, X, self.support_, "transform")
         if is_numpy(X):
             return super()._transform(X)
