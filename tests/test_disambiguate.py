@@ -19,8 +19,6 @@ from partlearn.decomposition import CENDA
 from partlearn.linalg import z_scores
 from partlearn.tables import TableEncoder
 
-pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-
 
 @pytest.fixture
 def blobs(global_random_seed):

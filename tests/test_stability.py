@@ -13,6 +13,7 @@ from partlearn.classification import PLKNN, CRISPClassifier
 from partlearn.decomposition import CENDA, CRISP, DELIN, KernelCRISP
 from partlearn.feature_selection import SAUTE, CRISPSelector, MaxRelevance
 
+# Fits are compared with each other after few iterations, settled or not.
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
 

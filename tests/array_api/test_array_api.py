@@ -18,8 +18,6 @@ from partlearn.classification import PLKNN, SURE, CRISPClassifier
 from partlearn.decomposition import CENDA, CRISP, KernelCRISP
 from partlearn.feature_selection import SAUTE
 
-pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-
 CASES = [
     CENDA(max_iter=5),
     CENDA(max_iter=3, scaling="maxabs", vote="uniform", standardize=False),

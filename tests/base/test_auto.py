@@ -9,6 +9,7 @@ from partlearn.candidates import check_evidence, make_candidates
 from partlearn.decomposition import CENDA, DELIN, PLDA, WPLDR
 from partlearn.model_selection import held_out_hits
 
+# Fits are compared with each other after few iterations, settled or not.
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
 

@@ -30,4 +30,5 @@ def test_lost_with_cenda_is_within_two_points(shared_dir, tmp_path):
 def test_quick_plans_find_their_data(shared_dir, name):
     data, absent = load_plan_data(load_plan(name), shared_dir / "data")
     assert data
-    assert absent == []
+    # A set that nobody may hand on: its users supply it.
+    assert {item.name for item in absent} <= {"MSRCv2"}

@@ -40,6 +40,7 @@ FITS = [
 ]
 BLOCKS = [(400,), (1, 399), (20,) * 20, (150, 7, 243)]
 
+# Fits are compared with each other after few iterations, settled or not.
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
 

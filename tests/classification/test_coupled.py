@@ -23,8 +23,6 @@ from partlearn.feature_selection import RandomSelection
 from partlearn.metrics import candidate_hit_scorer
 from partlearn.model_selection import CandidateKFold, cross_validate
 
-pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-
 
 @pytest.mark.parametrize("learner", [PLKNN(), SURE(), IPAL()])
 def test_equals_a_pipeline(blobs, learner):

@@ -16,8 +16,6 @@ from partlearn.io import read, write
 from partlearn.report import summarize, to_markdown
 from partlearn.tables import read_columns
 
-pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-
 
 @pytest.fixture(scope="module")
 def wine(tmp_path_factory):

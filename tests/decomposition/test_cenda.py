@@ -10,6 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 from partlearn.decomposition import CENDA
 from partlearn.linalg import ThinEigenSolver, standardize
 
+# Fits are compared with each other after few iterations, settled or not.
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
 

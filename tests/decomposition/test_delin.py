@@ -15,6 +15,7 @@ from partlearn.graphs import vote
 from partlearn.linalg import standardize
 from partlearn.model_selection import cross_validate
 
+# Fits are compared with each other after few iterations, settled or not.
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
 

@@ -12,8 +12,6 @@ from partlearn.decomposition import DELIN
 from partlearn.decomposition._delin_kernel import KernelSpace, gram, kernel_update
 from partlearn.graphs import vote
 
-pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-
 
 def literal_directions(K, F, r):
     m, q = F.shape

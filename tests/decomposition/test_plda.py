@@ -11,6 +11,7 @@ from partlearn.decomposition import PLDA
 from partlearn.decomposition._plda import discriminants
 from partlearn.linalg import ThinBasis, standardize
 
+# Fits are compared with each other after few iterations, settled or not.
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
 

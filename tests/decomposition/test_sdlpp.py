@@ -18,6 +18,7 @@ from partlearn.decomposition._sdlpp import (
 )
 from partlearn.model_selection import cross_validate
 
+# Fits are compared with each other after few iterations, settled or not.
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
 

@@ -21,8 +21,6 @@ from partlearn.graphs import reconstruction_graph, residual_operator
 from partlearn.linalg import standardize
 from partlearn.neighbors import self_neighbors
 
-pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-
 
 def simplex_weights(E):
     g = np.sqrt((E**2).sum(axis=1).mean())

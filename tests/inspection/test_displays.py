@@ -24,7 +24,6 @@ from partlearn.inspection import (
 )
 from partlearn.metrics import calibration_bins
 
-pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 plt = pytest.importorskip("matplotlib.pyplot")
 
 

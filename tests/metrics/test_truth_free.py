@@ -110,7 +110,7 @@ def test_two_classes():
 
 def test_cross_validate_says_what_needs_the_truth():
     X, y, labels = next(iter(labels_of_all_forms()))
-    with pytest.raises(ValueError, match=r"accuracy needs `truth`.*'covering_rate'"):
+    with pytest.raises(ValueError, match=r"'accuracy' needs `truth`.*'covering_rate'"):
         cross_validate(PLKNN(), X, labels)
     both = cross_validate(
         PLKNN(), X, labels, y, scoring=["accuracy", "covering_rate"], cv=3

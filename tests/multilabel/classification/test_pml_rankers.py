@@ -26,6 +26,7 @@ from partlearn.multilabel.classification._pml_lc import (
 
 BOTH = [PMLLC, PMLFP]
 ROUND = 1e-10  # relative, of an objective that should not rise
+# Fits are compared with each other after few iterations, settled or not.
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
 
