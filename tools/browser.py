@@ -209,7 +209,7 @@ def look(folder: Path, out: Path, pictures: list[str]) -> list[str]:
             wrong += [
                 f"{scheme}: {line}"
                 for line in done.stderr.splitlines()
-                if "CONSOLE" in line and "[PST]" not in line  # the theme's chatter
+                if "CONSOLE" in line and "pydata-sphinx-theme" not in line
             ]
             for page, seen in measured(done.stdout).items():
                 if "error" in seen:
