@@ -25,7 +25,7 @@ from threadpoolctl import threadpool_limits
 
 from partlearn.candidates import make_candidates
 from partlearn.classification import PLKNN
-from partlearn.decomposition import CENDA, DELIN, PLDA, WPLDR
+from partlearn.decomposition import CENDA, DELIN, PLDA, SDLPP, WPLDR
 from partlearn.model_selection import cross_validate
 
 FIELDS = [
@@ -41,6 +41,7 @@ REDUCERS = {
     "DELIN": DELIN,
     "PLDA": lambda: PLDA(max_iter=30),
     "WPLDR": WPLDR,
+    "SDLPP": SDLPP,
 }
 # Published for a given number of directions (CENDA, Table 7).
 EXTRA = {
