@@ -32,7 +32,6 @@ from partlearn.crossfit._background import (
     choose_background,
     mixed,
 )
-from partlearn.crossfit._rounds import neighbors_of
 from partlearn.linalg import randomized_left, standardize
 from partlearn.neighbors import self_neighbors
 
@@ -322,17 +321,6 @@ def test_background_is_chosen_only_where_it_helps(global_random_seed):
     assert choose_background(signal, noise, F, S, neighbors) == 0
     assert choose_background(noise, signal, F, S, neighbors) > 0.5
     assert choose_background(signal, noise, F, S, neighbors) in BACKGROUND_GRID
-
-
-def test_neighbors_of_some_rows_equal_those_of_all():
-    rng = np.random.RandomState(0)
-    Z = rng.standard_normal((40, 3))
-    rows = np.array([3, 17, 39])
-    found = neighbors_of(Z, rows, None, 4, None, None)
-    assert_array_equal(found, self_neighbors(Z, 4)[rows])
-    same = neighbors_of(np.zeros((30, 2)), np.array([20]), None, 4, None, None)
-    assert same.shape == (1, 4)
-    assert 20 not in same
 
 
 def test_background_size():

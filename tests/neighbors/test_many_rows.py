@@ -99,3 +99,13 @@ def test_rows_are_sampled_above_a_size_only():
     assert len(np.unique(chosen)) == 4000
     assert (np.diff(chosen) > 0).all()
     assert len(reference_rows(50, 7, rng)) == 7
+
+
+def test_neighbors_of_some_rows_equal_those_of_all():
+    Z = np.random.RandomState(0).standard_normal((40, 3))
+    rows = np.array([3, 17, 39])
+    found = reference_neighbors(Z, None, 4, rows=rows)
+    assert_array_equal(found, self_neighbors(Z, 4)[rows])
+    same = reference_neighbors(np.zeros((30, 2)), None, 4, rows=np.array([20]))
+    assert same.shape == (1, 4)
+    assert 20 not in same

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from partlearn._array_api import namespace, row_dots, take, to_numpy
 from partlearn.crossfit._experts import rank_vote
-from partlearn.crossfit._rounds import NeighborSearch, neighbors_of
+from partlearn.crossfit._rounds import NeighborSearch
+from partlearn.neighbors import reference_neighbors
 
 __all__ = ["background_size", "background_weight", "mean_norm"]
 
@@ -122,8 +123,13 @@ def background_weight(
     rows = np.sort(rng.permutation(m)[:BACKGROUND_ROWS])
 
     def neighbors(A: Array) -> NDArray[np.int64]:
-        return neighbors_of(
-            A, rows, search.reference, _NEIGHBORS, search.search, search.n_jobs
+        return reference_neighbors(
+            A,
+            search.reference,
+            _NEIGHBORS,
+            rows=rows,
+            search=search.search,
+            n_jobs=search.n_jobs,
         )
 
     return choose_background(Z, G, F, S, neighbors, rows)

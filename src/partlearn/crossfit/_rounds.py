@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from partlearn._array_api import is_numpy, like, namespace, take
+from partlearn._array_api import namespace
 from partlearn._progress import iterations
 from partlearn.candidates import Evidence, labels_settled, move_evidence, refine
 from partlearn.crossfit._embedding import choose_ridge, embed
@@ -23,7 +23,7 @@ from partlearn.crossfit._experts import (
 )
 from partlearn.crossfit._pool import linear_pool, mixture_weights
 from partlearn.crossfit._scores import CrossFit, targets
-from partlearn.neighbors import many_neighbors, query_neighbors, self_neighbors
+from partlearn.neighbors import many_neighbors, reference_neighbors, self_neighbors
 
 __all__ = [
     "N_SEARCH",
@@ -129,8 +129,8 @@ class NeighborSearch:
         if self.cells:
             return many_neighbors(Z, k, self.n_jobs)
         if self.reference is not None:
-            return neighbors_of(
-                Z, np.arange(Z.shape[0]), self.reference, k, self.search, self.n_jobs
+            return reference_neighbors(
+                Z, self.reference, k, search=self.search, n_jobs=self.n_jobs
             )
         neighbors: NDArray[np.int64] = self_neighbors(
             Z,
@@ -141,43 +141,6 @@ class NeighborSearch:
         )
         self._known[name] = neighbors
         return neighbors
-
-
-def neighbors_of(
-    Z: Array,
-    rows: NDArray[np.intp],
-    reference: NDArray[np.intp] | None,
-    k: int,
-    search: Any,
-    n_jobs: int | None,
-) -> NDArray[np.int64]:
-    """Nearest other rows of some rows of `Z`, the row itself excluded by its index."""
-    points = Z if reference is None else take(Z, reference)
-    queries = take(Z, rows)
-    _, neighbors = query_neighbors(points, queries, k + 1, search=search, n_jobs=n_jobs)
-    if not is_numpy(Z):
-        return _others(neighbors, rows, reference, k)
-    if reference is not None:
-        neighbors = reference[neighbors]
-    own = neighbors == rows[:, None]
-    own[~own.any(axis=1), -1] = True  # not among them: drop the farthest
-    return neighbors[~own].reshape(len(rows), -1)
-
-
-def _others(
-    neighbors: Any,
-    rows: NDArray[np.intp],
-    reference: NDArray[np.intp] | None,
-    k: int,
-) -> Any:
-    """As the end of `neighbors_of`, for arrays of another library than NumPy."""
-    xp = namespace(neighbors)
-    if reference is not None:
-        flat = xp.reshape(neighbors, (-1,))
-        neighbors = xp.reshape(take(like(reference, flat), flat), neighbors.shape)
-    own = neighbors == like(rows, neighbors)[:, None]
-    order = xp.argsort(xp.astype(own, xp.int64), axis=1, stable=True)
-    return xp.take_along_axis(neighbors, order[:, :k], axis=1)
 
 
 def crisp_rounds(

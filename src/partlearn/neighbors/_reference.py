@@ -79,28 +79,31 @@ def reference_rows(
 
 def reference_neighbors(
     Z: Any,
-    reference: NDArray[np.intp],
+    reference: NDArray[np.intp] | None,
     n_neighbors: int,
     *,
+    rows: NDArray[np.intp] | None = None,
     search: Any = None,
     n_jobs: int | None = None,
 ) -> NDArray[np.int64]:
-    """Nearest other rows of every row, among reference rows.
+    """Nearest other rows of every row, or of some, among reference rows.
 
     Parameters
     ----------
     Z : ndarray or CSR matrix of shape (n_samples, n_features)
         Points.
-    reference : ndarray of int
-        Rows among which neighbours are searched, ascending.
+    reference : ndarray of int or None
+        Rows among which neighbours are searched, ascending; None for all.
     n_neighbors : int
         Neighbours per point, fewer than there are reference rows (clamped).
+    rows : ndarray of int, default=None
+        Rows whose neighbours are wanted; all by default.
     search, n_jobs
         As in :func:`query_neighbors`.
 
     Returns
     -------
-    indices : ndarray of shape (n_samples, n_neighbors), int64
+    indices : ndarray of shape (n_rows, n_neighbors), int64
         Rows of `Z`, nearest first; a row is not its own neighbour.
 
     Examples
@@ -111,10 +114,13 @@ def reference_neighbors(
     >>> reference_neighbors(Z, np.array([0, 2, 3]), 1).ravel()
     array([2, 0, 3, 2])
     """
-    k = min(n_neighbors, len(reference) - 1)
-    points = take(Z, reference)
-    _, near = query_neighbors(points, Z, k + 1, search=search, n_jobs=n_jobs)
-    return without_own(at_places(reference, near), np.arange(Z.shape[0]))
+    points = Z if reference is None else take(Z, reference)
+    queries = Z if rows is None else take(Z, rows)
+    k = min(n_neighbors, points.shape[0] - 1)
+    _, near = query_neighbors(points, queries, k + 1, search=search, n_jobs=n_jobs)
+    if reference is not None:
+        near = at_places(reference, near)
+    return without_own(near, np.arange(Z.shape[0]) if rows is None else rows)
 
 
 def many_neighbors(Z: Any, n_neighbors: int, n_jobs: int | None = None) -> Any:
