@@ -6,9 +6,9 @@ from __future__ import annotations
 
 from typing import Any, Self
 
-import numpy as np
 from numpy.typing import ArrayLike
 
+from partlearn.inspection._answers import answers
 from partlearn.inspection._axes import axes
 from partlearn.metrics import CalibrationBins, calibration_bins
 
@@ -108,9 +108,8 @@ class CalibrationDisplay:
         display : CalibrationDisplay
             The display, drawn.
         """
-        P = estimator.predict_proba(X)
-        right = estimator.classes_[P.argmax(axis=1)] == np.asarray(truth)
-        return cls.from_predictions(P.max(axis=1), right, n_bins=n_bins, ax=ax)
+        confidence, right = answers(estimator, X, truth)
+        return cls.from_predictions(confidence, right, n_bins=n_bins, ax=ax)
 
     def plot(self, *, ax: Any = None) -> Self:
         """Draw.

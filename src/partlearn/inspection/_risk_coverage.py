@@ -9,6 +9,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from partlearn.inspection._answers import answers
 from partlearn.inspection._axes import axes
 from partlearn.metrics import RiskCoverage, risk_coverage_curve
 
@@ -109,10 +110,9 @@ class RiskCoverageDisplay:
         display : RiskCoverageDisplay
             The display, drawn.
         """
-        P = estimator.predict_proba(X)
-        right = estimator.classes_[P.argmax(axis=1)] == np.asarray(truth)
+        confidence, right = answers(estimator, X, truth)
         name = type(estimator).__name__ if name is None else name
-        return cls.from_predictions(P.max(axis=1), right, name=name, ax=ax)
+        return cls.from_predictions(confidence, right, name=name, ax=ax)
 
     def plot(self, *, ax: Any = None) -> Self:
         """Draw.
@@ -151,5 +151,5 @@ class RiskCoverageDisplay:
             title=f"Risk and coverage of {n} rows",
         )
         ax.set_ylim(bottom=0)
-        ax.legend(loc="upper left")
+        ax.legend(loc="best", fontsize=8)
         return self
