@@ -15,6 +15,7 @@ from partlearn.candidates import (
 )
 from partlearn.classification import CRISPClassifier
 from partlearn.io import DataFormatError, read, write
+from partlearn.io._evidence import evidence_arrays, read_evidence
 
 X = np.arange(8.0).reshape(4, 2)
 WEIGHTS = from_weights(
@@ -47,6 +48,16 @@ def test_weights(tmp_path, name):
     assert_array_equal(again.truth, [0, 1, 2, 1])
     third = read(write(again, tmp_path / f"b{name[1:]}"))
     assert_allclose(third.evidence.weights, WEIGHTS.weights, rtol=digits)
+
+
+def test_known_labels_of_votes(tmp_path):
+    told = VOTES.with_known({0: "dog", 2: "cat"})
+    assert read(write(bunch(told), tmp_path / "a.npz")).evidence == told
+    assert aggregate_votes(told).label[[0, 2]].tolist() == ["dog", "cat"]
+    fine = evidence_arrays(told)
+    for wrong in (np.array([0]), np.array([9, -1, -1, -1]), np.full(4, 0.5)):
+        with pytest.raises(DataFormatError, match="known label"):
+            read_evidence({**fine, "known": wrong}, 4, ["cat", "dog", "eel"])
 
 
 def test_votes(tmp_path):

@@ -215,4 +215,5 @@ def aggregate_votes(votes: Votes, *, max_iter: int = ROUNDS) -> VoteSummary:
         )
     if not isinstance(max_iter, (int, np.integer)) or max_iter < 0:
         raise ValueError(f"`max_iter` must not be negative; got {max_iter}.")
-    return summarize_votes(votes, dawid_skene(votes.table, int(max_iter)))
+    F = votes.certain(dawid_skene(votes.table, int(max_iter)))
+    return summarize_votes(votes, F)

@@ -35,6 +35,8 @@ class Votes(Evidence):
         The classes.
     rows : ndarray of int, shape (n_samples,)
         Rows of the caller's table.
+    known : ndarray of int, shape (n_samples,)
+        Code of a row's true label where :meth:`with_known` gave it, else -1.
 
     See Also
     --------
@@ -64,7 +66,7 @@ class Votes(Evidence):
         self.rows = (
             np.arange(table.n_rows) if rows is None else np.asarray(rows, np.intp)
         )
-        self._known = np.full(table.n_rows, -1, dtype=np.intp)
+        self.known = np.full(table.n_rows, -1, dtype=np.intp)
         self._belief: NDArray[np.float64] | None = None
 
     @property
@@ -76,7 +78,7 @@ class Votes(Evidence):
     def candidates(self) -> NDArray[np.bool_]:
         """Labels somebody voted for; every label where nobody voted."""
         voted = self.table.counts > 0
-        return self._with_known(voted | ~voted.any(axis=1, keepdims=True))
+        return self.certain(voted | ~voted.any(axis=1, keepdims=True))
 
     @property
     def weighted(self) -> bool:
@@ -86,7 +88,7 @@ class Votes(Evidence):
     def confidence(self, dtype: Any = np.float64) -> NDArray[np.floating[Any]]:
         """Belief in every label from the votes alone; see :func:`aggregate_votes`."""
         if self._belief is None:
-            self._belief = self._with_known(dawid_skene(self.table))
+            self._belief = self.certain(dawid_skene(self.table))
         return self._belief.astype(dtype)
 
     def first_confidence(self, dtype: Any = np.float64) -> NDArray[np.floating[Any]]:
@@ -95,19 +97,20 @@ class Votes(Evidence):
 
     def updated(self, F: NDArray[Any]) -> NDArray[Any]:
         """Weigh the votes by how well each annotator agrees with beliefs `F`."""
-        F = self._with_known(np.asarray(F, dtype=np.float64))
-        return self._with_known(self.table.evidence(F))
+        F = self.certain(np.asarray(F, dtype=np.float64))
+        return self.certain(self.table.evidence(F))
 
-    def _with_known(self, matrix: NDArray[Any]) -> NDArray[Any]:
-        places = np.flatnonzero(self._known >= 0)
+    def certain(self, matrix: NDArray[Any]) -> NDArray[Any]:
+        """Matrix of rows by classes in which the `known` rows are certain."""
+        places = np.flatnonzero(self.known >= 0)
         if not places.size:
             return matrix
-        return certain_rows(matrix, places, self._known[places])
+        return certain_rows(matrix, places, self.known[places])
 
     def _certain(self, places: NDArray[np.intp], codes: NDArray[np.intp]) -> Self:
         other = self._copy()
-        other._known, other._belief = self._known.copy(), None
-        other._known[places] = codes
+        other.known, other._belief = self.known.copy(), None
+        other.known[places] = codes
         return other
 
     def with_prior(self, prior: ArrayLike) -> Evidence:
@@ -162,7 +165,7 @@ class Votes(Evidence):
             t.n_classes,
         )
         other.rows, other._belief = self.rows[places], None
-        other._known = self._known[places]
+        other.known = self.known[places]
         return other
 
     def _joined(self, parts: Sequence[Any]) -> Evidence:
@@ -181,14 +184,14 @@ class Votes(Evidence):
             len(self.classes),
         )
         joined = Votes(table, self.classes, names)
-        joined._known = np.concatenate([p._known for p in parts])
+        joined.known = np.concatenate([p.known for p in parts])
         return joined
 
     def _same(self, other: Any) -> bool:
         return (
             len(self) == len(other)
             and np.array_equal(self.annotators, other.annotators)
-            and np.array_equal(self._known, other._known)
+            and np.array_equal(self.known, other.known)
             and np.array_equal(_sorted_votes(self.table), _sorted_votes(other.table))
         )
 

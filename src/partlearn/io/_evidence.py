@@ -15,7 +15,7 @@ from partlearn.io._errors import DataFormatError
 __all__ = ["KEYS", "check_fit", "evidence_arrays", "read_evidence", "weight_texts"]
 
 # Arrays of an npz file that hold evidence; its note says which of the two forms.
-KEYS = ("weights", "votes", "annotators")
+KEYS = ("weights", "votes", "annotators", "known")
 
 
 def evidence_arrays(labels: Evidence) -> dict[str, Any]:
@@ -30,13 +30,16 @@ def evidence_arrays(labels: Evidence) -> dict[str, Any]:
     -------
     arrays : dict of str to ndarray
         ``weights``, or ``votes`` (row, annotator and label, as numbers) with
-        ``annotators``, their names.
+        ``annotators``, their names, and ``known`` where labels are known besides.
     """
     if isinstance(labels, Votes):
         table = labels.table
         triples = np.stack([table.row, table.annotator, table.label], axis=1)
         people = np.asarray([str(a) for a in labels.annotators.tolist()], dtype=np.str_)
-        return {"votes": triples.astype(np.int64), "annotators": people}
+        arrays = {"votes": triples.astype(np.int64), "annotators": people}
+        if (labels.known >= 0).any():
+            arrays["known"] = labels.known.astype(np.int64)
+        return arrays
     return {"weights": np.asarray(labels.weights, dtype=np.float64)}
 
 
@@ -88,7 +91,7 @@ def read_evidence(arrays: dict[str, Any], m: int, names: list[str]) -> Evidence:
         triples = triples.toarray() if hasattr(triples, "toarray") else triples
         people = [people] if isinstance(people, str) else people
         rows, who, label = _triples(triples, m, len(people), len(names))
-        return from_votes(
+        votes = from_votes(
             rows,
             [people[a] for a in who.tolist()],
             [names[j] for j in label.tolist()],
@@ -96,6 +99,13 @@ def read_evidence(arrays: dict[str, Any], m: int, names: list[str]) -> Evidence:
             classes=names,
             empty="all",
         )
+        known = np.asarray(arrays.get("known", np.full(m, -1)))
+        if known.shape != (m,) or known.dtype.kind not in "iu":
+            raise ValueError(f"known labels must be {m} whole numbers")
+        places = np.flatnonzero(known >= 0)
+        if len(places) and known.max() >= len(names):
+            raise ValueError(f"a known label is beyond the {len(names)} classes")
+        return votes.with_known({int(i): names[known[i]] for i in places})
     except (ValueError, TypeError, KeyError) as error:
         raise DataFormatError(f"the evidence is damaged ({error})") from error
 
