@@ -1,6 +1,7 @@
 """A real cluster of separate processes on this machine, one of which is killed."""
 
 import json
+import logging
 import signal
 import subprocess
 import sys
@@ -68,6 +69,9 @@ def test_cluster_gives_the_same_bytes_even_when_a_worker_is_killed(
     engine = make_engine(scheduler=address)
     assert isinstance(engine, DaskEngine)
     engine._client.wait_for_workers(2, timeout=120)
+    # What Dask logs of a lost connection, tracebacks included, is not shown.
+    log = logging.getLogger("distributed.batched")
+    assert not log.isEnabledFor(logging.ERROR)
     seen = threading.Event()
 
     def kill_one(done, total, label):
@@ -78,6 +82,7 @@ def test_cluster_gives_the_same_bytes_even_when_a_worker_is_killed(
 
     result = run_plan(plan, tmp_path / "dask", engine=engine, progress=kill_one)
     engine.close()
+    assert log.isEnabledFor(logging.ERROR)
     assert seen.is_set()
     assert victim.wait(timeout=60) == -signal.SIGKILL
     assert result.n_failed == 0

@@ -251,9 +251,10 @@ class DaskEngine:
             ) from None
         self.workers = len(self._client.scheduler_info(n_workers=-1)["workers"])
         # A connection that is lost is told by us, in a sentence.
-        logger = logging.getLogger("distributed.client")
-        self._level = logger.level
-        logger.setLevel(logging.CRITICAL)
+        self._loggers = _loggers_of("distributed")
+        self._levels = [logger.level for logger in self._loggers]
+        for logger in self._loggers:
+            logger.setLevel(logging.CRITICAL)
 
     def share(self, value: Any, key: str, *, lasting: bool = True) -> Any:
         """Send ``value`` once, as a task: a lost copy is made again."""
@@ -297,7 +298,14 @@ class DaskEngine:
         """Close the connection; the cluster goes on."""
         with suppress(TimeoutError, OSError):
             self._client.close()
-        logging.getLogger("distributed.client").setLevel(self._level)
+        for logger, level in zip(self._loggers, self._levels, strict=True):
+            logger.setLevel(level)
+
+
+def _loggers_of(package: str) -> list[logging.Logger]:
+    """Loggers of a package and of its modules: each may have a level of its own."""
+    names = [n for n in logging.root.manager.loggerDict if n.startswith(f"{package}.")]
+    return [logging.getLogger(name) for name in (package, *names)]
 
 
 def make_engine(workers: int | None = 1, scheduler: str | None = None) -> Engine:
