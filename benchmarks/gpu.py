@@ -25,6 +25,7 @@ from partlearn.neighbors import query_neighbors, self_neighbors
 WARM = 3000  # rows of the fit that is not counted
 SPREAD = 0.45  # of the class means: classes overlap
 AGREE = 20_000  # rows on which NumPy and the GPU are compared
+FEWER = 6000  # the same for methods whose fit in NumPy is long
 
 
 def problem(m, d, q, seed=0):
@@ -59,8 +60,8 @@ def named(model, y):
     return float(np.mean(np.asarray(getattr(best, "cpu", lambda: best)()) == y))
 
 
-def fit_case(build, m, d, q, compare=True):
-    """Seconds at the full size; and at a part of it the labels of both libraries."""
+def fit_case(build, m, d, q, compare=AGREE):
+    """Seconds at the full size; and at some rows the labels of both libraries."""
     import torch
 
     X, S, y = problem(m, d, q)
@@ -74,7 +75,7 @@ def fit_case(build, m, d, q, compare=True):
     line += f", right {named(model, y):.4f}"
     del model
     if compare:
-        n = min(AGREE, m)
+        n = min(compare, m)
         ours, there = timed(
             lambda: build().fit(torch.asarray(X[:n], device="cuda"), S[:n])
         )
@@ -104,32 +105,33 @@ def search_case(m, d, k=10, reference=None):
     return f"{seconds:8.2f} s"
 
 
-def landmarks():
-    return CRISPClassifier(n_landmarks=2000)
+def landmarks(**parameters):
+    return CRISPClassifier(n_landmarks=2000, **parameters)
 
 
 CASES = {
     "neighbours 1e5 x 50": lambda n: search_case(n // 10, 50),
     "neighbours 1e6 x 19 among 20,000": lambda n: search_case(n, 19, 8, 20_000),
     "CENDA 1e6 x 500, 100 classes, 20 rounds": lambda n: fit_case(
-        lambda: CENDA(max_iter=20, tol=0), n, 500, 100, compare=False
+        lambda: CENDA(max_iter=20, tol=0), n, 500, 100, compare=0
     ),
     "CENDA 1e5 x 100, 20 classes": lambda n: fit_case(CENDA, n // 10, 100, 20),
     "CRISP(votes=False) 1e6 x 100, 20 classes": lambda n: fit_case(
         lambda: CRISP(votes=False), n, 100, 20
     ),
-    "CRISP 1e6 x 100, 20 classes": lambda n: fit_case(CRISP, n, 100, 20, compare=False),
+    "CRISP 1e6 x 100, 20 classes": lambda n: fit_case(CRISP, n, 100, 20),
     "CRISPClassifier 1e6 x 100, 2,000 landmarks": lambda n: fit_case(
-        landmarks, n, 100, 20, compare=False
+        landmarks, n, 100, 20, compare=0
+    ),
+    "CRISPClassifier 1e6 x 100, also 20,000 reference": lambda n: fit_case(
+        lambda: landmarks(n_reference=n // 50), n, 100, 20, compare=0
     ),
     "CRISPClassifier 1e5 x 100, 2,000 landmarks": lambda n: fit_case(
-        landmarks, n // 10, 100, 20, compare=False
+        landmarks, n // 10, 100, 20, FEWER
     ),
-    "PL-KNN 250,000 x 50, training rows": lambda n: fit_case(
-        PLKNN, n // 4, 50, 20, compare=False
-    ),
+    "PL-KNN 250,000 x 50, training rows": lambda n: fit_case(PLKNN, n // 4, 50, 20),
     "SAUTE 1e5 x 1000, 50 classes": lambda n: fit_case(
-        lambda: SAUTE(20, max_iter=2), n // 10, 1000, 50, compare=False
+        lambda: SAUTE(20, max_iter=2), n // 10, 1000, 50, FEWER
     ),
     "SURE 2e4 x 100, 20 classes": lambda n: fit_case(SURE, n // 50, 100, 20),
     "neighbours 1e6 x 50": lambda n: search_case(n, 50),
