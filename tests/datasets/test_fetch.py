@@ -4,9 +4,11 @@ import hashlib
 import io
 import os
 import shutil
+import struct
 import tarfile
 import threading
 import zipfile
+import zlib
 from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.request import Request
@@ -417,6 +419,12 @@ def packed(kind, names):
         with zipfile.ZipFile(stream, "w") as file:
             for name, content in names.items():
                 file.writestr(name, content)
+    elif kind == "rar":
+        for part in (b"Rar!\x1a\x07\x00", rar_block(0x73, 0, bytes(6))):
+            stream.write(part)
+        for name, content in names.items():
+            stream.write(rar_file(name.encode(), content))
+        stream.write(rar_block(0x7B, 0x4000, b""))
     else:
         with tarfile.open(fileobj=stream, mode="w") as file:
             for name, content in names.items():
@@ -424,6 +432,20 @@ def packed(kind, names):
                 info.size = len(content)
                 file.addfile(info, io.BytesIO(content))
     return stream.getvalue()
+
+
+def rar_block(kind, flags, body):
+    """A block of the RAR format, version 2.9: checksum, kind, flags, size, body."""
+    header = struct.pack("<BHH", kind, flags, 7 + len(body)) + body
+    return struct.pack("<H", zlib.crc32(header) & 0xFFFF) + header
+
+
+def rar_file(name, content):
+    """A file that is stored, not compressed, as written on Unix."""
+    n, date = len(content), 0x58210000
+    facts = (n, n, 3, zlib.crc32(content), date, 20, 0x30, len(name), 0o100644)
+    head = struct.pack("<IIBIIBBHI", *facts) + name
+    return rar_block(0x74, 0x8000, head) + content
 
 
 @pytest.fixture
@@ -489,15 +511,36 @@ def test_program_fails(tmp_path, server, program):
             fetch_file("wine", data_home=tmp_path / "home", registry=known)
 
 
-@pytest.mark.skipif(not shutil.which("bsdtar"), reason="needs bsdtar")
-def test_real_bsdtar(tmp_path, server):
-    tmp_path = tmp_path / "home"
+@pytest.mark.parametrize("name", ["bsdtar", "unar"])
+def test_real_archive_and_program(tmp_path, server, monkeypatch, name):
+    path = shutil.which(name)
+    if path is None:
+        pytest.skip(f"needs {name}")
+    monkeypatch.setattr(
+        _archives.shutil, "which", lambda wanted: path if wanted == name else None
+    )
     wine = server.content
-    server.content = packed("zip", {"Wine.npz": wine})
+    # A stored npz near the end would make bsdtar take the whole for a zip archive.
+    server.content = packed("rar", {"a/Wine.npz": wine, "readme.txt": bytes(20_000)})
     known = unknown(server, "good", archive="wine.rar")
     with pytest.warns(UserWarning, match="No checksum"):
-        path = fetch_file("wine", data_home=tmp_path, registry=known)
-    assert path.read_bytes() == wine
+        found = fetch_file("wine", data_home=tmp_path / "home", registry=known)
+    assert found.read_bytes() == wine
+
+
+@pytest.mark.skipif(os.name == "nt", reason="the programs are shell scripts")
+def test_next_program_where_the_first_fails(tmp_path, server, monkeypatch):
+    scripts = {"bsdtar": "exit 1", "unar": 'exec tar -xf "$5" -C "$4"'}
+    for name, script in scripts.items():
+        (tmp_path / name).write_text(f"#!/bin/sh\n{script}\n")
+        (tmp_path / name).chmod(0o755)
+    monkeypatch.setattr(_archives.shutil, "which", lambda name: str(tmp_path / name))
+    wine = server.content
+    server.content = packed("tar", {"Wine.npz": wine})
+    known = unknown(server, "good", archive="wine.rar")
+    with pytest.warns(UserWarning, match="No checksum"):
+        found = fetch_file("wine", data_home=tmp_path / "home", registry=known)
+    assert found.read_bytes() == wine
 
 
 def test_zip(tmp_path, server, monkeypatch):

@@ -94,8 +94,24 @@ def _by_program(archive: Path, folder: Path) -> None:
             "libarchive-tools`, `brew install libarchive`; or `apt install unar`) and "
             f"fetch again: {archive} is kept.",
         )
-    name, program = known[0]
-    words = [w.format(archive=archive, folder=folder) for w in _PROGRAMS[name]]
+    failures = []
+    for name, program in known:  # each knows versions of the format others do not
+        into = folder / name
+        into.mkdir()
+        words = [w.format(archive=archive, folder=into) for w in _PROGRAMS[name]]
+        failure = _failure(program, words)
+        if failure is None:
+            return
+        shutil.rmtree(into)
+        failures.append(f"{name} could not unpack {archive.name}: {failure}")
+    raise DownloadError(
+        "; ".join(failures),
+        advice=f"Remove {archive} and fetch again, or unpack it yourself.",
+    )
+
+
+def _failure(program: str, words: list[str]) -> str | None:
+    """What a program says that fails; None where it does not."""
     try:
         done = subprocess.run(
             [program, *words],
@@ -105,10 +121,6 @@ def _by_program(archive: Path, folder: Path) -> None:
             check=False,
         )
     except subprocess.TimeoutExpired:
-        done = subprocess.CompletedProcess(words, 1, b"", b"it took too long")
-    if done.returncode:
-        said = done.stderr.decode(errors="replace").strip()[-300:]
-        raise DownloadError(
-            f"{name} could not unpack {archive.name}: {said}",
-            advice=f"Remove {archive} and fetch again, or unpack it yourself.",
-        )
+        return "it took too long"
+    said = (done.stderr or done.stdout).decode(errors="replace").strip()[-300:]
+    return said if done.returncode else None
