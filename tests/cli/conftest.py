@@ -1,6 +1,7 @@
 """Run the command line in this process, on a table of ten animals."""
 
 import csv
+from typing import NamedTuple
 
 import pytest
 
@@ -20,6 +21,12 @@ ROWS = """weight,height,id,kind,truth
 """
 
 
+class Result(NamedTuple):
+    exit_code: int
+    stdout: str
+    stderr: str
+
+
 @pytest.fixture
 def pets(tmp_path):
     path = tmp_path / "pets.csv"
@@ -36,7 +43,7 @@ def run(capsys):
             main([str(a) for a in argv])
         captured = capsys.readouterr()
         code = end.value.code
-        return (0 if code is None else code), captured.out, captured.err
+        return Result(0 if code is None else code, captured.out, captured.err)
 
     return call
 

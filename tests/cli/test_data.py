@@ -6,22 +6,10 @@ import sys
 
 import numpy as np
 import pytest
-import typer
-from typer.testing import CliRunner
 
-from partlearn.cli import _data_options
-from partlearn.cli._check import check
-from partlearn.cli._data import app as data
+from partlearn.cli._data_options import print_error
 from partlearn.datasets import load_iris_partial
 from partlearn.io import DownloadError, read, write
-
-app = typer.Typer()
-app.add_typer(data, name="data")
-app.command()(check)
-
-
-def run(*arguments):
-    return CliRunner().invoke(app, [str(a) for a in arguments])
 
 
 @pytest.fixture
@@ -29,7 +17,7 @@ def iris(tmp_path):
     return write(load_iris_partial(), tmp_path / "iris.csv")
 
 
-def test_list(tmp_path):
+def test_list(run, tmp_path):
     (tmp_path / "lost.mat").write_bytes(b"")
     result = run("data", "list", "--data-home", tmp_path)
     assert result.exit_code == 0
@@ -41,7 +29,7 @@ def test_list(tmp_path):
     assert {row["how"] for row in rows} == {"load", "fetch"}
 
 
-def test_info(tmp_path, iris):
+def test_info(run, tmp_path, iris):
     result = run("data", "info", iris)
     assert result.exit_code == 0
     assert "n_samples        150" in result.stdout
@@ -55,7 +43,7 @@ def test_info(tmp_path, iris):
     assert run("data", "info", tmp_path / "nothing.csv").exit_code == 2
 
 
-def test_info_names_test_part_and_folds(tmp_path):
+def test_info_names_test_part_and_folds(run, tmp_path):
     import scipy.io
 
     path = tmp_path / "a.mat"
@@ -76,7 +64,7 @@ def test_info_names_test_part_and_folds(tmp_path):
 
 
 @pytest.mark.parametrize("kind", ["npz", "parquet", "arrow", "mat", "tsv"])
-def test_convert(tmp_path, iris, kind):
+def test_convert(run, tmp_path, iris, kind):
     target = tmp_path / f"out.{kind}"
     result = run("data", "convert", iris, target)
     assert result.exit_code == 0
@@ -86,7 +74,7 @@ def test_convert(tmp_path, iris, kind):
     assert json.loads(result.stdout)["n_features"] == 4
 
 
-def test_convert_options(tmp_path):
+def test_convert_options(run, tmp_path):
     source = tmp_path / "a.csv"
     source.write_text("x,mine,note,t\n1,a/b,u,a\n2,b,v,b\n")
     options = ["--labels", "mine", "--truth", "t", "--sep", "/", "--ignore", "note"]
@@ -104,7 +92,7 @@ def test_convert_options(tmp_path):
     assert not (tmp_path / "b.npz").exists()
 
 
-def test_labels_of_arff_and_one_hot(tmp_path):
+def test_labels_of_arff_and_one_hot(run, tmp_path):
     path = tmp_path / "a.arff"
     path.write_text(
         "@relation r\n@attribute a real\n@attribute L {0,1}\n@attribute K {0,1}\n"
@@ -116,7 +104,7 @@ def test_labels_of_arff_and_one_hot(tmp_path):
     assert json.loads(result.stdout)["task"] == "multilabel"
 
 
-def test_fetch(tmp_path, monkeypatch):
+def test_fetch(run, tmp_path, monkeypatch):
     path = write(load_iris_partial(), tmp_path / "iris.npz")
     seen = []
 
@@ -157,13 +145,13 @@ def test_fetch_shows_progress_on_a_terminal(tmp_path, monkeypatch, capsys):
     assert captured.out.strip() == str(path)
 
 
-def test_unknown_name():
+def test_unknown_name(run):
     result = run("data", "fetch", "nothing")
     assert result.exit_code == 2
     assert "known are" in result.stderr
 
 
-def test_make(tmp_path):
+def test_make(run, tmp_path):
     target = tmp_path / "made.parquet"
     options = ["--samples", 30, "--classes", 3, "--false", 2, "--seed", 5]
     result = run("data", "make", target, *options, "--json")
@@ -175,7 +163,7 @@ def test_make(tmp_path):
     assert run("data", "make", target, "--classes", 1).exit_code == 2
 
 
-def test_check(tmp_path, iris):
+def test_check(run, tmp_path, iris):
     result = run("check", iris)
     assert result.exit_code == 0
     assert "NOTE: No row has a single candidate." in result.stdout
@@ -185,7 +173,7 @@ def test_check(tmp_path, iris):
     assert page.read_text().startswith("<!doctype html>")
 
 
-def test_check_finds_problems(tmp_path):
+def test_check_finds_problems(run, tmp_path):
     path = tmp_path / "a.csv"
     path.write_text("x,z,candidates,truth\n1,5,a|b,a\n2,6,b,a\n3,9,a,a\n")
     result = run("check", path)
@@ -200,10 +188,8 @@ def test_check_finds_problems(tmp_path):
     assert run("check", path, "--labels", "label").exit_code == 0
 
 
-def test_missing_extra_is_bad_use(monkeypatch, capsys):
-    with pytest.raises(typer.Exit) as caught, _data_options.exit_on_error():
-        raise ImportError("CSV files need pyarrow")
-    assert caught.value.exit_code == 2
+def test_missing_extra_is_bad_use(capsys):
+    assert print_error(ImportError("CSV files need pyarrow")) == 2
     assert "pyarrow" in capsys.readouterr().err
 
 
@@ -218,7 +204,7 @@ def test_help_imports_nothing_heavy():
     assert done.stdout.strip() == "[]"
 
 
-def test_folders_of_outputs_are_made(tmp_path, iris):
+def test_folders_of_outputs_are_made(run, tmp_path, iris):
     made = tmp_path / "a" / "made.csv"
     assert run("data", "make", made).exit_code == 0
     page = tmp_path / "b" / "page.html"
@@ -227,13 +213,13 @@ def test_folders_of_outputs_are_made(tmp_path, iris):
     assert page.is_file()
 
 
-def test_info_of_nothing_names_the_list():
+def test_info_of_nothing_names_the_list(run):
     result = run("data", "info", "lots")
     assert result.exit_code == 2
     assert "data list" in result.stderr
 
 
-def test_a_reader_that_goes_away_is_no_error_to_report(monkeypatch):
+def test_a_reader_that_goes_away_is_no_error_to_report(run, monkeypatch):
     def gone(*_, **__):
         raise BrokenPipeError(32, "Broken pipe")
 
@@ -243,7 +229,7 @@ def test_a_reader_that_goes_away_is_no_error_to_report(monkeypatch):
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".parquet", ".jsonl"])
-def test_make_tickets(tmp_path, suffix):
+def test_make_tickets(run, tmp_path, suffix):
     from partlearn.datasets import make_tickets
     from partlearn.tables import read_columns
 

@@ -3,12 +3,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from partlearn.cli._data_options import (
     Category,
+    DataOptions,
     Date,
     Id,
     Ignore,
@@ -21,8 +22,7 @@ from partlearn.cli._data_options import (
     Truth,
     VoteFile,
     column_roles,
-    exit_on_error,
-    load,
+    read_matrix,
 )
 
 if TYPE_CHECKING:
@@ -48,64 +48,43 @@ def check(
     as_json: Json = False,
 ) -> None:
     """Say what is wrong with a data set; exit code 1 if something breaks learning."""
-    with exit_on_error():
-        from partlearn.cli._tables import is_table_file
+    from partlearn.cli._tables import is_table_file
 
-        if is_table_file(file) and task in (None, "pll"):
-            roles = column_roles(id, number, category, date, text)
-            report = _check_table(file, labels, truth, sep, ignore, roles, votes)
-        else:
-            report = _check_matrix(file, labels, truth, sep, task, ignore)
-        if html is not None:
-            from partlearn.io import atomic_write
+    roles = column_roles(id, number, category, date, text)
+    options = DataOptions(labels, truth, sep, ignore, roles, votes, task)
+    table = is_table_file(file) and task in (None, "pll")
+    report = (_check_table if table else _check_matrix)(file, options)
+    if html is not None:
+        from partlearn.io import atomic_write
 
-            with atomic_write(html) as page:
-                page.write(report.to_html().encode())
-        typer.echo(report.to_json() if as_json else report.to_text())
+        with atomic_write(html) as page:
+            page.write(report.to_html().encode())
+    typer.echo(report.to_json() if as_json else report.to_text())
     if not report.ok:
         raise typer.Exit(1)
 
 
-def _check_table(
-    file: Path,
-    labels: str | None,
-    truth: str | None,
-    sep: str | None,
-    ignore: list[str] | None,
-    roles: dict[str, Any],
-    votes: Path | None,
-) -> "DataReport":
+def _check_table(file: Path, options: DataOptions) -> "DataReport":
     """Check a table whose columns may be anything: problems are findings."""
     from partlearn.check import check as check_data
-    from partlearn.cli._tables import read_table_input
-    from partlearn.io import truth_columns
+    from partlearn.cli._tables import find_truth, read_table_input
     from partlearn.tables import TableEncoder, check_names, read_columns
 
-    if votes is not None:
-        table = read_table_input(file, labels, truth, ignore, votes, roles["id"])
-        encoder = TableEncoder(**roles, ignore=ignore or ())
+    encoder = TableEncoder(**options.roles, ignore=options.ignore or ())
+    if options.votes is not None:
+        table = read_table_input(file, options)
         return check_data(table.columns, table.y, table.truth, encoder=encoder)
     columns = read_columns(file)
-    hidden = check_names(ignore or (), columns, "ignore")
-    if truth is None:
-        truths = truth_columns([n for n in columns if n not in {*hidden, labels}])
-        truth = truths[0] if len(truths) == 1 else None
-    encoder = TableEncoder(**roles, ignore=hidden)
-    return check_data(columns, labels, truth, sep=sep, encoder=encoder)
+    hidden = check_names(options.ignore or (), columns, "ignore")
+    truth = options.truth or find_truth(columns, {*hidden, options.labels})
+    return check_data(columns, options.labels, truth, sep=options.sep, encoder=encoder)
 
 
-def _check_matrix(
-    file: Path,
-    labels: str | None,
-    truth: str | None,
-    sep: str | None,
-    task: str | None,
-    ignore: list[str] | None,
-) -> "DataReport":
+def _check_matrix(file: Path, options: DataOptions) -> "DataReport":
     from partlearn.check import check as check_data
     from partlearn.io import AmbiguousDataError
 
-    bunch = load(file, labels, truth, sep, task, ignore)
+    bunch = read_matrix(file, options)
     if bunch.candidates is None:
         raise AmbiguousDataError(
             "the file has true labels but no candidate sets to check",

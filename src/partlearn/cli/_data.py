@@ -10,16 +10,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from partlearn.cli._console import print_json
 from partlearn.cli._data_options import (
+    DataOptions,
     Ignore,
     Json,
     Labels,
     Sep,
     Task,
     Truth,
-    exit_on_error,
-    load,
-    refuse_overwriting_input,
+    check_output,
+    read_matrix,
 )
 
 if TYPE_CHECKING:
@@ -38,32 +39,31 @@ Home = Annotated[
 @app.command("list")
 def list_(as_json: Json = False, data_home: Home = None) -> None:
     """List the sets that can be loaded or fetched."""
-    with exit_on_error():
-        from partlearn.datasets import REGISTRY, data_folder
+    from partlearn.datasets import REGISTRY, data_folder
 
-        folder = data_folder(data_home)
-        rows = [
-            {"name": name, "how": "load", "here": True, "about": about}
-            for name, about in _bundled().items()
-        ]
-        rows += [
-            {
-                "name": entry.name,
-                "how": "fetch",
-                "here": (folder / entry.file).is_file(),
-                "about": entry.about,
-                "licence": entry.licence,
-                "size": entry.size or None,
-                "checksum": "known" if entry.known else "recorded on the first fetch",
-            }
-            for entry in REGISTRY.values()
-        ]
-        if as_json:
-            typer.echo(json.dumps(rows, indent=1, ensure_ascii=False))
-            return
-        for row in rows:
-            here = "here" if row["here"] else "-"
-            typer.echo(f"{row['name']:<18} {row['how']:<6} {here:<5} {row['about']}")
+    folder = data_folder(data_home)
+    rows = [
+        {"name": name, "how": "load", "here": True, "about": about}
+        for name, about in _bundled().items()
+    ]
+    rows += [
+        {
+            "name": entry.name,
+            "how": "fetch",
+            "here": (folder / entry.file).is_file(),
+            "about": entry.about,
+            "licence": entry.licence,
+            "size": entry.size or None,
+            "checksum": "known" if entry.known else "recorded on the first fetch",
+        }
+        for entry in REGISTRY.values()
+    ]
+    if as_json:
+        print_json(rows)
+        return
+    for row in rows:
+        here = "here" if row["here"] else "-"
+        typer.echo(f"{row['name']:<18} {row['how']:<6} {here:<5} {row['about']}")
 
 
 def _bundled() -> dict[str, str]:
@@ -120,31 +120,30 @@ def info(
     as_json: Json = False,
 ) -> None:
     """Say what a data set is; nothing is downloaded for it."""
-    with exit_on_error():
-        bunch = _named(name, data_home, download=False)
-        if bunch is None and not Path(name).exists():
-            raise FileNotFoundError(
-                f"{name}: no such file, and no set of this name; `partlearn data list` "
-                "names all sets"
-            )
-        if bunch is None:
-            bunch = load(Path(name), labels, truth, sep, task, ignore)
-        facts = _facts(bunch)
-        if as_json:
-            facts["description"] = bunch.DESCR
-            facts["labels"] = bunch.target_names
-            typer.echo(json.dumps(facts, indent=1, ensure_ascii=False))
-            return
-        for key, value in facts.items():
-            shown = f"{value:.3f}" if isinstance(value, float) else value
-            typer.echo(f"{key:<16} {shown}")
-        typer.echo(f"\n{bunch.DESCR}")
-
-
-def _written(path: Path, bunch: "Bunch", as_json: bool) -> None:
+    bunch = _named(name, data_home, download=False)
+    if bunch is None and not Path(name).exists():
+        raise FileNotFoundError(
+            f"{name}: no such file, and no set of this name; `partlearn data list` "
+            "names all sets"
+        )
+    if bunch is None:
+        options = DataOptions(labels, truth, sep, ignore, task=task)
+        bunch = read_matrix(Path(name), options)
+    facts = _facts(bunch)
     if as_json:
-        result = {"path": str(path)} | _facts(bunch)
-        typer.echo(json.dumps(result, indent=1, ensure_ascii=False))
+        facts["description"] = bunch.DESCR
+        facts["labels"] = bunch.target_names
+        print_json(facts)
+        return
+    for key, value in facts.items():
+        shown = f"{value:.3f}" if isinstance(value, float) else value
+        typer.echo(f"{key:<16} {shown}")
+    typer.echo(f"\n{bunch.DESCR}")
+
+
+def _written(path: Path, bunch: "Bunch", as_json: bool, **more: Any) -> None:
+    if as_json:
+        print_json({"path": str(path)} | _facts(bunch) | more)
     else:
         typer.echo(str(path))
 
@@ -163,15 +162,14 @@ def convert(
     as_json: Json = False,
 ) -> None:
     """Read a file in any format and write it in another one."""
-    with exit_on_error():
-        from partlearn.io import write
+    from partlearn.io import write
 
-        refuse_overwriting_input(source, target)
-        bunch = load(source, labels, truth, sep, task, ignore)
-        for part in ("test", "folds"):
-            if part in bunch:
-                print(f"partlearn: `{part}` is not converted", file=sys.stderr)
-        _written(write(bunch, target), bunch, as_json)
+    check_output(source, target)
+    bunch = read_matrix(source, DataOptions(labels, truth, sep, ignore, task=task))
+    for part in ("test", "folds"):
+        if part in bunch:
+            print(f"partlearn: `{part}` is not converted", file=sys.stderr)
+    _written(write(bunch, target), bunch, as_json)
 
 
 @app.command()
@@ -182,29 +180,28 @@ def fetch(
     as_json: Json = False,
 ) -> None:
     """Download a data set once and print where it is."""
-    with exit_on_error():
-        from partlearn.datasets import fetch_file, read
+    from partlearn.datasets import fetch_file, read
 
-        def show(have: int, size: int) -> None:
-            print(f"\r{name}: {100 * have // size} %", end="", file=sys.stderr)
+    def show(have: int, size: int) -> None:
+        print(f"\r{name}: {100 * have // size} %", end="", file=sys.stderr)
 
-        terminal = sys.stderr.isatty()
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
-            path = fetch_file(
-                name,
-                data_home=data_home,
-                timeout=timeout,
-                progress=show if terminal else None,
-            )
-        if terminal:
-            print(file=sys.stderr)
-        for item in caught:
-            print(f"partlearn: {item.message}", file=sys.stderr)
-        if path.suffix == ".csv":  # a table for pandas: it does not say what is what
-            typer.echo(json.dumps({"path": str(path)}) if as_json else str(path))
-            return
-        _written(path, read(path), as_json)
+    terminal = sys.stderr.isatty()
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        path = fetch_file(
+            name,
+            data_home=data_home,
+            timeout=timeout,
+            progress=show if terminal else None,
+        )
+    if terminal:
+        print(file=sys.stderr)
+    for item in caught:
+        print(f"partlearn: {item.message}", file=sys.stderr)
+    if path.suffix == ".csv":  # a table for pandas: it does not say what is what
+        typer.echo(json.dumps({"path": str(path)}) if as_json else str(path))
+        return
+    _written(path, read(path), as_json)
 
 
 @app.command()
@@ -228,31 +225,22 @@ def make(
     as_json: Json = False,
 ) -> None:
     """Make synthetic partial-label data with planted informative features."""
-    with exit_on_error():
-        if tickets:
-            _make_tickets(target, samples, seed, as_json)
-            return
-        from partlearn.datasets import make_partial_classification, write
+    if tickets:
+        _make_tickets(target, samples, seed, as_json)
+        return
+    from partlearn.datasets import make_partial_classification, write
 
-        bunch = make_partial_classification(
-            samples,
-            n_features=features,
-            n_informative=informative,
-            n_redundant=redundant,
-            n_classes=classes,
-            n_false=false,
-            random_state=seed,
-        )
-        path = write(bunch, target)
-        if as_json:
-            planted = {
-                key: bunch[key].tolist()
-                for key in ("informative", "redundant", "noise")
-            }
-            result = {"path": str(path)} | _facts(bunch) | planted
-            typer.echo(json.dumps(result, indent=1))
-        else:
-            typer.echo(str(path))
+    bunch = make_partial_classification(
+        samples,
+        n_features=features,
+        n_informative=informative,
+        n_redundant=redundant,
+        n_classes=classes,
+        n_false=false,
+        random_state=seed,
+    )
+    planted = {k: bunch[k].tolist() for k in ("informative", "redundant", "noise")}
+    _written(write(bunch, target), bunch, as_json, **planted)
 
 
 def _make_tickets(target: Path, samples: int, seed: int, as_json: bool) -> None:

@@ -1,11 +1,11 @@
-"""Options that several data commands share, and how their errors end."""
+"""Options that several commands share, and how errors end."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
 import re
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Category",
+    "DataOptions",
     "Date",
     "Groups",
     "Id",
@@ -29,11 +30,10 @@ __all__ = [
     "Text",
     "Truth",
     "VoteFile",
+    "check_output",
     "column_roles",
-    "exit_on_error",
-    "load",
     "print_error",
-    "refuse_overwriting_input",
+    "read_matrix",
     "report_to",
 ]
 
@@ -142,15 +142,25 @@ def _in_options(text: str) -> str:
     return text
 
 
-@contextmanager
-def exit_on_error() -> Iterator[None]:
-    """End with the exit code of an error that a user can do something about."""
-    try:
-        yield
-    except BrokenPipeError:  # whoever reads has seen enough: not an error to report
-        raise
-    except (ValueError, OSError, ImportError) as error:
-        raise typer.Exit(print_error(error)) from error
+@dataclass(frozen=True)
+class DataOptions:
+    """What a command was told about its data."""
+
+    labels: str | None
+    truth: str | None
+    sep: str | None
+    ignore: Sequence[str] | None
+    roles: dict[str, Any] = field(default_factory=dict)  # of columns
+    votes: Path | None = None
+    task: str | None = None
+
+    def refuse_table_options(self, data: Path) -> None:
+        """Raise if something was said that only a table has."""
+        for name, value in (self.roles | {"votes": self.votes}).items():
+            if value:
+                raise ValueError(
+                    f"--{name} is for tables; {data.name} is a matrix of numbers"
+                )
 
 
 def column_roles(
@@ -175,25 +185,27 @@ def report_to(out: Path) -> Any:
     return sys.stderr if str(out) == "-" else sys.stdout
 
 
-def refuse_overwriting_input(source: Path, target: Path) -> None:
-    """Refuse to replace data by what was made of them."""
+def check_output(source: Path, target: Path, as_json: bool = False) -> None:
+    """Refuse to replace data by what was made of them, and to mix two outputs."""
+    if as_json and str(target) == "-":
+        raise ValueError("--json and --out - would both write to standard output")
     if source.exists() and target.exists() and target.samefile(source):
         raise ValueError(f"{target} is the data itself; write to another file")
 
 
-def load(
-    path: Path,
-    labels: str | None,
-    truth: str | None,
-    sep: str | None,
-    task: str | None,
-    ignore: list[str] | None,
-) -> "Bunch":
+def read_matrix(path: Path, options: DataOptions) -> "Bunch":
     """Read a file with the options of a command."""
     from partlearn.io import read
 
-    options: dict[str, Any] = {"sep": sep, "task": task, "ignore": ignore or ()}
-    return read(path, labels=_columns(labels, path), truth=truth, **options)
+    task: Any = options.task
+    return read(
+        path,
+        labels=_columns(options.labels, path),
+        truth=options.truth,
+        sep=options.sep,
+        task=task,
+        ignore=options.ignore or (),
+    )
 
 
 def _columns(labels: str | None, path: Path) -> str | int | list[str] | None:

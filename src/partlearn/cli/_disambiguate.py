@@ -10,6 +10,7 @@ import typer
 from partlearn._registry import DEFAULT_METHOD, PARTIAL_LABEL_ROLES, build
 from partlearn.cli._data_options import (
     Category,
+    DataOptions,
     Date,
     Id,
     Ignore,
@@ -20,8 +21,8 @@ from partlearn.cli._data_options import (
     Sep,
     Text,
     VoteFile,
+    check_output,
     column_roles,
-    refuse_overwriting_input,
     report_to,
 )
 from partlearn.cli._reduce import Input, Out, Param
@@ -81,11 +82,11 @@ def disambiguate(
     from partlearn.cli._console import print_json
     from partlearn.cli._models import parse_params
     from partlearn.cli._tables import is_table_file
-    from partlearn.io import BLOCK_ROWS, STANDARD, TableWriter, read_corrections
+    from partlearn.io import BLOCK_ROWS, TableWriter, read_corrections
 
-    refuse_overwriting_input(data, out)
+    check_output(data, out, as_json)
     if html is not None:
-        refuse_overwriting_input(data, html)
+        check_output(data, html)
     if image is not None:
         if html is None:
             raise ValueError("--image is for the page; add --html FILE")
@@ -93,13 +94,10 @@ def disambiguate(
     fixed = read_corrections(corrections) if corrections is not None else None
     estimator = build(method, parse_params(param or []), *PARTIAL_LABEL_ROLES, seed=0)
     roles = column_roles(id, number, category, date, text)
-    if as_json and out == STANDARD:
-        raise ValueError("--json and --out - would both write to standard output")
+    options = DataOptions(labels, truth, sep, ignore, roles, votes)
     with TableWriter(out, safe_csv=safe_csv) as writer:
         run = _of_table if is_table_file(data) else _of_matrix
-        result, right, contents = run(
-            data, labels, truth, sep, ignore, roles, estimator, fixed, votes
-        )
+        result, right, contents = run(data, options, estimator, fixed)
         name = (id or ["row"])[0]
         for start in range(0, len(result.label), BLOCK_ROWS):
             rows = slice(start, start + BLOCK_ROWS)
@@ -148,17 +146,7 @@ def _images(contents: dict[str, Any] | None, column: str, data: Path) -> list[Pa
 Found = tuple["Disambiguation", Any, dict[str, Any] | None]
 
 
-def _of_table(
-    data: Path,
-    labels: str | None,
-    truth: str | None,
-    sep: str | None,
-    ignore: list[str] | None,
-    roles: dict[str, Any],
-    estimator: Any,
-    fixed: Any,
-    votes: Path | None,
-) -> Found:
+def _of_table(data: Path, options: DataOptions, estimator: Any, fixed: Any) -> Found:
     """Labels of a table, whose columns may be anything."""
     from partlearn import disambiguate as find_labels
     from partlearn.cli._console import say
@@ -166,8 +154,8 @@ def _of_table(
     from partlearn.cli._tables import read_table_input
     from partlearn.tables import TableEncoder, take_rows
 
-    table = read_table_input(data, labels, truth, ignore, votes, roles["id"])
-    encoder = TableEncoder(**roles, ignore=table.hidden(ignore))
+    table = read_table_input(data, options)
+    encoder = TableEncoder(**options.roles, ignore=table.hidden)
     with notes():
         result = find_labels(
             table.columns,
@@ -175,7 +163,7 @@ def _of_table(
             method=estimator,
             corrections=fixed,
             encoder=encoder,
-            sep=sep,
+            sep=options.sep,
         )
     assert result.rows is not None
     bare = table.n_rows - len(result.rows)
@@ -185,17 +173,7 @@ def _of_table(
     return result, table.true_labels(result.rows), take_rows(shown, result.rows)
 
 
-def _of_matrix(
-    data: Path,
-    labels: str | None,
-    truth: str | None,
-    sep: str | None,
-    ignore: list[str] | None,
-    roles: dict[str, Any],
-    estimator: Any,
-    fixed: Any,
-    votes: Path | None,
-) -> Found:
+def _of_matrix(data: Path, options: DataOptions, estimator: Any, fixed: Any) -> Found:
     """Labels of a file of numbers: MATLAB, npz, ARFF or LIBSVM."""
     import numpy as np
     from scipy.sparse import issparse
@@ -203,12 +181,8 @@ def _of_matrix(
     from partlearn import disambiguate as find_labels
     from partlearn.cli._models import fitting, labels_of, read_input
 
-    given = [f"--{name}" for name, value in (roles | {"votes": votes}).items() if value]
-    if given:
-        raise ValueError(
-            f"{given[0]} is for tables; {data.name} is a matrix of numbers"
-        )
-    bunch = read_input(data, labels=labels, sep=sep, truth=truth, ignore=ignore)
+    options.refuse_table_options(data)
+    bunch = read_input(data, options)
     evidence = labels_of(bunch)
     with fitting(bunch):
         result = find_labels(bunch.data, evidence, method=estimator, corrections=fixed)

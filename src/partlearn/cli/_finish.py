@@ -2,7 +2,8 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -31,29 +32,22 @@ def run_and_report(
     as_json: bool = False,
 ) -> None:
     """Run, print, write; exit code 1 when jobs failed."""
-    from partlearn.benchmark import load_plan, make_engine, run_plan
+    from partlearn.benchmark import run_plan
     from partlearn.report import summarize, to_json
 
-    plan = load_plan(plan_name, allow=allow)
-    if folds is not None:
-        plan = replace(plan, folds=folds)
-    engine = make_engine(workers, scheduler)
     try:
-        with progress(plan.name) as update:
+        with _prepared(plan_name, folds, workers, scheduler, allow) as (plan, running):
             result = run_plan(
                 plan,
                 out,
                 data_folder=data_folder,
-                engine=engine,
                 retry_failed=retry_failed,
                 fresh=fresh,
-                progress=update,
+                **running,
             )
     except KeyboardInterrupt:
         say("Interrupted. Finished jobs are kept: the same command goes on from here.")
         raise typer.Exit(1) from None
-    finally:
-        engine.close()
     for file, reason in result.damaged.items():
         say(f"Damaged: {file} ({reason}); it was made anew.")
     for item in result.absent:
@@ -88,24 +82,10 @@ def verify(
     allow: Sequence[str] = (),
 ) -> None:
     """Run a share of the finished jobs again; exit code 1 when any differs."""
-    from partlearn.benchmark import load_plan, make_engine, verify_run
+    from partlearn.benchmark import verify_run
 
-    plan = load_plan(plan_name, allow=allow)
-    if folds is not None:
-        plan = replace(plan, folds=folds)
-    engine = make_engine(workers, scheduler)
-    try:
-        with progress(plan.name) as update:
-            answer = verify_run(
-                plan,
-                out,
-                share=share,
-                data_folder=data_folder,
-                engine=engine,
-                progress=update,
-            )
-    finally:
-        engine.close()
+    with _prepared(plan_name, folds, workers, scheduler, allow) as (plan, running):
+        answer = verify_run(plan, out, share=share, data_folder=data_folder, **running)
     if not answer.n_checked:
         raise ValueError(
             f"{out} has no finished jobs of this plan, data and version of partlearn"
@@ -117,6 +97,28 @@ def verify(
     )
     if answer.different:
         raise typer.Exit(1)
+
+
+@contextmanager
+def _prepared(
+    plan_name: str,
+    folds: int | None,
+    workers: int | None,
+    scheduler: str | None,
+    allow: Sequence[str],
+) -> Iterator[tuple[Any, dict[str, Any]]]:
+    """Load a plan; where its jobs run, and the bar that shows how far they are."""
+    from partlearn.benchmark import load_plan, make_engine
+
+    plan = load_plan(plan_name, allow=allow)
+    if folds is not None:
+        plan = replace(plan, folds=folds)
+    engine = make_engine(workers, scheduler)
+    try:
+        with progress(plan.name) as update:
+            yield plan, {"engine": engine, "progress": update}
+    finally:
+        engine.close()
 
 
 def _say_end(result: Any) -> None:

@@ -13,6 +13,7 @@ import numpy as np
 from scipy import sparse
 
 from partlearn.cli._console import say
+from partlearn.cli._data_options import DataOptions, read_matrix
 from partlearn.io import format_of
 
 __all__ = [
@@ -76,18 +77,9 @@ def parse_class_weight(words: Sequence[str]) -> Any:
     return weights
 
 
-def read_input(
-    path: Path,
-    *,
-    labels: str | None,
-    sep: str | None,
-    truth: str | None = None,
-    ignore: list[str] | None = None,
-) -> Any:
+def read_input(path: Path, options: DataOptions) -> Any:
     """Read a data set and make sure that it has candidate sets."""
-    from partlearn.cli._data_options import load
-
-    bunch = load(path, labels, truth, sep, None, ignore)
+    bunch = read_matrix(path, options)
     if bunch.candidates is None:
         # One label per row is a set of one.
         if bunch.truth is None or bunch.truth.ndim != 1:

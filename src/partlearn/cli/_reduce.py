@@ -9,6 +9,7 @@ import typer
 
 from partlearn.cli._data_options import (
     Category,
+    DataOptions,
     Date,
     Id,
     Ignore,
@@ -19,8 +20,8 @@ from partlearn.cli._data_options import (
     Sep,
     Text,
     Truth,
+    check_output,
     column_roles,
-    refuse_overwriting_input,
     report_to,
 )
 
@@ -88,8 +89,9 @@ def reduce(
         out,
         method,
         _params(param, "n_components", n_components),
-        {"labels": labels, "sep": sep, "truth": truth, "ignore": ignore},
-        column_roles(id, number, category, date, text),
+        DataOptions(
+            labels, truth, sep, ignore, column_roles(id, number, category, date, text)
+        ),
         save,
         load,
         safe_csv,
@@ -136,8 +138,9 @@ def select(
         out,
         method,
         _params(param, "n_features_to_select", n_features),
-        {"labels": labels, "sep": sep, "truth": truth, "ignore": ignore},
-        column_roles(id, number, category, date, text),
+        DataOptions(
+            labels, truth, sep, ignore, column_roles(id, number, category, date, text)
+        ),
         save,
         load,
         safe_csv,
@@ -162,29 +165,26 @@ def _run(
     out: Path,
     method: str,
     params: dict[str, Any],
-    options: dict[str, Any],
-    roles: dict[str, Any],
+    options: DataOptions,
     save: Path | None,
     load: Path | None,
     safe_csv: bool,
     as_json: bool,
 ) -> None:
     from partlearn.cli._console import print_json
-    from partlearn.io import STANDARD, TableWriter
+    from partlearn.io import TableWriter
     from partlearn.persistence import save_model
 
     default = {"reducer": "crisp", "selector": "crisp-selector"}[role]
     if load is not None and (save is not None or params or method != default):
         raise ValueError("--load applies a model as it was saved; leave out the rest")
-    if as_json and out == STANDARD:
-        raise ValueError("--json and --out - would both write to standard output")
-    refuse_overwriting_input(data, out)
+    check_output(data, out, as_json)
     with TableWriter(out, safe_csv=safe_csv) as writer:
         if load is not None:
             model = _loaded(load, role)
             names = _apply(model, data, writer)
         else:
-            model, names = _fit(role, data, method, params, options, roles, writer)
+            model, names = _fit(role, data, method, params, options, writer)
         if save is not None:
             save_model(model, save)
     n_in = n_columns = len(model.feature_names or ())
@@ -249,8 +249,7 @@ def _fit(
     data: Path,
     method: str,
     params: dict[str, Any],
-    options: dict[str, Any],
-    roles: dict[str, Any],
+    options: DataOptions,
     writer: "TableWriter",
 ) -> tuple["Model", list[str]]:
     """Fit a method on a matrix of numbers, or on a table that is encoded."""
@@ -263,9 +262,9 @@ def _fit(
     estimator = build(method, params, role, seed=0)
     if role == "selector" and "n_features_to_select" not in params:
         estimator = _automatic(estimator)
-    bunch = _numbers(data, options, roles)
+    bunch = _numbers(data, options)
     if bunch is None:
-        return _fit_table(estimator, data, options, roles, writer)
+        return _fit_table(estimator, data, options, writer)
     X = bunch.data if bunch.data.dtype.kind == "f" else bunch.data.astype(float)
     labels = labels_of(bunch)
     with fitting(bunch):
@@ -273,10 +272,10 @@ def _fit(
     model = Model(estimator, bunch.feature_names, bunch.target_names)
     if is_table_file(data) and is_table(data):
         return model, _apply(model, data, writer, fitted=True)
-    return model, _write(model, data, bunch, options["sep"] or "|", writer)
+    return model, _write(model, data, bunch, options.sep or "|", writer)
 
 
-def _numbers(data: Path, options: dict[str, Any], roles: dict[str, Any]) -> Any | None:
+def _numbers(data: Path, options: DataOptions) -> Any | None:
     """Data whose features are numbers without a gap; None if a table has others."""
     import numpy as np
     from scipy.sparse import issparse
@@ -286,14 +285,12 @@ def _numbers(data: Path, options: dict[str, Any], roles: dict[str, Any]) -> Any 
     from partlearn.io import DataError, is_table
 
     if not is_table_file(data):
-        given = [f"--{name}" for name, value in roles.items() if value]
-        if given:
-            raise ValueError(f"{given[0]} is for tables; {data.name} is a matrix")
-        return read_input(data, **options)
-    if str(data) == "-" or any(roles.values()) or not is_table(data):
+        options.refuse_table_options(data)
+        return read_input(data, options)
+    if str(data) == "-" or any(options.roles.values()) or not is_table(data):
         return None
     try:
-        bunch = read_input(data, **options)
+        bunch = read_input(data, options)
     except DataError:  # what is wrong, if anything, is said where it is read anew
         return None
     values = bunch.data.data if issparse(bunch.data) else bunch.data
@@ -302,11 +299,7 @@ def _numbers(data: Path, options: dict[str, Any], roles: dict[str, Any]) -> Any 
 
 
 def _fit_table(
-    estimator: Any,
-    data: Path,
-    options: dict[str, Any],
-    roles: dict[str, Any],
-    writer: "TableWriter",
+    estimator: Any, data: Path, options: DataOptions, writer: "TableWriter"
 ) -> tuple["Model", list[str]]:
     """Encode a table, fit a method on the rows that have labels, and write all rows."""
     from sklearn.pipeline import make_pipeline
@@ -318,12 +311,9 @@ def _fit_table(
     from partlearn.persistence import Model
     from partlearn.tables import TableEncoder, read_labels, take_rows
 
-    table = read_table_input(
-        data, options["labels"], options["truth"], options["ignore"]
-    )
-    evidence, names = read_labels(table.columns, table.y, options["sep"])
-    hidden = [*table.hidden(options["ignore"]), *names]
-    encoder = TableEncoder(**roles, ignore=hidden)
+    table = read_table_input(data, options)
+    evidence, names = read_labels(table.columns, table.y, options.sep)
+    encoder = TableEncoder(**options.roles, ignore=[*table.hidden, *names])
     pipeline = make_pipeline(encoder, estimator)
     with notes():
         pipeline.fit(

@@ -2,15 +2,23 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from partlearn.cli._data_options import DataOptions
+
 if TYPE_CHECKING:
     from partlearn.candidates import Votes
 
-__all__ = ["TableInput", "is_table_file", "label_columns", "read_table_input"]
+__all__ = [
+    "TableInput",
+    "find_truth",
+    "is_table_file",
+    "label_columns",
+    "read_table_input",
+]
 
 _SUFFIXES = (
     ".csv", ".tsv", ".tab", ".parquet", ".pq", ".arrow", ".feather", ".jsonl", ".ndjson"
@@ -30,6 +38,7 @@ class TableInput:
     columns: dict[str, Any]
     labels: list[str]
     truth: str | None
+    ignored: list[str]
     votes: "Votes | None" = None
 
     @property
@@ -49,9 +58,10 @@ class TableInput:
         values = self.columns[self.truth]
         return values if rows is None else values[rows]
 
-    def hidden(self, ignore: Iterable[str] | None) -> list[str]:
+    @property
+    def hidden(self) -> list[str]:
         """Columns that are no features, besides the labels."""
-        return [*(ignore or ()), *([self.truth] if self.truth else [])]
+        return [*self.ignored, *([self.truth] if self.truth else [])]
 
 
 def is_table_file(path: Path) -> bool:
@@ -59,34 +69,33 @@ def is_table_file(path: Path) -> bool:
     return str(path) == "-" or path.name.removesuffix(".gz").lower().endswith(_SUFFIXES)
 
 
-def read_table_input(
-    path: Path,
-    labels: str | None,
-    truth: str | None,
-    ignore: Iterable[str] | None = None,
-    votes: Path | None = None,
-    id: Sequence[str] | None = None,
-) -> TableInput:
+def read_table_input(path: Path, options: DataOptions) -> TableInput:
     """Read a table and find its label columns, by option or by name."""
-    from partlearn.io import truth_columns
     from partlearn.tables import check_names, read_columns
 
     columns = read_columns(path)
-    hidden = check_names(ignore or (), columns, "ignore")
+    hidden = check_names(options.ignore or (), columns, "ignore")
     names: list[str] = []
-    given = None
-    if votes is None:
-        names = label_columns(labels, columns)
+    votes = None
+    if options.votes is None:
+        names = label_columns(options.labels, columns)
         check_names(names, columns, "labels")
     else:
-        given = _read_votes(votes, labels, columns, list(id or ()))
+        votes = _read_votes(options.votes, options, columns)
+    truth = options.truth
     if truth is not None:
         check_names([truth], columns, "truth")
     else:
-        free = [n for n in columns if n not in {*hidden, *names}]
-        truths = truth_columns(free)
-        truth = truths[0] if len(truths) == 1 else None
-    return TableInput(columns, names, truth, given)
+        truth = find_truth(columns, {*hidden, *names})
+    return TableInput(columns, names, truth, hidden, votes)
+
+
+def find_truth(columns: Iterable[str], taken: Collection[str | None]) -> str | None:
+    """The only free column whose name says that it holds true labels."""
+    from partlearn.io import truth_columns
+
+    truths = truth_columns([name for name in columns if name not in taken])
+    return truths[0] if len(truths) == 1 else None
 
 
 def label_columns(labels: str | None, columns: Iterable[str]) -> list[str]:
@@ -108,16 +117,16 @@ def label_columns(labels: str | None, columns: Iterable[str]) -> list[str]:
 
 
 def _read_votes(
-    path: Path, labels: str | None, columns: Mapping[str, Any], id: list[str]
+    path: Path, options: DataOptions, columns: Mapping[str, Any]
 ) -> "Votes":
     """Votes of a long table: one line per row, annotator and label."""
     from partlearn.candidates import from_votes
     from partlearn.io import DataFormatError
     from partlearn.tables import check_names, numbers_in, read_columns
 
-    check_names(id, columns, "id")
+    id = check_names(options.roles["id"], columns, "id")
     long = read_columns(path)
-    row, annotator, label = _vote_columns(long, labels, id, path)
+    row, annotator, label = _vote_columns(long, options.labels, id, path)
     rows: list[Any] = [None if v != v else int(v) for v in numbers_in(long[row])]
     index: Any = None
     if row in id:

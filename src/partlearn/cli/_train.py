@@ -10,6 +10,7 @@ import typer
 from partlearn._registry import DEFAULT_METHOD
 from partlearn.cli._data_options import (
     Category,
+    DataOptions,
     Date,
     Groups,
     Id,
@@ -20,8 +21,8 @@ from partlearn.cli._data_options import (
     Sep,
     Text,
     VoteFile,
+    check_output,
     column_roles,
-    refuse_overwriting_input,
     report_to,
 )
 
@@ -119,13 +120,13 @@ def train(
     from partlearn.tables import estimate_quality, make_learner
 
     for path in data:
-        refuse_overwriting_input(path, save)
+        check_output(path, save)
     blocks = scheduler is not None or len(data) > 1
     if blocks and votes is not None:
         raise ValueError("--votes goes with a single table, not with blocks of rows")
-    table = (
-        None if blocks else read_table_input(data[0], labels, truth, ignore, votes, id)
-    )
+    roles = column_roles(id, number, category, date, text)
+    options = DataOptions(labels, truth, sep, ignore, roles, votes)
+    table = None if blocks else read_table_input(data[0], options)
     params: dict[str, Any] = parse_params(param or [])
     if blocks and estimator is None and method == DEFAULT_METHOD:
         params = {"votes": False, "n_landmarks": 2000, **params}
@@ -133,8 +134,8 @@ def train(
     model = PartialClassifier(
         make_learner(estimator or method, params),
         labels=None if table is None else table.labels or None,
-        **column_roles(id, number, category, date, text),
-        ignore=known if table is None else table.hidden(ignore),
+        **roles,
+        ignore=known if table is None else table.hidden,
         sep=sep,
         groups=groups,
         weight=weight,
@@ -231,12 +232,10 @@ def predict(
     """
     from partlearn import PartialClassifier
     from partlearn.cli._console import print_json, progress
-    from partlearn.io import STANDARD, DataFormatError, TableWriter, table_blocks
+    from partlearn.io import DataFormatError, TableWriter, table_blocks
     from partlearn.persistence import load_model
 
-    if as_json and out == STANDARD:
-        raise ValueError("--json and --out - would both write to standard output")
-    refuse_overwriting_input(data, out)
+    check_output(data, out, as_json)
     model = load_model(load).estimator
     if not isinstance(model, PartialClassifier):
         raise ValueError(
