@@ -21,11 +21,9 @@ from partlearn.check._labels import (
     ambiguity_degree,
     cooccurrence,
     label_findings,
-    plural,
-    some,
     truth_findings,
 )
-from partlearn.check._report import DataReport, Finding
+from partlearn.check._report import DataReport, Finding, about
 from partlearn.check._table import label_text_findings, read_table
 from partlearn.tables import (
     TableEncoder,
@@ -186,17 +184,15 @@ def _table_truth(
     place = {name: j for j, name in enumerate(names)}
     texts = [None if v is None or v != v else str(v).strip() for v in truth]
     unknown = [i for i, t in enumerate(texts) if t and t not in place]
-    if unknown:
-        yield Finding(
-            "truth-unknown",
-            "error",
-            f"{plural(len(unknown), 'row')} with a true label that is never a "
-            "candidate.",
-            "Check the spelling, and that --truth names the right column.",
-            rows=some(np.asarray(unknown)),
-            items=tuple(dict.fromkeys(str(texts[i]) for i in unknown))[:10],
-            count=len(unknown),
-        )
+    yield from about(
+        "truth-unknown",
+        "error",
+        "row",
+        unknown,
+        "with a true label that is never a candidate.",
+        "Check the spelling, and that --truth names the right column.",
+        items=tuple(dict.fromkeys(str(texts[i]) for i in unknown))[:10],
+    )
     rows = np.asarray([i for i, t in enumerate(texts) if t in place], dtype=np.intp)
     codes = np.asarray([place[str(texts[i])] for i in rows], dtype=np.intp)
     kept = S[rows].any(axis=1)

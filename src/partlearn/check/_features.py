@@ -12,8 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from partlearn.check._labels import named, plural, some
-from partlearn.check._report import Finding
+from partlearn.check._report import Finding, about
 
 __all__ = ["feature_findings"]
 
@@ -78,26 +77,25 @@ def feature_findings(
         place = sp.coo_array(X).coords[0] if sp.issparse(X) else np.arange(len(X))
         bad = ~np.isfinite(values)
         rows = np.unique(place[bad if bad.ndim == 1 else bad.any(axis=1)])
-        yield Finding(
+        yield from about(
             "not-finite",
             "error",
-            f"{plural(rows.size, 'row')} with missing or infinite values.",
+            "row",
+            rows,
+            "with missing or infinite values.",
             "Fill them in (sklearn.impute) or leave these rows out.",
-            rows=some(rows),
-            count=rows.size,
         )
         return
     constant = _constant(X)
     flat = np.flatnonzero(constant)
-    if flat.size:
-        yield Finding(
-            "constant-features",
-            "error" if flat.size == constant.size else "warning",
-            f"{plural(flat.size, 'feature')} constant.",
-            "They carry nothing; leave them out (sklearn VarianceThreshold).",
-            items=named(flat, names),
-            count=flat.size,
-        )
+    yield from about(
+        "constant-features",
+        "error" if flat.size == constant.size else "warning",
+        "feature",
+        [names[i] for i in flat],
+        "constant.",
+        "They carry nothing; leave them out (sklearn VarianceThreshold).",
+    )
     yield from _duplicate_features(X, constant, names)
     yield from _duplicate_rows(X, S)
     _, deviation = _moments(X)
@@ -123,15 +121,14 @@ def _duplicate_features(
     _, first = np.unique(groups, return_index=True)
     repeated = np.setdiff1d(np.arange(len(groups)), first)
     repeated = repeated[~constant[repeated]]
-    if repeated.size:
-        yield Finding(
-            "duplicate-features",
-            "warning",
-            f"{plural(repeated.size, 'feature')} equal to an earlier one.",
-            "Copies weigh twice in distances and add nothing; leave them out.",
-            items=named(repeated, names),
-            count=repeated.size,
-        )
+    yield from about(
+        "duplicate-features",
+        "warning",
+        "feature",
+        [names[i] for i in repeated],
+        "equal to an earlier one.",
+        "Copies weigh twice in distances and add nothing; leave them out.",
+    )
 
 
 def _duplicate_rows(X: Any, S: NDArray[np.bool_]) -> Iterator[Finding]:
@@ -146,25 +143,23 @@ def _duplicate_rows(X: Any, S: NDArray[np.bool_]) -> Iterator[Finding]:
     starts = np.flatnonzero(np.diff(groups[order], prepend=-1))
     common = np.logical_and.reduceat(S[order], starts, axis=0).any(axis=1)
     apart = first[groups[order[starts[~common]]]]
-    yield Finding(
+    yield from about(
         "duplicate-rows",
         "note",
-        f"{plural(extra, 'row')} equal to an earlier one in all features.",
+        "row",
+        np.setdiff1d(np.arange(len(groups)), first),
+        "equal to an earlier one in all features.",
         "Copies in training and test parts make scores look better than they are.",
-        rows=some(np.setdiff1d(np.arange(len(groups)), first)),
-        count=extra,
     )
-    if apart.size:
-        yield Finding(
-            "contradictions",
-            "warning",
-            f"{plural(apart.size, 'group')} of equal rows whose candidate sets have no "
-            "label in common.",
-            "At least one set of each group is wrong, or the features do not tell "
-            "the classes apart. The first row of each group is named.",
-            rows=some(np.sort(apart)),
-            count=apart.size,
-        )
+    yield from about(
+        "contradictions",
+        "warning",
+        "group",
+        np.sort(apart),
+        "of equal rows whose candidate sets have no label in common.",
+        "At least one set of each group is wrong, or the features do not tell "
+        "the classes apart. The first row of each group is named.",
+    )
 
 
 def _leakage(X: Any, S: NDArray[np.bool_], names: list[str]) -> Iterator[Finding]:
@@ -184,30 +179,24 @@ def _leakage(X: Any, S: NDArray[np.bool_], names: list[str]) -> Iterator[Finding
                 continue
             if _tells_label(column, S, rare):
                 suspects.append(j)
-    if suspects:
-        suspected = np.asarray(suspects)
-        yield Finding(
-            "leakage",
-            "warning",
-            f"{plural(suspected.size, 'feature')} looking like a label: rows with the "
-            "same value share a candidate.",
-            "If the column was made from the labels, leave it out; scores would be "
-            "worthless.",
-            items=named(suspected, names),
-            count=suspected.size,
-        )
-    numbers = [j for j in range(X.shape[1]) if _counts_rows(_column(X, j))]
-    if numbers:
-        suspected = np.asarray(numbers)
-        yield Finding(
-            "row-numbers",
-            "warning",
-            f"{plural(suspected.size, 'feature')} counting the rows.",
-            "A row number is no feature, and tells the label if rows are sorted by "
-            "it; leave it out.",
-            items=named(suspected, names),
-            count=suspected.size,
-        )
+    yield from about(
+        "leakage",
+        "warning",
+        "feature",
+        [names[j] for j in suspects],
+        "looking like a label: rows with the same value share a candidate.",
+        "If the column was made from the labels, leave it out; scores would be "
+        "worthless.",
+    )
+    yield from about(
+        "row-numbers",
+        "warning",
+        "feature",
+        [names[j] for j in range(X.shape[1]) if _counts_rows(_column(X, j))],
+        "counting the rows.",
+        "A row number is no feature, and tells the label if rows are sorted by it; "
+        "leave it out.",
+    )
 
 
 def _column(X: Any, j: int) -> NDArray[Any]:

@@ -11,26 +11,9 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from partlearn.check._report import Finding
+from partlearn.check._report import Finding, about
 
 __all__ = ["ambiguity_degree", "cooccurrence", "label_findings", "truth_findings"]
-
-SHOWN = 10
-
-
-def some(indices: NDArray[Any]) -> tuple[int, ...]:
-    """Return the first few row numbers."""
-    return tuple(int(i) for i in indices[:SHOWN])
-
-
-def named(indices: NDArray[Any], names: list[str]) -> tuple[str, ...]:
-    """Return the first few names."""
-    return tuple(names[int(i)] for i in indices[:SHOWN])
-
-
-def plural(n: int, word: str) -> str:
-    """Return ``"1 row"`` or ``"2 rows"``."""
-    return f"{n:,} {word}" if n == 1 else f"{n:,} {word}s"
 
 
 def cooccurrence(S: NDArray[np.bool_]) -> NDArray[np.int64]:
@@ -73,16 +56,15 @@ def label_findings(
     m, q = S.shape
     sizes = S.sum(axis=1)
     empty = np.flatnonzero(sizes == 0)
-    if empty.size:
-        yield Finding(
-            "empty-sets",
-            "warning" if several else "error",
-            f"{plural(empty.size, 'row')} of {m:,} without any candidate label.",
-            "Leave these rows out, or give them every label that is possible (in "
-            'Python check_candidates(y, empty="drop") or empty="all").',
-            rows=some(empty),
-            count=empty.size,
-        )
+    yield from about(
+        "empty-sets",
+        "warning" if several else "error",
+        "row",
+        empty,
+        f"of {m:,} without any candidate label.",
+        "Leave these rows out, or give them every label that is possible (in "
+        'Python check_candidates(y, empty="drop") or empty="all").',
+    )
     occurring = np.flatnonzero(np.diag(C))
     if occurring.size == 1 and not several:
         yield Finding(
@@ -90,31 +72,29 @@ def label_findings(
             "error",
             "Only one label is ever a candidate.",
             "Nothing can be learnt from it. Add rows that may have other labels.",
-            items=named(occurring, names),
+            items=(names[occurring[0]],),
         )
     full = np.flatnonzero(sizes == q)
     if full.size and q > 1:
-        yield Finding(
+        yield from about(
             "full-sets",
             "error" if full.size == m else "warning",
-            f"{plural(full.size, 'row')} of {m:,} with every label as a candidate.",
+            "row",
+            full,
+            f"of {m:,} with every label as a candidate.",
             "They say nothing about their label. That is fine for unlabelled rows; "
             "otherwise leave them out to save time.",
-            rows=some(full),
-            count=full.size,
         )
     counts = np.diag(C)
     never = np.flatnonzero(counts == 0)
-    if never.size:
-        yield Finding(
-            "never-candidate",
-            "warning",
-            f"{plural(never.size, 'label')} never a candidate.",
-            "No method can predict them. Drop these columns unless test data need "
-            "them.",
-            items=named(never, names),
-            count=never.size,
-        )
+    yield from about(
+        "never-candidate",
+        "warning",
+        "label",
+        [names[i] for i in never],
+        "never a candidate.",
+        "No method can predict them. Drop these columns unless test data need them.",
+    )
     yield from _alone(S, sizes, counts, names)
     yield from _together(C, counts, names)
 
@@ -138,15 +118,14 @@ def _alone(
         return
     alone = S[single].any(axis=0)
     never = np.flatnonzero(~alone & (counts > 0))
-    if never.size:
-        yield Finding(
-            "never-alone",
-            "note",
-            f"{plural(never.size, 'label')} never the only candidate of a row.",
-            "They are learnt from ambiguous rows only; expect lower accuracy on them.",
-            items=named(never, names),
-            count=never.size,
-        )
+    yield from about(
+        "never-alone",
+        "note",
+        "label",
+        [names[i] for i in never],
+        "never the only candidate of a row.",
+        "They are learnt from ambiguous rows only; expect lower accuracy on them.",
+    )
 
 
 def _together(
@@ -155,30 +134,25 @@ def _together(
     inside = (counts[:, None] > 0) & (counts[:, None] == C)  # row label needs column's
     np.fill_diagonal(inside, False)
     same = np.argwhere(np.triu(inside & inside.T))
-    if len(same):
-        yield Finding(
-            "not-identifiable",
-            "warning",
-            f"{plural(len(same), 'pair')} of labels always candidates together.",
-            "Nothing tells the two labels of a pair apart. Merge them, or find rows "
-            "in which only one of them is possible.",
-            items=tuple(f"{names[a]} + {names[b]}" for a, b in same[:SHOWN]),
-            count=len(same),
-        )
+    yield from about(
+        "not-identifiable",
+        "warning",
+        "pair",
+        [f"{names[a]} + {names[b]}" for a, b in same],
+        "of labels always candidates together.",
+        "Nothing tells the two labels of a pair apart. Merge them, or find rows "
+        "in which only one of them is possible.",
+    )
     oneway = inside & ~inside.T
     led = np.flatnonzero(oneway.any(axis=1))
-    if led.size:
-        yield Finding(
-            "always-accompanied",
-            "warning",
-            f"{plural(led.size, 'label')} always accompanied by another one.",
-            "A method may prefer the companion, which explains all the same rows.",
-            items=tuple(
-                f"{names[a]} (with {names[int(oneway[a].argmax())]})"
-                for a in led[:SHOWN]
-            ),
-            count=led.size,
-        )
+    yield from about(
+        "always-accompanied",
+        "warning",
+        "label",
+        [f"{names[a]} (with {names[int(oneway[a].argmax())]})" for a in led],
+        "always accompanied by another one.",
+        "A method may prefer the companion, which explains all the same rows.",
+    )
 
 
 def truth_findings(
@@ -192,25 +166,22 @@ def truth_findings(
     else:
         outside = np.flatnonzero((truth & ~S).any(axis=1))
         occurring = np.asarray(truth.any(axis=0))
-    if outside.size:
-        yield Finding(
-            "truth-outside",
-            "error",
-            f"{plural(outside.size, 'row')} with a true label outside the candidate "
-            "set.",
-            "Candidate sets must contain the truth. Check that both use the same "
-            "labels in the same order (counted from 0 or from 1?), then correct or "
-            "leave out these rows.",
-            rows=some(outside),
-            count=outside.size,
-        )
+    yield from about(
+        "truth-outside",
+        "error",
+        "row",
+        outside,
+        "with a true label outside the candidate set.",
+        "Candidate sets must contain the truth. Check that both use the same "
+        "labels in the same order (counted from 0 or from 1?), then correct or "
+        "leave out these rows.",
+    )
     never = np.flatnonzero(np.asarray(~occurring & S.any(axis=0)))
-    if never.size:
-        yield Finding(
-            "never-true",
-            "note",
-            f"{plural(never.size, 'label')} a candidate but never the true label.",
-            "Scores averaged over labels are not defined for them.",
-            items=named(never, names),
-            count=never.size,
-        )
+    yield from about(
+        "never-true",
+        "note",
+        "label",
+        [names[i] for i in never],
+        "a candidate but never the true label.",
+        "Scores averaged over labels are not defined for them.",
+    )

@@ -5,16 +5,20 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from html import escape as escape_html
 from typing import Any, Literal
 
+from numpy.typing import NDArray
+
 from partlearn._pages import POLICY, visible
 
-__all__ = ["DataReport", "Finding"]
+__all__ = ["DataReport", "Finding", "about"]
 
 Severity = Literal["error", "warning", "note"]
 _ORDER = {"error": 0, "warning": 1, "note": 2}
+_SHOWN = 10  # rows or names that a finding lists
 _WORDS = {"error": "Error", "warning": "Warning", "note": "Note"}
 
 
@@ -70,6 +74,31 @@ class Finding:
         if self.count > len(named):
             text += ", ..."
         return f"rows {text}" if self.rows else text
+
+
+def about(
+    code: str,
+    severity: Severity,
+    what: str,
+    things: Sequence[int] | Sequence[str] | NDArray[Any],
+    title: str,
+    advice: str,
+    **also: Any,
+) -> Iterator[Finding]:
+    """One finding that begins with a number of rows, features or labels, if any.
+
+    `things` are row numbers or names; `also` has what the others are.
+    """
+    n = len(things)
+    if n:
+        title = f"{_plural(n, what)} {title}"
+        shown = [t if isinstance(t, str) else int(t) for t in things[:_SHOWN]]
+        also["items" if isinstance(shown[0], str) else "rows"] = tuple(shown)
+        yield Finding(code, severity, title, advice, count=n, **also)
+
+
+def _plural(n: int, word: str) -> str:
+    return f"{n:,} {word}" if n == 1 else f"{n:,} {word}s"
 
 
 @dataclass

@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partlearn.candidates import Evidence
-from partlearn.check._labels import named, plural, some
-from partlearn.check._report import Finding
+from partlearn.check._report import Finding, about
 from partlearn.io import candidate_columns
 from partlearn.tables import (
     ColumnKind,
@@ -76,19 +75,15 @@ def read_table(
     findings += column_findings(chosen.kinds_, columns)
     for name in as_names(chosen.id):
         values, counts = np.unique(columns[name].astype(np.str_), return_counts=True)
-        if (counts > 1).any():
-            findings.append(
-                Finding(
-                    "repeated-ids",
-                    "warning",
-                    f"{plural(int((counts > 1).sum()), 'value')} of {name!r} in more "
-                    "than one row.",
-                    "Rows that belong together should not be split between training "
-                    "and test; name a column that tells rows apart.",
-                    items=tuple(map(str, values[counts > 1][:10])),
-                    count=int((counts > 1).sum()),
-                )
-            )
+        findings += about(
+            "repeated-ids",
+            "warning",
+            "value",
+            values[counts > 1].tolist(),
+            f"of {name!r} in more than one row.",
+            "Rows that belong together should not be split between training and test; "
+            "name a column that tells rows apart.",
+        )
     return evidence, Z, chosen, findings
 
 
@@ -116,43 +111,40 @@ def column_findings(
     """Say what columns were taken for, where a reader may want to know."""
     for kind, (code, words, option) in _KINDS.items():
         names = [name for name, column in kinds.items() if column.kind == kind]
-        if names:
-            yield Finding(
-                code,
-                "note",
-                f"{plural(len(names), 'column')} of {words}.",
-                f"All commands encode them; {option} NAME, --number NAME or --ignore "
-                "NAME says otherwise.",
-                items=tuple(names[:10]),
-                count=len(names),
-            )
+        yield from about(
+            code,
+            "note",
+            "column",
+            names,
+            f"of {words}.",
+            f"All commands encode them; {option} NAME, --number NAME or --ignore "
+            "NAME says otherwise.",
+        )
     for kind, title in (("id", "naming the rows"), ("constant", "without content")):
         names = [name for name, column in kinds.items() if column.kind == kind]
-        if names:
-            yield Finding(
-                f"{kind}-columns",
-                "note",
-                f"{plural(len(names), 'column')} {title}, left out.",
-                "Keep the ids beside results with --id NAME."
-                if kind == "id"
-                else "Nothing can be learnt from one value.",
-                items=tuple(f"{n} ({kinds[n].reason})" for n in names[:10]),
-                count=len(names),
-            )
+        yield from about(
+            f"{kind}-columns",
+            "note",
+            "column",
+            [f"{n} ({kinds[n].reason})" for n in names],
+            f"{title}, left out.",
+            "Keep the ids beside results with --id NAME."
+            if kind == "id"
+            else "Nothing can be learnt from one value.",
+        )
     gaps = {
         name: int(match[1])
         for name, column in kinds.items()
         if column.used and (match := re.search(r"(\d+) of \d+ missing", column.reason))
     }
-    if gaps:
-        yield Finding(
-            "gaps",
-            "note",
-            f"{plural(len(gaps), 'column')} with missing values.",
-            "All commands fill and mark them.",
-            items=tuple(f"{name} ({n})" for name, n in list(gaps.items())[:10]),
-            count=len(gaps),
-        )
+    yield from about(
+        "gaps",
+        "note",
+        "column",
+        [f"{name} ({n})" for name, n in gaps.items()],
+        "with missing values.",
+        "All commands fill and mark them.",
+    )
 
 
 def label_text_findings(
@@ -160,28 +152,25 @@ def label_text_findings(
 ) -> Iterator[Finding]:
     """Find labels that may be the same one, and labels that hardly occur."""
     groups = look_alikes(names)
-    if groups:
-        yield Finding(
-            "look-alike-labels",
-            "warning",
-            f"{plural(len(groups), 'group')} of labels that differ in letters' case, "
-            "spaces or marks only.",
-            "They count as different labels. Write them alike in the file.",
-            items=tuple(" / ".join(map(repr, group)) for group in groups[:10]),
-            count=len(groups),
-        )
+    yield from about(
+        "look-alike-labels",
+        "warning",
+        "group",
+        [" / ".join(map(repr, group)) for group in groups],
+        "of labels that differ in letters' case, spaces or marks only.",
+        "They count as different labels. Write them alike in the file.",
+    )
     once = np.flatnonzero(S.sum(axis=0) == 1)
-    if once.size:
-        yield Finding(
-            "rare-labels",
-            "warning",
-            f"{plural(once.size, 'label')} a candidate of one row only.",
-            "A label of one row cannot be learnt. Check the spelling, or leave the row "
-            "out.",
-            rows=some(np.asarray([int(S[:, j].argmax()) for j in once])),
-            items=named(once, list(names)),
-            count=once.size,
-        )
+    yield from about(
+        "rare-labels",
+        "warning",
+        "label",
+        [names[int(j)] for j in once],
+        "a candidate of one row only.",
+        "A label of one row cannot be learnt. Check the spelling, or leave the row "
+        "out.",
+        rows=tuple(int(S[:, j].argmax()) for j in once[:10]),
+    )
 
 
 def look_alikes(names: Sequence[str]) -> list[list[str]]:
