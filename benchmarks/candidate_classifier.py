@@ -59,9 +59,9 @@ ESTIMATORS = {
 }
 
 
-def with_false_labels(y: np.ndarray, r: int) -> np.ndarray:
+def with_false_labels(y: np.ndarray, r: int, seed: int | None = None) -> np.ndarray:
     """Each row's true label and r others, drawn row by row."""
-    rng = np.random.RandomState(100 + r)
+    rng = np.random.RandomState(100 + r if seed is None else seed)
     q = int(y.max()) + 1
     S = np.eye(q, dtype=bool)[y]
     for i, label in enumerate(y):
