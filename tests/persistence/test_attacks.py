@@ -62,6 +62,7 @@ def refuse(path, message, **options):
         load(path, **options)
     assert "\n" not in str(caught.value)
     assert path.name in str(caught.value)
+    assert caught.value.advice  # what to do next
 
 
 def edited(path, edit, model=None):
@@ -259,8 +260,8 @@ def nest(depth, wrap):
         ({"sparse": {}}, "a sparse matrix is incomplete"),
         ({"object": "partlearn:CENDA"}, "an estimator is incomplete"),
         ({"part": 1}, "a part is incomplete"),
-        ({"object": {"class": "partlearn:CENDA", "state": {}}}, "lacks parameters"),
-        ({"object": {"class": "partlearn:CENDA", "state": 3}}, "lacks parameters"),
+        ({"object": {"class": "partlearn:CENDA", "state": {}}}, "lacks parameters: .*search"),
+        ({"object": {"class": "partlearn:CENDA", "state": 3}}, "is no object"),
         (nest(200, lambda node: [node]), "nested too deeply"),
         (nest(200, lambda node: {"tuple": [node]}), "nested too deeply"),
     ],
@@ -370,7 +371,7 @@ def test_sparse_matrices(change, message, tmp_path):
     [
         ({"n_neighbors": -3}, "n_neighbors"),
         ({"n_neighbors": "many"}, "n_neighbors"),
-        ({"n_neighbors": "a\n" * 99}, r"in the range \[1, inf\)\.$"),
+        ({"n_neighbors": "a\n" * 99}, r"in the range \[1, inf\)\. The file"),
         ({"n_neighbors": {"object": None}}, "an estimator is incomplete"),
         ({"n_features_in_": -1}, "impossible number of features"),
         ({"n_features_in_": "3"}, "impossible number of features"),
@@ -508,18 +509,37 @@ def test_forests(edit, message, tmp_path):
         ({"more": 1}, "incomplete"),
         ({"versions": {"partlearn": "1"}}, "incomplete"),
         ({"versions": {"partlearn": 1, "scikit-learn": "1"}}, "incomplete"),
+        ({"versions": {"partlearn": "0.1\x1b[2J", "scikit-learn": "1"}}, "incomplete"),
         ({"feature_names": [1]}, "feature_names is no list of text"),
         ({"target_names": "abc"}, "target_names is no list of text"),
         ({"estimator": None}, "holds no estimator"),
         ({"estimator": {"tuple": []}}, "holds no estimator"),
         (
             {"versions": {"partlearn": "9.9", "scikit-learn": "1"}},
-            r"saved with partlearn 9.9, and this is .* install partlearn 9.9",
+            r"saved with partlearn 9.9, and this is .* Train it again .* load it with partlearn 9.9",
         ),
     ],
 )
 def test_documents(change, message, tmp_path):
     refuse(edited(tmp_path / "m", lambda d: d.update(change)), message)
+
+
+@pytest.mark.parametrize(
+    ("saved", "message"),
+    [
+        ("0.0.9", "saved with partlearn 0.0.9, and this is .* Train it again with this"),
+        ("0.1.99", "lacks .*saved with partlearn 0.1.99, .*: train it again with this"),
+        (None, "lacks parameters: weights.*older than that release. Train the model"),
+    ],
+)
+def test_a_model_from_before_a_parameter(saved, message, tmp_path):
+    """The sentence names who wrote the file, who reads it, and what to do."""
+
+    def edit(document):
+        del state(document)["weights"]
+        document["versions"]["partlearn"] = saved or document["versions"]["partlearn"]
+
+    refuse(edited(tmp_path / "m", edit), message)
 
 
 def test_the_version_of_sklearn_counts_where_its_classes_are_inside(tmp_path):

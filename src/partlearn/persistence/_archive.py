@@ -93,7 +93,7 @@ class Archive:
             raise DataFormatError(
                 "this is a skops file, which partlearn no longer reads because such "
                 "files can run code",
-                advice="Fit the model again and save it anew.",
+                advice="Train the model again and save it anew.",
             )
         if STRUCTURE not in names:
             raise DataFormatError(f"not a model saved by partlearn: no {STRUCTURE}")

@@ -200,8 +200,12 @@ class Decoder:
             )
         self.foreign |= is_foreign(name)
         state = spec["state"]
-        if not isinstance(state, dict) or not parameter_names(cls) <= state.keys():
-            raise DataFormatError(f"the state of {name} lacks parameters")
+        if not isinstance(state, dict):
+            raise DataFormatError(f"the state of {name} is no object")
+        if lacking := sorted(parameter_names(cls) - state.keys()):
+            raise DataFormatError(
+                f"the state of {name} lacks parameters: {', '.join(lacking)}"
+            )
         for key, value in state.items():
             if not _ATTRIBUTE.fullmatch(key) or _is_taken(cls, key):
                 raise DataFormatError(f"{name} cannot have an attribute {key[:60]!r}")

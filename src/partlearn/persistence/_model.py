@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +23,7 @@ from partlearn.persistence._encode import Encoder
 __all__ = ["Model", "load_model", "save_model"]
 
 FORMAT = "partlearn-model/2"
+_VERSION = re.compile(r"[0-9A-Za-z.+!_-]{1,40}", re.ASCII)
 _KEYS = {"format", "versions", "feature_names", "target_names", "estimator"}
 
 
@@ -146,13 +148,18 @@ def load_model(path: str | os.PathLike[str], *, limits: Limits | None = None) ->
     See :func:`save_model`.
     """
     path = Path(path)
+    advice = "Give a file that save_model or `partlearn train --save` wrote."
     try:
         with open_archive(path, limits or Limits()) as archive:
             document = archive.structure()
             _check_document(document)
+            versions = document["versions"]
+            advice = _origin(versions)
+            _check_version("partlearn", versions, __version__)
             decoder = Decoder(archive.sizes(), archive.budget.limits)
             decoder.check(document["estimator"])
-            _check_versions(document["versions"], decoder.foreign)
+            if decoder.foreign:
+                _check_version("scikit-learn", versions, sklearn.__version__)
             decoder.check_members()
             return Model(
                 decoder.build(document["estimator"], archive.array),
@@ -160,6 +167,7 @@ def load_model(path: str | os.PathLike[str], *, limits: Limits | None = None) ->
                 document["target_names"],
             )
     except DataError as error:
+        error.advice = error.advice or advice
         raise error.at(path) from None
 
 
@@ -173,15 +181,16 @@ def _check_document(document: Any) -> None:
     if document["format"] != FORMAT:
         layout = str(document["format"])[:40]
         raise DataFormatError(
-            f"the layout of the model is {layout!r}, this version reads {FORMAT!r}",
-            advice="Fit the model again and save it anew.",
+            f"the layout of the model is {layout!r}, and partlearn {__version__} "
+            f"reads {FORMAT!r}",
+            advice="Train the model again with this version.",
         )
     versions = document.get("versions")
     if (
         document.keys() != _KEYS
         or not isinstance(versions, dict)
         or versions.keys() != {"partlearn", "scikit-learn"}
-        or not all(isinstance(v, str) and len(v) < 100 for v in versions.values())
+        or not all(isinstance(v, str) and _VERSION.fullmatch(v) for v in versions.values())
     ):
         raise DataFormatError("the description of the model is incomplete")
     for key in ("feature_names", "target_names"):
@@ -195,15 +204,27 @@ def _check_document(document: Any) -> None:
         raise DataFormatError("the file holds no estimator")
 
 
-def _check_versions(versions: dict[str, str], foreign: bool) -> None:
+def _check_version(package: str, versions: dict[str, str], here: str) -> None:
     """Refuse what another version wrote; attributes change with minor versions."""
-    here = {"partlearn": __version__}
-    if foreign:
-        here["scikit-learn"] = sklearn.__version__
-    for package, version in here.items():
-        saved = versions[package]
-        if saved.split(".")[:2] != version.split(".")[:2]:
-            raise DataFormatError(
-                f"the model was saved with {package} {saved}, and this is {version}",
-                advice=f"Fit it again, or install {package} {saved}.",
-            )
+    saved = versions[package]
+    if saved.split(".")[:2] != here.split(".")[:2]:
+        raise DataFormatError(
+            f"the model was saved with {package} {saved}, and this is {here}",
+            advice=f"Train it again with this version, or load it with {package} "
+            f"{saved}.",
+        )
+
+
+def _origin(versions: dict[str, str]) -> str:
+    """What to do about a model that does not fit the classes as they are now."""
+    saved = versions["partlearn"]
+    if saved == __version__:
+        return (
+            f"The file says that partlearn {saved} wrote it, which is the version that "
+            "reads it: it is damaged, or older than that release. Train the model "
+            "again."
+        )
+    return (
+        f"It was saved with partlearn {saved}, and this is {__version__}: train it "
+        f"again with this version, or load it with partlearn {saved}."
+    )
