@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -286,6 +287,28 @@ def test_an_interrupted_run_leaves_no_file(files, tmp_path, monkeypatch):
     with contextlib.suppress(KeyboardInterrupt, AssertionError):
         predicted(files, files / "new.csv", out)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_sigterm_leaves_no_file_either(files, tmp_path, monkeypatch):
+    out, before = tmp_path / "out.csv", signal.getsignal(signal.SIGTERM)
+
+    def ended(self, block):
+        assert list(tmp_path.iterdir())  # the table that is being written
+        try:
+            signal.raise_signal(signal.SIGTERM)
+        finally:
+            signal.raise_signal(signal.SIGTERM)  # the second one is not heard
+
+    monkeypatch.setattr(PartialClassifier, "predictions", ended)
+    assert predicted(files, files / "new.csv", out) == 128 + signal.SIGTERM == 143
+    assert list(tmp_path.iterdir()) == []
+    assert signal.getsignal(signal.SIGTERM) == before
+
+
+def test_a_thread_may_call_the_command_line():
+    """Only the main thread may handle signals."""
+    with ThreadPoolExecutor(1) as pool:
+        assert pool.submit(call, "--version").result() == 0
 
 
 def test_long_tables_of_votes(files, tmp_path, capsys):
