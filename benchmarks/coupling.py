@@ -25,7 +25,7 @@ from partlearn.model_selection import CandidateKFold
 
 LEARNERS = {
     "PLKNN": PLKNN(),
-    "PLSVM": PLSVM(random_state=0),
+    "PLSVM": PLSVM(standardize=False, random_state=0),
     "IPAL": IPAL(),
     "SURE": SURE(),
     "PLAGGD": PLAGGD(),

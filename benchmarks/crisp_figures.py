@@ -28,9 +28,21 @@ LEARNERS: dict[str, tuple[Callable[[], Any], bool, float | None]] = {
     "PL-KNN with confidences": (PLKNN, True, 0.817),
     "SURE": (SURE, False, 0.823),
     "IPAL": (IPAL, False, 0.816),
-    "PL-SVM, lam=0.1": (lambda: PLSVM(0.1, random_state=0), False, 0.823),
-    "PL-SVM, lam=1 (default)": (lambda: PLSVM(random_state=0), False, None),
-    "PL-SVM, lam by hit rate": (lambda: PLSVMCV(random_state=0), False, None),
+    "PL-SVM, lam=0.1": (
+        lambda: PLSVM(0.1, standardize=False, random_state=0),
+        False,
+        0.823,
+    ),
+    "PL-SVM, lam=1 (default)": (
+        lambda: PLSVM(standardize=False, random_state=0),
+        False,
+        None,
+    ),
+    "PL-SVM, lam by hit rate": (
+        lambda: PLSVMCV(standardize=False, random_state=0),
+        False,
+        None,
+    ),
 }
 
 

@@ -21,7 +21,7 @@ from partlearn.model_selection import cross_validate
 
 LEARNERS = {
     "PLKNN": PLKNN(variant="lab"),
-    "PLSVM": PLSVM(1.0, random_state=0),
+    "PLSVM": PLSVM(1.0, standardize=False, random_state=0),
     "PLECOC": PLECOC(random_state=0),
     "IPAL": IPAL(),
     "SURE": SURE(),

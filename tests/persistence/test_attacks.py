@@ -260,7 +260,10 @@ def nest(depth, wrap):
         ({"sparse": {}}, "a sparse matrix is incomplete"),
         ({"object": "partlearn:CENDA"}, "an estimator is incomplete"),
         ({"part": 1}, "a part is incomplete"),
-        ({"object": {"class": "partlearn:CENDA", "state": {}}}, "lacks parameters: .*search"),
+        (
+            {"object": {"class": "partlearn:CENDA", "state": {}}},
+            "lacks parameters: .*search",
+        ),
         ({"object": {"class": "partlearn:CENDA", "state": 3}}, "is no object"),
         (nest(200, lambda node: [node]), "nested too deeply"),
         (nest(200, lambda node: {"tuple": [node]}), "nested too deeply"),
@@ -527,7 +530,10 @@ def test_documents(change, message, tmp_path):
 @pytest.mark.parametrize(
     ("saved", "message"),
     [
-        ("0.0.9", "saved with partlearn 0.0.9, and this is .* Train it again with this"),
+        (
+            "0.0.9",
+            "saved with partlearn 0.0.9, and this is .* Train it again with this",
+        ),
         ("0.1.99", "lacks .*saved with partlearn 0.1.99, .*: train it again with this"),
         (None, "lacks parameters: weights.*older than that release. Train the model"),
     ],

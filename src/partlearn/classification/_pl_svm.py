@@ -17,7 +17,7 @@ from partlearn._progress import iterations
 from partlearn._sklearn_compat import Interval, StrOptions, fit_context
 from partlearn.base import BaseScoreClassifier, initial_confidence
 from partlearn.candidates import warn_at_max_iter, warn_caller
-from partlearn.linalg import column_moments
+from partlearn.linalg import column_moments, standardize
 
 __all__ = ["PLSVM", "fit_margin"]
 
@@ -38,6 +38,10 @@ class PLSVM(BaseScoreClassifier):
         coefficients, not squared. The steps are the same.
     init : "random" or array-like of shape (n_classes, n_features), default="random"
         Start: uniform numbers in [0, 1), or given coefficients.
+    standardize : bool or None, default=None
+        Whether to bring all columns to mean zero and variance one first. None does,
+        except with ``variant="lab"`` or a given `init`, which mean the features as they
+        are.
     max_iter : int, default=1000
         Maximum number of sub-gradient steps.
     tol : float, default=None
@@ -49,7 +53,9 @@ class PLSVM(BaseScoreClassifier):
     Attributes
     ----------
     coef_ : ndarray of shape (n_classes, n_features)
-        Weights of the features; there is no intercept.
+        Weights of the features, standardised ones if they are; there is no intercept.
+    mean_, scale_ : ndarray of shape (n_features,)
+        Standardisation learnt from the training rows; zero and one without.
     objective_ : ndarray of shape (`n_iter_`,)
         The watched value at each step.
     n_iter_ : int
@@ -71,17 +77,19 @@ class PLSVM(BaseScoreClassifier):
     is a row's largest score among its candidates and b the largest among the others.
     It is not convex: the start matters, a little for standardised features, and much
     where rows are far from the origin, so that the margin of one is soon kept and the
-    penalty decides nothing: on digits with 500 rows the accuracy is .765 to .775 over
-    six starts, and .725 to .86 on the pixels as they are. Steps are those of Pegasos,
-    on all rows at once, with projection onto the ball of radius ``1 / sqrt(lam)``.
+    penalty decides nothing. On digits with three false candidates, four starts give
+    .81 to .87 standardised, and .60 to .78 on the pixels as they are. Steps are those
+    of Pegasos, on all rows at once, with projection onto the ball of radius
+    ``1 / sqrt(lam)``.
 
     Confidences passed to `fit` enter as ``log`` beside the candidates' scores, relative
     to the row's largest: a candidate that is believed less has to earn its place by
     score. Uniform confidences change nothing.
 
     A label that is no row's candidate scores minus infinity and is never predicted. A
-    step costs two products of size m x d x q. Standardise the features first: where one
-    is a hundred times the size of the usual one, a warning tells.
+    step costs two products of size m x d x q. Sparse data stay sparse. Without
+    `standardize`, a warning tells where one feature is a hundred times the size of the
+    usual one.
 
     The start is drawn class by class: another order of the classes is another start.
 
@@ -105,6 +113,7 @@ class PLSVM(BaseScoreClassifier):
         "lam": [Interval(Real, 0, None, closed="neither")],
         "variant": [StrOptions({"clean", "lab"})],
         "init": [StrOptions({"random"}), "array-like"],
+        "standardize": ["boolean", None],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "tol": [Interval(Real, 0, None, closed="left"), None],
         "random_state": ["random_state"],
@@ -116,6 +125,7 @@ class PLSVM(BaseScoreClassifier):
         *,
         variant: Literal["clean", "lab"] = "clean",
         init: str | ArrayLike = "random",
+        standardize: bool | None = None,
         max_iter: int = 1000,
         tol: float | None = None,
         random_state: Any = None,
@@ -123,6 +133,7 @@ class PLSVM(BaseScoreClassifier):
         self.lam = lam
         self.variant = variant
         self.init = init
+        self.standardize = standardize
         self.max_iter = max_iter
         self.tol = tol
         self.random_state = random_state
@@ -152,12 +163,7 @@ class PLSVM(BaseScoreClassifier):
         X, S, confidence = self._validate_fit(
             X, y, confidence, accept_sparse="csr", order="C"
         )
-        spread = uneven_units(X)
-        if spread > _UNEVEN and not sp.issparse(X):  # words are uneven by nature
-            warn_caller(
-                f"The largest feature is {spread:.0f} times the size of the usual one "
-                "and outweighs the others in the penalty; standardise the features."
-            )
+        X = self._scaled(X)
         W, self.objective_, settled = fit_margin(
             X,
             S,
@@ -183,6 +189,23 @@ class PLSVM(BaseScoreClassifier):
         self.coef_ = W
         self._seen = S.any(axis=0)
         return self
+
+    def _scaled(self, X: Any) -> Any:
+        """Set the standardisation; rows that products are taken with."""
+        wanted = self.standardize
+        if wanted is None:
+            wanted = self.variant == "clean" and isinstance(self.init, str)
+        if wanted:
+            matrix, self.mean_, self.scale_ = standardize(X)
+            return matrix if matrix.dense is None else matrix.dense
+        self.mean_, self.scale_ = np.zeros(X.shape[1]), np.ones(X.shape[1])
+        spread = uneven_units(X)
+        if spread > _UNEVEN and not sp.issparse(X):  # words are uneven by nature
+            warn_caller(
+                f"The largest feature is {spread:.0f} times the size of the usual one "
+                "and outweighs the others in the penalty; set standardize=True."
+            )
+        return X
 
     def _start(self, q: int, X: Any) -> NDArray[Any]:
         d = X.shape[1]
@@ -216,7 +239,13 @@ class PLSVM(BaseScoreClassifier):
 
     def _scores(self, X: Any) -> NDArray[Any]:
         X = self._validate_predict(X)
-        scores = np.asarray(X @ self.coef_.T.astype(X.dtype, copy=False))
+        mean, scale = self.mean_.astype(X.dtype), self.scale_.astype(X.dtype)
+        W = self.coef_.T.astype(X.dtype, copy=False)
+        if sp.issparse(X):  # centring stays implicit
+            W = W / scale[:, None]
+            scores = np.asarray(X @ W) - mean @ W
+        else:
+            scores = ((X - mean) / scale) @ W
         scores[:, ~self._seen] = -np.inf
         return scores
 
@@ -255,7 +284,7 @@ def fit_margin(
 
     Parameters
     ----------
-    X : ndarray or CSR matrix of shape (m, d)
+    X : ndarray, CSR matrix or Standardized, of shape (m, d)
         Training rows.
     S : ndarray of bool, shape (m, q)
         Candidates.
@@ -284,6 +313,7 @@ def fit_margin(
     m, q = S.shape
     rows = np.arange(m)
     W = into_ball(W.astype(X.dtype), lam)
+    transposed = getattr(X, "transposed_matmul", None) or (lambda A: X.T @ A)
     trace: list[float] = []
     inside = np.where(S, 0, -np.inf).astype(X.dtype) if penalty is None else penalty
     outside = np.where(S, -np.inf, 0).astype(X.dtype)
@@ -300,7 +330,9 @@ def fit_margin(
         C = np.zeros((m, q), dtype=X.dtype)
         C[violators, best[violators]] = 1
         C[violators, rival[violators]] = -1
-        W = into_ball((1 - 1 / t) * W + np.asarray(X.T @ C).T / (lam * t * m), lam)
+        W = into_ball(
+            (1 - 1 / t) * W + np.asarray(transposed(C)).T / (lam * t * m), lam
+        )
         if lab:
             spectral = np.sqrt(np.linalg.eigvalsh(W @ W.T)[-1].clip(0))
             trace.append(lam / 2 * float(spectral) + loss)

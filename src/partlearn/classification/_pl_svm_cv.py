@@ -42,6 +42,8 @@ class PLSVMCV(BaseScoreClassifier):
         See :class:`PLSVM`.
     init : "random" or array-like of shape (n_classes, n_features), default="random"
         See :class:`PLSVM`.
+    standardize : bool or None, default=None
+        See :class:`PLSVM`.
     max_iter : int, default=1000
         Maximum number of sub-gradient steps of each fit.
     random_state : int, RandomState or None, default=None
@@ -106,6 +108,7 @@ class PLSVMCV(BaseScoreClassifier):
         "cv": [Interval(Integral, 2, None, closed="left")],
         "variant": [StrOptions({"clean", "lab"})],
         "init": [StrOptions({"random"}), "array-like"],
+        "standardize": ["boolean", None],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "random_state": ["random_state"],
         "n_jobs": [Integral, None],
@@ -118,6 +121,7 @@ class PLSVMCV(BaseScoreClassifier):
         cv: int = 5,
         variant: Literal["clean", "lab"] = "clean",
         init: str | ArrayLike = "random",
+        standardize: bool | None = None,
         max_iter: int = 1000,
         random_state: Any = None,
         n_jobs: int | None = None,
@@ -126,6 +130,7 @@ class PLSVMCV(BaseScoreClassifier):
         self.cv = cv
         self.variant = variant
         self.init = init
+        self.standardize = standardize
         self.max_iter = max_iter
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -185,6 +190,7 @@ class PLSVMCV(BaseScoreClassifier):
             float(lam),
             variant=self.variant,
             init=self.init,
+            standardize=self.standardize,
             max_iter=self.max_iter,
             random_state=seed,
         )

@@ -190,7 +190,9 @@ def _check_document(document: Any) -> None:
         document.keys() != _KEYS
         or not isinstance(versions, dict)
         or versions.keys() != {"partlearn", "scikit-learn"}
-        or not all(isinstance(v, str) and _VERSION.fullmatch(v) for v in versions.values())
+        or not all(
+            isinstance(v, str) and _VERSION.fullmatch(v) for v in versions.values()
+        )
     ):
         raise DataFormatError("the description of the model is incomplete")
     for key in ("feature_names", "target_names"):
