@@ -106,6 +106,17 @@ def test_dask_arrays_and_frames(estimator, scheduler):
         assert_same_fit(model, expected)
 
 
+@pytest.mark.parametrize(("background", "extra"), [("none", 0), (0.0, 0), (0.5, 2)])
+def test_no_pass_for_principal_components_without_weight(caplog, background, extra):
+    model = CRISP(votes=False, background=background, max_iter=1, tol=0)
+    with caplog.at_level("INFO", logger="partlearn.blocks"):
+        model.fit(in_blocks((200, 200)), S)
+    passes = [record.message.split(" over ")[0] for record in caplog.records]
+    # One product and one score for the round, the same again for its result.
+    assert passes.count("fold products") == 2
+    assert passes.count("fold scores") == 2 + extra
+
+
 def test_wrong_blocks_are_named():
     wrong = X.copy()
     wrong[150, 3] = np.nan

@@ -314,17 +314,16 @@ class CRISP(BaseReducer):
             whole = isinstance(wanted, Integral)
             room = int(wanted) - embedding.values.shape[0] if whole else 0
             size = min(size, max(room, 0))
+        P = basis.directions(embedding.weights[:, :kept])
+        if not size or self.background in ("none", 0):
+            return P, np.ones(kept), 0.0
         leading = like(np.eye(basis.s.shape[0], size), basis.s)
         G = basis.embedded(leading)
-        w = 0.0
-        if size and self.background == "auto":
-            Z = embedding.held_out
-            w = background_weight(
-                Z, G, F, L, search, check_random_state(self.random_state)
-            )
-        elif size and self.background != "none":
+        if self.background == "auto":
+            rng = check_random_state(self.random_state)
+            w = background_weight(embedding.held_out, G, F, L, search, rng)
+        else:
             w = float(self.background)
-        P = basis.directions(embedding.weights[:, :kept])
         if w == 0:
             return P, np.ones(kept), w
         V = basis.directions(leading) / mean_norm(G)
