@@ -9,6 +9,7 @@ products with ``X`` and rank-one corrections. A dense ``X`` is standardised once
 from __future__ import annotations
 
 import copy
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -36,6 +37,7 @@ __all__ = [
 _FAR = 300  # powers of two from which numbers are scaled before they are squared
 _FULL = 0.9  # share of entries from which a sparse column is as good as dense
 _HUGE = 1e4  # means, in deviations, from which the rounding of a mean matters
+_WIDE = 32  # columns of a factor from which a transpose is written row by row
 _BLOCK = 1 << 19  # elements of a dense block made from sparse rows, to stay in cache
 
 
@@ -189,6 +191,7 @@ class Standardized:
         self._inverse = xp.astype(inverse, X.dtype)
         self.mean = xp.astype(mean, X.dtype)
         self.dense: NDArray[Any] | None = None
+        self._XT: Any = None
         if sp.issparse(X):
             self._X, rest = _centred_where_full(X, mean)
             self._shift = rest.astype(X.dtype)
@@ -200,7 +203,7 @@ class Standardized:
         if self.dtype == dtype:
             return self
         other = copy.copy(self)
-        other.dtype = np.dtype(dtype)
+        other.dtype, other._XT = np.dtype(dtype), None
         for name in ("_inverse", "mean", "dense", "_X", "_shift"):
             if getattr(self, name, None) is not None:
                 setattr(other, name, getattr(self, name).astype(dtype))
@@ -211,14 +214,23 @@ class Standardized:
         if self.dense is not None:
             return thin_product(self.dense, P)
         P = self._inverse[:, None] * P
-        return safe_sparse_dot(self._X, P) - self._shift @ P
+        product = safe_sparse_dot(self._X, P)
+        product -= self._shift @ P
+        return product
 
     def transposed_matmul(self, A: NDArray[Any]) -> NDArray[Any]:
         """Product of the transpose with an (m, p) matrix."""
         if self.dense is not None:
             return thin_product(self.dense.T, A)
-        product = safe_sparse_dot(self._X.T, A) - np.outer(self._shift, A.sum(axis=0))
-        return self._inverse[:, None] * product
+        transposed = self._X.T if self._XT is None else self._XT
+        if self._XT is None and A.shape[1] >= _WIDE:
+            transposed = self._XT = sp.csr_array(transposed)
+        product = safe_sparse_dot(transposed, A)
+        sums = A.sum(axis=0)
+        for block in _row_blocks(product.shape):
+            product[block] -= self._shift[block, None] * sums
+            product[block] *= self._inverse[block, None]
+        return product
 
     def scatter(self) -> NDArray[np.float64]:
         """``X' X`` of shape (d, d), in float64."""
@@ -384,9 +396,7 @@ def _written_down(
         left = xp.mean(Z, axis=0)
         return Z - xp.where(_far(mean, inverse), left, xp.zeros_like(left))
     Z = np.empty(X.shape, dtype=X.dtype)
-    step = max(1, _BLOCK // max(1, X.shape[1]))
-    for start in range(0, X.shape[0], step):
-        block = slice(start, start + step)
+    for block in _row_blocks(X.shape):
         Z[block] = (X[block] - mean) * inverse
     far = _far(mean, inverse)
     if far.any():
@@ -423,6 +433,12 @@ def _centred_where_full(
     return sp.csr_array(X + minus).astype(X.dtype, copy=False), rest
 
 
+def _row_blocks(shape: tuple[int, ...]) -> Iterator[slice]:
+    """Rows of an array of this shape, so few at a time that they stay in cache."""
+    step = max(1, _BLOCK // max(1, shape[1]))
+    return (slice(start, start + step) for start in range(0, shape[0], step))
+
+
 def _dense_product(
     A: Any, B: Any, left: NDArray[np.float64], right: NDArray[np.float64]
 ) -> NDArray[np.float64]:
@@ -430,9 +446,7 @@ def _dense_product(
     A, B = A.astype(np.float64, copy=False), B.astype(np.float64, copy=False)
     rows, columns = A.shape[0], B.shape[1]
     product = np.empty((rows, columns))
-    step = max(1, _BLOCK // columns)
-    for start in range(0, rows, step):
-        block = slice(start, start + step)
+    for block in _row_blocks(product.shape):
         (A[block] @ B).toarray(out=product[block])
         product[block] -= left[block] @ right
     return product

@@ -17,7 +17,6 @@ from partlearn._array_api import (
     like,
     namespace,
     orthonormal,
-    take,
 )
 from partlearn.linalg._eigen import MAX_FACTOR, fix_signs
 from partlearn.linalg._standardized import (
@@ -31,7 +30,7 @@ __all__ = ["ThinBasis", "ThinSVD", "randomized_left", "thin_svd"]
 Solver = Literal["svd", "gram", "randomized"]
 
 _GRAM_RESOLVES = 1e-7  # singular values that a Gram matrix in float64 tells from zero
-_OVERSAMPLING, _POWER_STEPS = 20, 6
+_OVERSAMPLING, _POWER_STEPS = 20, 4
 
 
 class ThinSVD(NamedTuple):
@@ -238,9 +237,10 @@ def randomized_left(
 
     Returns
     -------
-    U : ndarray of shape (m, rank)
-        Left singular vectors.
-    s : ndarray of shape (rank,)
+    U : ndarray of shape (m, r)
+        Left singular vectors; r is `rank`, or fewer if the data vary in fewer
+        directions.
+    s : ndarray of shape (r,)
         Singular values, descending.
 
     References
@@ -250,14 +250,33 @@ def randomized_left(
     """
     m, d = X.shape
     width = min(rank + _OVERSAMPLING, m, d)
-    Q = X @ like(rng.standard_normal((d, width)), X.mean)
-    for _ in range(_POWER_STEPS):
-        Q = orthonormal(Q)
-        Q = X @ orthonormal(X.transposed_matmul(Q))
-    Q = orthonormal(Q)
+    # Sparse products wait for memory: all steps but the last do in single precision.
+    rough = X if X.dense is not None else X.astype(np.float32)
+    start = like(rng.standard_normal((d, width)), X.mean)
+    xp = namespace(start)
+    Q, even = _orthonormal(rough @ xp.astype(start, rough.dtype, copy=False))
+    for Y in [rough] * (_POWER_STEPS - 1) + [X]:
+        B = Y.transposed_matmul(xp.astype(Q, Y.dtype, copy=False))
+        Q, _ = _orthonormal(Y @ (B if even else _orthonormal(B)[0]))
+    Q, _ = _orthonormal(Q)  # once more, to the last digit
     B = X.transposed_matmul(Q)  # (d, width): X is about Q B'
-    values, vectors = eigh(B.T @ B)
+    values, vectors = descending(*eigh(B.T @ B))
+    s = xp.sqrt(xp.clip(values, 0.0, None))
+    kept = min(rank, _resolved(s, _GRAM_RESOLVES))
+    return contiguous(Q @ vectors[:, :kept]), s[:kept]
+
+
+def _orthonormal(A: NDArray[Any]) -> tuple[NDArray[Any], bool]:
+    """Orthonormal columns that span those of a tall `A`, and whether these were even.
+
+    The eigenvectors of ``A'A``, which is a product, give them several times as fast as
+    reflections; where its eigenvalues differ too much, reflections it is. Columns are
+    even where twice that difference would still do.
+    """
+    values, vectors = eigh(A.T @ A)
     xp = namespace(values)
-    order = xp.flip(xp.argsort(values))[:rank]
-    s = xp.sqrt(xp.clip(take(values, order), 0.0, None))
-    return contiguous(Q @ take(vectors, order, axis=1)), s
+    safe = float(xp.finfo(A.dtype).eps) ** 0.5
+    least, largest = float(values[0]), float(values[-1])
+    if least <= safe * largest:
+        return orthonormal(A), False
+    return A @ (vectors / xp.sqrt(values)), least > safe**0.5 * largest
