@@ -6,12 +6,21 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 # The same examples every time: a change is judged by what it does. New ones are looked
-# for with `pytest --hypothesis-profile=explore`. No deadline: no test asserts a time.
-settings.register_profile("steady", derandomize=True, deadline=None)
-settings.register_profile("explore", print_blob=True, deadline=None)
+# for with `pytest --hypothesis-profile=explore`. No deadline, and no limit on the time
+# that examples take to make: no test asserts a time. Fixtures of our property tests are
+# a folder that every example writes to, or a function.
+EVER = {
+    "deadline": None,
+    "suppress_health_check": [
+        HealthCheck.too_slow,
+        HealthCheck.function_scoped_fixture,
+    ],
+}
+settings.register_profile("steady", derandomize=True, **EVER)
+settings.register_profile("explore", print_blob=True, **EVER)
 settings.load_profile("steady")
 
 ROOT = Path(__file__).resolve().parents[1]

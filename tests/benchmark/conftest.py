@@ -48,15 +48,27 @@ class Sleeps(Constant):
         return super().fit(X, y)
 
 
-class Slow(Constant):
-    """Takes a moment, so that a run can be killed in the middle of it."""
+class Waits(Constant):
+    """Fits while there are files left in a folder, and then waits to be killed.
 
-    def __init__(self, seconds=0.2):
-        self.seconds = seconds
+    Where no folder is named nothing waits.
+    """
 
     def fit(self, X, y):
-        time.sleep(self.seconds)
+        if folder := os.environ.get("TOY_TURNS"):
+            while not self._turn(folder):
+                time.sleep(0.05)
         return super().fit(X, y)
+
+    @staticmethod
+    def _turn(folder):
+        for name in os.listdir(folder):
+            try:
+                os.remove(os.path.join(folder, name))
+            except FileNotFoundError:  # somebody else's
+                continue
+            return True
+        return False
 
 
 class Greedy(Constant):
@@ -96,6 +108,20 @@ def toys(tmp_path_factory):
         path = [str(folder), os.environ.get("PYTHONPATH", "")]
         monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, path)))
         yield folder
+
+
+@pytest.fixture
+def turns(tmp_path):
+    """Make a folder that lets so many fits of ``Waits`` through."""
+
+    def give(n):
+        folder = tmp_path / "turns"
+        folder.mkdir()
+        for i in range(n):
+            (folder / str(i)).touch()
+        return {"TOY_TURNS": str(folder)}
+
+    return give
 
 
 @pytest.fixture(scope="module")

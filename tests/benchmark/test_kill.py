@@ -1,7 +1,6 @@
 """The whole command killed in mid-run: what was finished stays."""
 
 import os
-import random
 import signal
 import subprocess
 import sys
@@ -9,6 +8,8 @@ import time
 from pathlib import Path
 
 import pytest
+
+PATIENCE = 300  # seconds until a run has started, also on a busy machine
 
 
 def _command(plan, out):
@@ -22,30 +23,30 @@ def _fragments(out):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="needs SIGKILL")
-def test_kill_and_resume(plan_text, tmp_path, toys):
+def test_kill_and_resume(plan_text, tmp_path, toys, turns):
     plan = tmp_path / "plan.toml"
-    plan.write_text(plan_text(learners=("toy_methods:Slow",), noise="[0, 1]"))
+    plan.write_text(plan_text(learners=("toy_methods:Waits",), noise="[0, 1]"))
     out = tmp_path / "killed"
     process = subprocess.Popen(
         _command(plan, out),
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         start_new_session=True,
+        env={**os.environ, **turns(5)},
     )
-    wanted = random.Random(0).randint(1, 6)
-    end = time.monotonic() + 120
-    while _fragments(out) < wanted and process.poll() is None:
+    end = time.monotonic() + PATIENCE
+    while _fragments(out) < 5:
+        assert process.poll() is None
         assert time.monotonic() < end
         time.sleep(0.02)
     # The whole group, as an out-of-memory killer or a power cut would.
     os.killpg(process.pid, signal.SIGKILL)
     process.wait()
-    finished = _fragments(out)
-    assert wanted <= finished < 12
+    assert _fragments(out) == 5
     assert not list(out.glob("results.*"))
     resumed = subprocess.run(_command(plan, out), capture_output=True, text=True)
     assert resumed.returncode == 0, resumed.stderr
-    assert f"{12 - finished} jobs in" in resumed.stderr
+    assert "7 jobs in" in resumed.stderr
 
     from partlearn.benchmark import load_plan, run_plan
 
@@ -84,7 +85,7 @@ def test_processes_end_with_the_run_that_started_them(
         env={**os.environ, "PARTLEARN_TEST": str(tmp_path)},
     )
     children = 2 * (2 if limit else 1)  # under limits a job has a process of its own
-    end = time.monotonic() + 120
+    end = time.monotonic() + PATIENCE
     while len(_running(mark)) < 1 + children:
         assert process.poll() is None
         assert time.monotonic() < end

@@ -4,6 +4,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -160,17 +161,21 @@ def test_ratios_are_judged_on_full_sizes_only(runner):
     assert (run.pick(1, 2), quick.pick(1, 2)) == (1, 2)
 
 
-def test_times_growth_and_memory(runner):
+def test_times_growth_and_memory(runner, monkeypatch):
     run = runner.Run(quick=True, show=lambda line: None)
-    calls = {"a": 0, "b": 0}
+    calls, clock = {"a": 0, "b": 0}, [0.0]
+    time = SimpleNamespace(process_time=lambda: clock[0])
+    monkeypatch.setattr(runner, "time", time)
 
     def work(name):
         calls[name] += 1
-        return sum(range(20_000 if name == "a" else 200))
+        clock[0] += {"a": 1e-3, "b": 1e-5}[name]
 
     times = run.time("work", {name: lambda n=name: work(n) for name in calls})
-    assert times["a"] > times["b"] > 0
-    assert calls["b"] > calls["a"] > 2  # short work is repeated inside a sample
+    assert times == pytest.approx({"a": 1e-3, "b": 1e-5})
+    # Once for what only the first call pays, once to see how long it takes, and two
+    # samples, inside which short work is repeated.
+    assert calls == {"a": 4, "b": 202}
     once = {"a": 0, "b": 0}
     calls.update(once)
     run.time("once", {"a": lambda: work("a")}, repeats=1)

@@ -1,5 +1,6 @@
 """Two worker processes, one of which is killed in the middle of a fit."""
 
+import gc
 import os
 import signal
 import sys
@@ -58,6 +59,7 @@ def client():
         distributed.Client(cluster) as client,
     ):
         yield client
+    gc.collect()  # what the cluster leaves is not for a later test
 
 
 def test_a_killed_worker_changes_nothing(client, tmp_path):

@@ -10,7 +10,7 @@ import zlib
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from tools.fuzz.mutate import mutate
 from tools.fuzz.readers import ARFF, INSIDE, LIMITS, READERS, make_seeds
@@ -77,11 +77,7 @@ def test_mutations(tmp_path, seeds, kind):
 
 
 @pytest.mark.parametrize("kind", sorted(set(READERS.values())))
-@settings(
-    max_examples=15,
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
-)
+@settings(max_examples=15)
 @given(data=st.binary(max_size=300))
 def test_any_bytes(tmp_path, kind, data):
     path = tmp_path / f"m.{kind}"
@@ -90,11 +86,7 @@ def test_any_bytes(tmp_path, kind, data):
 
 
 @pytest.mark.parametrize("kind", ["csv", "arff", "libsvm"])
-@settings(
-    max_examples=30,
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
-)
+@settings(max_examples=30)
 @given(lines=st.lists(st.text("@atribuedl{}01,:;|'\"% \t-?.\\nax#", max_size=30)))
 def test_any_text(tmp_path, kind, lines):
     path = tmp_path / f"m.{kind}"

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from sklearn.utils import Bunch
@@ -81,11 +81,7 @@ def same(a, b):
 
 
 @pytest.mark.parametrize("kind", ["npz", "parquet", "arrow", "mat"])
-@settings(
-    max_examples=25,
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
-)
+@settings(max_examples=25)
 @given(bunch=bunches())
 def test_exact(tmp_path, kind, bunch):
     again = read(write(bunch, tmp_path / f"set.{kind}"))
@@ -96,11 +92,7 @@ def test_exact(tmp_path, kind, bunch):
 
 
 @pytest.mark.parametrize("kind", ["csv", "tsv"])
-@settings(
-    max_examples=25,
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
-)
+@settings(max_examples=25)
 @given(bunch=bunches([np.float64, np.float32, np.int64, np.uint8]))
 def test_text_keeps_values_and_names(tmp_path, kind, bunch):
     again = read(write(bunch, tmp_path / f"set.{kind}"), task=bunch.task)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_array_equal
@@ -58,11 +58,7 @@ def test_a_tree_it_is(points, monkeypatch):
     ),
     k=st.integers(1, 12),
 )
-@settings(
-    max_examples=60,
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
-)
+@settings(max_examples=60)
 def test_ties_go_to_the_lowest_index(oracle, monkeypatch, Z, k):
     monkeypatch.setattr("partlearn.neighbors._tree._TIES", 10**6)
     for own in (True, False):

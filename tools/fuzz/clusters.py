@@ -5,7 +5,6 @@ import json
 import random
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -71,9 +70,8 @@ class Target:
             self.processes[name].send_signal(signal.SIGCONT)
 
     def _kill(self, name):
-        process = self.processes.pop(name)
-        process.kill()
-        process.wait()
+        with self.processes.pop(name) as process:
+            process.kill()
 
     def _cluster(self):
         """Start what is missing; the address that goes through the proxy."""
@@ -81,14 +79,12 @@ class Target:
         if "scheduler" not in self.processes:
             self.stop()
             file.unlink(missing_ok=True)
-            self.port, inner = _free_port(), _free_port()
-            self._dask("scheduler", "scheduler", "--port", str(inner))
+            self._dask("scheduler", "scheduler", "--port", "0")
             _until(lambda: file.is_file() and file.stat().st_size)
             self.inner = json.loads(file.read_text())["address"].rpartition(":")[2]
         if "proxy" not in self.processes:
-            command = ["tools.fuzz.proxy", str(self.port), self.inner]
-            self._start("proxy", *command)
-            _until(lambda: _answers(self.port))
+            process = self._start("proxy", "tools.fuzz.proxy", self.inner)
+            self.port = int(process.stdout.readline())
         for name in ("worker 0", "worker 1"):
             if name not in self.processes:
                 self._dask(name, "worker", "--nthreads", "1", "--no-nanny")
@@ -101,12 +97,14 @@ class Target:
         )
 
     def _start(self, name, *arguments):
+        out = subprocess.PIPE if name == "proxy" else subprocess.DEVNULL
         self.processes[name] = subprocess.Popen(
             [sys.executable, "-m", *arguments],
             stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
+            stdout=out,
             stderr=subprocess.DEVNULL,
         )
+        return self.processes[name]
 
     def stop(self):
         """End every process of the cluster."""
@@ -114,20 +112,7 @@ class Target:
             self._kill(name)
 
 
-def _free_port():
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        return server.getsockname()[1]
-
-
-def _answers(port):
-    try:
-        socket.create_connection(("127.0.0.1", port), 1).close()
-    except OSError:
-        return False
-    return True
-
-
-def _until(condition, seconds=120):
+def _until(condition, seconds=300):
     end = time.monotonic() + seconds
     while not condition():
         if time.monotonic() > end:

@@ -33,7 +33,8 @@ class Target:
             try:
                 return self._on(self.small / "out", rng, grow=True)
             finally:
-                subprocess.run(["umount", self.small], check=True)
+                # Lazily: a process that is just ending may still hold a file of it.
+                subprocess.run(["umount", "--lazy", self.small], check=True)
         return self._on(new_folder(self.bench.folder), rng, grow=False)
 
     def _on(self, out, rng, *, grow):

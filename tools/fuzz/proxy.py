@@ -1,4 +1,4 @@
-"""A network that can be cut: ``python -m tools.fuzz.proxy PORT TO_PORT``."""
+"""A network that can be cut: ``python -m tools.fuzz.proxy TO_PORT`` prints its port."""
 
 import socket
 import sys
@@ -19,9 +19,10 @@ def forward(source, sink):
             end.close()
 
 
-def main(port, to_port):
+def main(to_port):
     """Serve until the process is killed, which cuts every connection."""
-    with socket.create_server(("127.0.0.1", port)) as server:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        print(server.getsockname()[1], flush=True)
         while True:
             near, _ = server.accept()
             far = socket.create_connection(("127.0.0.1", to_port))
@@ -30,4 +31,4 @@ def main(port, to_port):
 
 
 if __name__ == "__main__":
-    main(*map(int, sys.argv[1:]))
+    main(int(sys.argv[1]))

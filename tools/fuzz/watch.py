@@ -1,6 +1,7 @@
 """Whether code reached outside of the file it was given, by Python's audit events."""
 
 import sys
+import threading
 from contextlib import contextmanager
 
 # What Python announces before it happens, and reading data must never do.
@@ -8,11 +9,15 @@ HARM = (
     "os.", "subprocess.", "pickle.", "socket.", "ctypes.", "shutil.", "marshal.",
     "exec", "compile", "import", "code.", "urllib.", "tempfile.", "builtins.input",
 )  # fmt: skip
-_state = {"on": False, "events": [], "hooked": False}
+_state = {"on": False, "events": [], "hooked": False, "others": frozenset()}
 
 
 def _hook(event, args):
-    if _state["on"] and (event.startswith(HARM) or event == "open"):
+    if (
+        _state["on"]
+        and (event.startswith(HARM) or event == "open")
+        and threading.get_ident() not in _state["others"]
+    ):
         _state["events"].append((event, str(args[0])[:200] if args else ""))
 
 
@@ -22,7 +27,10 @@ def nothing_but(path):
     if not _state["hooked"]:  # a hook cannot be taken away again
         sys.addaudithook(_hook)
         _state["hooked"] = True
-    _state.update(on=True, events=[])
+    # What threads do that were there before is not what is watched.
+    others = {thread.ident for thread in threading.enumerate()}
+    others.discard(threading.get_ident())
+    _state.update(on=True, events=[], others=frozenset(others))
     try:
         yield
     finally:

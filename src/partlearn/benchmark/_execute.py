@@ -73,6 +73,8 @@ def guard(kind: type[R], work: Callable[[], R], limits: JobLimits) -> R:
         PeakMemory() as peak,
     ):
         warnings.simplefilter("always")
+        # Comes when garbage is collected, in whichever job that happens to be.
+        warnings.simplefilter("ignore", ResourceWarning)
         try:
             record = work()
         except Exception as error:

@@ -219,7 +219,7 @@ def _cap(seconds: float | None, megabytes: int | None) -> None:
     except ImportError:
         return
     # Should the parent be stopped, nobody else would end this process.
-    signal.alarm(0 if seconds is None else math.ceil(seconds) + 5)
+    signal.alarm(0 if seconds is None else math.ceil(seconds) + 60)
     hard = resource.getrlimit(resource.RLIMIT_AS)[1]
     used = process_bytes(0)
     soft = hard if megabytes is None or used is None else used + megabytes * 2**20
