@@ -118,10 +118,17 @@ def test_confusion_by_hand():
     S = np.array([[1, 1, 0], [1, 1, 0], [1, 1, 1], [0, 0, 1]])
     together, doubt = candidate_confusion(F, S)
     assert_array_equal(together, [[0, 3, 1], [3, 0, 1], [1, 1, 0]])
-    # 4 p (1 - p): 1, 3/4 and, where neither is believed in, 0.
-    assert doubt[0, 1] == pytest.approx((1 + 0.75) / 3)
+    # 4 p (1 - p): 1 and 3/4; where neither is believed in, the row does not count.
+    assert doubt[0, 1] == pytest.approx((1 + 0.75) / 2)
     assert_allclose(doubt, doubt.T)
     assert doubt[0, 2] == 0
+
+
+def test_rows_settled_on_a_third_label_say_nothing_about_the_other_two():
+    F = np.array([[0.98, 0.01, 0.01]] * 9 + [[0.0, 0.9, 0.1]])
+    doubt = candidate_confusion(F, np.ones((10, 3))).doubt
+    # Nine rows with 0.02 of belief in both and no idea which; one that knows better.
+    assert doubt[1, 2] == pytest.approx((9 * 0.02 + 4 * 0.9 * 0.1) / (9 * 0.02 + 1))
 
 
 def test_confusion_of_many_classes_has_no_numbers():

@@ -20,8 +20,9 @@ class CandidateConfusion(NamedTuple):
 
     ``together[i, j]`` counts the rows with both candidates. ``doubt[i, j]`` is the mean
     over these rows of ``4 p (1 - p)``, where p is the share of i in the confidence in
-    both: zero where one of the two is always certain, one where they are never told
-    apart. Pairs that never meet have doubt zero.
+    both, and a row counts by that confidence: one that surely has a third label says
+    nothing about the two. It is zero where one of the two is always certain, one where
+    they are never told apart. Pairs that never meet have doubt zero.
     """
 
     together: NDArray[np.intp]
@@ -58,17 +59,19 @@ def candidate_confusion(
     q = M.shape[1]
     weights = M.astype(np.float64)
     together = (weights.T @ weights).round().astype(np.intp)
-    doubt = np.zeros((q, q))
+    doubt, belief = np.zeros((q, q)), np.zeros((q, q))
     for i in range(q):
         rows = M[:, i]
         own, others = F[rows, i, None], F[rows]
-        both = own + others
-        # Where neither is believed in any more, the pair is settled.
+        both = (own + others) * M[rows]
         share = np.divide(own, both, out=np.zeros_like(both), where=both > 0)
-        doubt[i] = (4 * share * (1 - share) * M[rows]).sum(axis=0)
+        doubt[i] = (both * 4 * share * (1 - share)).sum(axis=0)
+        belief[i] = both.sum(axis=0)
     np.fill_diagonal(together, 0)
     np.fill_diagonal(doubt, 0.0)
-    return CandidateConfusion(together, doubt / np.maximum(together, 1))
+    return CandidateConfusion(
+        together, np.divide(doubt, belief, out=doubt, where=belief > 0)
+    )
 
 
 class CandidateConfusionDisplay:

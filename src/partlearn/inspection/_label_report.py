@@ -275,7 +275,8 @@ def _pairs(
     """Pairs of labels with the most doubt in all, and how many pairs never meet."""
     together, doubt = candidate_confusion(F, S)
     above = np.triu_indices(len(classes), 1)
-    mass = (together * doubt)[above]
+    belief = (F * S).T @ S  # in the one label, over the rows that have both
+    mass = ((belief + belief.T) * doubt)[above]
     order = np.argsort(-mass, kind="stable")[:_PAIRS]
     pairs = [
         Pair(classes[i], classes[j], int(together[i, j]), float(doubt[i, j]))
