@@ -45,7 +45,7 @@ html_theme = "pydata_sphinx_theme"
 html_title = "partlearn"
 html_show_sourcelink = False
 html_static_path = ["_static"]
-html_sidebars = {"index": ["globaltoc.html"]}
+html_sidebars = {"**": ["sidebar-collapse.html", "site-navigation.html"]}
 html_theme_options = {"navigation_with_keys": False, "show_toc_level": 2}
 
 sphinx_gallery_conf = {

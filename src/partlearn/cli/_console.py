@@ -5,7 +5,7 @@
 import json
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -119,8 +119,8 @@ def fit_progress(patience: float = 2.0) -> Iterator[None]:
         yield
 
 
-def print_summary(summary: "Summary") -> None:
-    """Print the short version of a report."""
+def print_summary(summary: "Summary", sections: Container[str] | None = None) -> None:
+    """Print the short version of a report, or those of its sections."""
     from partlearn.report import print_report
 
-    print_report(summary, output())
+    print_report(summary, output(), sections=sections)

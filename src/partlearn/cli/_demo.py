@@ -52,8 +52,12 @@ def demo(
         print(f"Label report, to look at doubtful digits: {story.page}\n")
     else:
         say("The label report needs jinja2: pip install 'partlearn[report]'.")
-    print("And where it does not help: reducing dimensions of these digits first.\n")
-    run_and_report(plan, out, workers=jobs)
+    print(
+        "And where it does not help: reducing the 64 pixels to fewer numbers first.\n"
+        "Each image with r false labels beside the true one, two learners (PL-KNN, "
+        "IPAL):\n"
+    )
+    run_and_report(plan, out, workers=jobs, sections=("Conclusion", "Results"))
     print(
         f"\nIn one sentence: from sets of {N_FALSE + 1} labels, {story.right:.0%} of "
         f"the digits got their right label and {story.new:.0%} of new images were "

@@ -2,7 +2,7 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -30,6 +30,7 @@ def run_and_report(
     fresh: bool = False,
     retry_failed: bool = False,
     as_json: bool = False,
+    sections: Container[str] | None = None,
 ) -> None:
     """Run, print, write; exit code 1 when jobs failed."""
     from partlearn.benchmark import run_plan
@@ -62,7 +63,7 @@ def run_and_report(
     if as_json:
         print(to_json(summary))
     else:
-        print_summary(summary)
+        print_summary(summary, sections)
         for path in paths:
             print(f"Report: {path}")
     _say_end(result)

@@ -2,7 +2,7 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from typing import TYPE_CHECKING
 
 from partlearn._pages import visible
@@ -15,10 +15,12 @@ if TYPE_CHECKING:
 __all__ = ["console_print"]
 
 
-def console_print(document: Document, console: "Console") -> None:
+def console_print(
+    document: Document, console: "Console", titles: Container[str] | None = None
+) -> None:
     """Print paragraphs and tables of the brief sections, not what is folded."""
     for section in document.sections:
-        if section.brief:
+        if section.brief and (titles is None or section.title in titles):
             console.print(visible(section.title), style="bold", markup=False)
             _print(section.blocks, console)
 

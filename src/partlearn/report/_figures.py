@@ -191,8 +191,10 @@ def gaps(summary: Summary, protocol: str, number: int) -> list[Block]:
         axes.set_xlabel(f"{metric_name(summary.metric)} minus the best", fontsize=9)
 
     tops: dict[str, Cell] = {}
-    for cell in sorted(best.values(), key=lambda c: c.mean or 0.0):
-        tops[data_name(cell.data, cell.r)] = cell
+    for cell in (c for c in cells if c.best):
+        top = tops.setdefault(data_name(cell.data, cell.r), cell)
+        if (cell.mean or 0.0) > (top.mean or 0.0):
+            tops[data_name(cell.data, cell.r)] = cell
     told = [
         f"{name}: {method_name(c.method)} with {c.learner}, {c.mean:.3f}"
         for name, c in tops.items()

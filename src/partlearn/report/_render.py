@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
 import json
+from collections.abc import Container
 from typing import TYPE_CHECKING
 
 from partlearn.report._console import console_print
@@ -66,7 +67,9 @@ def to_latex(summary: Summary) -> str:
     return latex(document(summary))
 
 
-def print_report(summary: Summary, console: "Console") -> None:
+def print_report(
+    summary: Summary, console: "Console", *, sections: Container[str] | None = None
+) -> None:
     """Print the short version to a terminal.
 
     Parameters
@@ -75,8 +78,10 @@ def print_report(summary: Summary, console: "Console") -> None:
         From :func:`partlearn.report.summarize`.
     console : rich.console.Console
         Where to print.
+    sections : container of str, default=None
+        Titles of those to print; by default all of the short version.
     """
-    console_print(document(summary), console)
+    console_print(document(summary), console, sections)
 
 
 def to_json(summary: Summary) -> str:

@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from partlearn.benchmark import Facts
 from partlearn.report import _figures
@@ -88,11 +89,10 @@ def comparison_section(summary: Summary) -> list[Section]:
 
 
 def _how(comparisons: Sequence[Comparison]) -> str:
-    text = (
-        "Mean difference of the row minus the column (positive: the row is better), "
-        "below it the data sets on which the row wins / ties / loses; each data set "
-        "counts once, by its mean over r and learners."
-    )
+    text = "Mean difference of the row minus the column (positive: the row is better)"
+    if any(len(c.data) > 1 for c in comparisons):
+        text += ", below it the data sets on which the row wins / ties / loses"
+    text += "; each data set counts once, by its mean over r and learners."
     if any(c.tested for c in comparisons):
         n = max(sum(p.p is not None for p in c.pairs) for c in comparisons)
         text += (
@@ -248,19 +248,18 @@ def closing_sections(
     summary: Summary, data: Table, kinds: Mapping[str, str]
 ) -> list[Section]:
     """Notes, costs, data, failures, facts."""
-    costs = Table.of(
-        "Mean seconds per run and highest memory above the start of a run",
-        summary.costs,
-        {
-            "method": lambda c: method_name(c.name),
-            "kind": lambda c: kinds.get(c.kind, c.kind),
-            "runs": lambda c: str(c.n_runs),
-            "fit, s": lambda c: seconds(c.fit_time),
-            "use, s": lambda c: seconds(c.use_time),
-            "peak memory, MB": lambda c: megabytes(c.peak_mb),
-        },
-        n_names=2,
-    )
+    columns: dict[str, Any] = {
+        "method": lambda c: method_name(c.name),
+        "kind": lambda c: kinds.get(c.kind, c.kind),
+        "runs": lambda c: str(c.n_runs),
+        "fit, s": lambda c: seconds(c.fit_time),
+        "use, s": lambda c: seconds(c.use_time),
+    }
+    caption = "Mean seconds per run"
+    if any(c.peak_mb for c in summary.costs):  # small data leave no trace
+        caption += " and highest memory above the start of a run"
+        columns["peak memory, MB"] = lambda c: megabytes(c.peak_mb)
+    costs = Table.of(caption, summary.costs, columns, n_names=2)
     there: list[Block] = [data]
     if summary.absent:
         there.append(Text("Not there, left out:"))
