@@ -4,7 +4,6 @@ What each method does on degenerate data in detail is tested beside the method; 
 nothing may crash with a foreign error, and nothing may come back that is not finite.
 """
 
-import inspect
 import warnings
 
 import numpy as np
@@ -12,34 +11,20 @@ import pytest
 from sklearn.base import is_classifier
 from sklearn.datasets import make_blobs
 from sklearn.utils import get_tags
+from tests.estimators import build
 
 from partlearn.candidates import make_candidates
-from partlearn.classification import PLKNN
-from partlearn.decomposition import CENDA
 from partlearn.utils import all_estimators
 
-PARTS = {
-    "reducer": CENDA,
-    "classifier": PLKNN,
-    "estimators": lambda: [PLKNN(), PLKNN(3)],
-}
 X, Y = make_blobs(40, n_features=5, centers=4, random_state=0)
 S = make_candidates(Y, 1, random_state=0)
 # Partial multi-label estimators read labels otherwise and are tested on their own.
-CLASSES = {
-    name: cls for name, cls in all_estimators() if ".multilabel." not in cls.__module__
-}
+NAMES = [name for name, cls in all_estimators() if ".multilabel." not in cls.__module__]
 
 
-@pytest.fixture(params=CLASSES, ids=str)
+@pytest.fixture(params=NAMES)
 def estimator(request):
-    cls = CLASSES[request.param]
-    needed = [
-        name
-        for name, p in inspect.signature(cls).parameters.items()
-        if p.default is inspect.Parameter.empty
-    ]
-    return cls(**{name: PARTS[name]() for name in needed})
+    return build(request.param)
 
 
 @pytest.fixture(autouse=True)

@@ -1,7 +1,5 @@
 """Every public estimator passes scikit-learn's checks and ours."""
 
-import inspect
-
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
@@ -9,22 +7,14 @@ from sklearn.utils.estimator_checks import (
     estimator_checks_generator,
     parametrize_with_checks,
 )
+from tests.estimators import build
 
-from partlearn.classification import PLKNN
-from partlearn.decomposition import CENDA
 from partlearn.utils import all_estimators, partial_label_checks
 
 # Fewest checks an estimator may be given: scikit-learn's and ours. A change that makes
 # an estimator silently drop out of checks fails here.
 FEWEST_SKLEARN_CHECKS = 40
 FEWEST_OWN_CHECKS = 14
-
-# Meta-estimators take other estimators; everything else is built with its defaults.
-PARTS = {
-    "reducer": CENDA,
-    "classifier": PLKNN,
-    "estimators": lambda: [PLKNN(), PLKNN(3)],
-}
 
 # Multiplicative updates need hundreds of sweeps and several starts to settle, PLDA a
 # hundred rounds, a search many fits, which no check of the interface needs.
@@ -69,17 +59,7 @@ EXPECTED_FAILURES = {
 }
 
 
-def build(cls):
-    required = [
-        name
-        for name, p in inspect.signature(cls).parameters.items()
-        if p.default is inspect.Parameter.empty
-    ]
-    fewer = FEWER.get(cls.__name__, {})
-    return cls(**{name: PARTS[name]() for name in required}, **fewer)
-
-
-INSTANCES = [build(cls) for _, cls in all_estimators()]
+INSTANCES = [build(name, **FEWER.get(name, {})) for name, _ in all_estimators()]
 
 
 def own_checks():

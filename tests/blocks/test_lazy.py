@@ -1,6 +1,5 @@
 """Every estimator transforms and predicts rows in blocks, lazily."""
 
-import inspect
 import warnings
 
 import dask
@@ -13,6 +12,7 @@ import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import make_blobs
 from sklearn.pipeline import make_pipeline
+from tests.estimators import build
 
 from partlearn.blocks import Rows
 from partlearn.candidates import make_candidates
@@ -22,35 +22,20 @@ from partlearn.feature_selection import MaxRelevance
 from partlearn.utils import all_estimators
 
 METHODS = ("transform", "predict", "predict_proba", "decision_function")
-PARTS = {
-    "reducer": CENDA,
-    "classifier": PLKNN,
-    "estimators": lambda: [PLKNN(), PLKNN(3)],
-}
 FAST = {"max_iter": 3, "n_init": 1, "cv": 3, "n_rounds": 1, "random_state": 0}
 DATA, TRUTH = make_blobs(60, n_features=5, centers=5, random_state=0)
 DATA -= DATA.min()  # some selectors take no negative numbers
 CANDIDATES = make_candidates(TRUTH, n_false=1, random_state=0)
 
 
-def fitted(cls):
-    known = inspect.signature(cls).parameters
-    required = {
-        name: PARTS[name]()
-        for name, p in known.items()
-        if p.default is inspect.Parameter.empty
-    }
-    fast = {name: value for name, value in FAST.items() if name in known}
+@pytest.mark.parametrize("name", dict(all_estimators()))
+def test_all_estimators_map_blocks(name):
+    model = build(name)
+    known = model.get_params()
+    model.set_params(**{key: FAST[key] for key in FAST if key in known})
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return cls(**required, **fast).fit(DATA, CANDIDATES)
-
-
-@pytest.mark.parametrize(
-    "cls", [cls for _, cls in all_estimators()], ids=lambda cls: cls.__name__
-)
-def test_all_estimators_map_blocks(cls):
-    model = fitted(cls)
+        model.fit(DATA, CANDIDATES)
     lazy = da.from_array(DATA, chunks=(17, 3))
     names = [name for name in METHODS if hasattr(model, name)]
     assert names

@@ -1,7 +1,5 @@
 """Every public estimator, and pipelines around them, come back as they were."""
 
-import inspect
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -24,18 +22,15 @@ from sklearn.preprocessing import (
 )
 from sklearn.svm import SVC
 from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
+from tests.estimators import build
 
 from partlearn.classification import PLECOC, PLKNN, PLSVM
 from partlearn.decomposition import CENDA, CRISP
 from partlearn.persistence import Model, load_model, save_model
 from partlearn.utils import all_estimators
 
-PARTS = {
-    "reducer": CENDA,
-    "classifier": PLKNN,
-    "estimators": lambda: [PLKNN(), PLKNN(3)],
-}
 FEWER = {
+    "CandidateClassifier": {"cv": 3, "n_rounds": 1},
     "DRMFS": {"max_iter": 20},
     "MIFS": {"max_iter": 5},
     "PMLFP": {"max_iter": 2, "inner_iter": 5},
@@ -96,28 +91,18 @@ def assert_round_trip(estimator, X, path):
             assert_same(getattr(estimator, name)(X), getattr(loaded, name)(X))
 
 
-def build(cls):
-    required = [
-        name
-        for name, p in inspect.signature(cls).parameters.items()
-        if p.default is inspect.Parameter.empty
-    ]
-    fewer = FEWER.get(cls.__name__, {})
-    return cls(**{name: PARTS[name]() for name in required}, **fewer)
-
-
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize("cls", [cls for _, cls in all_estimators()])
-def test_every_estimator(cls, dtype, tmp_path):
+@pytest.mark.parametrize("name", dict(all_estimators()))
+def test_every_estimator(name, dtype, tmp_path):
     X, S = data(dtype)
-    assert_round_trip(build(cls).fit(X, S), X, tmp_path / "model")
+    estimator = build(name, **FEWER.get(name, {})).fit(X, S)
+    assert_round_trip(estimator, X, tmp_path / "model")
 
 
-@pytest.mark.parametrize("cls", [cls for _, cls in all_estimators()])
-def test_every_estimator_before_fit(cls, tmp_path):
-    assert_same(
-        build(cls), load_model(save_model(build(cls), tmp_path / "m")).estimator
-    )
+@pytest.mark.parametrize("name", dict(all_estimators()))
+def test_every_estimator_before_fit(name, tmp_path):
+    path = save_model(build(name), tmp_path / "m")
+    assert_same(build(name), load_model(path).estimator)
 
 
 @pytest.mark.parametrize("cls", [PLKNN, CRISP, PLSVM])
