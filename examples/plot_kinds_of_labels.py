@@ -98,11 +98,17 @@ for name, accuracy in zip(estimate.name, estimate.accuracy, strict=True):
 # Which labels remain confused
 # ----------------------------
 # How much doubt is left between two labels that are both possible, over the rows in
-# which they are: sets on the left, coarse categories on the right.
+# which they are; the numbers count these rows. All thirteen measurements tell the three
+# wines apart; ash and its alkalinity alone hardly tell barbera from grignolino.
 
 figure, axes = plt.subplots(1, 2, figsize=(9, 3.8), layout="constrained")
-for result, labels, ax in zip(
-    [from_sets, from_regions], [sets, regions], axes, strict=True
+few = disambiguate(X[:, 2:4], sets)
+for name, result, ax in zip(
+    ["all thirteen measurements", "ash and its alkalinity"],
+    [from_sets, few],
+    axes,
+    strict=True,
 ):
-    CandidateConfusionDisplay.from_predictions(result.label_confidence, labels, ax=ax)
+    CandidateConfusionDisplay.from_predictions(result.label_confidence, sets, ax=ax)
+    ax.set_title(name)
 plt.show()

@@ -47,8 +47,9 @@ train, test = slice(0, 450), slice(450, 900)
 
 def compare(learners):
     columns = 3
+    lines = -(-len(learners) // columns)
     _, axes = plt.subplots(
-        -(-len(learners) // columns), columns, figsize=(11, 7), layout="constrained"
+        lines, columns, figsize=(11, 3.5 * lines), layout="constrained"
     )
     for (name, learner), ax in zip(learners.items(), axes.flat, strict=True):
         learner.fit(X[train], candidates[train])

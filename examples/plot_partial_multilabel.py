@@ -60,7 +60,7 @@ selectors = [
     PMLFSSO(8, random_state=0),
     PMLFSMIR(8, random_state=0),
     PMFSLRS(8),
-    MIFS(8, random_state=0),
+    MIFS(8, tol=1e-3, random_state=0),
     DRMFS(8, random_state=0),
 ]
 figure, axes = plt.subplots(2, 4, figsize=(13, 6), layout="constrained")

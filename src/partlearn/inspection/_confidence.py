@@ -136,5 +136,6 @@ class ConfidenceDisplay:
             xlim=(0, 1),
             title=f"{ambiguous.sum()} ambiguous rows",
         )
-        ax.legend(loc="best", fontsize=8)
+        ax.margins(y=0.3)  # room for the legend: bars reach the top anywhere
+        ax.legend(loc="upper left", fontsize=8)
         return self
