@@ -10,9 +10,11 @@ from pathlib import Path
 
 from docutils import nodes
 from latex2mathml.converter import convert
+from sphinx.util import logging
 
 import partlearn
 
+logger = logging.getLogger(__name__)
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent / "tools"))
 
@@ -151,7 +153,11 @@ def visit_formula(translator, node):
     display = "block" if isinstance(node, nodes.math_block) else "inline"
     # Long formulas scroll by themselves, not the page.
     tag = "div" if display == "block" else "span"
-    formula = convert(node.astext(), display=display)
+    text = node.astext().replace("\\arg", r"\operatorname{arg}\,")
+    text = re.sub(r"\\[bB]ig[lr]?\s*\\\|", r"\\|", text)
+    formula = convert(text, display=display)
+    if "\\" in formula:  # written on the page as it is
+        logger.warning("Not understood by latex2mathml: %s", text, location=node)
     # As an operator, the sign of transposition would get space around it.
     formula = formula.replace("<mo>&#x022A4;</mo>", "<mi>&#x022A4;</mi>")
     translator.body.append(f'<{tag} class="formula">{formula}</{tag}>')

@@ -35,7 +35,7 @@ from partlearn.classification import (
     PooledClassifier,
 )
 from partlearn.decomposition import CENDA
-from partlearn.inspection import CalibrationDisplay
+from partlearn.inspection import CalibrationDisplay, RiskCoverageDisplay
 from partlearn.linalg import z_scores
 from partlearn.metrics import candidate_hit_rate
 
@@ -123,4 +123,15 @@ compare(
         "both": PooledClassifier([PLKNN(), SURE()], random_state=0),
     }
 )
+
+# %%
+# What if a learner may keep silent?
+# ----------------------------------
+# The surest rows are answered first: how many errors are among them? The dashed lines
+# are the best order there could be.
+
+_, ax = plt.subplots(figsize=(6, 4), layout="constrained")
+for name, learner in {"PL-KNN": PLKNN(), "CRISPClassifier": CRISPClassifier()}.items():
+    learner.fit(X[train], candidates[train])
+    RiskCoverageDisplay.from_estimator(learner, X[test], y[test], name=name, ax=ax)
 plt.show()

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from partlearn import candidates
+from partlearn import candidates, inspection
 from partlearn._registry import methods
 
 EXAMPLES = sorted((Path(__file__).parents[1] / "examples").glob("plot_*.py"))
@@ -24,6 +24,12 @@ def names(tree):
 def test_every_method_has_a_picture(trees):
     shown = set().union(*map(names, trees.values()))
     assert set(methods()) <= shown
+
+
+def test_every_display_has_a_picture(trees):
+    displays = {name for name in inspection.__all__ if name.endswith("Display")}
+    assert len(displays) >= 7
+    assert displays <= set().union(*map(names, trees.values()))
 
 
 def test_every_kind_of_label_has_a_picture(trees):
