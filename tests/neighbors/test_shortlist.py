@@ -11,6 +11,8 @@ from partlearn.neighbors import (
     _distances,
     _scan,
 )
+from partlearn.neighbors._exact import exact_neighbors
+from partlearn.neighbors._overlaps import Overlaps, overlap_rarely
 from partlearn.neighbors._products import (
     DenseProducts,
     SparseProducts,
@@ -147,3 +149,50 @@ def test_pair_distances_agree_to_the_last_bit(d, global_dtype, monkeypatch):
     assert_array_equal(_distances.pair_distances(S, rows, S, columns), dense)
     difference = Z[rows].astype(np.longdouble) - Z[columns]
     np.testing.assert_allclose(dense, (difference**2).sum(axis=1), rtol=1e-14)
+
+
+def rare_words(seed, m, kind):
+    """Sparse rows of which few have a column in common."""
+    rng = np.random.default_rng(seed)
+    Z = np.zeros((m, 40 * m))
+    for row in Z:
+        columns = rng.integers(Z.shape[1], size=rng.integers(0, 9))
+        row[columns] = 1.0 if kind == "binary" else rng.standard_normal(columns.size)
+        row[rng.integers(5, size=rng.integers(0, 2))] = 2.0
+    if kind == "copies":
+        Z[m // 2 :] = Z[: m - m // 2]
+    return Z
+
+
+@pytest.mark.parametrize("kind", ["binary", "signed", "copies"])
+@pytest.mark.parametrize(("m", "k"), [(200, 3), (300, 4), (300, 90)])
+def test_rows_with_few_columns_in_common(kind, m, k, monkeypatch):
+    Z = rare_words(m + k, m, kind)
+    sparse = csr_array(Z)
+    assert overlap_rarely(sparse, sparse)
+    dense = exact_neighbors(Z, Z, k, exclude_self=True)
+    asked = []
+    candidates = Overlaps.candidates
+    monkeypatch.setattr(
+        Overlaps,
+        "candidates",
+        lambda self, left, *args: (
+            asked.append(left.shape[0]) or candidates(self, left, *args)
+        ),
+    )
+    for light in (64, 0):  # light rows are many, or hardly enough
+        monkeypatch.setattr("partlearn.neighbors._overlaps._MORE", light)
+        found = exact_neighbors(sparse, sparse, k, exclude_self=True)
+        for got, wanted in zip(found, dense, strict=True):
+            assert_array_equal(got, wanted)
+        Q = rare_words(m, 20, kind)
+        Q = np.hstack([Q, np.zeros((20, Z.shape[1] - Q.shape[1]))])
+        found = exact_neighbors(sparse, csr_array(Q), k, exclude_self=False)
+        wanted = exact_neighbors(Z, Q, k, exclude_self=False)
+        assert_array_equal(found[1], wanted[1])
+        assert_array_equal(found[0], wanted[0])
+    assert asked == [m, 20] * 2
+
+
+def test_words_that_all_rows_have_are_no_rare_overlap():
+    assert not overlap_rarely(csr_array(np.eye(9) + 1), csr_array(np.eye(9)))

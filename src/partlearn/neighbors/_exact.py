@@ -16,11 +16,13 @@ from scipy.sparse import issparse
 from threadpoolctl import threadpool_limits
 
 from partlearn.neighbors import _distances, _scan
+from partlearn.neighbors._overlaps import Overlaps, overlap_rarely
 from partlearn.neighbors._products import (
     DenseProducts,
     Products,
     SparseProducts,
     relative_error,
+    squared_norms,
     threshold,
 )
 from partlearn.neighbors._tree import MOST_DIMENSIONS, tree_neighbors
@@ -114,6 +116,10 @@ class _Search:
         m, n = Z.shape[0], Q.shape[0]
         self.Z, self.Q, self.k = Z, Q, k
         self.exclude_self, self.warm_start = exclude_self, warm_start
+        self.overlaps: Overlaps | None = None
+        if issparse(Z) and overlap_rarely(Z, Q):
+            self.overlaps = Overlaps(Z, squared_norms(Z), k)
+            self.warm_start = None  # there is nothing to save
         # A tile has room for twice the neighbours, so that it bounds the k-th.
         n_tiles = max(1, min(-(-m // _WIDEST), m // (2 * k)))
         edges = [m * t // n_tiles for t in range(n_tiles + 1)]
@@ -160,6 +166,15 @@ class _Search:
         n = rows.stop - rows.start
         block = _Block(self, rows, products)
         left = products.left(rows)
+        if self.overlaps is not None:
+            own = np.arange(rows.start, rows.stop) if self.exclude_self else None
+            near = self.overlaps.candidates(left, own, block.bound, block.limit)
+            block.pending = [near]
+            settled = block.settle(self.Z.shape[0])
+            if settled and (block.limit() < self.overlaps.beyond).all():
+                self.squared[rows], self.indices[rows] = block.best, block.nearest
+                return True
+            block = _Block(self, rows, products)  # rows that are not light may be near
         for t, tile in enumerate(self.tiles):
             H = buffer[: n * (tile.stop - tile.start)].reshape(n, -1)
             products.fill(left, t, H)

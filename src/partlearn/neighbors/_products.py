@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-__all__ = ["DenseProducts", "Products", "SparseProducts", "threshold"]
+__all__ = ["DenseProducts", "Products", "SparseProducts", "squared_norms", "threshold"]
 
 _ROWS = 4096  # rows centred at once
 
@@ -84,7 +84,7 @@ class SparseProducts:
 
     def __init__(self, Z: csr_array, Q: csr_array, tiles: list[slice]) -> None:
         with np.errstate(over="ignore"):
-            squared, query_squared = _squared_norms(Z), _squared_norms(Q)
+            squared, query_squared = squared_norms(Z), squared_norms(Q)
         _check_range(np.sqrt(squared), np.sqrt(query_squared))
         terms = int(max(_longest_row(Z), _longest_row(Q)))
         self.scale = 1.0
@@ -186,10 +186,11 @@ def _augmented(
     return out
 
 
-def _squared_norms(X: csr_array) -> NDArray[np.float64]:
+def squared_norms(X: csr_array) -> NDArray[np.float64]:
+    """Squared norm of each row."""
     rows = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
-    squared: NDArray = np.bincount(rows, weights=X.data**2, minlength=X.shape[0])
-    return squared
+    squared = np.bincount(rows, weights=X.data**2, minlength=X.shape[0])
+    return squared.astype(np.float64)  # counts, where there is nothing to add
 
 
 def _longest_row(X: csr_array) -> int:
