@@ -1,6 +1,7 @@
 """Mutual information of binned features."""
 
 import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from sklearn.metrics import mutual_info_score
 from partlearn.candidates import make_candidates, uniform_confidence
 from partlearn.feature_selection import _greedy, _redundancy
 from partlearn.feature_selection._columns import bin_codes, columns
-from partlearn.feature_selection._criteria import difference
+from partlearn.feature_selection._criteria import difference, relevance_only
 from partlearn.feature_selection._greedy import greedy_path
 from partlearn.feature_selection._redundancy import (
     DenseTables,
@@ -189,3 +190,24 @@ def test_without_numba(monkeypatch):
         )
     finally:
         _redundancy.compiled.cache_clear()
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_scores_that_stay_are_ranked_at_once(seed):
+    rng = np.random.default_rng(seed)
+    values = -rng.integers(6, size=40) / 3 - 4e-11 * rng.integers(4, size=40)
+    relevance = SimpleNamespace(values=values, error=0.0, prior_entropy=1.0)
+    fixed = rng.permutation(40)
+    options = {"keep": fixed[:3], "exclude": fixed[3:8]}
+    for n in (1, 3, 20, 32):
+        ranked = greedy_path(
+            relevance, None, None, n, criterion=relevance_only, **options
+        )
+        one_by_one = greedy_path(
+            relevance, None, None, n, criterion=lambda s: s.relevance, **options
+        )
+        assert len(ranked.order) == n
+        for got, wanted in zip(
+            vars(ranked).values(), vars(one_by_one).values(), strict=True
+        ):
+            assert_array_equal(got, wanted)

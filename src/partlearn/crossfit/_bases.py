@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 
 from partlearn._array_api import array_device, as_double, is_numpy, namespace
 from partlearn.blocks import Rows
-from partlearn.crossfit._design import Design, augmented
+from partlearn.crossfit._design import Design, augmented, fold_numbers
 from partlearn.linalg import (
     BlockScaling,
     BlockStandardized,
@@ -26,6 +27,7 @@ from partlearn.linalg import (
 __all__ = ["Basis", "LinearBasis", "decompose", "linear_basis"]
 
 FULL_SIZE = 4000  # rows or columns up to which all singular directions are kept
+_EVEN = 1e-3  # least to largest singular value, from which Gram matrices may be turned
 TRUNCATED_RANK = 500  # leading singular directions kept above that
 
 Array = NDArray[np.float64]
@@ -94,7 +96,12 @@ class LinearBasis(Basis):
 
 
 def linear_basis(
-    X: Any, *, scale: bool, rank: int | None, rng: np.random.RandomState
+    X: Any,
+    *,
+    scale: bool,
+    rank: int | None,
+    rng: np.random.RandomState,
+    folds: Sequence[NDArray[np.intp]] | None = None,
 ) -> tuple[LinearBasis, Array, Array]:
     """Centre (and scale) the columns in float64, then decompose.
 
@@ -106,6 +113,9 @@ def linear_basis(
         Whether to bring the columns to variance one.
     rank, rng
         As in :func:`decompose`.
+    folds : sequence of ndarray of int, default=None
+        Rows of the folds of the regressions to come: of blocks of rows, their Gram
+        matrices are then found on the way.
 
     Returns
     -------
@@ -130,11 +140,15 @@ def linear_basis(
     total = float((X.shape[0] - 1) * xp.sum(xp.square(std / spread)))
     if total <= 0:
         raise ValueError("Every feature is constant: no direction tells rows apart.")
-    return decompose(matrix, total, rank, rng), mean, spread
+    return decompose(matrix, total, rank, rng, folds), mean, spread
 
 
 def decompose(
-    X: Standardized, total: float, rank: int | None, rng: np.random.RandomState
+    X: Standardized,
+    total: float,
+    rank: int | None,
+    rng: np.random.RandomState,
+    folds: Sequence[NDArray[np.intp]] | None = None,
 ) -> LinearBasis:
     """Decompose centred data on its smaller side.
 
@@ -149,6 +163,8 @@ def decompose(
         and d exceed 4000: then 500.
     rng : RandomState
         Draws the start of the randomised iteration; unused where all are kept.
+    folds
+        As in :func:`linear_basis`.
 
     Returns
     -------
@@ -164,12 +180,19 @@ def decompose(
     if rank is None:
         rank = small if small <= FULL_SIZE else TRUNCATED_RANK
     whole = small <= FULL_SIZE or rank >= small
+    grams = None
+    if isinstance(X, BlockStandardized) and folds is not None:
+        features = Design(X.rows, StandardizedFeatures(X.block))
+        grams = features.grams(fold_numbers(folds, X.shape[0]), len(folds))
+        X.known_scatter = grams[:, 1:, 1:].sum(axis=0)
     thin = ThinBasis(X, solver="gram" if whole else "randomized", rank=rank, rng=rng)
     m = X.shape[0]
     if isinstance(X, BlockStandardized):
         assert thin.V is not None
         T = scipy.linalg.block_diag(m**-0.5, thin.V / thin.s)
-        design = Design(X.rows, StandardizedFeatures(X.block), T)
+        if thin.s[-1] < _EVEN * thin.s[0]:
+            grams = None  # too few of their digits would be left
+        design = Design(X.rows, StandardizedFeatures(X.block), T, grams)
     else:
         assert thin.U is not None  # both solvers keep the left factor
         xp = namespace(thin.U)

@@ -4,16 +4,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from partlearn._array_api import by_row, namespace, take, where_true
+from partlearn._array_api import by_row, is_numpy, namespace, take, where_true
 from partlearn.blocks import Rows, gather, total
 
-__all__ = ["Design", "augmented"]
+__all__ = ["Design", "augmented", "fold_numbers"]
 
 Array = NDArray[np.float64]
 Features = Callable[[Any], Array]
@@ -31,6 +31,9 @@ class Design:
         be able to unpickle it.
     T : ndarray of shape (p + 1, r + 1), default=None
         ``A = features(rows) @ T``; its first row is the constant one's.
+    feature_grams : ndarray of shape (n, p + 1, p + 1), default=None
+        Gram matrices of the features of the folds that `grams` will be asked for,
+        where they are known, which saves a pass.
 
     Attributes
     ----------
@@ -45,8 +48,10 @@ class Design:
         rows: Array | Rows,
         features: Features | None = None,
         T: Array | None = None,
+        feature_grams: Array | None = None,
     ) -> None:
         self.rows, self._features, self._T = rows, features, T
+        self._feature_grams = feature_grams
         width = rows.shape[1] if T is None else T.shape[1]
         self.shape = (rows.shape[0], width)
         self.in_memory = not isinstance(rows, Rows)
@@ -56,6 +61,8 @@ class Design:
 
         `fold` has the number of a fold for each row.
         """
+        if self._feature_grams is not None and self._T is not None:
+            return self._T.T @ self._feature_grams @ self._T
         grams: Array = total(
             self.rows, fold_grams, fold, n=n, features=self._features, T=self._T
         )
@@ -92,6 +99,14 @@ def augmented(Z: Array) -> Array:
     return np.hstack([np.ones((len(Z), 1)), Z])
 
 
+def fold_numbers(folds: Sequence[NDArray[np.intp]], m: int) -> NDArray[np.intp]:
+    """Give the number of its fold for each of m rows."""
+    numbers = np.empty(m, dtype=np.intp)
+    for b, rows in enumerate(folds):
+        numbers[rows] = b
+    return numbers
+
+
 def _matrix(block: Any, features: Features | None) -> Array:
     return block if features is None else features(block)
 
@@ -107,6 +122,11 @@ def fold_grams(
     A = _matrix(block, features)
     A = A if T is None else A @ T
     parts = (where_true(A, fold == b) for b in range(n))
+    if is_numpy(A):
+        grams = np.empty((n, A.shape[1], A.shape[1]))
+        for b, part in enumerate(parts):
+            np.matmul(part.T, part, out=grams[b])
+        return grams
     return namespace(A).stack([part.T @ part for part in parts])
 
 

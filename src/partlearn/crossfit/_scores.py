@@ -26,6 +26,7 @@ from partlearn._array_api import (
     take,
 )
 from partlearn.crossfit._bases import Basis
+from partlearn.crossfit._design import fold_numbers
 
 __all__ = ["RIDGE_GRID", "CrossFit", "Projection", "make_folds", "targets"]
 
@@ -103,9 +104,7 @@ class CrossFit:
         m, width = basis.design.shape
         self.primal = width < m / len(folds)
         if self.primal:
-            self._fold = np.empty(m, dtype=np.intp)
-            for b, rows in enumerate(folds):
-                self._fold[rows] = b
+            self._fold = fold_numbers(folds, m)
             self._grams = basis.design.grams(self._fold, len(folds))
         elif not basis.design.in_memory:
             raise ValueError(

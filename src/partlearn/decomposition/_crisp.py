@@ -254,7 +254,7 @@ class CRISP(BaseReducer):
         rng = check_random_state(self.random_state)
         folds = make_folds(X.shape[0], self.n_folds, rng)
         basis, self.mean_, self.scale_ = linear_basis(
-            X, scale=self.standardize, rank=self.svd_rank, rng=rng
+            X, scale=self.standardize, rank=self.svd_rank, rng=rng, folds=folds
         )
         model = CrossFit(basis, folds)
         reference = None

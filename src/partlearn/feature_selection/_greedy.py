@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from heapq import heappop, heappush
 from typing import Any
 
 import numpy as np
@@ -95,6 +96,10 @@ def greedy_path(
     open_[exclude] = False
     kept = np.zeros(d, dtype=bool)
     kept[keep] = True
+    if criterion is relevance_only and not relevance.error:
+        parts = (kept & open_, open_ & ~kept)
+        order = np.concatenate([_ranked(values, np.flatnonzero(p)) for p in parts])[:n]
+        return SelectionPath(order, values[order], np.zeros(len(order)), values)
     order = np.empty(n, dtype=np.intp)
     values_on_path = np.empty((2, n))
     final = np.empty(d)
@@ -125,6 +130,24 @@ def greedy_path(
     if rest.any():
         final[rest] = _scores(criterion, state)[rest]
     return SelectionPath(order, values_on_path[0], values_on_path[1], final)
+
+
+def _ranked(scores: NDArray[np.float64], which: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Some features by scores that stay, the lowest index of equal ones first."""
+    queue = which[np.argsort(-scores[which], kind="stable")].tolist()
+    taken = np.zeros(len(scores), dtype=bool)
+    equal: list[int] = []  # a heap of features as good as the best
+    order: list[int] = []
+    entered = 0
+    for f in queue:
+        least = scores[f] - _TIE * max(1.0, abs(scores[f]))
+        while not taken[f]:  # those in front of it are as good, and it is the best left
+            while entered < len(queue) and scores[queue[entered]] >= least:
+                heappush(equal, queue[entered])
+                entered += 1
+            order.append(heappop(equal))
+            taken[order[-1]] = True
+    return np.array(order, dtype=np.intp)
 
 
 def _in_question(
