@@ -88,13 +88,15 @@ def finished(store: Path) -> dict[tuple[str, int], dict[str, Any]]:
     return {(cell["method"], cell["rows"]): cell for cell in cells}
 
 
-def cell(method: str, m: int, store: Path) -> dict[str, Any]:
+def cell(
+    method: str, m: int, store: Path, module: str = "benchmarks.growth"
+) -> dict[str, Any]:
     """Measure in a process of its own, or read what was measured."""
     known = finished(store)
     if (method, m) not in known:
         threads = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
         answer = subprocess.run(
-            [sys.executable, "-m", "benchmarks.growth", "--cell", method, str(m)],
+            [sys.executable, "-m", module, "--cell", method, str(m)],
             env={**os.environ, **dict.fromkeys(threads, "1")},
             capture_output=True,
             text=True,

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 
 from partlearn.feature_selection import MaxJointEntropy
@@ -28,20 +29,32 @@ def literal(X, n):
     return chosen
 
 
+@pytest.mark.parametrize("make", [np.asarray, sp.csr_array])
 @pytest.mark.parametrize("m", [25, 200])
-def test_lazy_equals_literal(m, global_random_seed):
+def test_lazy_equals_literal(m, make, global_random_seed):
     rng = np.random.default_rng(global_random_seed)
     X = rng.normal(size=(m, 14))
     X[:, 3] = X[:, 8]
     X[:, 5] = 0.0
     X[:, 6:8] = rng.poisson(0.2, size=(m, 2))
-    selector = MaxJointEntropy(None).fit(X)
+    selector = MaxJointEntropy(None).fit(make(X))
     assert_array_equal(selector.selected_, literal(X, 14))
     codes = columns(X).codes(slice(None))
     for p in (1, 3, 14):
         expected = entropy(*codes[selector.selected_[:p]])
         assert_allclose(selector.joint_entropy_[p - 1], expected, atol=1e-9)
     assert_allclose(selector.scores_, [entropy(c) for c in codes], atol=1e-12)
+
+
+def test_sparse_counts(global_random_seed):
+    rng = np.random.default_rng(global_random_seed)
+    X = rng.poisson(0.05, size=(300, 60)) - rng.poisson(0.01, size=(300, 60)) * 2.0
+    X[:, 9] += 1
+    selector = MaxJointEntropy(None, must_keep=[4, 7], exclude=[2])
+    dense = selector.fit(X).selected_
+    assert_array_equal(selector.fit(sp.csr_array(X)).selected_, dense)
+    assert_array_equal(np.sort(dense[:2]), [4, 7])
+    assert_array_equal(MaxJointEntropy(8).fit(sp.csr_array(X)).selected_, literal(X, 8))
 
 
 def test_saturated_partitions_are_filled_by_own_entropy():

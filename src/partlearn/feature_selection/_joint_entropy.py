@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from heapq import heapify, heappop, heappush
 from typing import Any, Self
 
 import numpy as np
@@ -20,11 +21,11 @@ from partlearn.base import (
 )
 from partlearn.candidates import FLOATS, check_candidates
 from partlearn.feature_selection._columns import (
-    N_BINS,
     DenseColumns,
     SparseColumns,
     columns,
 )
+from partlearn.feature_selection._joint_cells import DenseCells, SparseCells
 from partlearn.linalg import standardize
 
 __all__ = ["MaxJointEntropy", "binned_path", "gaussian_path"]
@@ -149,13 +150,6 @@ class MaxJointEntropy(BaseSelector):
 Selection = tuple[NDArray[np.intp], NDArray[np.float64], NDArray[np.float64]]
 
 
-def cell_entropy(keys: NDArray[np.int64]) -> float:
-    """Entropy of the cells that `keys` name, in nats."""
-    n = np.bincount(keys)
-    n = n[n > 0]
-    return float(np.log(len(keys)) - (n * np.log(n)).sum() / len(keys))
-
-
 def binned_path(
     data: DenseColumns | SparseColumns,
     n: int,
@@ -182,51 +176,52 @@ def binned_path(
     own : ndarray of shape (d,)
         Entropy of each feature alone.
     """
-    m, d = data.shape
-    own = np.array([cell_entropy(_codes(data, f)) for f in range(d)])
-    gain = own.copy()  # what a feature adds at most
-    cells = np.zeros(m, dtype=np.int64)
-    open_ = np.ones(d, dtype=bool)
-    open_[exclude] = False
-    kept = np.zeros(d, dtype=bool)
-    kept[keep] = True
-    order, joint, reached = np.empty(n, dtype=np.intp), np.empty(n), 0.0
-    for p in iterations("features", n):
-        allowed = kept & open_ if p < len(keep) else open_
-        if reached >= np.log(m) - _TIE:  # every row is alone: only ties are left
-            gain[:] = 0.0
-        f = _lazy_best(data, cells, reached, np.flatnonzero(allowed), gain, own)
-        reached += gain[f]
-        order[p], joint[p], open_[f] = f, reached, False
-        cells = np.unique(cells * N_BINS + _codes(data, f), return_inverse=True)[1]
-    return order, joint, own
+    cells: DenseCells | SparseCells
+    cells = DenseCells(data) if isinstance(data, DenseColumns) else SparseCells(data)
+    own, most = cells.own, np.log(data.shape[0])
+    alone = np.round(own, 12).tolist()  # ties shall not hang on the last digit
+    others = np.ones(data.shape[1], dtype=bool)
+    others[keep], others[exclude] = False, False
+    order: list[int] = []
+    joint: list[float] = []
+    reached = 0.0
+    steps = iterations("features", n)
+    for group in (keep, np.flatnonzero(others)):
+        queue = [(-float(own[f]), int(f)) for f in group]  # what it adds at most
+        heapify(queue)
+        while queue and len(order) < n:
+            next(steps)
+            fresh = {} if reached >= most - _TIE else _freshened(cells, queue)
+            best = max(fresh.values(), default=0.0)
+            if best <= _TIE:  # only ties are left, now and later
+                rest = [*fresh, *(f for _, f in queue)]
+                order += sorted(rest, key=lambda f: (-alone[f], f))
+                joint += [reached] * len(rest)
+                break
+            tied = [f for f, gain in fresh.items() if gain >= best - _TIE]
+            f = max(tied, key=lambda f: (alone[f], -f))
+            reached += fresh[f]
+            cells.split(f, fresh.pop(f))
+            order.append(f)
+            joint.append(reached)
+            for other, gain in fresh.items():
+                heappush(queue, (-gain, other))
+    return np.array(order[:n], dtype=np.intp), np.array(joint[:n]), own
 
 
-def _lazy_best(
-    data: DenseColumns | SparseColumns,
-    cells: NDArray[np.int64],
-    reached: float,
-    allowed: NDArray[np.intp],
-    gain: NDArray[np.float64],
-    own: NDArray[np.float64],
-) -> int:
-    """Feature that adds most; `gain` is brought up to date for those looked at."""
-    best = -np.inf
-    fresh = []
-    for f in allowed[np.argsort(-gain[allowed], kind="stable")]:
-        if gain[f] < best - 1e-9:  # bounds only fall: nobody behind can win
-            break
-        if gain[f] > 0:
-            entropy = cell_entropy(cells * N_BINS + _codes(data, f)) - reached
-            gain[f] = max(entropy, 0.0)
-        best = max(best, gain[f])
-        fresh.append(f)
-    tied = [f for f in fresh if gain[f] >= best - _TIE]
-    return int(max(tied, key=lambda f: (own[f], -f)))
+def _freshened(
+    cells: DenseCells | SparseCells, queue: list[tuple[float, int]]
+) -> dict[int, float]:
+    """Take features from the queue that may add most, with what they add now.
 
-
-def _codes(data: DenseColumns | SparseColumns, f: int) -> NDArray[np.int64]:
-    return data.codes(np.array([f]))[0].astype(np.int64)
+    The queue has what they added when they were looked at last, negative.
+    """
+    best, fresh = -np.inf, {}
+    while queue and -queue[0][0] >= best - 1e-9:  # bounds only fall
+        bound, f = heappop(queue)
+        fresh[f] = cells.gain(f) if bound < 0 else 0.0
+        best = max(best, fresh[f])
+    return fresh
 
 
 def gaussian_path(
