@@ -8,6 +8,8 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from html import escape as escape_html
+from importlib import resources
+from string import Template
 from typing import Any, Literal
 
 from numpy.typing import NDArray
@@ -199,7 +201,8 @@ class DataReport:
         findings = "\n".join(_item(f) for f in self.findings)
         if not findings:
             findings = "<li>Nothing to complain about.</li>"
-        return _PAGE.format(
+        page = resources.files("partlearn.check") / "templates" / "page.html"
+        return Template(page.read_text("utf-8")).substitute(
             policy=POLICY,
             summary=escape(self._summary()),
             findings=findings,
@@ -268,40 +271,6 @@ def _size(n: int) -> str:
     return f"{size:.0f} {unit}" if size >= 10 or unit == "B" else f"{size:.1f} {unit}"
 
 
-_PAGE = """<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="{policy}">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Data check</title>
-<style>
-body {{ font: 16px/1.5 sans-serif; max-width: 48rem; margin: 2rem auto;
-padding: 0 1rem; color: #1a1a1a; background: #fff; }}
-li {{ margin: .6rem 0; padding-left: .6rem; border-left: .3rem solid #767676; }}
-li.error {{ border-color: #a40000; }} li.warning {{ border-color: #8a5a00; }}
-table {{ border-collapse: collapse; margin: 1rem 0; }}
-th, td {{ text-align: left; padding: .2rem .8rem .2rem 0;
-border-bottom: 1px solid #ccc; }}
-</style>
-</head>
-<body>
-<main>
-<h1>Data check</h1>
-<p>{summary}</p>
-<h2>Findings</h2>
-<ul>
-{findings}
-</ul>
-<h2>Numbers</h2>
-<table><caption>Facts about the data</caption>
-<tbody>
-{facts}
-</tbody></table>
-{memory}</main>
-</body>
-</html>
-"""
 _MEMORY = """<table><caption>Rough peak memory per method</caption>
 <tbody>
 {memory}
