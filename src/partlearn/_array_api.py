@@ -8,8 +8,6 @@ NumPy has something better: in NumPy they are exactly what they always were.
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -2,8 +2,6 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from __future__ import annotations
-
 __all__ = ["MemoryEstimateMixin"]
 
 _BLOCKS = 2**25  # bytes of the blocks in which distances and kernels are computed

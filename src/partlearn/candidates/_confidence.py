@@ -6,8 +6,6 @@ it, and its rows sum to one.
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -6,8 +6,6 @@ boolean matrix of shape ``(n_samples, n_classes)``; no estimator checks labels a
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Iterable, Mapping
 from itertools import chain
 from typing import Any, Literal

@@ -6,8 +6,6 @@ all labels that are no candidates.
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

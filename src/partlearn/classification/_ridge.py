@@ -10,8 +10,6 @@ kernel matrix itself is not needed any more and its memory holds the factor.
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np

@@ -7,8 +7,6 @@ classifiers on labels drawn by the beliefs.
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -6,8 +6,6 @@ are proportional to the probability of what was observed if a label were the tru
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

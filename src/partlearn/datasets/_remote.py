@@ -9,8 +9,6 @@ recorded, and later fetches are held to it. None of these files is part of this 
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from __future__ import annotations
-
 import tomllib
 from dataclasses import dataclass
 from importlib import resources

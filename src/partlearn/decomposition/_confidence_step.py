@@ -7,8 +7,6 @@ therefore works on rows padded to the largest candidate set, with the quadratic 
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

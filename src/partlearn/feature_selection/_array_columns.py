@@ -7,8 +7,6 @@ path is found.
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

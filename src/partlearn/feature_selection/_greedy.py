@@ -2,8 +2,6 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from heapq import heappop, heappush
 from typing import Any

@@ -8,8 +8,6 @@ blocks of columns; no array of size m x d x q exists.
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from __future__ import annotations
-
 from functools import cache, cached_property
 from typing import Any
 

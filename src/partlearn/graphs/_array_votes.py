@@ -6,8 +6,6 @@ found among single rows, by columns of neighbours, without a graph.
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

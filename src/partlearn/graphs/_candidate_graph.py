@@ -7,8 +7,6 @@ graph needs to touch these entries only.
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from __future__ import annotations
-
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray

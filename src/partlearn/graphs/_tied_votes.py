@@ -7,8 +7,6 @@ distance; the votes should hang on neither.
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any, Literal, NamedTuple
 

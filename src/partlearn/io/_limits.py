@@ -2,8 +2,6 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 from partlearn.io._errors import DataFormatError, DataLimitError

@@ -10,8 +10,6 @@ Format: "MAT-File Format", The MathWorks.
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from __future__ import annotations
-
 import struct
 import zlib
 from typing import Any, BinaryIO

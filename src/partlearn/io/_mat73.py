@@ -6,8 +6,6 @@ virtual data sets are refused, so that no name in a file is ever used as a path.
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

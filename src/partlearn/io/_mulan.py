@@ -2,8 +2,6 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 from xml.parsers import expat

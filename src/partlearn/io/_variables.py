@@ -6,8 +6,6 @@ user guide. What a file leaves open is an error that names the argument to settl
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any

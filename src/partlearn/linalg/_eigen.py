@@ -13,8 +13,6 @@ d is needed until the directions themselves are asked for.
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -2,8 +2,6 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from __future__ import annotations
-
 import os
 
 __all__ = ["GIB", "available_memory", "memory_error", "too_large"]

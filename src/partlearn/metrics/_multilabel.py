@@ -7,8 +7,6 @@ are left out instead of counting as perfect.
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -6,8 +6,6 @@ All but the last below need nothing else; that one takes the truth as metadata.
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -5,8 +5,6 @@ They choose models and parameters on real data, where nobody knows the truth.
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -7,8 +7,6 @@ so a row should count 1/|S_i|.
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 

@@ -7,8 +7,6 @@ Write your own reducer, selector or classifier and run
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

@@ -6,8 +6,6 @@ data here and not a mistake, and predictions are sets.
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 
