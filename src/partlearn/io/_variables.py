@@ -77,6 +77,21 @@ class _Parts:
     names: dict[str, str] | None = None
 
 
+@dataclass(frozen=True)
+class _Told:
+    """What is known of a file besides its variables."""
+
+    options: ReadOptions
+    budget: Budget
+    origin: str
+    one_based: bool
+    classes: list[str] | None  # names that the file gives them
+
+    def numbered(self, q: int) -> list[str]:
+        """Names of classes that have none."""
+        return [str(j + self.one_based) for j in range(q)]
+
+
 def _plain(name: str) -> str:
     """``"lost.Partial_Target"`` and ``"partialTarget"`` are the same name."""
     return name.rsplit(".", 1)[-1].replace("_", "").replace("-", "").lower()
@@ -153,11 +168,13 @@ def assemble(
             advice="Name them with candidates_key= or truth_key=.",
         )
     ways = _orient(parts, options)
-    bunch = _build(parts, ways, flat, options, budget, origin, one_based, notes, task)
+    told = _Told(options, budget, origin, one_based, _label_names(flat, _LABEL_NAMES))
+    features = _label_names(flat, _FEATURE_NAMES)
+    bunch = _build(parts, ways, told, features, notes, task)
     if part == "train":
         test = _find_test(flat, options)
         if test is not None:
-            bunch["test"] = _build_test(test, bunch, ways, budget, origin, one_based)
+            bunch["test"] = _build_test(test, bunch, ways, told)
     folds = find_folds(flat, bunch.data.shape[0], one_based)
     if folds is not None:
         bunch["folds"] = folds
@@ -365,36 +382,26 @@ def _label_names(flat: dict[str, Any], aliases: set[str]) -> list[str] | None:
 def _build(
     parts: _Parts,
     ways: Ways,
-    flat: dict[str, Any],
-    options: ReadOptions,
-    budget: Budget,
-    origin: str,
-    one_based: bool,
-    notes: str,
-    task: Any,
+    told: _Told,
+    features: list[str] | None = None,
+    notes: str = "",
+    task: Any = None,
 ) -> Bunch:
     X = parts.data if ways[0] == "rows" else parts.data.T
-    way = ways[1]
-    given = _label_names(flat, _LABEL_NAMES)
     names: list[str] | None = None
-    S = None
+    S = truth = None
     if parts.candidates is not None:
-        S, names = _candidate_matrix(
-            parts.candidates, way, options, given, one_based, budget
-        )
-    truth = None
+        S, names = _candidate_matrix(parts.candidates, ways[1], told)
     if parts.truth is not None:
-        truth, truth_names = _truth(
-            parts.truth, way, options, S, given, one_based, budget
-        )
+        truth, truth_names = _truth(parts.truth, ways[1], S, told)
         if S is not None and truth.ndim == 2 and truth.shape[1] != S.shape[1]:
             raise DataFormatError(
                 f"candidates have {S.shape[1]} classes, the truth has {truth.shape[1]}"
             )
         names = names or truth_names
     assert names is not None
-    if given is not None and len(given) == len(names):
-        names = given
+    if told.classes is not None and len(told.classes) == len(names):
+        names = told.classes
     used = {role: name for role, name in (parts.names or {}).items() if name}
     roles = ", ".join(f"{role} from {name!r}" for role, name in used.items())
     return make_bunch(
@@ -402,31 +409,24 @@ def _build(
         S,
         truth,
         target_names=names,
-        feature_names=_label_names(flat, _FEATURE_NAMES),
-        task=options.task or task,
-        sparse=options.sparse,
-        descr=f"Read from {origin}: {roles}.{notes}",
+        feature_names=features,
+        task=told.options.task or task,
+        sparse=told.options.sparse,
+        descr=f"Read from {told.origin}: {roles}.{notes}",
         key_argument="candidates_key= or truth_key=",
-        budget=budget,
+        budget=told.budget,
         variables=used,
     )
 
 
-def _build_test(
-    parts: _Parts,
-    train: Bunch,
-    ways: Ways,
-    budget: Budget,
-    origin: str,
-    one_based: bool,
-) -> Bunch:
+def _build_test(parts: _Parts, train: Bunch, ways: Ways, told: _Told) -> Bunch:
     """Build the test part of a file, with the classes of its train part."""
     plain = ReadOptions(orientation=ways[0], sparse=sp.issparse(train.data))
     labels = [v for v in (parts.candidates, parts.truth) if v is not None]
     if not any(_is_vector(v, plain) for v in labels):
         plain = replace(plain, label_orientation=ways[1])
     ways = _orient(parts, plain)
-    test = _build(parts, ways, {}, plain, budget, origin, one_based, "", None)
+    test = _build(parts, ways, replace(told, options=plain, classes=None))
     if len(test.target_names) == len(train.target_names):
         test.target_names = train.target_names
     elif set(test.target_names) <= set(train.target_names) and test.truth is not None:
@@ -439,36 +439,35 @@ def _build_test(
     return test
 
 
+def _matrix(
+    value: Any, way: Direction, what: str, told: _Told
+) -> tuple[NDArray[np.bool_], list[str]]:
+    """Read a binary matrix, one row per sample."""
+    M = binary_matrix(value, told.budget, what)
+    M = M if way == "rows" else np.ascontiguousarray(M.T)
+    return M, told.numbered(M.shape[1])
+
+
 def _candidate_matrix(
-    value: Any,
-    way: Direction,
-    options: ReadOptions,
-    given: list[str] | None,
-    one_based: bool,
-    budget: Budget,
+    value: Any, way: Direction, told: _Told
 ) -> tuple[NDArray[np.bool_], list[str]]:
     if isinstance(value, list):
-        return _set_matrix(value, given, budget)
-    if _is_vector(value, options):
+        return _set_matrix(value, told)
+    if _is_vector(value, told.options):
         raise DataFormatError(
             "candidates are a matrix of samples by labels or a cell of label sets; "
             f"found a vector of {max(_shape(value))}"
         )
-    S = binary_matrix(value, budget, "candidates")
-    S = S if way == "rows" else np.ascontiguousarray(S.T)
-    first = 1 if one_based else 0
-    return S, [str(j + first) for j in range(S.shape[1])]
+    return _matrix(value, way, "candidates", told)
 
 
-def _set_matrix(
-    sets: list[Any], given: list[str] | None, budget: Budget
-) -> tuple[NDArray[np.bool_], list[str]]:
+def _set_matrix(sets: list[Any], told: _Told) -> tuple[NDArray[np.bool_], list[str]]:
     """Candidate sets as a list: of text, of lists of text, of vectors of numbers."""
     as_text = [_members(value) for value in sets]
     names = sort_names(list({name for row in as_text for name in row}))
-    if given is not None and set(names) <= set(given):
-        names = given
-    budget.matrix(len(sets), len(names), 1, "the candidate matrix")
+    if told.classes is not None and set(names) <= set(told.classes):
+        names = told.classes
+    told.budget.matrix(len(sets), len(names), 1, "the candidate matrix")
     column = {name: j for j, name in enumerate(names)}
     S = np.zeros((len(sets), len(names)), dtype=bool)
     for i, row in enumerate(as_text):
@@ -486,28 +485,18 @@ def _members(value: Any) -> list[str]:
 
 
 def _truth(
-    value: Any,
-    way: Direction,
-    options: ReadOptions,
-    S: NDArray[np.bool_] | None,
-    given: list[str] | None,
-    one_based: bool,
-    budget: Budget,
+    value: Any, way: Direction, S: NDArray[np.bool_] | None, told: _Told
 ) -> tuple[NDArray[Any], list[str]]:
     if isinstance(value, list):
-        matrix, names = _set_matrix(value, given, budget)
-        return matrix, names
-    if not _is_vector(value, options):
-        Y = binary_matrix(value, budget, "truth")
-        Y = Y if way == "rows" else np.ascontiguousarray(Y.T)
-        first = 1 if one_based else 0
-        return Y, [str(j + first) for j in range(Y.shape[1])]
+        return _set_matrix(value, told)
+    if not _is_vector(value, told.options):
+        return _matrix(value, way, "truth", told)
     flat = value.toarray() if sp.issparse(value) else value
     codes, names = class_codes(flat.ravel(), "truth")
-    q = S.shape[1] if S is not None else len(given) if given is not None else None
-    if q is None:
+    if S is None and told.classes is None:
         return codes, names
-    return _numbered(codes, names, q, S, one_based, options), [str(j) for j in range(q)]
+    q = S.shape[1] if S is not None else len(told.classes or ())
+    return _numbered(codes, names, q, S, told), [str(j) for j in range(q)]
 
 
 def _numbered(
@@ -515,8 +504,7 @@ def _numbered(
     names: list[str],
     q: int,
     S: NDArray[np.bool_] | None,
-    one_based: bool,
-    options: ReadOptions,
+    told: _Told,
 ) -> NDArray[np.intp]:
     """Class numbers as columns of the candidate matrix, counted from 0 or 1."""
     try:
@@ -525,10 +513,10 @@ def _numbered(
         raise DataFormatError("class numbers are not whole", where="truth") from error
     fits = [
         first
-        for first in ((1, 0) if one_based else (0, 1))
+        for first in ((1, 0) if told.one_based else (0, 1))
         if numbers.min() >= first and numbers.max() < q + first
     ]
-    if S is not None and len(fits) > 1 and options.label_orientation is None:
+    if S is not None and len(fits) > 1 and told.options.label_orientation is None:
         # Our own files say how they lie, and are never reinterpreted.
         rows = np.arange(len(S))
         inside = [first for first in fits if S[rows, numbers - first].all()]

@@ -4,7 +4,8 @@
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -78,12 +79,11 @@ def write(
         )
     parts = _Parts(bunch)
     _check_evidence(parts, kind)
-    writer = _WRITERS[kind]
     with atomic_write(target) as file:
         if kind == "csv":
             _write_csv(file, parts, "," if target.suffix == ".csv" else "\t")
         else:
-            writer(file, parts)
+            _WRITERS[kind](file, parts)
     return target
 
 
@@ -290,26 +290,24 @@ def _batches(
         yield pa.record_batch(columns, schema=pa.schema(fields, metadata=text))
 
 
+def _write_batches(batches: Iterator[Any], open_writer: Callable[[Any], Any]) -> None:
+    """Write batches, of which there is at least one, by the writer of their schema."""
+    first = next(batches)
+    with open_writer(first.schema) as writer:
+        for batch in chain([first], batches):
+            writer.write_batch(batch)
+
+
 def _write_parquet(file: BinaryIO, parts: _Parts) -> None:
     pq = import_optional("pyarrow.parquet", "Parquet files")
-    writer = None
-    for batch in _batches(parts, None, np.float32, True):
-        if writer is None:
-            writer = pq.ParquetWriter(file, batch.schema)
-        writer.write_batch(batch)
-    if writer is not None:
-        writer.close()
+    batches = _batches(parts, None, np.float32, True)
+    _write_batches(batches, lambda schema: pq.ParquetWriter(file, schema))
 
 
 def _write_arrow(file: BinaryIO, parts: _Parts) -> None:
     ipc = import_optional("pyarrow.ipc", "Arrow files")
-    writer = None
-    for batch in _batches(parts, None, np.float32, True):
-        if writer is None:
-            writer = ipc.new_file(file, batch.schema)
-        writer.write_batch(batch)
-    if writer is not None:
-        writer.close()
+    batches = _batches(parts, None, np.float32, True)
+    _write_batches(batches, lambda schema: ipc.new_file(file, schema))
 
 
 def _write_csv(file: BinaryIO, parts: _Parts, delimiter: str = ",") -> None:
@@ -317,15 +315,10 @@ def _write_csv(file: BinaryIO, parts: _Parts, delimiter: str = ",") -> None:
     names = [*parts.names, *(parts.features or [])]
     if any(set(n) & set("\n\r") for n in names):
         raise DataFormatError("names with line breaks cannot be written to CSV")
-    writer = None
+    options = csv.WriteOptions(delimiter=delimiter)
     # float32 is widened: its shortest text would be another number in float64.
-    for batch in _batches(parts, _sets_fit(parts), np.float64, False):
-        if writer is None:
-            options = csv.WriteOptions(delimiter=delimiter)
-            writer = csv.CSVWriter(file, batch.schema, write_options=options)
-        writer.write_batch(batch)
-    if writer is not None:
-        writer.close()
+    batches = _batches(parts, _sets_fit(parts), np.float64, False)
+    _write_batches(batches, lambda schema: csv.CSVWriter(file, schema, options))
 
 
 _WRITERS = {
