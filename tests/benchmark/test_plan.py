@@ -84,7 +84,7 @@ def test_quick_reference_that_was_left_out_is_dropped():
         ('name = "none"', "", 9, "give a `class` or a `name`"),
         ("params = { mu = 0.5 }", "params = 1", 14, "must be a table"),
         ("params = { mu = 0.5 }", "grid = { mu = 1 }", 14, "grid.mu must be a list"),
-        ("params = { mu = 0.5 }", "by_data = { x = {} }", 14, "no data set here"),
+        ("params = { mu = 0.5 }", "by_data = { x = {} }", 14, "not a data set here"),
         ("params = { mu = 0.5 }", "by_data = { iris = 1 }", 14, "table of parameters"),
         ('class = "CENDA"', 'name = "none"', 12, "two reducers entries"),
         ('class = "PLKNN"', 'name = "x"', 16, "'x' has no `class`"),

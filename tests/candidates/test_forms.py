@@ -141,7 +141,7 @@ def test_paths_are_below_their_prefixes(parts):
 def test_wrong_hierarchies():
     with pytest.raises(ValueError, match=r"'panter' of row 1 .* mean 'panthera'\?"):
         from_hierarchy(["lion", "panter"], parents=GENUS)
-    with pytest.raises(ValueError, match="'cats' is no leaf"):
+    with pytest.raises(ValueError, match="'cats' is not a leaf"):
         from_hierarchy(["lion"], parents=GENUS, classes=["lion", "cats"])
     with pytest.raises(ValueError, match="in a circle at"):
         from_hierarchy(["x"], parents={"x": "y", "y": "z", "z": "y"})
@@ -179,8 +179,8 @@ def test_intervals():
         ([(1, 2, 3)], None, "Row 0 holds"),
         ([1], None, "Row 0 holds"),
         ([(None, None)], None, "pass `classes`"),
-        ([(0.5, 2)], None, "0.5 is no whole number"),
-        ([("a", "b")], None, "'a' is no whole number"),
+        ([(0.5, 2)], None, "0.5 is not a whole number"),
+        ([("a", "b")], None, "'a' is not a whole number"),
         ([("S", "XL")], ["S", "M", "L"], "Label 'XL' of row 0 is no class"),
     ],
 )

@@ -191,7 +191,7 @@ def test_rows_with_names():
         (([None], [0], ["a"]), {}, "Entries 0 of the votes have no row"),
         (([-1], [0], ["a"]), {}, "Vote 0 is for row -1"),
         ((["x"], [0], ["a"]), {}, "Pass `index`"),
-        (([0.5], [0], ["a"]), {}, "no row number"),
+        (([0.5], [0], ["a"]), {}, "not a row number"),
         (([3], [0], ["a"]), {"n_rows": 2}, "Vote 0 is for row 3, but there are 2"),
         (
             ([0], ["ann"], ["rok"]),
@@ -202,7 +202,7 @@ def test_rows_with_names():
         (([0, 0], ["ann", 1], ["a", "b"]), {}, r"Annotator 'ann' \(vote 0\) is text"),
         (([0, 0], [0, 1], ["a", 2]), {}, r"Label 'a' of annotator 0 \(row 0\) is text"),
         (([0], [0], [None]), {}, "no vote, so there are no classes"),
-        (([[0]], [0], ["a"]), {}, "no row number"),
+        (([[0]], [0], ["a"]), {}, "not a row number"),
         ((np.zeros((1, 1)), [0], ["a"]), {}, "one column; got shape"),
     ],
 )

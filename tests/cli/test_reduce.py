@@ -411,7 +411,7 @@ def test_roles_and_streams(run, messy, tmp_path, monkeypatch, capsys):
         "kind",
     )
     assert code == 2
-    assert "no known way of writing a date" in err
+    assert "not a known way of writing a date" in err
     matrix = tmp_path / "m.npz"
     np.savez(matrix, X=np.eye(4), S=np.tri(4, 3, dtype=bool))
     code, _, err = run("select", matrix, "--id", "x", "--out", tmp_path / "o.csv")

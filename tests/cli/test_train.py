@@ -256,11 +256,11 @@ def test_wrong_words(files, tmp_path, capsys):
     assert "no rows" in err("predict", empty, "--load", files / "m.skops", "--out", out)
     bad = tmp_path / "bad.jsonl"
     bad.write_text('{"a": 1}\n[1]\n')
-    assert "line 2 is no JSON object" in err(
+    assert "line 2 is not a JSON object" in err(
         "predict", bad, "--load", files / "m.skops", "--out", out
     )
     bad.write_text("{")
-    assert "line 1 is no JSON" in err(
+    assert "line 1 is not JSON" in err(
         "predict", bad, "--load", files / "m.skops", "--out", out
     )
 

@@ -570,7 +570,7 @@ def test_zip(tmp_path, server, monkeypatch):
 def test_no_zip(tmp_path, server):
     known = unknown(server, "good", archive="wine.zip")
     server.content = b"something else"
-    with pytest.raises(DownloadError, match=r"wine\.zip is no zip archive"):
+    with pytest.raises(DownloadError, match=r"wine\.zip is not a zip archive"):
         fetch_file("wine", data_home=tmp_path / "home", registry=known)
 
 

@@ -206,7 +206,7 @@ def test_bad_columns(cls, params, message, wine):
 def test_column_types():
     with pytest.raises(TypeError, match="indices, names or booleans"):
         find_columns([0.5], 3, None, "exclude")
-    with pytest.raises(ValueError, match="'b', which is no feature"):
+    with pytest.raises(ValueError, match="'b', which is not a feature"):
         find_columns(["b"], 1, np.array(["a"]), "exclude")
     assert_array_equal(find_columns([2, -1, 0], 3, None, "exclude"), [2, 0])
     assert find_columns([], 3, None, "exclude").size == 0

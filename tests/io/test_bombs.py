@@ -151,7 +151,7 @@ def test_text_with_impossible_characters(code, tmp_path):
     np.savez(path, X=np.eye(4), y=np.arange(4) % 2, target_names=["a", "b"])
     with zipfile.ZipFile(path, "a") as archive, archive.open("z.npy", "w") as file:
         np.lib.format.write_array(file, names)
-    with pytest.raises(DataFormatError, match="numbers that are no characters"):
+    with pytest.raises(DataFormatError, match="numbers that are not characters"):
         read(path)
 
 
@@ -172,7 +172,7 @@ def test_table_blocks_of_damage(tmp_path):
         list(table_blocks(path))
     path = tmp_path / "a.jsonl"
     path.write_text('{"a":' * 100_000)
-    with pytest.raises(DataFormatError, match="line 1 is no JSON"):
+    with pytest.raises(DataFormatError, match="line 1 is not JSON"):
         list(table_blocks(path))
 
 

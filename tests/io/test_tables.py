@@ -180,7 +180,7 @@ def test_missing_values_and_row_numbers(tmp_path):
         ("a,candidates\n1,x,9\n", "cannot be read"),
         ("candidates\nx\n", "one column only"),
         ("candidates,truth\nx,x\n", "no feature columns"),
-        ("a,when,candidates\n1,2020-01-01,x\n", "are no features"),
+        ("a,when,candidates\n1,2020-01-01,x\n", "are not features"),
     ],
 )
 def test_what_is_wrong_is_said(tmp_path, text, match):

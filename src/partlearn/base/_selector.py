@@ -104,7 +104,7 @@ def find_columns(
         unknown = [name for name in array.tolist() if name not in position]
         if unknown:
             raise ValueError(
-                f"`{parameter}` names {unknown[0]!r}, which is no feature of X."
+                f"`{parameter}` names {unknown[0]!r}, which is not a feature of X."
             )
         array = np.array([position[name] for name in array.tolist()])
     elif array.dtype.kind not in "iu":

@@ -405,7 +405,7 @@ def _by_data(
         if not isinstance(params, dict):
             check.fail(where, f"by_data.{name} must be a table of parameters")
         if name not in names and name not in check.known_data:
-            check.fail(where, f"by_data names {name!r}, which is no data set here")
+            check.fail(where, f"by_data names {name!r}, which is not a data set here")
     return dict(special)
 
 

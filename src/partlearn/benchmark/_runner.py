@@ -59,7 +59,7 @@ class RunResult:
     work_time : float
         Seconds that estimators spent in fit, transform and predict.
     damaged : mapping of str to str
-        Files that were not what a run had written, and why; they were made anew.
+        Files that were not what a run had written, and why; they were made again.
     """
 
     folder: Path
@@ -154,7 +154,7 @@ def run_plan(
             store.forget()
         pending = [job for job in jobs if _is_open(store.get_job(job.id), retry_failed)]
         reductions = session.open_reductions(jobs, pending, retry_failed)
-        # Read before they are made anew.
+        # Read before they are made again.
         damaged = dict(store.damaged)
         work_time = session.run(reductions, pending)
         results, timings = merge(jobs, store)

@@ -224,7 +224,7 @@ def from_hierarchy(
         for label in known.tolist():
             if label not in leaves:
                 raise ValueError(
-                    f"Class {label!r} is no leaf of the hierarchy. "
+                    f"Class {label!r} is not a leaf of the hierarchy. "
                     f"{did_you_mean(label, leaves)}"
                 )
     below = _leaves_below(known.tolist(), parents)
@@ -250,7 +250,7 @@ def _paths(
         if not isinstance(path, str):
             raise TypeError(
                 f"{where} is {path!r}, not a path such as 'animal{sep}cat'; pass "
-                "`parents` where labels are no paths."
+                "`parents` where labels are not paths."
             )
         parts = [part.strip() for part in path.split(sep)]
         return sep.join(part for part in parts if part)
@@ -349,6 +349,6 @@ def _ordered(ends: list[Any]) -> NDArray[Any]:
         whole = isinstance(end, (int, float, np.number)) and end == int(end)
         if not whole or isinstance(end, bool):
             raise ValueError(
-                f"{end!r} is no whole number; pass `classes`, the labels in order."
+                f"{end!r} is not a whole number; pass `classes`, the labels in order."
             )
     return np.arange(int(min(ends)), int(max(ends)) + 1)

@@ -165,9 +165,9 @@ def _row_numbers(
         whole = isinstance(r, (int, float)) and not isinstance(r, bool) and r == int(r)
         if not whole or r < 0:
             raise ValueError(
-                f"Vote {k} is for row {r!r}, which is no row number; rows are counted "
-                "from 0. Pass `index`, the names of the rows of X in their order, "
-                "where rows have names."
+                f"Vote {k} is for row {r!r}, which is not a row number; rows are "
+                "counted from 0. Pass `index`, the names of the rows of X in their "
+                "order, where rows have names."
             )
     row = np.array(rows, dtype=np.intp)
     n = int(row.max(initial=-1)) + 1 if n_rows is None else int(n_rows)

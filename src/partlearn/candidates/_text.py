@@ -57,8 +57,8 @@ def parse_candidates(texts: Iterable[str], *, sep: str = "|") -> list[frozenset[
         if labels is None:
             if not isinstance(text, str):
                 raise TypeError(
-                    f"Row {i} holds {text!r}, which is no string; an empty set is an "
-                    "empty string."
+                    f"Row {i} holds {text!r}, which is not a string; an empty set is "
+                    "an empty string."
                 )
             labels = known[text] = frozenset(
                 label for part in text.split(sep) if (label := part.strip())
@@ -273,7 +273,7 @@ def _plain_labels(labels: Iterable[Any], cell: Any, i: int) -> dict[str, float]:
     for label in labels:
         if isinstance(label, (list, tuple, set, Mapping)) or is_missing(label):
             raise ValueError(
-                f"Row {i} holds {str(cell)[:60]!r}: {label!r} in it is no label."
+                f"Row {i} holds {str(cell)[:60]!r}: {label!r} in it is not a label."
             )
         weights[str(label).strip()] = 1.0
     return weights

@@ -192,7 +192,7 @@ def _leakage(X: Any, S: NDArray[np.bool_], names: list[str]) -> Iterator[Finding
         "feature",
         [names[j] for j in range(X.shape[1]) if _counts_rows(_column(X, j))],
         "counting the rows.",
-        "A row number is no feature, and tells the label if rows are sorted by it; "
+        "A row number is not a feature, and tells the label if rows are sorted by it; "
         "leave it out.",
     )
 

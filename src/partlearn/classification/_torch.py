@@ -300,7 +300,7 @@ def _torch() -> Any:
         import torch
     except ImportError:
         raise ImportError(
-            "TorchClassifier needs torch, which is no part of partlearn: `pip install "
+            "TorchClassifier needs torch, which is not part of partlearn: `pip install "
             "torch`. PRODEN and CC do without it."
         ) from None
     return torch

@@ -83,7 +83,7 @@ Groups = Annotated[
     str | None,
     typer.Option(
         help="Column that says which rows belong together, such as the customer: they "
-        "are held out together, and the column is no feature."
+        "are held out together, and the column is not a feature."
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]

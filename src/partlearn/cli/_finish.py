@@ -50,7 +50,7 @@ def run_and_report(
         say("Interrupted. Finished jobs are kept: the same command goes on from here.")
         raise typer.Exit(1) from None
     for file, reason in result.damaged.items():
-        say(f"Damaged: {file} ({reason}); it was made anew.")
+        say(f"Damaged: {file} ({reason}); it was made again.")
     for item in result.absent:
         say(f"Left out: {item.name} ({item.reason}).")
     if not result.results:

@@ -84,7 +84,7 @@ def train(
     sep: Sep = None,
     groups: Groups = None,
     weight: Annotated[
-        str | None, typer.Option(help="Column with weights of the rows; no feature.")
+        str | None, typer.Option(help="Column with weights of the rows; not a feature.")
     ] = None,
     class_weight: Annotated[
         list[str] | None,

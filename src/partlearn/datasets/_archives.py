@@ -65,7 +65,7 @@ def _from_zip(archive: Path, suffix: str, folder: Path) -> None:
         opened = zipfile.ZipFile(archive)
     except zipfile.BadZipFile:
         raise DownloadError(
-            f"{archive.name} is no zip archive",
+            f"{archive.name} is not a zip archive",
             advice=f"Remove {archive} and fetch again, or unpack it yourself.",
         ) from None
     with opened as file:

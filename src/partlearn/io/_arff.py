@@ -89,7 +89,7 @@ class _Values:
             code = self.codes[j].get(value)
             if code is None:
                 raise DataFormatError(
-                    f"{value[:40]!r} is no value of attribute "
+                    f"{value[:40]!r} is not a value of attribute "
                     f"{self.attributes[j].name!r}"
                 )
             return code

@@ -63,7 +63,7 @@ def split_sparse(line: str) -> Iterator[tuple[int, str]]:
         pair = part.split(None, 1)
         if len(pair) != 2 or not pair[0].isdecimal() or len(pair[0]) > 10:
             raise DataFormatError(
-                f"{part.strip()[:40]!r} is no pair of column and value"
+                f"{part.strip()[:40]!r} is not a pair of column and value"
             )
         yield int(pair[0]), _unquote(pair[1])
 
@@ -129,7 +129,7 @@ def header(lines: Iterator[tuple[int, str]]) -> tuple[str, list[Attribute]]:
             elif keyword == "@data":
                 return relation, attributes
             else:
-                raise DataFormatError(f"{line[:40]!r} is no ARFF declaration")
+                raise DataFormatError(f"{line[:40]!r} is not an ARFF declaration")
         except DataFormatError as error:
             error.where = error.where or f"line {number}"
             raise

@@ -190,7 +190,7 @@ def assemble_columns(
     occurring = all_names(*(parsed for _, parsed in sets.values()))
     if names and not set(occurring) <= set(names):
         odd = sorted(set(occurring) - set(names))
-        raise DataFormatError(f"{odd[0]!r} is no class of this table")
+        raise DataFormatError(f"{odd[0]!r} is not a class of this table")
     names = names or occurring
     for role, (column, parsed) in sets.items():
         matrices[role] = set_matrix(column, parsed, names, budget)

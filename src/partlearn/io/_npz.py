@@ -84,7 +84,7 @@ def _array(stream: BinaryIO, member: zipfile.ZipInfo, name: str, budget: Budget)
             advice="Objects are never loaded; save plain numbers or text instead.",
         )
     if dtype.kind not in "biufUS" or not dtype.itemsize:
-        raise DataFormatError(f"{where} has the type {dtype}, which is no data")
+        raise DataFormatError(f"{where} has the type {dtype}, which is not data")
     total = dtype.itemsize
     for n in shape:
         if n < 0:
@@ -128,7 +128,7 @@ def _as_text(array: NDArray[Any], where: str) -> str | list[str]:
     if array.dtype.kind == "U" and array.size:
         codes = np.ascontiguousarray(array.reshape(-1)).view(np.uint32)
         if ((codes > 0x10FFFF) | ((codes >= 0xD800) & (codes < 0xE000))).any():
-            raise DataFormatError(f"{where} holds numbers that are no characters")
+            raise DataFormatError(f"{where} holds numbers that are not characters")
     lines = [
         line.decode("utf-8", "replace") if isinstance(line, bytes) else str(line)
         for line in array.ravel().tolist()

@@ -278,7 +278,7 @@ def _column(column: Any, name: str, pa: Any, is_label: bool) -> Column:
     if is_label:
         return _column(column.cast(pa.string()), name, pa, False)
     raise DataFormatError(
-        f"values of type {kind} are no features",
+        f"values of type {kind} are not features",
         where=f"column {name!r}",
         advice="Leave the column out with ignore= or turn it into numbers.",
     )

@@ -99,7 +99,7 @@ def _opened(path: Path) -> Iterator[tuple[Any, str]]:
     )
     if kind not in ("csv", "jsonl", "parquet", "arrow"):
         raise DataFormatError(
-            f"{path.name!r} is no table of columns",
+            f"{path.name!r} is not a table of columns",
             path=path,
             advice="Convert it first: partlearn data convert IN OUT.csv.",
         )
@@ -170,10 +170,10 @@ def _line_batches(file: Any, path: Path, block_rows: int) -> Blocks:
             row = json.loads(line)
         except (ValueError, RecursionError) as error:
             raise DataFormatError(
-                f"line {number} is no JSON ({error})", path=path
+                f"line {number} is not JSON ({error})", path=path
             ) from None
         if not isinstance(row, dict):
-            raise DataFormatError(f"line {number} is no JSON object", path=path)
+            raise DataFormatError(f"line {number} is not a JSON object", path=path)
         names |= dict.fromkeys(row)
         rows.append(row)
         if len(rows) == block_rows:

@@ -318,7 +318,9 @@ def _write_csv(file: BinaryIO, parts: _Parts, delimiter: str = ",") -> None:
     options = csv.WriteOptions(delimiter=delimiter)
     # float32 is widened: its shortest text would be another number in float64.
     batches = _batches(parts, _sets_fit(parts), np.float64, False)
-    _write_batches(batches, lambda schema: csv.CSVWriter(file, schema, options))
+    _write_batches(
+        batches, lambda schema: csv.CSVWriter(file, schema, write_options=options)
+    )
 
 
 _WRITERS = {

@@ -99,8 +99,8 @@ def _as_date(name: str, column: NDArray[Any]) -> ColumnKind:
     if form is None:
         shown = repr(texts[0][:40]) if texts else "numbers"
         raise ValueError(
-            f"`date`: column {name!r} holds {shown}, which is no known way of writing "
-            "a date; write dates as 2024-12-31."
+            f"`date`: column {name!r} holds {shown}, which is not a known way of "
+            "writing a date; write dates as 2024-12-31."
         )
     return ColumnKind("date", "as you said", form)
 
