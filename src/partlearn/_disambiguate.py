@@ -348,8 +348,8 @@ def disambiguate(
     Parameters
     ----------
     X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-        Features. A table with text, dates, gaps or the labels themselves among its
-        columns is encoded by `encoder`.
+        Features. A table with text, dates, missing values or the labels themselves
+        among its columns is encoded by `encoder`.
     y : candidate labels, weights or votes; or str or list of str
         In any form that :func:`partlearn.candidates.check_candidates` reads; or the
         columns of `X` that hold them. Rows of a table without labels are left out.

@@ -81,7 +81,7 @@ def count_directions(values: NDArray[np.float64], wanted: float | int | None) ->
 
 
 def reduced_rows(reducer: Any, X: Any, fitted: Any = None) -> Any:
-    """Rows as a learner behind a fitted reducer is to see them.
+    """Rows as a classifier after a fitted reducer is to see them.
 
     Parameters
     ----------

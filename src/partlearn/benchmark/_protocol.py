@@ -37,7 +37,7 @@ def _number(*parts: int) -> int:
 def split_rows(
     n: int, folds: int, fold_seed: int, noise_seed: int
 ) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
-    """Rows to train and to test on; the folds are drawn anew for every noise seed.
+    """Rows to train and to test on; the folds are drawn again for every noise seed.
 
     Parameters
     ----------

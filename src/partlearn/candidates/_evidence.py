@@ -147,7 +147,7 @@ class Evidence:
         Returns
         -------
         L : ndarray of shape (n_samples, n_classes)
-            `weights`, which do not change; votes are weighed anew.
+            `weights`, which do not change; votes are weighted again.
         """
         return self.weights
 

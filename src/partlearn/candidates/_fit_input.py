@@ -213,7 +213,7 @@ def move_evidence(labels: Evidence, X: Any) -> tuple[Any, Any, Callable[[Any], A
     L, F : array of shape (n_samples, n_classes)
         Weights, boolean in NumPy where they are all equal, and first confidences.
     update : callable
-        Gives the evidence anew from confidences, see :meth:`Evidence.updated`.
+        Gives the evidence again from confidences, see :meth:`Evidence.updated`.
     """
     L, F = labels.weights, np.asarray(labels.confidence(), dtype=np.float64)
     if is_numpy(X):

@@ -19,7 +19,7 @@ class Votes(Evidence):
     """Labels that several annotators gave, some of them wrong.
 
     Made by :func:`from_votes` and :func:`from_annotators`. As evidence, votes count by
-    the estimated skill of the annotators, which a method estimates anew after every
+    the estimated skill of the annotators, which a method estimates again after every
     round; see :func:`aggregate_votes`. Methods that know candidate sets only take the
     labels somebody voted for as the candidates of a row.
 

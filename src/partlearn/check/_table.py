@@ -1,4 +1,4 @@
-"""Checks of tables that hold anything: text, dates, gaps, labels in columns."""
+"""Checks of tables that hold anything: text, dates, missing values, labels."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 

@@ -109,7 +109,8 @@ class CandidateClassifier(BasePartialClassifier):
     :math:`L` with rows scaled to sum to one. A round fits the classifier on every row
     once per label of confidence at least 0.001, with the confidence as weight, and sets
     :math:`F_{ij} \propto L_{ij} (P_{ij} + 0.001)`, where :math:`P` are the
-    probabilities of held-out rows. Votes are weighed anew after every round.
+    probabilities of held-out rows. Votes are weighted again after every
+    iteration.
 
     An estimator without ``predict_proba`` is asked for ``decision_function``, of which
     the softmax is taken. One whose `fit` has no ``sample_weight`` is fitted five times

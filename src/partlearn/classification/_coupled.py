@@ -69,7 +69,7 @@ class CoupledClassifier(BasePartialClassifier):
     with reducers that saw all rows; see
     :func:`partlearn.model_selection.cross_validate` and its ``protocol``.
 
-    The papers leave passing the confidences on as future work. Measured behind CENDA it
+    The papers leave passing the confidences on as future work. Measured after CENDA it
     helps PLKNN and PLSVM, hardly changes IPAL, SURE and PLAGGD, and never hurt
     significantly; the user guide has the table. The default is the papers' method.
 

@@ -29,7 +29,7 @@ class IPAL(BasePartialClassifier):
     """Label propagation on a graph of rows that reconstruct each other.
 
     Each training row is rebuilt from its nearest neighbours with non-negative
-    weights; confidences flow along these weights until they settle. A new row gets
+    weights; confidences flow along these weights until they converge. A new row gets
     the label whose neighbours alone rebuild it best.
 
     Parameters
@@ -56,7 +56,7 @@ class IPAL(BasePartialClassifier):
     label_confidence_ : ndarray of shape (n_samples, n_classes)
         Belief in each candidate of each training row.
     disambiguated_ : ndarray of shape (n_samples,)
-        The label settled on for each training row: the largest confidence after
+        The label chosen for each training row: the largest confidence after
         giving every class the mass that it had at the start.
     n_iter_ : int
         Number of iterations of the propagation.
@@ -217,7 +217,7 @@ def propagate(
 
     Source: IPAL, propagation of the confidences.
 
-    Returns the confidences, the number of rounds and whether they settled.
+    Returns the confidences, the number of iterations and whether they converged.
     """
     rows, columns = np.nonzero(S)
     sparse = few_candidates(S)

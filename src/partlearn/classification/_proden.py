@@ -25,7 +25,7 @@ _STEPS = 30  # of L-BFGS between two renewals of the confidences
 
 
 class PRODEN(BaseLikelihoodClassifier):
-    """Progressive identification: fit weighted candidates, then weigh them anew.
+    """Progressive identification: fit weighted candidates, then weight them again.
 
     Parameters
     ----------
@@ -75,10 +75,10 @@ class PRODEN(BaseLikelihoodClassifier):
     -----
     Rows are standardised inside. Confidences start uniform on the candidates, or as
     passed to `fit`. A round of the linear model takes 30 steps of L-BFGS and renews the
-    confidences; run until both settle it is expectation-maximisation for the likelihood
-    of :class:`CC`, on another path. With a hidden layer the confidences of a batch are
-    renewed after its step, as published; the likelihood of held-out candidate sets
-    decides when to stop.
+    confidences; run until both converge it is expectation-maximisation for the
+    likelihood of :class:`CC`, on another path. With a hidden layer the confidences of a
+    batch are renewed after its step, as published; the likelihood of held-out candidate
+    sets decides when to stop.
 
     References
     ----------

@@ -34,7 +34,7 @@ class Layers(NamedTuple):
 
 
 class LinearFit(NamedTuple):
-    """Weights (d, q), intercepts (q,), the value reached, steps, whether it settled."""
+    """Weights (d, q), intercepts (q,), value reached, steps, whether it converged."""
 
     weights: Array
     intercepts: Array

@@ -219,7 +219,8 @@ def make(
     tickets: Annotated[
         bool,
         typer.Option(
-            "--tickets", help="A table of support tickets, with dates, words and gaps."
+            "--tickets",
+            help="A table of support tickets, with dates, text and missing values.",
         ),
     ] = False,
     as_json: Json = False,

@@ -76,8 +76,8 @@ def disambiguate(
     """Choose one label from every candidate set, with a confidence.
 
     The table has one line per row of the data: its number or id, the most likely label,
-    its confidence, the runner-up, the candidate set. Columns of text, dates and gaps
-    are encoded.
+    its confidence, the runner-up, the candidate set. Columns of text, dates and
+    missing values are encoded.
     """
     from partlearn.cli._console import print_json
     from partlearn.cli._models import parse_params

@@ -80,8 +80,8 @@ def reduce(
 ) -> None:
     """Project the features onto a few directions learnt from candidate sets.
 
-    Columns that are no features stay in the table. Text, categories, dates and gaps are
-    encoded as `partlearn train` does.
+    Columns that are not features stay in the table. Text, categories, dates and missing
+    values are encoded as `partlearn train` does.
     """
     _run(
         "reducer",
@@ -129,8 +129,8 @@ def select(
 ) -> None:
     """Keep the features that tell the labels apart.
 
-    Text, categories, dates and gaps are encoded as `partlearn train` does; a column is
-    kept as it is if one of the features made of it is chosen.
+    Text, categories, dates and missing values are encoded as `partlearn train` does; a
+    column is kept as it is if one of the features made of it is chosen.
     """
     _run(
         "selector",

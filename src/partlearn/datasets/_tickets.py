@@ -1,4 +1,4 @@
-"""A made table as people have it: identifiers, dates, gaps, categories and words."""
+"""A synthetic table: identifiers, dates, missing values, categories and text."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 

@@ -90,12 +90,12 @@ class PLDA(BaseReducer):
     Notes
     -----
     The method is described after the authors' program, which is called DRAW; it is not
-    the feature augmentation of the same name. The program has no stopping rule: here
-    it stops when neither confidences nor beta move any more. Directions whose
-    within-class scatter vanishes are kept with a capped eigenvalue. Confidences rarely
-    settle within `max_iter` rounds on ambiguous data, which a warning then says. Rows
-    are compared by angle, hence with a single direction (two classes) by sign only:
-    other reducers suit such data better.
+    the feature augmentation of the same name. The program has no stopping rule: here it
+    stops when neither confidences nor beta move any more. Directions whose within-class
+    scatter vanishes are kept with a capped eigenvalue. Confidences rarely converge
+    within `max_iter` iterations on ambiguous data, which a warning then says. Rows are
+    compared by angle, hence with a single direction (two classes) by sign only: other
+    reducers suit such data better.
 
     The data are decomposed once; in their coordinates the constraint without labels is
     diagonal and a round costs O(m r q) for data of rank r, a neighbour search and m

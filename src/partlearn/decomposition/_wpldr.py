@@ -80,7 +80,7 @@ class WPLDR(BaseReducer):
         The classes.
     objective_ : ndarray of shape (n_iter_,)
         Objective after each round. It may fall by a trace between rounds, since the
-        neighbours are found anew.
+        neighbours are found again.
     n_iter_ : int
         Number of iterations.
     n_components_ : int

@@ -29,10 +29,10 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     """Turn a data frame of numbers, categories, dates and text into a matrix.
 
     What each column is, is found in the training rows and can be overridden. Numbers
-    are standardised, gaps filled with the median and marked; categories become one
-    column per value, those of many values are compared by their letters; dates become
-    positions in time, year, week and day; free text becomes a few directions of its
-    tf-idf matrix. Identifiers and constant columns are left out.
+    are standardised, missing values imputed by the median and marked; categories become
+    one column per value, those of many values are compared by their letters; dates
+    become positions in time, year, week and day; free text becomes a few directions of
+    its tf-idf matrix. Identifiers and constant columns are left out.
 
     Parameters
     ----------
@@ -142,7 +142,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         Returns
         -------
         Z : ndarray of shape (n_samples, n_features_out_)
-            Numbers without gaps.
+            Numbers without missing values.
         """
         columns = columns_of(X)
         self.check_columns(columns)

@@ -24,7 +24,7 @@ class QualityScore(NamedTuple):
     Attributes
     ----------
     name : str
-        The classifier, or the rival it is compared with.
+        The classifier, or the baseline it is compared with.
     covering_rate : float
         Share of rows whose predicted label is one of their candidates.
     approximated_accuracy : float
@@ -32,7 +32,7 @@ class QualityScore(NamedTuple):
     accuracy : float or None
         Share of right labels, where true ones are known.
     note : str
-        Why a rival could not be fitted; its scores are then not numbers.
+        Why a baseline could not be fitted; its scores are then not numbers.
     """
 
     name: str
@@ -51,7 +51,7 @@ def estimate_quality(
     cv: int = 3,
     random_state: int = 0,
 ) -> list[QualityScore]:
-    """Estimate how good a classifier is, beside chance and beside naive rivals.
+    """Estimate how good a classifier is, beside chance and simple baselines.
 
     Parameters
     ----------

@@ -33,7 +33,7 @@ _FEW_FEATURES = 50  # up to here all labels together are faster than one by one
 class LinearSVM(BaseLinearScorer):
     """Linear support vector machine per label, trained on the candidates as they are.
 
-    It knows nothing of false candidates: a baseline, and the usual classifier behind a
+    It knows nothing of false candidates: a baseline, and the usual classifier after a
     feature selector. All labels share one C, that of highest average precision on
     held-out rows, measured against the candidates.
 
@@ -73,7 +73,7 @@ class LinearSVM(BaseLinearScorer):
 
     See Also
     --------
-    MLKNN : The other classifier commonly used behind a selector.
+    MLKNN : The other classifier commonly used after a selector.
     sklearn.svm.LinearSVC : One machine; this class uses it above 50 features.
 
     Notes

@@ -136,7 +136,7 @@ def propagate(
     max_iter: int = 1000,
     norm: str = "frobenius",
 ) -> tuple[Array, int]:
-    """Mix each row's labels with those of its neighbours until they settle.
+    """Mix each row's labels with those of its neighbours until they converge.
 
     Source: ParticleVLS, propagation of the confidences.
     Source: ParticleMAP, propagation of the confidences.

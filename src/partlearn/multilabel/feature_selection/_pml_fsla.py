@@ -328,7 +328,7 @@ def factorize(
     tol: float | None = 1e-4,
     max_iter: int = 1000,
 ) -> tuple[Factors, NDArray[np.float64], bool]:
-    """Run sweeps until the objective settles.
+    """Run sweeps until the objective converges.
 
     Source: PMLFSLA, Algorithm 1.
 
