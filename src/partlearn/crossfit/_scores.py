@@ -7,6 +7,8 @@ vectors once at hand, every held-out prediction has a closed form.
 
 # SPDX-License-Identifier: BSD-3-Clause
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from math import sqrt
 from typing import NamedTuple

@@ -6,6 +6,8 @@ do.
 
 # SPDX-License-Identifier: BSD-3-Clause
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from typing import Any
 
