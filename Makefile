@@ -132,7 +132,8 @@ docs: $(VENV)/.installed-docs
 	rm -rf docs/generated
 	$(PY) -m sphinx -W --keep-going -b html docs docs/_build/html
 
-# Every page in Chromium: errors, width of a phone, contrast; pictures to look at.
+# Every page in Chromium, as wide as a phone and a desk, light and dark: errors, width,
+# contrast, cut words; pictures to look at.
 look: docs
 	$(PY) -m tools.browser docs/_build/html docs/_build/pictures
 

@@ -155,6 +155,8 @@ def visit_formula(translator, node):
     tag = "div" if display == "block" else "span"
     text = node.astext().replace("\\arg", r"\operatorname{arg}\,")
     text = re.sub(r"\\[bB]ig[lr]?\s*\\\|", r"\\|", text)
+    if "&" in text:
+        text = rf"\begin{{align*}}{text}\end{{align*}}"
     formula = convert(text, display=display)
     if "\\" in formula:  # written on the page as it is
         logger.warning("Not understood by latex2mathml: %s", text, location=node)

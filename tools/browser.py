@@ -2,10 +2,11 @@
 
     python -m tools.browser docs/_build/html OUT
 
-opens every page of built documentation at the width of a phone, light and dark, in
-headless Chromium, and fails where something wrote to the console as an error, a page
-scrolls sideways, text does not stand out, or anything was asked for elsewhere. Pictures
-of the pages of the guide go to OUT, for a person to look at.
+opens every page of built documentation at the widths of a phone and of a desk, light
+and dark, in headless Chromium, and fails where something wrote to the console as an
+error, a page scrolls sideways, text does not stand out or runs out of the page, or
+anything was asked for elsewhere. Pictures of pages in the four forms go to OUT, for a
+person to look at: ``--picture`` names how their paths begin.
 """
 
 from __future__ import annotations
@@ -47,6 +48,23 @@ function ground(node, view) {
   }
   return [255, 255, 255];
 }
+// Headings and paragraphs whose words end outside the page and cannot be scrolled to.
+function cut(inner, view) {
+  const edge = inner.documentElement.clientWidth;
+  for (const node of inner.querySelectorAll("h1, h2, h3, p, li, dt, td, pre, img")) {
+    if (!node.checkVisibility({checkVisibilityCSS: true})) continue;
+    const range = inner.createRange();
+    range.selectNodeContents(node);
+    const end = Math.max(range.getBoundingClientRect().right,
+      node.tagName === "IMG" ? node.getBoundingClientRect().right : 0);
+    if (end <= edge + 1) continue;
+    let scrolls = false;
+    for (let n = node; n && !scrolls; n = n.parentElement)
+      scrolls = ["auto", "scroll"].includes(view.getComputedStyle(n).overflowX);
+    if (!scrolls) return (node.textContent || node.src).trim().slice(0, 60);
+  }
+  return "";
+}
 function measure(frame) {
   const inner = frame.contentDocument, view = frame.contentWindow;
   inner.querySelectorAll("details").forEach(d => { d.open = true; });
@@ -67,10 +85,10 @@ function measure(frame) {
     if (ratio < worst) { worst = ratio; where = walk.currentNode.data.trim(); }
   }
   return {width: inner.documentElement.scrollWidth, contrast: worst, where: where,
-    seen: seen, ground: ground(inner.body, view)};
+    seen: seen, cut: cut(inner, view), ground: ground(inner.body, view)};
 }
 """
-# Opens pages one after the other in a frame as wide as a phone.
+# Opens pages one after the other in a frame of a width.
 PROBE = """<!DOCTYPE html><html><head><meta charset="utf-8">
 <meta name="color-scheme" content="SCHEME"><link rel="icon" href="data:,">
 </head><body style="color-scheme: SCHEME"><iframe id="f" width="WIDTH" height="800"
@@ -87,7 +105,7 @@ function next() {
   else document.getElementById("p").textContent =
     "measured " + JSON.stringify(found) + " end";
 }
-frame.onload = () => setTimeout(next, 30);
+frame.onload = () => setTimeout(next, 300);
 next();
 </script></body></html>"""
 
@@ -189,54 +207,64 @@ def look(folder: Path, out: Path, pictures: list[str]) -> list[str]:
     """Measure all pages of a folder and picture some; returns what is wrong."""
     pages = sorted(f"/{p.relative_to(folder)}" for p in folder.rglob("*.html"))
     pages = [p for p in pages if not p.startswith("/_")]
-    extra = {f"/probe-{s}.html": probe(pages, s) for s in ("light", "dark")}
-    wrong = []
+    forms = [(width, scheme) for width in (PHONE, DESK) for scheme in ("light", "dark")]
+    extra = {f"/probe-{w}-{s}.html": probe(pages, s, w) for w, s in forms}
+    wrong: list[str] = []
     with (
         serving(partial(_file, folder, extra)) as (address, asked),
         tempfile.TemporaryDirectory() as profile,
     ):
         here = Path(profile)
-        for scheme in ("light", "dark"):
-            flags = [DARK] if scheme == "dark" else []
+        for width, scheme in forms:
             done = browse(
                 here,
-                f"{address}/probe-{scheme}.html",
+                f"{address}/probe-{width}-{scheme}.html",
                 "--virtual-time-budget=600000",
                 "--dump-dom",
-                *flags,
+                *_flags(scheme),
                 timeout=1200,
             )
             wrong += [
-                f"{scheme}: {line}"
+                f"{width} {scheme}: {line}"
                 for line in done.stderr.splitlines()
                 if "CONSOLE" in line and "pydata-sphinx-theme" not in line
             ]
             for page, seen in measured(done.stdout).items():
-                if "error" in seen:
-                    wrong.append(f"{page}: {seen['error']}")
-                    continue
-                if float(str(seen["width"])) > PHONE:
-                    wrong.append(f"{page}: {seen['width']} px wide on a phone")
-                if float(str(seen["contrast"])) < 4.5:
-                    wrong.append(
-                        f"{page} {scheme}: contrast {float(str(seen['contrast'])):.2f} "
-                        f"of {str(seen['where'])[:40]!r}"
-                    )
+                wrong += [f"{page} {width} {scheme}: {w}" for w in _faults(seen, width)]
         out.mkdir(parents=True, exist_ok=True)
-        for page in pictures:
-            for width in (DESK, PHONE):
+        wanted = [p for p in pages if p.lstrip("/").startswith(tuple(pictures))]
+        for page in wanted:
+            for width, scheme in forms:
                 name = page.strip("/").removesuffix(".html").replace("/", "-")
                 browse(
                     here,
-                    f"{address}/{page.lstrip('/')}",
+                    f"{address}{page}",
                     f"--window-size={width},1600",
-                    f"--screenshot={out / f'{name}-{width}.png'}",
+                    f"--screenshot={out / f'{name}-{width}-{scheme}.png'}",
+                    *_flags(scheme),
                 )
         missing = {
             p for p in asked if _file(folder, extra, p.partition("?")[0]) is None
         }
     wrong += [f"missing: {path}" for path in sorted(missing - {"/favicon.ico"})]
     return wrong
+
+
+def _flags(scheme: str) -> list[str]:
+    return [DARK] if scheme == "dark" else []
+
+
+def _faults(seen: Mapping[str, object], width: int) -> list[str]:
+    """Say what is wrong with one page."""
+    if "error" in seen:
+        return [str(seen["error"])]
+    contrast = float(str(seen["contrast"]))
+    texts = {
+        f"{seen['width']} px wide": float(str(seen["width"])) > width,
+        f"contrast {contrast:.2f} of {str(seen['where'])[:40]!r}": contrast < 4.5,
+        f"{seen['cut']!r} runs out of the page": bool(seen["cut"]),
+    }
+    return [text for text, found in texts.items() if found]
 
 
 def main() -> None:
