@@ -424,6 +424,7 @@ def parquet_folder(tmp_path):
     for part, rows in enumerate(np.array_split(np.arange(240), 3)):
         columns = {f"x{j}": X[rows, j] for j in range(3)}
         columns["coat"] = [("soft", "rough")[i % 2] for i in rows]
+        columns["day"] = [f"2024-01-{1 + i % 28:02}" for i in rows]
         columns["candidates"] = ["|".join(names[S[i]]) for i in rows]
         columns["truth"] = names[truth[rows]]
         pq.write_table(pa.table(columns), tmp_path / f"{part}.parquet")
@@ -446,6 +447,52 @@ def test_several_files_are_fitted_block_by_block(parquet_folder, capsys):
     assert "neither --groups nor --weight" in capsys.readouterr().err
     assert call("train", *paths, "--labels", "no", "--save", saved) == 2
     assert "no" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("column", "change", "told"),
+    [
+        ("x1", ["1.5"] * 5 + ["heavy"] * 75, "row 5: column 'x1' holds 'heavy'"),
+        ("coat", [1.0, 2.0] * 40, "row 0: column 'coat' holds '1.0'"),
+        ("day", ["2024-02-01", None, "soon", "?"] * 20, "row 2: column 'day' holds 's"),
+        ("day", [20240201] * 80, "row 0: column 'day' holds '20240201.0'"),
+    ],
+)
+def test_a_later_file_that_contradicts_the_first(
+    column, change, told, parquet_folder, capsys
+):
+    """Neither gaps nor unseen values are made of what cannot be."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    paths = sorted(parquet_folder.glob("*.parquet"))
+    table = pq.read_table(paths[1])
+    place = table.column_names.index(column)
+    pq.write_table(table.set_column(place, column, pa.array(change)), paths[1])
+    options = ["--labels", "candidates", "--ignore", "truth"]
+    few = ["--param", "n_landmarks=15"]
+    saved = parquet_folder / "m.skops"
+    assert call("train", *paths, *options, *few, "--save", saved) == 1
+    err = capsys.readouterr().err
+    assert f"1.parquet, {told}" in err
+    assert "Mend the cell, or say what the column is with --number, --category" in err
+    assert not saved.exists()
+    more = ("--ignore", column)
+    assert call("train", *paths, *options, *few, *more, "--save", saved) == 0
+
+
+def test_what_is_odd_in_the_first_file_is_odd_in_others(parquet_folder):
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    paths = sorted(parquet_folder.glob("*.parquet"))
+    for path in paths:
+        table = pq.read_table(path)
+        cells = [*map(str, table["x0"].to_pylist()[:-1]), "broken"]
+        pq.write_table(table.set_column(0, "x0", pa.array(cells)), path)
+    options = ["--labels", "candidates", "--ignore", "truth"]
+    few = ["--param", "n_landmarks=15", "--save", parquet_folder / "m.skops"]
+    assert call("train", *paths, *options, *few) == 0
 
 
 def test_a_scheduler_that_does_not_answer_is_named(parquet_folder, capsys, monkeypatch):

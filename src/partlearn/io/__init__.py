@@ -22,7 +22,7 @@ from partlearn.io._label_columns import label_evidence
 from partlearn.io._limits import Budget, Limits
 from partlearn.io._optional import import_optional
 from partlearn.io._read import format_of, read
-from partlearn.io._rows import load_columns, open_rows, open_tables
+from partlearn.io._rows import load_columns, open_rows, open_tables, origin_of
 from partlearn.io._table_blocks import table_blocks
 from partlearn.io._write import write
 
@@ -46,6 +46,7 @@ __all__ = [
     "load_columns",
     "open_rows",
     "open_tables",
+    "origin_of",
     "read",
     "read_blocks",
     "read_corrections",

@@ -20,7 +20,7 @@ from partlearn.io._errors import DataFormatError
 from partlearn.io._files import regular_size
 from partlearn.io._optional import import_optional
 
-__all__ = ["load_columns", "open_rows", "open_tables"]
+__all__ = ["load_columns", "open_rows", "open_tables", "origin_of"]
 
 Source = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
@@ -190,6 +190,9 @@ def _npy_rows(paths: Sequence[Path], block_rows: int) -> Rows:
 # Parquet ----------------------------------------------------------------------------
 
 
+_PATH, _START = b"partlearn.path", b"partlearn.start"
+
+
 @dataclass(frozen=True)
 class ParquetPart:
     """Some row groups of a Parquet file, as a matrix."""
@@ -198,6 +201,7 @@ class ParquetPart:
     groups: tuple[int, ...]
     columns: tuple[str, ...]
     dtype: Any
+    start: int = 0
 
     def __call__(self) -> Any:
         """Read the rows; missing values become nan. Without a type, an Arrow table."""
@@ -206,11 +210,32 @@ class ParquetPart:
             list(self.groups), columns=list(self.columns), use_threads=False
         )
         if self.dtype is None:
-            return table
+            origin = {_PATH: str(self.path), _START: str(self.start)}
+            return table.replace_schema_metadata(origin)
         rows = np.empty((table.num_rows, len(self.columns)), dtype=self.dtype)
         for j, name in enumerate(self.columns):
             rows[:, j] = table.column(name).to_numpy()
         return rows
+
+
+def origin_of(block: Any) -> tuple[str | None, int]:
+    """Find where the rows of a block come from.
+
+    Parameters
+    ----------
+    block : Arrow table, or anything else
+        A block of what :func:`open_tables` gives.
+
+    Returns
+    -------
+    path : str or None
+        The file, where it is known.
+    start : int
+        Place of the first row in it.
+    """
+    facts = getattr(getattr(block, "schema", None), "metadata", None) or {}
+    path = facts.get(_PATH)
+    return (None if path is None else path.decode(), int(facts.get(_START, 0)))
 
 
 def _open(path: Path) -> Any:
@@ -267,7 +292,8 @@ def _parts(
         _check_columns(path, other.names, names)
         counts = [facts.row_group(i).num_rows for i in range(facts.num_row_groups)]
         for groups in _grouped(counts, block_rows):
-            parts.append(ParquetPart(path, groups, names, dtype))
+            start = sum(counts[: groups[0]])
+            parts.append(ParquetPart(path, groups, names, dtype, start))
             sizes.append(sum(counts[i] for i in groups))
     return parts, sizes
 

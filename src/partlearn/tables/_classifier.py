@@ -17,6 +17,7 @@ from partlearn.blocks import Rows
 from partlearn.candidates import Evidence
 from partlearn.classification import PLKNN, CoupledClassifier, for_candidates
 from partlearn.io import import_optional
+from partlearn.tables._blocks import BlockEncoder
 from partlearn.tables._column_kinds import ColumnKind, check_names
 from partlearn.tables._encoder import TableEncoder
 from partlearn.tables._familiarity import Familiarity, learn_familiarity
@@ -239,7 +240,8 @@ class PartialClassifier(ClassifierMixin, BaseEstimator):
         ----------
         rows : Rows
             Blocks of a table, such as :func:`partlearn.io.open_tables` gives. What
-            their columns are and how they are encoded is found in the first block.
+            their columns are and how they are encoded is found in the first block; a
+            later cell that contradicts it is an error.
         evidence : Evidence
             Labels, one for each row.
         label_columns : sequence of str, default=()
@@ -256,12 +258,16 @@ class PartialClassifier(ClassifierMixin, BaseEstimator):
                 "one for each."
             )
         if self.groups is not None or self.weight is not None:
-            raise ValueError("Blocks of rows take neither `groups` nor `weight`.")
+            raise ValueError(
+                "Blocks of rows take neither `groups` nor `weight`. Leave them out, or "
+                "train on a single table in memory."
+            )
         self.n_unlabelled_ = 0
         table = columns_of(rows.block(0))
         self._fit_encoder(table, evidence, label_columns)
         n_features = self.encoder_.n_features_out_
-        Z = rows.apply(self.encoder_.transform, n_features=n_features, dtype=np.float64)
+        encode = BlockEncoder(self.encoder_, table)
+        Z = rows.apply(encode, n_features=n_features, dtype=np.float64)
         return self._fit_learner(Z, evidence, table)
 
     def _fit_encoder(

@@ -1,0 +1,84 @@
+"""Encode the blocks of a table whose kinds of columns were found in the first one."""
+
+# SPDX-License-Identifier: BSD-3-Clause
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from partlearn.io import DataFormatError, origin_of
+from partlearn.tables._encoder import TableEncoder
+from partlearn.tables._frame import Columns, columns_of, is_missing_text, numbers_in
+from partlearn.tables._moments import moments_in
+
+__all__ = ["BlockEncoder"]
+
+
+class BlockEncoder:
+    """Encode a block; cells that contradict the kind of their column are an error.
+
+    Kinds are known from the first block. Text among later numbers would otherwise be
+    taken for gaps, and numbers among later text for a value never seen.
+
+    Parameters
+    ----------
+    encoder : TableEncoder
+        Fitted on the first block.
+    first : dict of str to ndarray
+        Columns of the first block: what is odd there already is no contradiction.
+    """
+
+    def __init__(self, encoder: TableEncoder, first: Columns) -> None:
+        self._encoder = encoder
+        self._types = {name: column.dtype.kind for name, column in first.items()}
+        self._odd = {
+            name: frozenset(first[name][self._unread(name, first[name])].tolist())
+            for name in self._used()
+        }
+
+    def __call__(self, block: Any) -> NDArray[np.float64]:
+        """Encode the rows of a block."""
+        columns = columns_of(block)
+        self._encoder.check_columns(columns)
+        for name in self._used():
+            column = columns[name]
+            odd = self._unread(name, column)
+            rows = [i for i in np.flatnonzero(odd) if column[i] not in self._odd[name]]
+            if rows:
+                self._refuse(block, name, int(rows[0]), column[rows[0]])
+        return self._encoder.transform(columns)
+
+    def _used(self) -> list[str]:
+        return [name for name, kind in self._encoder.kinds_.items() if kind.used]
+
+    def _unread(self, name: str, column: NDArray[Any]) -> NDArray[np.bool_]:
+        """Cells with a value that the kind of the column cannot have."""
+        kind = self._encoder.kinds_[name]
+        if column.dtype.kind == "O":
+            present = ~np.asarray(
+                [is_missing_text(text) for text in column], dtype=bool
+            )
+        elif column.dtype.kind == "M":
+            present = ~np.isnat(column)
+        else:
+            present = np.isfinite(column)
+        if kind.kind == "number":
+            return present & np.isnan(numbers_in(column))
+        if kind.kind == "date":
+            return present & np.isnat(moments_in(column, kind.date_format))
+        return present & (column.dtype.kind != self._types[name])
+
+    def _refuse(self, block: Any, name: str, row: int, cell: Any) -> None:
+        path, start = origin_of(block)
+        kind = self._encoder.kinds_[name].kind
+        raise DataFormatError(
+            f"column {name!r} holds {str(cell)[:40]!r}, while it is a {kind} in the "
+            "first rows",
+            path=path,
+            where=f"row {start + row}",
+            advice="Mend the cell, or say what the column is with `number`, "
+            "`category`, `date` or `text`, or leave it out with `ignore`.",
+        )
