@@ -134,9 +134,10 @@ None, default=None
     needs O(m^2) memory and O(m^3) time.
 
     Labels that tie are drawn by the place of the row and the order of the labels, and
-    the choices are hard, so that another order or single precision may end elsewhere:
-    on glass .72 of the training rows are named right in double and .69 in single
-    precision.
+    the choices are hard, so that another order is what another `random_state` is: on
+    glass (214 rows, one false candidate) .83 of the labels agree, and .71 to .74 of
+    them are right, whichever it is; on digits no label changes. Single precision may
+    end elsewhere as well: .69 are right there.
 
     References
     ----------

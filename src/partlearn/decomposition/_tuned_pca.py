@@ -24,7 +24,7 @@ from partlearn.candidates import (
     refine,
     validate_evidence,
 )
-from partlearn.crossfit import linear_basis
+from partlearn.crossfit import content_order, linear_basis
 from partlearn.graphs import vote
 from partlearn.linalg import fix_signs
 from partlearn.model_selection import held_out_hits
@@ -102,8 +102,7 @@ class TunedPCA(BaseReducer):
     The reducer is fitted ``n_folds`` times for each number tried, and once more. Sparse
     data stay sparse up to the components.
 
-    Folds are drawn by place: another order of the rows is another draw of folds, as
-    another `random_state` is.
+    Folds are drawn by the content of the rows, whose order does not matter.
 
     Examples
     --------
@@ -121,8 +120,6 @@ class TunedPCA(BaseReducer):
     (120, 2)
     """
 
-    # The folds that choose the dimension are drawn by row.
-    _order_matters = ("rows",)
     _parameter_constraints = {  # noqa: RUF012
         "reducer": [HasMethods(["fit", "transform"]), None],
         "n_components": [
@@ -235,7 +232,10 @@ class TunedPCA(BaseReducer):
         """Whether neighbours name a candidate, by number of components: (grid, m)."""
         m = X.shape[0]
         hits = np.zeros((len(self.grid_), m), dtype=bool)
-        fold = rng.permutation(m) % min(self.n_folds, m)
+        fold = np.empty(m, dtype=np.intp)
+        fold[content_order(X, labels.weights)] = rng.permutation(m) % min(
+            self.n_folds, m
+        )
         for b in iterations("folds to choose n_components", int(fold.max()) + 1):
             held, kept = np.flatnonzero(fold == b), np.flatnonzero(fold != b)
             basis, mean, scale = linear_basis(
