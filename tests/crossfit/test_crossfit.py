@@ -139,6 +139,20 @@ def test_folds_part_the_rows():
     assert len(make_folds(3, 10, np.random.RandomState(0))) == 3
 
 
+def test_folds_of_groups():
+    rng = np.random.RandomState(0)
+    groups = rng.randint(12, size=90)
+    folds = make_folds(90, 5, rng, groups)
+    np.testing.assert_array_equal(np.sort(np.concatenate(folds)), np.arange(90))
+    held = [set(groups[fold]) for fold in folds]
+    assert sum(map(len, held)) == len(set(groups))  # each in one fold
+    sizes = [len(fold) for fold in folds]
+    assert max(sizes) - min(sizes) <= np.bincount(groups).max()
+    assert len(make_folds(4, 10, rng, np.array([5, 7, 7, 5]))) == 2
+    with pytest.raises(ValueError, match=r"two groups or more.*Leave `groups` out"):
+        make_folds(4, 2, rng, np.zeros(4, dtype=int))
+
+
 def test_targets_weigh_labels_alike():
     F = np.array([[1.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [1.0, 0.0, 0.0]])
     Y = targets(F)

@@ -176,7 +176,7 @@ class CRISPClassifier(BasePartialClassifier):
         return kernel_side(self, n_samples)
 
     @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any, confidence: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, confidence: Any = None, groups: Any = None) -> Self:
         """Learn the experts, their weights and the confidences.
 
         Parameters
@@ -190,6 +190,9 @@ class CRISPClassifier(BasePartialClassifier):
         confidence : array-like of shape (n_samples, n_classes), default=None
             Labelling confidences to start from, for example ``label_confidence_`` of a
             reducer; those of the labels themselves by default.
+        groups : array-like of shape (n_samples,), default=None
+            Rows that belong together, such as those of one customer: folds hold them
+            out together. Neighbours vote whatever their group.
 
         Returns
         -------
@@ -202,7 +205,9 @@ class CRISPClassifier(BasePartialClassifier):
             def start(labels: Any) -> NDArray[np.float64]:
                 return initial_confidence(confidence, labels.candidates)
 
-        model = fit_estimator(self, X, y, votes=bool(self.votes), confidence=start)
+        model = fit_estimator(
+            self, X, y, votes=bool(self.votes), confidence=start, groups=groups
+        )
         if not model.converged:
             warn_at_max_iter(self.max_iter)
         self.cross_fitted_ = [model.in_data_order(g.held_out) for g in model.geometries]

@@ -30,6 +30,7 @@ from partlearn.crossfit._experts import (
     smooth,
     unit_rows,
 )
+from partlearn.crossfit._folds import deal_groups, group_codes, make_folds
 from partlearn.crossfit._geometries import GEOMETRIES, Geometry, make_geometries
 from partlearn.crossfit._kernel_bases import (
     ExactKernelBasis,
@@ -66,7 +67,7 @@ from partlearn.crossfit._rounds import (
     crisp_rounds,
     vote_among_all,
 )
-from partlearn.crossfit._scores import RIDGE_GRID, CrossFit, make_folds, targets
+from partlearn.crossfit._scores import RIDGE_GRID, CrossFit, targets
 from partlearn.crossfit._shared import (
     POOLED_PARAMETERS,
     POOLED_STATE,
@@ -102,6 +103,7 @@ __all__ = [
     "class_means",
     "content_order",
     "crisp_rounds",
+    "deal_groups",
     "decompose",
     "embed",
     "exact_kernel_basis",
@@ -110,6 +112,7 @@ __all__ = [
     "fit_pooled",
     "gaussian_belief",
     "gaussian_expert",
+    "group_codes",
     "in_content_order",
     "in_data_order",
     "input_space",

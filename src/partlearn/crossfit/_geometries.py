@@ -17,6 +17,7 @@ from partlearn._progress import iterations
 from partlearn.blocks import Rows, refuse_blocks, take
 from partlearn.crossfit._bases import LinearBasis
 from partlearn.crossfit._embedding import Embedding
+from partlearn.crossfit._folds import make_folds
 from partlearn.crossfit._kernel_bases import (
     ExactKernelBasis,
     KernelMap,
@@ -25,7 +26,7 @@ from partlearn.crossfit._kernel_bases import (
     nystroem_basis,
 )
 from partlearn.crossfit._kernels import Kernel, median_distance
-from partlearn.crossfit._scores import RIDGE_GRID, CrossFit, make_folds, targets
+from partlearn.crossfit._scores import RIDGE_GRID, CrossFit, targets
 from partlearn.crossfit._space import InputSpace, LinearMap
 from partlearn.linalg import GIB, too_large
 
@@ -89,6 +90,7 @@ def make_geometries(
     *,
     n_landmarks: int | Literal["auto"] | None,
     rng: np.random.RandomState,
+    groups: NDArray[np.intp] | None = None,
 ) -> list[Geometry]:
     """Decompose the rows in each geometry.
 
@@ -110,6 +112,8 @@ def make_geometries(
         Landmarks of the kernels; None is exact.
     rng : RandomState
         Draws the rows that choose the bandwidth, and the landmarks.
+    groups : ndarray of int, shape (m,), default=None
+        Numbers of groups whose rows are held out together.
 
     Returns
     -------
@@ -126,7 +130,8 @@ def make_geometries(
     sample = rng.permutation(m)[:WIDTH_ROWS]
     parts: Folds = folds
     if m > WIDTH_ROWS:
-        parts = make_folds(len(sample), _WIDTH_FOLDS, rng)
+        some = None if groups is None else groups[sample]
+        parts = make_folds(len(sample), _WIDTH_FOLDS, rng, some)
     else:
         sample = np.arange(m)
     landmarks = None if count is None else np.sort(rng.permutation(m)[:count])
@@ -149,8 +154,8 @@ def make_geometries(
                 assert not isinstance(rows, Rows)  # refused above
                 basis = exact_kernel_basis(name, rows, width)
             model = CrossFit(basis, folds)
-        some = near if m > WIDTH_ROWS else None
-        geometries.append(Geometry(name, model, space, width, some))
+        start = near if m > WIDTH_ROWS else None
+        geometries.append(Geometry(name, model, space, width, start))
     return geometries
 
 

@@ -24,6 +24,7 @@ from partlearn.crossfit._experts import (
     regression_belief,
     unit_rows,
 )
+from partlearn.crossfit._folds import make_folds
 from partlearn.crossfit._geometries import Geometry, GeometryName, make_geometries
 from partlearn.crossfit._kernel_bases import KernelMap
 from partlearn.crossfit._order import in_data_order
@@ -34,7 +35,7 @@ from partlearn.crossfit._pool import (
 )
 from partlearn.crossfit._rounds import N_SEARCH, NeighborSearch, StoppingRule
 from partlearn.crossfit._rounds import STEADY as CAREFUL
-from partlearn.crossfit._scores import make_folds, targets
+from partlearn.crossfit._scores import targets
 from partlearn.crossfit._space import InputSpace, LinearMap, input_space
 from partlearn.neighbors import query_neighbors, reference_rows
 
@@ -221,6 +222,7 @@ def fit_pooled(
     search: Any = None,
     n_jobs: int | None = None,
     update: Callable[[Array], Array] | None = None,
+    groups: NDArray[np.intp] | None = None,
 ) -> PooledModel:
     """Alternate between scoring the rows in all geometries and pooling the experts.
 
@@ -241,6 +243,8 @@ def fit_pooled(
     update : callable, default=None
         Gives the evidence anew from the confidences after each round: the hook of
         votes, which are weighed by how well annotators agree with the confidences.
+    groups : ndarray of int, shape (m,), default=None
+        Numbers of groups whose rows are held out together.
 
     Returns
     -------
@@ -249,12 +253,20 @@ def fit_pooled(
     """
     F = normalized(L) if F is None else F
     m, xp = F.shape[0], namespace(F)
-    folds = make_folds(m, n_folds, rng)
+    folds = make_folds(m, n_folds, rng, groups)
     if votes:
         refuse_blocks(X, "neighbours in the space of the input vote", "votes=False")
     space, rows, linear = input_space(X, rng, linear="linear" in geometries)
     spaces = make_geometries(
-        geometries, space, rows, linear, F, folds, n_landmarks=n_landmarks, rng=rng
+        geometries,
+        space,
+        rows,
+        linear,
+        F,
+        folds,
+        n_landmarks=n_landmarks,
+        rng=rng,
+        groups=groups,
     )
     reference: NDArray[np.intp] | None = None
     if votes and search is None:

@@ -28,7 +28,7 @@ from partlearn._array_api import (
 from partlearn.crossfit._bases import Basis
 from partlearn.crossfit._design import fold_numbers
 
-__all__ = ["RIDGE_GRID", "CrossFit", "Projection", "make_folds", "targets"]
+__all__ = ["RIDGE_GRID", "CrossFit", "Projection", "targets"]
 
 RIDGE_GRID = (1e-3, 3e-3, 1e-2, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
 _JITTER = 1e-12  # on diagonals that are positive but for round-off
@@ -36,15 +36,6 @@ _CACHED = 1 << 26  # numbers in kept factors: 512 MB
 _LARGE = 1 << 18  # numbers above which half the work is worth another copy
 
 Array = NDArray[np.float64]
-
-
-def make_folds(
-    m: int, n_folds: int, rng: np.random.RandomState
-) -> list[NDArray[np.intp]]:
-    """Strided parts of a random order of the rows; never more folds than rows."""
-    order = rng.permutation(m)
-    n_folds = min(n_folds, m)
-    return [order[b::n_folds] for b in range(n_folds)]
 
 
 def targets(F: Array) -> Array:

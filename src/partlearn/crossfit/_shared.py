@@ -23,6 +23,7 @@ from partlearn.candidates import (
     summarize_votes,
     validate_evidence,
 )
+from partlearn.crossfit._folds import group_codes
 from partlearn.crossfit._geometries import (
     GEOMETRIES,
     kernel_numbers,
@@ -96,7 +97,13 @@ def kernel_side(estimator: Any, n_samples: int) -> int:
 
 
 def fit_estimator(
-    estimator: Any, X: Any, y: Any, *, votes: bool = True, confidence: Any = None
+    estimator: Any,
+    X: Any,
+    y: Any,
+    *,
+    votes: bool = True,
+    confidence: Any = None,
+    groups: Any = None,
 ) -> PooledModel:
     """Fit with the parameters of an estimator, and set what both kinds have in common.
 
@@ -110,6 +117,8 @@ def fit_estimator(
         Whether neighbours vote.
     confidence : callable, default=None
         Gives the first confidences from the labels; those of the labels by default.
+    groups : array-like of shape (n_samples,), default=None
+        Groups of rows that are held out together.
 
     Returns
     -------
@@ -148,6 +157,7 @@ def fit_estimator(
         search=estimator.search,
         n_jobs=estimator.n_jobs,
         update=update,
+        groups=None if groups is None else group_codes(groups, len(order))[order],
     )
     model = replace(model, order=order)
     set_fitted(estimator, model, X.dtype)

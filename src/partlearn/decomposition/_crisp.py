@@ -31,6 +31,7 @@ from partlearn.crossfit import (
     content_order,
     crisp_rounds,
     embed,
+    group_codes,
     in_content_order,
     in_data_order,
     linear_basis,
@@ -229,7 +230,7 @@ class CRISP(BaseReducer):
         self.n_jobs = n_jobs
 
     @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Any, y: Any, groups: Any = None) -> Self:
         """Learn the projection and the confidences.
 
         Parameters
@@ -240,6 +241,9 @@ class CRISP(BaseReducer):
             1-D labels, a binary matrix of shape (n_samples, n_classes), a sequence of
             label sets, or weights and votes; see
             :func:`partlearn.candidates.check_evidence`.
+        groups : array-like of shape (n_samples,), default=None
+            Rows that belong together, such as those of one customer: folds hold them
+            out together. Neighbours vote whatever their group.
 
         Returns
         -------
@@ -252,7 +256,9 @@ class CRISP(BaseReducer):
         order = content_order(X, labels.weights)
         X, labels = in_content_order(X, order), labels[order]
         rng = check_random_state(self.random_state)
-        folds = make_folds(X.shape[0], self.n_folds, rng)
+        if groups is not None:
+            groups = group_codes(groups, len(order))[order]
+        folds = make_folds(X.shape[0], self.n_folds, rng, groups)
         basis, self.mean_, self.scale_ = linear_basis(
             X, scale=self.standardize, rank=self.svd_rank, rng=rng, folds=folds
         )

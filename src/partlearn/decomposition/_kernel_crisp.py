@@ -214,7 +214,7 @@ class KernelCRISP(
         return kernel_side(self, n_samples)
 
     @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Any, y: Any, groups: Any = None) -> Self:
         """Learn the embedding and the confidences.
 
         Parameters
@@ -225,13 +225,16 @@ class KernelCRISP(
             1-D labels, a binary matrix of shape (n_samples, n_classes), a sequence of
             label sets, or weights and votes; see
             :func:`partlearn.candidates.check_evidence`.
+        groups : array-like of shape (n_samples,), default=None
+            Rows that belong together, such as those of one customer: folds hold them
+            out together. Neighbours vote whatever their group.
 
         Returns
         -------
         self : KernelCRISP
             The fitted reducer.
         """
-        model = fit_estimator(self, X, y, votes=self.votes)
+        model = fit_estimator(self, X, y, votes=self.votes, groups=groups)
         if not model.converged:
             warn_at_max_iter(self.max_iter)
         self._choose_components()
@@ -273,7 +276,7 @@ class KernelCRISP(
         Z = namespace(*parts).concat(parts, axis=1)
         return contiguous(take(Z, self._kept, axis=1) * self._scale)
 
-    def fit_transform(self, X: Any, y: Any = None) -> NDArray[Any]:
+    def fit_transform(self, X: Any, y: Any = None, groups: Any = None) -> NDArray[Any]:
         """Fit, and give the cross-fitted positions of the training rows.
 
         Parameters
@@ -282,13 +285,15 @@ class KernelCRISP(
             Training rows.
         y : candidate labels
             As in `fit`.
+        groups : array-like of shape (n_samples,), default=None
+            As in `fit`.
 
         Returns
         -------
         Z : ndarray of shape (n_samples, n_components_)
             ``cross_fitted_``, not what `transform` gives for the same rows.
         """
-        cross_fitted: NDArray[Any] = self.fit(X, y).cross_fitted_
+        cross_fitted: NDArray[Any] = self.fit(X, y, groups).cross_fitted_
         return cross_fitted
 
     def transform(self, X: Any) -> NDArray[Any]:

@@ -17,6 +17,7 @@ from sklearn.utils import check_random_state
 
 from partlearn._sklearn_compat import num_samples
 from partlearn.candidates import check_candidates
+from partlearn.crossfit import deal_groups, group_codes
 
 __all__ = ["CandidateKFold", "StratifiedCandidateKFold"]
 
@@ -80,7 +81,9 @@ class CandidateKFold:
             fold = np.empty(m, dtype=np.intp)
             fold[order] = np.arange(m) % self.n_splits  # dealt out like cards
         else:
-            fold = self._deal_groups(strata, group_codes(groups, m), rng)
+            codes = group_codes(groups, m)
+            self._check_enough(int(codes.max()) + 1, "groups")
+            fold = deal_groups(codes, self.n_splits, rng, strata)
         for i in range(self.n_splits):
             yield np.flatnonzero(fold != i), np.flatnonzero(fold == i)
 
@@ -95,50 +98,10 @@ class CandidateKFold:
                 "`n_splits`."
             )
 
-    def _deal_groups(
-        self,
-        strata: NDArray[np.intp],
-        codes: NDArray[np.intp],
-        rng: np.random.RandomState,
-    ) -> NDArray[np.intp]:
-        """Fold of each row: groups, the largest first, go where they even out most."""
-        _, strata = np.unique(strata, return_inverse=True)
-        counts = np.zeros((codes.max() + 1, strata.max() + 1))
-        np.add.at(counts, (codes, strata), 1)
-        self._check_enough(len(counts), "groups")
-        share = counts / counts.sum(axis=0)
-        held = np.zeros((self.n_splits, share.shape[1]))
-        rows = np.zeros(self.n_splits)
-        place = np.empty(len(counts), dtype=np.intp)
-        order = rng.permutation(len(counts))
-        for g in order[np.argsort(-counts[order].sum(axis=1), kind="stable")]:
-            # Squares grow least where little of the same is held already.
-            cost = ((held + share[g]) ** 2 - held**2).sum(axis=1)
-            best = int(np.lexsort((rows, cost.round(12)))[0])
-            place[g] = best
-            held[best] += share[g]
-            rows[best] += counts[g].sum()
-        return place[codes]
-
     def __repr__(self) -> str:
         return (
             f"{type(self).__name__}({self.n_splits}, random_state={self.random_state})"
         )
-
-
-def group_codes(groups: Any, m: int) -> NDArray[np.intp]:
-    """Number the groups of all rows; a missing one is an error that names its row."""
-    values = list(groups)
-    if len(values) != m:
-        raise ValueError(
-            f"`groups` must hold {m} values, one per row; got {len(values)}."
-        )
-    numbers: dict[Any, int] = {}
-    for i, value in enumerate(values):
-        if value is None or value != value:
-            raise ValueError(f"`groups` has no value for row {i}; give it a group.")
-        numbers.setdefault(value, len(numbers))
-    return np.fromiter((numbers[value] for value in values), np.intp, m)
 
 
 class StratifiedCandidateKFold(CandidateKFold):
