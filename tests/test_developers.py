@@ -35,6 +35,7 @@ def load(monkeypatch):
     return lambda file: getattr(importlib.import_module(file), EXAMPLES[file][1])
 
 
+# scikit-learn skips checks of packages that are not installed.
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
 @pytest.mark.parametrize("file", EXAMPLES)
 def test_examples_pass_all_checks(load, file):
@@ -112,7 +113,6 @@ def calls(arguments):
     return list(called)
 
 
-@pytest.mark.filterwarnings("ignore::UserWarning")
 def test_walk_of_disambiguate(tmp_path):
     rows = [f"{i},{i * 7 % 5},{'x|y' if i % 3 else 'xy'[i // 10]}" for i in range(20)]
     table = tmp_path / "data.csv"

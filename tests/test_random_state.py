@@ -8,8 +8,6 @@ from partlearn.candidates import make_candidates
 from partlearn.decomposition import CRISP, DELIN, TunedPCA
 from partlearn.feature_selection import CRISPSelector
 
-# Fits are compared with each other after few iterations, settled or not.
-pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 WHAT = {
     CRISP: "cross_fitted_",
     CRISPSelector: "label_confidence_",

@@ -1,13 +1,11 @@
 """Votes of a sample of the rows: what each method makes of `n_reference`."""
 
-import warnings
-
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_array
+from settling import fit_briefly
 from sklearn.datasets import make_blobs
-from sklearn.exceptions import ConvergenceWarning
 
 from partlearn.candidates import check_evidence, make_candidates
 from partlearn.classification import PLKNN, CRISPClassifier
@@ -39,12 +37,6 @@ def problem(m=150, seed=0):
     return X, make_candidates(y, n_false=1, random_state=seed)
 
 
-def quiet(estimator, X, S):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        return estimator.fit(X, S)
-
-
 def literal_votes(Z, reference, F, k):
     """Sort the reference rows by distance; the a-th nearest weighs k - a + 1."""
     V = np.zeros_like(F)
@@ -74,14 +66,14 @@ def refined(F, V, S, own):
 
 def test_cenda_asks_reference_rows_and_all_rows_at_the_end():
     X, S = problem()
-    exact = quiet(CENDA(max_iter=1), X, S)
+    exact = fit_briefly(CENDA(max_iter=1), X, S)
     F = S / S.sum(axis=1, keepdims=True)
     Z = exact.transform(X)
     reference = reference_rows(len(X), 30)
     once = refined(F, literal_votes(Z, reference, F, 8), S, own=1.0)
     _, near = cell_neighbors(Z, 8)
     expected = refined(once, vote(once, near), S, own=1.0)
-    found = quiet(CENDA(max_iter=1, n_reference=30), X, S)
+    found = fit_briefly(CENDA(max_iter=1, n_reference=30), X, S)
     assert_allclose(found.label_confidence_, expected, rtol=1e-9)
     assert_allclose(found.components_, exact.components_)
 
@@ -89,29 +81,30 @@ def test_cenda_asks_reference_rows_and_all_rows_at_the_end():
 @pytest.mark.parametrize("Selector", [SAUTE, MaxRelevance])
 def test_selectors_ask_reference_rows_and_all_rows_at_the_end(Selector):
     X, S = problem()
-    exact = quiet(Selector(3, max_iter=1), X, S)
+    exact = fit_briefly(Selector(3, max_iter=1), X, S)
     chosen = np.sort(exact.selected_)
     assert_array_equal(
-        exact.selected_, quiet(Selector(3, max_iter=1, n_reference=30), X, S).selected_
+        exact.selected_,
+        fit_briefly(Selector(3, max_iter=1, n_reference=30), X, S).selected_,
     )
     Z = ((X - X.mean(axis=0)) / X.std(axis=0))[:, chosen]
     F = S / S.sum(axis=1, keepdims=True)
     reference = reference_rows(len(X), 30)
     once = refined(F, 0.6 * literal_votes(Z, reference, F, 8), S, own=0.4)
     expected = refined(once, 0.6 * vote(once, self_neighbors(Z, 8)), S, own=0.4)
-    found = quiet(Selector(3, max_iter=1, n_reference=30), X, S)
+    found = fit_briefly(Selector(3, max_iter=1, n_reference=30), X, S)
     assert_array_equal(found.selected_, exact.selected_)
     assert_allclose(found.label_confidence_, expected, rtol=1e-9)
-    sparse = quiet(Selector(3, max_iter=1, n_reference=30), csr_array(X), S)
+    sparse = fit_briefly(Selector(3, max_iter=1, n_reference=30), csr_array(X), S)
     assert_allclose(sparse.label_confidence_, once, rtol=1e-9)
 
 
 @pytest.mark.parametrize("estimator", [CENDA(), SAUTE(3), MaxRelevance(3), PLKNN()])
 def test_all_rows_are_the_exact_search(estimator):
     X, S = problem()
-    exact = quiet(estimator.set_params(n_reference=None), X, S).label_confidence_
+    exact = fit_briefly(estimator.set_params(n_reference=None), X, S).label_confidence_
     for n_reference in ("auto", 150, 10**6):
-        found = quiet(estimator.set_params(n_reference=n_reference), X, S)
+        found = fit_briefly(estimator.set_params(n_reference=n_reference), X, S)
         assert_array_equal(found.label_confidence_, exact)
 
 
@@ -136,7 +129,7 @@ def test_training_rows_of_pl_knn_ask_all_rows():
 
 def test_crisp_asks_all_rows_at_the_end():
     X, S = problem()
-    model = quiet(CRISP(n_reference=40, max_iter=3), X, S)
+    model = fit_briefly(CRISP(n_reference=40, max_iter=3), X, S)
     order = content_order(X, S)  # in which the rows are fitted
     X, S = X[order], S[order]
     rng = np.random.RandomState(0)
@@ -171,11 +164,11 @@ def test_crisp_asks_all_rows_at_the_end():
 @pytest.mark.parametrize("Method", [CRISP, KernelCRISP, CRISPClassifier])
 def test_all_rows_are_the_exact_search_of_the_crisp_family(Method):
     X, S = problem(60)
-    exact = quiet(Method(max_iter=2, n_reference=None), X, S).label_confidence_
+    exact = fit_briefly(Method(max_iter=2, n_reference=None), X, S).label_confidence_
     for n_reference in ("auto", 60):
-        found = quiet(Method(max_iter=2, n_reference=n_reference), X, S)
+        found = fit_briefly(Method(max_iter=2, n_reference=n_reference), X, S)
         assert_array_equal(found.label_confidence_, exact)
-    some = quiet(Method(max_iter=2, n_reference=20), X, S).label_confidence_
+    some = fit_briefly(Method(max_iter=2, n_reference=20), X, S).label_confidence_
     assert_allclose(some.sum(axis=1), 1)
     assert (some[~np.asarray(S, dtype=bool)] == 0).all()
     assert not np.allclose(some, exact)

@@ -14,7 +14,7 @@ from partlearn.decomposition import KernelCRISP
 
 def peak_of_fit(estimator, X, S):
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+        warnings.simplefilter("ignore")  # one iteration settles nothing
         tracemalloc.start()
         try:
             estimator.fit(X, S)

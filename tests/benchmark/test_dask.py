@@ -25,6 +25,7 @@ distributed = pytest.importorskip("distributed")
 
 parse_plan = partial(benchmark.parse_plan, allow=["toy_methods"])
 
+# Dask leaves sockets to the garbage collector.
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")
 
 

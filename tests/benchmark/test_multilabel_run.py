@@ -183,6 +183,7 @@ def test_processes_give_the_same_bytes(whole, tmp_path):
     assert results_bytes(tmp_path) == results_bytes(whole[0])
 
 
+# Dask leaves sockets to the garbage collector, and loops to an old way of starting.
 @pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::DeprecationWarning")
 def test_a_cluster_gives_the_same_bytes(whole, tmp_path):
     distributed = pytest.importorskip("distributed")

@@ -25,7 +25,7 @@ def posthocs():
     import warnings
 
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+        warnings.simplefilter("ignore")  # at its import, about packages it uses
         return pytest.importorskip("scikit_posthocs")
 
 

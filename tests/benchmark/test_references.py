@@ -109,7 +109,6 @@ def test_a_table_with_class_is_an_estimator():
     assert coupled.classifier.random_state == 7
 
 
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_steps_chain_reducers_and_their_confidences_are_found():
     plan = check_methods(parsed(CHAIN))
     data, jobs, split = prepared(plan)

@@ -171,7 +171,6 @@ def test_renaming_changes_no_job(plan_text, tmp_path):
     assert {row["learner"] for row in result.rows} == {"neighbours"}
 
 
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_inductive_equals_cross_validate(plan_text, tmp_path):
     plan = parse_plan(plan_text())
     (data,), _ = load_plan_data(plan, None)
@@ -190,7 +189,6 @@ def test_inductive_equals_cross_validate(plan_text, tmp_path):
     np.testing.assert_allclose(scores("CENDA"), expected)
 
 
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_transductive_equals_cross_validate(plan_text, tmp_path):
     plan = parse_plan(plan_text(head='protocols = ["transductive"]\n'))
     (data,), _ = load_plan_data(plan, None)

@@ -9,6 +9,7 @@ import cloudpickle
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from settling import fit_briefly
 from sklearn.datasets import make_blobs
 
 from partlearn import on_progress
@@ -25,7 +26,7 @@ cloudpickle.register_pickle_by_value(sys.modules[__name__])
 
 pytestmark = [
     pytest.mark.cluster,
-    pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
+    # Dask leaves sockets and loops to the garbage collector.
     pytest.mark.filterwarnings("ignore::ResourceWarning"),
     pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
 ]
@@ -64,7 +65,7 @@ def client():
 
 def test_a_killed_worker_changes_nothing(client, tmp_path):
     estimator = CRISP(votes=False, max_iter=3, tol=0.0)
-    expected = estimator.fit(X, S)
+    expected = fit_briefly(estimator, X, S)
     components, confidence = expected.components_, expected.label_confidence_
     order = tmp_path / "kill"
     parts = [Part(rows, os.fspath(order)) for rows in np.array_split(X, 20)]
@@ -77,7 +78,7 @@ def test_a_killed_worker_changes_nothing(client, tmp_path):
             given.append(order.write_text("now"))
 
     with on_progress(kill_in_the_second_round):
-        estimator.fit(Rows(parts, [20] * 20, 8).with_dask(), S)
+        fit_briefly(estimator, Rows(parts, [20] * 20, 8).with_dask(), S)
     assert given
     assert not order.exists()  # somebody obeyed
     client.wait_for_workers(2)

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from settling import fit_briefly
 from sklearn.base import clone
 from sklearn.datasets import make_blobs
 
@@ -39,9 +40,6 @@ FITS = [
     CRISPClassifier(["linear"], votes=False, max_iter=4),
 ]
 BLOCKS = [(400,), (1, 399), (20,) * 20, (150, 7, 243)]
-
-# Fits are compared with each other after few iterations, settled or not.
-pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
 
 class Part:
@@ -84,9 +82,9 @@ def name_of(estimator):
 @pytest.mark.parametrize("estimator", FITS, ids=name_of)
 @pytest.mark.parametrize("sizes", BLOCKS, ids=len)
 def test_any_blocks_in_this_process(estimator, sizes):
-    expected = estimator.fit(X, S)
+    expected = fit_briefly(estimator, X, S)
     wanted = attributes(expected)
-    model = clone(estimator).fit(in_blocks(sizes), S)
+    model = fit_briefly(clone(estimator), in_blocks(sizes), S)
     assert wanted
     assert_same_fit(model, expected)
 
@@ -95,14 +93,14 @@ def test_any_blocks_in_this_process(estimator, sizes):
 @pytest.mark.parametrize("scheduler", ["synchronous", "threads"])
 def test_dask_arrays_and_frames(estimator, scheduler):
     frame = pd.DataFrame(X, columns=list("abcdefgh"))
-    expected = clone(estimator).fit(frame, S)
+    expected = fit_briefly(clone(estimator), frame, S)
     lazy = dd.from_pandas(frame, npartitions=7)
     model = clone(estimator)
     with dask.config.set(scheduler=scheduler):
-        model.fit(lazy, da.from_array(S, chunks=(90, 2)))
+        fit_briefly(model, lazy, da.from_array(S, chunks=(90, 2)))
         assert_same_fit(model, expected)
         assert_array_equal(model.feature_names_in_, list("abcdefgh"))
-        model.fit(lazy.to_dask_array(lengths=True), da.from_array(S))
+        fit_briefly(model, lazy.to_dask_array(lengths=True), da.from_array(S))
         assert_same_fit(model, expected)
 
 

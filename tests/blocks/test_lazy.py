@@ -34,7 +34,7 @@ def test_all_estimators_map_blocks(name):
     known = model.get_params()
     model.set_params(**{key: FAST[key] for key in FAST if key in known})
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+        warnings.simplefilter("ignore")  # of fits that are as brief as may be
         model.fit(DATA, CANDIDATES)
     lazy = da.from_array(DATA, chunks=(17, 3))
     names = [name for name in METHODS if hasattr(model, name)]

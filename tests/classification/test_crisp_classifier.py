@@ -3,7 +3,6 @@
 import pickle
 import subprocess
 import sys
-import warnings
 
 import numpy as np
 import pytest
@@ -11,6 +10,8 @@ import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import minimize
 from scipy.spatial.distance import cdist, pdist
+from settling import few_iterations, fit_briefly
+from sklearn.base import clone
 from sklearn.datasets import load_digits, make_blobs, make_classification
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.kernel_ridge import KernelRidge
@@ -27,14 +28,8 @@ from partlearn.crossfit import (
     content_order,
     make_folds,
 )
+from partlearn.decomposition import CRISP, KernelCRISP
 from partlearn.persistence import load_model, save_model
-
-
-def quietly(estimator, X, y, **options):
-    """Fit; that the rounds may not settle is tested once, below."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        return estimator.fit(X, y, **options)
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +43,7 @@ def data():
 @pytest.fixture(scope="module")
 def fitted(data):
     X, _, S = data
-    return quietly(CRISPClassifier(), X[:160], S[:160])
+    return fit_briefly(CRISPClassifier(), X[:160], S[:160])
 
 
 # The method as its specification writes it, row by row and refit by refit. -----------
@@ -197,7 +192,7 @@ def test_rounds_are_those_of_a_literal_transcription(n_rounds):
     X = rng.standard_normal((45, 4)) + 1.5 * rng.standard_normal((3, 4))[y]
     S = make_candidates(y, n_false=1, random_state=0)
     F, a, w = literal_rounds(X, S, n_rounds)
-    model = quietly(CRISPClassifier(max_iter=n_rounds, tol=0.0), X, S)
+    model = fit_briefly(CRISPClassifier(max_iter=n_rounds, tol=0.0), X, S)
     assert_allclose(list(model.expert_weights_["linear"].values()), a, atol=1e-3)
     assert_allclose(list(model.expert_weights_["log_linear"].values()), w, atol=0.02)
     # The numeric gradient of the transcription stops a little earlier.
@@ -258,8 +253,8 @@ def test_unknown_geometries_are_refused(data, geometries):
 def test_a_constant_column_is_ignored_in_new_rows_too(data):
     X, _, S = data
     wider = np.hstack([X, np.full((len(X), 1), 3.0)])
-    one = quietly(CRISPClassifier(), X[:160], S[:160])
-    other = quietly(CRISPClassifier(), wider[:160], S[:160])
+    one = fit_briefly(CRISPClassifier(), X[:160], S[:160])
+    other = fit_briefly(CRISPClassifier(), wider[:160], S[:160])
     wider[160:, -1] = 1e6
     expected = one.predict_proba(X[160:])
     assert_allclose(other.predict_proba(wider[160:]), expected, atol=1e-6)
@@ -282,16 +277,16 @@ def test_singletons_give_a_supervised_classifier():
 
 def test_the_same_seed_gives_the_same_result_with_any_threads(data):
     X, _, S = data
-    first = quietly(CRISPClassifier(), X[:160], S[:160])
+    first = fit_briefly(CRISPClassifier(), X[:160], S[:160])
     with threadpool_limits(2):
-        again = quietly(CRISPClassifier(n_jobs=2), X[:160], S[:160])
+        again = fit_briefly(CRISPClassifier(n_jobs=2), X[:160], S[:160])
     with threadpool_limits(1):
-        single = quietly(CRISPClassifier(n_jobs=1), X[:160], S[:160])
+        single = fit_briefly(CRISPClassifier(n_jobs=1), X[:160], S[:160])
     for other in (again, single):
         assert_allclose(other.label_confidence_, first.label_confidence_, atol=1e-8)
         expected = first.predict_proba(X[160:])
         assert_allclose(other.predict_proba(X[160:]), expected, atol=1e-8)
-    seven = quietly(CRISPClassifier(random_state=7), X[:160], S[:160])
+    seven = fit_briefly(CRISPClassifier(random_state=7), X[:160], S[:160])
     assert np.abs(seven.label_confidence_ - first.label_confidence_).max() > 0
 
 
@@ -303,7 +298,7 @@ def test_without_votes_nothing_is_searched(data, monkeypatch):
 
     monkeypatch.setattr(_rounds, "self_neighbors", search)
     monkeypatch.setattr(_pooled, "query_neighbors", search)
-    model = quietly(CRISPClassifier(votes=False, n_landmarks=40), X[:160], S[:160])
+    model = fit_briefly(CRISPClassifier(votes=False, n_landmarks=40), X[:160], S[:160])
     assert len(model.expert_weights_["linear"]) == 6
     assert model.score(X[160:], y[160:]) > 0.65
     # No training row is kept but the landmarks.
@@ -314,8 +309,8 @@ def test_without_votes_nothing_is_searched(data, monkeypatch):
 
 def test_many_rows_vote_among_a_reference_sample(data):
     X, y, S = data
-    exact = quietly(CRISPClassifier(), X[:160], S[:160])
-    some = quietly(CRISPClassifier(n_reference=90), X[:160], S[:160])
+    exact = fit_briefly(CRISPClassifier(), X[:160], S[:160])
+    some = fit_briefly(CRISPClassifier(n_reference=90), X[:160], S[:160])
     assert len(some.model_.rows) == len(some.model_.reference) == 90
     assert abs(some.score(X[160:], y[160:]) - exact.score(X[160:], y[160:])) < 0.08
     agree = some.label_confidence_.argmax(axis=1) == y[:160]
@@ -331,7 +326,7 @@ def test_a_row_of_the_reference_never_votes_for_itself():
 @pytest.mark.parametrize("n_landmarks", [60, None])
 def test_landmarks(data, fitted, n_landmarks):
     X, y, S = data
-    model = quietly(CRISPClassifier(n_landmarks=n_landmarks), X[:160], S[:160])
+    model = fit_briefly(CRISPClassifier(n_landmarks=n_landmarks), X[:160], S[:160])
     if n_landmarks is None:  # "auto" is exact for few rows
         assert_array_equal(model.label_confidence_, fitted.label_confidence_)
     assert model.score(X[160:], y[160:]) > fitted.score(X[160:], y[160:]) - 0.1
@@ -340,7 +335,7 @@ def test_landmarks(data, fitted, n_landmarks):
 def test_injected_exact_search_changes_nothing(data, fitted):
     X, _, S = data
     search = KNeighborsTransformer(n_neighbors=12, algorithm="brute")
-    model = quietly(CRISPClassifier(search=search), X[:160], S[:160])
+    model = fit_briefly(CRISPClassifier(search=search), X[:160], S[:160])
     assert_allclose(model.label_confidence_, fitted.label_confidence_, atol=1e-8)
     expected = fitted.predict_proba(X[160:])
     assert_allclose(model.predict_proba(X[160:]), expected, atol=1e-8)
@@ -349,8 +344,8 @@ def test_injected_exact_search_changes_nothing(data, fitted):
 def test_narrow_sparse_rows_are_dense_rows(data):
     X, _, S = data
     X = X * (np.abs(X) > 0.5)
-    dense = quietly(CRISPClassifier(), X[:160], S[:160])
-    sparse = quietly(CRISPClassifier(), sp.csr_array(X[:160]), S[:160])
+    dense = fit_briefly(CRISPClassifier(), X[:160], S[:160])
+    sparse = fit_briefly(CRISPClassifier(), sp.csr_array(X[:160]), S[:160])
     assert_allclose(
         sparse.predict_proba(sp.csr_array(X[160:])),
         dense.predict_proba(X[160:]),
@@ -362,10 +357,10 @@ def test_wide_sparse_rows_enter_kernels_by_leading_directions(data, monkeypatch)
     X, y, S = data
     X = X * (np.abs(X) > 0.5)
     rows = sp.csr_array(X[:160])
-    dense = quietly(CRISPClassifier(("linear", "rbf")), X[:160], S[:160])
+    dense = fit_briefly(CRISPClassifier(("linear", "rbf")), X[:160], S[:160])
     monkeypatch.setattr(_space, "WIDE", 9)
     monkeypatch.setattr(_space, "DIRECTIONS", 9)
-    model = quietly(CRISPClassifier(), rows, S[:160])
+    model = fit_briefly(CRISPClassifier(), rows, S[:160])
     assert model.model_.rows.shape == (160, 9)
     assert model.score(sp.csr_array(X[160:]), y[160:]) > 0.6
     # New rows go where training rows are.
@@ -385,7 +380,9 @@ def test_confidences_to_start_from(data):
     right = []
     for confidence in (None, start):
         model = CRISPClassifier(max_iter=1)
-        F = quietly(model, X[:160], S[:160], confidence=confidence).label_confidence_
+        F = fit_briefly(
+            model, X[:160], S[:160], confidence=confidence
+        ).label_confidence_
         right.append((F.argmax(axis=1) == y[:160]).mean())
     assert right[1] > right[0]
     with pytest.raises(ValueError, match="shape of the candidate matrix"):
@@ -395,12 +392,12 @@ def test_confidences_to_start_from(data):
 def test_equal_weights_are_sets_and_others_count(data, fitted):
     X, _, S = data
     classes = np.arange(4)
-    same = quietly(
+    same = fit_briefly(
         CRISPClassifier(), X[:160], from_weights(3.0 * S[:160], classes=classes)
     )
     assert_array_equal(same.label_confidence_, fitted.label_confidence_)
     W = S[:160] * np.array([1.0, 0.2, 1.0, 1.0])
-    other = quietly(CRISPClassifier(), X[:160], from_weights(W, classes=classes))
+    other = fit_briefly(CRISPClassifier(), X[:160], from_weights(W, classes=classes))
     less = fitted.label_confidence_[:, 1].sum() - other.label_confidence_[:, 1].sum()
     assert less > 1
     assert (other.label_confidence_[~S[:160]] == 0).all()
@@ -414,7 +411,7 @@ def test_votes_of_annotators_are_weighed_anew(data):
     skill = np.tile([0.9, 0.6, 0.3], 160)
     said = np.where(rng.rand(480) < skill, y[rows], rng.randint(4, size=480))
     votes = from_votes(rows, who, said)
-    model = quietly(CRISPClassifier(), X[:160], votes)
+    model = fit_briefly(CRISPClassifier(), X[:160], votes)
     F = model.label_confidence_
     assert_allclose(F.sum(axis=1), 1)
     alone = (votes.confidence().argmax(axis=1) == y[:160]).mean()
@@ -429,8 +426,8 @@ def test_sets_that_miss_the_truth(global_random_seed):
     for i in np.flatnonzero(rng.rand(200) < 0.2):
         S[i, rng.choice(np.flatnonzero(~S[i]))] = True
         S[i, y[i]] = False
-    strict = quietly(CRISPClassifier(), X, S)
-    tolerant = quietly(CRISPClassifier(miss_rate=0.2), X, S)
+    strict = fit_briefly(CRISPClassifier(), X, S)
+    tolerant = fit_briefly(CRISPClassifier(miss_rate=0.2), X, S)
     assert (strict.label_confidence_[~S] == 0).all()
     assert (tolerant.label_confidence_[~S] > 0).all()
     right = [
@@ -444,13 +441,13 @@ def test_sets_that_miss_the_truth(global_random_seed):
 def test_very_few_rows(m, q):
     rng = np.random.RandomState(0)
     X, y = rng.standard_normal((m, 6)), np.arange(m) % q
-    model = quietly(CRISPClassifier(), X, y)
+    model = fit_briefly(CRISPClassifier(), X, y)
     assert np.isfinite(model.predict_proba(X)).all()
 
 
 def test_equal_rows(data):
     X = np.repeat([[0.0, 1.0], [1.0, 0.0]], 10, axis=0)
-    model = quietly(CRISPClassifier(), X, np.repeat([0, 1], 10))
+    model = fit_briefly(CRISPClassifier(), X, np.repeat([0, 1], 10))
     assert_array_equal(model.predict([[0.0, 1.0], [1.0, 0.0]]), [0, 1])
 
 
@@ -488,8 +485,7 @@ def test_specified_figure_of_vehicle(shared_dir):
     from benchmarks.crisp_classifier import CELLS, load, measure
 
     data = load(shared_dir / "data", CELLS["vehicle"])
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
+    with few_iterations():
         accuracy, *_ = measure(data, votes=True)
     assert_allclose(accuracy, 0.825, atol=0.015)
 
@@ -501,7 +497,7 @@ def test_votes_tell_of_annotators_and_of_rows(tmp_path):
     skill = np.array([0.9, 0.7, 0.25])[who]
     given = np.where(rng.random(480) < skill, y[rows], rng.integers(0, 4, 480))
     votes = from_votes(rows, who, given)
-    model = quietly(CRISPClassifier(geometries=("linear",)), X, votes)
+    model = fit_briefly(CRISPClassifier(geometries=("linear",)), X, votes)
     summary = model.vote_summary_
     assert (np.diff(summary.annotators.accuracy) < 0).all()
     assert np.mean(summary.label == y) > np.mean(votes.confidence().argmax(1) == y)
@@ -513,5 +509,51 @@ def test_votes_tell_of_annotators_and_of_rows(tmp_path):
         again.vote_summary_.confusion(2), summary.confusion(2)
     )
     assert model.reducer_.vote_summary_ is summary
-    sets = quietly(CRISPClassifier(geometries=("linear",)), X, votes.candidates)
+    sets = fit_briefly(CRISPClassifier(geometries=("linear",)), X, votes.candidates)
     assert sets.vote_summary_ is None
+
+
+def test_groups_are_held_out_together():
+    """Copies of a row tell its label, which is pure chance, unless held out with it."""
+    rng = np.random.default_rng(0)
+    groups = np.repeat(np.arange(40), 5)
+    X = rng.normal(size=(40, 4))[groups]
+    y = rng.integers(2, size=40)[groups]
+    sets = [{int(label)} for label in y]
+    model = CRISPClassifier(votes=False)
+
+    def right(**given):
+        fitted = fit_briefly(clone(model), X, sets, **given)
+        kernel = fitted.cross_fitted_[1]  # scores of the classes
+        return np.mean(kernel.argmax(axis=1) == y)
+
+    assert right() > 0.9
+    assert right(groups=groups) < 0.7
+
+
+@pytest.mark.parametrize(
+    "estimator", [CRISP(), KernelCRISP(), CRISPClassifier(votes=False)], ids=repr
+)
+def test_names_of_groups_and_order_of_rows_do_not_matter(estimator, data):
+    X, _, S = data
+    groups = np.random.default_rng(0).integers(15, size=len(X))
+    plain, expected = (
+        fit_briefly(clone(estimator), X, S, **given).label_confidence_
+        for given in ({}, {"groups": groups})
+    )
+    assert (plain != expected).any()
+    new = np.random.default_rng(1).permutation(len(X))
+    names = np.char.add("customer ", groups.astype(str))
+    other = fit_briefly(clone(estimator), X[new], S[new], groups=names[new])
+    np.testing.assert_array_equal(other.label_confidence_, expected[new])
+
+
+def test_groups_that_cannot_be(data):
+    X, _, S = data
+    for groups, message in [
+        (np.zeros(3), "must hold .* values, one per row; got 3"),
+        ([None] * len(X), "no value for row 0; give it a group"),
+        (np.zeros(len(X)), "two groups or more"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            CRISPClassifier().fit(X, S, groups=groups)

@@ -262,7 +262,6 @@ def test_hidden_layer_keeps_the_best_epoch():
 
 
 @pytest.mark.shared
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize(
     ("model", "accuracy"),
     [

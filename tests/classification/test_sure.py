@@ -50,7 +50,6 @@ def test_leader_is_the_first_of_equal_scores():
 
 @pytest.mark.parametrize("init", ["raw", "uniform"])
 @pytest.mark.parametrize("kernel", ["rbf", "linear"])
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_the_objective_never_rises(noise, init, kernel):
     X, S = noise
     model = SURE(init=init, kernel=kernel, max_iter=200).fit(X, S)

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from settling import fit_briefly
 from sklearn.neighbors import KNeighborsTransformer
 
 from partlearn.base import count_directions
@@ -11,7 +12,6 @@ from partlearn.decomposition import CENDA, DELIN, PLDA, WPLDR
 from partlearn.linalg import _svd
 
 pytestmark = [
-    pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
     pytest.mark.parametrize("Reducer", [CENDA, DELIN, PLDA, WPLDR]),
 ]
 
@@ -50,7 +50,7 @@ def test_inverse_transform_comes_back_to_the_projection(Reducer, problem):
 
 def test_fitted_facts(Reducer, problem):
     X, S, _ = problem
-    ours = Reducer(max_iter=5).fit(X, S)
+    ours = fit_briefly(Reducer(max_iter=5), X, S)
     assert ours.objective_.ndim == 1
     assert np.isfinite(ours.objective_).all()
     assert len(ours.objective_) in (ours.n_iter_, ours.n_iter_ + 1)
@@ -64,7 +64,7 @@ def test_fitted_facts(Reducer, problem):
 
 def test_float32_is_kept(Reducer, problem):
     X, S, _ = problem
-    ours = Reducer(max_iter=3).fit(X.astype(np.float32), S)
+    ours = fit_briefly(Reducer(max_iter=3), X.astype(np.float32), S)
     assert ours.components_.dtype == np.float32
     assert ours.label_confidence_.dtype == np.float32
     assert ours.transform(X.astype(np.float32)).dtype == np.float32
@@ -82,15 +82,18 @@ def test_tolerance_stops_and_silences(Reducer, problem):
 def test_a_search_can_be_injected(Reducer, problem):
     X, S, _ = problem
     search = KNeighborsTransformer(n_neighbors=9, mode="distance")
-    exact = Reducer(3, max_iter=4, n_jobs=2).fit(X, S)
-    ours = Reducer(3, max_iter=4, search=search).fit(X, S)
+    exact = fit_briefly(Reducer(3, max_iter=4, n_jobs=2), X, S)
+    ours = fit_briefly(Reducer(3, max_iter=4, search=search), X, S)
     np.testing.assert_allclose(ours.transform(X), exact.transform(X), atol=1e-8)
     np.testing.assert_allclose(ours.label_confidence_, exact.label_confidence_)
 
 
 def test_fraction_of_the_eigenvalues(Reducer, problem):
     X, S, _ = problem
-    few, all_ = Reducer(0.5, max_iter=8).fit(X, S), Reducer(1.0, max_iter=8).fit(X, S)
+    few, all_ = (
+        fit_briefly(Reducer(0.5, max_iter=8), X, S),
+        fit_briefly(Reducer(1.0, max_iter=8), X, S),
+    )
     assert 1 <= few.n_components_ < all_.n_components_ <= 4
 
 
@@ -121,8 +124,8 @@ def test_two_rows(Reducer):
 
 def test_more_neighbours_than_rows(Reducer, problem):
     X, S, _ = problem
-    ours = Reducer(2, n_neighbors=1000, max_iter=2).fit(X[:20], S[:20])
-    other = Reducer(2, n_neighbors=19, max_iter=2).fit(X[:20], S[:20])
+    ours = fit_briefly(Reducer(2, n_neighbors=1000, max_iter=2), X[:20], S[:20])
+    other = fit_briefly(Reducer(2, n_neighbors=19, max_iter=2), X[:20], S[:20])
     np.testing.assert_allclose(ours.components_, other.components_)
 
 

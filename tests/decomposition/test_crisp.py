@@ -1,11 +1,10 @@
 """CRISP as an estimator: published behaviour, edge cases, reference figures."""
 
-import warnings
-
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
+from settling import fit_briefly
 from sklearn.base import clone
 from sklearn.datasets import make_classification
 from sklearn.exceptions import ConvergenceWarning
@@ -25,13 +24,6 @@ from partlearn.crossfit import (
 from partlearn.decomposition import CRISP
 from partlearn.linalg import standardize
 from partlearn.neighbors import self_neighbors
-
-
-def quietly(reducer, X, y):
-    """Fit; that the rounds may not settle is tested once, below."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        return reducer.fit(X, y)
 
 
 @pytest.fixture(scope="module")
@@ -70,8 +62,8 @@ def test_fitted_attributes(data):
 
 def test_the_same_seed_gives_the_same_result(data):
     X, _, S = data
-    first, again = (quietly(CRISP(), X, S) for _ in range(2))
-    zero, other = (quietly(CRISP(random_state=seed), X, S) for seed in (0, 7))
+    first, again = (fit_briefly(CRISP(), X, S) for _ in range(2))
+    zero, other = (fit_briefly(CRISP(random_state=seed), X, S) for seed in (0, 7))
     for result in (again, zero):
         assert_array_equal(first.components_, result.components_)
         assert_array_equal(first.label_confidence_, result.label_confidence_)
@@ -231,10 +223,10 @@ def test_without_scaling_the_data_are_still_centred(data):
 
 def test_injected_exact_search_changes_nothing(data):
     X, _, S = data
-    exact = quietly(CRISP(), X, S)
+    exact = fit_briefly(CRISP(), X, S)
     search = KNeighborsTransformer(n_neighbors=12, algorithm="brute")
     assert_allclose(
-        quietly(CRISP(search=search), X, S).label_confidence_,
+        fit_briefly(CRISP(search=search), X, S).label_confidence_,
         exact.label_confidence_,
         atol=1e-9,
     )
@@ -246,7 +238,7 @@ def test_very_few_rows(m, q):
     y = np.arange(m) % q
     S = np.eye(q, dtype=int)[y]
     S[0, 1] = 1
-    reducer = quietly(CRISP(), rng.standard_normal((m, 6)), S)
+    reducer = fit_briefly(CRISP(), rng.standard_normal((m, 6)), S)
     assert np.isfinite(reducer.components_).all()
     assert_allclose(reducer.label_confidence_.sum(axis=1), 1)
 
@@ -259,7 +251,7 @@ def test_two_rows():
 def test_a_label_that_is_nobodys_candidate(data):
     X, _, S = data
     wider = np.hstack([S, np.zeros((len(S), 1), dtype=bool)])
-    reducer = quietly(CRISP(), X, wider)
+    reducer = fit_briefly(CRISP(), X, wider)
     assert_array_equal(reducer.label_confidence_[:, -1], 0)
     assert reducer.n_discriminant_ <= 3
 

@@ -1,10 +1,9 @@
 """KernelCRISP: cross-fitted positions, weights of geometries, number of components."""
 
-import warnings
-
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from settling import fit_briefly
 from sklearn.datasets import make_circles, make_classification
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.pipeline import make_pipeline
@@ -14,14 +13,6 @@ from partlearn.candidates import make_candidates
 from partlearn.classification import PLKNN, CoupledClassifier, CRISPClassifier
 from partlearn.decomposition import CRISP, KernelCRISP
 from partlearn.decomposition._kernel_crisp import geometry_weights
-
-
-@pytest.fixture(autouse=True)
-def quiet():
-    """That the rounds may not settle is tested once, below."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        yield
 
 
 @pytest.fixture(scope="module")
@@ -34,9 +25,7 @@ def data():
 
 @pytest.fixture(scope="module")
 def fitted(data):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        return KernelCRISP().fit(data[0], data[2])
+    return fit_briefly(KernelCRISP(), data[0], data[2])
 
 
 def test_fit_transform_gives_the_cross_fitted_positions(data, fitted):

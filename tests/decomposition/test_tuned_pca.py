@@ -1,11 +1,10 @@
 """TunedPCA: principal components in front of a reducer."""
 
-import warnings
-
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
+from settling import fit_briefly
 from sklearn.decomposition import PCA
 from sklearn.preprocessing import StandardScaler
 
@@ -22,12 +21,6 @@ def hidden_classes(seed, m=150, d=200, q=5, p=6):
     hidden = 2.5 * rng.standard_normal((q, p))[y] + rng.standard_normal((m, p))
     X = hidden @ rng.standard_normal((p, d)) + 2 * rng.standard_normal((m, d))
     return X, y, make_candidates(y, n_false=2, random_state=seed)
-
-
-def quietly(reducer, X, S):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return reducer.fit(X, S)
 
 
 def test_alone_it_is_a_principal_component_analysis():
@@ -47,9 +40,9 @@ def test_alone_it_is_a_principal_component_analysis():
 
 def test_one_map_equals_components_then_reducer():
     X, _, S = hidden_classes(0)
-    reducer = quietly(TunedPCA(CENDA(max_iter=10), n_components=[5, 20]), X, S)
+    reducer = fit_briefly(TunedPCA(CENDA(max_iter=10), n_components=[5, 20]), X, S)
     alone = TunedPCA(n_components=reducer.n_principal_).fit(X, S)
-    chained = quietly(CENDA(max_iter=10), alone.transform(X), S)
+    chained = fit_briefly(CENDA(max_iter=10), alone.transform(X), S)
     expected = chained.transform(alone.transform(X))
     assert_allclose(np.abs(reducer.transform(X)), np.abs(expected), atol=1e-6)
     assert_array_equal(reducer.label_confidence_, reducer.reducer_.label_confidence_)
@@ -59,8 +52,8 @@ def test_one_map_equals_components_then_reducer():
 def test_few_rows_per_feature_need_few_components(global_random_seed):
     X, y, S = hidden_classes(global_random_seed)
     train, test = np.arange(100), np.arange(100, 150)
-    tuned = quietly(TunedPCA(CENDA(max_iter=10)), X[train], S[train])
-    plain = quietly(CENDA(max_iter=10), X[train], S[train])
+    tuned = fit_briefly(TunedPCA(CENDA(max_iter=10)), X[train], S[train])
+    plain = fit_briefly(CENDA(max_iter=10), X[train], S[train])
 
     def accuracy(reducer):
         learner = PLKNN().fit(reducer.transform(X[train]), S[train])
@@ -75,8 +68,8 @@ def test_few_rows_per_feature_need_few_components(global_random_seed):
 def test_sparse_equals_dense():
     X, _, S = hidden_classes(1, d=40)
     X = X * (np.abs(X) > 2)
-    dense = quietly(TunedPCA(CENDA(max_iter=10), n_components=[4, 12]), X, S)
-    sparse = quietly(
+    dense = fit_briefly(TunedPCA(CENDA(max_iter=10), n_components=[4, 12]), X, S)
+    sparse = fit_briefly(
         TunedPCA(CENDA(max_iter=10), n_components=[4, 12]), sp.csr_array(X), S
     )
     assert dense.n_principal_ == sparse.n_principal_
@@ -86,7 +79,7 @@ def test_sparse_equals_dense():
 
 def test_same_seed_same_choice():
     X, _, S = hidden_classes(2, d=60)
-    one, other = (quietly(TunedPCA(), X, S) for _ in range(2))
+    one, other = (fit_briefly(TunedPCA(), X, S) for _ in range(2))
     assert_array_equal(one.hit_rates_, other.hit_rates_)
     assert_array_equal(one.components_, other.components_)
 
@@ -116,7 +109,7 @@ def test_bad_numbers(wanted):
 def test_refuses_what_is_not_linear_or_learns_nothing():
     X, _, S = hidden_classes(0, m=60, d=10)
     with pytest.raises(TypeError, match="needs a linear reducer"):
-        quietly(TunedPCA(DELIN(kernel="rbf"), n_components=4), X, S)
+        fit_briefly(TunedPCA(DELIN(kernel="rbf"), n_components=4), X, S)
     with pytest.raises(TypeError, match="PCA does not"):
         TunedPCA(PCA(2), n_components=4).fit(X, S)
 

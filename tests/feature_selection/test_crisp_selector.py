@@ -1,11 +1,10 @@
 """CRISPSelector and its matching pursuit."""
 
-import warnings
-
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
+from settling import fit_briefly
 from sklearn.datasets import make_classification
 from sklearn.exceptions import ConvergenceWarning
 
@@ -113,12 +112,6 @@ def test_first_and_excluded_columns():
     assert_array_equal(constant.order[1:], alone.order)
 
 
-def quietly(selector, X, y):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        return selector.fit(X, y)
-
-
 @pytest.fixture(scope="module")
 def data():
     X, y = make_classification(
@@ -130,7 +123,7 @@ def data():
 
 def test_finds_the_informative_features(data):
     X, y, S = data  # the first five columns
-    selector = quietly(CRISPSelector(5), X, S)
+    selector = fit_briefly(CRISPSelector(5), X, S)
     assert len(set(selector.selected_) & set(range(5))) >= 4
     assert selector.support_.sum() == 5
     assert_array_equal(np.sort(selector.selected_), np.flatnonzero(selector.support_))
@@ -148,10 +141,8 @@ def test_finds_the_informative_features(data):
 
 def test_confidences_are_those_of_crisp(data):
     X, _, S = data
-    selector = quietly(CRISPSelector(), X, S)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        crisp = CRISP(background="none").fit(X, S)
+    selector = fit_briefly(CRISPSelector(), X, S)
+    crisp = fit_briefly(CRISP(background="none"), X, S)
     assert_array_equal(selector.label_confidence_, crisp.label_confidence_)
     assert selector.n_iter_ == crisp.n_iter_
     assert len(selector.selected_) == 6  # 15 % of 40
@@ -159,15 +150,15 @@ def test_confidences_are_those_of_crisp(data):
 
 def test_size_chosen_on_held_out_rows(data):
     X, _, S = data
-    selector = quietly(CRISPSelector("auto"), X, S)
-    again = quietly(CRISPSelector("auto"), X, S)
+    selector = fit_briefly(CRISPSelector("auto"), X, S)
+    again = fit_briefly(CRISPSelector("auto"), X, S)
     assert 2 <= len(selector.selected_) <= 12
     assert_array_equal(selector.selected_, again.selected_)
 
 
 def test_columns_to_keep_and_to_leave_out(data):
     X, _, S = data
-    selector = quietly(CRISPSelector(4, must_keep=[30], exclude=[0, 1]), X, S)
+    selector = fit_briefly(CRISPSelector(4, must_keep=[30], exclude=[0, 1]), X, S)
     assert selector.selected_[0] == 30
     assert not set(selector.selected_) & {0, 1}
     assert set(selector.ranking_[[0, 1]]) == {39, 40}
@@ -176,13 +167,13 @@ def test_columns_to_keep_and_to_leave_out(data):
 def test_sparse_and_float32(data):
     X, _, S = data
     X = X * (np.abs(X) > 0.7)
-    dense = quietly(CRISPSelector(5), X, S)
-    sparse = quietly(CRISPSelector(5), sp.csr_array(X), S)
-    narrow = quietly(CRISPSelector(5), X.astype(np.float32), S)
+    dense = fit_briefly(CRISPSelector(5), X, S)
+    sparse = fit_briefly(CRISPSelector(5), sp.csr_array(X), S)
+    narrow = fit_briefly(CRISPSelector(5), X.astype(np.float32), S)
     assert_array_equal(dense.selected_, sparse.selected_)
     assert_array_equal(dense.selected_, narrow.selected_)
     assert narrow.transform(X.astype(np.float32)).dtype == np.float32
-    size = quietly(CRISPSelector("auto"), sp.csr_array(X), S)
+    size = fit_briefly(CRISPSelector("auto"), sp.csr_array(X), S)
     assert size.support_.sum() >= 1
 
 

@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from settling import fit_briefly
 
 from partlearn.candidates import make_candidates
 from partlearn.feature_selection import SAUTE, MaxRelevance
@@ -145,13 +146,12 @@ def count_set(rng):
     return X, make_candidates(y, n_false=2, random_state=int(rng.integers(99)))
 
 
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("var_floor", [0.6, 1e-6])
 @pytest.mark.parametrize("make", [gaussian_set, tied_set, count_set])
 def test_same_path_as_table_1(make, var_floor, global_random_seed):
     X, S = make(np.random.default_rng(global_random_seed))
     order, F, n_iter = table_1(X, S, 4, k=5, var_floor=var_floor)
-    selector = SAUTE(4, n_neighbors=5, var_floor=var_floor).fit(X, S)
+    selector = fit_briefly(SAUTE(4, n_neighbors=5, var_floor=var_floor), X, S)
     assert_array_equal(selector.selected_, order)
     assert selector.n_iter_ == n_iter
     assert_allclose(selector.label_confidence_, F, atol=1e-9)  # sums in another order

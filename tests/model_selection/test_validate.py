@@ -118,7 +118,6 @@ def test_workers_and_splitters_change_nothing():
     np.testing.assert_array_equal(one["test_score"], three["test_score"])
 
 
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("estimator", [PLKNN(), make_pipeline(CENDA(), PLKNN())])
 def test_sparse_rows_give_the_same_figures(estimator):
     for protocol in ("inductive", "transductive"):
@@ -154,7 +153,6 @@ def test_mistakes_are_explained(change, match):
 
 
 @pytest.mark.shared
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize(
     ("name", "published", "raw"),
     [

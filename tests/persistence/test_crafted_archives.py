@@ -27,6 +27,7 @@ def test_members_that_nothing_uses(tmp_path):
     refuse(path, "arrays that the model does not use")
 
 
+# zipfile warns of what is done here on purpose.
 @pytest.mark.filterwarnings("ignore:Duplicate name")
 def test_members_of_the_same_name(tmp_path):
     path = write(tmp_path / "m", members())

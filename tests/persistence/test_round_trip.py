@@ -39,6 +39,7 @@ FEWER = {
     "PMLLC": {"max_iter": 2, "inner_iter": 5},
 }
 OUTPUTS = ("transform", "predict", "predict_proba", "decision_function")
+# What brief fits on few rows say is no matter here.
 pytestmark = pytest.mark.filterwarnings("ignore")
 
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from scipy.optimize import minimize
+from settling import fit_briefly
 from sklearn.exceptions import ConvergenceWarning
 
 import partlearn.multilabel.classification._label_ranking as ranking
@@ -26,8 +27,6 @@ from partlearn.multilabel.classification._pml_lc import (
 
 BOTH = [PMLLC, PMLFP]
 ROUND = 1e-10  # relative, of an objective that should not rise
-# Fits are compared with each other after few iterations, settled or not.
-pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
 
 def problem(seed, n=60, d=5, l=4, r=1):
@@ -211,7 +210,9 @@ def test_literal_lc():
     X, _, C = problem(0, n=14, d=2, l=3)
     Z = (X - X.mean(axis=0)) / X.std(axis=0, ddof=1)
     W, P, value = literal_lc(Z, C, 20.0, 2.0, 3.0, 2)
-    model = PMLLC(20.0, C2=2.0, C3=3.0, max_iter=2, tol=0, inner_iter=2000).fit(X, C)
+    model = fit_briefly(
+        PMLLC(20.0, C2=2.0, C3=3.0, max_iter=2, tol=0, inner_iter=2000), X, C
+    )
     assert model.objective_[-1] == pytest.approx(value, rel=1e-6)
     np.testing.assert_allclose(model.labels_, P, atol=1e-3)
     scores = X @ model.coef_.T + model.intercept_
@@ -264,7 +265,9 @@ def test_literal_fp():
         return fit_scorer(Z, C, pair_weights(P, C), W, b, 20.0, max_iter=2000, tol=0)
 
     W, P, value = literal_fp(Z.dense, C, 20.0, 2.0, 3.0, 3, fit)
-    model = PMLFP(20.0, C2=2.0, C3=3.0, max_iter=3, tol=0, inner_iter=2000).fit(X, C)
+    model = fit_briefly(
+        PMLFP(20.0, C2=2.0, C3=3.0, max_iter=3, tol=0, inner_iter=2000), X, C
+    )
     assert model.objective_[-1] == pytest.approx(value, rel=1e-8)
     np.testing.assert_allclose(model.labels_, P, atol=1e-6)
     np.testing.assert_allclose(model.coef_.T * X.std(axis=0, ddof=1)[:, None], W)
@@ -283,7 +286,7 @@ def test_one_step_is_exact_where_the_cost_is_linear():
 
 def assert_descends(model, seed):
     X, _, C = problem(seed, n=25, r=2)
-    model.set_params(random_state=seed, max_iter=4, tol=1e-6).fit(X, C)
+    fit_briefly(model.set_params(random_state=seed, max_iter=4, tol=1e-6), X, C)
     J = model.objective_
     assert len(J) == 3 * model.n_iter_
     assert (np.diff(J) <= ROUND * J[:-1]).all()
@@ -347,7 +350,7 @@ def test_true_candidates_keep_more_confidence(cls, global_random_seed):
 @pytest.mark.parametrize("cls", BOTH)
 def test_it_ranks_better_than_chance(cls, global_random_seed):
     X, Y, C = problem(global_random_seed, n=300, d=8, l=6, r=2)
-    model = cls(random_state=0).fit(X[:200], C[:200])
+    model = fit_briefly(cls(random_state=0), X[:200], C[:200])
     prior = np.tile(C[:200].mean(axis=0), (100, 1))
     found = average_precision(Y[200:], model.decision_function(X[200:]))
     assert found > average_precision(Y[200:], prior) + 0.05
@@ -452,15 +455,15 @@ def test_thresholds(cls):
 def test_order_carries_no_information(cls, order):
     X, _, C = problem(0)
     params = {"tol": 1e-9, "max_iter": 5, "inner_iter": 1000}
-    D = cls(**params).fit(X, C).decision_function(X)
+    D = fit_briefly(cls(**params), X, C).decision_function(X)
     rng = np.random.default_rng(0)
     if order == "labels":
         new = rng.permutation(4)
-        E = cls(**params).fit(X, C[:, new]).decision_function(X)
+        E = fit_briefly(cls(**params), X, C[:, new]).decision_function(X)
         np.testing.assert_allclose(E, D[:, new], atol=1e-3)
     else:
         new = rng.permutation(len(X))
-        E = cls(**params).fit(X[new], C[new]).decision_function(X)
+        E = fit_briefly(cls(**params), X[new], C[new]).decision_function(X)
         np.testing.assert_allclose(E, D, atol=1e-3)
 
 
@@ -479,6 +482,7 @@ def test_rows_without_candidates_are_left_out(cls):
         cls().fit(X, np.zeros_like(C))
 
 
+# Of PML-FP, which is right.
 @pytest.mark.filterwarnings("ignore:The prototypes of all labels:UserWarning")
 @pytest.mark.parametrize("cls", BOTH)
 def test_full_rows_say_nothing(cls):
@@ -509,6 +513,7 @@ def test_constant_features(cls):
     assert not model.scores_.any()
 
 
+# Of PML-FP, which is right.
 @pytest.mark.filterwarnings("ignore:The prototypes of all labels:UserWarning")
 @pytest.mark.parametrize("cls", BOTH)
 @pytest.mark.parametrize("n", [1, 2, 5])
@@ -534,8 +539,8 @@ def test_sparse_features(model, global_random_seed):
     X, _, C = problem(global_random_seed)
     X = np.where(X < 2.5, 0.0, X)
     model.set_params(random_state=0, max_iter=3)
-    D = model.fit(X, C).decision_function(X)
-    E = model.fit(sp.csr_matrix(X), C).decision_function(sp.csr_matrix(X))
+    D = fit_briefly(model, X, C).decision_function(X)
+    E = fit_briefly(model, sp.csr_matrix(X), C).decision_function(sp.csr_matrix(X))
     np.testing.assert_allclose(E, D, rtol=1e-4, atol=1e-5)
 
 

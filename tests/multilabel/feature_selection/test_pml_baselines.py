@@ -1,11 +1,11 @@
 """PML-FSSO, MIFS and DRMFS: reference programs, literal formulas, monotone values."""
 
-import warnings
 from itertools import islice
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from settling import fit_briefly
 from sklearn.exceptions import ConvergenceWarning
 
 from partlearn.graphs import heat_graph, laplacian
@@ -38,12 +38,6 @@ def problem(seed=0, n=30, d=9, l=5):
     X = rng.uniform(size=(n, d))
     C = rng.uniform(size=(n, l)) < 0.4
     return X, C, rng
-
-
-def quiet(selector, X, C):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        return selector.fit(X, C)
 
 
 class TestPMLFSSO:
@@ -111,11 +105,11 @@ class TestPMLFSSO:
             selector = PMLFSSO(3, t="median", max_iter=2, random_state=0).fit(X, C)
         assert selector.n_latent_ == 200
         X, C, _ = problem()
-        assert quiet(PMLFSSO(3, max_iter=3), X, C).n_latent_ == 8  # ceil(7.2)
+        assert fit_briefly(PMLFSSO(3, max_iter=3), X, C).n_latent_ == 8  # ceil(7.2)
 
     def test_labels_are_smoothed_candidates(self):
         X, C, _ = problem()
-        selector = quiet(PMLFSSO(3, n_latent=4, random_state=0), X, C)
+        selector = fit_briefly(PMLFSSO(3, n_latent=4, random_state=0), X, C)
         assert not selector.labels_[~C].any()
         assert selector.labels_[C].mean() > 0.3
 
@@ -131,10 +125,10 @@ class TestMIFS:
             max_iter=int(oracle["n_updates"]),
             init={name: oracle[f"{name}0"] for name in "WVB"},
         )
-        quiet(selector, oracle["X"], oracle["C"])
+        fit_briefly(selector, oracle["X"], oracle["C"])
         np.testing.assert_allclose(selector.weights_, oracle["W"], rtol=0, atol=1e-10)
         np.testing.assert_array_equal(selector.selected_, oracle["rank"])
-        exact = quiet(
+        exact = fit_briefly(
             MIFS(None, init={name: oracle[f"{name}0"] for name in "WVB"}),
             oracle["X"],
             oracle["C"],
@@ -170,10 +164,10 @@ class TestMIFS:
 
     def test_backtracking_descends_and_long_steps_are_an_error(self):
         X, C, _ = problem(5)
-        selector = quiet(MIFS(3, solver="gd", random_state=0), 10 * X, C)
+        selector = fit_briefly(MIFS(3, solver="gd", random_state=0), 10 * X, C)
         assert np.diff(selector.objective_).max() <= 0
         with pytest.raises(ValueError, match=r"size 1\.0 diverge"):
-            quiet(MIFS(3, solver="gd", step=1.0, random_state=0), 10 * X, C)
+            fit_briefly(MIFS(3, solver="gd", step=1.0, random_state=0), 10 * X, C)
 
     def test_gradient_sweeps_are_endless(self):
         X, C, rng = problem(6)
@@ -186,12 +180,12 @@ class TestMIFS:
 
     def test_default_size(self):
         X, C, _ = problem(7)
-        assert quiet(MIFS(3, max_iter=2), X, C).n_latent_ == 2
-        assert quiet(MIFS(3, max_iter=2, n_latent=4), X, C).n_latent_ == 4
+        assert fit_briefly(MIFS(3, max_iter=2), X, C).n_latent_ == 2
+        assert fit_briefly(MIFS(3, max_iter=2, n_latent=4), X, C).n_latent_ == 4
 
     def test_negative_features_are_fine(self):
         X, C, _ = problem(8)
-        assert np.isfinite(quiet(MIFS(3), X - 0.5, C).scores_).all()
+        assert np.isfinite(fit_briefly(MIFS(3), X - 0.5, C).scores_).all()
 
 
 class TestDRMFS:
@@ -234,16 +228,16 @@ class TestDRMFS:
         moved = {}
         for loss in ("l21", "fro"):
             make = DRMFS(None, loss=loss, random_state=0, gamma=0.1)
-            clean = quiet(make, X, C).scores_
-            dirty = quiet(make, X2, wrong).scores_
+            clean = fit_briefly(make, X, C).scores_
+            dirty = fit_briefly(make, X2, wrong).scores_
             moved[loss] = np.linalg.norm(clean[:9] - dirty[:9]) / np.linalg.norm(clean)
         assert moved["l21"] < moved["fro"] + 0.05
 
     def test_a_start_may_be_given(self):
         X, C, rng = problem(11)
         W = rng.uniform(size=(9, 5))
-        a = quiet(DRMFS(3, init={"W": W}), X, C)
-        b = quiet(DRMFS(3, init={"W": W}), sp.csr_array(X), C)
+        a = fit_briefly(DRMFS(3, init={"W": W}), X, C)
+        b = fit_briefly(DRMFS(3, init={"W": W}), sp.csr_array(X), C)
         np.testing.assert_allclose(a.scores_, b.scores_, rtol=1e-8)
         with pytest.raises(ValueError, match=r"shape \(9, 5\); got \(2, 2\)"):
             DRMFS(init={"W": np.ones((2, 2))}).fit(X, C)
@@ -275,7 +269,7 @@ def test_the_objective_never_rises(cls, name):
     X, C = degenerate()[name]
     width = {} if cls is DRMFS else {"t": "median"}
     selector = cls(1, **width, max_iter=120, tol=0.0, random_state=0)
-    quiet(selector, X, C)
+    fit_briefly(selector, X, C)
     assert np.isfinite(selector.scores_).all()
     # What is left are roundings, and row norms smoothed by less than 1e-6.
     rise = np.diff(selector.objective_).max()
@@ -288,9 +282,9 @@ def test_the_objective_never_rises(cls, name):
 def test_seeds_starts_and_columns(cls):
     X, C, _ = problem(13)
     make = {"max_iter": 20, "random_state": 3}
-    a, b = quiet(cls(3, **make), X, C), quiet(cls(3, **make), X, C)
+    a, b = fit_briefly(cls(3, **make), X, C), fit_briefly(cls(3, **make), X, C)
     np.testing.assert_array_equal(a.ranking_, b.ranking_)
-    kept = quiet(cls(3, must_keep=[8], exclude=[0], **make), X, C)
+    kept = fit_briefly(cls(3, must_keep=[8], exclude=[0], **make), X, C)
     assert kept.selected_[0] == 8
     assert kept.ranking_[0] == 9
     with pytest.raises(ValueError, match="got none"):
@@ -302,8 +296,10 @@ def test_negative_features_need_scaling(cls):
     X, C, _ = problem(14)
     with pytest.raises(ValueError, match="Negative values"):
         cls(3).fit(X - 0.5, C)
-    scaled = quiet(cls(3, scale=True, random_state=0), X - 0.5, C)
-    plain = quiet(cls(3, random_state=0), (X - X.min(axis=0)) / np.ptp(X, axis=0), C)
+    scaled = fit_briefly(cls(3, scale=True, random_state=0), X - 0.5, C)
+    plain = fit_briefly(
+        cls(3, random_state=0), (X - X.min(axis=0)) / np.ptp(X, axis=0), C
+    )
     np.testing.assert_allclose(scaled.scores_, plain.scores_, rtol=1e-6)
 
 
