@@ -28,7 +28,7 @@ def fit_briefly(estimator, X, y, **given):
         estimator.fit(X, y, **given)
     params = estimator.get_params()
     limits = {value for name, value in params.items() if name.endswith("max_iter")}
-    for message in said:
+    for message in said if None not in limits else ():  # None: the method's own
         assert any(f"max_iter={limit} " in message for limit in limits), message
         if limits == {params.get("max_iter")}:  # not of an estimator inside
             assert estimator.n_iter_ in limits, message

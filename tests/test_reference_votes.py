@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_array
-from settling import fit_briefly
 from sklearn.datasets import make_blobs
+from tests.settling import fit_briefly
 
 from partlearn.candidates import check_evidence, make_candidates
 from partlearn.classification import PLKNN, CRISPClassifier

@@ -5,9 +5,9 @@ import itertools
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from settling import fit_briefly
 from sklearn.base import clone
 from sklearn.datasets import load_digits
+from tests.settling import fit_briefly
 
 from partlearn.candidates import make_candidates
 from partlearn.classification import PLKNN, CRISPClassifier

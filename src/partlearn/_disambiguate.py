@@ -498,7 +498,8 @@ def _beliefs(fitted: Any, X: Any) -> NDArray[Any]:
     if not hasattr(fitted, "predict_proba"):
         raise ValueError(
             f"{type(fitted).__name__} has neither `label_confidence_` nor "
-            "`predict_proba`, so it cannot tell how likely a label is."
+            "`predict_proba`, so it cannot tell how likely a label is; choose another "
+            "method."
         )
     return np.asarray(fitted.predict_proba(X))
 

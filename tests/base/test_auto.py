@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from settling import few_iterations, fit_briefly
 from sklearn.datasets import make_blobs
+from tests.settling import few_iterations, fit_briefly
 
 from partlearn.base._auto import choose_dimension
 from partlearn.candidates import check_evidence, make_candidates

@@ -9,8 +9,8 @@ import cloudpickle
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from settling import fit_briefly
 from sklearn.datasets import make_blobs
+from tests.settling import fit_briefly
 
 from partlearn import on_progress
 from partlearn.blocks import Rows

@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from settling import fit_briefly
 from sklearn.base import clone
 from sklearn.datasets import make_blobs
+from tests.settling import fit_briefly
 
 from partlearn.blocks import Rows
 from partlearn.candidates import make_candidates

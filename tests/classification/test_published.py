@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from settling import few_iterations
 from sklearn.pipeline import make_pipeline
+from tests.settling import few_iterations
 
 from partlearn.classification import IPAL, PLECOC, PLKNN, PLSVM, SURE
 from partlearn.decomposition import CENDA

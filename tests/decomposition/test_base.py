@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from settling import fit_briefly
 from sklearn.neighbors import KNeighborsTransformer
+from tests.settling import fit_briefly
 
 from partlearn.base import count_directions
 from partlearn.candidates import make_candidates

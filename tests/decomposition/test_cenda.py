@@ -5,8 +5,8 @@ import pytest
 import scipy.linalg
 import scipy.sparse as sp
 from scipy.linalg import subspace_angles
-from settling import fit_briefly
 from sklearn.exceptions import ConvergenceWarning
+from tests.settling import fit_briefly
 
 from partlearn.decomposition import CENDA
 from partlearn.linalg import ThinEigenSolver, standardize

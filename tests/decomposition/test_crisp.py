@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
-from settling import fit_briefly
 from sklearn.base import clone
 from sklearn.datasets import make_classification
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.neighbors import KNeighborsTransformer
+from tests.settling import fit_briefly
 
 from partlearn.candidates import make_candidates, uniform_confidence
 from partlearn.classification import PLKNN

@@ -6,8 +6,8 @@ import scipy.linalg
 import scipy.sparse as sp
 from scipy.linalg import subspace_angles
 from scipy.spatial.distance import pdist
-from settling import few_iterations, fit_briefly
 from sklearn.pipeline import make_pipeline
+from tests.settling import few_iterations, fit_briefly
 
 from partlearn.classification import PLKNN
 from partlearn.decomposition import DELIN

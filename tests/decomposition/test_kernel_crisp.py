@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from settling import fit_briefly
 from sklearn.datasets import make_circles, make_classification
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.pipeline import make_pipeline
+from tests.settling import fit_briefly
 
 from partlearn.base import reduced_rows
 from partlearn.candidates import make_candidates

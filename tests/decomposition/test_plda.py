@@ -6,7 +6,7 @@ import scipy.linalg
 import scipy.sparse as sp
 from scipy.linalg import subspace_angles
 from scipy.optimize import nnls
-from settling import fit_briefly
+from tests.settling import fit_briefly
 
 from partlearn.decomposition import PLDA
 from partlearn.decomposition._plda import discriminants

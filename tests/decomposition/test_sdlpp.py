@@ -5,9 +5,9 @@ import pytest
 import scipy.linalg
 import scipy.sparse as sp
 from scipy.linalg import subspace_angles
-from settling import fit_briefly
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.pipeline import make_pipeline
+from tests.settling import fit_briefly
 
 from partlearn.classification import PLKNN
 from partlearn.decomposition import SDLPP

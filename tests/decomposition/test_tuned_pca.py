@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
-from settling import fit_briefly
 from sklearn.decomposition import PCA
 from sklearn.preprocessing import StandardScaler
+from tests.settling import fit_briefly
 
 from partlearn.candidates import make_candidates
 from partlearn.classification import PLKNN

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from settling import fit_briefly
+from tests.settling import fit_briefly
 
 from partlearn.candidates import make_candidates
 from partlearn.feature_selection import SAUTE, MaxRelevance

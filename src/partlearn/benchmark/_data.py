@@ -124,7 +124,7 @@ def find_file(source: str, folder: str | Path | None) -> Path | None:
     if folder is None:
         return None
     if not Path(folder).is_dir():
-        raise PlanError(f"{folder}: no such data folder.")
+        raise PlanError(f"{folder}: no such data folder; check its path.")
     matches = [
         path
         for path in sorted(Path(folder).rglob("*"))

@@ -88,7 +88,10 @@ def load_plan(name: str | Path, *, allow: Collection[str] = ()) -> Plan:
     if text.endswith(".toml"):
         path = Path(text)
         if not path.is_file():
-            raise PlanError(f"{path}: no such plan file.")
+            raise PlanError(
+                f"{path}: no such plan file; check its path, or name one of the plans "
+                f"of partlearn ({', '.join(list_plans()[:3])} ...)."
+            )
         text = path.read_text(encoding="utf-8")
         return parse_plan(text, origin=str(path), allow=allow)
     for stem, quick in ((text, False), (text.removesuffix("-quick"), True)):

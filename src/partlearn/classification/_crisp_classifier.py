@@ -192,7 +192,8 @@ class CRISPClassifier(BasePartialClassifier):
             reducer; those of the labels themselves by default.
         groups : array-like of shape (n_samples,), default=None
             Rows that belong together, such as those of one customer: folds hold them
-            out together. Neighbours vote whatever their group.
+            out together. Votes of neighbours and means of classes leave out the row
+            alone.
 
         Returns
         -------

@@ -101,6 +101,8 @@ def print_error(error: Exception) -> int:
     """Print an error; exit code 1 for unusable data, 2 for what can be corrected."""
     from partlearn.io import AmbiguousDataError, DataError
 
+    if isinstance(error, DataError) and not error.advice:
+        error.advice = "Mend the file there, or leave that part of it out."
     text = _in_options(str(error))
     if isinstance(error, FileNotFoundError) and error.filename is not None:
         text = _not_found(Path(error.filename))
@@ -159,7 +161,8 @@ class DataOptions:
         for name, value in (self.roles | {"votes": self.votes}).items():
             if value:
                 raise ValueError(
-                    f"--{name} is for tables; {data.name} is a matrix of numbers"
+                    f"--{name} is for tables; {data.name} is a matrix of numbers: "
+                    "leave it out"
                 )
 
 
@@ -188,7 +191,10 @@ def report_to(out: Path) -> Any:
 def check_output(source: Path, target: Path, as_json: bool = False) -> None:
     """Refuse to replace data by what was made of them, and to mix two outputs."""
     if as_json and str(target) == "-":
-        raise ValueError("--json and --out - would both write to standard output")
+        raise ValueError(
+            "--json and --out - would both write to standard output; leave out --json, "
+            "or give --out a file"
+        )
     if source.exists() and target.exists() and target.samefile(source):
         raise ValueError(f"{target} is the data itself; write to another file")
 

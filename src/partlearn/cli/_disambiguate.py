@@ -98,6 +98,7 @@ def disambiguate(
     with TableWriter(out, safe_csv=safe_csv) as writer:
         run = _of_table if is_table_file(data) else _of_matrix
         result, right, contents = run(data, options, estimator, fixed)
+        images = None if image is None else _images(contents, image, data)
         name = (id or ["row"])[0]
         for start in range(0, len(result.label), BLOCK_ROWS):
             rows = slice(start, start + BLOCK_ROWS)
@@ -107,7 +108,7 @@ def disambiguate(
             html,
             rows=contents,
             truth=right,
-            images=None if image is None else _images(contents, image, data),
+            images=images,
             title=f"Labels of {data.name}",
         )
     outcome = _outcome(result, right, out)
@@ -139,7 +140,10 @@ def disambiguate(
 def _images(contents: dict[str, Any] | None, column: str, data: Path) -> list[Path]:
     """Paths of the pictures of all rows; the page leaves out what is none."""
     if contents is None or column not in contents:
-        raise ValueError(f"--image: {data.name} has no column {column!r} of paths")
+        raise ValueError(
+            f"--image: {data.name} has no column {column!r} of paths; name one that it "
+            "has, or leave out --image"
+        )
     return [data.parent / str(name) for name in contents[column]]
 
 

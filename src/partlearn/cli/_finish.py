@@ -89,7 +89,8 @@ def verify(
         answer = verify_run(plan, out, share=share, data_folder=data_folder, **running)
     if not answer.n_checked:
         raise ValueError(
-            f"{out} has no finished jobs of this plan, data and version of partlearn"
+            f"{out} has no finished jobs of this plan, data and version of partlearn; "
+            "run the plan without --verify first"
         )
     for name in answer.different:
         print(f"Different: {name}")

@@ -145,7 +145,7 @@ def _raise_on_bad_labels(bunch: Any) -> None:
         raise DataFormatError(
             f"there is no other label than {bunch.target_names[0]!r}",
             path=bunch.path,
-            advice="Nothing can be learnt from one label.",
+            advice="Add rows of another label: nothing can be learnt from one.",
         )
 
 

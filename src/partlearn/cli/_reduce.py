@@ -388,7 +388,8 @@ def _names_out(model: Any) -> list[str]:
     double = [name for name in set(names) if names.count(name) > 1]
     if double:
         raise ValueError(
-            f"several features are called {double[0]!r}; a table needs distinct names"
+            f"several features are called {double[0]!r}, and a table needs distinct "
+            "names; rename one of them"
         )
     return names
 

@@ -123,7 +123,10 @@ def train(
         check_output(path, save)
     blocks = scheduler is not None or len(data) > 1
     if blocks and votes is not None:
-        raise ValueError("--votes goes with a single table, not with blocks of rows")
+        raise ValueError(
+            "--votes goes with a single table, not with blocks of rows; leave it out, "
+            "or put the rows into one file"
+        )
     roles = column_roles(id, number, category, date, text)
     options = DataOptions(labels, truth, sep, ignore, roles, votes)
     table = None if blocks else read_table_input(data[0], options)

@@ -200,7 +200,7 @@ def read_blocks(
         kept = {name: batch.column(name) for name in names if name not in known}
         yield np.column_stack(columns), kept
     if empty:
-        raise ValueError(f"{path.name}: the table has no rows")
+        raise ValueError(f"{path.name}: the table has no rows; give at least one")
 
 
 def _batches(path: Path, features: AbstractSet[str]) -> Iterator[Any]:

@@ -113,7 +113,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         """
         columns = columns_of(X)
         if not len(next(iter(columns.values()))):
-            raise ValueError("The table has no rows.")
+            raise ValueError("The table has no rows; give at least two.")
         self.kinds_ = find_kinds(columns, self._given(columns))
         self._fit_numbers(columns)
         self._fit_categories(columns)
@@ -127,7 +127,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             )
         self.kept_ = np.ptp(encoded, axis=0) > 0
         if not self.kept_.any():
-            raise ValueError("All columns of the table are constant.")
+            raise ValueError(
+                "All columns of the table are constant; add one whose values differ."
+            )
         self.n_features_out_ = int(self.kept_.sum())
         self.feature_names_in_ = np.asarray(list(columns), dtype=object)
         self.n_features_in_ = len(columns)
@@ -167,7 +169,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             raise ValueError(
                 "The table lacks columns that the model was fitted on: "
                 f"{', '.join(absent[:5])}{more}. It has "
-                f"{', '.join(map(repr, columns[:10]))}."
+                f"{', '.join(map(repr, columns[:10]))}. Add or rename them."
             )
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
@@ -259,7 +261,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             for name in check_names(names, columns, mark):
                 if given.get(name, kind) != kind:
                     raise ValueError(
-                        f"Column {name!r} cannot be {given[name]} and {kind} at once."
+                        f"Column {name!r} cannot be {given[name]} and {kind} at once; "
+                        "say one of them."
                     )
                 given[name] = kind
         return given

@@ -62,10 +62,12 @@ def columns_of(frame: Any) -> Columns:
             raise ValueError(f"There are several columns {str(name)!r}; rename one.")
         columns[str(name)] = _column(values)
     if not columns:
-        raise ValueError("The table has no columns.")
+        raise ValueError("The table has no columns; give at least one.")
     lengths = {len(column) for column in columns.values()}
     if len(lengths) > 1:
-        raise ValueError(f"Columns have different lengths: {sorted(lengths)}.")
+        raise ValueError(
+            f"Columns have different lengths: {sorted(lengths)}; fill them up."
+        )
     return columns
 
 

@@ -100,5 +100,8 @@ def _aligned(evidence: Evidence, n: int) -> Evidence:
         evidence = copy(evidence)
         evidence.rows = np.arange(n)
     elif len(evidence) > n or evidence.rows.max() >= n:
-        raise ValueError(f"The table has {n} rows, the labels have {len(evidence)}.")
+        raise ValueError(
+            f"The table has {n} rows, the labels have {len(evidence)}; give one for "
+            "each row."
+        )
     return evidence

@@ -94,7 +94,10 @@ def estimate_quality(
     columns = columns_of(X)
     evidence, names = classifier.read_labels(columns, y)
     if len(evidence) < cv:
-        raise ValueError(f"{len(evidence)} labelled rows are too few for {cv} folds.")
+        raise ValueError(
+            f"{len(evidence)} labelled rows are too few for {cv} folds; ask for fewer "
+            "folds, or for none (0)."
+        )
     known = None if truth is None else _true_labels(truth, evidence)
     outputs: dict[str, list[NDArray[np.float64]]] = {}
     notes: dict[str, str] = {}

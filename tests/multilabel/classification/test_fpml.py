@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from settling import fit_briefly
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import Ridge
+from tests.settling import fit_briefly
 
 import partlearn.multilabel.classification._fpml as module
 from partlearn.linalg import standardize

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from scipy.optimize import minimize
-from settling import fit_briefly
 from sklearn.exceptions import ConvergenceWarning
+from tests.settling import fit_briefly
 
 import partlearn.multilabel.classification._label_ranking as ranking
 from partlearn.linalg import standardize

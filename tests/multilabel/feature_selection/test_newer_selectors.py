@@ -5,9 +5,9 @@ from itertools import islice
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from settling import fit_briefly
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import mutual_info_score
+from tests.settling import fit_briefly
 
 from partlearn.graphs import heat_graph, laplacian
 from partlearn.multilabel import PMFSLRS, PMLFSMIR, add_noise_labels

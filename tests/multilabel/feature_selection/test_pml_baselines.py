@@ -5,8 +5,8 @@ from itertools import islice
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from settling import fit_briefly
 from sklearn.exceptions import ConvergenceWarning
+from tests.settling import fit_briefly
 
 from partlearn.graphs import heat_graph, laplacian
 from partlearn.multilabel import DRMFS, MIFS, PMLFSSO

@@ -5,9 +5,9 @@ import warnings
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from settling import fit_briefly
 from sklearn.cluster import OPTICS
 from sklearn.exceptions import ConvergenceWarning
+from tests.settling import fit_briefly
 
 from partlearn._registry import MethodError, build
 from partlearn.multilabel import PMLFSLA
