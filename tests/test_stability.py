@@ -41,13 +41,13 @@ def written_otherwise(X, S):
 @pytest.mark.parametrize("selector", [MaxRelevance(5), SAUTE(5)], ids=["mr", "saute"])
 def test_selectors_on_pixels(selector, digits):
     """Seventeen grey levels: most rows have more equally near rows than may vote."""
-    plain = clone(selector).fit(*digits)
+    plain = fit_briefly(clone(selector), *digits)
     turned = digits[0], digits[1][:, ::-1]  # classes in another order
     for X, S in [turned, *written_otherwise(*digits)]:
-        other = clone(selector).fit(X, S)
+        other = fit_briefly(clone(selector), X, S)
         np.testing.assert_array_equal(other.selected_, plain.selected_)
         np.testing.assert_allclose(other.scores_, plain.scores_, atol=1e-10)
-    single = clone(selector).fit(digits[0].astype(np.float32), digits[1])
+    single = fit_briefly(clone(selector), digits[0].astype(np.float32), digits[1])
     np.testing.assert_array_equal(single.selected_, plain.selected_)
 
 
@@ -61,7 +61,7 @@ def test_neighbours_on_pixels(digits, weights):
 
 
 def named_right(reducer, X, S, y):
-    fitted = clone(reducer).fit(X, S)
+    fitted = fit_briefly(clone(reducer), X, S)
     named = fitted.classes_[fitted.label_confidence_.argmax(axis=1)]
     return float((named == y).mean())
 
@@ -74,16 +74,16 @@ OURS = [CRISP(), CRISPSelector(5), KernelCRISP(), CRISPClassifier()]
 def test_cross_fits_on_small_data(estimator, glass):
     """The order of the rows is no matter at all; a last digit moves ties only."""
     X, _, S = glass
-    plain = clone(estimator).fit(X, S).label_confidence_
+    plain = fit_briefly(clone(estimator), X, S).label_confidence_
     for new in (np.random.default_rng(seed).permutation(len(X)) for seed in range(3)):
-        other = clone(estimator).fit(X[new], S[new]).label_confidence_
+        other = fit_briefly(clone(estimator), X[new], S[new]).label_confidence_
         np.testing.assert_array_equal(other, plain[new])
-    turned = clone(estimator).fit(X, S[:, ::-1]).label_confidence_
+    turned = fit_briefly(clone(estimator), X, S[:, ::-1]).label_confidence_
     np.testing.assert_allclose(turned[:, ::-1], plain, atol=1e-8)
     rng = np.random.default_rng(0)
     bits = X * (1 + 2e-16 * rng.integers(-1, 2, size=X.shape))
     for rows in (bits, X.astype(np.float32)):
-        other = clone(estimator).fit(rows, S).label_confidence_
+        other = fit_briefly(clone(estimator), rows, S).label_confidence_
         assert np.abs(other - plain).max() < 0.05
         np.testing.assert_array_equal(other.argmax(axis=1), plain.argmax(axis=1))
 
@@ -92,10 +92,10 @@ def test_cross_fits_on_small_data(estimator, glass):
 def test_votes_of_equal_rows_in_cenda(glass):
     """Two rows of glass are the same: either may be found before the other."""
     X, _, S = glass
-    plain = CENDA().fit(X, S)
+    plain = fit_briefly(CENDA(), X, S)
     directions = np.abs(plain.components_)
     for other, T in written_otherwise(X, S):
-        fitted = CENDA().fit(other, T)
+        fitted = fit_briefly(CENDA(), other, T)
         np.testing.assert_allclose(np.abs(fitted.components_), directions, atol=1e-8)
         named = np.sort(fitted.label_confidence_.max(axis=1))
         expected = np.sort(plain.label_confidence_.max(axis=1))
