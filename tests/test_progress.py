@@ -1,16 +1,18 @@
 """Fits tell how far they have come, to whoever asks and to nobody else."""
 
+import time
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from partlearn import on_progress
-from partlearn._progress import iterations
+from partlearn._progress import iterations, stage
 from partlearn.candidates import make_candidates
 from partlearn.classification import PLKNN, CRISPClassifier
 from partlearn.cli import _console
 from partlearn.decomposition import CENDA
+from partlearn.neighbors import self_neighbors
 
 
 @pytest.fixture
@@ -76,14 +78,46 @@ def test_terminal_line(capsys, monkeypatch):
     clock = iter(np.arange(0, 100, 3.0))
     # In this module alone: other threads of this process have clocks to read.
     monkeypatch.setattr(_console, "time", SimpleNamespace(monotonic=clock.__next__))
-    with _console.fit_progress():
+    with _console.fit_progress(tick=0):
         for _ in iterations("folds", 2):
             for _ in iterations("CENDA", 2):
                 pass
     lines = capsys.readouterr().err.split("\r\x1b[2K")
-    assert "folds 1 of 2, CENDA 1 of 2" in lines
+    assert "folds 1 of 2, CENDA 1 of 2: 3 s so far" in lines
     assert any(line.startswith("folds 2 of 2: at most ") for line in lines)
     assert lines[-1] == ""  # nothing is left on the screen
+
+
+def test_terminal_line_of_a_step_that_says_nothing(capsys, monkeypatch):
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
+    seen = ""
+    with _console.fit_progress(patience=0.01, tick=0.01), stage("eigenvectors"):
+        for _ in range(1000):
+            if "s so far" in seen:  # renewed, with no news of it
+                break
+            time.sleep(0.05)
+            seen += capsys.readouterr().err
+    assert "eigenvectors: " in seen
+    assert "s so far" in seen
+
+
+def test_a_stage_ends_also_by_an_error():
+    heard = []
+    with (
+        on_progress(lambda *event: heard.append(event)),
+        pytest.raises(ValueError, match="singular"),
+        stage("eigenvectors"),
+    ):
+        raise ValueError("singular")
+    assert heard == [("eigenvectors", 0, 1), ("eigenvectors", 1, 1)]
+
+
+def test_neighbours_are_counted_in_blocks():
+    heard = []
+    with on_progress(lambda *event: heard.append(event)):
+        self_neighbors(np.random.RandomState(0).normal(size=(5000, 12)), 3)
+    assert heard[0] == ("nearest neighbours", 0, heard[-1][2])
+    assert heard[-1][1] == heard[-1][2] == len(heard) - 1
 
 
 def test_silent_elsewhere(capsys):

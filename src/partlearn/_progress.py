@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
-__all__ = ["iterations", "on_progress"]
+__all__ = ["iterations", "on_progress", "stage"]
 
 _Callback = Callable[[str, int, int], object]
 _listener: ContextVar[_Callback | None] = ContextVar("partlearn_progress", default=None)
@@ -22,7 +22,8 @@ def on_progress(callback: Callable[[str, int, int], object] | None) -> Iterator[
         Called with the name of a loop, the number of finished iterations, and the
         number of iterations at most: before each iteration, and once with both numbers
         equal when the loop ends. Loops may be nested: the folds that choose a number of
-        directions hold the iterations of their fits. None hears nothing.
+        directions hold the iterations of their fits. What is done in one step, such as
+        an eigenproblem, is a loop of one. None hears nothing.
 
     Examples
     --------
@@ -53,3 +54,14 @@ def iterations(name: str, n: int, start: int = 0) -> Iterator[int]:
             yield start + i
     finally:  # also where the loop was left early
         callback(name, n, n)
+
+
+@contextmanager
+def stage(name: str) -> Iterator[None]:
+    """Tell the callback of :func:`on_progress` of a step that cannot be counted."""
+    callback = _listener.get() or (lambda *event: None)
+    callback(name, 0, 1)
+    try:
+        yield
+    finally:
+        callback(name, 1, 1)

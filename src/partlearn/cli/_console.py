@@ -4,6 +4,7 @@
 
 import json
 import sys
+import threading
 import time
 from collections.abc import Container, Iterator
 from contextlib import contextmanager
@@ -89,34 +90,61 @@ def progress(title: str) -> "Iterator[Callable[[int, int, str], None]]":
 
 
 @contextmanager
-def fit_progress(patience: float = 2.0) -> Iterator[None]:
-    """Show on a terminal how far a fit has come that takes more than some seconds."""
+def fit_progress(patience: float = 2.0, tick: float = 1.0) -> Iterator[None]:
+    """Show on a terminal how far a fit has come that takes more than some seconds.
+
+    The line is renewed when a fit tells of itself, and every `tick` seconds (0: never)
+    while it does not, as in a long eigenproblem.
+    """
     if not sys.stderr.isatty():
         yield
         return
     running: dict[str, tuple[int, int]] = {}
     started = last = time.monotonic()
+    lock, ended = threading.Lock(), threading.Event()
 
     def show(name: str, done: int, total: int) -> None:
         nonlocal started, last
-        now = time.monotonic()
-        if not running:
-            started = now
-        running[name] = done, total
-        if done == total:
-            del running[name]
-        if now - started < patience or (now - last < _BETWEEN and running):
-            return
-        last = now
-        line = ", ".join(f"{key} {i + 1} of {n}" for key, (i, n) in running.items())
+        with lock:
+            now = time.monotonic()
+            if not running:
+                started = now
+            running[name] = done, total
+            if done == total:
+                del running[name]
+            if now - started < patience or (now - last < _BETWEEN and running):
+                return
+            last = now
+            write(now)
+
+    def write(now: float) -> None:
+        line = ", ".join(
+            f"{key} {i + 1} of {n}" if n > 1 else key for key, (i, n) in running.items()
+        )
         if running:
             i, n = next(iter(running.values()))
-            if i:
-                line += f": at most {(now - started) / i * (n - i):.0f} s left"
+            took = now - started
+            line += f": at most {took / i * (n - i):.0f} s left" if i else ""
+            line += f": {took:.0f} s so far" if not i and took >= 1 else ""
         print(f"\r\x1b[2K{line}", end="", file=sys.stderr, flush=True)
 
-    with on_progress(show):
-        yield
+    def renew() -> None:
+        while not ended.wait(tick):
+            with lock:
+                now = time.monotonic()
+                if running and now - started >= patience:
+                    write(now)
+
+    clock = threading.Thread(target=renew, daemon=True)
+    if tick:
+        clock.start()
+    try:
+        with on_progress(show):
+            yield
+    finally:
+        ended.set()
+        if tick:
+            clock.join()
 
 
 def print_summary(summary: "Summary", sections: Container[str] | None = None) -> None:

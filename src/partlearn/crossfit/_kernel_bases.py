@@ -17,6 +17,7 @@ from partlearn._array_api import (
     namespace,
     where_true,
 )
+from partlearn._progress import stage
 from partlearn.blocks import Rows, total
 from partlearn.crossfit._bases import Basis
 from partlearn.crossfit._design import Design, augmented
@@ -140,7 +141,8 @@ def exact_kernel_basis(kernel: Kernel, X: Array, width: float) -> ExactKernelBas
     total = float(xp.linalg.trace(K))
     # Symmetric: the transpose is the column order in which LAPACK works in place. Of
     # its drivers, divide and conquer is the fastest for all eigenvectors.
-    squares, vectors = descending(*eigh(K.T, driver="evd", overwrite_a=True))
+    with stage("eigenvectors of a kernel"):
+        squares, vectors = descending(*eigh(K.T, driver="evd", overwrite_a=True))
     del K
     r = max(int(xp.count_nonzero(squares > _RESOLVED * squares[0])), 1)
     A = _augmented(X, r)

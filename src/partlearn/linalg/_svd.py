@@ -18,6 +18,7 @@ from partlearn._array_api import (
     namespace,
     orthonormal,
 )
+from partlearn._progress import stage
 from partlearn.linalg._eigen import MAX_FACTOR, fix_signs
 from partlearn.linalg._standardized import (
     BlockStandardized,
@@ -137,7 +138,8 @@ class ThinBasis:
         if solver == "randomized":
             assert rank is not None
             assert rng is not None
-            self.U, self.s = randomized_left(X, rank, rng)
+            with stage("singular vectors"):
+                self.U, self.s = randomized_left(X, rank, rng)
             self.n_directions = min(m - 1, d)
         else:
             if min(m, d) > MAX_FACTOR:
@@ -147,7 +149,8 @@ class ThinBasis:
                     "Reduce the columns first, for example by "
                     "sklearn.decomposition.TruncatedSVD."
                 )
-            self._decompose(X, tol, solver, rank)
+            with stage("singular vectors"):
+                self._decompose(X, tol, solver, rank)
         self.rank = self.s.shape[0]
 
     def _decompose(

@@ -5,6 +5,7 @@ In few dimensions a tree makes the shortlist; ranking and answer are the same.
 
 # SPDX-License-Identifier: BSD-3-Clause
 
+from collections.abc import Iterable
 from itertools import pairwise
 from threading import Lock
 from typing import Any
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 from threadpoolctl import threadpool_limits
 
+from partlearn._progress import iterations
 from partlearn.neighbors import _distances, _scan
 from partlearn.neighbors._overlaps import Overlaps, overlap_rarely
 from partlearn.neighbors._products import (
@@ -67,7 +69,8 @@ def exact_neighbors(
     search = _Search(Z, Q, k, exclude_self, warm_start)
     workers = min(effective_n_jobs(n_jobs), len(search.blocks))
     if workers <= 1:
-        search.run(search.blocks)
+        numbers = iterations("nearest neighbours", len(search.blocks))
+        search.run(search.blocks[i] for i in numbers)
     else:
         # One pool over row blocks: threads inside threads are slower, not faster.
         with threadpool_limits(1, user_api="blas"):
@@ -148,7 +151,7 @@ class _Search:
                 self._products[dtype] = made
             return self._products[dtype]
 
-    def run(self, blocks: list[slice]) -> None:
+    def run(self, blocks: Iterable[slice]) -> None:
         """Answer these blocks of queries in one buffer."""
         buffer = np.empty(self.height * self.width, dtype=self.dtype)
         for rows in blocks:
