@@ -28,7 +28,7 @@ LAYERS = [
     {"candidates"},
     {"blocks"},
     {"_array_api"},
-    {"_pages", "_progress", "_registry", "_sklearn_compat", "_version"},
+    {"_pages", "_progress", "_registry", "_sklearn_compat", "_typing", "_version"},
 ]
 # Packages of one layer that may import each other, and in which direction.
 # A fitted CRISPClassifier hands out the reducer of its fit.

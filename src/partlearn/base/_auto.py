@@ -6,10 +6,10 @@ import warnings
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import clone
 
 from partlearn._progress import iterations
+from partlearn._typing import Mask
 from partlearn.candidates import Evidence
 from partlearn.model_selection import held_out_hits, one_standard_error_rule
 
@@ -19,7 +19,7 @@ __all__ = ["choose_dimension", "most_directions"]
 _ERRORS = 0.5
 
 
-def most_directions(X: Any, S: NDArray[np.bool_]) -> int:
+def most_directions(X: Any, S: Mask) -> int:
     """Directions that can depend on the labels: one per class less one, at most d."""
     return min(S.shape[1] - 1, X.shape[1])
 

@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import accuracy_score
 
 from partlearn._array_api import is_numpy, namespace, take, to_numpy
+from partlearn._typing import Mask
 from partlearn.base._memory import MemoryEstimateMixin
 from partlearn.blocks import LazyRowsMixin
 from partlearn.candidates import (
@@ -43,7 +44,7 @@ class BasePartialClassifier(
 
     def _validate_fit(
         self, X: Any, y: Any, confidence: Any = None, **check_params: Any
-    ) -> tuple[Any, NDArray[np.bool_], Any]:
+    ) -> tuple[Any, Mask, Any]:
         """Rows, candidates, and what to start from: `confidence`, or weights in `y`."""
         X, labels = validate_evidence(self, X, y, **check_params)
         if confidence is None and labels.weighted:
@@ -136,7 +137,7 @@ class BaseScoreClassifier(BasePartialClassifier):
 
 
 def initial_confidence(
-    confidence: Any, S: NDArray[np.bool_], dtype: Any = np.float64
+    confidence: Any, S: Mask, dtype: Any = np.float64
 ) -> NDArray[Any]:
     """Confidences to start from: those given, inside the candidates, or uniform.
 
@@ -173,7 +174,7 @@ def initial_confidence(
     return F
 
 
-def recoded(S: NDArray[np.bool_]) -> NDArray[Any]:
+def recoded(S: Mask) -> NDArray[Any]:
     """Labels for a nested estimator whose classes are to be the columns of `S`."""
     # A matrix of one column would be read as a column of labels.
     return S if S.shape[1] > 1 else np.zeros(S.shape[0], dtype=np.intp)

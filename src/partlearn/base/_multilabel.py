@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 
+from partlearn._typing import Array, Indices, Mask
 from partlearn.blocks import LazyRowsMixin
 from partlearn.candidates import (
     check_candidates,
@@ -25,9 +26,7 @@ __all__ = [
 ]
 
 
-def drop_empty(
-    X: Any, C: NDArray[np.bool_]
-) -> tuple[NDArray[np.intp], Any, NDArray[np.bool_]]:
+def drop_empty(X: Any, C: Mask) -> tuple[Indices, Any, Mask]:
     """Leave rows without candidates out, with a warning.
 
     Parameters
@@ -53,9 +52,7 @@ def drop_empty(
     return kept, X[kept].astype(np.float64), C[kept]
 
 
-def rank_features(
-    scores: NDArray[np.float64], rng: np.random.RandomState
-) -> NDArray[np.intp]:
+def rank_features(scores: Array, rng: np.random.RandomState) -> Indices:
     """Place of each feature by descending score, 1 is best.
 
     Parameters
@@ -92,7 +89,7 @@ class BaseMultilabelClassifier(LazyRowsMixin, ClassifierMixin, BaseEstimator):
 
     _threshold: Any = 0.5  # a number, or one per label
 
-    def _validate_fit(self, X: Any, y: Any) -> tuple[Any, NDArray[np.bool_]]:
+    def _validate_fit(self, X: Any, y: Any) -> tuple[Any, Mask]:
         if isinstance(y, Iterator):  # to be read twice
             y = list(y)
         X, C = validate_partial_data(
@@ -101,16 +98,14 @@ class BaseMultilabelClassifier(LazyRowsMixin, ClassifierMixin, BaseEstimator):
         self.multilabel_ = not one_label_each(y)
         return X, C
 
-    def _rank_features(
-        self, scores: NDArray[np.float64], rng: np.random.RandomState
-    ) -> None:
+    def _rank_features(self, scores: Array, rng: np.random.RandomState) -> None:
         self.scores_ = scores
         self.ranking_ = rank_features(scores, rng)
 
     def _validate_predict(self, X: Any) -> Any:
         return validate_rows(self, X)
 
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+    def predict_proba(self, X: Any) -> Array:
         """Probability of each label.
 
         Parameters
@@ -125,7 +120,7 @@ class BaseMultilabelClassifier(LazyRowsMixin, ClassifierMixin, BaseEstimator):
             classifier was fitted with plain labels.
         """
         X = self._validate_predict(X)
-        P: NDArray[np.float64] = self._label_scores(X)
+        P: Array = self._label_scores(X)
         if self.multilabel_:
             return P
         total = P.sum(axis=1, keepdims=True)

@@ -23,6 +23,7 @@ from partlearn._array_api import (
     same_namespace,
 )
 from partlearn._sklearn_compat import Interval, RealNotInt, StrOptions
+from partlearn._typing import Array, Mask
 from partlearn.base._auto import choose_dimension, most_directions
 from partlearn.base._memory import MemoryEstimateMixin
 from partlearn.base._tags import CandidateTagsMixin
@@ -51,7 +52,7 @@ N_COMPONENTS = [
 ]
 
 
-def count_directions(values: NDArray[np.float64], wanted: float | int | None) -> int:
+def count_directions(values: Array, wanted: float | int | None) -> int:
     """How many leading directions to keep.
 
     Source: CENDA, Eq. (7).
@@ -146,7 +147,7 @@ class BaseReducer(
 
     def _validate_fit(
         self, X: Any, y: Any, *, center: bool = False
-    ) -> tuple[Standardized, NDArray[np.bool_]]:
+    ) -> tuple[Standardized, Mask]:
         """Check what `fit` got, standardise, remember how.
 
         With `center` the returned matrix has zero column means even where the columns
@@ -213,7 +214,7 @@ class BaseReducer(
             n_jobs=self.n_jobs,
         )
 
-    def _set_components(self, P: NDArray[Any], values: NDArray[np.float64]) -> None:
+    def _set_components(self, P: NDArray[Any], values: Array) -> None:
         """Keep the directions, the columns of `P`, or as many as were chosen."""
         r = min(P.shape[1], self._chosen or P.shape[1])
         self.components_ = contiguous(fix_signs(P[:, :r]).T)

@@ -21,6 +21,7 @@ from partlearn._array_api import (
     where_true,
 )
 from partlearn._sklearn_compat import Interval, RealNotInt
+from partlearn._typing import Array, Indices, Mask
 from partlearn.base._memory import MemoryEstimateMixin
 from partlearn.base._tags import CandidateTagsMixin
 from partlearn.blocks import LazyRowsMixin
@@ -63,7 +64,7 @@ def count_features(wanted: float | int | None, d: int) -> int:
 
 def find_columns(
     wanted: Columns, d: int, names: NDArray[Any] | None, parameter: str
-) -> NDArray[np.intp]:
+) -> Indices:
     """Indices of columns given by index, by name or as a mask.
 
     Parameters
@@ -131,7 +132,7 @@ class BaseSelector(
 ):
     """Selection of features; a subclass calls `_limits` and `_select` in `fit`."""
 
-    def _limits(self) -> tuple[NDArray[np.intp], NDArray[np.intp], int]:
+    def _limits(self) -> tuple[Indices, Indices, int]:
         """Columns to keep, columns to leave out, and how many may be selected."""
         d, names = self.n_features_in_, getattr(self, "feature_names_in_", None)
         keep = find_columns(self.must_keep, d, names, "must_keep")
@@ -143,7 +144,7 @@ class BaseSelector(
             raise ValueError("`exclude` leaves no feature to select.")
         return keep, exclude, d - len(exclude)
 
-    def _count(self, keep: NDArray[np.intp], available: int) -> int:
+    def _count(self, keep: Indices, available: int) -> int:
         n = min(
             count_features(self.n_features_to_select, self.n_features_in_), available
         )
@@ -154,12 +155,7 @@ class BaseSelector(
             )
         return n
 
-    def _select(
-        self,
-        order: NDArray[np.intp],
-        scores: NDArray[np.float64],
-        exclude: NDArray[np.intp],
-    ) -> None:
+    def _select(self, order: Indices, scores: Array, exclude: Indices) -> None:
         """Record the selection: `order` best first, `scores` one per feature."""
         d = len(scores)
         self.selected_ = order
@@ -203,7 +199,7 @@ class BaseSelector(
         columns = take(X, xp.where(support, place, 0), axis=1)
         return xp.where(support, columns, xp.zeros_like(columns))
 
-    def _get_support_mask(self) -> NDArray[np.bool_]:
+    def _get_support_mask(self) -> Mask:
         check_is_fitted(self)
-        mask: NDArray[np.bool_] = self.support_
+        mask: Mask = self.support_
         return mask

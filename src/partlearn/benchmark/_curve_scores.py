@@ -3,15 +3,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
 import numpy as np
-from numpy.typing import NDArray
 
+from partlearn._typing import Array, Mask
 from partlearn.metrics import ranking_scores as rows_ranked
 from partlearn.metrics import scored_rows
 
 __all__ = ["f1_scores", "ranking_scores", "tuned_thresholds"]
 
 
-def ranking_scores(Y: NDArray[np.bool_], S: NDArray[np.float64]) -> dict[str, float]:
+def ranking_scores(Y: Mask, S: Array) -> dict[str, float]:
     """Average precision, ranking loss and coverage from one comparison of scores.
 
     The same numbers as the functions in :mod:`partlearn.metrics`, which compare anew
@@ -41,7 +41,7 @@ def ranking_scores(Y: NDArray[np.bool_], S: NDArray[np.float64]) -> dict[str, fl
     }
 
 
-def f1_scores(Y: NDArray[np.bool_], P: NDArray[np.bool_]) -> dict[str, float]:
+def f1_scores(Y: Mask, P: Mask) -> dict[str, float]:
     """Macro and micro F1; a label neither true nor predicted counts 0.
 
     Parameters
@@ -61,9 +61,7 @@ def f1_scores(Y: NDArray[np.bool_], P: NDArray[np.bool_]) -> dict[str, float]:
     return {"macro_f1": float(per_label.mean()), "micro_f1": float(micro)}
 
 
-def tuned_thresholds(
-    Y: NDArray[np.bool_], S: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def tuned_thresholds(Y: Mask, S: Array) -> Array:
     """Per label, the lowest score to predict it at which F1 is highest.
 
     Parameters

@@ -11,12 +11,12 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.datasets import make_multilabel_classification
 from sklearn.model_selection import KFold
 from sklearn.utils import Bunch
 
+from partlearn._typing import Array, Indices, Mask
 from partlearn.benchmark._cells import curve_cells
 from partlearn.benchmark._curve_scores import (
     f1_scores,
@@ -54,8 +54,7 @@ from partlearn.benchmark._toml import PlanError
 
 __all__ = ["MultilabelTask"]
 
-Labels = NDArray[np.bool_]
-Split = tuple[NDArray[np.intp], NDArray[np.intp]]
+Split = tuple[Indices, Indices]
 _CONTROL = "control:"
 
 
@@ -229,12 +228,10 @@ class MultilabelTask:
             for draw in range(draws):
                 yield spec, draw
 
-    def _candidates(
-        self, data: BenchmarkData, of: Reduction, train: NDArray[np.intp]
-    ) -> Labels:
+    def _candidates(self, data: BenchmarkData, of: Reduction, train: Indices) -> Mask:
         """Candidates of the training rows."""
         if data.S is not None:
-            known: Labels = data.S[train]
+            known: Mask = data.S[train]
             return known
         assert of.r is not None
         assert of.noise_seed is not None
@@ -311,12 +308,7 @@ class MultilabelTask:
         return guard(Scored, work, limits)
 
     def _point(
-        self,
-        job: Job,
-        A: NDArray[np.float64],
-        T: Labels,
-        B: NDArray[np.float64],
-        Y: Labels,
+        self, job: Job, A: Array, T: Mask, B: Array, Y: Mask
     ) -> tuple[dict[str, float], float, float]:
         """Scores on clean test labels, and seconds of fit and predict."""
         start = perf_counter()
@@ -345,9 +337,7 @@ class MultilabelTask:
             params.setdefault("inner_folds", self.plan.inner_folds)
         return build(job.learner.cls, params, "multilabel", job.seed)
 
-    def _held_out(
-        self, learner: Any, A: NDArray[np.float64], T: Labels, seed: int
-    ) -> NDArray[np.float64]:
+    def _held_out(self, learner: Any, A: Array, T: Mask, seed: int) -> Array:
         """Scores of the training rows by models that have not seen them."""
         known = getattr(learner, "held_out_scores_", None)
         if known is not None:
@@ -373,9 +363,7 @@ def _with_top(task: Reduction) -> dict[str, Any]:
     return params
 
 
-def _frequency(
-    T: Labels, n: int
-) -> tuple[NDArray[np.float64], Labels, NDArray[np.float64]]:
+def _frequency(T: Mask, n: int) -> tuple[Array, Mask, Array]:
     """Predict labels by their frequency in training, whatever the features are.
 
     All rows of a label tie, so that the best threshold predicts it for all or none.
@@ -385,7 +373,7 @@ def _frequency(
     return S, S >= 0.5, np.where(share > 0, 0.0, np.inf)
 
 
-def _label_scores(learner: Any, X: NDArray[np.float64]) -> NDArray[np.float64]:
+def _label_scores(learner: Any, X: Array) -> Array:
     for name in ("decision_function", "predict_proba"):
         if hasattr(learner, name):
             return np.asarray(getattr(learner, name)(X), dtype=np.float64)

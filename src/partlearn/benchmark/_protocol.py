@@ -6,10 +6,10 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.model_selection import KFold
 
+from partlearn._typing import Array, Indices, Mask
 from partlearn.multilabel import (
     add_noise_labels,
     noise_by_similarity,
@@ -19,7 +19,7 @@ from partlearn.multilabel import (
 
 __all__ = ["NOISE", "draw_candidates", "n_selected", "split_rows", "unit_scaled"]
 
-NOISE: dict[str, Callable[..., NDArray[np.bool_]]] = {
+NOISE: dict[str, Callable[..., Mask]] = {
     "add": add_noise_labels,
     "average": noise_to_average,
     "rate": noise_rate,
@@ -36,7 +36,7 @@ def _number(*parts: int) -> int:
 
 def split_rows(
     n: int, folds: int, fold_seed: int, noise_seed: int
-) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+) -> list[tuple[Indices, Indices]]:
     """Rows to train and to test on; the folds are drawn again for every noise seed.
 
     Parameters
@@ -55,9 +55,7 @@ def split_rows(
     return list(KFold(folds, shuffle=True, random_state=seed).split(np.empty(n)))
 
 
-def draw_candidates(
-    Y: NDArray[np.bool_], noise: str, r: float, noise_seed: int, fold: int
-) -> NDArray[np.bool_]:
+def draw_candidates(Y: Mask, noise: str, r: float, noise_seed: int, fold: int) -> Mask:
     """Add false candidates to the true labels of training rows.
 
     Parameters
@@ -79,7 +77,7 @@ def draw_candidates(
     return NOISE[noise](Y, r, random_state=_number(noise_seed, fold))
 
 
-def unit_scaled(X: Any, train: NDArray[np.intp]) -> NDArray[np.float64]:
+def unit_scaled(X: Any, train: Indices) -> Array:
     """Bring every column to [0, 1] by its range in the training rows.
 
     Parameters

@@ -6,38 +6,36 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.linear_model import Ridge
 
+from partlearn._typing import Array, Indices, Mask
 from partlearn.benchmark._results import Control
 
 __all__ = ["RANKINGS", "order_of", "ordered"]
 
-Array = NDArray[np.float64]
 
-
-def _random(X: Array, C: NDArray[np.bool_]) -> Array:
+def _random(X: Array, C: Mask) -> Array:
     return np.zeros(X.shape[1])
 
 
-def _norm(X: Array, C: NDArray[np.bool_]) -> Array:
+def _norm(X: Array, C: Mask) -> Array:
     return np.asarray(np.linalg.norm(X, axis=0))
 
 
-def _ridge(X: Array, C: NDArray[np.bool_]) -> Array:
+def _ridge(X: Array, C: Mask) -> Array:
     W = Ridge(1.0).fit(X, C.astype(np.float64)).coef_
     return np.asarray(np.linalg.norm(np.atleast_2d(W), axis=0))
 
 
 # The controls that order features, by their names in tables.
-RANKINGS: dict[str, Callable[[Array, NDArray[np.bool_]], Array]] = {
+RANKINGS: dict[str, Callable[[Array, Mask], Array]] = {
     Control.RANDOM.value: _random,
     Control.NORM.value: _norm,
     Control.RIDGE.value: _ridge,
 }
 
 
-def ordered(scores: Array, seed: int) -> NDArray[np.intp]:
+def ordered(scores: Array, seed: int) -> Indices:
     """Features by falling score, equal ones shuffled: column order is not neutral.
 
     Parameters
@@ -56,7 +54,7 @@ def ordered(scores: Array, seed: int) -> NDArray[np.intp]:
     return np.lexsort((tie, -scores))
 
 
-def order_of(method: Any, seed: int) -> NDArray[np.intp]:
+def order_of(method: Any, seed: int) -> Indices:
     """Order of the features according to a fitted method.
 
     Parameters

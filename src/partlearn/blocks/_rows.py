@@ -14,10 +14,11 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from partlearn._array_api import take as take_array
 from partlearn._progress import iterations
+from partlearn._typing import Indices
 from partlearn.blocks._dask import compute_all, dask_blocks, import_dask, is_dask
 
 __all__ = [
@@ -161,7 +162,7 @@ class Rows:
         return partial(_loaded, function, block, *args)
 
     @property
-    def sizes(self) -> NDArray[np.intp]:
+    def sizes(self) -> Indices:
         """Number of rows of each block."""
         return np.diff(self._ends)
 
@@ -556,7 +557,7 @@ def _astype(block: Any, dtype: Any) -> Any:
     return block.astype(dtype)
 
 
-def _pick(block: Any, places: NDArray[np.intp]) -> Any:
+def _pick(block: Any, places: Indices) -> Any:
     return block[places]
 
 

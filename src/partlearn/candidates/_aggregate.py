@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from partlearn._typing import Array, Indices
 from partlearn.candidates._dawid_skene import ROUNDS, Confusions, dawid_skene
 from partlearn.candidates._messages import did_you_mean
 from partlearn.candidates._votes import Votes
@@ -36,8 +37,8 @@ class Annotators:
     """
 
     name: NDArray[Any]
-    accuracy: NDArray[np.float64]
-    n_votes: NDArray[np.intp]
+    accuracy: Array
+    n_votes: Indices
 
     def __getitem__(self, field: str) -> NDArray[Any]:
         """Field by its name, as of a table."""
@@ -83,14 +84,14 @@ class VoteSummary:
     """
 
     label: NDArray[Any]
-    confidence: NDArray[np.float64]
-    disagreement: NDArray[np.float64]
-    feature_disagreement: NDArray[np.float64] | None
+    confidence: Array
+    disagreement: Array
+    feature_disagreement: Array | None
     annotators: Annotators
     classes: NDArray[Any]
     confusions: Confusions
 
-    def confusion(self, annotator: Any) -> NDArray[np.float64]:
+    def confusion(self, annotator: Any) -> Array:
         """Give the estimated confusion of one annotator.
 
         Parameters

@@ -12,13 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partlearn._array_api import namespace
+from partlearn._typing import Mask
 
 __all__ = ["refine", "uniform_confidence"]
 
 
-def uniform_confidence(
-    S: NDArray[np.bool_], dtype: Any = np.float64
-) -> NDArray[np.floating[Any]]:
+def uniform_confidence(S: Mask, dtype: Any = np.float64) -> NDArray[np.floating[Any]]:
     """Spread one unit of belief evenly over the candidates of each row.
 
     Parameters

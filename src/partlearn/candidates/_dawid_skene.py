@@ -13,7 +13,8 @@ from functools import cached_property
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
+
+from partlearn._typing import Array, Indices
 
 __all__ = ["ROUNDS", "Confusions", "VoteTable", "dawid_skene"]
 
@@ -23,8 +24,6 @@ ROUNDS = 30
 CONFUSION, ACCURACY, COMMON = 5.0, 5.0, 10.0
 
 _TINY = 1e-12  # probability of what annotators that all agree never did
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -39,9 +38,9 @@ class VoteTable:
         Sizes.
     """
 
-    row: NDArray[np.intp]
-    annotator: NDArray[np.intp]
-    label: NDArray[np.intp]
+    row: Indices
+    annotator: Indices
+    label: Indices
     n_rows: int
     n_annotators: int
     n_classes: int
@@ -55,7 +54,7 @@ class VoteTable:
         return counts.reshape(self.n_rows, self.n_classes)
 
     @cached_property
-    def grouped(self) -> tuple[NDArray[np.intp], NDArray[np.intp], sp.csr_array]:
+    def grouped(self) -> tuple[Indices, Indices, sp.csr_array]:
         """Annotator and label of each group, and votes of rows in groups."""
         code = self.annotator * self.n_classes + self.label
         groups, group = np.unique(code, return_inverse=True)
@@ -105,8 +104,8 @@ class Confusions:
         Confusion of all annotators together, (true label, vote).
     """
 
-    annotator: NDArray[np.intp]
-    label: NDArray[np.intp]
+    annotator: Indices
+    label: Indices
     count: Array
     total: Array
     accuracy: Array

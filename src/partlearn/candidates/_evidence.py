@@ -17,6 +17,7 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from partlearn._typing import Indices, Mask
 from partlearn.candidates._confidence import uniform_confidence
 from partlearn.candidates._messages import some_rows
 
@@ -81,7 +82,7 @@ class Evidence:
                 f"{L.shape} and {self.classes.size} classes."
             )
         self._weights = _scaled(L, self.classes)
-        self.rows: NDArray[np.intp] = (
+        self.rows: Indices = (
             np.arange(len(L)) if rows is None else np.asarray(rows, dtype=np.intp)
         )
 
@@ -97,7 +98,7 @@ class Evidence:
         return self._weights
 
     @property
-    def candidates(self) -> NDArray[np.bool_]:
+    def candidates(self) -> Mask:
         """Labels that are possible at all, a boolean matrix like `weights`."""
         return self.weights > 0
 
@@ -251,7 +252,7 @@ class Evidence:
         codes = [column[str(label)] for label in known.values()]
         return self._certain(places, np.asarray(codes, dtype=np.intp))
 
-    def _certain(self, places: NDArray[np.intp], codes: NDArray[np.intp]) -> Self:
+    def _certain(self, places: Indices, codes: Indices) -> Self:
         other = self._copy()
         other._weights = certain_rows(self._weights, places, codes)
         return other
@@ -338,7 +339,7 @@ class Evidence:
         """Rows of all parts; their old numbers belong to different tables."""
         return Evidence(np.concatenate([p.weights for p in parts]), self.classes)
 
-    def _take(self, places: NDArray[np.intp]) -> Self:
+    def _take(self, places: Indices) -> Self:
         other = self._copy()
         other._weights, other.rows = self._weights[places], self.rows[places]
         return other
@@ -480,7 +481,7 @@ def check_empty(empty: str) -> str:
     return empty
 
 
-def no_evidence(rows: NDArray[np.intp], what: str) -> str:
+def no_evidence(rows: Indices, what: str) -> str:
     """Error about rows without evidence, with the ways out."""
     return (
         f'Rows without {what}: {some_rows(rows)}. Pass empty="drop" to leave them '
@@ -531,9 +532,7 @@ def concatenate(parts: Sequence[Evidence]) -> Evidence:
     return first._joined(parts)
 
 
-def certain_rows(
-    matrix: NDArray[Any], places: NDArray[np.intp], codes: NDArray[np.intp]
-) -> NDArray[Any]:
+def certain_rows(matrix: NDArray[Any], places: Indices, codes: Indices) -> NDArray[Any]:
     """Copy of a matrix whose rows `places` are one in the columns `codes`, else zero.
 
     Parameters

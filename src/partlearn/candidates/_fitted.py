@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from partlearn._typing import Array, Mask
 from partlearn.candidates._confidence import uniform_confidence
 
 __all__ = ["fitted_confidence", "require_confidence", "restrict_confidence"]
@@ -66,7 +67,7 @@ def require_confidence(estimator: Any, advice: str) -> NDArray[Any]:
     return F
 
 
-def restrict_confidence(F: Any, S: NDArray[np.bool_]) -> NDArray[np.float64]:
+def restrict_confidence(F: Any, S: Mask) -> Array:
     """Keep the mass on the candidates, and bring rows to sum to one.
 
     Parameters

@@ -9,6 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 
+from partlearn._typing import Array
 from partlearn.candidates._evidence import EmptyRows, Evidence, make_evidence
 from partlearn.candidates._messages import did_you_mean, is_missing
 from partlearn.candidates._validation import check_candidates
@@ -94,7 +95,7 @@ or sequence of mappings
 
 def _from_mappings(
     rows: Sequence[Any], classes: NDArray[Any] | None
-) -> tuple[NDArray[np.float64], NDArray[Any]]:
+) -> tuple[Array, NDArray[Any]]:
     for i, row in enumerate(rows):
         if not isinstance(row, Mapping):
             raise ValueError(

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
@@ -14,6 +14,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import check_random_state
 
+from partlearn._typing import Indices, Mask
 from partlearn.candidates._validation import check_candidates
 
 __all__ = [
@@ -26,7 +27,7 @@ __all__ = [
 _BLOCK = 1 << 22  # random keys drawn at a time, so that memory stays bounded
 
 
-def _truth(y: Any) -> tuple[NDArray[np.intp], int]:
+def _truth(y: Any) -> tuple[Indices, int]:
     """Codes of 1-D labels in the order of the sorted classes, and their number."""
     classes, S = check_candidates(y)
     if (S.sum(axis=1) != 1).any():
@@ -46,7 +47,7 @@ def _probability(name: str, value: float) -> float:
 
 def make_candidates(
     y: ArrayLike, n_false: int = 1, *, random_state: Any = None
-) -> NDArray[np.bool_]:
+) -> Mask:
     """Add a fixed number of false labels to every true one.
 
     For each row, `n_false` distinct labels are drawn uniformly, without replacement,
@@ -98,7 +99,7 @@ def flip_candidates(
     *,
     at_least_one: bool = False,
     random_state: Any = None,
-) -> NDArray[np.bool_]:
+) -> Mask:
     """Make each wrong label a candidate with probability `p`, independently.
 
     Parameters
@@ -136,9 +137,7 @@ def flip_candidates(
     return S
 
 
-def _other(
-    codes: NDArray[np.intp], q: int, rng: np.random.RandomState
-) -> NDArray[np.intp]:
+def _other(codes: Indices, q: int, rng: np.random.RandomState) -> Indices:
     """One wrong label per row, uniformly."""
     return (codes + rng.randint(1, q, size=len(codes))) % q
 
@@ -150,7 +149,7 @@ def cooccurring_candidates(
     share: float = 1.0,
     partners: ArrayLike | None = None,
     random_state: Any = None,
-) -> NDArray[np.bool_]:
+) -> Mask:
     """Add one false label, which is the partner of the true one with probability `eps`.
 
     Every class has one partner class. An ambiguous row gets its partner with
@@ -224,7 +223,7 @@ def instance_candidates(
     rate: float = 1.0,
     cv: int = 5,
     random_state: Any = None,
-) -> NDArray[np.bool_]:
+) -> Mask:
     """Make those wrong labels candidates that a classifier confuses with the truth.
 
     A wrong label ``j`` of row ``i`` becomes a candidate with probability

@@ -5,9 +5,10 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
+from partlearn._typing import Array
 from partlearn.candidates._dawid_skene import VoteTable
 from partlearn.candidates._validation import check_candidates
 from partlearn.candidates._votes import Votes
@@ -91,7 +92,7 @@ def make_votes(
     return Votes(table, classes, np.arange(n_annotators))
 
 
-def _per_annotator(name: str, value: ArrayLike, n: int) -> NDArray[np.float64]:
+def _per_annotator(name: str, value: ArrayLike, n: int) -> Array:
     values = np.asarray(value, dtype=np.float64)
     if values.shape not in ((), (n,)):
         raise ValueError(
@@ -110,7 +111,7 @@ def _per_annotator(name: str, value: ArrayLike, n: int) -> NDArray[np.float64]:
 
 def _confusions(
     accuracy: ArrayLike, confusion: ArrayLike | None, n: int, q: int
-) -> NDArray[np.float64]:
+) -> Array:
     """Probability of each vote, by annotator and true class."""
     if confusion is None:
         right = _per_annotator("accuracy", accuracy, n)[:, None, None]

@@ -7,14 +7,15 @@ from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+
+from partlearn._typing import Indices
 
 __all__ = ["did_you_mean", "is_missing", "some_rows"]
 
 _SHOWN = 5  # how many offending rows an error names
 
 
-def some_rows(rows: NDArray[np.intp] | Sequence[int]) -> str:
+def some_rows(rows: Indices | Sequence[int]) -> str:
     """Name the first few rows of a list of offending rows."""
     shown = ", ".join(str(int(r)) for r in rows[:_SHOWN])
     return shown if len(rows) <= _SHOWN else f"{shown}, ... ({len(rows)} rows in all)"

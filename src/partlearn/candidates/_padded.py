@@ -3,14 +3,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
 import numpy as np
-from numpy.typing import NDArray
+
+from partlearn._typing import Indices, Mask
 
 __all__ = ["padded_candidates"]
 
 
-def padded_candidates(
-    S: NDArray[np.bool_],
-) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
+def padded_candidates(S: Mask) -> tuple[Indices, Mask]:
     """Columns of each row's candidates, padded to the largest set, and what is used.
 
     Parameters

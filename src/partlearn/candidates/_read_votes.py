@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from partlearn._typing import Indices
 from partlearn.candidates._dawid_skene import VoteTable
 from partlearn.candidates._evidence import EmptyRows, check_empty, no_evidence
 from partlearn.candidates._messages import did_you_mean, is_missing, some_rows
@@ -37,7 +38,7 @@ def _is_empty(value: Any) -> bool:
 
 def _codes(
     values: list[Any], known: ArrayLike | None, complain: Any
-) -> tuple[NDArray[Any], NDArray[np.intp]]:
+) -> tuple[NDArray[Any], Indices]:
     """Distinct names, sorted or in the order given, and the place of every value."""
     if known is None:
         kinds = {isinstance(v, str) for v in values}
@@ -147,7 +148,7 @@ def from_votes(
 
 def _row_numbers(
     rows: list[Any], n_rows: int | None, index: ArrayLike | None
-) -> tuple[NDArray[np.intp], int]:
+) -> tuple[Indices, int]:
     """Places of the rows voted on, and how many rows there are."""
     if index is not None:
         names = _plain(index, "index")

@@ -15,6 +15,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import DataConversionWarning
 
+from partlearn._typing import Indices
 from partlearn.candidates._evidence import Evidence
 from partlearn.candidates._messages import is_missing, some_rows
 from partlearn.candidates._warnings import warn_caller
@@ -189,7 +190,7 @@ def _as_sets(y: NDArray[Any] | list[Any]) -> list[Any] | None:
     return rows
 
 
-def _check_label_types(flat: list[Any], rows: NDArray[np.intp]) -> None:
+def _check_label_types(flat: list[Any], rows: Indices) -> None:
     """Refuse what is no label, and labels that cannot be ordered with each other."""
     if _of_one_type(flat):
         return
@@ -278,8 +279,8 @@ def _from_labels(
 
 def _scatter(
     labels: NDArray[Any],
-    codes: NDArray[np.intp],
-    rows: NDArray[np.intp],
+    codes: Indices,
+    rows: Indices,
     m: int,
     classes: NDArray[Any] | None,
 ) -> tuple[NDArray[Any], NDArray[Any]]:

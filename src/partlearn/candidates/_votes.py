@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from partlearn._typing import Array, Indices, Mask
 from partlearn.candidates._dawid_skene import VoteTable, dawid_skene
 from partlearn.candidates._evidence import Evidence, certain_rows
 from partlearn.candidates._fitted import restrict_confidence
@@ -65,7 +66,7 @@ class Votes(Evidence):
             np.arange(table.n_rows) if rows is None else np.asarray(rows, np.intp)
         )
         self.known = np.full(table.n_rows, -1, dtype=np.intp)
-        self._belief: NDArray[np.float64] | None = None
+        self._belief: Array | None = None
 
     @property
     def weights(self) -> NDArray[Any]:
@@ -73,7 +74,7 @@ class Votes(Evidence):
         return self.updated(self.confidence())
 
     @property
-    def candidates(self) -> NDArray[np.bool_]:
+    def candidates(self) -> Mask:
         """Labels somebody voted for; every label where nobody voted."""
         voted = self.table.counts > 0
         return self.certain(voted | ~voted.any(axis=1, keepdims=True))
@@ -105,7 +106,7 @@ class Votes(Evidence):
             return matrix
         return certain_rows(matrix, places, self.known[places])
 
-    def _certain(self, places: NDArray[np.intp], codes: NDArray[np.intp]) -> Self:
+    def _certain(self, places: Indices, codes: Indices) -> Self:
         other = self._copy()
         other.known, other._belief = self.known.copy(), None
         other.known[places] = codes
@@ -145,7 +146,7 @@ class Votes(Evidence):
             }
         )
 
-    def _take(self, places: NDArray[np.intp]) -> Self:
+    def _take(self, places: Indices) -> Self:
         t = self.table
         order = np.argsort(t.row, kind="stable")
         ends = np.searchsorted(t.row[order], np.arange(t.n_rows + 1))
@@ -209,7 +210,7 @@ class Votes(Evidence):
         ]
 
 
-def _sorted_votes(table: VoteTable) -> NDArray[np.intp]:
+def _sorted_votes(table: VoteTable) -> Indices:
     """Votes in one order, (3, n_votes): it carries no information."""
     votes = np.stack([table.row, table.annotator, table.label])
     return votes[:, np.lexsort(votes)]

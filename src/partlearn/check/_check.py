@@ -13,6 +13,7 @@ from sklearn.base import clone
 from sklearn.utils import check_array
 
 from partlearn._registry import PARTIAL_LABEL_ROLES, methods
+from partlearn._typing import Indices, Mask
 from partlearn.candidates import check_candidates
 from partlearn.check._features import feature_findings
 from partlearn.check._labels import (
@@ -168,16 +169,14 @@ def _check_table(
     return DataReport(findings, facts, memory)
 
 
-def _known_codes(truth: Any, names: list[str]) -> NDArray[np.intp] | None:
+def _known_codes(truth: Any, names: list[str]) -> Indices | None:
     """Class numbers of the true labels, if every row has one of the labels."""
     place = {name: j for j, name in enumerate(names)}
     codes = [place.get(str(label).strip(), -1) for label in truth]
     return None if -1 in codes else np.asarray(codes)
 
 
-def _table_truth(
-    truth: NDArray[Any], S: NDArray[np.bool_], names: list[str]
-) -> Iterator[Finding]:
+def _table_truth(truth: NDArray[Any], S: Mask, names: list[str]) -> Iterator[Finding]:
     """Compare true labels, some of which may be missing, with the candidates."""
     place = {name: j for j, name in enumerate(names)}
     texts = [None if v is None or v != v else str(v).strip() for v in truth]
@@ -200,7 +199,7 @@ def _table_truth(
             yield replace(finding, rows=tuple(int(rows[r]) for r in finding.rows))
 
 
-def _sets(candidates: Any) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+def _sets(candidates: Any) -> tuple[NDArray[Any], Mask]:
     """Candidate matrix in which empty sets keep their rows."""
     matrix = isinstance(candidates, np.ndarray) and candidates.dtype == bool
     if matrix and candidates.shape[1:] == (1,):
@@ -213,9 +212,7 @@ def _sets(candidates: Any) -> tuple[NDArray[Any], NDArray[np.bool_]]:
     return classes, S
 
 
-def _truth(
-    truth: Any, classes: NDArray[Any], S: NDArray[np.bool_]
-) -> NDArray[np.bool_] | NDArray[np.intp]:
+def _truth(truth: Any, classes: NDArray[Any], S: Mask) -> Mask | Indices:
     values = truth.toarray() if sp.issparse(truth) else np.asarray(truth)
     if len(values) != len(S):
         raise ValueError(f"truth has {len(values)} rows, candidates have {len(S)}.")
@@ -238,7 +235,7 @@ def _truth(
 
 
 def _facts(
-    X: Any, S: NDArray[np.bool_], C: NDArray[np.int64], truth: NDArray[Any] | None
+    X: Any, S: Mask, C: NDArray[np.int64], truth: NDArray[Any] | None
 ) -> dict[str, Any]:
     m, q = S.shape
     sizes = S.sum(axis=1)

@@ -10,6 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from partlearn._typing import Mask
 from partlearn.check._report import Finding, about
 
 __all__ = ["feature_findings"]
@@ -58,7 +59,7 @@ def _moments(X: Any) -> tuple[NDArray[Any], NDArray[Any]]:
     return mean, np.sqrt(np.maximum(square - mean**2, 0.0))
 
 
-def _constant(X: Any) -> NDArray[np.bool_]:
+def _constant(X: Any) -> Mask:
     if sp.issparse(X):
         low, high = X.min(axis=0).toarray().ravel(), X.max(axis=0).toarray().ravel()
     else:
@@ -66,9 +67,7 @@ def _constant(X: Any) -> NDArray[np.bool_]:
     return np.asarray(low == high)
 
 
-def feature_findings(
-    X: Any, S: NDArray[np.bool_], names: list[str]
-) -> Iterator[Finding]:
+def feature_findings(X: Any, S: Mask, names: list[str]) -> Iterator[Finding]:
     """Find useless, badly scaled and contradictory data."""
     values = X.data if sp.issparse(X) else X
     if values.dtype.kind == "f" and not np.isfinite(values).all():
@@ -111,9 +110,7 @@ def feature_findings(
     yield from _leakage(columns, S, names)
 
 
-def _duplicate_features(
-    X: Any, constant: NDArray[np.bool_], names: list[str]
-) -> Iterator[Finding]:
+def _duplicate_features(X: Any, constant: Mask, names: list[str]) -> Iterator[Finding]:
     columns = sp.csr_array(X.T) if sp.issparse(X) else X.T
     groups = group_lines(columns)
     _, first = np.unique(groups, return_index=True)
@@ -129,7 +126,7 @@ def _duplicate_features(
     )
 
 
-def _duplicate_rows(X: Any, S: NDArray[np.bool_]) -> Iterator[Finding]:
+def _duplicate_rows(X: Any, S: Mask) -> Iterator[Finding]:
     groups = group_lines(X)
     number, first, size = np.unique(groups, return_index=True, return_counts=True)
     extra = len(groups) - len(number)
@@ -160,7 +157,7 @@ def _duplicate_rows(X: Any, S: NDArray[np.bool_]) -> Iterator[Finding]:
     )
 
 
-def _leakage(X: Any, S: NDArray[np.bool_], names: list[str]) -> Iterator[Finding]:
+def _leakage(X: Any, S: Mask, names: list[str]) -> Iterator[Finding]:
     """Find features that look like a label; a sparse X comes as CSC."""
     labelled = np.flatnonzero(S.any(axis=1))
     suspects = []
@@ -207,7 +204,7 @@ def _column(X: Any, j: int) -> NDArray[Any]:
 
 
 def _agreement(
-    column: NDArray[Any], S: NDArray[np.bool_], rare: NDArray[np.bool_], enough: int
+    column: NDArray[Any], S: Mask, rare: Mask, enough: int
 ) -> tuple[float, int]:
     """Return which share of rows has the commonest label of its value.
 
@@ -225,9 +222,7 @@ def _agreement(
     return float(share), len(np.unique(counts.argmax(axis=1)))
 
 
-def _tells_label(
-    column: NDArray[Any], S: NDArray[np.bool_], rare: NDArray[np.bool_]
-) -> bool:
+def _tells_label(column: NDArray[Any], S: Mask, rare: Mask) -> bool:
     """Tell whether rows of equal value share a candidate, for several values.
 
     Labels which nearly every set contains do not count, nor do values that few rows

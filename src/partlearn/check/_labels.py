@@ -9,19 +9,20 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from partlearn._typing import Mask
 from partlearn.check._report import Finding, about
 
 __all__ = ["ambiguity_degree", "cooccurrence", "label_findings", "truth_findings"]
 
 
-def cooccurrence(S: NDArray[np.bool_]) -> NDArray[np.int64]:
+def cooccurrence(S: Mask) -> NDArray[np.int64]:
     """Count, for each pair of labels, the sets that contain both."""
     counts = sp.csr_array(S.astype(np.int64))
     return np.asarray((counts.T @ counts).toarray())
 
 
 def ambiguity_degree(
-    S: NDArray[np.bool_], C: NDArray[np.int64], truth: NDArray[Any] | None
+    S: Mask, C: NDArray[np.int64], truth: NDArray[Any] | None
 ) -> float:
     """Return how often the worst false label accompanies a label.
 
@@ -48,7 +49,7 @@ def ambiguity_degree(
 
 
 def label_findings(
-    S: NDArray[np.bool_], C: NDArray[np.int64], names: list[str], several: bool
+    S: Mask, C: NDArray[np.int64], names: list[str], several: bool
 ) -> Iterator[Finding]:
     """Find what is wrong with the sets; `several` labels of a row may be true."""
     m, q = S.shape
@@ -98,10 +99,7 @@ def label_findings(
 
 
 def _alone(
-    S: NDArray[np.bool_],
-    sizes: NDArray[Any],
-    counts: NDArray[Any],
-    names: list[str],
+    S: Mask, sizes: NDArray[Any], counts: NDArray[Any], names: list[str]
 ) -> Iterator[Finding]:
     single = sizes == 1
     if not single.any():
@@ -153,9 +151,7 @@ def _together(
     )
 
 
-def truth_findings(
-    S: NDArray[np.bool_], truth: NDArray[Any], names: list[str]
-) -> Iterator[Finding]:
+def truth_findings(S: Mask, truth: NDArray[Any], names: list[str]) -> Iterator[Finding]:
     """Compare the true labels with the candidate sets."""
     if truth.ndim == 1:
         outside = np.flatnonzero(~S[np.arange(len(S)), truth])

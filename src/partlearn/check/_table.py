@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from partlearn._typing import Array, Mask
 from partlearn.candidates import Evidence
 from partlearn.check._report import Finding, about
 from partlearn.io import candidate_columns
@@ -32,9 +33,7 @@ _KINDS = {
 
 def read_table(
     X: Any, labels: Any, sep: str | None, encoder: TableEncoder | None
-) -> tuple[
-    Evidence | None, NDArray[np.float64] | None, TableEncoder | None, list[Finding]
-]:
+) -> tuple[Evidence | None, Array | None, TableEncoder | None, list[Finding]]:
     """Labels and encoded features of a table, and what was wrong with either."""
     columns = columns_of(X)
     findings: list[Finding] = []
@@ -145,9 +144,7 @@ def column_findings(
     )
 
 
-def label_text_findings(
-    S: NDArray[np.bool_], names: Sequence[str]
-) -> Iterator[Finding]:
+def label_text_findings(S: Mask, names: Sequence[str]) -> Iterator[Finding]:
     """Find labels that may be the same one, and labels that hardly occur."""
     groups = look_alikes(names)
     yield from about(

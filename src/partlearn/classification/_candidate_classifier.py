@@ -24,6 +24,7 @@ from partlearn._sklearn_compat import (
     num_samples,
     safe_indexing,
 )
+from partlearn._typing import Array, Indices, Mask
 from partlearn.base import BasePartialClassifier
 from partlearn.candidates import (
     VOTE_STATE,
@@ -44,8 +45,7 @@ __all__ = ["CandidateClassifier"]
 
 _SMOOTHING = 1e-3  # belief that every class keeps, whatever the estimator says
 
-Array = NDArray[np.float64]
-Folds = list[tuple[NDArray[np.intp], NDArray[np.intp]]]
+Folds = list[tuple[Indices, Indices]]
 
 
 class CandidateClassifier(BasePartialClassifier):
@@ -259,13 +259,7 @@ class CandidateClassifier(BasePartialClassifier):
             **{n: wanted[n] for n in wanted if n in names}
         )
 
-    def _folds(
-        self,
-        X: Any,
-        S: NDArray[np.bool_],
-        groups: Any,
-        rng: np.random.RandomState,
-    ) -> Folds:
+    def _folds(self, X: Any, S: Mask, groups: Any, rng: np.random.RandomState) -> Folds:
         if self.cross_fit is not True:
             return []
         cv = self.cv
@@ -355,8 +349,8 @@ def _held_out(
     X: Any,
     F: Array,
     weight: Array | None,
-    train: NDArray[np.intp],
-    test: NDArray[np.intp],
+    train: Indices,
+    test: Indices,
     seed: int,
 ) -> Array:
     """Beliefs of the test rows by a model fitted on the training rows.

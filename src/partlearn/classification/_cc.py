@@ -5,10 +5,8 @@
 from numbers import Integral
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from partlearn._sklearn_compat import Interval
+from partlearn._typing import Array
 from partlearn.classification._likelihood import BaseLikelihoodClassifier
 from partlearn.classification._losses import (
     candidate_batches,
@@ -113,9 +111,9 @@ class CC(BaseLikelihoodClassifier):
         self.tol = tol
         self.random_state = random_state
 
-    def _loss(self, F: NDArray[np.float64]) -> Any:
+    def _loss(self, F: Array) -> Any:
         L = relative(F)
         return lambda G: candidate_loss(G, L)
 
-    def _batch_loss(self, F: NDArray[np.float64]) -> Any:
+    def _batch_loss(self, F: Array) -> Any:
         return candidate_batches(F)

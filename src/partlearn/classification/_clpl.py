@@ -4,9 +4,7 @@
 
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
+from partlearn._typing import Array
 from partlearn.classification._likelihood import BaseLikelihoodClassifier
 from partlearn.classification._losses import average_hinge
 
@@ -83,5 +81,5 @@ class CLPL(BaseLikelihoodClassifier):
         self.max_iter = max_iter
         self.tol = tol
 
-    def _loss(self, F: NDArray[np.float64]) -> Any:
+    def _loss(self, F: Array) -> Any:
         return lambda G: average_hinge(G, F)

@@ -13,6 +13,7 @@ from sklearn.utils.extmath import row_norms
 
 from partlearn._progress import iterations
 from partlearn._sklearn_compat import Interval, fit_context
+from partlearn._typing import Array, Indices, Mask
 from partlearn.base import BasePartialClassifier, initial_confidence
 from partlearn.candidates import labels_settled, warn_at_max_iter
 from partlearn.graphs import few_candidates, lift, neighbor_grams, rebuilding_graph
@@ -206,13 +207,8 @@ class IPAL(BasePartialClassifier):
 
 
 def propagate(
-    H: sp.csr_array,
-    start: NDArray[np.float64],
-    S: NDArray[np.bool_],
-    alpha: float,
-    max_iter: int,
-    tol: float,
-) -> tuple[NDArray[np.float64], int, bool]:
+    H: sp.csr_array, start: Array, S: Mask, alpha: float, max_iter: int, tol: float
+) -> tuple[Array, int, bool]:
     """Repeat ``F = alpha H F + (1 - alpha) F0`` inside the candidates, rows scaled.
 
     Source: IPAL, propagation of the confidences.
@@ -243,11 +239,7 @@ def propagate(
 
 
 def _norm_below(
-    change: NDArray[np.float64],
-    rows: NDArray[np.intp],
-    columns: NDArray[np.intp],
-    shape: tuple[int, int],
-    tol: float,
+    change: Array, rows: Indices, columns: Indices, shape: tuple[int, int], tol: float
 ) -> bool:
     """Whether the largest singular value of a change of confidences is below `tol`."""
     total = float(np.linalg.norm(change))
@@ -260,9 +252,7 @@ def _norm_below(
     return bool(np.sqrt(np.linalg.eigvalsh((D.T @ D).toarray())[-1]) < tol)
 
 
-def correct_class_mass(
-    F: NDArray[np.float64], start: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def correct_class_mass(F: Array, start: Array) -> Array:
     """Scale each column so that every class has the mass it had at the start.
 
     Source: IPAL, correction of the class mass.
@@ -271,13 +261,7 @@ def correct_class_mass(
     return F * (start.sum(axis=0) * (mass > 0) / np.where(mass > 0, mass, 1))
 
 
-def residuals(
-    length: NDArray[np.float64],
-    G: NDArray[np.float64],
-    b: NDArray[np.float64],
-    w: NDArray[np.float64],
-    labels: NDArray[np.intp],
-) -> NDArray[np.float64]:
+def residuals(length: Array, G: Array, b: Array, w: Array, labels: Indices) -> Array:
     """Measure what the neighbours of one label leave of each query.
 
     Source: IPAL, prediction.

@@ -15,6 +15,7 @@ from sklearn.utils import check_random_state
 
 from partlearn._progress import iterations
 from partlearn._sklearn_compat import Interval, StrOptions, fit_context
+from partlearn._typing import Array, Indices
 from partlearn.base import BaseScoreClassifier, initial_confidence
 from partlearn.candidates import warn_at_max_iter
 from partlearn.classification._losses import candidate_loss, posterior, relative
@@ -93,7 +94,7 @@ class BaseLikelihoodClassifier(BaseScoreClassifier):
             )
         return self.intercepts_[0]
 
-    def _train(self, X: Any, F: NDArray[np.float64], lam: float) -> Layers:
+    def _train(self, X: Any, F: Array, lam: float) -> Layers:
         """Fit on standardised rows; the result takes rows in their own units."""
         matrix, mean, scale = standardize(X)
         if getattr(self, "hidden_layer_size", None) is None:
@@ -106,8 +107,8 @@ class BaseLikelihoodClassifier(BaseScoreClassifier):
         return Layers([first, *layers.weights[1:]], [shifted, *layers.intercepts[1:]])
 
     def _fit_linear(
-        self, matrix: Standardized, F: NDArray[np.float64], lam: float
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        self, matrix: Standardized, F: Array, lam: float
+    ) -> tuple[Array, Array]:
         """Minimise ``_loss(F)`` from zero, where all candidates of a row are alike."""
         fit = fit_linear(
             matrix,
@@ -123,14 +124,9 @@ class BaseLikelihoodClassifier(BaseScoreClassifier):
         return fit.weights, fit.intercepts
 
     def _fit_hidden(
-        self,
-        X: Any,
-        mean: NDArray[np.float64],
-        scale: NDArray[np.float64],
-        F: NDArray[np.float64],
-        lam: float,
+        self, X: Any, mean: Array, scale: Array, F: Array, lam: float
     ) -> Layers:
-        def rows(index: NDArray[np.intp]) -> NDArray[np.float64]:
+        def rows(index: Indices) -> Array:
             block = X[index].toarray() if sp.issparse(X) else X[index]
             return (block - mean) / scale
 
@@ -146,11 +142,11 @@ class BaseLikelihoodClassifier(BaseScoreClassifier):
         self.n_iter_ = len(self.objective_)
         return layers
 
-    def _final_confidence(self, X: Any, F: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _final_confidence(self, X: Any, F: Array) -> Array:
         """Belief in the candidates after the fit."""
         return posterior(self._raw_scores(X), F)
 
-    def _choose_penalty(self, X: Any, F: NDArray[np.float64]) -> float:
+    def _choose_penalty(self, X: Any, F: Array) -> float:
         """Penalty under which held-out candidate sets are most likely."""
         m = len(F)
         fold = np.random.RandomState(0).permutation(m) % min(_FOLDS, m)

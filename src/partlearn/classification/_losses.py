@@ -9,8 +9,9 @@ all labels that are no candidates.
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import log_softmax, logsumexp
+
+from partlearn._typing import Array, Indices
 
 __all__ = [
     "average_hinge",
@@ -22,8 +23,7 @@ __all__ = [
     "renewing_batches",
 ]
 
-Array = NDArray[np.float64]
-BatchLoss = Callable[[Array, NDArray[np.intp]], tuple[float, Array]]
+BatchLoss = Callable[[Array, Indices], tuple[float, Array]]
 
 
 def relative(F: Array) -> Array:
@@ -88,7 +88,7 @@ def renewing_batches(F: Array) -> BatchLoss:
     """PRODEN's loss of some rows, whose confidences are then renewed in place."""
     inside = (F > 0).astype(np.float64)
 
-    def loss(G: Array, index: NDArray[np.intp]) -> tuple[float, Array]:
+    def loss(G: Array, index: Indices) -> tuple[float, Array]:
         outcome = cross_entropy(G, F[index])
         F[index] = posterior(G, inside[index])
         return outcome

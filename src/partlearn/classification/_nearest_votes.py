@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partlearn._array_api import is_numpy, like, namespace
+from partlearn._typing import Array, Indices
 from partlearn.graphs import (
     ArrayVotes,
     array_votes,
@@ -22,7 +23,7 @@ __all__ = ["nearest_votes", "neighbor_weights", "others", "weighted_votes"]
 _BLOCK = 1 << 22  # votes gathered at a time
 _MOST = 1024  # neighbours that are looked at for ties
 
-Neighbors = tuple[NDArray[np.float64], NDArray[np.int64]]
+Neighbors = tuple[Array, NDArray[np.int64]]
 
 
 class Find(Protocol):
@@ -79,7 +80,7 @@ def nearest_votes(
     return scores
 
 
-def _all_tied(find: Find, rows: NDArray[np.intp], k: int, near: float) -> Any:
+def _all_tied(find: Find, rows: Indices, k: int, near: float) -> Any:
     """Neighbours up to the last that shares the k-th rank, and their ties."""
     wanted, last = 2 * (k + 1), 0
     while True:
@@ -111,7 +112,7 @@ def others(X: Any, n_jobs: int | None) -> Find:
     return find
 
 
-def neighbor_weights(distances: NDArray[Any], kind: str) -> NDArray[np.float64]:
+def neighbor_weights(distances: NDArray[Any], kind: str) -> Array:
     """Weights of neighbours at these distances, nearest first, shape (n, k).
 
     Source: PLKNN, weights of the votes.
@@ -128,9 +129,7 @@ def neighbor_weights(distances: NDArray[Any], kind: str) -> NDArray[np.float64]:
     return 1 - distances / xp.where(total > 0, total, xp.inf)
 
 
-def weighted_votes(
-    votes: NDArray[Any], neighbors: NDArray[np.intp], w: NDArray[np.float64]
-) -> NDArray[Any]:
+def weighted_votes(votes: NDArray[Any], neighbors: Indices, w: Array) -> NDArray[Any]:
     """Sum the neighbours' votes: ``score_i = sum_a w_ia votes[neighbor_ia]``.
 
     Source: PLKNN, votes.

@@ -14,6 +14,7 @@ from sklearn.utils import check_random_state
 
 from partlearn._progress import iterations
 from partlearn._sklearn_compat import Interval, fit_context
+from partlearn._typing import Array, Mask
 from partlearn.base import BaseScoreClassifier, initial_confidence
 from partlearn.candidates import uniform_confidence
 from partlearn.classification._ridge import Predictor, make_ridge, ridge_side
@@ -248,11 +249,11 @@ class PLAGGD(BaseScoreClassifier):
 
 def smooth_confidence(
     W: sp.csr_array,
-    S: NDArray[np.bool_],
+    S: Mask,
     F: NDArray[Any],
     target: NDArray[Any] | None = None,
     mu: float = 1.0,
-) -> NDArray[np.float64]:
+) -> Array:
     """Confidences that agree along a graph and stay near a target.
 
     Source: PLAGGD, problem of the confidences.
@@ -289,7 +290,7 @@ def smooth_confidence(
         out[narrow] = Bt @ (B @ F[narrow])
         return out
 
-    def squeeze(F: NDArray[Any]) -> NDArray[np.float64]:
+    def squeeze(F: NDArray[Any]) -> Array:
         out = np.zeros(narrow.shape)
         out[narrow] = F[S]
         return out

@@ -16,6 +16,7 @@ from sklearn.svm import SVC
 from sklearn.utils import check_random_state
 
 from partlearn._sklearn_compat import HasMethods, Interval, StrOptions, fit_context
+from partlearn._typing import Array, Mask
 from partlearn.base import BaseScoreClassifier
 from partlearn.candidates import check_two_classes, validate_partial_data, warn_caller
 from partlearn.classification._ridge import (
@@ -209,9 +210,7 @@ class PLECOC(BaseScoreClassifier):
         self._seen = S.any(axis=0)
         return self
 
-    def _draw_code(
-        self, S: NDArray[np.bool_], rng: np.random.RandomState
-    ) -> NDArray[np.int8]:
+    def _draw_code(self, S: Mask, rng: np.random.RandomState) -> NDArray[np.int8]:
         seen = S.any(axis=0)  # a label without rows takes no part in the code
         m, q = S.shape[0], int(seen.sum())
         check_two_classes(self.classes_[seen], "PLECOC")
@@ -242,9 +241,7 @@ class PLECOC(BaseScoreClassifier):
         code[seen] = drawn
         return code
 
-    def _fit_kernel_machines(
-        self, X: Any, sides: NDArray[np.int8]
-    ) -> NDArray[np.float64]:
+    def _fit_kernel_machines(self, X: Any, sides: NDArray[np.int8]) -> Array:
         """Train the default machines; return their outputs on the training rows."""
         m, d = X.shape
         gamma = 1 / d if self.gamma == "auto" else float(self.gamma)
@@ -276,7 +273,7 @@ class PLECOC(BaseScoreClassifier):
         m = min(n_samples, self.max_samples or n_samples)
         return m if self.estimator is None and 8 * m**2 <= limit else 0
 
-    def _outputs(self, X: Any) -> NDArray[np.float64]:
+    def _outputs(self, X: Any) -> Array:
         """Real outputs of the machines, one column each."""
         if not self.estimators_:
             return self._machines(X)
@@ -329,11 +326,7 @@ def nearest_similarity(X: Any, gamma: float, n_rows: int = 100) -> float:
 
 
 def draw_code(
-    S: NDArray[np.bool_],
-    length: int,
-    min_size: int,
-    max_tries: int,
-    rng: np.random.RandomState,
+    S: Mask, length: int, min_size: int, max_tries: int, rng: np.random.RandomState
 ) -> NDArray[np.int8]:
     """Draw columns of -1 and 1, each with enough rows on its two sides.
 
@@ -388,7 +381,7 @@ def _trials(
         yield (2 * rng.randint(0, 2, size=size) - 1).astype(np.int8).T
 
 
-def column_sides(S: NDArray[np.bool_], code: NDArray[np.int8]) -> NDArray[np.int8]:
+def column_sides(S: Mask, code: NDArray[np.int8]) -> NDArray[np.int8]:
     """Side of each row in each column: 1, -1, or 0 where its candidates are split.
 
     Source: PLECOC, binary training sets.
@@ -401,7 +394,7 @@ def column_sides(S: NDArray[np.bool_], code: NDArray[np.int8]) -> NDArray[np.int
 
 def _dual_column(
     machine: SVC, data: Any, side: NDArray[np.int8]
-) -> tuple[NDArray[np.float64], float]:
+) -> tuple[Array, float]:
     """Train on one column; coefficients over all training rows, and the offset."""
     rows = np.flatnonzero(side)
     shared = machine.kernel == "precomputed"
@@ -419,7 +412,7 @@ def _fit_side(estimator: Any, X: Any, side: NDArray[np.int8]) -> Any:
     return clone(estimator).fit(X[rows], side[rows])
 
 
-def _output(machine: Any, X: Any) -> NDArray[np.float64]:
+def _output(machine: Any, X: Any) -> Array:
     """Real output, positive on the side of 1."""
     if hasattr(machine, "decision_function"):
         return np.asarray(machine.decision_function(X), dtype=np.float64)
@@ -431,9 +424,7 @@ def _output(machine: Any, X: Any) -> NDArray[np.float64]:
     )
 
 
-def performance(
-    outputs: NDArray[np.float64], code: NDArray[np.int8], S: NDArray[np.bool_]
-) -> NDArray[np.float64]:
+def performance(outputs: Array, code: NDArray[np.int8], S: Mask) -> Array:
     """Share of right outputs on the rows of each label, scaled to sum to one.
 
     Source: PLECOC, performance matrix.
@@ -449,11 +440,7 @@ def performance(
     return np.where(total > 0, H / np.where(total > 0, total, 1), 1 / code.shape[1])
 
 
-def decoding_loss(
-    outputs: NDArray[np.float64],
-    code: NDArray[np.int8],
-    weights: NDArray[np.float64],
-) -> NDArray[np.float64]:
+def decoding_loss(outputs: Array, code: NDArray[np.int8], weights: Array) -> Array:
     """Exponential loss of each label, ``sum_l weights_jl exp(-f_l code_jl)``.
 
     Source: PLECOC, decoding.

@@ -15,6 +15,7 @@ from sklearn.utils import check_random_state
 
 from partlearn._progress import iterations
 from partlearn._sklearn_compat import Interval, StrOptions, fit_context
+from partlearn._typing import Array, Mask
 from partlearn.base import BaseScoreClassifier, initial_confidence
 from partlearn.candidates import warn_at_max_iter, warn_caller
 from partlearn.linalg import column_moments, standardize
@@ -258,7 +259,7 @@ def uneven_units(X: Any) -> float:
     return float(size.max() / np.median(size)) if size.size else 1.0
 
 
-def handicap(confidence: Any, S: NDArray[np.bool_], dtype: Any) -> NDArray[Any] | None:
+def handicap(confidence: Any, S: Mask, dtype: Any) -> NDArray[Any] | None:
     """Log confidences relative to the row's largest, minus infinity outside `S`."""
     if confidence is None:
         return None
@@ -269,7 +270,7 @@ def handicap(confidence: Any, S: NDArray[np.bool_], dtype: Any) -> NDArray[Any] 
 
 def fit_margin(
     X: Any,
-    S: NDArray[np.bool_],
+    S: Mask,
     W: NDArray[Any],
     lam: float,
     *,
@@ -277,7 +278,7 @@ def fit_margin(
     lab: bool = False,
     max_iter: int = 1000,
     tol: float = 1e-4,
-) -> tuple[NDArray[Any], NDArray[np.float64], bool]:
+) -> tuple[NDArray[Any], Array, bool]:
     """Projected sub-gradient descent on the partial-label hinge loss.
 
     Source: PLSVM, objective and its sub-gradient steps.

@@ -16,6 +16,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from partlearn._sklearn_compat import Interval, StrOptions, fit_context
+from partlearn._typing import Array, Indices
 from partlearn.base import BaseScoreClassifier, recoded
 from partlearn.classification._pl_svm import PLSVM
 from partlearn.metrics import candidate_hit_rate
@@ -179,7 +180,7 @@ class PLSVMCV(BaseScoreClassifier):
         self.n_iter_ = self.estimator_.n_iter_
         return self
 
-    def _check_lams(self) -> NDArray[np.float64]:
+    def _check_lams(self) -> Array:
         lams = np.asarray(self.lams, dtype=np.float64)
         if lams.ndim != 1 or lams.size == 0 or not (lams > 0).all():
             raise ValueError(f"`lams` must be positive numbers; got {self.lams!r}.")
@@ -221,7 +222,7 @@ def _hit_rate(
     X: Any,
     y: NDArray[Any],
     F: NDArray[Any] | None,
-    fold: NDArray[np.intp],
+    fold: Indices,
     test: int,
 ) -> float:
     train, held = fold != test, fold == test

@@ -12,6 +12,7 @@ from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.parallel import Parallel, delayed
 
 from partlearn._sklearn_compat import Interval, StrOptions, fit_context
+from partlearn._typing import Array, Indices
 from partlearn.base import BasePartialClassifier, recoded
 from partlearn.candidates import check_two_classes, validate_evidence
 from partlearn.classification._candidate_classifier import CandidateClassifier
@@ -21,8 +22,6 @@ from partlearn.model_selection import StratifiedCandidateKFold
 __all__ = ["PooledClassifier", "for_candidates"]
 
 _SMOOTHING = 1e-3  # belief that every class keeps, whatever a learner says
-
-Array = NDArray[np.float64]
 
 
 def for_candidates(estimator: Any) -> Any:
@@ -234,10 +233,6 @@ def _beliefs(learner: Any, X: Any) -> Array:
 
 
 def _held_out(
-    learner: Any,
-    X: Any,
-    columns: Any,
-    train: NDArray[np.intp],
-    test: NDArray[np.intp],
+    learner: Any, X: Any, columns: Any, train: Indices, test: Indices
 ) -> Array:
     return _beliefs(_fit(learner, X[train], columns[train]), X[test])

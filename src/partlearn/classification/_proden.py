@@ -6,10 +6,10 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from partlearn._progress import iterations
 from partlearn._sklearn_compat import Interval
+from partlearn._typing import Array
 from partlearn.classification._likelihood import BaseLikelihoodClassifier
 from partlearn.classification._losses import (
     cross_entropy,
@@ -118,8 +118,8 @@ class PRODEN(BaseLikelihoodClassifier):
         self.random_state = random_state
 
     def _fit_linear(
-        self, matrix: Standardized, F: NDArray[np.float64], lam: float
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        self, matrix: Standardized, F: Array, lam: float
+    ) -> tuple[Array, Array]:
         inside = (F > 0).astype(np.float64)
         W, b = np.zeros((matrix.shape[1], F.shape[1])), np.zeros(F.shape[1])
         trace = []
@@ -142,8 +142,8 @@ class PRODEN(BaseLikelihoodClassifier):
         self.objective_, self.n_iter_ = np.asarray(trace), len(trace)
         return W, b
 
-    def _batch_loss(self, F: NDArray[np.float64]) -> Any:
+    def _batch_loss(self, F: Array) -> Any:
         return renewing_batches(F)
 
-    def _final_confidence(self, X: Any, F: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _final_confidence(self, X: Any, F: Array) -> Array:
         return posterior(self._raw_scores(X), (F > 0).astype(np.float64))

@@ -12,6 +12,7 @@ from sklearn.preprocessing import normalize
 from sklearn.utils.validation import check_is_fitted
 
 from partlearn._sklearn_compat import HasMethods, Interval, StrOptions, fit_context
+from partlearn._typing import Array, Indices, Mask
 from partlearn.base import BasePartialClassifier, recoded
 from partlearn.candidates import validate_partial_data, vote
 from partlearn.classification._cc import CC
@@ -194,7 +195,7 @@ class CandidatePruner(BasePartialClassifier):
         return self.estimator_.predict_proba(X)
 
 
-def down_votes(S: NDArray[np.bool_], neighbors: NDArray[np.int64]) -> NDArray[np.intp]:
+def down_votes(S: Mask, neighbors: NDArray[np.int64]) -> Indices:
     """How many neighbours do not have each label as a candidate, (m, q)."""
     against = np.zeros(S.shape, dtype=np.intp)
     for others in neighbors.T:
@@ -202,9 +203,7 @@ def down_votes(S: NDArray[np.bool_], neighbors: NDArray[np.int64]) -> NDArray[np
     return against
 
 
-def neighbor_pruning(
-    S: NDArray[np.bool_], neighbors: NDArray[np.int64], tau: float
-) -> NDArray[np.bool_]:
+def neighbor_pruning(S: Mask, neighbors: NDArray[np.int64], tau: float) -> Mask:
     """Remove from every set the candidates that most neighbours lack.
 
     Source: CandidatePruner, rule of the neighbours.
@@ -225,9 +224,7 @@ def neighbor_pruning(
     return S & ~worse
 
 
-def conformal_pruning(
-    S: NDArray[np.bool_], P: NDArray[np.float64], alpha: float
-) -> NDArray[np.bool_]:
+def conformal_pruning(S: Mask, P: Array, alpha: float) -> Mask:
     """Remove candidates outside the conformal set of level ``1 - alpha``.
 
     Source: CandidatePruner, conformal rule.
@@ -246,9 +243,7 @@ def conformal_pruning(
     return kept
 
 
-def _out_of_fold(
-    estimator: Any, X: Any, S: NDArray[np.bool_], n_folds: int
-) -> NDArray[np.float64]:
+def _out_of_fold(estimator: Any, X: Any, S: Mask, n_folds: int) -> Array:
     """Probabilities of every row by a classifier fitted without its fold."""
     P = np.full(S.shape, 1 / S.shape[1])
     fold = np.random.RandomState(0).permutation(len(S)) % n_folds

@@ -10,15 +10,14 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import minimize
 
 from partlearn._progress import iterations
+from partlearn._typing import Array, Indices
 from partlearn.linalg import Standardized
 
 __all__ = ["Layers", "fit_hidden_layer", "fit_linear", "forward", "train_epochs"]
 
-Array = NDArray[np.float64]
 Loss = Callable[[Array], tuple[float, Array]]
 _STEP, _DECAY, _SQUARE_DECAY, _TINY = 1e-3, 0.9, 0.999, 1e-8  # Adam's usual constants
 _BATCH = 256
@@ -121,9 +120,9 @@ def gradients(
 
 
 def fit_hidden_layer(
-    rows: Callable[[NDArray[np.intp]], Array],
-    batch_loss: Callable[[Array, NDArray[np.intp]], tuple[float, Array]],
-    held_out_loss: Callable[[Array, NDArray[np.intp]], float],
+    rows: Callable[[Indices], Array],
+    batch_loss: Callable[[Array, Indices], tuple[float, Array]],
+    held_out_loss: Callable[[Array, Indices], float],
     shape: tuple[int, int, int, int],
     lam: float,
     *,
@@ -168,14 +167,14 @@ def fit_hidden_layer(
     best, steps = [layers], [0]
     seen: dict[str, Array] = {}
 
-    def step(batch: NDArray[np.intp]) -> None:
+    def step(batch: Indices) -> None:
         X = rows(batch)
         outputs = forward(X, layers)
         _, slope = batch_loss(outputs[-1], batch)
         steps[0] += 1
         _adam(layers, gradients(X, layers, outputs, slope, lam), moments, steps[0])
 
-    def loss(held: NDArray[np.intp]) -> float:
+    def loss(held: Indices) -> float:
         if not seen:
             seen["rows"] = rows(held)
         return held_out_loss(forward(seen["rows"], layers)[-1], held)
@@ -188,8 +187,8 @@ def fit_hidden_layer(
 
 
 def train_epochs(
-    step: Callable[[NDArray[np.intp]], None],
-    held_out_loss: Callable[[NDArray[np.intp]], float],
+    step: Callable[[Indices], None],
+    held_out_loss: Callable[[Indices], float],
     keep: Callable[[], None],
     m: int,
     *,

@@ -19,13 +19,12 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import has_fit_parameter
 
 from partlearn._sklearn_compat import num_samples, safe_indexing
+from partlearn._typing import Array, Indices
 
 __all__ = ["Constant", "SoftModel", "by_column", "fit_soft", "seeded", "weight_name"]
 
 N_DRAWS = 5
 _FEWEST = 1e-3  # belief below which a row is no example of a label
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -40,7 +39,7 @@ class SoftModel:
         Number of classes.
     """
 
-    members: list[tuple[Any, NDArray[np.intp]]]
+    members: list[tuple[Any, Indices]]
     n_classes: int
 
     def predict_proba(self, X: Any) -> Array:
@@ -195,22 +194,20 @@ def fit_soft(
     return SoftModel(members, F.shape[1])
 
 
-def _drawn(F: Array, rng: np.random.RandomState) -> NDArray[np.intp]:
+def _drawn(F: Array, rng: np.random.RandomState) -> Indices:
     """One label per row, drawn by the beliefs."""
     upto = np.cumsum(F, axis=1)
-    label: NDArray[np.intp] = (
-        rng.uniform(size=(len(F), 1)) * upto[:, -1:] >= upto
-    ).sum(axis=1)
+    label: Indices = (rng.uniform(size=(len(F), 1)) * upto[:, -1:] >= upto).sum(axis=1)
     return label
 
 
 def _fit(
     estimator: Any,
     X: Any,
-    labels: NDArray[np.intp],
+    labels: Indices,
     weight: Array | None,
     rng: np.random.RandomState,
-) -> tuple[Any, NDArray[np.intp]]:
+) -> tuple[Any, Indices]:
     # Some estimators insist on labels 0, 1, ... without a gap.
     known, codes = np.unique(labels, return_inverse=True)
     if len(known) == 1:

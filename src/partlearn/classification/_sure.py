@@ -18,6 +18,7 @@ from partlearn._array_api import (
 )
 from partlearn._progress import iterations
 from partlearn._sklearn_compat import Interval, StrOptions, fit_context
+from partlearn._typing import Mask
 from partlearn.base import PREDICTING, BaseScoreClassifier, initial_confidence
 from partlearn.candidates import labels_settled, uniform_confidence, warn_at_max_iter
 from partlearn.classification._ridge import Predictor, Solution, make_ridge, ridge_side
@@ -213,7 +214,7 @@ class SURE(BaseScoreClassifier):
             self.coef_ = self._predictor.coef.T
         return self
 
-    def _start(self, confidence: Any, S: NDArray[np.bool_], dtype: Any) -> NDArray[Any]:
+    def _start(self, confidence: Any, S: Mask, dtype: Any) -> NDArray[Any]:
         if confidence is not None:
             return initial_confidence(confidence, S, dtype)
         return S.astype(dtype) if self.init == "raw" else uniform_confidence(S, dtype)
@@ -253,9 +254,7 @@ class SURE(BaseScoreClassifier):
         return tags
 
 
-def guided_confidence(
-    Q: NDArray[Any], S: NDArray[np.bool_], lam: float
-) -> NDArray[Any]:
+def guided_confidence(Q: NDArray[Any], S: Mask, lam: float) -> NDArray[Any]:
     """Confidences nearest to the scores, with a reward for the leading candidate.
 
     Source: SURE, problem of the confidences.

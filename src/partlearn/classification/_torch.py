@@ -16,6 +16,7 @@ from scipy.special import softmax
 from sklearn.utils import check_random_state
 
 from partlearn._sklearn_compat import Interval, StrOptions, fit_context
+from partlearn._typing import Array, Indices
 from partlearn.base import BaseScoreClassifier, initial_confidence
 from partlearn.classification._losses import (
     candidate_batches,
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
 __all__ = ["TorchClassifier"]
 
 _ROWS = 4096  # that are predicted at a time
-Array = NDArray[np.float64]
 
 
 class TorchClassifier(BaseScoreClassifier):
@@ -232,14 +232,14 @@ class TorchClassifier(BaseScoreClassifier):
         )
         best: dict[str, Any] = {}
 
-        def step(batch: NDArray[np.intp]) -> None:
+        def step(batch: Indices) -> None:
             G = net.train()(self._tensor(torch, net, self._rows(X, batch)))
             _, slope = loss(_to_numpy(G), batch)
             adam.zero_grad()
             G.backward(torch.as_tensor(slope, dtype=G.dtype, device=G.device))
             adam.step()
 
-        def held_out_loss(held: NDArray[np.intp]) -> float:
+        def held_out_loss(held: Indices) -> float:
             G = self._forward(torch, net, X[held])
             return candidate_loss(G, relative(F[held]))[0]
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partlearn._array_api import namespace, row_dots, take, to_numpy
+from partlearn._typing import Array, Indices
 from partlearn.crossfit._experts import rank_vote
 from partlearn.crossfit._rounds import NeighborSearch
 from partlearn.neighbors import reference_neighbors
@@ -19,8 +20,6 @@ __all__ = ["background_size", "background_weight", "mean_norm"]
 BACKGROUND_GRID = (0.0, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0)
 BACKGROUND_ROWS = 10_000  # rows that are asked, of more than that a random part
 _NEIGHBORS = 10
-
-Array = NDArray[np.float64]
 
 
 def background_size(s: Array, total: float, n_classes: int) -> int:
@@ -52,7 +51,7 @@ def choose_background(
     F: Array,
     S: NDArray[Any],
     neighbors: Callable[[Array], NDArray[np.int64]],
-    rows: NDArray[np.intp] | None = None,
+    rows: Indices | None = None,
 ) -> float:
     """Smallest weight of the background whose votes expect the candidates well enough.
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 import scipy.linalg
-from numpy.typing import NDArray
 
 from partlearn._array_api import array_device, as_double, is_numpy, namespace
+from partlearn._typing import Array, Indices
 from partlearn.blocks import Rows
 from partlearn.crossfit._design import Design, augmented, fold_numbers
 from partlearn.linalg import (
@@ -27,8 +27,6 @@ __all__ = ["Basis", "LinearBasis", "decompose", "linear_basis"]
 FULL_SIZE = 4000  # rows or columns up to which all singular directions are kept
 _EVEN = 1e-3  # least to largest singular value, from which Gram matrices may be turned
 TRUNCATED_RANK = 500  # leading singular directions kept above that
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -99,7 +97,7 @@ def linear_basis(
     scale: bool,
     rank: int | None,
     rng: np.random.RandomState,
-    folds: Sequence[NDArray[np.intp]] | None = None,
+    folds: Sequence[Indices] | None = None,
 ) -> tuple[LinearBasis, Array, Array]:
     """Centre (and scale) the columns in float64, then decompose.
 
@@ -146,7 +144,7 @@ def decompose(
     total: float,
     rank: int | None,
     rng: np.random.RandomState,
-    folds: Sequence[NDArray[np.intp]] | None = None,
+    folds: Sequence[Indices] | None = None,
 ) -> LinearBasis:
     """Decompose centred data on its smaller side.
 

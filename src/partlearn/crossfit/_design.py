@@ -6,14 +6,13 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from partlearn._array_api import by_row, is_numpy, namespace, take, where_true
+from partlearn._typing import Array, Indices
 from partlearn.blocks import Rows, gather, total
 
 __all__ = ["Design", "augmented", "fold_numbers"]
 
-Array = NDArray[np.float64]
 Features = Callable[[Any], Array]
 
 
@@ -54,7 +53,7 @@ class Design:
         self.shape = (rows.shape[0], width)
         self.in_memory = not isinstance(rows, Rows)
 
-    def grams(self, fold: NDArray[np.intp], n: int) -> Array:
+    def grams(self, fold: Indices, n: int) -> Array:
         """``A_b' A_b`` of each of n folds, (n, r + 1, r + 1).
 
         `fold` has the number of a fold for each row.
@@ -66,14 +65,14 @@ class Design:
         )
         return grams
 
-    def products(self, fold: NDArray[np.intp], n: int, Y: Array) -> Array:
+    def products(self, fold: Indices, n: int, Y: Array) -> Array:
         """``A_b' Y_b`` of each fold, (n, r + 1, q)."""
         products: Array = total(
             self.rows, fold_products, fold, Y, n=n, features=self._features
         )
         return products if self._T is None else self._T.T @ products
 
-    def scores(self, fold: NDArray[np.intp], W: Array) -> Array:
+    def scores(self, fold: Indices, W: Array) -> Array:
         """Rows of ``A`` times the coefficients of their fold, (m, q); W is (n, r+1, q).
 
         With a single fold all rows have the same coefficients.
@@ -97,7 +96,7 @@ def augmented(Z: Array) -> Array:
     return np.hstack([np.ones((len(Z), 1)), Z])
 
 
-def fold_numbers(folds: Sequence[NDArray[np.intp]], m: int) -> NDArray[np.intp]:
+def fold_numbers(folds: Sequence[Indices], m: int) -> Indices:
     """Give the number of its fold for each of m rows."""
     numbers = np.empty(m, dtype=np.intp)
     for b, rows in enumerate(folds):
@@ -110,11 +109,7 @@ def _matrix(block: Any, features: Features | None) -> Array:
 
 
 def fold_grams(
-    block: Any,
-    fold: NDArray[np.intp],
-    n: int,
-    features: Features | None,
-    T: Array | None,
+    block: Any, fold: Indices, n: int, features: Features | None, T: Array | None
 ) -> Array:
     """Gram matrix of the rows of each fold in a block."""
     A = _matrix(block, features)
@@ -129,11 +124,7 @@ def fold_grams(
 
 
 def fold_products(
-    block: Any,
-    fold: NDArray[np.intp],
-    Y: Array,
-    n: int,
-    features: Features | None,
+    block: Any, fold: Indices, Y: Array, n: int, features: Features | None
 ) -> Array:
     """Product of the rows of each fold in a block with their targets."""
     A = _matrix(block, features)
@@ -143,7 +134,7 @@ def fold_products(
 
 
 def fold_scores(
-    block: Any, fold: NDArray[np.intp], W: Array, features: Features | None
+    block: Any, fold: Indices, W: Array, features: Features | None
 ) -> Array:
     """Rows of a block times the coefficients of their fold."""
     A = _matrix(block, features)

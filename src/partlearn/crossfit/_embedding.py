@@ -5,7 +5,6 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from partlearn._array_api import (
     at_least,
@@ -15,6 +14,7 @@ from partlearn._array_api import (
     namespace,
     where_true,
 )
+from partlearn._typing import Array
 from partlearn.crossfit._scores import RIDGE_GRID, CrossFit, Projection, targets
 from partlearn.linalg import fix_signs
 
@@ -29,8 +29,6 @@ __all__ = [
 
 MASS_FLOOR = 1e-9  # mass of a label that no row believes in
 _EPS = 1e-2  # ridge of the within-class scatter, as a share of its mean eigenvalue
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

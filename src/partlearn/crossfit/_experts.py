@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partlearn._array_api import at_least, namespace, softmax
+from partlearn._typing import Array
 from partlearn.crossfit._embedding import MASS_FLOOR, class_means
 from partlearn.graphs import vote
 
@@ -20,8 +21,6 @@ __all__ = [
 ]
 
 _LEAST = 1e-3  # what a regression's estimate of a confidence is clipped at
-
-Array = NDArray[np.float64]
 
 
 def unit_rows(Z: Array) -> Array:

@@ -7,7 +7,6 @@ from functools import cache
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.spatial.distance import cdist, pdist
 
 from partlearn._array_api import (
@@ -18,6 +17,7 @@ from partlearn._array_api import (
     on_host,
     to_numpy,
 )
+from partlearn._typing import Array
 
 __all__ = [
     "Kernel",
@@ -32,8 +32,6 @@ Kernel = Literal["rbf", "laplacian"]
 _ROWS = 256  # rows of a block: differences stay in the cache
 _ENTRIES = 1 << 22  # kernel entries at a time where only a product is needed
 _DEVICE_ENTRIES = 1 << 27  # and on a device
-
-Array = NDArray[np.float64]
 
 
 def kernel_block(kernel: Kernel, X: Array, Z: Array, width: float) -> Array:

@@ -4,14 +4,15 @@
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
+
+from partlearn._typing import Array
 
 __all__ = ["city_block"]
 
 _STRIP = 512  # reference rows at a time: their sums stay in the nearest cache
 
 
-def city_block(X: NDArray[np.float64], Z: NDArray[np.float64]) -> NDArray[np.float64]:
+def city_block(X: Array, Z: Array) -> Array:
     """Distances between the rows of `X` and of `Z`, features added in their order."""
     out = np.zeros((X.shape[0], Z.shape[0]))
     _add(np.ascontiguousarray(X), np.ascontiguousarray(Z.T), out)

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partlearn._array_api import as_double, is_numpy, like, take, to_numpy
+from partlearn._typing import Array, Indices
 from partlearn.linalg import column_moments
 
 __all__ = ["content_order", "in_content_order", "in_data_order"]
@@ -21,7 +22,7 @@ __all__ = ["content_order", "in_content_order", "in_data_order"]
 _BITS = 36  # to which a row's number is rounded: equal rows shall have equal numbers
 
 
-def content_order(X: Any, L: NDArray[Any]) -> NDArray[np.intp]:
+def content_order(X: Any, L: NDArray[Any]) -> Indices:
     """Order of the rows by what is in them.
 
     Each row has a number, a fixed random combination of its standardised columns.
@@ -58,7 +59,7 @@ def content_order(X: Any, L: NDArray[Any]) -> NDArray[np.intp]:
     return np.lexsort((_rounded(L @ (L.T @ numbers)), numbers))
 
 
-def _rounded(numbers: NDArray[np.float64]) -> NDArray[np.float64]:
+def _rounded(numbers: Array) -> Array:
     """Measured from the least, in units of a small share of the range."""
     numbers = numbers - numbers.min()
     _, exponent = np.frexp(numbers.max())
@@ -66,7 +67,7 @@ def _rounded(numbers: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.round(numbers / unit)
 
 
-def in_content_order(X: Any, order: NDArray[np.intp]) -> Any:
+def in_content_order(X: Any, order: Indices) -> Any:
     """Rows of the data in the order of their content.
 
     Parameters
@@ -84,7 +85,7 @@ def in_content_order(X: Any, order: NDArray[np.intp]) -> Any:
     return X[order] if is_numpy(X) else take(X, order)
 
 
-def in_data_order(A: Any, order: NDArray[np.intp]) -> Any:
+def in_data_order(A: Any, order: Indices) -> Any:
     """Rows that are in the order of their content, as they are in the data.
 
     Parameters

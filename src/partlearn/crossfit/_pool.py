@@ -9,10 +9,10 @@ are proportional to the probability of what was observed if a label were the tru
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import minimize
 
 from partlearn._array_api import array_device, like, namespace, row_dots, to_numpy
+from partlearn._typing import Array, Mask
 
 __all__ = [
     "linear_pool",
@@ -28,12 +28,8 @@ _LARGEST = 5.0  # bound of a log-linear weight
 _PENALTY = 1e-3  # of the squared distance to equal weights
 _STEPS = 50
 
-Array = NDArray[np.float64]
 
-
-def mixture_weights(
-    experts: Sequence[Array], L: NDArray[np.bool_] | Array
-) -> tuple[Array, float]:
+def mixture_weights(experts: Sequence[Array], L: Mask | Array) -> tuple[Array, float]:
     """Weights of the mixture that best expects the evidence.
 
     Source: CRISP, block F.

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from partlearn._array_api import namespace
 from partlearn._progress import iterations
+from partlearn._typing import Array, Indices
 from partlearn.candidates import Evidence, labels_settled, move_evidence, refine
 from partlearn.crossfit._embedding import choose_ridge, embed
 from partlearn.crossfit._experts import (
@@ -35,8 +36,6 @@ __all__ = [
 N_SEARCH = 4  # rounds in which the ridge is chosen anew
 STEADY = 0.005  # share of rows whose label changes in a round that decides little
 OWN_WEIGHT = 0.03  # weight of a row's own confidence beside the experts
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -114,7 +113,7 @@ class NeighborSearch:
         self,
         search: Any,
         n_jobs: int | None,
-        reference: NDArray[np.intp] | None = None,
+        reference: Indices | None = None,
         *,
         cells: bool = False,
     ) -> None:

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
 from partlearn._array_api import as_double, is_numpy, namespace
+from partlearn._typing import Array
 from partlearn.blocks import Rows
 from partlearn.crossfit._bases import LinearBasis, decompose
 from partlearn.linalg import BlockStandardized, Standardized, column_moments
@@ -20,8 +20,6 @@ __all__ = ["InputSpace", "LinearMap", "input_space"]
 # are no larger than the features of the usual number of landmarks.
 WIDE = 2000
 DIRECTIONS = 500  # leading singular directions that kernels see of wider data
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import Bunch, check_random_state
 
+from partlearn._typing import Array
+
 __all__ = ["make_tickets"]
 
 _LABELS = ("account", "billing", "bug", "delivery", "feature", "refund")
@@ -108,9 +110,7 @@ def _drawn(
     return np.asarray(names, dtype=object)[chosen]
 
 
-def _with_gaps(
-    values: NDArray[np.float64], share: Any, rng: np.random.RandomState
-) -> NDArray[np.float64]:
+def _with_gaps(values: Array, share: Any, rng: np.random.RandomState) -> Array:
     return np.where(rng.uniform(size=len(values)) < share, np.nan, values)
 
 

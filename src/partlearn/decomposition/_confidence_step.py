@@ -14,6 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from partlearn._typing import Array, Indices, Mask
 from partlearn.candidates import padded_candidates
 from partlearn.simplex import minimize_on_simplex, power_iteration
 
@@ -24,15 +25,15 @@ _FEW = 0.25
 
 
 def confidence_step(
-    F: NDArray[np.float64],
-    S: NDArray[np.bool_],
-    Z: NDArray[np.float64],
+    F: Array,
+    S: Mask,
+    Z: Array,
     A: Any,
     beta: float,
     *,
     max_iter: int = 10,
     tol: float = 1e-4,
-) -> NDArray[np.float64]:
+) -> Array:
     """Raise the objective of WPLDR over the confidences.
 
     Source: WPLDR, Eq. (11) and (12).
@@ -85,7 +86,7 @@ def confidence_step(
     return F
 
 
-def _best_only(G: NDArray[np.float64], filled: NDArray[np.bool_]) -> NDArray[Any]:
+def _best_only(G: Array, filled: Mask) -> NDArray[Any]:
     """Without the graph the step is linear: all confidence on one candidate."""
     new = np.zeros_like(G)
     new[np.arange(len(G)), np.where(filled, G, -np.inf).argmax(axis=1)] = 1.0
@@ -93,13 +94,13 @@ def _best_only(G: NDArray[np.float64], filled: NDArray[np.bool_]) -> NDArray[Any
 
 
 def _proximal(
-    start: NDArray[np.float64],
-    filled: NDArray[np.bool_],
-    G: NDArray[np.float64],
+    start: Array,
+    filled: Mask,
+    G: Array,
     quadratic: Callable[[NDArray[Any]], NDArray[Any]],
     beta: float,
     norm: float,
-) -> NDArray[np.float64]:
+) -> Array:
     def gradient(F: NDArray[Any]) -> NDArray[Any]:
         return beta * quadratic(F) - G
 
@@ -107,11 +108,7 @@ def _proximal(
 
 
 def _quadratic(
-    A: Any,
-    At: Any,
-    S: NDArray[np.bool_],
-    place: NDArray[np.intp],
-    filled: NDArray[np.bool_],
+    A: Any, At: Any, S: Mask, place: Indices, filled: Mask
 ) -> Callable[[NDArray[Any]], NDArray[Any]]:
     """``F -> A'A F`` for padded rows, whichever way costs less."""
     if S.mean() < _FEW:
@@ -132,7 +129,7 @@ def _quadratic(
     return full
 
 
-def restricted_quadratic(A: Any, S: NDArray[np.bool_]) -> Any:
+def restricted_quadratic(A: Any, S: Mask) -> Any:
     """``A'A`` for every class, kept where the class is a candidate.
 
     Parameters

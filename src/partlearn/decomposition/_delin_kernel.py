@@ -10,6 +10,7 @@ import scipy.linalg
 from numpy.typing import NDArray
 from sklearn.metrics.pairwise import pairwise_kernels
 
+from partlearn._typing import Array, Mask
 from partlearn.decomposition._scatter import inverse
 
 __all__ = ["KERNELS", "KernelSpace", "gram", "kernel_update", "one_of"]
@@ -18,7 +19,7 @@ KERNELS = ("linear", "rbf", "poly", "sigmoid", "cosine", "laplacian")
 _RIDGE = 1e-6  # of the mean diagonal of the within-class scatter
 
 
-def gram(A: Any, B: Any, kernel: str | Callable[..., Any]) -> NDArray[np.float64]:
+def gram(A: Any, B: Any, kernel: str | Callable[..., Any]) -> Array:
     """Kernel matrix of the rows of `A` and of `B`, in double precision."""
     K = kernel(A, B) if callable(kernel) else pairwise_kernels(A, B, metric=kernel)
     K = np.asarray(K, dtype=np.float64)
@@ -39,14 +40,14 @@ class KernelSpace:
     eigenvalues, so that within^-1 needs a solve of size q only.
     """
 
-    def __init__(self, K: NDArray[np.float64]) -> None:
+    def __init__(self, K: Array) -> None:
         self.K = K
         centred = K - K.mean(axis=1, keepdims=True)
         t, self._V = scipy.linalg.eigh(centred @ centred.T, check_finite=False)
         self._t = np.maximum(t, 0.0)
         self._coordinates = self._V.T @ centred  # columns k_i - m*
 
-    def solve(self, F: NDArray[np.float64]) -> None:
+    def solve(self, F: Array) -> None:
         """Find the directions; sets ``values`` (lambda) and ``shares``."""
         n = F.sum(axis=0)
         C = (self._coordinates @ F) * inverse(n)  # M_j - m*
@@ -67,22 +68,22 @@ class KernelSpace:
         roots = np.sqrt(np.where(self.values > 0, self.values, 1.0))
         self._A = WC @ (u[:, ::-1] / roots)
 
-    def directions(self, r: int) -> NDArray[np.float64]:
+    def directions(self, r: int) -> Array:
         """Coefficients of the training rows, (m, r)."""
         return self._V @ self._A[:, :r]
 
-    def embedding(self, r: int) -> NDArray[np.float64]:
+    def embedding(self, r: int) -> Array:
         """Training rows along the first `r` directions."""
         return self.K @ self.directions(r)
 
 
 def kernel_update(
-    F: NDArray[np.float64],
+    F: Array,
     votes: Callable[[NDArray[Any], Literal["rank", "uniform"]], NDArray[Any]],
     k: int,
-    S: NDArray[np.bool_],
+    S: Mask,
     rng: np.random.RandomState,
-) -> NDArray[np.float64]:
+) -> Array:
     """Give the best supported candidate a share by its holders among the neighbours.
 
     Source: DELIN, update of the confidences, kernel form.
@@ -103,7 +104,7 @@ def kernel_update(
     return np.where(size > 1, new, S)
 
 
-def one_of(tied: NDArray[np.bool_], rng: np.random.RandomState) -> NDArray[np.bool_]:
+def one_of(tied: Mask, rng: np.random.RandomState) -> Mask:
     """Keep one label of each row's `tied` ones, at random.
 
     One number is drawn per row, tied or not, so that the choice in a row does not hang

@@ -12,6 +12,7 @@ from sklearn.preprocessing import normalize
 
 from partlearn._progress import iterations
 from partlearn._sklearn_compat import HasMethods, Interval, fit_context
+from partlearn._typing import Array
 from partlearn.base import N_COMPONENTS, BaseReducer
 from partlearn.candidates import refine
 from partlearn.decomposition._scatter import class_scaled, without_noise
@@ -216,13 +217,11 @@ class PLDA(BaseReducer):
 class Discriminants(NamedTuple):
     """Eigenvalues, largest first, and eigenvectors in the coordinates of the data."""
 
-    values: NDArray[np.float64]
-    vectors: NDArray[np.float64]
+    values: Array
+    vectors: Array
 
 
-def discriminants(
-    basis: ThinBasis, F: NDArray[np.float64], beta: float
-) -> Discriminants:
+def discriminants(basis: ThinBasis, F: Array, beta: float) -> Discriminants:
     """Solve ``S_b p = lambda B p`` with ``B = (1 - beta) S_w + beta I``, p'Bp = 1.
 
     Source: PLDA, eigenproblem.

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from partlearn._typing import Array
+
 __all__ = ["class_scaled", "inverse", "without_noise"]
 
 
@@ -28,9 +30,7 @@ def class_scaled(F: NDArray[Any]) -> NDArray[Any]:
     return F * np.sqrt(inverse(F.sum(axis=0)))
 
 
-def without_noise(
-    values: NDArray[Any], largest: float, dtype: Any
-) -> NDArray[np.float64]:
+def without_noise(values: NDArray[Any], largest: float, dtype: Any) -> Array:
     """Set squared singular values to zero that are round-off.
 
     That is what they are below 1e-12 of the first one, or where no singular value

@@ -12,6 +12,7 @@ from sklearn.preprocessing import normalize
 
 from partlearn._progress import iterations
 from partlearn._sklearn_compat import HasMethods, Interval, fit_context
+from partlearn._typing import Array, Mask
 from partlearn.base import N_COMPONENTS, BaseReducer, count_directions
 from partlearn.candidates import warn_at_max_iter
 from partlearn.graphs import neighbor_graph
@@ -210,13 +211,11 @@ class SDLPP(BaseReducer):
 class Directions(NamedTuple):
     """Eigenvalues, largest first, none negative, and eigenvectors of length one."""
 
-    values: NDArray[np.float64]
-    vectors: NDArray[np.float64]
+    values: Array
+    vectors: Array
 
 
-def shares_a_label(
-    F: NDArray[np.float64], neighbors: NDArray[np.int64]
-) -> NDArray[np.bool_]:
+def shares_a_label(F: Array, neighbors: NDArray[np.int64]) -> Mask:
     """Whether a row and each neighbour believe in a common candidate, (m, k)."""
     overlap = np.empty(neighbors.shape)
     for column, others in enumerate(neighbors.T):
@@ -224,11 +223,7 @@ def shares_a_label(
     return overlap > 0
 
 
-def heat_weights(
-    distances: NDArray[np.float64],
-    neighbors: NDArray[np.int64],
-    kept: NDArray[np.bool_],
-) -> Any:
+def heat_weights(distances: Array, neighbors: NDArray[np.int64], kept: Mask) -> Any:
     """Weights ``exp(-distance^2 / sigma^2)`` of the neighbours kept, sparse (m, m).
 
     Source: SDLPP, weights of the neighbours.
@@ -240,9 +235,7 @@ def heat_weights(
     return neighbor_graph(neighbors, weights)
 
 
-def add_neighbors(
-    F: NDArray[np.float64], neighbors: NDArray[np.int64], heard: NDArray[np.bool_]
-) -> NDArray[np.float64]:
+def add_neighbors(F: Array, neighbors: NDArray[np.int64], heard: Mask) -> Array:
     """Add the confidences of the neighbours heard, inside the believed candidates.
 
     Source: SDLPP, update of the confidences.
@@ -255,7 +248,7 @@ def add_neighbors(
 
 
 def dissimilarity_directions(
-    Z: NDArray[np.float64], F: NDArray[np.float64], W: Any, mu: float, d: int
+    Z: Array, F: Array, W: Any, mu: float, d: int
 ) -> Directions:
     """Solve ``Z' (A - B) Z p = lambda Z' A Z p`` with ``B = D - mu (W + W') / 2``.
 

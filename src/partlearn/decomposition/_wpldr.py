@@ -13,6 +13,7 @@ from scipy.sparse.linalg import LinearOperator, lobpcg
 
 from partlearn._progress import iterations
 from partlearn._sklearn_compat import HasMethods, Interval, fit_context
+from partlearn._typing import Array
 from partlearn.base import N_COMPONENTS, BaseReducer, count_directions
 from partlearn.candidates import warn_caller
 from partlearn.decomposition._confidence_step import confidence_step
@@ -234,7 +235,7 @@ class WPLDR(BaseReducer):
         wanted = self._wanted
         return min(int(wanted) if isinstance(wanted, Integral) else q - 1, rank)
 
-    def _keep(self, values: NDArray[np.float64], most: int) -> int:
+    def _keep(self, values: Array, most: int) -> int:
         """Directions to keep of those computed; a fraction counts positive values."""
         if not isinstance(self._wanted, float):
             return most
@@ -257,22 +258,20 @@ class WhitenedSpace:
         self.rank = self.basis.rank
         self.dtype = X.dtype
 
-    def embedding(self, A: NDArray[np.float64]) -> NDArray[Any]:
+    def embedding(self, A: Array) -> NDArray[Any]:
         """Rows along the directions `A`, (m, p)."""
         return self.basis.left((self._length * A).astype(self.dtype, copy=False))
 
-    def directions(self, A: NDArray[np.float64]) -> NDArray[Any]:
+    def directions(self, A: Array) -> NDArray[Any]:
         """Return the directions `A` in the space of the data, (d, p)."""
         return self.basis.right((self._b[:, None] * A).astype(self.dtype, copy=False))
 
-    def _transposed(self, C: NDArray[Any]) -> NDArray[np.float64]:
+    def _transposed(self, C: NDArray[Any]) -> Array:
         return self._length * self.basis.left_transposed(
             C.astype(self.dtype, copy=False)
         )
 
-    def dependence(
-        self, F: NDArray[np.float64]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def dependence(self, F: Array) -> tuple[Array, Array]:
         """Directions of largest dependence alone, with their eigenvalues.
 
         Source: WPLDR, Eq. (7).
@@ -284,13 +283,8 @@ class WhitenedSpace:
         return without_noise(sigma**2, total, self.dtype), vectors
 
     def solve(
-        self,
-        F: NDArray[np.float64],
-        A: Any,
-        alpha: float,
-        most: int,
-        start: NDArray[np.float64],
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        self, F: Array, A: Any, alpha: float, most: int, start: Array
+    ) -> tuple[Array, Array]:
         """Directions of largest dependence less `alpha` times the graph's penalty.
 
         Source: WPLDR, Eq. (16).
@@ -312,18 +306,13 @@ class WhitenedSpace:
         return values[::-1], vectors[:, ::-1]
 
     def _iterate(
-        self,
-        C: NDArray[np.float64],
-        A: Any,
-        alpha: float,
-        most: int,
-        start: NDArray[np.float64],
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
+        self, C: Array, A: Any, alpha: float, most: int, start: Array
+    ) -> tuple[Array, Array] | None:
         """Block iteration from the last directions; None where it does not settle."""
         if start.shape[1] < most or 5 * most > self.rank:
             return None
 
-        def product(B: NDArray[np.float64]) -> NDArray[np.float64]:
+        def product(B: Array) -> Array:
             AG = A @ self.embedding(B)
             return C @ (C.T @ B) - alpha * self._transposed(A.T @ AG)
 
@@ -346,9 +335,7 @@ class WhitenedSpace:
         return values[order], vectors[:, order]
 
 
-def objective(
-    Z: NDArray[Any], F: NDArray[np.float64], A: Any, alpha: float, beta: float
-) -> float:
+def objective(Z: NDArray[Any], F: Array, A: Any, alpha: float, beta: float) -> float:
     """Half the dependence less half the weighted residuals of the graph.
 
     Source: WPLDR, Eq. (1).

@@ -21,6 +21,7 @@ from partlearn._array_api import (
     to_numpy,
     where_true,
 )
+from partlearn._typing import Array, Indices
 from partlearn.feature_selection._columns import N_BINS, STEPS, bin_codes, inverse
 from partlearn.linalg import column_moments
 
@@ -55,12 +56,12 @@ class ArrayColumns:
         part = as_double(self.X[:, start:stop])
         return (part - self._mean[start:stop]) * self._inverse[start:stop]
 
-    def codes(self, which: NDArray[np.intp]) -> NDArray[np.uint8]:
+    def codes(self, which: Indices) -> NDArray[np.uint8]:
         """Bins of some columns, (b, m), on the host."""
         x = to_numpy(take(self.X, which, axis=1)).T
         return bin_codes(x, self.mean[which, None], self.std[which, None])
 
-    def scaled(self, chosen: NDArray[np.intp], standardize: bool) -> Any:
+    def scaled(self, chosen: Indices, standardize: bool) -> Any:
         """Return the chosen columns for a search of neighbours."""
         Z = take(self.X, chosen, axis=1)
         if not standardize:
@@ -69,7 +70,7 @@ class ArrayColumns:
         return (as_double(Z) - mean) * unit
 
 
-def members(F: Any, S: Any) -> tuple[Any, NDArray[np.float64]]:
+def members(F: Any, S: Any) -> tuple[Any, Array]:
     """Rows that still favour each class, (m, q), and the shares of the classes.
 
     As in NumPy, see `membership`; classes that nobody favours are left out.
@@ -82,9 +83,7 @@ def members(F: Any, S: Any) -> tuple[Any, NDArray[np.float64]]:
     return where_true(D, active, axis=1), prior[active]
 
 
-def entropy_means(
-    x: Any, mean: Any, inverse: Any, offset: Any, entries: int
-) -> NDArray[np.float64]:
+def entropy_means(x: Any, mean: Any, inverse: Any, offset: Any, entries: int) -> Array:
     """Mean over the rows of the entropy of the classes given each column, (b,).
 
     Source: SAUTE, Eq. (10).

@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from partlearn._typing import Array, Indices, Mask
 from partlearn.blocks import Rows
 from partlearn.feature_selection._columns import (
     N_BINS,
@@ -20,7 +21,6 @@ from partlearn.linalg import column_moments
 
 __all__ = ["BlockColumns"]
 
-Array = NDArray[np.float64]
 Moments = tuple[Array, Array]
 
 
@@ -42,7 +42,7 @@ class BlockColumns:
         self.inverse = inverse(self.std)
         self.n_points = self.shape[0] * self.shape[1]
 
-    def class_sums(self, members: NDArray[np.bool_]) -> tuple[Array, Array]:
+    def class_sums(self, members: Mask) -> tuple[Array, Array]:
         """Sums of all columns and of their squares over the members of classes, (d, q).
 
         `members` (m, q) is true where a row belongs to a class.
@@ -72,7 +72,7 @@ class BlockColumns:
         d = self.shape[1]
         return joint.reshape(d, N_BINS, d, N_BINS)
 
-    def scaled(self, chosen: NDArray[np.intp], standardize: bool) -> Any:
+    def scaled(self, chosen: Indices, standardize: bool) -> Any:
         """Return the chosen columns for a search of neighbours, (m, len(chosen))."""
         return self.X.map(
             block_scaled,
@@ -82,9 +82,7 @@ class BlockColumns:
         )
 
 
-def block_class_sums(
-    X: Any, members: NDArray[np.bool_], moments: Moments
-) -> NDArray[np.float64]:
+def block_class_sums(X: Any, members: Mask, moments: Moments) -> Array:
     """Class sums of the rows of a block, (2, d, q)."""
     at = columns(X, moments)
     of_class = members.T.astype(np.float64)
@@ -94,7 +92,7 @@ def block_class_sums(
 
 def block_entropy_sums(
     X: Any, moments: Moments, parameters: tuple[Array, Array, Array], kernel: Any
-) -> NDArray[np.float64]:
+) -> Array:
     """Sums of the entropies over the rows of a block, (d,)."""
     at = columns(X, moments)
     nobody = np.zeros((1, X.shape[0]))
@@ -116,8 +114,6 @@ def block_joint_bins(X: Any, moments: Moments) -> NDArray[np.int64]:
     return (hit.T @ hit).astype(np.int64)
 
 
-def block_scaled(
-    X: Any, moments: Moments, chosen: NDArray[np.intp], standardize: bool
-) -> Any:
+def block_scaled(X: Any, moments: Moments, chosen: Indices, standardize: bool) -> Any:
     """Return chosen columns of the rows of a block."""
     return columns(X, moments).scaled(chosen, standardize)

@@ -17,6 +17,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from partlearn._typing import Array, Indices, Mask
 from partlearn.linalg import column_moments
 
 __all__ = [
@@ -41,14 +42,14 @@ class Points(NamedTuple):
     where ``zeros`` is given, the column has ``zeros[j]`` more points at ``zero[j]``.
     """
 
-    values: NDArray[np.float64]
-    indptr: NDArray[np.intp]
-    zero: NDArray[np.float64] | None = None
-    zeros: NDArray[np.intp] | None = None
+    values: Array
+    indptr: Indices
+    zero: Array | None = None
+    zeros: Indices | None = None
 
 
-Moments = tuple[NDArray[np.float64], NDArray[np.float64]]
-PointsAndSums = tuple[Points, NDArray[np.float64], NDArray[np.float64]]
+Moments = tuple[Array, Array]
+PointsAndSums = tuple[Points, Array, Array]
 
 
 def columns(X: Any, moments: Moments | None = None) -> DenseColumns | SparseColumns:
@@ -56,9 +57,7 @@ def columns(X: Any, moments: Moments | None = None) -> DenseColumns | SparseColu
     return (SparseColumns if sp.issparse(X) else DenseColumns)(X, moments)
 
 
-def bin_codes(
-    x: NDArray[Any], mean: NDArray[np.float64], std: NDArray[np.float64]
-) -> NDArray[np.uint8]:
+def bin_codes(x: NDArray[Any], mean: Array, std: Array) -> NDArray[np.uint8]:
     """Bins of SAUTE: how many of mean - 2s, mean - s, mean + s, mean + 2s are below.
 
     Parameters
@@ -80,17 +79,13 @@ def bin_codes(
     return codes
 
 
-def _steps(
-    x: NDArray[Any], mean: NDArray[np.float64], std: NDArray[np.float64]
-) -> Iterator[NDArray[np.bool_]]:
+def _steps(x: NDArray[Any], mean: Array, std: Array) -> Iterator[Mask]:
     """Whether values are over each of the four thresholds."""
     for k in STEPS:
         yield x > _cut(mean, std, k)
 
 
-def _cut(
-    mean: NDArray[np.float64], std: NDArray[np.float64], k: float
-) -> NDArray[np.float64]:
+def _cut(mean: Array, std: Array, k: float) -> Array:
     """Threshold; nothing is over that of a constant feature."""
     return np.where(std > 0, mean + k * std, np.inf)
 
@@ -128,13 +123,13 @@ class DenseColumns:
         """Slices that cover all columns, each of bounded size."""
         return _slices(self.shape[1], max(8, _BLOCK // self.shape[0]))
 
-    def _block(self, which: Any) -> NDArray[np.float64]:
+    def _block(self, which: Any) -> Array:
         Z = np.array(self.X[:, which], dtype=np.float64, order="C")
         Z -= self.mean[which]
         Z *= self.inverse[which]
         return Z
 
-    def _points(self, Z: NDArray[np.float64]) -> Points:
+    def _points(self, Z: Array) -> Points:
         return Points(Z.T.flatten(), np.arange(Z.shape[1] + 1) * Z.shape[0])
 
     def points_and_sums(self, which: Any, members: Any) -> PointsAndSums:
@@ -160,12 +155,12 @@ class DenseColumns:
         np.multiply(Z, Z, out=Z)
         return points, sums, np.ascontiguousarray((members @ Z).T)
 
-    def cuts(self, which: Any) -> NDArray[np.float64]:
+    def cuts(self, which: Any) -> Array:
         """Thresholds of the bins of some columns, (4, b)."""
         mean, std = self.mean[which], self.std[which]
         return np.array([_cut(mean, std, k) for k in STEPS])
 
-    def steps(self, which: Any) -> Iterator[NDArray[np.bool_]]:
+    def steps(self, which: Any) -> Iterator[Mask]:
         """Whether values are over each of the four thresholds of the bins, (b, m)."""
         x = np.ascontiguousarray(self.X[:, which].T)
         return _steps(x, self.mean[which, None], self.std[which, None])
@@ -175,9 +170,7 @@ class DenseColumns:
         x = self.X[:, which].T
         return bin_codes(x, self.mean[which, None], self.std[which, None])
 
-    def scaled(
-        self, chosen: NDArray[np.intp], standardize: bool, X: Any = None
-    ) -> NDArray[Any]:
+    def scaled(self, chosen: Indices, standardize: bool, X: Any = None) -> NDArray[Any]:
         """Return the chosen columns for a search of neighbours, (m, len(chosen)).
 
         The rows are those of `X`, by default those of the data themselves.
@@ -207,7 +200,7 @@ class SparseColumns:
         per_column = max(1, self.X.nnz // max(1, self.shape[1]))
         return _slices(self.shape[1], max(64, _BLOCK // (4 * per_column)))
 
-    def _entries(self, which: Any) -> tuple[Any, NDArray[np.intp], NDArray[np.float64]]:
+    def _entries(self, which: Any) -> tuple[Any, Indices, Array]:
         """Return sub-matrix, column of each entry, value of each entry."""
         part = self.X[:, which]
         column = np.repeat(np.arange(part.shape[1]), np.diff(part.indptr))
@@ -222,7 +215,7 @@ class SparseColumns:
         members = sp.csr_array(members)
         count = np.asarray(members.sum(axis=1)).ravel()
 
-        def total(extra: NDArray[np.float64]) -> NDArray[np.float64]:
+        def total(extra: Array) -> Array:
             entries = sp.csc_array((extra, part.indices, part.indptr), part.shape)
             return np.asarray((members @ entries).toarray()).T
 
@@ -245,7 +238,7 @@ class SparseColumns:
         """Bin of a zero in each column."""
         return bin_codes(np.zeros(self.shape[1]), self.mean, self.std)
 
-    def scaled(self, chosen: NDArray[np.intp], standardize: bool, X: Any = None) -> Any:
+    def scaled(self, chosen: Indices, standardize: bool, X: Any = None) -> Any:
         """Return the chosen columns for a search of neighbours, CSR.
 
         Distances do not change when a column is shifted, so the columns are scaled
@@ -257,7 +250,7 @@ class SparseColumns:
         return sp.csr_array(part)
 
 
-def inverse(std: NDArray[np.float64]) -> NDArray[np.float64]:
+def inverse(std: Array) -> Array:
     """One divided by the deviation, zero for a constant column."""
     return np.divide(1.0, std, out=np.zeros_like(std), where=std > 0)
 

@@ -7,10 +7,10 @@ from numbers import Integral, Real
 from typing import Any, Literal, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from partlearn._sklearn_compat import HasMethods, Interval, StrOptions, fit_context
+from partlearn._typing import Indices
 from partlearn.base import COLUMNS, COUNT, BaseSelector
 from partlearn.candidates import (
     Evidence,
@@ -207,12 +207,7 @@ class CRISPSelector(BaseSelector):
         return self
 
     def _path(
-        self,
-        X: Any,
-        labels: Evidence,
-        n: int,
-        keep: NDArray[np.intp],
-        exclude: NDArray[np.intp],
+        self, X: Any, labels: Evidence, n: int, keep: Indices, exclude: Indices
     ) -> tuple[Rounds, Pursuit]:
         """Confidences of some rows, and the first `n` features that explain them."""
         rng = check_random_state(self.random_state)
@@ -236,12 +231,7 @@ class CRISPSelector(BaseSelector):
         )
 
     def _choose(
-        self,
-        X: Any,
-        labels: Evidence,
-        keep: NDArray[np.intp],
-        exclude: NDArray[np.intp],
-        available: int,
+        self, X: Any, labels: Evidence, keep: Indices, exclude: Indices, available: int
     ) -> int:
         """Choose a size by how often neighbours of held-out rows name a candidate."""
         rng = check_random_state(self.random_state)

@@ -12,8 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
+from partlearn._typing import Array
 
 __all__ = [
     "CRITERIA",
@@ -24,8 +23,6 @@ __all__ = [
     "quotient",
     "relevance_only",
 ]
-
-Floats = NDArray[np.float64]
 
 
 @dataclass
@@ -49,15 +46,15 @@ class PathState:
         How many features have been selected.
     """
 
-    relevance: Floats
+    relevance: Array
     prior_entropy: float
-    entropy: Floats
-    redundancy: Floats
-    conditional: Floats
+    entropy: Array
+    redundancy: Array
+    conditional: Array
     n_selected: int = 0
 
     @property
-    def mean_redundancy(self) -> Floats:
+    def mean_redundancy(self) -> Array:
         """Redundancy per selected feature; zero before the first."""
         return self.redundancy / max(self.n_selected, 1)
 
@@ -65,7 +62,7 @@ class PathState:
 Criterion = Callable[[PathState], Any]
 
 
-def difference(state: PathState) -> Floats:
+def difference(state: PathState) -> Array:
     """Relevance minus mean redundancy: SAUTE as published.
 
     Source: SAUTE, Eq. (6) and (7).
@@ -83,7 +80,7 @@ def difference(state: PathState) -> Floats:
     return state.relevance - state.mean_redundancy
 
 
-def relevance_only(state: PathState) -> Floats:
+def relevance_only(state: PathState) -> Array:
     """Give ``-H(c | f)``: maximum relevance.
 
     Source: SAUTE, Eq. (5).
@@ -91,7 +88,7 @@ def relevance_only(state: PathState) -> Floats:
     return state.relevance
 
 
-def quotient(state: PathState) -> Floats:
+def quotient(state: PathState) -> Array:
     """Information about the label over mean redundancy.
 
     Parameters
@@ -111,7 +108,7 @@ def quotient(state: PathState) -> Floats:
     return information / (state.mean_redundancy + 0.01)
 
 
-def joint_information(state: PathState) -> Floats:
+def joint_information(state: PathState) -> Array:
     """Joint mutual information (JMI): redundancy that the label explains is forgiven.
 
     Parameters

@@ -7,9 +7,9 @@ from heapq import heappop, heappush
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from partlearn._progress import iterations
+from partlearn._typing import Array, Indices, Mask
 from partlearn.feature_selection._criteria import (
     Criterion,
     PathState,
@@ -40,21 +40,21 @@ class SelectionPath:
         others after the last selection.
     """
 
-    order: NDArray[np.intp]
-    relevance: NDArray[np.float64]
-    redundancy: NDArray[np.float64]
-    scores: NDArray[np.float64]
+    order: Indices
+    relevance: Array
+    redundancy: Array
+    scores: Array
 
 
 def greedy_path(
     relevance: Relevance,
     redundancy: Redundancy | None,
-    F: NDArray[np.float64],
+    F: Array,
     n: int,
     *,
     criterion: Criterion,
-    keep: NDArray[np.intp],
-    exclude: NDArray[np.intp],
+    keep: Indices,
+    exclude: Indices,
 ) -> SelectionPath:
     """Select `n` features greedily.
 
@@ -130,7 +130,7 @@ def greedy_path(
     return SelectionPath(order, values_on_path[0], values_on_path[1], final)
 
 
-def _ranked(scores: NDArray[np.float64], which: NDArray[np.intp]) -> NDArray[np.intp]:
+def _ranked(scores: Array, which: Indices) -> Indices:
     """Some features by scores that stay, the lowest index of equal ones first."""
     queue = which[np.argsort(-scores[which], kind="stable")].tolist()
     taken = np.zeros(len(scores), dtype=bool)
@@ -149,12 +149,8 @@ def _ranked(scores: NDArray[np.float64], which: NDArray[np.intp]) -> NDArray[np.
 
 
 def _in_question(
-    state: PathState,
-    criterion: Criterion,
-    allowed: NDArray[np.bool_],
-    ledger: Ledger,
-    error: float,
-) -> NDArray[np.bool_]:
+    state: PathState, criterion: Criterion, allowed: Mask, ledger: Ledger, error: float
+) -> Mask:
     """Features that may be the best, with their redundancy brought up to date.
 
     With entries missing a score is too high; what is below the best score without
@@ -179,8 +175,8 @@ def _in_question(
 def _best(
     state: PathState,
     criterion: Criterion,
-    allowed: NDArray[np.bool_],
-    error: NDArray[np.float64],
+    allowed: Mask,
+    error: Array,
     relevance: Relevance,
 ) -> tuple[int, float]:
     """Best allowed feature and its score.
@@ -209,7 +205,7 @@ def _best(
     return f, float(scores[f])
 
 
-def _scores(criterion: Criterion, state: PathState) -> NDArray[np.float64]:
+def _scores(criterion: Criterion, state: PathState) -> Array:
     scores: Any = np.asarray(criterion(state), dtype=np.float64)
     if scores.shape != state.relevance.shape or np.isnan(scores).any():
         raise ValueError(

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from partlearn._typing import Array, Indices
 from partlearn.feature_selection._columns import N_BINS, DenseColumns, SparseColumns
 
 __all__ = ["DenseCells", "SparseCells", "cell_entropy"]
@@ -20,7 +21,7 @@ def cell_entropy(keys: NDArray[np.int64]) -> float:
     return float(np.log(len(keys)) - _information(n[n > 0]).sum() / len(keys))
 
 
-def _information(n: NDArray[np.int64]) -> NDArray[np.float64]:
+def _information(n: NDArray[np.int64]) -> Array:
     """``n ln n``, zero for nobody."""
     return np.asarray(n * np.log(np.maximum(n, 1)), dtype=np.float64)
 
@@ -61,8 +62,8 @@ class DenseCells:
 class _Parts(NamedTuple):
     """What leaves its cell: rows, the part of each, and numbers of cells and parts."""
 
-    rows: NDArray[np.intp]
-    part: NDArray[np.intp]
+    rows: Indices
+    part: Indices
     sizes: NDArray[np.int64]
     left: NDArray[np.int64]
     leaving: NDArray[np.int64]
@@ -86,7 +87,7 @@ class SparseCells:
             column[moved] * N_BINS + self._codes, minlength=d * N_BINS
         ).reshape(d, N_BINS)
         table[np.arange(d), zero] += m - table.sum(axis=1)
-        self.own: NDArray[np.float64] = np.log(m) - _information(table).sum(axis=1) / m
+        self.own: Array = np.log(m) - _information(table).sum(axis=1) / m
 
     def _parts(self, f: int) -> _Parts:
         entries = slice(self._starts[f], self._starts[f + 1])

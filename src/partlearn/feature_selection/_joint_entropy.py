@@ -6,11 +6,11 @@ from heapq import heapify, heappop, heappush
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils.validation import check_consistent_length, validate_data
 
 from partlearn._progress import iterations
 from partlearn._sklearn_compat import StrOptions, fit_context
+from partlearn._typing import Array, Indices
 from partlearn.base import (
     COLUMNS,
     COUNT,
@@ -145,14 +145,11 @@ class MaxJointEntropy(BaseSelector):
         return self
 
 
-Selection = tuple[NDArray[np.intp], NDArray[np.float64], NDArray[np.float64]]
+Selection = tuple[Indices, Array, Array]
 
 
 def binned_path(
-    data: DenseColumns | SparseColumns,
-    n: int,
-    keep: NDArray[np.intp],
-    exclude: NDArray[np.intp],
+    data: DenseColumns | SparseColumns, n: int, keep: Indices, exclude: Indices
 ) -> Selection:
     """Greedily maximise the entropy of the joint cells of binned features.
 
@@ -222,9 +219,7 @@ def _freshened(
     return fresh
 
 
-def gaussian_path(
-    X: Any, n: int, keep: NDArray[np.intp], exclude: NDArray[np.intp]
-) -> Selection:
+def gaussian_path(X: Any, n: int, keep: Indices, exclude: Indices) -> Selection:
     """Greedily maximise the determinant of the correlations: pivoted Cholesky.
 
     Parameters
@@ -249,7 +244,7 @@ def gaussian_path(
     m, d = matrix.shape
     unit = np.zeros((d, 1), dtype=matrix.dtype)
 
-    def correlations(f: int) -> NDArray[np.float64]:
+    def correlations(f: int) -> Array:
         unit[f] = 1
         column = matrix @ unit
         unit[f] = 0
@@ -276,5 +271,5 @@ def gaussian_path(
     return order, joint, left
 
 
-def _deviation(X: Any) -> NDArray[np.float64]:
+def _deviation(X: Any) -> Array:
     return columns(X).std

@@ -6,12 +6,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
+from partlearn._typing import Array, Indices
 from partlearn.base import count_features
 from partlearn.model_selection import cross_validate
 
@@ -21,9 +22,9 @@ __all__ = ["SelectionCurve", "plot_selection_path", "selection_curve"]
 class SelectionCurve(NamedTuple):
     """Accuracy against number of features: ``sizes``, ``mean`` and ``std`` (ddof 1)."""
 
-    sizes: NDArray[np.intp]
-    mean: NDArray[np.float64]
-    std: NDArray[np.float64]
+    sizes: Indices
+    mean: Array
+    std: Array
 
 
 def selection_curve(

@@ -5,16 +5,14 @@
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from partlearn._typing import Array, Indices
 from partlearn.linalg import Standardized
 
 __all__ = ["Pursuit", "matching_pursuit"]
 
 _DAMPING = 0.01  # added to the mean square of a column: little is left, little is won
 _EXPLAINED = 1e-9  # mean square below which a column repeats the selected ones
-
-Array = NDArray[np.float64]
 
 
 class Pursuit(NamedTuple):
@@ -23,7 +21,7 @@ class Pursuit(NamedTuple):
     The gain of a picked column is that at its turn, of another one that at the end.
     """
 
-    order: NDArray[np.intp]
+    order: Indices
     gains: Array
 
 
@@ -33,8 +31,8 @@ def matching_pursuit(
     Y: Array,
     n_features: int,
     *,
-    first: NDArray[np.intp] | None = None,
-    exclude: NDArray[np.intp] | None = None,
+    first: Indices | None = None,
+    exclude: Indices | None = None,
 ) -> Pursuit:
     """Pick the columns that explain all targets best together, one after the other.
 

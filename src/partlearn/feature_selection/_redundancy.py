@@ -19,6 +19,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from partlearn._array_api import namespace, to_numpy
+from partlearn._typing import Array, Indices, Mask
 from partlearn.feature_selection._array_columns import (
     ArrayColumns,
     array_codes,
@@ -48,13 +49,13 @@ _CACHE = 1 << 28  # bytes of mutual information that are remembered
 _WORTH_COMPILING = 3e4  # words of a packed matrix from which compiled loops are asked
 
 
-def counts_log_counts(n: NDArray[Any]) -> NDArray[np.float64]:
+def counts_log_counts(n: NDArray[Any]) -> Array:
     """``n ln n``, zero where `n` is zero."""
     n = np.asarray(n, dtype=np.float64)
     return n * np.log(np.where(n > 0, n, 1.0))
 
 
-def information(joint: NDArray[Any], m: float) -> NDArray[np.float64]:
+def information(joint: NDArray[Any], m: float) -> Array:
     """Mutual information of tables of counts.
 
     Source: SAUTE, mutual information in Eq. (6).
@@ -74,7 +75,7 @@ def information(joint: NDArray[Any], m: float) -> NDArray[np.float64]:
     total = counts_log_counts(joint).sum(axis=(-2, -1))
     for axis in (-2, -1):
         total = total - counts_log_counts(joint.sum(axis=axis)).sum(axis=-1)
-    value: NDArray[np.float64] = np.maximum(total / m + np.log(m), 0.0)
+    value: Array = np.maximum(total / m + np.log(m), 0.0)
     return value
 
 
@@ -115,7 +116,7 @@ def _complete(
     of_f: NDArray[np.int64],
     counts: NDArray[np.int64],
     f_rest: int,
-    rest: NDArray[np.intp] | int = 2,
+    rest: Indices | int = 2,
 ) -> NDArray[np.int64]:
     """Fill in the row and the column of the bins that were not counted, in place."""
     every = np.arange(len(joint))
@@ -184,7 +185,7 @@ class DenseTables:
         planes[:, 2] = above & ~high
         planes[:, 3] = high
 
-    def row(self, f: int) -> NDArray[np.float64]:
+    def row(self, f: int) -> Array:
         """Mutual information of feature `f` with all features, (d,)."""
         if self._kernels is None:
             return information(joint_counts(self._planes, self.counts, f), self._m)
@@ -196,11 +197,11 @@ class DenseTables:
 
     def enter(
         self,
-        selected: NDArray[np.intp],
-        features: NDArray[np.intp],
-        table: NDArray[np.float64],
-        entered: NDArray[np.intp],
-        redundancy: NDArray[np.float64],
+        selected: Indices,
+        features: Indices,
+        table: Array,
+        entered: Indices,
+        redundancy: Array,
     ) -> None:
         """Bring the redundancy of some features up to date; see `Ledger`."""
         assert self._kernels is not None
@@ -216,7 +217,7 @@ class DenseTables:
         )
 
 
-def _packed(bits: NDArray[np.bool_]) -> NDArray[np.uint64]:
+def _packed(bits: Mask) -> NDArray[np.uint64]:
     """Pack the last axis into words, the last of which is filled up with zeros."""
     rows, m = bits.shape
     words = np.zeros((rows, -(-m // 64)), dtype=np.uint64)
@@ -246,7 +247,7 @@ class SparseTables:
         np.add.at(self.counts, (column[away], codes[away]), 1)
         self.counts[np.arange(d), self._rest] = m - self.counts.sum(axis=1)
 
-    def row(self, f: int) -> NDArray[np.float64]:
+    def row(self, f: int) -> Array:
         """Mutual information of feature `f` with all features, (d,)."""
         start, stop = self._by_column.indptr[f : f + 2]
         rows = self._by_column.indices[start:stop]
@@ -276,7 +277,7 @@ class BlockTables:
         every = np.arange(d)
         self.counts = self._joint[every, :, every].sum(axis=2)
 
-    def row(self, f: int) -> NDArray[np.float64]:
+    def row(self, f: int) -> Array:
         """Mutual information of feature `f` with all features, (d,)."""
         return information(self._joint[f].transpose(1, 0, 2), self._m)
 
@@ -293,7 +294,7 @@ class ArrayTables:
         ]
         self.counts = np.stack(each, axis=1)
 
-    def row(self, f: int) -> NDArray[np.float64]:
+    def row(self, f: int) -> Array:
         """Mutual information of feature `f` with all features, (d,)."""
         joint = array_joint_counts(self._codes, f, self._entries)
         return information(joint, self._m)
@@ -329,10 +330,10 @@ class Redundancy:
         self._tables = tables(columns)
         m, d = columns.shape
         self.entropy = np.log(m) - counts_log_counts(self._tables.counts).sum(1) / m
-        self._rows: dict[int, NDArray[np.float64]] = {}
+        self._rows: dict[int, Array] = {}
         self._room = max(1, _CACHE // (8 * d))
 
-    def row(self, f: int) -> NDArray[np.float64]:
+    def row(self, f: int) -> Array:
         """Mutual information of feature `f` with all features, (d,)."""
         values = self._rows.get(f)
         if values is None:
@@ -340,7 +341,7 @@ class Redundancy:
             self._remember(f, values)
         return values
 
-    def _remember(self, f: int, row: NDArray[np.float64]) -> None:
+    def _remember(self, f: int, row: Array) -> None:
         if len(self._rows) < self._room:
             self._rows.setdefault(f, row)
 
@@ -352,7 +353,7 @@ class Redundancy:
             return None
         return Ledger(self._tables, self._rows, self._remember, n)
 
-    def conditional_row(self, f: int, F: NDArray[np.float64]) -> NDArray[np.float64]:
+    def conditional_row(self, f: int, F: Array) -> Array:
         """Mutual information of `f` with all features given the label, (d,).
 
         Rows count towards a class with their confidence `F` (m, q) in it.
@@ -408,8 +409,8 @@ class Ledger:
     def __init__(
         self,
         tables: DenseTables,
-        known: dict[int, NDArray[np.float64]],
-        remember: Callable[[int, NDArray[np.float64]], None],
+        known: dict[int, Array],
+        remember: Callable[[int, Array], None],
         n: int,
     ) -> None:
         d = len(tables.counts)
@@ -433,11 +434,11 @@ class Ledger:
         self.redundancy += np.where(ready, row, 0.0)
         self._entered += ready
 
-    def stale(self) -> NDArray[np.bool_]:
+    def stale(self) -> Mask:
         """Features that lack entries."""
         return self._entered < self._n
 
-    def enter(self, features: NDArray[np.intp]) -> None:
+    def enter(self, features: Indices) -> None:
         """Bring some features up to date."""
         self._tables.enter(
             self._selected[: self._n],

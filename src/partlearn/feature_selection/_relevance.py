@@ -17,6 +17,7 @@ from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
 from partlearn._array_api import like, namespace, to_numpy
+from partlearn._typing import Array, Indices, Mask
 from partlearn.feature_selection._array_columns import (
     ArrayColumns,
     entropy_means,
@@ -41,7 +42,7 @@ _ROUGHEST = 0.5  # floor of the spread from which single precision is enough
 SINGLE_ERROR = 1e-6  # bound on the error of an entropy in single precision: 1.4e-7 seen
 
 
-def membership(F: NDArray[Any], S: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def membership(F: NDArray[Any], S: Mask) -> Mask:
     """Rows that still favour a class: candidates with ``F >= 1 / |S_i|``.
 
     Source: SAUTE, rows that fit the density of a class.
@@ -64,11 +65,8 @@ def membership(F: NDArray[Any], S: NDArray[np.bool_]) -> NDArray[np.bool_]:
 
 
 def class_gaussians(
-    count: NDArray[np.float64],
-    sums: NDArray[np.float64],
-    squares: NDArray[np.float64],
-    var_floor: float,
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    count: Array, sums: Array, squares: Array, var_floor: float
+) -> tuple[Array, Array]:
     """Mean and spread of standardised features inside the classes.
 
     Parameters
@@ -93,12 +91,7 @@ def class_gaussians(
     return mean, np.maximum(np.sqrt(var), var_floor)
 
 
-def posterior_entropy(
-    x: NDArray[np.float64],
-    mean: NDArray[np.float64],
-    inverse: NDArray[np.float64],
-    offset: NDArray[np.float64],
-) -> NDArray[np.float64]:
+def posterior_entropy(x: Array, mean: Array, inverse: Array, offset: Array) -> Array:
     """Entropy, in nats, of the classes given a value, in the log domain.
 
     Source: SAUTE, Eq. (10).
@@ -128,12 +121,8 @@ def posterior_entropy(
 
 
 def entropy_sums(
-    values: NDArray[np.float64],
-    indptr: NDArray[np.intp],
-    mean: NDArray[np.float64],
-    inverse: NDArray[np.float64],
-    offset: NDArray[np.float64],
-) -> NDArray[np.float64]:
+    values: Array, indptr: Indices, mean: Array, inverse: Array, offset: Array
+) -> Array:
     """Sum of the posterior entropies over the points of each column: the NumPy path.
 
     Parameters
@@ -190,9 +179,9 @@ class ArrayRelevance:
                 x, moved[0], moved[1], moved[2], columns.entries // 4
             )
             parts.append(-entropies)
-        self.values: NDArray[np.float64] = np.concatenate(parts)
+        self.values: Array = np.concatenate(parts)
 
-    def exact(self, which: NDArray[np.intp]) -> NDArray[np.float64]:
+    def exact(self, which: Indices) -> Array:
         """Give the values of some features, which are exact."""
         return self.values[which]
 
@@ -239,8 +228,8 @@ class Relevance:
     def __init__(
         self,
         columns: DenseColumns | SparseColumns | BlockColumns,
-        F: NDArray[np.float64],
-        S: NDArray[np.bool_],
+        F: Array,
+        S: Mask,
         *,
         var_floor: float,
         n_jobs: int | None = None,
@@ -277,7 +266,7 @@ class Relevance:
         )
         self.values = np.concatenate(parts)
 
-    values: NDArray[np.float64]
+    values: Array
 
     @cached_property
     def _members(self) -> Any:
@@ -287,17 +276,17 @@ class Relevance:
         members = rows.T.astype(np.float64)
         return sp.csr_array(members) if few else members.toarray()
 
-    def exact(self, which: NDArray[np.intp]) -> NDArray[np.float64]:
+    def exact(self, which: Indices) -> Array:
         """Give the values of some features in double precision."""
         return self._double(which, self._kernels)
 
-    def _double(self, which: Any, kernels: Any) -> NDArray[np.float64]:
+    def _double(self, which: Any, kernels: Any) -> Array:
         points, sums, squares = self._columns.points_and_sums(which, self._members)
         parameters = self._parameters(sums, squares)
         total = entropies(points, *parameters, kernels=kernels)
         return -total / self._columns.shape[0]
 
-    def _single(self, block: slice, kernels: Any) -> NDArray[np.float64]:
+    def _single(self, block: slice, kernels: Any) -> Array:
         at = self._columns
         points, sums, squares = kernels.points_and_sums(
             at.X,
@@ -313,9 +302,7 @@ class Relevance:
         total = kernels.entropy_sums_single(points.ravel(), indptr, *parameters)
         return -total / at.shape[0]
 
-    def _parameters(
-        self, sums: NDArray[np.float64], squares: NDArray[np.float64]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    def _parameters(self, sums: Array, squares: Array) -> tuple[Array, Array, Array]:
         """Mean, inverse and offset of :func:`posterior_entropy`, each (b, q)."""
         mean, std = class_gaussians(self._count, sums, squares, self._var_floor)
         mean, std = np.ascontiguousarray(mean), np.ascontiguousarray(std)
@@ -323,12 +310,8 @@ class Relevance:
 
 
 def entropies(
-    points: Points,
-    mean: NDArray[np.float64],
-    inverse: NDArray[np.float64],
-    offset: NDArray[np.float64],
-    kernels: Any = None,
-) -> NDArray[np.float64]:
+    points: Points, mean: Array, inverse: Array, offset: Array, kernels: Any = None
+) -> Array:
     """Sum of the posterior entropies over all points of columns, zeros included.
 
     Parameters
@@ -346,32 +329,22 @@ def entropies(
         The sums.
     """
     kernel = entropy_sums if kernels is None else kernels.entropy_sums
-    sums: NDArray[np.float64] = kernel(
-        points.values, points.indptr, mean, inverse, offset
-    )
+    sums: Array = kernel(points.values, points.indptr, mean, inverse, offset)
     if points.zeros is not None:
         sums = sums + points.zeros * _entropy_at(points, mean, inverse, offset)
     return sums
 
 
 def block_entropies(
-    points: Points,
-    mean: NDArray[np.float64],
-    inverse: NDArray[np.float64],
-    offset: NDArray[np.float64],
-) -> NDArray[np.float64]:
+    points: Points, mean: Array, inverse: Array, offset: Array
+) -> Array:
     """As :func:`entropies`, in double precision, compiled where that is worth it."""
     worth = len(points.values) * mean.shape[1] > _WORTH_COMPILING
     kernels = compiled() if worth else None
     return entropies(points, mean, inverse, offset, kernels)
 
 
-def _entropy_at(
-    points: Points,
-    mean: NDArray[np.float64],
-    inverse: NDArray[np.float64],
-    offset: NDArray[np.float64],
-) -> NDArray[np.float64]:
+def _entropy_at(points: Points, mean: Array, inverse: Array, offset: Array) -> Array:
     """Entropy of the classes where the sparse columns are zero, (b,)."""
     assert points.zero is not None
     return posterior_entropy(points.zero, mean.T, inverse.T, offset.T)

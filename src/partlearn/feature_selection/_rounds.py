@@ -11,6 +11,7 @@ from sklearn.utils import check_random_state
 
 from partlearn._array_api import is_numpy, like, namespace
 from partlearn._progress import iterations
+from partlearn._typing import Array, Indices, Mask
 from partlearn.base import BaseSelector, count_features
 from partlearn.blocks import Rows, refuse_blocks
 from partlearn.candidates import (
@@ -57,8 +58,8 @@ class Setting:
     standardize: bool
     max_iter: int
     criterion: Criterion
-    keep: NDArray[np.intp]
-    exclude: NDArray[np.intp]
+    keep: Indices
+    exclude: Indices
     n_jobs: int | None
 
 
@@ -109,7 +110,7 @@ def alternate(
         S, F = like(S.astype(np.float64), data.X), like(F, data.X)
     redundancy = None if setting.criterion is relevance_only else Redundancy(data)
     settled = n == data.shape[1] - len(setting.exclude)
-    chosen: NDArray[np.intp] | None = None
+    chosen: Indices | None = None
     votes: Any = None
     reference = reference_rows(F.shape[0], setting.n_reference)
     for n_iter in iterations("selection", setting.max_iter, start=1):  # noqa: B007
@@ -150,7 +151,7 @@ def alternate(
 def _path(
     relevance: Relevance,
     redundancy: Redundancy | None,
-    F: NDArray[np.float64],
+    F: Array,
     n: int,
     setting: Setting,
 ) -> SelectionPath:
@@ -166,10 +167,7 @@ def _path(
 
 
 def _voted(
-    F: NDArray[Any],
-    S: NDArray[np.bool_],
-    votes: TiedVotes,
-    setting: Setting,
+    F: NDArray[Any], S: Mask, votes: TiedVotes, setting: Setting
 ) -> NDArray[Any]:
     """Mix own confidence and votes: ``(1 - alpha) F + alpha V``, inside the sets.
 
@@ -244,7 +242,7 @@ class ConfidenceSelector(BaseSelector):
             for name in _PER_FEATURE:
                 setattr(self, name, like(getattr(self, name), X))
 
-    def _usual(self, keep: NDArray[np.intp], available: int) -> int:
+    def _usual(self, keep: Indices, available: int) -> int:
         """Features that vote where no number is given."""
         return min(max(count_features(0.15, self.n_features_in_), len(keep)), available)
 

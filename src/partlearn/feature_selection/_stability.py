@@ -6,10 +6,10 @@ import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 
+from partlearn._typing import Array
 from partlearn.candidates import check_candidates
 
 __all__ = ["SelectionStability", "selection_stability"]
@@ -30,7 +30,7 @@ class SelectionStability(NamedTuple):
 
     score: float
     chance: float
-    frequency: NDArray[np.float64]
+    frequency: Array
 
 
 def selection_stability(

@@ -9,7 +9,8 @@ graph needs to touch these entries only.
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
+
+from partlearn._typing import Mask
 
 __all__ = ["few_candidates", "lift"]
 
@@ -17,12 +18,12 @@ __all__ = ["few_candidates", "lift"]
 _FEW = 0.25
 
 
-def few_candidates(S: NDArray[np.bool_]) -> bool:
+def few_candidates(S: Mask) -> bool:
     """Whether working on the candidates alone pays."""
     return bool(np.count_nonzero(S) < _FEW * S.size)
 
 
-def lift(W: sp.csr_array, S: NDArray[np.bool_], *, inside: bool) -> sp.csr_array:
+def lift(W: sp.csr_array, S: Mask, *, inside: bool) -> sp.csr_array:
     """Matrix that applies a graph to confidences stored by candidate.
 
     Parameters

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
+from partlearn._typing import Array
 from partlearn.candidates import warn_caller
 from partlearn.graphs._neighbor_graph import neighbor_graph
 from partlearn.neighbors import self_neighbors
@@ -67,7 +67,7 @@ def heat_graph(
     return S
 
 
-def degrees(S: sp.csr_array) -> NDArray[np.float64]:
+def degrees(S: sp.csr_array) -> Array:
     """Row sums of a graph."""
     return np.asarray(S.sum(axis=1)).ravel()
 

@@ -9,14 +9,14 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from partlearn._typing import Array
+
 __all__ = ["difference_grams", "neighbor_grams"]
 
 _BLOCK = 1 << 22  # numbers gathered at a time
 
 
-def neighbor_grams(
-    Q: Any, Z: Any, neighbors: NDArray[np.int64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def neighbor_grams(Q: Any, Z: Any, neighbors: NDArray[np.int64]) -> tuple[Array, Array]:
     """Inner products of the neighbours with each other and with their query.
 
     Parameters
@@ -45,7 +45,7 @@ def neighbor_grams(
     return G, b
 
 
-def difference_grams(Z: Any, neighbors: NDArray[np.int64]) -> NDArray[np.float64]:
+def difference_grams(Z: Any, neighbors: NDArray[np.int64]) -> Array:
     """Inner products of the differences between each row and its neighbours.
 
     Source: PLAGGD, graph of the features.
@@ -85,7 +85,7 @@ def _gather(
         yield block, Q[block].astype(np.float64), points
 
 
-def _products(left: list[Any], right: list[Any]) -> NDArray[np.float64]:
+def _products(left: list[Any], right: list[Any]) -> Array:
     """Row-wise inner products of every left matrix with every right one."""
     if left and not sp.issparse(left[0]):
         A = np.stack(left, axis=1)

@@ -9,6 +9,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from partlearn._array_api import is_numpy_namespace, like, namespace
+from partlearn._typing import Array, Indices
 from partlearn.graphs._array_votes import array_votes
 
 __all__ = ["neighbor_graph", "vote", "vote_weights"]
@@ -52,7 +53,7 @@ def neighbor_graph(
     )
 
 
-def vote_weights(k: int, kind: Vote = "rank") -> NDArray[np.float64]:
+def vote_weights(k: int, kind: Vote = "rank") -> Array:
     """Weights of the k nearest neighbours, nearest first.
 
     Source: SAUTE, Eq. (12).
@@ -79,7 +80,7 @@ def vote_weights(k: int, kind: Vote = "rank") -> NDArray[np.float64]:
 
 
 def vote(
-    F: NDArray[Any], neighbors: NDArray[np.intp], kind: Vote = "rank"
+    F: NDArray[Any], neighbors: Indices, kind: Vote = "rank"
 ) -> NDArray[np.floating[Any]]:
     """Sum the confidences of each row's neighbours.
 

@@ -15,6 +15,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from partlearn._array_api import is_numpy, like
+from partlearn._typing import Array, Indices
 from partlearn.graphs._array_votes import ArrayVotes
 from partlearn.graphs._neighbor_graph import Vote, vote, vote_weights
 from partlearn.graphs._tied_weights import find_ties, tie_tolerance, tied_weights
@@ -84,7 +85,7 @@ class TiedVotes:
         n_neighbors: int,
         *,
         search: Any = None,
-        reference: NDArray[np.intp] | Literal["cells"] | None = None,
+        reference: Indices | Literal["cells"] | None = None,
         warm_start: NDArray[np.int64] | None = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -157,9 +158,7 @@ class TiedVotes:
         return V.astype(F.dtype, copy=False)
 
 
-def _distinct(
-    Z: Any, unit: NDArray[np.float64]
-) -> tuple[NDArray[np.intp], NDArray[np.float64] | sp.csr_array]:
+def _distinct(Z: Any, unit: Array) -> tuple[Indices, Array | sp.csr_array]:
     """Distinct point of each row, and the points in the order of their content.
 
     Entries are rounded to a small part of a column's spread, the `unit`, so that rows
@@ -195,12 +194,12 @@ class _Places(NamedTuple):
     """
 
     k: int
-    size: NDArray[np.intp]
+    size: Indices
     indices: NDArray[np.int64]
-    start: NDArray[np.intp]
+    start: Indices
     members: NDArray[Any]
 
-    def weights(self, kind: Vote) -> tuple[NDArray[np.float64], sp.csr_array]:
+    def weights(self, kind: Vote) -> tuple[Array, sp.csr_array]:
         """Weight of each other row at a point itself, and of each row at other points.
 
         Of shapes (n,) and (n, n).
@@ -219,7 +218,7 @@ class _Places(NamedTuple):
 
 
 def _shared_places(
-    points: Any, size: NDArray[np.intp], k: int, near: float, n_jobs: int | None
+    points: Any, size: Indices, k: int, near: float, n_jobs: int | None
 ) -> _Places:
     """Find the ranks of the rows at other points.
 

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partlearn._array_api import namespace
+from partlearn._typing import Array, Indices
 from partlearn.linalg import column_moments
 
 __all__ = ["find_ties", "tie_tolerance", "tied_weights"]
@@ -16,7 +17,7 @@ _SAME = 1e-9  # distances that differ by less, in units of the data, are equal
 _ROUNDINGS = 16  # the same in units of rounding, for rows in single precision
 
 
-def tie_tolerance(Z: Any) -> tuple[float, NDArray[np.float64]]:
+def tie_tolerance(Z: Any) -> tuple[float, Array]:
     """Largest difference of two distances that counts as none.
 
     Parameters
@@ -46,8 +47,8 @@ def tie_tolerance(Z: Any) -> tuple[float, NDArray[np.float64]]:
 
 
 def find_ties(
-    distances: NDArray[np.float64], near: float, size: NDArray[Any] | None = None
-) -> tuple[NDArray[np.intp], NDArray[Any]]:
+    distances: Array, near: float, size: NDArray[Any] | None = None
+) -> tuple[Indices, NDArray[Any]]:
     """Which neighbours are equally near.
 
     Parameters
@@ -83,9 +84,7 @@ def find_ties(
     return first, members
 
 
-def tied_weights(
-    ranks: NDArray[np.float64], start: NDArray[np.intp], members: NDArray[Any]
-) -> NDArray[np.float64]:
+def tied_weights(ranks: Array, start: Indices, members: NDArray[Any]) -> Array:
     """Mean weight of the ranks that a tie takes, also those beyond the last.
 
     What each row would get on average if ties were drawn by lot.

@@ -5,14 +5,14 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
+
+from partlearn._typing import Array, Mask
 
 __all__ = ["answers"]
 
 
-def answers(
-    estimator: Any, X: Any, truth: ArrayLike
-) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+def answers(estimator: Any, X: Any, truth: ArrayLike) -> tuple[Array, Mask]:
     """Probability of the most likely label of each row, and whether it is right."""
     P = estimator.predict_proba(X)
     right = estimator.classes_[P.argmax(axis=1)] == np.asarray(truth)

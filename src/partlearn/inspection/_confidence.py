@@ -5,8 +5,9 @@
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from partlearn._typing import Mask
 from partlearn.candidates import check_candidates, require_confidence
 from partlearn.inspection._axes import axes
 
@@ -69,7 +70,7 @@ class ConfidenceDisplay:
             The display, drawn.
         """
         F = np.asarray(label_confidence, dtype=np.float64)
-        S: NDArray[np.bool_] = check_candidates(y)[1]
+        S: Mask = check_candidates(y)[1]
         if F.shape != S.shape:
             raise ValueError(
                 "`label_confidence` must have the shape of the candidate matrix, "

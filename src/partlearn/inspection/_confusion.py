@@ -7,8 +7,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from partlearn._typing import Array, Indices
 from partlearn.candidates import check_candidates, require_confidence
 from partlearn.inspection._axes import axes
 
@@ -25,8 +26,8 @@ class CandidateConfusion(NamedTuple):
     they are never told apart. Pairs that never meet have doubt zero.
     """
 
-    together: NDArray[np.intp]
-    doubt: NDArray[np.float64]
+    together: Indices
+    doubt: Array
 
 
 def candidate_confusion(

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from partlearn._pages import visible
+from partlearn._typing import Array, Indices
 from partlearn.inspection._label_report import DOUBTFUL, LabelReport
 
 __all__ = ["label_page"]
@@ -66,7 +66,7 @@ def label_page(report: LabelReport) -> str:
     )
 
 
-def _scaled(Z: NDArray[np.float64]) -> NDArray[np.intp]:
+def _scaled(Z: Array) -> Indices:
     """Coordinates as whole numbers in a square; far outliers sit on its edge."""
     low, high = np.percentile(Z, [0.5, 99.5], axis=0)
     margin = 0.03 * np.where(high > low, high - low, 1.0)
@@ -146,7 +146,7 @@ def _picture(image: Any) -> str | None:
     return f"data:{kind};base64,{base64.b64encode(content).decode()}"
 
 
-def _png(grey: NDArray[np.float64]) -> bytes:
+def _png(grey: Array) -> bytes:
     """Encode grey values as a PNG image, the largest one black."""
     if grey.ndim != 2 or not grey.size:
         raise ValueError(f"An image must be a 2-D array; got shape {grey.shape}.")

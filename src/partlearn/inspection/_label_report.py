@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from partlearn._typing import Array, Indices, Mask
 from partlearn.inspection._confusion import candidate_confusion
 from partlearn.metrics import calibration_bins
 
@@ -93,12 +94,12 @@ class LabelReport:
     method: str
     classes: list[str]
     names: list[str]
-    label: NDArray[np.intp]
-    set_index: NDArray[np.intp]
-    confidence: NDArray[np.float64]
-    before: NDArray[np.float64]
+    label: Indices
+    set_index: Indices
+    confidence: Array
+    before: Array
     sets: list[list[int]]
-    embedding: NDArray[np.float64] | None
+    embedding: Array | None
     pairs: list[Pair]
     never_together: int
     review: list[ReviewRow]
@@ -170,8 +171,8 @@ def label_report(
     report : LabelReport
         What the page shows.
     """
-    S: NDArray[np.bool_] = result.candidates
-    F: NDArray[np.float64] = result.label_confidence
+    S: Mask = result.candidates
+    F: Array = result.label_confidence
     classes = [str(name) for name in result.classes]
     sizes = S.sum(axis=1)
     sets, set_index = np.unique(S, axis=0, return_inverse=True)
@@ -236,17 +237,13 @@ def _annotators(annotators: Any) -> list[tuple[str, int, float]]:
     ]
 
 
-def _doubtful_first(
-    confidence: NDArray[np.float64],
-    margin: NDArray[np.float64],
-    sizes: NDArray[np.intp],
-) -> NDArray[np.intp]:
+def _doubtful_first(confidence: Array, margin: Array, sizes: Indices) -> Indices:
     """Ambiguous rows that are not settled, the least certain first."""
     order = np.lexsort((margin, confidence))
     return order[(sizes[order] > 1) & (confidence[order] < SETTLED)]
 
 
-def _by_belief(beliefs: NDArray[np.float64], row: NDArray[np.bool_]) -> list[int]:
+def _by_belief(beliefs: Array, row: Mask) -> list[int]:
     candidates = np.flatnonzero(row)
     return candidates[np.argsort(-beliefs[candidates], kind="stable")].tolist()
 
@@ -269,9 +266,7 @@ def _columns(rows: Any, n_rows: int) -> list[tuple[str, Any]]:
     return columns
 
 
-def _pairs(
-    F: NDArray[np.float64], S: NDArray[np.bool_], classes: list[str]
-) -> tuple[list[Pair], int]:
+def _pairs(F: Array, S: Mask, classes: list[str]) -> tuple[list[Pair], int]:
     """Pairs of labels with the most doubt in all, and how many pairs never meet."""
     together, doubt = candidate_confusion(F, S)
     above = np.triu_indices(len(classes), 1)

@@ -13,6 +13,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils import Bunch
 
+from partlearn._typing import Array, Mask
 from partlearn.io._arff_text import (
     MISSING,
     Attribute,
@@ -230,9 +231,7 @@ def _build(
     )
 
 
-def _are_candidates(
-    Y: NDArray[np.bool_], labels: list[int], options: ReadOptions
-) -> bool:
+def _are_candidates(Y: Mask, labels: list[int], options: ReadOptions) -> bool:
     """Binary attributes are relevant labels unless the caller says otherwise."""
     if options.task is not None:
         return options.task in ("pll", "pml")
@@ -245,7 +244,7 @@ def _are_candidates(
     )
 
 
-def _column(cells: Any, j: int) -> NDArray[np.float64]:
+def _column(cells: Any, j: int) -> Array:
     return np.asarray(cells[:, [j]].toarray()).ravel()
 
 
@@ -273,7 +272,7 @@ def _label_part(
     return Y, [values.attributes[j].name for j in labels]
 
 
-def _text_column(values: _Values, numbers: NDArray[np.float64], j: int) -> TextColumn:
+def _text_column(values: _Values, numbers: Array, j: int) -> TextColumn:
     attribute = values.attributes[j]
     missing = np.isnan(numbers)
     if attribute.kind == "nominal":
@@ -287,7 +286,7 @@ def _text_column(values: _Values, numbers: NDArray[np.float64], j: int) -> TextC
     return TextColumn(codes, list(values.text[j]))
 
 
-def _binary(attribute: Attribute, numbers: NDArray[np.float64]) -> NDArray[np.bool_]:
+def _binary(attribute: Attribute, numbers: Array) -> Mask:
     where = f"attribute {attribute.name!r}"
     if attribute.kind == "numeric":
         if not np.isin(numbers, (0.0, 1.0)).all():
@@ -343,7 +342,7 @@ def _feature_part(
     return _dense_or_sparse(cells, shifted, budget), "".join(notes)
 
 
-def _meaning(attribute: Attribute) -> NDArray[np.float64] | None:
+def _meaning(attribute: Attribute) -> Array | None:
     """Return the numbers that nominal values such as {0, 1} stand for."""
     try:
         numbers = np.asarray([float(v) for v in attribute.values])

@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils import Bunch
 
+from partlearn._typing import Indices, Mask
 from partlearn.io._errors import AmbiguousDataError, DataFormatError
 from partlearn.io._limits import Budget
 from partlearn.io._matrix import Sparse, as_rows
@@ -18,7 +19,7 @@ from partlearn.io._options import Task
 __all__ = ["binary_matrix", "class_codes", "make_bunch", "one_hot", "sort_names"]
 
 
-def binary_matrix(A: Any, budget: Budget, where: str) -> NDArray[np.bool_]:
+def binary_matrix(A: Any, budget: Budget, where: str) -> Mask:
     """Return a label matrix of {0, 1} or {-1, +1}, dense or sparse, as booleans."""
     budget.matrix(A.shape[0], A.shape[1], 1, where)
     entries = A.data if sp.issparse(A) else A
@@ -37,7 +38,7 @@ def binary_matrix(A: Any, budget: Budget, where: str) -> NDArray[np.bool_]:
     return np.asarray(dense if dense.dtype == bool else dense > 0)
 
 
-def one_hot(codes: NDArray[Any], q: int, budget: Budget) -> NDArray[np.bool_]:
+def one_hot(codes: NDArray[Any], q: int, budget: Budget) -> Mask:
     """Boolean matrix with one label per row."""
     budget.matrix(len(codes), q, 1, "the label matrix")
     matrix = np.zeros((len(codes), q), dtype=bool)
@@ -56,7 +57,7 @@ def sort_names(names: list[str]) -> list[str]:
     return sorted(names, key=lambda name: (values[name], name))
 
 
-def class_codes(values: NDArray[Any], where: str) -> tuple[NDArray[np.intp], list[str]]:
+def class_codes(values: NDArray[Any], where: str) -> tuple[Indices, list[str]]:
     """Codes and class names of a vector of class numbers."""
     if values.dtype.kind == "f":
         if not np.isfinite(values).all():
@@ -71,7 +72,7 @@ def class_codes(values: NDArray[Any], where: str) -> tuple[NDArray[np.intp], lis
 
 def make_bunch(
     X: Any,
-    candidates: NDArray[np.bool_] | None,
+    candidates: Mask | None,
     truth: NDArray[Any] | None,
     *,
     target_names: list[str],
@@ -128,7 +129,7 @@ def make_bunch(
 
 def _settle(
     task: Task | None,
-    candidates: NDArray[np.bool_] | None,
+    candidates: Mask | None,
     truth: NDArray[Any] | None,
     key_argument: str,
 ) -> Task:

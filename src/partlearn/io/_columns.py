@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import Bunch
 
+from partlearn._typing import Mask
 from partlearn.candidates import Evidence, from_weights
 from partlearn.io._bunch import make_bunch
 from partlearn.io._errors import AmbiguousDataError, DataFormatError
@@ -159,7 +160,7 @@ def assemble_columns(
     )
     target_names = meta.get("target_names")
     sets: dict[str, tuple[TextColumn, LabelSets]] = {}
-    matrices: dict[str, NDArray[np.bool_]] = {}
+    matrices: dict[str, Mask] = {}
     names: list[str] = []
     evidence: Evidence | None = None
     for role, chosen in (("candidates", candidates), ("truth", truth)):

@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
+
+from partlearn._typing import Indices
 
 __all__ = ["find_folds"]
 
-Fold = tuple[NDArray[np.intp], NDArray[np.intp]]
+Fold = tuple[Indices, Indices]
 _TRAIN = {"tridx", "trainidx", "trainindex", "trainindices"}
 _TEST = {"teidx", "testidx", "testindex", "testindices"}
 _NUMBER = {"indices", "foldindices", "foldid"}
@@ -51,7 +52,7 @@ def find_folds(flat: dict[str, Any], m: int, one_based: bool) -> list[Fold] | No
     return None
 
 
-def _rows(value: Any, m: int, one_based: bool) -> list[NDArray[np.intp]] | None:
+def _rows(value: Any, m: int, one_based: bool) -> list[Indices] | None:
     """Row numbers per fold from an m x folds mask or a cell of row numbers."""
     if sp.issparse(value):
         value = value.toarray()

@@ -8,6 +8,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from partlearn._typing import Array, Mask
 from partlearn.candidates import Evidence, from_annotators, from_weights
 from partlearn.io._bunch import binary_matrix
 from partlearn.io._errors import DataFormatError
@@ -138,7 +139,7 @@ def column_evidence(columns: dict[str, Column], chosen: list[str]) -> Evidence:
         raise DataFormatError(str(error).rstrip("."), where=where) from None
 
 
-def silent_rows(columns: dict[str, Column], chosen: list[str]) -> NDArray[np.bool_]:
+def silent_rows(columns: dict[str, Column], chosen: list[str]) -> Mask:
     """Rows about which no column says anything."""
     said = [
         column.codes >= 0 if isinstance(column, TextColumn) else _numbers(column) > 0
@@ -152,7 +153,7 @@ def _cells(column: TextColumn) -> list[str | None]:
     return [values[code] for code in column.codes]
 
 
-def _numbers(column: Column) -> NDArray[np.float64]:
+def _numbers(column: Column) -> Array:
     assert not isinstance(column, TextColumn)
     return np.nan_to_num(column.astype(np.float64))
 
@@ -177,7 +178,7 @@ def as_text_column(column: Column) -> TextColumn:
 
 def one_hot_columns(
     columns: dict[str, Column], chosen: list[str], budget: Budget
-) -> NDArray[np.bool_]:
+) -> Mask:
     first = columns[chosen[0]]
     rows = len(first.codes) if isinstance(first, TextColumn) else len(first)
     budget.matrix(rows, len(chosen), 1, "the label matrix")

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from partlearn._typing import Mask
 from partlearn.candidates import parse_label_cells
 from partlearn.io._bunch import sort_names
 from partlearn.io._errors import AmbiguousDataError, DataFormatError
@@ -81,7 +82,7 @@ def _named_row(error: ValueError, column: TextColumn, where: str) -> Exception:
 
 def set_matrix(
     column: TextColumn, sets: LabelSets, names: list[str], budget: Budget
-) -> NDArray[np.bool_]:
+) -> Mask:
     """Boolean matrix of the rows of a column; its distinct sets are coded once."""
     return weight_matrix(column, sets, names, budget, dtype=np.bool_)
 

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.datasets import load_svmlight_file
 from sklearn.utils import Bunch
 
+from partlearn._typing import Mask
 from partlearn.io._bunch import class_codes, make_bunch, one_hot
 from partlearn.io._errors import DataFormatError
 from partlearn.io._files import expand
@@ -68,9 +68,7 @@ def read_libsvm(path: Path, options: ReadOptions, budget: Budget) -> Bunch:
     )
 
 
-def _label_matrix(
-    rows: list[Any], budget: Budget
-) -> tuple[NDArray[np.bool_], list[str]]:
+def _label_matrix(rows: list[Any], budget: Budget) -> tuple[Mask, list[str]]:
     counts = [len(row) for row in rows]
     flat = np.asarray([label for row in rows for label in row], dtype=np.float64)
     codes, names = class_codes(flat, "labels")

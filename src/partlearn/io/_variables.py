@@ -15,6 +15,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils import Bunch
 
+from partlearn._typing import Indices, Mask
 from partlearn.io._bunch import (
     binary_matrix,
     class_codes,
@@ -441,7 +442,7 @@ def _build_test(parts: _Parts, train: Bunch, ways: Ways, told: _Told) -> Bunch:
 
 def _matrix(
     value: Any, way: Direction, what: str, told: _Told
-) -> tuple[NDArray[np.bool_], list[str]]:
+) -> tuple[Mask, list[str]]:
     """Read a binary matrix, one row per sample."""
     M = binary_matrix(value, told.budget, what)
     M = M if way == "rows" else np.ascontiguousarray(M.T)
@@ -450,7 +451,7 @@ def _matrix(
 
 def _candidate_matrix(
     value: Any, way: Direction, told: _Told
-) -> tuple[NDArray[np.bool_], list[str]]:
+) -> tuple[Mask, list[str]]:
     if isinstance(value, list):
         return _set_matrix(value, told)
     if _is_vector(value, told.options):
@@ -461,7 +462,7 @@ def _candidate_matrix(
     return _matrix(value, way, "candidates", told)
 
 
-def _set_matrix(sets: list[Any], told: _Told) -> tuple[NDArray[np.bool_], list[str]]:
+def _set_matrix(sets: list[Any], told: _Told) -> tuple[Mask, list[str]]:
     """Candidate sets as a list: of text, of lists of text, of vectors of numbers."""
     as_text = [_members(value) for value in sets]
     names = sort_names(list({name for row in as_text for name in row}))
@@ -485,7 +486,7 @@ def _members(value: Any) -> list[str]:
 
 
 def _truth(
-    value: Any, way: Direction, S: NDArray[np.bool_] | None, told: _Told
+    value: Any, way: Direction, S: Mask | None, told: _Told
 ) -> tuple[NDArray[Any], list[str]]:
     if isinstance(value, list):
         return _set_matrix(value, told)
@@ -500,12 +501,8 @@ def _truth(
 
 
 def _numbered(
-    codes: NDArray[np.intp],
-    names: list[str],
-    q: int,
-    S: NDArray[np.bool_] | None,
-    told: _Told,
-) -> NDArray[np.intp]:
+    codes: Indices, names: list[str], q: int, S: Mask | None, told: _Told
+) -> Indices:
     """Class numbers as columns of the candidate matrix, counted from 0 or 1."""
     try:
         numbers = np.asarray([int(name) for name in names], dtype=np.int64)[codes]

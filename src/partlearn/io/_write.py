@@ -14,6 +14,7 @@ import scipy.io
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from partlearn._typing import Mask
 from partlearn.candidates import Evidence, Votes
 from partlearn.io._atomic import atomic_write
 from partlearn.io._bunch import sort_names
@@ -138,7 +139,7 @@ class _Parts:
             raise DataFormatError(f"`task` must be one of {', '.join(TASKS)}")
         self.descr = str(bunch.get("DESCR", ""))
 
-    def truth_matrix(self) -> NDArray[np.bool_] | None:
+    def truth_matrix(self) -> Mask | None:
         if self.truth is None or self.truth.ndim == 2:
             return self.truth
         return np.asarray(self.truth[:, None] == np.arange(len(self.names)))
@@ -223,7 +224,7 @@ def _sets_fit(parts: _Parts) -> bool:
     return bool(occurring.all()) and sort_names(parts.names) == parts.names
 
 
-def _texts(matrix: NDArray[np.bool_], names: list[str]) -> list[str]:
+def _texts(matrix: Mask, names: list[str]) -> list[str]:
     return ["|".join(names[j] for j in np.flatnonzero(row)) for row in matrix]
 
 

@@ -29,6 +29,7 @@ from partlearn._array_api import (
     namespace,
     solve_triangular,
 )
+from partlearn._typing import Array
 from partlearn.linalg._standardized import Standardized, thin_product
 
 __all__ = ["Eigen", "ThinEigenSolver", "conjugate_gradients", "fix_signs"]
@@ -77,9 +78,9 @@ class Eigen:
     ``B = L L'``, or on the dual route ``w`` (m x q).
     """
 
-    values: NDArray[np.float64]
-    vectors: NDArray[np.float64]
-    solved: NDArray[np.float64]
+    values: Array
+    vectors: Array
+    solved: Array
     C: NDArray[Any]
 
 
@@ -128,7 +129,7 @@ class ThinEigenSolver:
             small = min(m, d) <= MAX_FACTOR
             route = ("primal" if d <= m else "dual") if small else "iterative"
         self.route = route
-        self._warm: NDArray[np.float64] | None = None
+        self._warm: Array | None = None
         self._white: NDArray[Any] | None = None
         if route == "primal":
             self._factor = _ridge_cholesky(X.scatter(), mu, nu)
@@ -165,9 +166,7 @@ class ThinEigenSolver:
         roots = xp.sqrt(xp.where(values > 0, values, 1.0))
         return Eigen(values, vectors / roots, solved, C)
 
-    def _triangular(
-        self, A: NDArray[Any], *, transposed: bool = False
-    ) -> NDArray[np.float64]:
+    def _triangular(self, A: NDArray[Any], *, transposed: bool = False) -> Array:
         """Solve with the Cholesky factor of the right-hand side, or its transpose."""
         return solve_triangular(self._factor[0], as_double(A), transposed=transposed)
 
@@ -175,7 +174,7 @@ class ThinEigenSolver:
         """`A` in the precision of the data."""
         return namespace(A).astype(A, self.X.dtype, copy=False)
 
-    def _apply_dual(self, W: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _apply_dual(self, W: Array) -> Array:
         inner = self.X.transposed_matmul(self._kept(W))
         return self.mu * (self.X @ inner) + self.nu * W
 
@@ -199,9 +198,7 @@ class ThinEigenSolver:
         return self._kept(Z)
 
 
-def _ridge_cholesky(
-    K: NDArray[np.float64], mu: float, nu: float
-) -> tuple[NDArray[np.float64], bool]:
+def _ridge_cholesky(K: Array, mu: float, nu: float) -> tuple[Array, bool]:
     """Cholesky factor of ``mu K + nu I``, in place."""
     K *= mu
     # LAPACK works on columns: the transpose of a symmetric C-ordered matrix is itself,
@@ -211,12 +208,12 @@ def _ridge_cholesky(
 
 def conjugate_gradients(
     apply: Any,
-    B: NDArray[np.float64],
+    B: Array,
     *,
-    start: NDArray[np.float64] | None = None,
+    start: Array | None = None,
     tol: float = 1e-10,
     max_iter: int = 2000,
-) -> NDArray[np.float64]:
+) -> Array:
     """Solve ``apply(W) = B`` for all columns of `B` at once.
 
     Parameters

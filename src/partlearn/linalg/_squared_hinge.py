@@ -13,16 +13,14 @@ from typing import Any, Protocol
 import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
-from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
+from partlearn._typing import Array, Indices, Mask
 from partlearn.candidates import warn_caller
 from partlearn.linalg._eigen import conjugate_gradients
 
 __all__ = ["squared_hinge", "squared_hinge_labels"]
 
-Array = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 _DIRECT = 1500  # largest system to be factored; beyond it conjugate gradients
 _BLOCK = 2**21  # products of two features held at a time
 _MAX_NEWTON = 100
@@ -236,7 +234,7 @@ class _Tall:
         return np.append(w, b)[:, None]
 
     def _fit(
-        self, rows: NDArray[np.intp], y: Array, penalty: float, start: Array
+        self, rows: Indices, y: Array, penalty: float, start: Array
     ) -> tuple[Array, float]:
         """Stored normal and free intercept that fit `y` in these rows."""
         A = self.X[rows]
@@ -287,7 +285,7 @@ class _Wide(_Tall):
         return np.asarray(self.rows.T @ w)
 
     def _fit(
-        self, rows: NDArray[np.intp], y: Array, penalty: float, start: Array
+        self, rows: Indices, y: Array, penalty: float, start: Array
     ) -> tuple[Array, float]:
         K = self.K[np.ix_(rows, rows)]
         mean = K.mean(axis=0)

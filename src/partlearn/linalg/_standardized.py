@@ -23,6 +23,7 @@ from sklearn.utils.sparsefuncs import (
 )
 
 from partlearn._array_api import as_double, is_numpy, is_numpy_namespace, namespace
+from partlearn._typing import Array, Mask
 from partlearn.blocks import Rows, total
 
 __all__ = [
@@ -41,7 +42,7 @@ _WIDE = 32  # columns of a factor from which a transpose is written row by row
 _BLOCK = 1 << 19  # elements of a dense block made from sparse rows, to stay in cache
 
 
-def column_moments(X: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def column_moments(X: Any) -> tuple[Array, Array]:
     """Mean and standard deviation (ddof 1) of each column, in float64.
 
     Parameters
@@ -75,8 +76,8 @@ class _Moments(NamedTuple):
     """Of each column of some rows: mean, deviation (ddof 1), least and largest."""
 
     n: int
-    mean: NDArray[np.float64]
-    std: NDArray[np.float64]
+    mean: Array
+    std: Array
     low: NDArray[Any]
     high: NDArray[Any]
 
@@ -178,11 +179,7 @@ class Standardized:
     """
 
     def __init__(
-        self,
-        X: Any,
-        mean: NDArray[np.float64],
-        scale: NDArray[np.float64],
-        rest: NDArray[np.float64] | None = None,
+        self, X: Any, mean: Array, scale: Array, rest: Array | None = None
     ) -> None:
         self.shape: tuple[int, int] = X.shape
         self.dtype = X.dtype
@@ -232,7 +229,7 @@ class Standardized:
             product[block] *= self._inverse[block, None]
         return product
 
-    def scatter(self) -> NDArray[np.float64]:
+    def scatter(self) -> Array:
         """``X' X`` of shape (d, d), in float64."""
         if self.dense is not None:
             return as_double(self.dense.T @ self.dense)
@@ -244,7 +241,7 @@ class Standardized:
             sp.csr_array(scaled.T), scaled, left, np.stack([sums, shift])
         )
 
-    def gram(self) -> NDArray[np.float64]:
+    def gram(self) -> Array:
         """``X X'`` of shape (m, m), in float64; for few rows and many columns."""
         if self.dense is not None:
             return as_double(self.dense @ self.dense.T)
@@ -288,13 +285,11 @@ class BlockStandardized(Standardized):
         What `scatter` gives, where it was found on the way, which saves a pass.
     """
 
-    def __init__(
-        self, X: Rows, mean: NDArray[np.float64], scale: NDArray[np.float64]
-    ) -> None:
+    def __init__(self, X: Rows, mean: Array, scale: Array) -> None:
         self.rows, self.dtype, self.dense = X, X.dtype, None
         self.shape = (X.shape[0], X.shape[1])
         self.mean = mean.astype(X.dtype)
-        self.known_scatter: NDArray[np.float64] | None = None
+        self.known_scatter: Array | None = None
         self.block = BlockScaling(mean, scale, np.zeros_like(mean))
         if _far(mean, _inverse(scale)).any():
             sums = X.total(_block_sums, scaling=self.block)
@@ -317,16 +312,14 @@ class BlockStandardized(Standardized):
         )
         return product
 
-    def scatter(self) -> NDArray[np.float64]:
+    def scatter(self) -> Array:
         """``X' X`` of shape (d, d), in float64."""
         if self.known_scatter is not None:
             return self.known_scatter.copy()
-        scatter: NDArray[np.float64] = self.rows.total(
-            _block_scatter, scaling=self.block
-        )
+        scatter: Array = self.rows.total(_block_scatter, scaling=self.block)
         return scatter
 
-    def gram(self) -> NDArray[np.float64]:
+    def gram(self) -> Array:
         """Refuse ``X X'``, which is no sum over rows."""
         m, d = self.shape
         raise ValueError(
@@ -342,16 +335,16 @@ class BlockStandardized(Standardized):
 class BlockScaling(NamedTuple):
     """Standardisation of a block by the mean and scale of all rows."""
 
-    mean: NDArray[np.float64]
-    scale: NDArray[np.float64]
-    rest: NDArray[np.float64]
+    mean: Array
+    scale: Array
+    rest: Array
 
     def __call__(self, X: Any) -> Standardized:
         """Standardise the rows of a block."""
         return Standardized(X, *self)
 
 
-def _block_sums(X: Any, scaling: BlockScaling) -> NDArray[np.float64]:
+def _block_sums(X: Any, scaling: BlockScaling) -> Array:
     ones = np.ones((X.shape[0], 1), dtype=X.dtype)
     return scaling(X).transposed_matmul(ones)[:, 0].astype(np.float64)
 
@@ -366,7 +359,7 @@ def _block_transposed_product(
     return scaling(X).transposed_matmul(A)
 
 
-def _block_scatter(X: Any, scaling: BlockScaling) -> NDArray[np.float64]:
+def _block_scatter(X: Any, scaling: BlockScaling) -> Array:
     return scaling(X).scatter()
 
 
@@ -374,23 +367,23 @@ def _block_squared_norm(X: Any, scaling: BlockScaling) -> float:
     return scaling(X).squared_norm()
 
 
-def _inverse(scale: NDArray[np.float64]) -> NDArray[np.float64]:
+def _inverse(scale: Array) -> Array:
     xp = namespace(scale)
     apart = scale > 0
     return xp.where(apart, 1.0 / xp.where(apart, scale, 1.0), 0.0)
 
 
-def _far(mean: NDArray[np.float64], inverse: NDArray[np.float64]) -> NDArray[np.bool_]:
+def _far(mean: Array, inverse: Array) -> Mask:
     """Columns whose mean is so huge that its rounding matters."""
     return namespace(mean).abs(mean) * inverse > _HUGE
 
 
 def _written_down(
     X: NDArray[Any],
-    mean: NDArray[np.float64],
-    inverse: NDArray[np.float64],
+    mean: Array,
+    inverse: Array,
     rows: Any = None,
-    rest: NDArray[np.float64] | None = None,
+    rest: Array | None = None,
 ) -> NDArray[Any]:
     """``(X - mean) * inverse`` in the precision of `X`, with `rows` that sum to zero.
 
@@ -414,9 +407,7 @@ def _written_down(
     return Z
 
 
-def _centred_where_full(
-    X: Any, mean: NDArray[np.float64]
-) -> tuple[Any, NDArray[np.float64]]:
+def _centred_where_full(X: Any, mean: Array) -> tuple[Any, Array]:
     """Subtract the mean of columns that are stored nearly in full.
 
     Only such a column can have a mean far above its deviation, which corrections of
@@ -447,9 +438,7 @@ def _row_blocks(shape: tuple[int, ...]) -> Iterator[slice]:
     return (slice(start, start + step) for start in range(0, shape[0], step))
 
 
-def _dense_product(
-    A: Any, B: Any, left: NDArray[np.float64], right: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def _dense_product(A: Any, B: Any, left: Array, right: Array) -> Array:
     """``A B - left right`` as a dense matrix for sparse A and B, by blocks of rows."""
     A, B = A.astype(np.float64, copy=False), B.astype(np.float64, copy=False)
     rows, columns = A.shape[0], B.shape[1]
@@ -462,7 +451,7 @@ def _dense_product(
 
 def standardize(
     X: Any, *, center: bool = True, scale: bool = True
-) -> tuple[Standardized, NDArray[np.float64], NDArray[np.float64]]:
+) -> tuple[Standardized, Array, Array]:
     """Standardise the columns of a dense or sparse matrix (ddof 1).
 
     Parameters

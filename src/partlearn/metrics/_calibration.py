@@ -5,7 +5,9 @@
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
+
+from partlearn._typing import Array, Indices
 
 __all__ = ["CalibrationBins", "calibration_bins"]
 
@@ -13,9 +15,9 @@ __all__ = ["CalibrationBins", "calibration_bins"]
 class CalibrationBins(NamedTuple):
     """Mean ``confidence``, ``accuracy`` and ``n_rows`` of each filled bin."""
 
-    confidence: NDArray[np.float64]
-    accuracy: NDArray[np.float64]
-    n_rows: NDArray[np.intp]
+    confidence: Array
+    accuracy: Array
+    n_rows: Indices
 
 
 def calibration_bins(

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.metrics import f1_score
 from sklearn.metrics import hamming_loss as _hamming_loss
 
+from partlearn._typing import Array, Mask
 from partlearn.candidates import check_candidates
 
 __all__ = [
@@ -32,18 +33,18 @@ __all__ = [
 _BLOCK = 2**22  # scores that are compared at once
 
 
-def _mean(name: str, Y: NDArray[np.bool_], S: NDArray[np.float64]) -> float:
+def _mean(name: str, Y: Mask, S: Array) -> float:
     return float(ranking_scores(Y, S)[name].mean())
 
 
-def _truth(Y_true: Any) -> NDArray[np.bool_]:
+def _truth(Y_true: Any) -> Mask:
     _, Y = check_candidates(Y_true, empty="keep")
     return Y
 
 
 def scored_rows(
     Y_true: Any, scores: ArrayLike, *, full: bool = False
-) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
+) -> tuple[Mask, Array]:
     """Rows that can be ranked: some label is true and, unless `full`, some is false."""
     Y, S = _truth(Y_true), np.asarray(scores, dtype=np.float64)
     if S.shape != Y.shape:
@@ -65,9 +66,7 @@ def scored_rows(
     return Y[keep], S[keep]
 
 
-def ranking_scores(
-    Y: NDArray[np.bool_], S: NDArray[np.float64]
-) -> dict[str, NDArray[np.float64]]:
+def ranking_scores(Y: Mask, S: Array) -> dict[str, Array]:
     """Scores of every row from one comparison of its true labels with all labels.
 
     scikit-learn goes row by row; compared at once, thousands of rows cost little more

@@ -5,7 +5,9 @@
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
+
+from partlearn._typing import Array
 
 __all__ = ["RiskCoverage", "area_under_risk_coverage", "risk_coverage_curve"]
 
@@ -16,9 +18,9 @@ class RiskCoverage(NamedTuple):
     ``coverage``, ``risk`` and ``threshold``, one entry per number of rows answered.
     """
 
-    coverage: NDArray[np.float64]
-    risk: NDArray[np.float64]
-    threshold: NDArray[np.float64]
+    coverage: Array
+    risk: Array
+    threshold: Array
 
 
 def risk_coverage_curve(confidence: ArrayLike, right: ArrayLike) -> RiskCoverage:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.metrics import accuracy_score
 
+from partlearn._typing import Array, Mask
 from partlearn.candidates import check_candidates
 
 __all__ = [
@@ -19,9 +20,7 @@ __all__ = [
 ]
 
 
-def class_recalls(
-    truth: ArrayLike, y_pred: ArrayLike
-) -> tuple[NDArray[Any], NDArray[np.float64]]:
+def class_recalls(truth: ArrayLike, y_pred: ArrayLike) -> tuple[NDArray[Any], Array]:
     """Share of the rows of each true class that are predicted right.
 
     Parameters
@@ -166,9 +165,7 @@ def candidate_hit_rate(
     return float(np.average(hits, weights=w))
 
 
-def prediction_hits(
-    S: NDArray[np.bool_], names: NDArray[Any], y_pred: NDArray[Any]
-) -> NDArray[np.bool_]:
+def prediction_hits(S: Mask, names: NDArray[Any], y_pred: NDArray[Any]) -> Mask:
     """Whether each prediction lies in its candidate set; unknown labels never do.
 
     Parameters

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from partlearn._typing import Array
 from partlearn.candidates import check_evidence
 from partlearn.metrics._scores import candidate_hit_rate
 
@@ -137,7 +138,7 @@ def candidate_log_likelihood(
 
 def _aligned(
     candidates: Any, proba: ArrayLike, classes: ArrayLike | None
-) -> tuple[NDArray[Any], NDArray[np.float64]]:
+) -> tuple[NDArray[Any], Array]:
     """Evidence and probabilities of the same classes, those of the evidence."""
     labels = check_evidence(candidates)
     given = np.asarray(proba, dtype=np.float64)

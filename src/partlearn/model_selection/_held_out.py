@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from partlearn._typing import Array, Mask
 from partlearn.graphs import vote
 from partlearn.neighbors import query_neighbors
 
@@ -20,11 +21,8 @@ __all__ = ["held_out_hits", "one_standard_error_rule"]
 
 
 def held_out_hits(
-    spaces: Iterable[tuple[Any, Any]],
-    F: NDArray[Any],
-    S: NDArray[np.bool_],
-    n_neighbors: int = 10,
-) -> NDArray[np.bool_]:
+    spaces: Iterable[tuple[Any, Any]], F: NDArray[Any], S: Mask, n_neighbors: int = 10
+) -> Mask:
     """Whether neighbours of held-out rows name one of their candidates.
 
     Parameters
@@ -59,7 +57,7 @@ def held_out_hits(
 
 
 def one_standard_error_rule(
-    scores: NDArray[Any], weight: NDArray[np.float64], *, n_errors: float = 1.0
+    scores: NDArray[Any], weight: Array, *, n_errors: float = 1.0
 ) -> int:
     """Choose the smallest model that is not clearly worse than the best one.
 

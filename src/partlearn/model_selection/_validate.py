@@ -20,6 +20,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import check_array
 
 from partlearn._sklearn_compat import safe_indexing
+from partlearn._typing import Indices, Mask
 from partlearn.candidates import FLOATS, Evidence, check_evidence
 from partlearn.linalg import standardize
 from partlearn.metrics import (
@@ -32,8 +33,8 @@ from partlearn.model_selection._split import CandidateKFold
 
 __all__ = ["cross_validate", "published_embedding"]
 
-Score = Callable[[Any, Any, Evidence, NDArray[np.intp] | None], float]
-OwnScore = Callable[[Any, Any, NDArray[np.bool_], NDArray[np.intp] | None], float]
+Score = Callable[[Any, Any, Evidence, Indices | None], float]
+OwnScore = Callable[[Any, Any, Mask, Indices | None], float]
 
 
 # Scorers of scikit-learn that must be told all classes where a fold lacks some.
@@ -44,9 +45,7 @@ def _of_sklearn(name: str) -> Score:
     """Score against the truth by a scorer of scikit-learn."""
     scorer = get_scorer(name)
 
-    def score(
-        estimator: Any, X: Any, labels: Evidence, truth: NDArray[np.intp] | None
-    ) -> float:
+    def score(estimator: Any, X: Any, labels: Evidence, truth: Indices | None) -> float:
         if not name.startswith(_WANT_LABELS):
             return float(scorer(estimator, X, truth))
         assert truth is not None
@@ -69,9 +68,7 @@ def _of_sklearn(name: str) -> Score:
 
 
 def _truth_free(scorer: Callable[[Any, Any, Any], float]) -> Score:
-    def score(
-        estimator: Any, X: Any, labels: Evidence, truth: NDArray[np.intp] | None
-    ) -> float:
+    def score(estimator: Any, X: Any, labels: Evidence, truth: Indices | None) -> float:
         return scorer(estimator, X, labels)
 
     return score
@@ -205,7 +202,7 @@ def cross_validate(
     return result
 
 
-def truth_codes(truth: ArrayLike, classes: NDArray[Any]) -> NDArray[np.intp]:
+def truth_codes(truth: ArrayLike, classes: NDArray[Any]) -> Indices:
     """Columns of the true labels; an unknown label is an error that names its row."""
     labels = np.asarray(truth)
     if labels.ndim != 1:
@@ -233,7 +230,7 @@ def _resolve(scoring: str | OwnScore | Iterable[str]) -> dict[str, Score]:
         own: OwnScore = scoring
 
         def score(
-            estimator: Any, X: Any, labels: Evidence, truth: NDArray[np.intp] | None
+            estimator: Any, X: Any, labels: Evidence, truth: Indices | None
         ) -> float:
             return own(estimator, X, labels.candidates, truth)
 
@@ -252,16 +249,14 @@ def _resolve(scoring: str | OwnScore | Iterable[str]) -> dict[str, Score]:
     return {"score": scores[scoring]} if isinstance(scoring, str) else scores
 
 
-def _folds(
-    cv: Any, X: Any, S: NDArray[np.bool_], groups: Any, random_state: Any
-) -> list[Any]:
+def _folds(cv: Any, X: Any, S: Mask, groups: Any, random_state: Any) -> list[Any]:
     if isinstance(cv, (int, np.integer)):
         cv = CandidateKFold(int(cv), random_state=random_state)
     return list(cv.split(X, S, groups) if hasattr(cv, "split") else cv)
 
 
 def published_embedding(
-    estimator: Any, X: Any, S: NDArray[np.bool_] | Evidence
+    estimator: Any, X: Any, S: Mask | Evidence
 ) -> tuple[NDArray[Any], Any]:
     """Reduce all rows at once, as the published tables did.
 
@@ -324,9 +319,9 @@ def _fold(
     estimator: Any,
     X: Any,
     labels: Evidence,
-    truth: NDArray[np.intp] | None,
-    train: NDArray[np.intp],
-    test: NDArray[np.intp],
+    truth: Indices | None,
+    train: Indices,
+    test: Indices,
     scores: dict[str, Score],
 ) -> dict[str, Any]:
     """Fit on the training rows, score on the test rows."""

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
+from partlearn._typing import Array, Indices, Mask
 from partlearn.candidates import check_candidates
 
 __all__ = [
@@ -18,7 +19,7 @@ __all__ = [
 ]
 
 
-def _truth(Y: Any) -> NDArray[np.bool_]:
+def _truth(Y: Any) -> Mask:
     _, truth = check_candidates(Y, empty="keep")
     return truth
 
@@ -29,9 +30,7 @@ def _share(p: float) -> float:
     return float(p)
 
 
-def _add(
-    Y: NDArray[np.bool_], n_false: NDArray[np.intp], keys: NDArray[np.float64]
-) -> NDArray[np.bool_]:
+def _add(Y: Mask, n_false: Indices, keys: Array) -> Mask:
     """Add to each row the `n_false` wrong labels of smallest key."""
     place = np.argsort(np.where(Y, np.inf, keys), axis=1, kind="stable")
     chosen = np.arange(Y.shape[1]) < np.minimum(n_false, (~Y).sum(axis=1))[:, None]
@@ -40,9 +39,7 @@ def _add(
     return Y | noise
 
 
-def add_noise_labels(
-    Y: Any, r: int = 1, *, random_state: Any = None
-) -> NDArray[np.bool_]:
+def add_noise_labels(Y: Any, r: int = 1, *, random_state: Any = None) -> Mask:
     """Give every row `r` irrelevant labels, drawn uniformly without replacement.
 
     Parameters
@@ -73,9 +70,7 @@ def add_noise_labels(
     return _add(truth, np.full(len(truth), int(r), dtype=np.intp), keys)
 
 
-def noise_to_average(
-    Y: Any, a: int = 3, *, random_state: Any = None
-) -> NDArray[np.bool_]:
+def noise_to_average(Y: Any, a: int = 3, *, random_state: Any = None) -> Mask:
     """Top up every row with random irrelevant labels until it has `a` candidates.
 
     Parameters
@@ -106,9 +101,7 @@ def noise_to_average(
     return _add(truth, np.maximum(int(a) - truth.sum(axis=1), 0), keys)
 
 
-def noise_rate(
-    Y: Any, p: float = 1.0, *, random_state: Any = None
-) -> NDArray[np.bool_]:
+def noise_rate(Y: Any, p: float = 1.0, *, random_state: Any = None) -> Mask:
     """Give every row irrelevant labels in proportion to its true ones.
 
     Parameters
@@ -137,9 +130,7 @@ def noise_rate(
     return _add(truth, _rounded(_share(p) * truth.sum(axis=1)), keys)
 
 
-def noise_by_similarity(
-    Y: Any, p: float = 1.0, *, random_state: Any = None
-) -> NDArray[np.bool_]:
+def noise_by_similarity(Y: Any, p: float = 1.0, *, random_state: Any = None) -> Mask:
     """Give every row those irrelevant labels that go with its true ones.
 
     The labels are as many as in :func:`noise_rate`. They are those of largest summed
@@ -179,5 +170,5 @@ def noise_by_similarity(
     return _add(truth, _rounded(_share(p) * truth.sum(axis=1)), keys)
 
 
-def _rounded(x: NDArray[Any]) -> NDArray[np.intp]:
+def _rounded(x: NDArray[Any]) -> Indices:
     return np.floor(x + 0.5).astype(np.intp)

@@ -9,6 +9,7 @@ from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from sklearn.utils import check_array, check_random_state
 
+from partlearn._typing import Indices
 from partlearn.neighbors._exact import exact_neighbors
 
 __all__ = ["cell_neighbors"]
@@ -25,10 +26,10 @@ class _Cells(NamedTuple):
     """Centres, and the rows of each cell: ``order[starts[c]:starts[c + 1]]``."""
 
     centers: Array
-    order: NDArray[np.intp]
-    starts: NDArray[np.intp]
+    order: Indices
+    starts: Indices
 
-    def rows(self, cells: NDArray[np.intp]) -> NDArray[np.intp]:
+    def rows(self, cells: Indices) -> Indices:
         """Rows of some cells, in the order of the data."""
         parts = [self.order[self.starts[c] : self.starts[c + 1]] for c in cells]
         return np.sort(np.concatenate(parts))
@@ -139,7 +140,7 @@ def _divide(Z: Array, cell_size: int, rng: np.random.RandomState) -> _Cells:
     return _Cells(centers[owner], order, np.append(starts, len(Z)))
 
 
-def _nearest_center(Z: Array, centers: Array) -> NDArray[np.intp]:
+def _nearest_center(Z: Array, centers: Array) -> Indices:
     squared = np.einsum("ij,ij->i", centers, centers)
     label = np.empty(len(Z), dtype=np.intp)
     step = max(1, _BLOCK // len(centers))
@@ -152,9 +153,7 @@ def _nearest_center(Z: Array, centers: Array) -> NDArray[np.intp]:
     return label
 
 
-def _nearest_cells(
-    cells: _Cells, cell: int, n_probes: int, least: int
-) -> NDArray[np.intp]:
+def _nearest_cells(cells: _Cells, cell: int, n_probes: int, least: int) -> Indices:
     """Cells nearest to a cell, itself among them, with enough rows together."""
     apart = np.linalg.norm(cells.centers - cells.centers[cell], axis=1)
     apart[cell] = -1

@@ -8,6 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
+from partlearn._typing import Array
+
 __all__ = ["pair_distances"]
 
 # Dense and sparse rows add the squares in this one order, so that their distances are
@@ -19,7 +21,7 @@ _CHUNK = 1 << 17  # numbers in a chunk of differences: it should stay in the cac
 
 def pair_distances(
     Q: Any, rows: NDArray[np.int64], Z: Any, columns: NDArray[np.int64]
-) -> NDArray[np.float64]:
+) -> Array:
     """Squared distances between ``Q[rows[p]]`` and ``Z[columns[p]]`` for each ``p``."""
     out = np.empty(rows.size)
     if issparse(Z):
@@ -37,7 +39,7 @@ def pair_distances(
 
 def _dense_chunk(
     Q: NDArray, rows: NDArray[np.int64], Z: NDArray, columns: NDArray[np.int64]
-) -> NDArray[np.float64]:
+) -> Array:
     d = Z.shape[1]
     lanes = np.zeros((rows.size, _LANES))
     left, right = Q[rows], Z[columns]
@@ -53,7 +55,7 @@ def _dense_chunk(
 
 def _sparse_chunk(
     Q: csr_array, rows: NDArray[np.int64], Z: csr_array, columns: NDArray[np.int64]
-) -> NDArray[np.float64]:
+) -> Array:
     difference = Q[rows] - Z[columns]  # float64, canonical: columns ascend
     row = np.repeat(np.arange(rows.size), np.diff(difference.indptr))
     lanes: NDArray = np.bincount(
@@ -64,7 +66,7 @@ def _sparse_chunk(
     return _add_lanes(lanes.reshape(rows.size, _LANES))
 
 
-def _add_lanes(lanes: NDArray[np.float64]) -> NDArray[np.float64]:
+def _add_lanes(lanes: Array) -> Array:
     lanes = lanes[:, :4] + lanes[:, 4:]
     lanes = lanes[:, :2] + lanes[:, 2:]
     return lanes[:, 0] + lanes[:, 1]

@@ -9,12 +9,14 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 from sklearn.base import clone
 
+from partlearn._typing import Array
+
 __all__ = ["graph_to_neighbors", "injected_neighbors"]
 
 
 def injected_neighbors(
     search: Any, Z: Any, Q: Any, n_neighbors: int
-) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+) -> tuple[Array, NDArray[np.int64]]:
     """Ask a neighbour transformer; ``Q=None`` asks for the training points.
 
     The transformer is cloned, so the caller's object stays as it was. Distances
@@ -42,7 +44,7 @@ def injected_neighbors(
 
 def graph_to_neighbors(
     graph: csr_array, n_neighbors: int, *, drop_self: bool
-) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+) -> tuple[Array, NDArray[np.int64]]:
     """First `n_neighbors` entries of each row, by (distance, index).
 
     Explicit zeros are neighbours at distance zero (duplicates), not gaps.

@@ -11,6 +11,7 @@ from scipy.sparse import csr_array, issparse
 from sklearn.utils import check_array
 
 from partlearn._array_api import float_dtypes, is_numpy
+from partlearn._typing import Array
 from partlearn.neighbors._array import array_neighbors
 from partlearn.neighbors._exact import exact_neighbors
 from partlearn.neighbors._injected import injected_neighbors
@@ -98,13 +99,8 @@ def self_neighbors(
 
 
 def query_neighbors(
-    Z: Any,
-    Q: Any,
-    n_neighbors: int,
-    *,
-    search: Any = None,
-    n_jobs: int | None = None,
-) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    Z: Any, Q: Any, n_neighbors: int, *, search: Any = None, n_jobs: int | None = None
+) -> tuple[Array, NDArray[np.int64]]:
     """Nearest rows of `Z` for every row of `Q`.
 
     Parameters

@@ -13,6 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from partlearn._typing import Array
+
 __all__ = ["DenseProducts", "Products", "SparseProducts", "squared_norms", "threshold"]
 
 _ROWS = 4096  # rows centred at once
@@ -27,7 +29,7 @@ class Products(Protocol):
     """
 
     dtype: np.dtype
-    norms: NDArray[np.float64]
+    norms: Array
     scale: float
     error: float
     tiny: float
@@ -106,7 +108,7 @@ class SparseProducts:
         out += self._squared[tile]
 
 
-def _check_range(norms: NDArray[np.float64], others: NDArray[np.float64]) -> None:
+def _check_range(norms: Array, others: Array) -> None:
     """Refuse points so far apart that the square of their distance is no number."""
     with np.errstate(over="ignore"):
         furthest = (norms.max() + others.max()) ** 2
@@ -117,9 +119,7 @@ def _check_range(norms: NDArray[np.float64], others: NDArray[np.float64]) -> Non
         )
 
 
-def threshold(
-    bound: NDArray[np.float64], norms: NDArray[np.float64], error: float, tiny: float
-) -> NDArray[np.float64]:
+def threshold(bound: Array, norms: Array, error: float, tiny: float) -> Array:
     """Largest rounded ``h`` that a neighbour can have.
 
     `bound` is a value that the rounded ``h`` of at least ``k`` points do not exceed.
@@ -161,7 +161,7 @@ def absolute_error(terms: int, dtype: type[np.floating]) -> float:
     return 8.0 * (terms + 4) * float(np.finfo(dtype).tiny)
 
 
-def _centred_norms(X: NDArray, centre: NDArray[np.float64]) -> NDArray[np.float64]:
+def _centred_norms(X: NDArray, centre: Array) -> Array:
     norms = np.empty(X.shape[0])
     for start in range(0, X.shape[0], _ROWS):
         part = X[start : start + _ROWS] - centre
@@ -171,11 +171,7 @@ def _centred_norms(X: NDArray, centre: NDArray[np.float64]) -> NDArray[np.float6
 
 
 def _augmented(
-    X: NDArray,
-    centre: NDArray[np.float64],
-    scale: float,
-    norms: NDArray[np.float64],
-    dtype: type[np.floating],
+    X: NDArray, centre: Array, scale: float, norms: Array, dtype: type[np.floating]
 ) -> NDArray:
     """Centred and scaled rows followed by their squared norm."""
     out = np.empty((X.shape[0], X.shape[1] + 1), dtype=dtype)
@@ -186,7 +182,7 @@ def _augmented(
     return out
 
 
-def squared_norms(X: csr_array) -> NDArray[np.float64]:
+def squared_norms(X: csr_array) -> Array:
     """Squared norm of each row."""
     rows = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
     squared = np.bincount(rows, weights=X.data**2, minlength=X.shape[0])

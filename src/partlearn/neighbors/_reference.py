@@ -11,6 +11,7 @@ from sklearn.utils import check_random_state
 
 from partlearn._array_api import is_numpy, like, namespace, take
 from partlearn._sklearn_compat import Interval, StrOptions
+from partlearn._typing import Indices
 from partlearn.neighbors._cells import cell_neighbors
 from partlearn.neighbors._knn import query_neighbors, self_neighbors
 
@@ -40,7 +41,7 @@ def reference_rows(
     random_state: Any = 0,
     *,
     auto: int = REFERENCE_ROWS,
-) -> NDArray[np.intp] | None:
+) -> Indices | None:
     """Rows among which neighbours are searched; None for all of them.
 
     Parameters
@@ -77,10 +78,10 @@ def reference_rows(
 
 def reference_neighbors(
     Z: Any,
-    reference: NDArray[np.intp] | None,
+    reference: Indices | None,
     n_neighbors: int,
     *,
-    rows: NDArray[np.intp] | None = None,
+    rows: Indices | None = None,
     search: Any = None,
     n_jobs: int | None = None,
 ) -> NDArray[np.int64]:
@@ -155,7 +156,7 @@ def many_neighbors(Z: Any, n_neighbors: int, n_jobs: int | None = None) -> Any:
     return reference_neighbors(Z, reference, n_neighbors)
 
 
-def at_places(reference: NDArray[np.intp], near: NDArray[np.int64]) -> Any:
+def at_places(reference: Indices, near: NDArray[np.int64]) -> Any:
     """Rows at some places among the reference rows, where the places are."""
     if is_numpy(near):
         return reference[near]
@@ -164,7 +165,7 @@ def at_places(reference: NDArray[np.intp], near: NDArray[np.int64]) -> Any:
     return xp.reshape(rows, near.shape)
 
 
-def without_own(near: NDArray[np.int64], rows: NDArray[np.intp]) -> NDArray[np.int64]:
+def without_own(near: NDArray[np.int64], rows: Indices) -> NDArray[np.int64]:
     """Drop each row from its neighbours or, where it is not among them, the last."""
     if not is_numpy(near):
         xp = namespace(near)

@@ -5,12 +5,13 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from partlearn._typing import Array
 from partlearn.neighbors._products import threshold
 
 __all__ = ["Candidates", "keep_nearest", "n_groups", "round_up", "scan"]
 
 # Queries (as rows of the tile), reference points (as its columns), values of h.
-Candidates = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]
+Candidates = tuple[NDArray[np.int64], NDArray[np.int64], Array]
 
 
 def n_groups(k: int, width: int) -> int:
@@ -25,9 +26,9 @@ def n_groups(k: int, width: int) -> int:
 def scan(
     H: NDArray,
     k: int,
-    bound: NDArray[np.float64],
+    bound: Array,
     minima: NDArray | None,
-    norms: NDArray[np.float64],
+    norms: Array,
     error: float,
     tiny: float,
 ) -> Candidates:
@@ -52,18 +53,18 @@ def scan(
     return rows, columns, H.ravel()[flat].astype(np.float64)
 
 
-def round_up(values: NDArray[np.float64], dtype: np.dtype) -> NDArray:
+def round_up(values: Array, dtype: np.dtype) -> NDArray:
     """Smallest numbers of a narrower type that are not below the given ones."""
     narrow = values.astype(dtype)
     return np.where(narrow < values, np.nextafter(narrow, dtype.type(np.inf)), narrow)
 
 
 def keep_nearest(
-    best: NDArray[np.float64],
+    best: Array,
     nearest: NDArray[np.int64],
     rows: NDArray[np.int64],
     columns: NDArray[np.int64],
-    squared: NDArray[np.float64],
+    squared: Array,
 ) -> None:
     """Merge candidates into the k nearest so far, by (distance, index), in place."""
     n, k = best.shape

@@ -8,6 +8,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from partlearn._typing import Array, Mask
 from partlearn.simplex._pivoting import (
     DEPENDENT,
     MAX_ENTRIES,
@@ -20,7 +21,7 @@ __all__ = ["compiled_solver", "nnls_from_gram", "solve_all", "solve_carefully"]
 _WORTH_COMPILING = 1e6  # matrix entries from which compiled loops are asked for
 
 
-def nnls_from_gram(G: ArrayLike, b: ArrayLike) -> NDArray[np.float64]:
+def nnls_from_gram(G: ArrayLike, b: ArrayLike) -> Array:
     """Minimise ``w' G w - 2 b' w`` over ``w >= 0``, one problem per row.
 
     With ``G = A' A`` and ``b = A' y`` this is non-negative least squares.
@@ -67,7 +68,7 @@ def nnls_from_gram(G: ArrayLike, b: ArrayLike) -> NDArray[np.float64]:
 
 
 @cache
-def compiled_solver() -> Callable[..., NDArray[np.float64]]:
+def compiled_solver() -> Callable[..., Array]:
     """Solver compiled by numba, or the one in NumPy where numba is not installed."""
     try:
         from partlearn.simplex import _nnls_numba
@@ -76,16 +77,14 @@ def compiled_solver() -> Callable[..., NDArray[np.float64]]:
     return _nnls_numba.solve_all
 
 
-def solve_all(G: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.float64]:
+def solve_all(G: Array, b: Array) -> Array:
     """Pivot, and solve again what rounding error has spoilt."""
     w, good = pivot_all(G, b)
     w[~good] = solve_carefully(G[~good], b[~good])
     return w
 
 
-def solve_carefully(
-    G: NDArray[np.float64], b: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def solve_carefully(G: Array, b: Array) -> Array:
     """Active-set steps that solve each passive system anew."""
     m, k = b.shape
     w = np.zeros((m, k))
@@ -102,12 +101,7 @@ def solve_carefully(
     return w
 
 
-def _entering(
-    G: NDArray[np.float64],
-    b: NDArray[np.float64],
-    w: NDArray[np.float64],
-    closed: NDArray[np.bool_],
-) -> NDArray[np.int64]:
+def _entering(G: Array, b: Array, w: Array, closed: Mask) -> NDArray[np.int64]:
     """Column that would lower the objective most on its own; -1 at the optimum."""
     slope = b - np.einsum("ijk,ik->ij", G, w)
     lengths = np.sqrt(np.maximum(np.einsum("ijj->ij", G), 0))
@@ -118,11 +112,11 @@ def _entering(
 
 
 def _enter(
-    G: NDArray[np.float64],
-    b: NDArray[np.float64],
-    w: NDArray[np.float64],
-    passive: NDArray[np.bool_],
-    blocked: NDArray[np.bool_],
+    G: Array,
+    b: Array,
+    w: Array,
+    passive: Mask,
+    blocked: Mask,
     rows: NDArray[np.int64],
     entering: NDArray[np.int64],
 ) -> None:

@@ -5,6 +5,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from partlearn._typing import Array, Mask
+
 __all__ = ["DEPENDENT", "EPS", "MAX_ENTRIES", "noise_of_slopes", "pivot_all"]
 
 EPS = float(np.finfo(np.float64).eps)
@@ -15,17 +17,13 @@ MAX_ENTRIES = 20  # entries per column; far more than are ever seen
 _CHUNK = 1 << 17  # matrix entries worked on at once: they should stay in the cache
 
 
-def noise_of_slopes(
-    b: NDArray[np.float64], lengths: NDArray[np.float64], w: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def noise_of_slopes(b: Array, lengths: Array, w: Array) -> Array:
     """Rounding error of ``b - G w``, with ``|G[j, l]| <= lengths[j] * lengths[l]``."""
     total = np.einsum("ij,ij->i", lengths, w)[:, None]
     return 4 * b.shape[1] * EPS * (np.abs(b) + lengths * total)
 
 
-def pivot_all(
-    G: NDArray[np.float64], b: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+def pivot_all(G: Array, b: Array) -> tuple[Array, Mask]:
     """Candidates for the minimisers, and whether each meets the conditions.
 
     Errors pile up in the pivoted matrices where columns nearly depend on each other;
@@ -45,7 +43,7 @@ def pivot_all(
     return w, np.count_nonzero(wrong, axis=1) == 0
 
 
-def _pivot(G: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.float64]:
+def _pivot(G: Array, b: Array) -> Array:
     """All problems in step: each lets a column enter or leave at the same time.
 
     ``T`` is ``G`` swept on the passive columns P: it holds ``inv(G_PP) G_PN`` and the
@@ -111,11 +109,11 @@ def _pivot(G: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.float64
 
 
 def _sweep(
-    T: NDArray[np.float64],
+    T: Array,
     here: NDArray[np.int64],
     pivot: NDArray[np.int64],
-    enters: NDArray[np.bool_],
-    stuck: NDArray[np.bool_],
+    enters: Mask,
+    stuck: Mask,
 ) -> None:
     """Pivot each matrix on one diagonal entry, in place, but not the stuck ones."""
     column = T[here, :, pivot]

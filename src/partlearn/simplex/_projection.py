@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from partlearn._array_api import array_device, at_least, is_numpy, namespace
+from partlearn._typing import Mask
 
 __all__ = ["compiled_projection", "project_rows", "project_simplex", "projector"]
 
@@ -90,7 +91,7 @@ def compiled_projection() -> Callable[..., NDArray]:
     return _projection_numba.project_rows
 
 
-def project_rows(Q: NDArray, S: NDArray[np.bool_]) -> NDArray:
+def project_rows(Q: NDArray, S: Mask) -> NDArray:
     """Project each row on its candidates; an empty `S` allows every class."""
     # Classes by rows: rows are many and classes few, and NumPy is fast along the long
     # axis.

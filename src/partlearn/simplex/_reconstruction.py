@@ -3,14 +3,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from partlearn._typing import Array
 from partlearn.simplex._nnls import nnls_from_gram
 
 __all__ = ["reconstruction_weights", "reconstruction_weights_from_gram"]
 
 
-def reconstruction_weights(E: ArrayLike) -> NDArray[np.float64]:
+def reconstruction_weights(E: ArrayLike) -> Array:
     """Convex weights that make each weighted sum of differences shortest.
 
     Row ``i`` minimises ``||sum_a s_a E[i, a]||^2`` over ``s >= 0, sum(s) = 1``.
@@ -38,7 +39,7 @@ def reconstruction_weights(E: ArrayLike) -> NDArray[np.float64]:
     return reconstruction_weights_from_gram(E @ E.transpose(0, 2, 1))
 
 
-def reconstruction_weights_from_gram(G: ArrayLike) -> NDArray[np.float64]:
+def reconstruction_weights_from_gram(G: ArrayLike) -> Array:
     """Minimise ``s' G s`` over the probability simplex, one problem per row.
 
     Source: WPLDR, Eq. (9).

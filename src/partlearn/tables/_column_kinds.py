@@ -10,6 +10,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from partlearn._typing import Array
 from partlearn.tables._frame import is_missing_text, numbers_in
 from partlearn.tables._moments import find_format
 
@@ -111,7 +112,7 @@ def _moment_kind(column: NDArray[Any]) -> ColumnKind:
     return ColumnKind("date", "holds moments", "iso")
 
 
-def _number_kind(name: str, column: NDArray[np.float64]) -> ColumnKind:
+def _number_kind(name: str, column: Array) -> ColumnKind:
     present = column[np.isfinite(column)]
     if len(present) == 0:
         return ColumnKind("constant", "no value at all")

@@ -5,7 +5,8 @@
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+
+from partlearn._typing import Array, Mask
 
 __all__ = ["Familiarity", "learn_familiarity"]
 
@@ -17,23 +18,21 @@ _SLACK = 1.5
 class Familiarity(NamedTuple):
     """Centre and spread of the training rows, and the distance that is unusual."""
 
-    mean: NDArray[np.float64]
-    whitening: NDArray[np.float64]
+    mean: Array
+    whitening: Array
     threshold: float
 
-    def is_far(self, Z: NDArray[np.float64]) -> NDArray[np.bool_]:
+    def is_far(self, Z: Array) -> Mask:
         """Whether rows lie farther out than nearly all training rows did."""
         return distances(Z, self.mean, self.whitening) > self.threshold
 
 
-def distances(
-    Z: NDArray[np.float64], mean: NDArray[np.float64], whitening: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def distances(Z: Array, mean: Array, whitening: Array) -> Array:
     """Mahalanobis distances from the mean."""
     return np.asarray(np.linalg.norm((Z - mean) @ whitening, axis=1))
 
 
-def learn_familiarity(Z: NDArray[np.float64]) -> Familiarity:
+def learn_familiarity(Z: Array) -> Familiarity:
     """Measure the spread of training rows; memory is one matrix of columns squared."""
     mean = Z.mean(axis=0)
     C = Z - mean

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from partlearn._typing import Array
+
 __all__ = ["calendar_parts", "find_format", "moments_in"]
 
 # ISO comes first; of the two orders with slashes the one that fits all cells is taken.
@@ -61,7 +63,7 @@ def moments_in(column: NDArray[Any], form: str) -> NDArray[np.datetime64]:
     return np.asarray([known[text] for text in column], dtype="datetime64[s]")
 
 
-def calendar_parts(moments: NDArray[np.datetime64]) -> dict[str, NDArray[np.float64]]:
+def calendar_parts(moments: NDArray[np.datetime64]) -> dict[str, Array]:
     """Numbers that say when a moment is: the day, and circles of year, week and day.
 
     Parameters

@@ -14,6 +14,7 @@ from sklearn.base import clone, is_classifier
 from sklearn.datasets import make_blobs
 from sklearn.utils import get_tags
 
+from partlearn._typing import Indices, Mask
 from partlearn.candidates import make_candidates
 
 __all__ = [
@@ -42,7 +43,7 @@ def uses_labels(estimator: Any) -> bool:
     return bool(get_tags(estimator).target_tags.required)
 
 
-def problem(estimator: Any, seed: int = 0) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+def problem(estimator: Any, seed: int = 0) -> tuple[NDArray[Any], Mask]:
     """120 rows, and candidates of the kind that the estimator learns from.
 
     `seed` draws classes; labels of multi-label rows are always the same, each decided
@@ -58,9 +59,7 @@ def problem(estimator: Any, seed: int = 0) -> tuple[NDArray[Any], NDArray[np.boo
     return X, S
 
 
-def with_truth(
-    seed: int = 0,
-) -> tuple[NDArray[Any], NDArray[np.intp], NDArray[np.bool_]]:
+def with_truth(seed: int = 0) -> tuple[NDArray[Any], Indices, Mask]:
     """Well separated classes: any sound method solves it, whatever its random draws."""
     X, y = make_blobs(120, n_features=7, centers=5, cluster_std=0.8, random_state=seed)
     return X, y, make_candidates(y, 1, random_state=seed)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone, is_classifier
 from sklearn.utils import get_tags
 
+from partlearn._typing import Mask
 from partlearn.utils._check_tools import (
     Check,
     assert_same,
@@ -94,7 +95,7 @@ def check_permuted_classes(estimator: Any) -> None:
     assert_permuted(estimator, X, S)
 
 
-def assert_permuted(estimator: Any, X: NDArray[Any], S: NDArray[np.bool_]) -> None:
+def assert_permuted(estimator: Any, X: NDArray[Any], S: Mask) -> None:
     """With classes in another order, only the order of columns changes."""
     order = np.array([3, 0, 4, 1, 2])
     plain, permuted = fit(estimator, X, S), fit(estimator, X, S[:, order])

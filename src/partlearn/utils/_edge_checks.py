@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
+from partlearn._typing import Mask
+
 __all__ = ["check_huge_features", "check_unhashable_labels"]
 
 _CLEAR = re.compile("rescale|too large|overflow")
@@ -17,7 +19,7 @@ _OUTPUTS = ("transform", "predict_proba", "decision_function")
 _ATTRIBUTES = ("label_confidence_", "scores_", "components_", "coef_")
 
 
-def _edge_problem() -> tuple[NDArray[Any], NDArray[np.bool_]]:
+def _edge_problem() -> tuple[NDArray[Any], Mask]:
     rng = np.random.default_rng(0)
     X = rng.random((30, 5))
     y = np.arange(30) % 3

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from scipy.spatial.distance import pdist
 from sklearn.base import is_classifier
 
+from partlearn._typing import Mask
 from partlearn.candidates import from_votes, from_weights
 from partlearn.utils._check_tools import (
     Check,
@@ -165,7 +166,7 @@ def check_full_rows(estimator: Any) -> None:
         assert np.mean(fitted.predict(X) == y) >= AGREEMENT
 
 
-def _assert_confidence(F: NDArray[Any], S: NDArray[np.bool_]) -> None:
+def _assert_confidence(F: NDArray[Any], S: Mask) -> None:
     assert F.shape == S.shape
     assert np.isfinite(F).all()
     assert (F >= 0).all()

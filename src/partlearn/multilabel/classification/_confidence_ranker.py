@@ -7,11 +7,11 @@ from numbers import Integral, Real
 from typing import Any, Protocol, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from partlearn._progress import iterations
 from partlearn._sklearn_compat import Interval, StrOptions, fit_context
+from partlearn._typing import Array, Mask
 from partlearn.base import drop_empty
 from partlearn.candidates import padded_candidates, warn_at_max_iter
 from partlearn.linalg import Standardized, column_moments, standardize
@@ -26,8 +26,6 @@ from partlearn.multilabel.classification._linear import BaseLinearScorer, best_t
 
 __all__ = ["CONSTRAINTS", "BaseConfidenceRanker", "PairCosts", "Structure", "descend"]
 
-Array = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 _STEPS, _STILL = 500, 1e-7  # of the projected gradient
 
 # Constraints on the parameters that both classifiers share.
@@ -113,10 +111,7 @@ class PairCosts:
 
 
 def descend(
-    P: Array,
-    C: Mask,
-    gradient: Callable[[Array], Array],
-    lipschitz: float,
+    P: Array, C: Mask, gradient: Callable[[Array], Array], lipschitz: float
 ) -> Array:
     """Projected gradient steps, none of which raises the objective.
 

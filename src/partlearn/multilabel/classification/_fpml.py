@@ -12,11 +12,11 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 import scipy.linalg
 import scipy.sparse as sp
-from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from partlearn._progress import iterations
 from partlearn._sklearn_compat import Interval, StrOptions, fit_context
+from partlearn._typing import Array, Mask
 from partlearn.candidates import warn_at_max_iter, warn_caller
 from partlearn.linalg import (
     Standardized,
@@ -28,7 +28,6 @@ from partlearn.multilabel.classification._linear import BaseLinearScorer
 
 __all__ = ["FPML", "Factors", "Weights", "fpml_sweep", "ridge_solver"]
 
-Array = NDArray[np.float64]
 _DIRECT = 5000  # largest matrix to be factored; beyond it conjugate gradients
 _FEW = 0.1  # share of candidates below which their matrix is kept sparse
 
@@ -217,7 +216,7 @@ class FPML(BaseLinearScorer):
         self._set_weights(W, prior, mean, scale, column_moments(X)[1], rng)
         return self
 
-    def _latent_size(self, C: NDArray[np.bool_]) -> int:
+    def _latent_size(self, C: Mask) -> int:
         n, l = C.shape  # noqa: E741
         if self.n_latent is None:
             return min(n, l, max(2, ceil(l / 2)))
@@ -364,6 +363,6 @@ def ridge_solver(X: Standardized, penalty: float) -> Callable[[Array], Array]:
     return lambda G: X.transposed_matmul(scipy.linalg.cho_solve(factor, G))
 
 
-def _labels(C: NDArray[np.bool_]) -> Any:
+def _labels(C: Mask) -> Any:
     Y = C.astype(np.float64)
     return sp.csr_array(Y) if C.mean() < _FEW else Y

@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import minimize
 
+from partlearn._typing import Array, Mask
 from partlearn.linalg import Standardized
 from partlearn.simplex import project_simplex
 
@@ -27,8 +27,6 @@ __all__ = [
     "ranking_costs",
 ]
 
-Array = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 _BLOCK = 1 << 18  # scores sorted at a time, to stay in cache
 _FEW = 8  # candidates a row up to which direct sums are faster
 _WIDTH = 0.01  # over which the plain hinge is rounded off

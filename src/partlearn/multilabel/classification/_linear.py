@@ -5,9 +5,9 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import expit, softmax
 
+from partlearn._typing import Array, Mask
 from partlearn.base import BaseMultilabelClassifier
 
 __all__ = [
@@ -17,7 +17,6 @@ __all__ = [
     "top_border",
 ]
 
-Array = NDArray[np.float64]
 _SLOPE = 4.0  # so that a probability grows as fast as its score at the border
 
 
@@ -99,7 +98,7 @@ def top_border(scores: Array, count: int) -> Array:
     return (ordered[:, [l - count - 1]] + ordered[:, [l - count]]) / 2
 
 
-def best_threshold(scores: Array, target: NDArray[np.bool_]) -> float:
+def best_threshold(scores: Array, target: Mask) -> float:
     """The one border for all labels that maximises F1 against a binary target.
 
     Parameters
@@ -130,7 +129,7 @@ def best_threshold(scores: Array, target: NDArray[np.bool_]) -> float:
     return float((ordered[best] + ordered[best + 1]) / 2)
 
 
-def known_last(D: Array, never: NDArray[np.bool_], always: NDArray[np.bool_]) -> Array:
+def known_last(D: Array, never: Mask, always: Mask) -> Array:
     """Put labels of no row behind all others, and labels of every row before them."""
     D = D.copy()
     D[:, never] = np.minimum(D.min(axis=1), 0)[:, None] - 1

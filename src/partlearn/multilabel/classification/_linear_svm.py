@@ -9,7 +9,6 @@ from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 from sklearn import config_context
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import KFold
@@ -18,14 +17,13 @@ from sklearn.utils import check_random_state
 from sklearn.utils.extmath import row_norms
 
 from partlearn._sklearn_compat import Interval, fit_context
+from partlearn._typing import Array, Indices, Mask
 from partlearn.linalg import column_moments, squared_hinge_labels
 from partlearn.metrics import average_precision
 from partlearn.multilabel.classification._linear import BaseLinearScorer
 
 __all__ = ["LinearSVM"]
 
-Array = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 
 _FEW_FEATURES = 50  # up to here all labels together are faster than one by one
 
@@ -167,7 +165,7 @@ class LinearSVM(BaseLinearScorer):
         )
         return self
 
-    def _splits(self, n: int) -> list[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+    def _splits(self, n: int) -> list[tuple[Indices, Indices]]:
         if n < 2:  # nothing to hold out
             return [(np.arange(n), np.arange(n))]
         folds = KFold(

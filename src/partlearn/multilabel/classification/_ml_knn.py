@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sklearn.preprocessing import normalize
 
 from partlearn._sklearn_compat import Interval, StrOptions, fit_context
+from partlearn._typing import Array, Indices, Mask
 from partlearn.base import BaseMultilabelClassifier
 from partlearn.neighbors import query_neighbors, self_neighbors
 
@@ -138,7 +139,7 @@ class MLKNN(BaseMultilabelClassifier):
     def _points(self, X: Any) -> Any:
         return X if self.metric == "euclidean" else normalize(X)
 
-    def _label_scores(self, X: Any) -> NDArray[np.float64]:
+    def _label_scores(self, X: Any) -> Array:
         neighbors = np.empty((X.shape[0], 0), dtype=np.int64)
         if self.n_neighbors_:
             _, neighbors = query_neighbors(
@@ -148,9 +149,7 @@ class MLKNN(BaseMultilabelClassifier):
         return posterior(self.prior_, self.likelihood_, counts)
 
 
-def count_labels(
-    C: NDArray[np.bool_], neighbors: NDArray[np.int64]
-) -> NDArray[np.intp]:
+def count_labels(C: Mask, neighbors: NDArray[np.int64]) -> Indices:
     """How many of each row's neighbours carry each label, shape (n, l).
 
     Source: MLKNN, step (8) of the pseudo-code.
@@ -163,9 +162,7 @@ def count_labels(
     return counts
 
 
-def neighbor_tables(
-    C: NDArray[np.bool_], counts: NDArray[np.intp], k: int, s: float
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def neighbor_tables(C: Mask, counts: Indices, k: int, s: float) -> tuple[Array, Array]:
     """Prior of each label, and likelihood of each count without and with the label.
 
     Source: MLKNN, steps (2), (12) and (13) of the pseudo-code.
@@ -182,11 +179,7 @@ def neighbor_tables(
     return prior, np.nan_to_num(likelihood)
 
 
-def posterior(
-    prior: NDArray[np.float64],
-    likelihood: NDArray[np.float64],
-    counts: NDArray[np.intp],
-) -> NDArray[np.float64]:
+def posterior(prior: Array, likelihood: Array, counts: Indices) -> Array:
     """Probability of each label given the counts among the neighbours.
 
     Source: MLKNN, maximum a posteriori rule.

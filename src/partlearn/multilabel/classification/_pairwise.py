@@ -7,14 +7,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from joblib import Parallel, delayed
-from numpy.typing import NDArray
 
+from partlearn._typing import Array, Indices, Mask
 from partlearn.linalg import squared_hinge
 
 __all__ = ["Pairs", "fit_pairs", "pairs_of", "vote_blocks"]
 
-Array = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 _CHUNK = 200  # classifiers a worker trains at a time
 _BLOCK = 1 << 22  # votes computed at a time
 _TIE = 1e-9  # a score this near to the border is a tie: the solver is not more exact
@@ -35,14 +33,14 @@ class Pairs(NamedTuple):
         Share of training rows on the right side; a tie counts half.
     """
 
-    first: NDArray[np.intp]
-    second: NDArray[np.intp]
+    first: Indices
+    second: Indices
     coef: Array
     intercept: Array
     accuracy: Array
 
 
-def pairs_of(l: int, *, real: bool, virtual: bool) -> NDArray[np.intp]:  # noqa: E741
+def pairs_of(l: int, *, real: bool, virtual: bool) -> Indices:  # noqa: E741
     """Pairs ``j < m`` of labels, and each label against the virtual one, (p, 2)."""
     kinds = []
     if real:
@@ -56,7 +54,7 @@ def fit_pairs(
     X: Any,
     E: Mask,
     N: Mask,
-    wanted: NDArray[np.intp],
+    wanted: Indices,
     *,
     C: float = 1.0,
     n_jobs: int | None = None,
@@ -101,7 +99,7 @@ def fit_pairs(
 
 
 def _fit_some(
-    X: Any, E: Mask, N: Mask, pairs: NDArray[np.intp], C: float
+    X: Any, E: Mask, N: Mask, pairs: Indices, C: float
 ) -> tuple[Array, Array, Array]:
     coef = np.empty((len(pairs), X.shape[1]))
     intercept, accuracy = np.empty(len(pairs)), np.empty(len(pairs))

@@ -15,6 +15,7 @@ from sklearn.utils import check_random_state
 
 from partlearn._progress import iterations
 from partlearn._sklearn_compat import Interval, StrOptions
+from partlearn._typing import Array, Mask
 from partlearn.base import BaseMultilabelClassifier, drop_empty
 from partlearn.candidates import warn_at_max_iter
 from partlearn.graphs import neighbor_graph, rebuilding_graph
@@ -34,8 +35,6 @@ __all__ = [
     "unit_rows",
 ]
 
-Array = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 
 _RELEASE_FOLDS = 10  # in which the released program elicits credible labels
 

@@ -7,12 +7,12 @@ from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 from scipy.special import expit
 from sklearn.isotonic import isotonic_regression
 from sklearn.model_selection import KFold
 
 from partlearn._sklearn_compat import Interval, fit_context
+from partlearn._typing import Array, Indices, Mask
 from partlearn.multilabel.classification._pairwise import (
     Pairs,
     fit_pairs,
@@ -26,9 +26,6 @@ from partlearn.multilabel.classification._particle import (
 )
 
 __all__ = ["ParticleMAP", "count_tables", "log_odds_tables", "pairs_won"]
-
-Array = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 
 
 class ParticleMAP(BaseParticle):
@@ -225,8 +222,8 @@ class ParticleMAP(BaseParticle):
         return self
 
     def _training_counts(
-        self, data: Credible, pairs: Pairs, wanted: NDArray[np.intp]
-    ) -> NDArray[np.intp]:
+        self, data: Credible, pairs: Pairs, wanted: Indices
+    ) -> Indices:
         X, E, N = data.X, data.E, data.N
         if len(E) < 2:
             return pairs_won(X, pairs, E.shape[1])
@@ -255,7 +252,7 @@ def pairs_won(
     X: Any,
     pairs: Pairs,
     l: int,  # noqa: E741
-) -> NDArray[np.intp]:
+) -> Indices:
     """How many pairs each label wins in each row, (n, l); a tie is won by neither."""
     won = np.empty((X.shape[0], l), dtype=np.intp)
     real = np.flatnonzero(pairs.second >= 0)
@@ -269,7 +266,7 @@ def pairs_won(
     return won
 
 
-def count_tables(E: Mask, N: Mask, won: NDArray[np.intp], bins: int) -> Array:
+def count_tables(E: Mask, N: Mask, won: Indices, bins: int) -> Array:
     """Rows without (0) and with (1) each label by the pairs it won, (2, l, bins)."""
     l = E.shape[1]  # noqa: E741
     cell = np.arange(l) * bins + won

@@ -6,9 +6,9 @@ from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
 from partlearn._sklearn_compat import fit_context
+from partlearn._typing import Array
 from partlearn.multilabel.classification._pairwise import (
     Pairs,
     fit_pairs,
@@ -18,8 +18,6 @@ from partlearn.multilabel.classification._pairwise import (
 from partlearn.multilabel.classification._particle import CONSTRAINTS, BaseParticle
 
 __all__ = ["ParticleVLS", "ranking_votes"]
-
-Array = NDArray[np.float64]
 
 
 class ParticleVLS(BaseParticle):

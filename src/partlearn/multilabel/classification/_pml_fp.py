@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import normalize
 
 from partlearn._sklearn_compat import Interval, StrOptions
+from partlearn._typing import Array, Mask
 from partlearn.candidates import warn_caller
 from partlearn.linalg import Standardized
 from partlearn.multilabel.classification._confidence_ranker import (
@@ -25,8 +25,6 @@ from partlearn.multilabel.classification._confidence_ranker import (
 
 __all__ = ["PMLFP", "Prototypes"]
 
-Array = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 _ALIKE = 1e-3  # of the spread of the rows
 
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from partlearn._typing import Array, Mask
 from partlearn.linalg import Standardized
 from partlearn.multilabel.classification._confidence_ranker import (
     CONSTRAINTS,
@@ -16,9 +16,6 @@ from partlearn.multilabel.classification._confidence_ranker import (
 )
 
 __all__ = ["PMLLC", "Correlations", "correlation_laplacian"]
-
-Array = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 
 
 class PMLLC(BaseConfidenceRanker):

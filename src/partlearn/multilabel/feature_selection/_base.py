@@ -8,12 +8,12 @@ from typing import Any, Self, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 from sklearn.utils.sparsefuncs import inplace_column_scale, min_max_axis
 
 from partlearn._progress import iterations
 from partlearn._sklearn_compat import Interval, fit_context
+from partlearn._typing import Array, Mask
 from partlearn.base import COLUMNS, COUNT, BaseSelector
 from partlearn.candidates import validate_partial_data, warn_at_max_iter
 
@@ -33,9 +33,9 @@ COMMON: dict[str, Any] = {
 EPS = 2.0**-52  # keeps denominators of multiplicative updates positive
 
 
-def row_norms(W: NDArray[np.float64]) -> NDArray[np.float64]:
+def row_norms(W: Array) -> Array:
     """Euclidean norm of every row."""
-    norms: NDArray[np.float64] = np.sqrt(np.einsum("ij,ij->i", W, W))
+    norms: Array = np.sqrt(np.einsum("ij,ij->i", W, W))
     return norms
 
 
@@ -64,7 +64,7 @@ def unit_interval(X: Any) -> Any:
 
 def check_init(
     init: Mapping[str, Any], shapes: Mapping[str, tuple[int, int]], sign: bool = True
-) -> dict[str, NDArray[np.float64]]:
+) -> dict[str, Array]:
     """Factors to start from, in the order of `shapes`; copied, checked.
 
     Parameters
@@ -169,7 +169,7 @@ class PMLSelector(BaseSelector):
             max_iter, "The objective still changes", "the ranking may change with more"
         )
 
-    def _validate(self, X: Any, y: Any) -> tuple[Any, NDArray[np.bool_]]:
+    def _validate(self, X: Any, y: Any) -> tuple[Any, Mask]:
         """Features in float64, and candidates; rows may have none."""
         X, C = validate_partial_data(
             self,
@@ -191,9 +191,7 @@ class PMLSelector(BaseSelector):
             )
         return X, C
 
-    def _rank(
-        self, scores: NDArray[np.float64], rng: np.random.RandomState, unit: float
-    ) -> None:
+    def _rank(self, scores: Array, rng: np.random.RandomState, unit: float) -> None:
         """Record scores and ranking; equal scores are ordered by a seeded shuffle.
 
         `unit` is the size of the features: scores far below it are no ranking.

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
 from partlearn._sklearn_compat import Interval, StrOptions
+from partlearn._typing import Array, Mask
 from partlearn.base import Columns
 from partlearn.graphs import degrees, heat_graph
 from partlearn.multilabel.feature_selection._base import (
@@ -26,7 +26,6 @@ from partlearn.multilabel.feature_selection._reweighted import row_penalties
 
 __all__ = ["DRMFS", "Graphs", "drmfs_objective", "drmfs_update"]
 
-Array = NDArray[np.float64]
 _CAP = 1e6  # largest weight of a sample that is fitted exactly
 
 
@@ -168,7 +167,7 @@ class DRMFS(PMLSelector):
         self.must_keep = must_keep
         self.exclude = exclude
 
-    def _fit(self, X: Any, C: NDArray[np.bool_], rng: np.random.RandomState) -> None:
+    def _fit(self, X: Any, C: Mask, rng: np.random.RandomState) -> None:
         Y = C.astype(np.float64)
         d, l = X.shape[1], C.shape[1]  # noqa: E741
         if self.init is None:

@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
+from partlearn._typing import Array, Mask
 from partlearn.multilabel.feature_selection._base import EPS
 from partlearn.simplex import project_simplex
 
@@ -30,7 +30,6 @@ __all__ = [
     "Weights",
 ]
 
-Array = NDArray[np.float64]
 
 _DENSE = 0.1  # share of candidates above which dense products are faster
 _BLOCK = 1 << 15  # numbers gathered at a time: few enough to stay in the cache
@@ -66,7 +65,7 @@ class Support:
         Whether numbers are kept as a matrix; by default where candidates are many.
     """
 
-    def __init__(self, C: NDArray[np.bool_], dense: bool | None = None) -> None:
+    def __init__(self, C: Mask, dense: bool | None = None) -> None:
         self.C = C
         self.dense = bool(C.mean() > _DENSE) if dense is None else dense
         self.rows, self.columns = np.nonzero(C)

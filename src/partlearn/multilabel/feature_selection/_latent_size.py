@@ -13,12 +13,12 @@ from sklearn.cluster import cluster_optics_xi
 from sklearn.neighbors import NearestNeighbors
 from sklearn.utils.extmath import row_norms
 
+from partlearn._typing import Array, Indices
+
 __all__ = ["optics_clusters"]
 
 _MIN_SAMPLES = 5
 _DECIMALS = int(np.finfo(np.float64).precision)
-
-Array = NDArray[np.float64]
 
 
 def optics_clusters(
@@ -63,7 +63,7 @@ def optics_clusters(
     return len(np.setdiff1d(labels, [-1]))
 
 
-def _optics_graph(X: Any) -> tuple[NDArray[np.intp], Array, NDArray[np.intp]]:
+def _optics_graph(X: Any) -> tuple[Indices, Array, Indices]:
     """Order of the points, how far each is reached, and from which point.
 
     What :func:`sklearn.cluster.compute_optics_graph` gives without a largest distance:

@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 from scipy.linalg import solve
 
 from partlearn._sklearn_compat import Interval, StrOptions
+from partlearn._typing import Array, Mask
 from partlearn.base import Columns
 from partlearn.graphs import heat_graph, laplacian
 from partlearn.multilabel.feature_selection._base import (
@@ -29,7 +29,6 @@ from partlearn.multilabel.feature_selection._reweighted import (
 
 __all__ = ["MIFS", "Problem", "mifs_als", "mifs_gd", "mifs_objective"]
 
-Array = NDArray[np.float64]
 _SMOOTH = 1e-12  # the row norms of the alternating solver are sqrt(|w|² + this)
 _MAX_ITER = {"als": 100, "gd": 499}
 
@@ -193,7 +192,7 @@ class MIFS(PMLSelector):
         self.must_keep = must_keep
         self.exclude = exclude
 
-    def _fit(self, X: Any, C: NDArray[np.bool_], rng: np.random.RandomState) -> None:
+    def _fit(self, X: Any, C: Mask, rng: np.random.RandomState) -> None:
         W, V, B = self._start(X, C, rng)
         L = laplacian(heat_graph(X, self.n_neighbors, t=self.t))
         problem = Problem(X, C.astype(np.float64), L, self.alpha, self.beta, self.gamma)
@@ -215,7 +214,7 @@ class MIFS(PMLSelector):
         self._rank(row_norms(W), rng, 1e-100)
 
     def _start(
-        self, X: Any, C: NDArray[np.bool_], rng: np.random.RandomState
+        self, X: Any, C: Mask, rng: np.random.RandomState
     ) -> tuple[Array, Array, Array]:
         (n, d), l = X.shape, C.shape[1]  # noqa: E741
         if self.init is not None:

@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 from scipy.sparse.linalg import eigsh
 
 from partlearn._sklearn_compat import Interval, StrOptions
+from partlearn._typing import Array, Mask
 from partlearn.base import Columns
 from partlearn.graphs import heat_graph, laplacian
 from partlearn.multilabel.feature_selection._base import COMMON, PMLSelector, row_norms
@@ -22,7 +22,6 @@ from partlearn.multilabel.feature_selection._reweighted import (
 
 __all__ = ["PMFSLRS"]
 
-Array = NDArray[np.float64]
 _SMOOTH = 1e-12  # row norms are sqrt(|w|² + this)
 _PACKAGE_MU = 1e8
 _LEAST_ITER = 5
@@ -169,7 +168,7 @@ class PMFSLRS(PMLSelector):
         self.must_keep = must_keep
         self.exclude = exclude
 
-    def _fit(self, X: Any, C: NDArray[np.bool_], rng: np.random.RandomState) -> None:
+    def _fit(self, X: Any, C: Mask, rng: np.random.RandomState) -> None:
         package = self.variant == "package"
         problem = Problem(
             X,

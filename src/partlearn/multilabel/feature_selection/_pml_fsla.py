@@ -7,11 +7,11 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.stats import spearmanr
 
 from partlearn._progress import iterations
 from partlearn._sklearn_compat import Interval, StrOptions
+from partlearn._typing import Array, Mask
 from partlearn.base import Columns
 from partlearn.candidates import warn_caller
 from partlearn.multilabel.feature_selection._base import (
@@ -229,7 +229,7 @@ class PMLFSLA(PMLSelector):
         self.must_keep = must_keep
         self.exclude = exclude
 
-    def _fit(self, X: Any, C: NDArray[np.bool_], rng: np.random.RandomState) -> None:
+    def _fit(self, X: Any, C: Mask, rng: np.random.RandomState) -> None:
         bare = int((~C.any(axis=1)).sum())
         if bare:
             warn_caller(
@@ -255,12 +255,12 @@ class PMLFSLA(PMLSelector):
         self.rank_agreement_ = _agreement(scores)
         self._rank(self._scores(best), rng, float(X.max()))
 
-    def _scores(self, f: Factors) -> NDArray[np.float64]:
+    def _scores(self, f: Factors) -> Array:
         return row_norms(f.Q @ f.R if self.variant == "full" else f.Q)
 
     def _run(
-        self, X: Any, support: Support, start: dict[str, NDArray[np.float64]]
-    ) -> tuple[Factors, NDArray[np.float64], bool]:
+        self, X: Any, support: Support, start: dict[str, Array]
+    ) -> tuple[Factors, Array, bool]:
         return factorize(
             X,
             support,
@@ -273,8 +273,8 @@ class PMLFSLA(PMLSelector):
         )
 
     def _starts(
-        self, X: Any, C: NDArray[np.bool_], rng: np.random.RandomState
-    ) -> list[dict[str, NDArray[np.float64]]]:
+        self, X: Any, C: Mask, rng: np.random.RandomState
+    ) -> list[dict[str, Array]]:
         (n, d), l = X.shape, C.shape[1]  # noqa: E741
         if self.init is not None:
             k = np.shape(self.init.get("Q", np.empty((0, 0))))[-1]
@@ -306,7 +306,7 @@ def _shapes(n: int, d: int, l: int, k: int) -> dict[str, tuple[int, int]]:  # no
     return {"Q": (d, k), "L": (n, k), "P": (n, k), "R": (k, l)}
 
 
-def _agreement(scores: list[NDArray[np.float64]]) -> float:
+def _agreement(scores: list[Array]) -> float:
     if len(scores) < 2 or len(scores[0]) < 2:
         return float("nan")
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -320,14 +320,14 @@ def _agreement(scores: list[NDArray[np.float64]]) -> float:
 def factorize(
     X: Any,
     support: Support,
-    start: Mapping[str, NDArray[np.float64]],
+    start: Mapping[str, Array],
     weights: Weights,
     *,
     updates: str = "derived",
     t_update: str = "anchor",
     tol: float | None = 1e-4,
     max_iter: int = 1000,
-) -> tuple[Factors, NDArray[np.float64], bool]:
+) -> tuple[Factors, Array, bool]:
     """Run sweeps until the objective converges.
 
     Source: PMLFSLA, Algorithm 1.

@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
 from partlearn._sklearn_compat import Interval
+from partlearn._typing import Array, Indices, Mask
 from partlearn.base import Columns
 from partlearn.multilabel.feature_selection._base import (
     COMMON,
@@ -23,7 +23,6 @@ from partlearn.multilabel.feature_selection._reweighted import row_penalties
 
 __all__ = ["PMLFSMIR"]
 
-Array = NDArray[np.float64]
 _BINS = 5  # of equal width, in which rebuilt labels are compared
 
 
@@ -159,7 +158,7 @@ class PMLFSMIR(PMLSelector):
         self.must_keep = must_keep
         self.exclude = exclude
 
-    def _fit(self, X: Any, C: NDArray[np.bool_], rng: np.random.RandomState) -> None:
+    def _fit(self, X: Any, C: Mask, rng: np.random.RandomState) -> None:
         T = rebuilt_labels(C)
         S = label_graph(T)
         problem = Problem(X, T, S, S.sum(axis=1), self.alpha, self.beta, self.gamma)
@@ -197,7 +196,7 @@ def mutual_information(joint: Array) -> Array:
     return np.maximum(terms.sum(axis=(-2, -1)), 0.0)
 
 
-def pairwise_information(codes: NDArray[np.intp], n_values: int) -> Array:
+def pairwise_information(codes: Indices, n_values: int) -> Array:
     """Mutual information of all pairs of columns of codes, (q, q)."""
     one_hot = (codes[:, :, None] == np.arange(n_values)).astype(np.float64)
     flat = one_hot.reshape(len(codes), -1)
@@ -206,7 +205,7 @@ def pairwise_information(codes: NDArray[np.intp], n_values: int) -> Array:
     return mutual_information(joint)
 
 
-def rebuilt_labels(C: NDArray[np.bool_]) -> Array:
+def rebuilt_labels(C: Mask) -> Array:
     """``(Y Z) * Y`` scaled to [0, 1], Z the mutual information of candidate columns.
 
     Source: PMLFSMIR, reconstruction of the labels.

@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 
 from partlearn._sklearn_compat import Interval, StrOptions
+from partlearn._typing import Array, Mask
 from partlearn.base import Columns
 from partlearn.candidates import warn_caller
 from partlearn.graphs import degrees, heat_graph
@@ -28,7 +28,6 @@ from partlearn.multilabel.feature_selection._reweighted import row_penalties
 
 __all__ = ["PMLFSSO", "Fixed", "fsso_objective", "fsso_sweep"]
 
-Array = NDArray[np.float64]
 Triple = tuple[Array, Array, Array]
 _LARGEST = 200  # latent directions beyond which the default stops growing
 
@@ -200,7 +199,7 @@ class PMLFSSO(PMLSelector):
         self.must_keep = must_keep
         self.exclude = exclude
 
-    def _fit(self, X: Any, C: NDArray[np.bool_], rng: np.random.RandomState) -> None:
+    def _fit(self, X: Any, C: Mask, rng: np.random.RandomState) -> None:
         U, V, M = self._start(X, C, rng)
         S = heat_graph(X, self.n_neighbors, t=self.t, self_loops=self.self_loops)
         fixed = Fixed.of(X, C.astype(np.float64), S)
@@ -221,7 +220,7 @@ class PMLFSSO(PMLSelector):
         self._rank(row_norms(self.weights_), rng, float(X.max()))
 
     def _start(
-        self, X: Any, C: NDArray[np.bool_], rng: np.random.RandomState
+        self, X: Any, C: Mask, rng: np.random.RandomState
     ) -> tuple[Array, Array, Array]:
         (n, d), l = X.shape, C.shape[1]  # noqa: E741
         if self.init is not None:

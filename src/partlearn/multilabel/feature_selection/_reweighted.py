@@ -6,12 +6,11 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 
-__all__ = ["ReweightedRidge", "row_penalties"]
+from partlearn._typing import Array
 
-Array = NDArray[np.float64]
+__all__ = ["ReweightedRidge", "row_penalties"]
 
 
 def row_penalties(W: Array, smooth: float) -> Array:

@@ -8,10 +8,10 @@ from numbers import Integral, Real
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from partlearn._progress import iterations
 from partlearn._sklearn_compat import Interval
+from partlearn._typing import Array, Mask
 from partlearn.base import (
     COUNT,
     Columns,
@@ -30,7 +30,6 @@ __all__ = [
     "subspace",
 ]
 
-Array = NDArray[np.float64]
 
 _RIDGES = 10.0 ** np.arange(-4, 2)  # per row; the best by leave-one-out is taken
 _MOST_FIRST = 200  # features in which labels are denoised
@@ -175,7 +174,7 @@ class TRACE(PMLSelector):
         self.must_keep = must_keep
         self.exclude = exclude
 
-    def _fit(self, X: Any, C: NDArray[np.bool_], rng: np.random.RandomState) -> None:
+    def _fit(self, X: Any, C: Mask, rng: np.random.RandomState) -> None:
         keep, exclude, available = self._limits()
         n_wanted = self._count(keep, available)
         U, s, V = thin_svd(standardize(X)[0])
@@ -274,7 +273,7 @@ def leave_one_out(U: Array, s: Array, C: Array) -> tuple[Array, float]:
     return scores, ridge
 
 
-def posterior_labels(c: Array, C: NDArray[np.bool_], noise: Array) -> Array:
+def posterior_labels(c: Array, C: Mask, noise: Array) -> Array:
     """Probability that each candidate is true, ``(1 - r / c) / (1 - r)``.
 
     Source: TRACE, posterior of the candidates.
