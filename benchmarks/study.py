@@ -1,13 +1,13 @@
-"""The study of reducers and selectors as text for the documentation.
+r"""The study of reducers and selectors as text for the documentation.
 
-    partlearn bench crisp-study --data FOLDER
-    python -m benchmarks.study results/crisp-study --out docs/user_guide/study_reducers
+    partlearn bench crisp-study-selectors --data FOLDER
+    python -m benchmarks.study results/crisp-study-selectors \
+        --out docs/user_guide/study_selectors
 
-reads the tables of a finished run and writes ``study_reducers.inc``, which the user
-guide includes, and the diagrams ``study_reducers_ranks.svg`` and
-``study_reducers_regimes.svg``. Without ``--out`` the text is printed. Two runs, one for
-each of the plans ``crisp-study`` and ``crisp-study-selectors``, make the two halves of
-the page.
+reads the tables of a finished run and writes ``study_selectors.inc``, which the user
+guide includes, and the diagrams ``study_selectors_ranks.svg`` and
+``study_selectors_regimes.svg``. Without ``--out`` the text is printed. A run of
+``crisp-study`` gives the same tables for reducers.
 """
 
 import argparse
