@@ -18,7 +18,7 @@ from partlearn.neighbors._scan import Candidates
 __all__ = ["Overlaps", "overlap_rarely"]
 
 _RARELY = 0.1  # share of pairs up to which a list of them is faster than a matrix
-_MORE = 64  # light rows that are kept in addition to twice the neighbours
+_MORE = 512  # light rows that are kept in addition to twice the neighbours
 
 
 def overlap_rarely(Z: csr_array, Q: csr_array) -> bool:
@@ -50,11 +50,14 @@ class Overlaps:
         self._transposed = Z.T.tocsr()
         self._squared, self._k = squared, k
         lightest = np.argsort(squared, kind="stable")
+        # Of rows without entries, which are all one point, the first are enough.
+        empty = int(np.count_nonzero(squared == 0))
+        lightest = np.delete(lightest, np.arange(min(k + 1, empty), empty))
         n = 2 * k + _MORE
         self._light = lightest[:n]
         self._place = np.full(len(squared), -1)
         self._place[self._light] = np.arange(len(self._light))
-        self.beyond = float(squared[lightest[n]]) if n < len(squared) else np.inf
+        self.beyond = float(squared[lightest[n]]) if n < len(lightest) else np.inf
 
     def candidates(
         self,
