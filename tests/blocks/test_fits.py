@@ -115,6 +115,22 @@ def test_no_pass_for_principal_components_without_weight(caplog, background, ext
     assert passes.count("fold scores") == 2 + extra
 
 
+@pytest.mark.parametrize(("noise", "passes"), [(1.0, 1), (1e-5, 2)])
+def test_fold_grams_are_found_with_the_scatter(caplog, noise, passes):
+    # Of columns that are nearly equal too few digits would be left on the way.
+    extra = X[:, 0] + noise * np.random.default_rng(0).standard_normal(400)
+    data = np.column_stack([X, extra])
+    rows = Rows([lambda: data[:250], lambda: data[250:]], [250, 150], 9)
+    model = CRISP(votes=False, background="none", max_iter=2)
+    expected = clone(model).fit(data, S)
+    with caplog.at_level("INFO", logger="partlearn.blocks"):
+        model.fit(rows, S)
+    messages = [record.message.split(" over ")[0] for record in caplog.records]
+    assert messages.count("fold grams") == passes
+    assert "block scatter" not in messages
+    assert_same_fit(model, expected)
+
+
 def test_wrong_blocks_are_named():
     wrong = X.copy()
     wrong[150, 3] = np.nan
