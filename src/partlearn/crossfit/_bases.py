@@ -194,7 +194,9 @@ def decompose(
         xp = namespace(thin.U)
         options = {"dtype": thin.U.dtype, "device": array_device(thin.U)}
         constant = xp.full((m, 1), m**-0.5, **options)
-        design = Design(xp.concat([constant, thin.U], axis=1))
+        A = xp.concat([constant, thin.U], axis=1)
+        thin.U = A[:, 1:]  # one copy of them is enough
+        design = Design(A)
     return LinearBasis(design, thin.s, total, total / max(thin.n_directions, 1), thin)
 
 

@@ -97,8 +97,9 @@ class Overlaps:
             there = self._place[own] >= 0
             light[there, self._place[own[there]]] = np.inf
             values[columns == own[rows]] = np.inf
-        if light.shape[1] >= self._k:
-            bound[:] = np.partition(light, self._k - 1, axis=1)[:, self._k - 1]
+        first = light[:, : 2 * self._k + 16]  # the lightest, of which k will do
+        if first.shape[1] >= self._k:
+            bound[:] = np.partition(first, self._k - 1, axis=1)[:, self._k - 1]
         most = np.minimum(limit(), np.finfo(np.float64).max)  # nothing infinite
         kept = values <= most[rows]
         some, places = np.nonzero(light <= most[:, None])
