@@ -7,7 +7,8 @@ PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
 VENV := .venv
 PY := $(VENV)/bin/python
 PIP := $(PY) -m pip --disable-pip-version-check -q
-JOBS ?= 2
+# One more than the cores of a small machine: some tests wait for processes they started.
+JOBS ?= 3
 
 .PHONY: demo test test-oldest test-oldest-quick test-next lint types unit docs look \
   bench fuzz gpu-test dist changelog clean help
@@ -77,7 +78,7 @@ types: $(VENV)/.installed-test
 	$(PY) -m mypy
 
 unit: $(VENV)/.installed-test
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(PY) -m pytest -n $(JOBS) \
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(PY) -m pytest -n $(JOBS) --dist worksteal \
 	  --cov --cov-report=term:skip-covered
 
 test: lint types unit
@@ -101,7 +102,7 @@ QUICK := tests/test_layers.py tests/linalg tests/model_selection tests/utils \
 
 test-oldest: .venv-oldest-test/.installed
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(<D)/bin/python -m pytest \
-	  -W ignore::DeprecationWarning -n $(JOBS) $(TESTS)
+	  -W ignore::DeprecationWarning -n $(JOBS) --dist worksteal $(TESTS)
 
 test-oldest-quick: .venv-oldest-core/.installed
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(<D)/bin/python -m pytest -q \
@@ -111,7 +112,7 @@ test-next:
 	@rm -rf .venv-next && "$(PYTHON)" -m venv .venv-next
 	@.venv-next/bin/python -m pip --disable-pip-version-check -q install --pre -e ".[test]"
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 .venv-next/bin/python -m pytest \
-	  -n $(JOBS) $(TESTS)
+	  -n $(JOBS) --dist worksteal $(TESTS)
 
 # The wheel is built from the sdist, and tried where nothing of the checkout is seen.
 dist:

@@ -188,8 +188,9 @@ def test_processes_give_the_same_bytes(whole, tmp_path):
 def test_a_cluster_gives_the_same_bytes(whole, tmp_path):
     distributed = pytest.importorskip("distributed")
     # Processes: filters of warnings, which jobs set, belong to all threads of one.
-    quiet = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0"}
+    quiet = {"n_workers": 1, "threads_per_worker": 1, "dashboard_address": ":0"}
     with distributed.LocalCluster(**quiet) as cluster:
+        cluster.wait_for_workers(1, timeout=300)  # on a busy machine
         engine = make_engine(scheduler=cluster.scheduler_address)
         result = run_plan(plan_of(), tmp_path, engine=engine)
         engine.close()

@@ -115,17 +115,13 @@ def _visible(module):
 
 
 def test_processes_see_what_can_be_imported_when_they_are_asked(tmp_path, monkeypatch):
-    def ask():
-        engine = make_engine(2)
-        found = dict(engine.run(iter([(_visible, ("arrived_late",))])))
-        engine.close()
-        return found[0]
-
-    assert not ask()
+    engine = make_engine(2)
+    assert not _visible("arrived_late")
     (tmp_path / "arrived_late.py").write_text("")
     monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
-    assert ask()
+    assert dict(engine.run(iter([(_visible, ("arrived_late",))]))) == {0: True}
+    engine.close()
 
 
 def test_processes_give_the_same_bytes(plan, tmp_path, whole):
@@ -279,21 +275,21 @@ def test_scores_of_imbalance_silence_and_the_oracle(plan_text, tmp_path):
     assert "risk coverage area" in to_markdown(summarize(tmp_path))
 
 
-def test_limits(plan_text, tmp_path, toys):
-    learners = ("PLKNN", "toy_methods:Sleeps", "toy_methods:Greedy")
-    text = plan_text(
-        learners=learners,
-        reducers=("none",),
-        head="time_limit = 2\nmemory_limit = 1000\n",
-    )
+@pytest.mark.parametrize(
+    ("learner", "head", "error"),
+    [
+        ("toy_methods:Sleeps", "time_limit = 1\n", "TimeoutError"),
+        ("toy_methods:Greedy", "time_limit = 600\nmemory_limit = 1000\n", "Memory"),
+    ],
+)
+def test_limits(plan_text, tmp_path, toys, learner, head, error):
+    learners = (learner,) if error == "TimeoutError" else ("PLKNN", learner)
+    text = plan_text(learners=learners, reducers=("none",), head=head)
     result = run_plan(parse_plan(text.replace("folds = 3", "folds = 2")), tmp_path)
-    errors = {}
+    name = learner.partition(":")[2]
     for row in result.rows:
-        errors.setdefault(row["learner"], set()).add(row["error"])
-    assert errors["PLKNN"] == {""}
-    assert errors["Sleeps"] == {"TimeoutError"}
-    assert len(errors["Greedy"]) == 1
-    assert "Memory" in errors["Greedy"].pop()
+        assert (error in row["error"]) == (row["learner"] == name)
+        assert bool(row["error"]) == (row["learner"] == name)
 
 
 def test_reductions_obey_limits_too(plan_text, tmp_path, toys):

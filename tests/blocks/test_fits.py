@@ -79,23 +79,25 @@ def name_of(estimator):
     return type(estimator).__name__
 
 
-@pytest.mark.parametrize("estimator", FITS, ids=name_of)
+@pytest.fixture(scope="module", params=FITS, ids=name_of)
+def expected(request):
+    """Each of the estimators, fitted in memory."""
+    model = fit_briefly(clone(request.param), X, S)
+    assert attributes(model)
+    return model
+
+
 @pytest.mark.parametrize("sizes", BLOCKS, ids=len)
-def test_any_blocks_in_this_process(estimator, sizes):
-    expected = fit_briefly(estimator, X, S)
-    wanted = attributes(expected)
-    model = fit_briefly(clone(estimator), in_blocks(sizes), S)
-    assert wanted
+def test_any_blocks_in_this_process(expected, sizes):
+    model = fit_briefly(clone(expected), in_blocks(sizes), S)
     assert_same_fit(model, expected)
 
 
-@pytest.mark.parametrize("estimator", FITS, ids=name_of)
 @pytest.mark.parametrize("scheduler", ["synchronous", "threads"])
-def test_dask_arrays_and_frames(estimator, scheduler):
+def test_dask_arrays_and_frames(expected, scheduler):
     frame = pd.DataFrame(X, columns=list("abcdefgh"))
-    expected = fit_briefly(clone(estimator), frame, S)
     lazy = dd.from_pandas(frame, npartitions=7)
-    model = clone(estimator)
+    model = clone(expected)
     with dask.config.set(scheduler=scheduler):
         fit_briefly(model, lazy, da.from_array(S, chunks=(90, 2)))
         assert_same_fit(model, expected)

@@ -340,7 +340,9 @@ def test_checks_around_a_forest():
                 check(estimator)
     assert names >= DRAWN
     assert len(names) > 40
-    strong = CandidateClassifier(RandomForestClassifier(25), cv=3, random_state=0)
+    strong = CandidateClassifier(
+        RandomForestClassifier(25), cv=3, n_rounds=2, random_state=0
+    )
     for name, check in partial_label_checks(strong):
         if name != "check_sparse_features":  # ties of equal splits fall otherwise
             check(strong)
