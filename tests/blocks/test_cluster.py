@@ -19,7 +19,6 @@ from partlearn.cli.__main__ import main
 from partlearn.decomposition import CRISP
 from partlearn.persistence import load_model
 
-dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")
 
 # Workers cannot import this file.
@@ -54,15 +53,13 @@ class Part:
 
 @pytest.fixture(scope="module")
 def client():
-    patience = {"distributed.comm.timeouts.connect": "300s"}  # on a busy machine
     with (
-        dask.config.set(patience),
         distributed.LocalCluster(
             n_workers=2, threads_per_worker=1, dashboard_address=":0"
         ) as cluster,
         distributed.Client(cluster) as client,
     ):
-        client.wait_for_workers(2, timeout=300)
+        client.wait_for_workers(2, timeout=300)  # on a busy machine
         yield client
     gc.collect()  # what the cluster leaves is not for a later test
 
