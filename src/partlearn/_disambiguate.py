@@ -2,8 +2,6 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
@@ -19,6 +17,7 @@ from sklearn.decomposition import PCA, TruncatedSVD
 from sklearn.utils import check_array
 
 from partlearn._registry import DEFAULT_METHOD, PARTIAL_LABEL_ROLES, build
+from partlearn._typing import Array, Indices, Mask
 from partlearn.candidates import (
     FLOATS,
     Annotators,
@@ -101,19 +100,19 @@ class Disambiguation:
     """
 
     label: NDArray[Any]
-    confidence: NDArray[np.float64]
-    margin: NDArray[np.float64]
+    confidence: Array
+    margin: Array
     classes: NDArray[Any]
-    label_confidence: NDArray[np.float64]
-    candidates: NDArray[np.bool_]
+    label_confidence: Array
+    candidates: Mask
     index: NDArray[Any]
     method: str
-    picture: Callable[[], NDArray[np.float64]] = field(repr=False, compare=False)
-    rows: NDArray[np.intp] | None = None
+    picture: Callable[[], Array] = field(repr=False, compare=False)
+    rows: Indices | None = None
     annotators: Annotators | None = None
 
     @cached_property
-    def embedding(self) -> NDArray[np.float64]:
+    def embedding(self) -> Array:
         """The rows in two dimensions, of shape (n_samples, 2).
 
         Principal directions of the space that the method found, or of the features
@@ -449,7 +448,7 @@ def _encoded(
     index: NDArray[Any] | None,
     encoder: TableEncoder | None,
     sep: str | None,
-) -> tuple[Any, Any, NDArray[Any] | None, NDArray[np.intp] | None]:
+) -> tuple[Any, Any, NDArray[Any] | None, Indices | None]:
     """Features, labels, names of the rows, and the rows of a table that have labels."""
     columns = columns_of(X)
     names = named_columns(columns, y)
@@ -504,7 +503,7 @@ def _beliefs(fitted: Any, X: Any) -> NDArray[Any]:
     return np.asarray(fitted.predict_proba(X))
 
 
-def _picture(fitted: Any, X: Any) -> NDArray[np.float64]:
+def _picture(fitted: Any, X: Any) -> Array:
     """Rows in two dimensions: principal directions of the space a method found."""
     Z: Any = getattr(fitted, "cross_fitted_", None)
     if isinstance(Z, list):

@@ -2,17 +2,15 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, Literal, Self
 
-import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from partlearn._array_api import same_namespace
 from partlearn._sklearn_compat import StrOptions, fit_context
+from partlearn._typing import Array
 from partlearn.base import PREDICTING, BasePartialClassifier, initial_confidence
 from partlearn.candidates import warn_at_max_iter
 from partlearn.crossfit import (
@@ -203,7 +201,7 @@ class CRISPClassifier(BasePartialClassifier):
         start = None
         if confidence is not None:
 
-            def start(labels: Any) -> NDArray[np.float64]:
+            def start(labels: Any) -> Array:
                 return initial_confidence(confidence, labels.candidates)
 
         model = fit_estimator(

@@ -2,8 +2,6 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Sequence
 from numbers import Integral, Real

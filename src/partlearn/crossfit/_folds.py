@@ -2,21 +2,20 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+
+from partlearn._typing import Indices
 
 __all__ = ["deal_groups", "group_codes", "make_folds"]
 
-Codes = NDArray[np.intp]
+Codes = Indices
 
 
 def make_folds(
     m: int, n_folds: int, rng: np.random.RandomState, groups: Codes | None = None
-) -> list[NDArray[np.intp]]:
+) -> list[Indices]:
     """Parts of a random order of the rows; never more of them than rows or groups.
 
     Parameters
@@ -96,8 +95,8 @@ def deal_groups(
     codes: Codes,
     n_folds: int,
     rng: np.random.RandomState,
-    strata: NDArray[np.intp] | None = None,
-) -> NDArray[np.intp]:
+    strata: Indices | None = None,
+) -> Indices:
     """Fold of each row: groups, the largest first, go where they even out most.
 
     Parameters

@@ -2,18 +2,16 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from partlearn._array_api import is_numpy, namespace
 from partlearn._progress import iterations
+from partlearn._typing import Array, Indices
 from partlearn.blocks import Rows, refuse_blocks, take
 from partlearn.crossfit._bases import LinearBasis
 from partlearn.crossfit._embedding import Embedding
@@ -41,8 +39,7 @@ WIDTHS = (0.25, 0.5, 1.0, 2.0)  # multiples of the median distance to choose fro
 WIDTH_ROWS, CITY_ROWS = 1000, 500  # rows that choose, and that the median is taken of
 _WIDTH_FOLDS = 10
 
-Array = NDArray[np.float64]
-Folds = Sequence[NDArray[np.intp]]
+Folds = Sequence[Indices]
 
 
 @dataclass(frozen=True)
@@ -90,7 +87,7 @@ def make_geometries(
     *,
     n_landmarks: int | Literal["auto"] | None,
     rng: np.random.RandomState,
-    groups: NDArray[np.intp] | None = None,
+    groups: Indices | None = None,
 ) -> list[Geometry]:
     """Decompose the rows in each geometry.
 

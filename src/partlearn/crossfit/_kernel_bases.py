@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from partlearn._array_api import (
     array_device,
@@ -18,6 +17,7 @@ from partlearn._array_api import (
     where_true,
 )
 from partlearn._progress import stage
+from partlearn._typing import Array
 from partlearn.blocks import Rows, total
 from partlearn.crossfit._bases import Basis
 from partlearn.crossfit._design import Design, augmented
@@ -40,8 +40,6 @@ __all__ = [
 _RESOLVED = 1e-10  # squared singular values, of the largest, that count
 _RESOLVED_LANDMARKS = 1e-9  # eigenvalues of the landmarks' kernel that count
 _TINY = float(np.finfo(float).tiny)
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -2,8 +2,6 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -13,6 +11,7 @@ from numpy.typing import NDArray
 
 from partlearn._array_api import namespace, row_dots, take
 from partlearn._progress import iterations
+from partlearn._typing import Array, Indices
 from partlearn.blocks import Rows, refuse_blocks
 from partlearn.candidates import labels_settled
 from partlearn.crossfit._embedding import Embedding, choose_ridge, class_means, embed
@@ -42,8 +41,6 @@ from partlearn.neighbors import query_neighbors, reference_rows
 __all__ = ["PooledGeometry", "PooledModel", "expert_names", "fit_pooled"]
 
 STEADY = 0.02  # share of rows whose label changes in a round that decides little
-
-Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -116,10 +113,10 @@ class PooledModel:
     objective: list[float]
     converged: bool
     n_neighbors: int
-    reference: NDArray[np.intp] | None
+    reference: Indices | None
     rows: Array | None
     held_out: Array
-    order: NDArray[np.intp] | None = None
+    order: Indices | None = None
 
     def in_data_order(self, A: Array) -> Array:
         """Rows of an array of this model, `F` for example, as they are in the data."""
@@ -222,7 +219,7 @@ def fit_pooled(
     search: Any = None,
     n_jobs: int | None = None,
     update: Callable[[Array], Array] | None = None,
-    groups: NDArray[np.intp] | None = None,
+    groups: Indices | None = None,
 ) -> PooledModel:
     """Alternate between scoring the rows in all geometries and pooling the experts.
 
@@ -268,7 +265,7 @@ def fit_pooled(
         rng=rng,
         groups=groups,
     )
-    reference: NDArray[np.intp] | None = None
+    reference: Indices | None = None
     if votes and search is None:
         reference = reference_rows(m, n_reference, rng)
     find = NeighborSearch(search, n_jobs, reference) if votes else None

@@ -7,14 +7,11 @@ vectors once at hand, every held-out prediction has a closed form.
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from math import sqrt
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from partlearn._array_api import (
     by_row,
@@ -25,6 +22,7 @@ from partlearn._array_api import (
     squared_sum,
     take,
 )
+from partlearn._typing import Array, Indices
 from partlearn.crossfit._bases import Basis
 from partlearn.crossfit._design import fold_numbers
 
@@ -34,8 +32,6 @@ RIDGE_GRID = (1e-3, 3e-3, 1e-2, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
 _JITTER = 1e-12  # on diagonals that are positive but for round-off
 _CACHED = 1 << 26  # numbers in kept factors: 512 MB
 _LARGE = 1 << 18  # numbers above which half the work is worth another copy
-
-Array = NDArray[np.float64]
 
 
 def targets(F: Array) -> Array:
@@ -90,7 +86,7 @@ class CrossFit:
     ``A_b'A_b`` do not depend on the ridge and the error needs no pass over the rows.
     """
 
-    def __init__(self, basis: Basis, folds: Sequence[NDArray[np.intp]]) -> None:
+    def __init__(self, basis: Basis, folds: Sequence[Indices]) -> None:
         self.basis, self.folds = basis, folds
         m, width = basis.design.shape
         self.primal = width < m / len(folds)

@@ -2,19 +2,17 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from partlearn._array_api import as_double, like, namespace, to_numpy
 from partlearn._sklearn_compat import HasMethods, Interval, StrOptions
+from partlearn._typing import Array
 from partlearn.candidates import (
     VOTE_STATE,
     Votes,
@@ -191,7 +189,7 @@ def set_fitted(estimator: Any, model: PooledModel, dtype: Any) -> None:
     estimator.n_iter_ = len(model.objective)
 
 
-def _named(names: list[str], weights: NDArray[np.float64]) -> dict[str, float]:
+def _named(names: list[str], weights: Array) -> dict[str, float]:
     return dict(zip(names, to_numpy(weights).tolist(), strict=True))
 
 

@@ -2,8 +2,6 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from __future__ import annotations
-
 from math import sqrt
 from numbers import Integral, Real
 from typing import Any, Literal, Self
@@ -14,6 +12,7 @@ from sklearn.utils import check_random_state
 
 from partlearn._array_api import as_double, at_least, like, namespace
 from partlearn._sklearn_compat import HasMethods, Interval, StrOptions, fit_context
+from partlearn._typing import Array
 from partlearn.base import (
     N_COMPONENTS,
     BaseReducer,
@@ -42,8 +41,6 @@ from partlearn.crossfit import (
 from partlearn.neighbors import N_REFERENCE, reference_rows
 
 __all__ = ["CRISP"]
-
-Array = NDArray[np.float64]
 
 
 class CRISP(BaseReducer):

@@ -2,8 +2,6 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from math import ceil
 from numbers import Integral, Real
@@ -18,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from partlearn._progress import iterations
 from partlearn._sklearn_compat import HasMethods, Interval, StrOptions, fit_context
+from partlearn._typing import Array, Mask
 from partlearn.base import N_COMPONENTS, BaseReducer
 from partlearn.candidates import FLOATS
 from partlearn.decomposition._delin_kernel import (
@@ -322,7 +321,7 @@ class LinearSpace:
             normalize = "total" if self.basis.rank >= X.shape[0] - 1 else "within"
         self.normalize = normalize
 
-    def solve(self, F: NDArray[np.float64]) -> None:
+    def solve(self, F: Array) -> None:
         """Find the directions; sets ``values`` (lambda) and ``shares`` (rho)."""
         M = self.basis.left_transposed(class_scaled(F))
         self._A, sigma, _ = scipy.linalg.svd(M, full_matrices=False, check_finite=False)
@@ -332,7 +331,7 @@ class LinearSpace:
         self.values = self.shares / within
         self._length = 1.0 if self.normalize == "total" else np.sqrt(within)
 
-    def _scaled(self, r: int) -> NDArray[np.float64]:
+    def _scaled(self, r: int) -> Array:
         return (self._A / self._length)[:, :r]
 
     def embedding(self, r: int) -> NDArray[Any]:
@@ -345,12 +344,12 @@ class LinearSpace:
 
 
 def delin_update(
-    F: NDArray[np.float64],
+    F: Array,
     votes: Callable[[NDArray[Any], Literal["rank", "uniform"]], NDArray[Any]],
     k: int,
-    S: NDArray[np.bool_],
+    S: Mask,
     rng: np.random.RandomState,
-) -> NDArray[np.float64]:
+) -> Array:
     """Give the best supported candidates the share of neighbours that hold them.
 
     Source: DELIN, update of the confidences.

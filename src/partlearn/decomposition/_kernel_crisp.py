@@ -25,6 +25,7 @@ from partlearn._array_api import (
     to_numpy,
 )
 from partlearn._sklearn_compat import Interval, fit_context
+from partlearn._typing import Array
 from partlearn.base import CandidateTagsMixin, MemoryEstimateMixin
 from partlearn.blocks import LazyRowsMixin
 from partlearn.candidates import validate_rows, warn_at_max_iter, warn_caller
@@ -41,8 +42,6 @@ from partlearn.crossfit import (
 __all__ = ["KernelCRISP"]
 
 _LEAST_SHARE = 0.02  # what a geometry counts whose experts are not trusted
-
-Array = NDArray[np.float64]
 
 
 class KernelCRISP(

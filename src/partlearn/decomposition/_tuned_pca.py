@@ -2,20 +2,18 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Sequence
 from numbers import Integral
 from typing import Any, Literal, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 
 from partlearn._progress import iterations
 from partlearn._sklearn_compat import HasMethods, Interval, StrOptions, fit_context
+from partlearn._typing import Array, Indices, Mask
 from partlearn.base import BaseReducer
 from partlearn.blocks import refuse_blocks
 from partlearn.candidates import (
@@ -33,8 +31,6 @@ from partlearn.neighbors import self_neighbors
 __all__ = ["TunedPCA", "dimension_grid"]
 
 N_GRID = 8
-
-Array = NDArray[np.float64]
 
 
 class TunedPCA(BaseReducer):
@@ -214,7 +210,7 @@ class TunedPCA(BaseReducer):
         self.n_components_ = len(self.components_)
         return self
 
-    def _grid(self, rank: int, n_classes: int) -> NDArray[np.intp]:
+    def _grid(self, rank: int, n_classes: int) -> Indices:
         wanted = self.n_components
         if isinstance(wanted, str):
             return dimension_grid(rank, n_classes)
@@ -228,7 +224,7 @@ class TunedPCA(BaseReducer):
 
     def _held_out_hits(
         self, X: Any, labels: Evidence, rng: np.random.RandomState
-    ) -> NDArray[np.bool_]:
+    ) -> Mask:
         """Whether neighbours name a candidate, by number of components: (grid, m)."""
         m = X.shape[0]
         hits = np.zeros((len(self.grid_), m), dtype=bool)
@@ -251,9 +247,7 @@ class TunedPCA(BaseReducer):
                 )
         return hits
 
-    def _hits(
-        self, Z: Array, Q: Array, labels: Evidence, held: NDArray[np.bool_]
-    ) -> NDArray[np.bool_]:
+    def _hits(self, Z: Array, Q: Array, labels: Evidence, held: Mask) -> Mask:
         F = labels.first_confidence()
         if self.reducer is not None:
             with warnings.catch_warnings():
@@ -268,7 +262,7 @@ class TunedPCA(BaseReducer):
         return held_out_hits([(Z, Q)], F, held, self.n_neighbors)[0]
 
 
-def dimension_grid(rank: int, n_classes: int, size: int = N_GRID) -> NDArray[np.intp]:
+def dimension_grid(rank: int, n_classes: int, size: int = N_GRID) -> Indices:
     """Numbers of components to try, evenly on a log scale up to all."""
     least = max(1, min(rank, max(2, (n_classes - 1) // 2)))
     return np.unique(np.round(np.geomspace(least, rank, size)).astype(np.intp))

@@ -2,8 +2,6 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from __future__ import annotations
-
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -19,6 +17,7 @@ from partlearn._array_api import (
     orthonormal,
 )
 from partlearn._progress import stage
+from partlearn._typing import Array
 from partlearn.linalg._eigen import MAX_FACTOR, fix_signs
 from partlearn.linalg._standardized import (
     BlockStandardized,
@@ -223,7 +222,7 @@ def _dense_svd(A: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any
 
 def randomized_left(
     X: Standardized, rank: int, rng: np.random.RandomState
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+) -> tuple[Array, Array]:
     """Leading left singular vectors and values by randomised subspace iteration.
 
     The data are only ever multiplied with thin matrices, so that sparse data stay

@@ -6,16 +6,14 @@ do.
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from partlearn._sklearn_compat import num_samples
+from partlearn._typing import Indices
 from partlearn.candidates import check_candidates
 from partlearn.crossfit import deal_groups, group_codes
 
@@ -53,7 +51,7 @@ class CandidateKFold:
 
     def split(
         self, X: Any, y: Any = None, groups: Any = None
-    ) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+    ) -> Iterator[tuple[Indices, Indices]]:
         """Yield the training and the test rows of each fold.
 
         Parameters
@@ -87,7 +85,7 @@ class CandidateKFold:
         for i in range(self.n_splits):
             yield np.flatnonzero(fold != i), np.flatnonzero(fold == i)
 
-    def _strata(self, m: int, y: Any) -> NDArray[np.intp]:
+    def _strata(self, m: int, y: Any) -> Indices:
         """What to spread evenly over the folds: a number for each row."""
         return np.zeros(m, dtype=np.intp)
 
@@ -127,7 +125,7 @@ class StratifiedCandidateKFold(CandidateKFold):
     [['a'], ['a', 'b']]
     """
 
-    def _strata(self, m: int, y: Any) -> NDArray[np.intp]:
+    def _strata(self, m: int, y: Any) -> Indices:
         _, S = check_candidates(y)
         if len(S) != m:
             raise ValueError(f"X has {m} rows, y has {len(S)}.")

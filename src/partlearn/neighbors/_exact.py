@@ -17,6 +17,7 @@ from scipy.sparse import issparse
 from threadpoolctl import threadpool_limits
 
 from partlearn._progress import iterations
+from partlearn._typing import Array
 from partlearn.neighbors import _distances, _scan
 from partlearn.neighbors._overlaps import Overlaps, overlap_rarely
 from partlearn.neighbors._products import (
@@ -50,7 +51,7 @@ def exact_neighbors(
     warm_start: NDArray[np.int64] | None = None,
     n_jobs: int | None = None,
     tree: bool = True,
-) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+) -> tuple[Array, NDArray[np.int64]]:
     """Distances and indices of the `k` nearest rows of `Z`, by (distance, index).
 
     `Z` and `Q` are both dense or both CSR in float64 with sorted indices;
@@ -222,7 +223,7 @@ class _Block:
             inside = (self.known >= tile.start) & (self.known < tile.stop)
             H[np.nonzero(inside)[0], self.known[inside] - tile.start] = np.inf
 
-    def limit(self) -> NDArray[np.float64]:
+    def limit(self) -> Array:
         """Largest value of h that a neighbour can have."""
         return threshold(
             self.bound, self.norms, self.products.error, self.products.tiny
@@ -291,7 +292,7 @@ class _Block:
         self.bound[(self.best[:, -1] == 0) & (self.nearest[:, -1] < seen)] = -np.inf
         return True
 
-    def tighten_by(self, rows: NDArray[np.int64], values: NDArray[np.float64]) -> None:
+    def tighten_by(self, rows: NDArray[np.int64], values: Array) -> None:
         """Lower the bound to the k-th smallest of these values in each row."""
         n, k = self.best.shape
         order = np.lexsort((values, rows))

@@ -6,8 +6,6 @@ trusts fitted attributes gets only attributes it can trust.
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -6,8 +6,6 @@ is therefore built only from indices that stay inside and lead away from the roo
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -2,13 +2,12 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from partlearn._typing import Array, Mask
 from partlearn.io import DataFormatError, origin_of
 from partlearn.tables._encoder import TableEncoder
 from partlearn.tables._frame import Columns, columns_of, is_missing_text, numbers_in
@@ -39,7 +38,7 @@ class BlockEncoder:
             for name in self._used()
         }
 
-    def __call__(self, block: Any) -> NDArray[np.float64]:
+    def __call__(self, block: Any) -> Array:
         """Encode the rows of a block."""
         columns = columns_of(block)
         self._encoder.check_columns(columns)
@@ -54,7 +53,7 @@ class BlockEncoder:
     def _used(self) -> list[str]:
         return [name for name, kind in self._encoder.kinds_.items() if kind.used]
 
-    def _unread(self, name: str, column: NDArray[Any]) -> NDArray[np.bool_]:
+    def _unread(self, name: str, column: NDArray[Any]) -> Mask:
         """Cells with a value that the kind of the column cannot have."""
         kind = self._encoder.kinds_[name]
         if column.dtype.kind == "O":

@@ -2,8 +2,6 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, Self
 
@@ -13,6 +11,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from partlearn._registry import DEFAULT_METHOD, PARTIAL_LABEL_ROLES, build
+from partlearn._typing import Array
 from partlearn.blocks import Rows
 from partlearn.candidates import Evidence
 from partlearn.classification import PLKNN, CoupledClassifier, for_candidates
@@ -272,7 +271,7 @@ class PartialClassifier(ClassifierMixin, BaseEstimator):
 
     def _fit_encoder(
         self, table: Columns, evidence: Evidence, label_columns: Sequence[str]
-    ) -> NDArray[np.float64]:
+    ) -> Array:
         self.encoder_ = TableEncoder(
             number=self.number,
             category=self.category,
@@ -320,7 +319,7 @@ class PartialClassifier(ClassifierMixin, BaseEstimator):
             params["sample_weight"] = numbers_in(table[self.weight])
         return params
 
-    def _class_weights(self, evidence: Evidence) -> NDArray[np.float64] | None:
+    def _class_weights(self, evidence: Evidence) -> Array | None:
         names = evidence.classes.tolist()
         if self.class_weight is None:
             return None
@@ -343,11 +342,11 @@ class PartialClassifier(ClassifierMixin, BaseEstimator):
             )
         return weights
 
-    def _decision(self, P: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _decision(self, P: Array) -> Array:
         """What the largest of decides."""
         return P if self.class_weights_ is None else P * self.class_weights_
 
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+    def predict_proba(self, X: Any) -> Array:
         """Probabilities of the labels.
 
         Parameters
@@ -446,7 +445,7 @@ class PartialClassifier(ClassifierMixin, BaseEstimator):
         pandas = import_optional("pandas", "data frames")
         return pandas.DataFrame(self.predictions(X))
 
-    def _unlike(self, columns: Columns, Z: NDArray[np.float64]) -> NDArray[Any]:
+    def _unlike(self, columns: Columns, Z: Array) -> NDArray[Any]:
         reasons: list[list[str]] = [[] for _ in range(len(Z))]
         for name, mask in self.encoder_.unseen(columns).items():
             for i in np.flatnonzero(mask):

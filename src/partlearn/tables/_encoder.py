@@ -2,8 +2,6 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Self
 
@@ -16,6 +14,7 @@ from sklearn.impute import SimpleImputer
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
+from partlearn._typing import Array, Mask
 from partlearn.tables._column_kinds import ColumnKind, Kind, check_names, find_kinds
 from partlearn.tables._frame import as_text, columns_of, is_missing_text, numbers_in
 from partlearn.tables._moments import calendar_parts, moments_in
@@ -135,7 +134,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         self.n_features_in_ = len(columns)
         return self
 
-    def transform(self, X: Any) -> NDArray[np.float64]:
+    def transform(self, X: Any) -> Array:
         """Encode rows.
 
         Parameters
@@ -270,9 +269,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     def _of_kind(self, *kinds: Kind) -> Iterable[str]:
         return (name for name, column in self.kinds_.items() if column.kind in kinds)
 
-    def _number_parts(
-        self, columns: Mapping[str, NDArray[Any]]
-    ) -> dict[str, NDArray[np.float64]]:
+    def _number_parts(self, columns: Mapping[str, NDArray[Any]]) -> dict[str, Array]:
         """Numbers, and the calendar parts of dates."""
         parts = {name: numbers_in(columns[name]) for name in self._of_kind("number")}
         for name in self._of_kind("date"):
@@ -341,9 +338,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
     # Encoding ---------------------------------------------------------------------
 
-    def _encode(self, columns: Mapping[str, NDArray[Any]]) -> NDArray[np.float64]:
+    def _encode(self, columns: Mapping[str, NDArray[Any]]) -> Array:
         m = len(next(iter(columns.values())))
-        blocks: list[NDArray[np.float64]] = [np.empty((m, 0))]
+        blocks: list[Array] = [np.empty((m, 0))]
         if self.scaler_ is not None:
             parts = self._number_parts(columns)
             N = np.column_stack([parts[name] for name in self.numbers_])
@@ -357,7 +354,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             blocks.append(svd.transform(T) / scale)
         return np.hstack(blocks)
 
-    def unseen(self, X: Any) -> dict[str, NDArray[np.bool_]]:
+    def unseen(self, X: Any) -> dict[str, Mask]:
         """Rows with values that the training rows did not have, by column.
 
         Parameters
@@ -393,7 +390,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         return tags
 
 
-def _lowest(N: NDArray[np.float64]) -> NDArray[np.float64]:
+def _lowest(N: Array) -> Array:
     """Least value of each column, infinite where there is none."""
     return np.where(np.isnan(N), np.inf, N).min(axis=0)
 

@@ -2,13 +2,13 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from partlearn._typing import Array
 
 __all__ = [
     "as_text",
@@ -145,7 +145,7 @@ def is_missing_text(text: str | None) -> bool:
     return text is None or text.strip().lower() in _NOTHING
 
 
-def numbers_in(column: NDArray[Any]) -> NDArray[np.float64]:
+def numbers_in(column: NDArray[Any]) -> Array:
     """Numbers of a column, also of one of text; NaN for what is none.
 
     Examples

@@ -2,8 +2,6 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
 from partlearn._progress import iterations
+from partlearn._typing import Array, Mask
 from partlearn.candidates import Evidence
 from partlearn.metrics import approximated_accuracy, candidate_hit_rate
 from partlearn.model_selection import CandidateKFold
@@ -99,7 +98,7 @@ def estimate_quality(
             "folds, or for none (0)."
         )
     known = None if truth is None else _true_labels(truth, evidence)
-    outputs: dict[str, list[NDArray[np.float64]]] = {}
+    outputs: dict[str, list[Array]] = {}
     notes: dict[str, str] = {}
     order = []
     column = classifier.groups
@@ -149,7 +148,7 @@ def _true_labels(truth: ArrayLike, evidence: Evidence) -> NDArray[Any]:
     return np.asarray([None if v is None else str(v) for v in values[evidence.rows]])
 
 
-Beliefs = tuple[NDArray[np.float64], NDArray[np.float64]]
+Beliefs = tuple[Array, Array]
 
 
 def _beliefs(model: PartialClassifier, held: Columns) -> Beliefs:
@@ -177,10 +176,10 @@ def _on_singles(
 
 def _score(
     name: str,
-    P: NDArray[np.float64],
-    decision: NDArray[np.float64],
+    P: Array,
+    decision: Array,
     *,
-    S: NDArray[np.bool_],
+    S: Mask,
     classes: NDArray[Any],
     truth: NDArray[Any] | None,
     note: str,
