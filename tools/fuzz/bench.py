@@ -91,6 +91,8 @@ class Bench:
             if isinstance(code, str):
                 print(code, file=sys.stderr)
                 code = 1
+        except KeyboardInterrupt:  # before the command could listen
+            code = 130
         except BaseException:
             import traceback
 
