@@ -560,3 +560,14 @@ def test_groups_that_cannot_be(data):
     ]:
         with pytest.raises(ValueError, match=message):
             CRISPClassifier().fit(X, S, groups=groups)
+
+
+@pytest.mark.parametrize("n", [2, 3])
+def test_one_row_of_each_class(n):
+    X = np.array([[5.0, 24.0], [28.0, 55.0], [450.0, 150.0]])
+    model = CRISPClassifier().fit(X[:n], np.arange(n))
+    probability = model.predict_proba([[4.0, 25.0], [500.0, 160.0]])
+    assert_allclose(probability.sum(axis=1), 1)
+    assert probability.argmax(axis=1).tolist() == [0, n - 1]
+    embedding = KernelCRISP().fit(X[:n], np.arange(n)).transform(X)
+    assert np.abs(embedding).max() < 1e12  # so that squares are far from overflow

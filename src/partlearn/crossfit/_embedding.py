@@ -28,6 +28,7 @@ __all__ = [
 ]
 
 MASS_FLOOR = 1e-9  # mass of a label that no row believes in
+_LEAST_SCATTER = 1e-12  # of the scores' variance, where classes have none
 _EPS = 1e-2  # ridge of the within-class scatter, as a share of its mean eigenvalue
 
 
@@ -103,7 +104,8 @@ def rotation(Y: Array, F: Array, held_out: Array, second: Array) -> tuple[Array,
     W = (W + W.T) / 2
     xp = namespace(W)
     mean = float(_EPS * xp.linalg.trace(W) / W.shape[0])
-    W = diagonal_added(W, max(mean, float(np.finfo(float).tiny)))
+    # Classes of one row each have no scatter: their own is then in units of the scores.
+    W = diagonal_added(W, max(mean, _LEAST_SCATTER * float(size[-1])))
     values, vectors = descending(*eigh(Q.T @ C @ Q, W))
     kept = int(xp.count_nonzero(values > 1e-6 * values[0])) if values[0] > 0 else 1
     kept = min(kept, q - 1)
