@@ -110,7 +110,7 @@ def test_dask_arrays_and_frames(expected, scheduler):
 def test_no_pass_for_principal_components_without_weight(caplog, background, extra):
     model = CRISP(votes=False, background=background, max_iter=1, tol=0)
     with caplog.at_level("INFO", logger="partlearn.blocks"):
-        model.fit(in_blocks((200, 200)), S)
+        fit_briefly(model, in_blocks((200, 200)), S)
     passes = [record.message.split(" over ")[0] for record in caplog.records]
     # One product and one score for the round, the same again for its result.
     assert passes.count("fold products") == 2

@@ -285,7 +285,7 @@ GOOD = {
         ({"X_indptr": np.array([0, 1, 3])}, "length"),
         ({"X_shape": np.array([2, 2**40])}, "X_shape"),
         ({"X_shape": np.array([2])}, "X_shape"),
-        ({"X_data": np.ones(2, dtype=complex)}, "no data"),
+        ({"X_data": np.ones(2, dtype=complex)}, "not data"),
     ],
 )
 def test_npz_sparse_parts_are_checked(tmp_path, changes, match):

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from partlearn.classification import PLKNN, CoupledClassifier
-from partlearn.decomposition import CENDA, TunedPCA
+from partlearn.classification import PLKNN, PLSVM, CoupledClassifier
+from partlearn.decomposition import CENDA
 from partlearn.utils import check_partial_label_estimator, partial_label_checks
 from partlearn.utils._order import order_matters
 
@@ -75,11 +75,11 @@ def test_faults_are_found(cls, name):
 
 
 def test_estimators_inside_may_declare_that_order_matters():
-    """What a pipeline part draws by row changes the whole."""
-    inside = CoupledClassifier(TunedPCA(), PLKNN())
-    assert order_matters(inside, "rows")
-    assert not order_matters(inside, "classes")
-    assert not order_matters(CoupledClassifier(CENDA(), PLKNN()), "rows")
+    """What a pipeline part solves class by class changes the whole."""
+    inside = CoupledClassifier(CENDA(), PLSVM())
+    assert order_matters(inside, "classes")
+    assert not order_matters(inside, "rows")
+    assert not order_matters(CoupledClassifier(CENDA(), PLKNN()), "classes")
 
 
 def test_all_checks_are_run():
