@@ -509,3 +509,32 @@ def test_a_scheduler_that_does_not_answer_is_named(parquet_folder, capsys, monke
     path, saved = parquet_folder / "0.parquet", parquet_folder / "m.skops"
     assert call("train", path, *options, "--save", saved) != 0
     assert "No Dask scheduler answers at tcp://127.0.0.1:1" in capsys.readouterr().err
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+@pytest.mark.parametrize(("name", "code"), [("SIGINT", 130), ("SIGTERM", 143)])
+def test_nothing_is_said_of_objects_that_were_half_made(name, code):
+    program = f"""
+import signal
+from partlearn.cli import __main__ as command
+
+class Half:
+    def __init__(self):
+        signal.raise_signal(signal.{name})
+        self.made = True
+
+    def __del__(self):
+        self.made
+
+signal.signal(signal.SIGINT, signal.default_int_handler)
+try:
+    with command._leaving_on_signals():
+        Half()
+except KeyboardInterrupt:
+    raise SystemExit(130) from None
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True
+    )
+    assert done.returncode == code
+    assert done.stderr == ""

@@ -26,7 +26,7 @@ def main(argv: Sequence[str] | None = None) -> None:
             raise
         sys.exit("The command line needs the extra: pip install 'partlearn[cli]'")
     try:
-        with _leaving_on_sigterm():
+        with _leaving_on_signals():
             app(args=argv, prog_name="partlearn")
     except (ValueError, OSError, ImportError) as error:
         # What a user can put right: bad plans, absent files, extras not installed.
@@ -36,22 +36,37 @@ def main(argv: Sequence[str] | None = None) -> None:
 
 
 @contextmanager
-def _leaving_on_sigterm() -> Iterator[None]:
+def _leaving_on_signals() -> Iterator[None]:
     """Let SIGTERM leave as Ctrl-C does, through whatever cleans up on the way."""
 
     def leave(number: int, frame: Any) -> None:
+        # An object that was interrupted while it was made may fail to be taken down.
+        sys.unraisablehook = _say_nothing
+        if number == signal.SIGINT:
+            raise KeyboardInterrupt
         signal.signal(number, signal.SIG_IGN)  # a second one must not stop the cleaning
         sys.exit(128 + number)
 
+    numbers = [signal.SIGTERM]
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        numbers.append(signal.SIGINT)  # otherwise somebody else's, or ignored
     try:
-        before = signal.signal(signal.SIGTERM, leave)
+        before = [(number, signal.signal(number, leave)) for number in numbers]
     except ValueError:  # in a thread of somebody's program, which has its own handler
         yield
         return
+    hook = sys.unraisablehook
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for number, handler in before:
+            signal.signal(number, handler)
+        if hook is not sys.__unraisablehook__:  # a program's own; a command stays quiet
+            sys.unraisablehook = hook
+
+
+def _say_nothing(unraisable: Any) -> None:
+    pass
 
 
 if __name__ == "__main__":
