@@ -10,11 +10,9 @@ from partlearn._typing import Indices
 
 __all__ = ["deal_groups", "group_codes", "make_folds"]
 
-Codes = Indices
-
 
 def make_folds(
-    m: int, n_folds: int, rng: np.random.RandomState, groups: Codes | None = None
+    m: int, n_folds: int, rng: np.random.RandomState, groups: Indices | None = None
 ) -> list[Indices]:
     """Parts of a random order of the rows; never more of them than rows or groups.
 
@@ -57,7 +55,7 @@ def make_folds(
     return [np.flatnonzero(fold == b) for b in range(n_folds)]
 
 
-def group_codes(groups: Any, m: int) -> Codes:
+def group_codes(groups: Any, m: int) -> Indices:
     """Number the groups of all rows; a missing one is an error that names its row.
 
     Parameters
@@ -92,7 +90,7 @@ def group_codes(groups: Any, m: int) -> Codes:
 
 
 def deal_groups(
-    codes: Codes,
+    codes: Indices,
     n_folds: int,
     rng: np.random.RandomState,
     strata: Indices | None = None,
