@@ -32,7 +32,7 @@ from partlearn.benchmark import (
 
 OURS = ("none", "CRISPClassifier")
 REDUCERS = ("none", "PCA 95 %", "CENDA", "PLDA", "CRISP", "KernelCRISP")
-LEARNERS = ("PL-KNN", "IPAL", "SURE", "PL-AGGD")
+LEARNERS = ("PL-KNN", "PL-SVM", "PL-ECOC", "IPAL", "SURE", "PL-AGGD")
 CLEARLY = 0.02  # a difference that a reader would not want to miss
 SHOWN = 10
 MOSTLY = 0.9  # share of another pair's cells that a rank among all takes
