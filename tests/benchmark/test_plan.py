@@ -169,7 +169,8 @@ def test_every_table_and_figure_has_a_plan_and_a_quick_variant():
     names = {f"{paper}-{table}" for paper in PAPERS for table in PAPERS[paper]}
     names |= {"demo", "crisp-study", "crisp-study-selectors"}
     names |= {"crisp-classifier-study", "learners", "tuned-comparison"}
-    names |= {f"crisp-classifier-study-{part}" for part in ("learners", "forest")}
+    parts = ("learners", "forest", "ecoc")
+    names |= {f"crisp-classifier-study-{part}" for part in parts}
     assert set(SHIPPED) == names | {f"{name}-quick" for name in names}
 
 
