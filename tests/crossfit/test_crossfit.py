@@ -193,8 +193,8 @@ def test_randomised_decomposition_agrees_with_lanczos(monkeypatch):
     assert_allclose(cosine, 1, atol=1e-6)
     # The decomposition takes this way above a size, and knows the whole variance.
     total = (matrix.dense**2).sum()
-    monkeypatch.setattr("partlearn.crossfit._bases.FULL_SIZE", 100)
-    monkeypatch.setattr("partlearn.crossfit._bases.TRUNCATED_RANK", 10)
+    monkeypatch.setattr("partlearn.linalg._svd.FULL_SIZE", 100)
+    monkeypatch.setattr("partlearn.linalg._svd._TRUNCATED_RANK", 10)
     basis = decompose(matrix, total, None, rng)
     assert_allclose(basis.s, values[::-1], rtol=1e-6)
     assert_allclose(basis.mean_square, total / 150)

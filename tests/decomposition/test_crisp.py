@@ -283,7 +283,7 @@ def test_truncated_decomposition_agrees_on_data_of_low_rank(monkeypatch):
     X = hidden @ rng.standard_normal((8, 90)) + 0.01 * rng.standard_normal((160, 90))
     S = make_candidates(y, n_false=1, random_state=0)
     full = CRISP(background="none", tol=0.05).fit(X, S)
-    monkeypatch.setattr("partlearn.crossfit._bases.FULL_SIZE", 50)
+    monkeypatch.setattr("partlearn.linalg._svd.FULL_SIZE", 50)
     short = CRISP(background="none", tol=0.05, svd_rank=20).fit(sp.csr_array(X), S)
     assert_array_equal(
         full.label_confidence_.argmax(axis=1), short.label_confidence_.argmax(axis=1)

@@ -10,6 +10,7 @@ from tests.settling import fit_briefly
 
 from partlearn.candidates import make_candidates
 from partlearn.classification import PLKNN
+from partlearn.crossfit import linear_basis
 from partlearn.decomposition import CENDA, DELIN, TunedPCA
 from partlearn.decomposition._tuned_pca import dimension_grid
 
@@ -75,6 +76,36 @@ def test_sparse_equals_dense():
     assert dense.n_principal_ == sparse.n_principal_
     assert_allclose(dense.hit_rates_, sparse.hit_rates_)
     assert_allclose(dense.transform(X), sparse.transform(sp.csr_array(X)), atol=1e-6)
+
+
+def test_large_data_hold_out_no_more_folds_than_needed(monkeypatch):
+    X, _, S = hidden_classes(0, m=300)
+    whole = TunedPCA(n_components=[2, 6]).fit(X, S)
+    sizes = []
+
+    def counted(X, **options):
+        sizes.append(X.shape[0])
+        return linear_basis(X, **options)
+
+    module = "partlearn.decomposition._tuned_pca"
+    monkeypatch.setattr(f"{module}.linear_basis", counted)
+    monkeypatch.setattr(f"{module}._ENOUGH", 150)
+    assert_array_equal(
+        TunedPCA(n_components=[2, 6]).fit(X, S).hit_rates_, whole.hit_rates_
+    )
+    assert sizes == [300, 200, 200, 200]
+    sizes.clear()
+    monkeypatch.setattr("partlearn.linalg._svd.FULL_SIZE", 150)
+    monkeypatch.setattr("partlearn.linalg._svd._TRUNCATED_RANK", 20)
+    part = TunedPCA(n_components=[2, 6]).fit(X, S)
+    assert sizes == [300, 200, 200]  # 100 rows of one fold are too few, 200 are enough
+    # Each row of a fold that was held out has a hit or none, and weight 1/3.
+    shares = part.hit_rates_ * 200
+    assert_allclose(shares, shares.round(), atol=1e-9)
+    assert part.n_principal_ == whole.n_principal_
+    assert_allclose(part.hit_rates_, whole.hit_rates_, atol=0.05)
+    cosine = (part.components_ * whole.components_).sum(axis=1)
+    assert_allclose(np.abs(cosine), 1, atol=1e-3)
 
 
 def test_same_seed_same_choice():

@@ -14,19 +14,19 @@ from partlearn._typing import Array, Indices
 from partlearn.blocks import Rows
 from partlearn.crossfit._design import Design, augmented, fold_numbers
 from partlearn.linalg import (
+    FULL_SIZE,
     BlockScaling,
     BlockStandardized,
     Standardized,
     ThinBasis,
     column_moments,
+    leading_rank,
     standardize,
 )
 
 __all__ = ["Basis", "LinearBasis", "decompose", "linear_basis"]
 
-FULL_SIZE = 4000  # rows or columns up to which all singular directions are kept
 _EVEN = 1e-3  # least to largest singular value, from which Gram matrices may be turned
-TRUNCATED_RANK = 500  # leading singular directions kept above that
 
 
 @dataclass(frozen=True)
@@ -167,15 +167,15 @@ def decompose(
     basis : LinearBasis
         Without the directions in which the data do not vary. `r` may be zero.
     """
-    small = min(X.shape)
-    if isinstance(X, BlockStandardized) and small > FULL_SIZE:
+    small, leading = min(X.shape), leading_rank(X.shape)
+    if isinstance(X, BlockStandardized) and leading is not None:
         raise ValueError(
             f"Blocks of rows may have {FULL_SIZE} columns at most; there are "
             f"{X.shape[1]}. Reduce or select columns first."
         )
     if rank is None:
-        rank = small if small <= FULL_SIZE else TRUNCATED_RANK
-    whole = small <= FULL_SIZE or rank >= small
+        rank = leading or small
+    whole = leading is None or rank >= small
     grams = None
     if isinstance(X, BlockStandardized) and folds is not None:
         features = Design(X.rows, StandardizedFeatures(X.block))

@@ -24,13 +24,14 @@ from partlearn.candidates import (
 )
 from partlearn.crossfit import content_order, linear_basis
 from partlearn.graphs import vote
-from partlearn.linalg import fix_signs
+from partlearn.linalg import fix_signs, leading_rank
 from partlearn.model_selection import held_out_hits
 from partlearn.neighbors import self_neighbors
 
 __all__ = ["TunedPCA", "dimension_grid"]
 
 N_GRID = 8
+_ENOUGH = 5000  # held-out rows that settle the choice where a decomposition is long
 
 
 class TunedPCA(BaseReducer):
@@ -51,7 +52,8 @@ class TunedPCA(BaseReducer):
         Number of principal components, or the numbers to choose from. "auto" tries
         eight, from half the number of classes up to all, evenly on a log scale.
     n_folds : int, default=3
-        Folds of the choice.
+        Folds of the choice. Of data with more than 4000 rows and columns no more folds
+        are held out than it takes to hold out 5000 rows.
     n_neighbors : int, default=10
         Neighbours that vote on a held-out row.
     standardize : bool, default=True
@@ -182,8 +184,8 @@ class TunedPCA(BaseReducer):
                 "the number of components is chosen by neighbours of rows held out",
                 "n_components to one number",
             )
-            hits = self._held_out_hits(X, labels, rng)
-            weight = 1.0 / S.sum(axis=1)
+            hits, held_out = self._held_out_hits(X, labels, rng)
+            weight = held_out / S.sum(axis=1)
             self.hit_rates_ = hits @ weight / weight.sum()
             p = int(self.grid_[np.argmax(self.hit_rates_)])
         self.n_principal_ = p
@@ -224,10 +226,12 @@ class TunedPCA(BaseReducer):
 
     def _held_out_hits(
         self, X: Any, labels: Evidence, rng: np.random.RandomState
-    ) -> Mask:
-        """Whether neighbours name a candidate, by number of components: (grid, m)."""
+    ) -> tuple[Mask, Mask]:
+        """Whether neighbours name a candidate (grid, m), and rows held out (m,)."""
         m = X.shape[0]
         hits = np.zeros((len(self.grid_), m), dtype=bool)
+        held_out = np.zeros(m, dtype=bool)
+        enough = m if leading_rank(X.shape) is None else _ENOUGH
         fold = np.empty(m, dtype=np.intp)
         fold[content_order(X, labels.weights)] = rng.permutation(m) % min(
             self.n_folds, m
@@ -245,7 +249,10 @@ class TunedPCA(BaseReducer):
                 hits[g, held] = self._hits(
                     Z[:, :p], Q[:, :p], labels[kept], labels[held].candidates
                 )
-        return hits
+            held_out[held] = True
+            if np.count_nonzero(held_out) >= enough:
+                break
+        return hits, held_out
 
     def _hits(self, Z: Array, Q: Array, labels: Evidence, held: Mask) -> Mask:
         F = labels.first_confidence()

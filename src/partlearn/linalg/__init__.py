@@ -16,9 +16,17 @@ from partlearn.linalg._standardized import (
     standardize,
     z_scores,
 )
-from partlearn.linalg._svd import ThinBasis, ThinSVD, randomized_left, thin_svd
+from partlearn.linalg._svd import (
+    FULL_SIZE,
+    ThinBasis,
+    ThinSVD,
+    leading_rank,
+    randomized_left,
+    thin_svd,
+)
 
 __all__ = [
+    "FULL_SIZE",
     "GIB",
     "BlockScaling",
     "BlockStandardized",
@@ -31,6 +39,7 @@ __all__ = [
     "column_moments",
     "conjugate_gradients",
     "fix_signs",
+    "leading_rank",
     "memory_error",
     "randomized_left",
     "squared_hinge",

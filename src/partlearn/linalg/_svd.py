@@ -25,12 +25,43 @@ from partlearn.linalg._standardized import (
     thin_product,
 )
 
-__all__ = ["ThinBasis", "ThinSVD", "randomized_left", "thin_svd"]
+__all__ = [
+    "FULL_SIZE",
+    "ThinBasis",
+    "ThinSVD",
+    "leading_rank",
+    "randomized_left",
+    "thin_svd",
+]
 
 Solver = Literal["svd", "gram", "randomized"]
 
+FULL_SIZE = 4000  # rows or columns up to which all singular directions are kept
+_TRUNCATED_RANK = 500  # leading singular directions kept above that
 _GRAM_RESOLVES = 1e-7  # singular values that a Gram matrix in float64 tells from zero
 _OVERSAMPLING, _POWER_STEPS = 20, 4
+
+
+def leading_rank(shape: tuple[int, int]) -> int | None:
+    """Number of leading singular directions to keep of data of a shape.
+
+    Parameters
+    ----------
+    shape : tuple of two int
+        Rows and columns.
+
+    Returns
+    -------
+    rank : int or None
+        None, which means all, unless both numbers exceed 4000: then 500.
+
+    Examples
+    --------
+    >>> from partlearn.linalg import leading_rank
+    >>> leading_rank((4000, 50_000)), leading_rank((20_000, 50_000))
+    (None, 500)
+    """
+    return None if min(shape) <= FULL_SIZE else _TRUNCATED_RANK
 
 
 class ThinSVD(NamedTuple):
