@@ -22,6 +22,7 @@ CASES = [
     CENDA(max_iter=5),
     CENDA(max_iter=3, scaling="maxabs", vote="uniform", standardize=False),
     CENDA(2, max_iter=3, n_neighbors=300),
+    CENDA(max_iter=3, svd_rank=4),
     PLKNN(),
     CENDA(max_iter=3, n_reference=90),  # with 80, two rows are equally near in float32
     PLKNN(n_reference=90),

@@ -27,6 +27,7 @@ S = make_candidates(TRUTH, n_false=1, random_state=0)
 FITS = [
     CENDA(max_iter=5),
     CENDA(2, standardize=False, scaling="maxabs", max_iter=3),
+    CENDA(svd_rank=3, max_iter=3),
     CRISP(votes=False, max_iter=6),
     CRISP(3, votes=False, standardize=False, background=0.3, n_folds=4, max_iter=3),
     TunedPCA(n_components=3),

@@ -372,6 +372,9 @@ def test_two_steady_rounds_end_the_rounds():
 def test_nothing_that_changes_ends_the_rounds():
     F = np.tile([0.9, 0.1], (1000, 1))
     assert StoppingRule(1e-3, 0.0)(F + 1e-4, F, -1.0)
+    assert not any(
+        StoppingRule(1e-3, None)(changed(F, 0), F + 0.01, -1.0) for _ in "ab"
+    )
     never = StoppingRule(0, 1.0, watch_objective=True)
     assert not any(never(F, F, -1.0) for _ in range(5))
 

@@ -147,6 +147,68 @@ def test_sparse_equals_dense(shape, global_random_seed):
     np.testing.assert_allclose(dense.transform(X), sparse.transform(X), atol=1e-8)
 
 
+def wide_problem(m=90, d=70, q=4, k=6):
+    """Rows that vary in `k` strong directions and hardly in the others."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(q, size=m)
+    hidden = 2 * rng.normal(size=(q, k))[y] + rng.normal(size=(m, k))
+    X = hidden @ rng.normal(size=(k, d)) + 0.01 * rng.normal(size=(m, d))
+    S = rng.random((m, q)) < 0.3
+    S[np.arange(m), y] = True
+    return X, S
+
+
+@pytest.mark.parametrize("scaling", ["constraint", "maxabs"])
+def test_leading_directions_are_a_decomposition_in_front(scaling):
+    X, S = wide_problem()
+    options = {"scaling": scaling, "max_iter": 5, "tol": 0}
+    ours = fit_briefly(CENDA(3, svd_rank=6, **options), X, S)
+    Z = (X - X.mean(axis=0)) / X.std(axis=0, ddof=1)
+    V = np.linalg.svd(Z, full_matrices=False)[2][:6].T
+    if scaling == "constraint":
+        literal = fit_briefly(CENDA(3, standardize=False, **options), Z @ V, S)
+        P = V @ literal.components_.T
+        np.testing.assert_allclose(
+            ours.label_confidence_, literal.label_confidence_, atol=1e-8
+        )
+        np.testing.assert_allclose(ours.transform(X), Z @ ours.components_.T)
+        np.testing.assert_allclose(np.abs(ours.transform(X)), np.abs(Z @ P), atol=1e-6)
+    else:
+        np.testing.assert_allclose(np.abs(ours.components_).max(axis=1), 1)
+        within = ours.components_ @ V @ V.T
+        np.testing.assert_allclose(within, ours.components_, atol=1e-6)
+
+
+def test_large_data_are_used_in_their_leading_directions(monkeypatch):
+    X, S = wide_problem()
+    asked = fit_briefly(CENDA(svd_rank=6), X, S)
+    monkeypatch.setattr("partlearn.linalg._svd.FULL_SIZE", 60)
+    monkeypatch.setattr("partlearn.linalg._svd._TRUNCATED_RANK", 6)
+    found = fit_briefly(CENDA(), X, S)
+    np.testing.assert_array_equal(found.components_, asked.components_)
+    sparse = fit_briefly(CENDA(), sp.csr_array(X), S)
+    np.testing.assert_allclose(
+        sparse.label_confidence_, found.label_confidence_, atol=1e-6
+    )
+    # All directions on request, as ever below this size.
+    exact = fit_briefly(CENDA(svd_rank=70, max_iter=3), X, S)
+    monkeypatch.undo()
+    np.testing.assert_array_equal(
+        fit_briefly(CENDA(max_iter=3), X, S).components_, exact.components_
+    )
+
+
+def test_in_leading_directions_labels_that_stay_are_enough():
+    X, S = wide_problem()
+    found = fit_briefly(CENDA(svd_rank=6), X, S)
+    longer = fit_briefly(CENDA(svd_rank=6, tol=0), X, S)
+    assert found.n_iter_ < longer.n_iter_ == 50
+    same = found.label_confidence_.argmax(axis=1) == longer.label_confidence_.argmax(
+        axis=1
+    )
+    assert same.mean() > 0.95
+
+
 def test_singletons_settle_at_once(problem):
     X, _, y = problem
     ours = CENDA().fit(X, y)

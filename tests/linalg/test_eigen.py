@@ -45,6 +45,24 @@ def test_every_route_equals_the_dense_solution(route, shape, sparse):
     np.testing.assert_allclose(solver.embedding(eigen, 4), X @ P, atol=1e-8)
 
 
+@pytest.mark.parametrize("sparse", [False, True])
+def test_directions_within_a_span_solve_the_problem_there(sparse):
+    X, C = problem(40, 30, 4, sparse=sparse)
+    V = np.linalg.qr(np.random.default_rng(1).normal(size=(30, 8)))[0]
+    solver = ThinEigenSolver(X, 0.3, 0.7, within=V)
+    eigen = solver.solve(C)
+    Y = X @ V
+    values, vectors = scipy.linalg.eigh(
+        Y.T @ C @ C.T @ Y, 0.3 * Y.T @ Y + 0.7 * np.eye(8)
+    )
+    np.testing.assert_allclose(eigen.values, values[::-1][:4], rtol=1e-9)
+    P = solver.directions(eigen, 4)
+    np.testing.assert_allclose(
+        fix_signs(P), fix_signs(V @ vectors[:, ::-1][:, :4]), atol=1e-8
+    )
+    np.testing.assert_allclose(solver.embedding(eigen, 4), X @ P, atol=1e-12)
+
+
 def test_the_small_side_is_factored():
     for shape, route in (((40, 7), "primal"), ((7, 40), "dual")):
         assert ThinEigenSolver(problem(*shape, 2)[0], 0.5, 0.5).route == route

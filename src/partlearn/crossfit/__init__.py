@@ -61,6 +61,7 @@ from partlearn.crossfit._pooled import (
     fit_pooled,
 )
 from partlearn.crossfit._rounds import (
+    STEADY,
     NeighborSearch,
     Rounds,
     StoppingRule,
@@ -82,6 +83,7 @@ __all__ = [
     "POOLED_PARAMETERS",
     "POOLED_STATE",
     "RIDGE_GRID",
+    "STEADY",
     "Basis",
     "CrossFit",
     "Embedding",

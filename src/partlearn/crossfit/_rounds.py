@@ -60,8 +60,9 @@ class StoppingRule:
     ----------
     tol : float
         Change of a confidence; 0 never stops.
-    steady : float
-        Share of the rows whose most likely label may change in each of two rounds.
+    steady : float or None
+        Share of the rows whose most likely label may change in each of two rounds; None
+        goes by the confidences alone.
     watch_objective : bool, default=False
         Whether to stop as well when the objective is no higher than two rounds before
         or earlier, while at most one row in twenty changes its label.
@@ -73,7 +74,7 @@ class StoppingRule:
     """
 
     def __init__(
-        self, tol: float, steady: float, *, watch_objective: bool = False
+        self, tol: float, steady: float | None, *, watch_objective: bool = False
     ) -> None:
         self.tol, self.steady, self.watch = tol, steady, watch_objective
         self.objective: list[float] = []
@@ -82,7 +83,10 @@ class StoppingRule:
     def __call__(self, F: NDArray[Any], before: NDArray[Any], objective: float) -> bool:
         """Whether to stop after a round from `before` to `F` with this objective."""
         self.objective.append(objective)
-        was_steady, self._steady = self._steady, labels_settled(F, before, self.steady)
+        was_steady = self._steady
+        self._steady = self.steady is not None and labels_settled(
+            F, before, self.steady
+        )
         if self.tol == 0:
             return False
         xp = namespace(F)

@@ -13,8 +13,9 @@ from partlearn._progress import iterations
 from partlearn._sklearn_compat import HasMethods, Interval, StrOptions, fit_context
 from partlearn.base import N_COMPONENTS, BaseReducer
 from partlearn.candidates import move_labels, refine
+from partlearn.crossfit import STEADY, StoppingRule
 from partlearn.graphs import TiedVotes
-from partlearn.linalg import Eigen, ThinEigenSolver
+from partlearn.linalg import Eigen, ThinEigenSolver, leading_directions
 from partlearn.neighbors import N_REFERENCE, reference_rows
 
 __all__ = ["CENDA"]
@@ -58,6 +59,10 @@ class CENDA(BaseReducer):
         Maximum number of iterations of projection and voting.
     tol : float, default=1e-10
         Stop when no confidence changes by more than `tol`.
+    svd_rank : int or None, default=None
+        How many leading singular directions of the data are used. None uses all,
+        unless both sides of the data exceed 4000: then 500, found by a randomised
+        iteration.
     search : neighbour transformer, default=None
         Search for the neighbours that vote, for example ``PyNNDescentTransformer``,
         for more rows than the exact search, which None stands for, can manage. It
@@ -103,6 +108,13 @@ class CENDA(BaseReducer):
     costs O(m d q + min(m, d)^2 q + q^3) and a neighbour search. Sparse data stay
     sparse.
 
+    Where only leading directions are used, the same problem is solved for directions in
+    their span, and the iterations also end when two in a row leave the most likely
+    label of all but one row in 200 as it was. With more columns than rows some
+    direction reproduces any confidences exactly, and neighbours then vote for what they
+    had: of 4,000 rows of text with 10,000 words and two false candidates .33 of the
+    labels are named right in all directions, and .93 in the 500 leading ones.
+
     References
     ----------
     Wei-Xuan Bao, Jun-Yi Hang and Min-Ling Zhang. Partial Label Dimensionality
@@ -135,6 +147,7 @@ class CENDA(BaseReducer):
         "standardize": ["boolean"],
         "max_iter": [Interval(Integral, 1, None, closed="left")],
         "tol": [Interval(Real, 0, None, closed="left")],
+        "svd_rank": [Interval(Integral, 1, None, closed="left"), None],
         "search": [HasMethods(["fit", "transform"]), None],
         "n_jobs": [Integral, None],
     }
@@ -152,6 +165,7 @@ class CENDA(BaseReducer):
         standardize: bool = True,
         max_iter: int = 50,
         tol: float = 1e-10,
+        svd_rank: int | None = None,
         search: Any = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -165,6 +179,7 @@ class CENDA(BaseReducer):
         self.standardize = standardize
         self.max_iter = max_iter
         self.tol = tol
+        self.svd_rank = svd_rank
         self.search = search
         self.n_jobs = n_jobs
 
@@ -192,12 +207,16 @@ class CENDA(BaseReducer):
         S, F = move_labels(labels, matrix.mean)
         # Whitening costs as much as solving for m right-hand sides.
         many = 2 * self.max_iter * S.shape[1] > S.shape[0]
-        solver = ThinEigenSolver(matrix, self.mu, 1 - self.mu, whiten=many)
+        leading = leading_directions(matrix, self.svd_rank)
+        solver = ThinEigenSolver(
+            matrix, self.mu, 1 - self.mu, within=leading, whiten=many
+        )
+        # With all directions, the iterations are those of the paper.
+        settled = StoppingRule(self.tol, None if leading is None else STEADY)
         reference = None
         if self.search is None:
             reference = reference_rows(F.shape[0], self.n_reference)
         votes: TiedVotes | None = None
-        objective = []
         for _ in iterations("CENDA", self.max_iter):
             eigen = solver.solve(centred(F))
             r = self._count(eigen.values)
@@ -205,8 +224,7 @@ class CENDA(BaseReducer):
             votes = self._votes(Z, votes, reference)
             before = F
             F = refine(F, votes(F, self.vote), S, own=self.alpha)
-            objective.append(float(xp.sum(eigen.values[:r])))
-            if xp.max(xp.abs(F - before)) < self.tol:
+            if settled(F, before, float(xp.sum(eigen.values[:r]))):
                 break
         else:
             self._warn_unless_settled(F, before)
@@ -216,8 +234,8 @@ class CENDA(BaseReducer):
         self._warn_if_fewer(r)
         self._set_components(solver.directions(eigen, r) * scale, eigen.values)
         self.label_confidence_ = F
-        self.objective_ = like(np.asarray(objective), F)
-        self.n_iter_ = len(objective)
+        self.objective_ = like(np.asarray(settled.objective), F)
+        self.n_iter_ = len(settled.objective)
         return self
 
     def __sklearn_tags__(self) -> Any:

@@ -74,8 +74,9 @@ class Eigen:
     """Eigenvalues, largest first, and what is needed to form the directions.
 
     ``vectors`` are those of the q x q problem, divided by the root of their value;
-    ``solved`` is ``B^-1 X' C`` (d x q), with whitened data ``L^-1 X' C`` for
-    ``B = L L'``, or on the dual route ``w`` (m x q).
+    ``solved`` is ``B^-1 X' C`` (d x q), within k directions its coordinates (k x q),
+    with whitened data ``L^-1 X' C`` for ``B = L L'``, or on the dual route ``w``
+    (m x q).
     """
 
     values: Array
@@ -96,6 +97,9 @@ class ThinEigenSolver:
     route : {"primal", "dual", "iterative"} or None, default=None
         Factor a d x d matrix, an m x m matrix, or nothing (conjugate gradients). By
         default the cheapest that fits in memory.
+    within : ndarray of shape (d, k), default=None
+        Orthonormal columns: the problem is solved for directions in their span, by a
+        matrix of size k, and no route is taken.
     whiten : bool, default=False
         Keep a copy of dense data in which the right-hand side is the identity, on the
         primal route: an embedding is then two products, which pays for many solves.
@@ -121,11 +125,15 @@ class ThinEigenSolver:
         nu: float,
         *,
         route: str | None = None,
+        within: Array | None = None,
         whiten: bool = False,
     ) -> None:
         self.X, self.mu, self.nu = X, mu, nu
+        self._within = None if within is None else as_double(within)
         m, d = X.shape
-        if route is None:
+        if within is not None:
+            route = "within"
+        elif route is None:
             small = min(m, d) <= MAX_FACTOR
             route = ("primal" if d <= m else "dual") if small else "iterative"
         self.route = route
@@ -137,6 +145,9 @@ class ThinEigenSolver:
                 self._white = self._kept(self._triangular(X.dense.T).T)
         elif route == "dual":
             self._factor = _ridge_cholesky(X.gram(), mu, nu)
+        elif within is not None:
+            Y = as_double(X @ self._kept(within))
+            self._factor = _ridge_cholesky(Y.T @ Y, mu, nu)
 
     def solve(self, C: NDArray[Any]) -> Eigen:
         """Solve for one ``C`` of shape (m, q); eigenvalues are clipped at zero.
@@ -146,8 +157,10 @@ class ThinEigenSolver:
         if self._white is not None:
             solved = as_double(thin_product(self._white.T, C))
             G = solved.T @ solved
-        elif self.route == "primal":
+        elif self.route in ("primal", "within"):
             A = as_double(self.X.transposed_matmul(C))
+            if self._within is not None:
+                A = self._within.T @ A
             solved = cholesky_solve(self._factor, A)
             G = A.T @ solved
         else:
@@ -183,6 +196,8 @@ class ThinEigenSolver:
         P = eigen.solved @ eigen.vectors[:, :r]
         if self._white is not None:
             P = self._triangular(P, transposed=True)
+        elif self._within is not None:
+            P = self._within @ P
         elif self.route != "primal":
             P = self.X.transposed_matmul(self._kept(P))
         return self._kept(P)
@@ -192,7 +207,7 @@ class ThinEigenSolver:
         if self._white is not None:
             A = eigen.solved @ eigen.vectors[:, :r]
             return thin_product(self._white, self._kept(A))
-        if self.route == "primal":
+        if self.route in ("primal", "within"):
             return self.X @ self.directions(eigen, r)
         Z = (eigen.C - self.nu * eigen.solved) @ eigen.vectors[:, :r] / self.mu
         return self._kept(Z)

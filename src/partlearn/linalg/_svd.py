@@ -9,6 +9,8 @@ import scipy.linalg
 from numpy.typing import NDArray
 
 from partlearn._array_api import (
+    array_device,
+    as_double,
     contiguous,
     descending,
     eigh,
@@ -29,6 +31,7 @@ __all__ = [
     "FULL_SIZE",
     "ThinBasis",
     "ThinSVD",
+    "leading_directions",
     "leading_rank",
     "randomized_left",
     "thin_svd",
@@ -62,6 +65,42 @@ def leading_rank(shape: tuple[int, int]) -> int | None:
     (None, 500)
     """
     return None if min(shape) <= FULL_SIZE else _TRUNCATED_RANK
+
+
+def leading_directions(X: Standardized, rank: int | None = None) -> Array | None:
+    """Leading right singular vectors of data that are too large to use all of them.
+
+    Parameters
+    ----------
+    X : Standardized
+        The data, m x d.
+    rank : int, default=None
+        Number of directions; None is :func:`leading_rank`.
+
+    Returns
+    -------
+    V : ndarray of shape (d, r) or None
+        Orthonormal columns, found by products with thin matrices; r is `rank`, or fewer
+        if the data vary in fewer directions. None where all directions are wanted.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from partlearn.linalg import leading_directions, standardize
+    >>> X, _, _ = standardize(np.random.default_rng(0).normal(size=(9, 6)))
+    >>> leading_directions(X, 2).shape
+    (6, 2)
+    >>> leading_directions(X) is None
+    True
+    """
+    rank = rank or leading_rank(X.shape)
+    if rank is None or rank >= min(X.shape):
+        return None
+    basis = ThinBasis(X, solver="randomized", rank=rank, rng=np.random.RandomState(0))
+    xp = namespace(basis.s)
+    device = array_device(basis.s)
+    V: Array = basis.right(xp.eye(basis.rank, dtype=basis.s.dtype, device=device))
+    return V
 
 
 class ThinSVD(NamedTuple):
@@ -169,7 +208,8 @@ class ThinBasis:
             assert rank is not None
             assert rng is not None
             with stage("singular vectors"):
-                self.U, self.s = randomized_left(X, rank, rng)
+                U, s = randomized_left(X, rank, rng)
+            self.U, self.s = (contiguous(part, X.dtype) for part in (U, s))
             self.n_directions = min(m - 1, d)
         else:
             if min(m, d) > MAX_FACTOR:
@@ -188,7 +228,7 @@ class ThinBasis:
     ) -> None:
         m, d = X.shape
         xp = namespace(X.mean)
-        tol = max(tol, 10 * float(xp.finfo(X.dtype).eps))
+        tol = max(tol, _smallest(X))
         if X.dense is not None and solver == "svd":
             U, s, V = _dense_svd(X.dense)
             self.n_directions = _resolved(s, tol)
@@ -229,6 +269,11 @@ class ThinBasis:
             return thin_product(self.V, A)
         assert self.U is not None
         return self.X.transposed_matmul(self.U @ (A / self.s[:, None]))
+
+
+def _smallest(X: Standardized) -> float:
+    """Relative size below which singular values are rounding of the data."""
+    return 10 * float(namespace(X.mean).finfo(X.dtype).eps)
 
 
 def _resolved(s: NDArray[Any], tol: float) -> int:
@@ -284,18 +329,20 @@ def randomized_left(
     m, d = X.shape
     width = min(rank + _OVERSAMPLING, m, d)
     # Sparse products wait for memory: all steps but the last do in single precision.
-    rough = X if X.dense is not None else X.astype(np.float32)
+    in_memory = X.dense is None and not isinstance(X, BlockStandardized)
+    rough = X.astype(np.float32) if in_memory else X
     start = like(rng.standard_normal((d, width)), X.mean)
     xp = namespace(start)
     Q, even = _orthonormal(rough @ xp.astype(start, rough.dtype, copy=False))
     for Y in [rough] * (_POWER_STEPS - 1) + [X]:
         B = Y.transposed_matmul(xp.astype(Q, Y.dtype, copy=False))
         Q, _ = _orthonormal(Y @ (B if even else _orthonormal(B)[0]))
-    Q, _ = _orthonormal(Q)  # once more, to the last digit
-    B = X.transposed_matmul(Q)  # (d, width): X is about Q B'
+    Q, _ = _orthonormal(as_double(Q))  # once more, to the last digit
+    # (d, width): X is about Q B'
+    B = as_double(X.transposed_matmul(xp.astype(Q, X.dtype, copy=False)))
     values, vectors = descending(*eigh(B.T @ B))
     s = xp.sqrt(xp.clip(values, 0.0, None))
-    kept = min(rank, _resolved(s, _GRAM_RESOLVES))
+    kept = min(rank, _resolved(s, max(_GRAM_RESOLVES, _smallest(X))))
     return contiguous(Q @ vectors[:, :kept]), s[:kept]
 
 
