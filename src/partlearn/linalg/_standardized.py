@@ -23,7 +23,7 @@ from sklearn.utils.sparsefuncs import (
 )
 
 from partlearn._array_api import as_double, is_numpy, is_numpy_namespace, namespace
-from partlearn._typing import Array, Mask
+from partlearn._typing import Array, Indices, Mask
 from partlearn.blocks import Rows, total
 
 __all__ = [
@@ -204,6 +204,17 @@ class Standardized:
         for name in ("_inverse", "mean", "dense", "_X", "_shift"):
             if getattr(self, name, None) is not None:
                 setattr(other, name, getattr(self, name).astype(dtype))
+        return other
+
+    def columns(self, which: Indices) -> Standardized:
+        """Return the same matrix with some of its columns only."""
+        other = copy.copy(self)
+        other.shape, other._XT = (self.shape[0], len(which)), None
+        other._inverse, other.mean = self._inverse[which], self.mean[which]
+        if self.dense is not None:
+            other.dense = self.dense[:, which]
+        else:
+            other._X, other._shift = self._X[:, which], self._shift[which]
         return other
 
     def __matmul__(self, P: NDArray[Any]) -> NDArray[Any]:

@@ -13,7 +13,11 @@ from partlearn.multilabel.feature_selection._trace import (
     leave_one_out,
     posterior_labels,
     row_sparse_path,
+)
+from partlearn.multilabel.feature_selection._trace_data import (
+    DecomposedData,
     subspace,
+    trace_data,
 )
 
 
@@ -30,6 +34,11 @@ def problem(seed, n=200, d=40, l=5, k=6):
 def centred(X):
     U, s, Vt = np.linalg.svd(X - X.mean(axis=0), full_matrices=False)
     return U, s, Vt.T
+
+
+def identity(d):
+    """Orthonormal features."""
+    return DecomposedData(np.eye(d), np.ones(d), np.eye(d))
 
 
 @pytest.mark.parametrize("n", [25, 8])
@@ -97,9 +106,14 @@ def test_path_solves_the_convex_problem(global_random_seed):
     X, _, C, _ = problem(global_random_seed, n=60, d=12)
     Z = X - X.mean(axis=0)
     T = C - C.mean(axis=0)
-    _, s, V = centred(X)
+    U, s, V = centred(X)
     path = row_sparse_path(
-        V, s**2, Z.T @ T, n_wanted=12, n_penalties=12, tol=1e-10, max_iter=5000
+        DecomposedData(U, s, V),
+        Z.T @ T,
+        n_wanted=12,
+        n_penalties=12,
+        tol=1e-10,
+        max_iter=5000,
     )
     for lam, value in zip(path.penalties, path.objective, strict=True):
         reference = MultiTaskLasso(
@@ -112,20 +126,68 @@ def test_path_solves_the_convex_problem(global_random_seed):
     assert (np.diff(path.objective) <= 0).all()
 
 
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("exclude", [None, [2, 5]])
+def test_large_data_are_not_decomposed(monkeypatch, sparse, exclude):
+    X, _, C, _ = problem(3, n=60, d=30)
+    X = X * (np.abs(X) > 0.8)
+    X[:, 7] = 1.0
+    settings = {"tol": 1e-10, "max_iter": 5000, "denoise_with": 6, "exclude": exclude}
+    whole = TRACE(12, **settings).fit(X, C)
+    monkeypatch.setattr("partlearn.linalg._svd.FULL_SIZE", 20)
+
+    def refuse(*_):
+        raise AssertionError("decomposed")
+
+    module = "partlearn.multilabel.feature_selection._trace_data"
+    monkeypatch.setattr(f"{module}.thin_svd", refuse)
+    found = TRACE(12, **settings).fit(sp.csr_array(X) if sparse else X, C)
+    np.testing.assert_allclose(found.labels_, whole.labels_, atol=1e-9)
+    np.testing.assert_allclose(found.scores_, whole.scores_, atol=1e-7)
+    np.testing.assert_allclose(found.objective_, whole.objective_, rtol=1e-9)
+    np.testing.assert_array_equal(found.selected_, whole.selected_)
+    assert found.scores_[7] == 0
+    if exclude:
+        assert not found.support_[exclude].any()
+        assert not found.scores_[exclude].any()
+
+
+def test_products_with_the_data_are_those_of_its_decomposition(monkeypatch):
+    X, _, C, _ = problem(4, n=50, d=30)
+    decomposed = trace_data(X, np.array([3]))
+    monkeypatch.setattr("partlearn.linalg._svd.FULL_SIZE", 20)
+    columns, W = np.array([0, 3, 8, 20]), np.ones((4, 2))
+    for data in (X, sp.csr_array(X)):
+        multiplied = trace_data(data, np.array([3]))
+        for name, args in (
+            ("correlations", (columns, W)),
+            ("transposed_matmul", (C - C.mean(axis=0),)),
+        ):
+            expected = getattr(decomposed, name)(*args)
+            np.testing.assert_allclose(
+                getattr(multiplied, name)(*args), expected, atol=1e-10
+            )
+        product, largest = multiplied.gram(columns)
+        expected, exact = decomposed.gram(columns)
+        np.testing.assert_allclose(product(W), expected(W), atol=1e-10)
+        assert exact <= largest < 1.03 * exact
+        U, s = multiplied.subspace(columns)
+        expected, sizes = decomposed.subspace(columns)
+        np.testing.assert_allclose(s, sizes, atol=1e-10)
+        np.testing.assert_allclose(U @ U.T, expected @ expected.T, atol=1e-9)
+
+
 def test_scores_are_penalties_of_entry():
     """Orthonormal features enter where their own correlation equals the penalty."""
     B = np.diag([5.0, 4.0, 3.0, 0.01, 0.0])
-    path = row_sparse_path(
-        np.eye(5), np.ones(5), B, n_wanted=5, n_penalties=200, ratio=0.1
-    )
+    path = row_sparse_path(identity(5), B, n_wanted=5, n_penalties=200, ratio=0.1)
     np.testing.assert_allclose(path.scores, [1, 0.8, 0.6, 0.002, 0], rtol=1e-12)
 
 
 def test_rows_left_out_by_mistake_are_taken_in():
     B = np.diag([5.0, 4.0, 3.0])
-    W, slope, _ = _solve(
-        np.eye(3),
-        np.ones(3),
+    W, explained, _ = _solve(
+        identity(3),
         B,
         np.zeros((3, 3)),
         np.array([5.0, 0.0, 0.0]),  # as if the others had no slope
@@ -135,18 +197,18 @@ def test_rows_left_out_by_mistake_are_taken_in():
         1e-8,
     )
     np.testing.assert_allclose(np.diag(W), [3, 2, 1])
-    np.testing.assert_allclose(slope, 2)
+    np.testing.assert_allclose(np.diag(B - explained), 2)
 
 
 def test_a_path_stops_when_enough_have_entered():
     B = np.diag([5.0, 4.0, 3.0, 2.0])
-    path = row_sparse_path(np.eye(4), np.ones(4), B, n_wanted=2)
+    path = row_sparse_path(identity(4), B, n_wanted=2)
     assert path.penalties[-1] > 3
     assert np.argsort(-path.scores).tolist() == [0, 1, 2, 3]
 
 
 def test_nothing_to_follow():
-    path = row_sparse_path(np.eye(3), np.ones(3), np.zeros((3, 2)), n_wanted=2)
+    path = row_sparse_path(identity(3), np.zeros((3, 2)), n_wanted=2)
     assert not path.scores.any()
     with pytest.raises(ValueError, match="no ranking"):
         TRACE(1).fit(np.eye(4), np.ones((4, 2)))
@@ -237,10 +299,15 @@ def test_the_number_of_features_to_denoise_with():
 
 def test_least_squares_is_the_end_of_the_path():
     X, _, C, _ = problem(10, n=80, d=6)
-    _, s, V = centred(X)
+    U, s, V = centred(X)
     Z, T = X - X.mean(axis=0), C - C.mean(axis=0)
     path = row_sparse_path(
-        V, s**2, Z.T @ T, n_wanted=7, ratio=1e-7, tol=1e-9, max_iter=5000
+        DecomposedData(U, s, V),
+        Z.T @ T,
+        n_wanted=7,
+        ratio=1e-7,
+        tol=1e-9,
+        max_iter=5000,
     )
     best = np.sum((T - LinearRegression().fit(Z, T).predict(Z)) ** 2) / 2
     assert path.objective[-1] + np.sum(T**2) / 2 == pytest.approx(best, rel=1e-4)

@@ -18,8 +18,13 @@ from partlearn.base import (
     count_features,
 )
 from partlearn.candidates import warn_at_max_iter
-from partlearn.linalg import standardize, thin_svd
 from partlearn.multilabel.feature_selection._base import COMMON, PMLSelector, row_norms
+from partlearn.multilabel.feature_selection._trace_data import (
+    DecomposedData,
+    MultipliedData,
+    Product,
+    trace_data,
+)
 
 __all__ = [
     "TRACE",
@@ -27,9 +32,10 @@ __all__ = [
     "leave_one_out",
     "posterior_labels",
     "row_sparse_path",
-    "subspace",
 ]
 
+
+TraceData = DecomposedData | MultipliedData
 
 _RIDGES = 10.0 ** np.arange(-4, 2)  # per row; the best by leave-one-out is taken
 _MOST_FIRST = 200  # features in which labels are denoised
@@ -119,7 +125,8 @@ class TRACE(PMLSelector):
     One singular value decomposition, O(n d min(n, d)), serves all steps; a step of the
     path costs O(a² q + d r q) for a active features, where r is the rank of X and q at
     most the number of labels: coefficients are computed in a rotated label space, which
-    leaves the norms of rows as they are.
+    leaves the norms of rows as they are. Where both n and d exceed 4000 nothing is
+    decomposed: a step costs products with X, which stays sparse if it is.
 
     Examples
     --------
@@ -177,20 +184,18 @@ class TRACE(PMLSelector):
     def _fit(self, X: Any, C: Mask, rng: np.random.RandomState) -> None:
         keep, exclude, available = self._limits()
         n_wanted = self._count(keep, available)
-        U, s, V = thin_svd(standardize(X)[0])
-        V = V.copy()
-        V[exclude] = 0  # as if the column were constant
+        data = trace_data(X, exclude)
         first = count_features(self.denoise_with, X.shape[1])
         first = min(first, _MOST_FIRST)
         candidates = C.astype(np.float64)
-        path = self._path(U, s, V, candidates, first)
+        path = self._path(data, candidates, first)
         leading = np.argsort(-path.scores, kind="stable")[:first]
-        c, self.ridge_ = leave_one_out(*subspace(U, s, V[leading]), candidates)
+        c, self.ridge_ = leave_one_out(*data.subspace(leading), candidates)
         self.noise_ = np.clip(np.quantile(c, self.noise_quantile, axis=0), 0, 0.99)
         p = posterior_labels(c, C, self.noise_)
         # Written so that an infinite anchor gives the candidates themselves.
         self.labels_ = C * (1 - (1 - p) / (1 + self.mu))
-        path = self._path(U, s, V, self.labels_, n_wanted)
+        path = self._path(data, self.labels_, n_wanted)
         if path.n_iter >= self.max_iter:
             warn_at_max_iter(
                 self.max_iter,
@@ -202,14 +207,11 @@ class TRACE(PMLSelector):
         self.n_iter_ = path.n_iter
         self._rank(path.scores, rng, 1.0)
 
-    def _path(
-        self, U: Array, s: Array, V: Array, labels: Any, n_wanted: int
-    ) -> PenaltyPath:
+    def _path(self, data: TraceData, labels: Any, n_wanted: int) -> PenaltyPath:
         T = labels - labels.mean(axis=0)
         path = row_sparse_path(
-            V,
-            s**2,
-            V @ (s[:, None] * (U.T @ T)),
+            data,
+            data.transposed_matmul(T),
             n_wanted=n_wanted,
             n_penalties=self.n_penalties,
             ratio=self.path_ratio,
@@ -217,26 +219,6 @@ class TRACE(PMLSelector):
             tol=self.tol,
         )
         return path._replace(objective=path.objective + 0.5 * float(np.vdot(T, T)))
-
-
-def subspace(U: Array, s: Array, V: Array) -> tuple[Array, Array]:
-    """Left singular vectors and values of some columns ``U diag(s) V'`` of the data.
-
-    Parameters
-    ----------
-    U, s : ndarray of shape (n, r) and (r,)
-        Left singular vectors and singular values of all columns.
-    V : ndarray of shape (k, r)
-        Right singular vectors, rows of the columns wanted.
-
-    Returns
-    -------
-    U, s : ndarray of shape (n, r') and (r',)
-        Those of the columns wanted.
-    """
-    left, sizes, _ = np.linalg.svd(s[:, None] * V.T, full_matrices=False)
-    some = sizes > 1e-10 * s.max(initial=0.0)
-    return U @ left[:, some], sizes[some]
 
 
 def leave_one_out(U: Array, s: Array, C: Array) -> tuple[Array, float]:
@@ -306,8 +288,7 @@ class PenaltyPath(NamedTuple):
 
 
 def row_sparse_path(
-    V: Array,
-    squares: Array,
+    data: TraceData,
     B: Array,
     *,
     n_wanted: int,
@@ -322,8 +303,8 @@ def row_sparse_path(
 
     Parameters
     ----------
-    V, squares : ndarray of shape (d, r) and (r,)
-        ``Z' Z = V diag(squares) V'``.
+    data : DecomposedData or MultipliedData
+        The features Z, (n, d).
     B : ndarray of shape (d, l)
         ``Z' T``.
     n_wanted : int
@@ -344,20 +325,19 @@ def row_sparse_path(
     B = (left * sizes)[:, sizes > 1e-12 * max(sizes[0], 1e-300)]
     slope = row_norms(B)  # of the objective in each row, at zero
     top = float(slope.max())
-    scores = np.zeros(len(V))
+    scores = np.zeros(len(B))
     if top == 0:
         return PenaltyPath(scores, np.zeros(1), np.zeros(1), 1)
     W = np.zeros_like(B)
     before, most, visited, values = top, 1, [], []
     for step in iterations("penalties", n_penalties, start=1):
         lam = top * ratio ** (step / n_penalties)
-        W, following, used = _solve(V, squares, B, W, slope, lam, before, max_iter, tol)
+        W, explained, used = _solve(data, B, W, slope, lam, before, max_iter, tol)
         entered = (scores == 0) & W.any(axis=1)
         scores[entered] = np.clip(slope[entered], lam, before) / top
-        slope, before, most = following, lam, max(most, used)
+        slope, before, most = row_norms(B - explained), lam, max(most, used)
         visited.append(lam)
-        fit = V.T @ W
-        value = 0.5 * np.vdot(fit, squares[:, None] * fit) - np.vdot(B, W)
+        value = np.vdot(W, 0.5 * explained - B)
         values.append(float(value + lam * row_norms(W).sum()))
         if np.count_nonzero(scores) >= n_wanted:
             break
@@ -368,8 +348,7 @@ def row_sparse_path(
 
 
 def _solve(
-    V: Array,
-    squares: Array,
+    data: TraceData,
     B: Array,
     W: Array,
     slope: Array,
@@ -382,32 +361,38 @@ def _solve(
 
     `slope` holds the norms of the gradient at the previous penalty, `before`. Rows that
     the sequential strong rule leaves out are checked at the end and taken in if wrong.
+    Returns the coefficients, ``Z' Z`` times them, and the number of steps.
     """
     active = W.any(axis=1) | (slope >= 2 * lam - before)
     used = 0
     while True:
         rows = np.flatnonzero(active)
-        A = V[rows]
-        G = (A * squares) @ A.T
-        part, steps = _shrink(G, B[rows], W[rows], lam, max_iter, tol)
+        product, largest = data.gram(rows)
+        part, steps = _shrink(product, largest, B[rows], W[rows], lam, max_iter, tol)
         used = max(used, steps)
         W = np.zeros_like(W)
         W[rows] = part
-        following = row_norms(B - V @ (squares[:, None] * (A.T @ part)))
-        wrong = ~active & (following > lam * (1 + 1e-6))
+        explained = data.correlations(rows, part)
+        wrong = ~active & (row_norms(B - explained) > lam * (1 + 1e-6))
         if not wrong.any():
-            return W, following, used
+            return W, explained, used
         active |= wrong
 
 
 def _shrink(
-    G: Array, B: Array, W: Array, lam: float, max_iter: int, tol: float
+    product: Product,
+    largest: float,
+    B: Array,
+    W: Array,
+    lam: float,
+    max_iter: int,
+    tol: float,
 ) -> tuple[Array, int]:
     """Accelerated proximal gradient with restart for ``<W, G W>/2 - <B, W>`` + rows."""
-    step = 1 / max(float(np.linalg.eigvalsh(G)[-1]), 1e-300)
+    step = 1 / max(largest, 1e-300)
     Y, t = W, 1.0
     for used in range(1, max_iter + 1):
-        target = Y - step * (G @ Y - B)
+        target = Y - step * (product(Y) - B)
         norms = np.maximum(row_norms(target), 1e-300)
         new = target * np.maximum(1 - step * lam / norms, 0)[:, None]
         change = new - W
