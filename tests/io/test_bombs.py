@@ -72,7 +72,9 @@ def test_repeated_text_is_kept_once(lists, tmp_path):
 def test_text_of_a_block_is_limited(tmp_path, monkeypatch):
     path = tmp_path / "a.parquet"
     pq.write_table(pa.table({"f": np.zeros(100), "note": ["a" * 5000] * 100}), path)
-    monkeypatch.setattr("partlearn.io._blocks.Limits", lambda: Limits(max_bytes=2**16))
+    monkeypatch.setattr(
+        "partlearn.io._table_blocks.Limits", lambda: Limits(max_bytes=2**16)
+    )
     with pytest.raises(DataLimitError, match="100 cells of text have 500,000 bytes"):
         list(read_blocks(path, ["f"]))
 
@@ -182,3 +184,19 @@ def test_table_blocks_keep_text_as_text(tmp_path):
     (block,) = table_blocks(path)
     assert block.column("note").to_pylist() == ["x", None]
     assert block.schema.field("note").type == pa.string()
+
+
+def test_numbers_in_blocks(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("a,b,note\n 1,true,NA\nNaN,False,\n,TRUE,x\n")
+    ((X, kept),) = read_blocks(path, ["b", "a"])
+    np.testing.assert_array_equal(X, [[1, 1], [0, np.nan], [1, np.nan]])
+    assert kept["note"].to_pylist() == ["NA", None, "x"]
+    path.write_text("a,b\n1,2\n3,true\n")
+    wrong = "row 1 of column 'b': a feature is not a number: 'true'"
+    with pytest.raises(DataFormatError, match=wrong):
+        list(read_blocks(path, ["b"]))
+    path = tmp_path / "a.parquet"
+    pq.write_table(pa.table({"a": [[1.0], [2.0]]}), path)
+    with pytest.raises(DataFormatError, match="row 0 of column 'a'"):
+        list(read_blocks(path, ["a"]))

@@ -29,6 +29,7 @@ __all__ = [
     "curve_cells",
     "fold_cell",
     "fold_cells",
+    "grouped",
     "spread",
     "with_best",
 ]
@@ -77,9 +78,8 @@ def area_under_curve(x: Sequence[float], y: Sequence[float]) -> float:
     return float(np.trapezoid(height, at) / width)
 
 
-def _grouped(
-    rows: Iterable[Result], *names: str
-) -> dict[tuple[Any, ...], list[Result]]:
+def grouped(rows: Iterable[Result], *names: str) -> dict[tuple[Any, ...], list[Result]]:
+    """Rows by the values of some of their attributes."""
     groups: dict[tuple[Any, ...], list[Result]] = {}
     for row in rows:
         groups.setdefault(tuple(getattr(row, n) for n in names), []).append(row)
@@ -102,13 +102,11 @@ def fold_cells(plan: Plan, results: Sequence[Result]) -> tuple[Cell, ...]:
         For every metric, in the order of the run.
     """
     names = ("protocol", "data", "r", "learner", "reducer")
-    reducers, learners = (
-        _published_names(plan.reducers),
-        _published_names(plan.learners),
-    )
+    reducers = _published_names(plan.reducers)
+    learners = _published_names(plan.learners)
     source = plan.published
     figures = published_figures(source["paper"], source["table"]) if source else {}
-    groups = _grouped(results, *names)
+    groups = grouped(results, *names)
     cells = []
     for metric in plan.metrics:
         for (_, name, r, learner, reducer), rows in groups.items():
@@ -142,8 +140,21 @@ def fold_cell(
         for row in rows
         if row.ok and (value := row.scores.get(metric)) is not None
     ]
-    values = [score.value for score in scores]
     columns = [row.n_features for row in rows if row.n_features is not None]
+    return _cell(
+        metric,
+        rows,
+        scores,
+        whole=len(scores) == len(rows),
+        n_features=float(np.mean(columns)) if columns else None,
+        published=figure,
+    )
+
+
+def _cell(
+    metric: str, rows: Sequence[Result], folds: Sequence[FoldScore], **more: Any
+) -> Cell:
+    values = [score.value for score in folds]
     first = rows[0]
     return Cell(
         protocol=first.protocol,
@@ -155,11 +166,9 @@ def fold_cell(
         metric=metric,
         mean=float(np.mean(values)) if values else None,
         std=spread(values),
-        folds=tuple(scores),
+        folds=tuple(folds),
         n_failed=sum(not row.ok for row in rows),
-        whole=len(values) == len(rows),
-        n_features=float(np.mean(columns)) if columns else None,
-        published=figure,
+        **more,
     )
 
 
@@ -179,11 +188,11 @@ def curve_cells(plan: MultilabelPlan, results: Sequence[Result]) -> tuple[Cell, 
         By data set, noise, labels and learner; in these by method, then by metric.
     """
     names = ("protocol", "data", "r", "labels", "learner")
-    groups = _grouped(results, *names, "reducer")
+    groups = grouped(results, *names, "reducer")
     published = _published_names((*plan.reducers, *plan.classifiers))
     source = plan.published
     figures = published_scores(source["paper"], source["table"]) if source else {}
-    learners = _grouped((row for row in results if row.learner != NO_LEARNER), *names)
+    learners = grouped((row for row in results if row.learner != NO_LEARNER), *names)
     cells = []
     for block in learners:
         for method in (*published, *Control):
@@ -211,27 +220,17 @@ def _curve_cell(
         key: {x: float(np.mean(values)) for x, values in points.items()}
         for key, points in draws.items()
     }
-    folds = tuple(
+    folds = [
         FoldScore(seed, fold, area_under_curve(list(curve), list(curve.values())))
         for (seed, fold), curve in curves.items()
-    )
-    areas = [score.value for score in folds]
+    ]
     xs = sorted({x for curve in curves.values() for x in curve})
     at = [[curve[x] for curve in curves.values() if x in curve] for x in xs]
     ys = [float(np.mean(values)) for values in at]
-    first = rows[0]
-    return Cell(
-        protocol=first.protocol,
-        data=first.data,
-        r=first.r,
-        labels=first.labels,
-        learner=first.learner,
-        method=first.reducer,
-        metric=metric,
-        mean=float(np.mean(areas)) if areas else None,
-        std=spread(areas),
-        folds=folds,
-        n_failed=len(rows) - len(good),
+    return _cell(
+        metric,
+        rows,
+        folds,
         whole=len(rows) == len(good),
         published=figure,
         curve=Curve(

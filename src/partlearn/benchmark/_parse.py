@@ -230,7 +230,10 @@ def _partial(merged: Mapping[str, Any], check: Checker, quick: bool) -> Plan:
         "learners": learners,
     }
     if tune is None:
-        _refuse_search(learners, check)
+        for learner in learners:
+            if learner.search:
+                wrong = f"{learner.name!r} has values to search"
+                check.fail(("learners",), f"{wrong}, but the plan has no [tune] table")
         return Plan(
             **head,
             reference=_reference(merged["plan"], reducers, "reducer", check, quick),
@@ -243,15 +246,6 @@ def _partial(merged: Mapping[str, Any], check: Checker, quick: bool) -> Plan:
         **tune,
         reference=_reference(merged["plan"], learners, "learner", check, quick),
     )
-
-
-def _refuse_search(learners: Sequence[MethodSpec], check: Checker) -> None:
-    for spec in learners:
-        if spec.search:
-            check.fail(
-                ("learners",),
-                f"{spec.name!r} has values to search, but the plan has no [tune] table",
-            )
 
 
 def _multilabel(
@@ -388,9 +382,9 @@ def _methods(
             supervised=supervised,
             ranked=entry.get("ranked", True) and not supervised,
             pass_confidence=entry.get("pass_confidence", False),
-            search=_search(entry.get("search", {}), path, check),
+            search=_lists(entry, "search", path, check),
         )
-        points = _expand_grid(spec, entry.get("grid", {}), path, check)
+        points = _expand_grid(spec, _lists(entry, "grid", path, check))
         _check_unique(points, specs, path, check)
         specs += points
     return tuple(specs)
@@ -412,23 +406,19 @@ def _by_data(
     return dict(special)
 
 
-def _search(
-    values: Mapping[str, Any], path: tuple[str, int], check: Checker
+def _lists(
+    entry: Mapping[str, Any], key: str, path: tuple[str, int], check: Checker
 ) -> dict[str, list[Any]]:
-    for name, choices in values.items():
-        if not isinstance(choices, list) or not choices:
-            check.fail((*path, "search"), f"search.{name} must be a list of values")
-    return dict(values)
+    """A table of an entry whose values are lists."""
+    for name, values in entry.get(key, {}).items():
+        if not isinstance(values, list) or not values:
+            check.fail((*path, key), f"{key}.{name} must be a list of values")
+    return dict(entry.get(key, {}))
 
 
-def _expand_grid(
-    spec: MethodSpec, grid: Mapping[str, Any], path: tuple[str, int], check: Checker
-) -> list[MethodSpec]:
+def _expand_grid(spec: MethodSpec, grid: Mapping[str, list[Any]]) -> list[MethodSpec]:
     if not grid:
         return [spec]
-    for name, values in grid.items():
-        if not isinstance(values, list) or not values:
-            check.fail((*path, "grid"), f"grid.{name} must be a list of values")
     points = [
         dict(zip(grid, values, strict=True)) for values in product(*grid.values())
     ]

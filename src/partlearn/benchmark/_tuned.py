@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.model_selection import ParameterGrid, ParameterSampler
 
-from partlearn.benchmark._cells import fold_cell, with_best
+from partlearn.benchmark._cells import fold_cell, grouped, with_best
 from partlearn.benchmark._data import BenchmarkData
 from partlearn.benchmark._jobs import Job
 from partlearn.benchmark._partial import PartialTask
@@ -170,10 +170,8 @@ class TunedTask(PartialTask):
 
     def summarise(self, results: Sequence[Result]) -> tuple[Cell, ...]:
         """Cells of the chosen settings; learners take the place of reducers."""
-        groups: dict[tuple[Any, ...], list[Result]] = {}
-        for row in choose(results, self.plan.criterion):
-            key = (row.protocol, row.data, row.r, row.learner)
-            groups.setdefault(key, []).append(row)
+        chosen = choose(results, self.plan.criterion)
+        groups = grouped(chosen, "protocol", "data", "r", "learner")
         cells = [
             replace(
                 fold_cell(metric, rows, None),

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from partlearn._typing import Array, Indices
 from partlearn.candidates._dawid_skene import ROUNDS, Confusions, dawid_skene
-from partlearn.candidates._messages import did_you_mean
+from partlearn.candidates._messages import check_known
 from partlearn.candidates._votes import Votes
 
 __all__ = [
@@ -114,10 +114,7 @@ class VoteSummary:
         array([1., 1.])
         """
         names = self.annotators.name.tolist()
-        if annotator not in names:
-            raise ValueError(
-                f"There is no annotator {annotator!r}. {did_you_mean(annotator, names)}"
-            )
+        check_known(annotator, names, f"There is no annotator {annotator!r}.")
         return self.confusions.of(names.index(annotator))
 
 

@@ -75,7 +75,21 @@ class VoteTable:
 
     def confusions(self, F: Array) -> Confusions:
         """Confusions of all annotators, if `F` are the beliefs in the labels."""
-        return _confusions(self, F)
+        annotator, label, votes = self.grouped
+        count = np.asarray(votes.T @ F)
+        total = np.zeros((self.n_annotators, self.n_classes))
+        np.add.at(total, annotator, count)
+        own = np.take_along_axis(count, label[:, None], axis=1)[:, 0]
+        right = np.bincount(annotator, own, minlength=self.n_annotators)
+        all_votes = count.sum()
+        common_accuracy = float(right.sum() / all_votes) if all_votes else 1.0
+        n = np.bincount(self.annotator, minlength=self.n_annotators)
+        accuracy = (right + ACCURACY * common_accuracy) / (n + ACCURACY)
+        G = np.zeros((self.n_classes, self.n_classes))
+        np.add.at(G.T, label, count)
+        prior = _one_coin(common_accuracy, self.n_classes)
+        common = (G + COMMON * prior) / (G.sum(axis=1, keepdims=True) + COMMON)
+        return Confusions(annotator, label, count, total, accuracy, common)
 
     def evidence(self, F: Array) -> Array:
         """Probability of each row's votes for every true label, scaled to maximum 1."""
@@ -134,25 +148,6 @@ class Confusions:
             C.sum(axis=1, keepdims=True) + CONFUSION
         )
         return shrunk
-
-
-def _confusions(table: VoteTable, F: Array) -> Confusions:
-    """Confusions of all annotators, if `F` are the beliefs in the labels."""
-    annotator, label, votes = table.grouped
-    count = np.asarray(votes.T @ F)
-    total = np.zeros((table.n_annotators, table.n_classes))
-    np.add.at(total, annotator, count)
-    own = np.take_along_axis(count, label[:, None], axis=1)[:, 0]
-    right = np.bincount(annotator, own, minlength=table.n_annotators)
-    all_votes = count.sum()
-    common_accuracy = float(right.sum() / all_votes) if all_votes else 1.0
-    n = np.bincount(table.annotator, minlength=table.n_annotators)
-    accuracy = (right + ACCURACY * common_accuracy) / (n + ACCURACY)
-    G = np.zeros((table.n_classes, table.n_classes))
-    np.add.at(G.T, label, count)
-    prior = _one_coin(common_accuracy, table.n_classes)
-    common = (G + COMMON * prior) / (G.sum(axis=1, keepdims=True) + COMMON)
-    return Confusions(annotator, label, count, total, accuracy, common)
 
 
 def _one_coin(accuracy: float, q: int) -> Array:

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from partlearn._typing import Array
 from partlearn.candidates._evidence import EmptyRows, Evidence, make_evidence
-from partlearn.candidates._messages import did_you_mean, is_missing
+from partlearn.candidates._messages import check_known, is_missing
 from partlearn.candidates._validation import check_candidates
 
 __all__ = ["from_complementary", "from_hierarchy", "from_intervals", "from_weights"]
@@ -66,11 +66,7 @@ or sequence of mappings
         if given is not None:
             order = {c: j for j, c in enumerate(names.tolist())}
             for label in given.tolist():
-                if label not in order:
-                    raise ValueError(
-                        f"There is no column for class {label!r}. "
-                        f"{did_you_mean(label, order)}"
-                    )
+                check_known(label, order, f"There is no column for class {label!r}.")
             matrix = matrix[:, [order[label] for label in given.tolist()]]
             labels = given
     else:
@@ -223,21 +219,15 @@ def from_hierarchy(
     else:
         known = np.asarray(classes)
         for label in known.tolist():
-            if label not in leaves:
-                raise ValueError(
-                    f"Class {label!r} is not a leaf of the hierarchy. "
-                    f"{did_you_mean(label, leaves)}"
-                )
+            wrong = f"Class {label!r} is not a leaf of the hierarchy."
+            check_known(label, leaves, wrong)
     below = _leaves_below(known.tolist(), parents)
     place = {label: j for j, label in enumerate(known.tolist())}
     S = np.zeros((len(rows), len(known)), dtype=bool)
     for i, row in enumerate(rows):
         for node in row:
-            if node not in below:
-                raise ValueError(
-                    f"Label {node!r} of row {i} is not in the hierarchy. "
-                    f"{did_you_mean(node, below)}"
-                )
+            wrong = f"Label {node!r} of row {i} is not in the hierarchy."
+            check_known(node, below, wrong)
             S[i, [place[leaf] for leaf in below[node]]] = True
     return make_evidence(S, known, empty="all")
 
@@ -330,10 +320,8 @@ def from_intervals(intervals: Any, *, classes: ArrayLike | None = None) -> Evide
     S = np.zeros((len(pairs), len(labels)), dtype=bool)
     for i, (low, high) in enumerate(pairs):
         for end in (low, high):
-            if not is_missing(end) and end not in place:
-                raise ValueError(
-                    f"Label {end!r} of row {i} is no class. {did_you_mean(end, place)}"
-                )
+            if not is_missing(end):
+                check_known(end, place, f"Label {end!r} of row {i} is no class.")
         first = 0 if is_missing(low) else place[low]
         last = len(labels) - 1 if is_missing(high) else place[high]
         if first > last:

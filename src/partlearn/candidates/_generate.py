@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
@@ -22,21 +22,22 @@ __all__ = [
     "flip_candidates",
     "instance_candidates",
     "make_candidates",
+    "true_codes",
 ]
 
 _BLOCK = 1 << 22  # random keys drawn at a time, so that memory stays bounded
 
 
-def _truth(y: Any) -> tuple[Indices, int]:
-    """Codes of 1-D labels in the order of the sorted classes, and their number."""
+def true_codes(y: Any, what: str = "Candidate sets") -> tuple[NDArray[Any], Indices]:
+    """Sorted classes of 1-D labels, and the place of every label among them."""
     classes, S = check_candidates(y)
     if (S.sum(axis=1) != 1).any():
         raise ValueError(
-            "Candidate sets are made from true labels: one label per row is needed."
+            f"{what} are made from true labels: one label per row is needed."
         )
     if len(classes) < 2:
         raise ValueError(f"At least two classes are needed; got {len(classes)}.")
-    return S.argmax(axis=1), len(classes)
+    return classes, S.argmax(axis=1)
 
 
 def _probability(name: str, value: float) -> float:
@@ -75,7 +76,8 @@ def make_candidates(
     >>> S.sum(axis=1), S.diagonal()
     (array([3, 3, 3, 3]), array([ True,  True,  True,  True]))
     """
-    codes, q = _truth(y)
+    classes, codes = true_codes(y)
+    q = len(classes)
     if not 0 <= n_false <= q - 1:
         raise ValueError(
             f"`n_false` must be between 0 and {q - 1}, the number of wrong labels; "
@@ -126,7 +128,8 @@ def flip_candidates(
     >>> S.sum(axis=1)
     array([2, 2, 2])
     """
-    codes, q = _truth(y)
+    classes, codes = true_codes(y)
+    q = len(classes)
     _probability("p", p)
     rng = check_random_state(random_state)
     S = rng.uniform(size=(len(codes), q)) < p
@@ -184,7 +187,8 @@ def cooccurring_candidates(
            [0, 1, 1],
            [1, 0, 1]])
     """
-    codes, q = _truth(y)
+    classes, codes = true_codes(y)
+    q = len(classes)
     _probability("eps", eps)
     _probability("share", share)
     rng = check_random_state(random_state)
@@ -270,7 +274,7 @@ def instance_candidates(
     >>> bool(S[range(150), y].all()), bool((S.sum(axis=1) >= 2).all())
     (True, True)
     """
-    codes, _ = _truth(y)
+    _, codes = true_codes(y)
     _probability("rate", rate)
     rng = check_random_state(random_state)
     if estimator is None:

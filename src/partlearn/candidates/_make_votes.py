@@ -10,7 +10,7 @@ from sklearn.utils import check_random_state
 
 from partlearn._typing import Array
 from partlearn.candidates._dawid_skene import VoteTable
-from partlearn.candidates._validation import check_candidates
+from partlearn.candidates._generate import true_codes
 from partlearn.candidates._votes import Votes
 
 __all__ = ["make_votes"]
@@ -65,17 +65,10 @@ def make_votes(
     >>> aggregate_votes(votes).annotators.accuracy.argmax()
     np.int64(0)
     """
-    classes, S = check_candidates(y)
-    if (S.sum(axis=1) != 1).any():
-        raise ValueError(
-            "Votes are made from true labels: one label per row is needed."
-        )
+    classes, truth = true_codes(y, "Votes")
     q = len(classes)
-    if q < 2:
-        raise ValueError(f"At least two classes are needed; got {q}.")
     if n_annotators < 1:
         raise ValueError(f"`n_annotators` must be at least 1; got {n_annotators}.")
-    truth = S.argmax(axis=1)
     rng = check_random_state(random_state)
     P = _confusions(accuracy, confusion, n_annotators, q)
     share = _per_annotator("coverage", coverage, n_annotators)

@@ -2,7 +2,7 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from difflib import get_close_matches
 from typing import Any
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from partlearn._typing import Indices
 
-__all__ = ["did_you_mean", "is_missing", "some_rows"]
+__all__ = ["check_known", "did_you_mean", "is_missing", "some_rows"]
 
 _SHOWN = 5  # how many offending rows an error names
 
@@ -29,6 +29,12 @@ def did_you_mean(name: Any, known: Iterable[Any]) -> str:
         return f"Did you mean {close[0]!r}?"
     more = " ..." if len(names) > 10 else ""
     return f"Known are {', '.join(map(repr, names[:10]))}{more}."
+
+
+def check_known(name: Any, known: Collection[Any], complaint: str) -> None:
+    """Raise with a complaint and the closest known name where a name is not known."""
+    if name not in known:
+        raise ValueError(f"{complaint} {did_you_mean(name, known)}")
 
 
 def is_missing(label: Any) -> bool:

@@ -11,7 +11,12 @@ from numpy.typing import ArrayLike, NDArray
 from partlearn._typing import Indices
 from partlearn.candidates._dawid_skene import VoteTable
 from partlearn.candidates._evidence import EmptyRows, check_empty, no_evidence
-from partlearn.candidates._messages import did_you_mean, is_missing, some_rows
+from partlearn.candidates._messages import (
+    check_known,
+    did_you_mean,
+    is_missing,
+    some_rows,
+)
 from partlearn.candidates._votes import Votes
 
 __all__ = ["from_annotators", "from_votes"]
@@ -109,11 +114,8 @@ def from_votes(
         ...
     ValueError: Rows without votes: 1. ...
     """
-    columns = [
-        _plain(rows, "rows"),
-        _plain(annotators, "annotators"),
-        _plain(labels, "labels"),
-    ]
+    given_columns = {"rows": rows, "annotators": annotators, "labels": labels}
+    columns = [_plain(values, what) for what, values in given_columns.items()]
     lengths = [len(column) for column in columns]
     if len(set(lengths)) != 1:
         raise ValueError(
@@ -156,11 +158,7 @@ def _row_numbers(
         if len(place) != len(names):
             raise ValueError("`index` names a row twice.")
         for k, name in enumerate(rows):
-            if name not in place:
-                raise ValueError(
-                    f"Row {name!r} (vote {k}) is not in `index`. "
-                    f"{did_you_mean(name, place)}"
-                )
+            check_known(name, place, f"Row {name!r} (vote {k}) is not in `index`.")
         return np.array([place[name] for name in rows], dtype=np.intp), len(names)
     for k, r in enumerate(rows):
         whole = isinstance(r, (int, float)) and not isinstance(r, bool) and r == int(r)
@@ -227,10 +225,7 @@ def from_annotators(
     columns = _annotator_columns(frame)
     names = list(columns) if annotators is None else list(annotators)
     for name in names:
-        if name not in columns:
-            raise ValueError(
-                f"There is no column {name!r}. {did_you_mean(name, columns)}"
-            )
+        check_known(name, columns, f"There is no column {name!r}.")
     if not names:
         raise ValueError("There is no column of an annotator.")
     table = [_plain(columns[name], f"column {name}") for name in names]

@@ -6,6 +6,7 @@ import ast
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, Literal
 
 import numpy as np
@@ -60,9 +61,7 @@ def parse_candidates(texts: Iterable[str], *, sep: str = "|") -> list[frozenset[
                     f"Row {i} holds {text!r}, which is not a string; an empty set is "
                     "an empty string."
                 )
-            labels = known[text] = frozenset(
-                label for part in text.split(sep) if (label := part.strip())
-            )
+            labels = known[text] = frozenset(_split(text, sep))
         sets.append(labels)
     return sets
 
@@ -164,11 +163,7 @@ def _as_collection(row: Any, i: int) -> Iterable[Any] | None:
                 "the separator of the columns must stand in quotes."
             )
         return None
-    value: Any
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
-        value = _python_list(text)
+    value = _literal(text)
     if not isinstance(value, (set, frozenset, list, tuple)):
         if text[0] == "(":
             return None  # a label may stand in parentheses
@@ -178,8 +173,10 @@ def _as_collection(row: Any, i: int) -> Iterable[Any] | None:
     return value
 
 
-def _python_list(text: str) -> Any:
-    """Value of a list as Python writes it. Only literals are read, nothing is run."""
+def _literal(text: str) -> Any:
+    """Value of JSON, or of a literal as Python writes it; nothing is run."""
+    with suppress(ValueError, RecursionError):
+        return json.loads(text)
     if len(text) > _LONGEST:
         return None
     try:
@@ -285,16 +282,11 @@ def _as_weights(cell: Any, i: int) -> dict[str, float] | None:
         text = cell.strip()
         if not (text.startswith("{") and text.endswith("}") and ":" in text):
             return None
-        try:
-            value: Any = json.loads(text)
-        except (ValueError, RecursionError):
-            value = _python_list(text)
-    else:
-        value = cell
-    if not isinstance(value, Mapping):
+        cell = _literal(text)
+    if not isinstance(cell, Mapping):
         return None
     weights = {}
-    for label, weight in value.items():
+    for label, weight in cell.items():
         number = isinstance(weight, (int, float)) and not isinstance(weight, bool)
         if not number or not 0 <= weight < float("inf"):
             raise ValueError(

@@ -20,11 +20,7 @@ from partlearn.candidates._evidence import Evidence
 from partlearn.candidates._messages import is_missing, some_rows
 from partlearn.candidates._warnings import warn_caller
 
-__all__ = [
-    "Empty",
-    "check_candidates",
-    "check_evidence",
-]
+__all__ = ["Empty", "check_candidates", "check_evidence"]
 
 _SETS = (set, frozenset, list, tuple)
 
@@ -127,9 +123,9 @@ def _read(y: Any, classes: NDArray[Any] | None) -> tuple[NDArray[Any], NDArray[A
     if sp.issparse(y):
         return _from_sparse(y, classes)
     if hasattr(y, "columns") and hasattr(y, "shape"):  # pandas, polars, ...
-        names = np.asarray([str(c) for c in y.columns])
-        plain = np.asarray(list(y.columns))
-        names = plain if plain.dtype.kind in "iu" else names
+        names = np.asarray(list(y.columns))
+        if names.dtype.kind not in "iu":
+            names = np.asarray([str(c) for c in y.columns])
         if len(names) > 1:
             return _from_frame(y, names, classes)
     y = np.asarray(y) if hasattr(y, "__array__") else list(y)
@@ -245,11 +241,9 @@ def _from_sets(
         raise ValueError("No row has any candidate label, so there are no classes.")
     _check_label_types(flat, rows)
     if not flat:
-        return np.asarray(classes), np.zeros(
-            (len(sets), len(np.asarray(classes))), bool
-        )
-    labels = np.asarray(flat)
-    names, codes = np.unique(labels, return_inverse=True)
+        names = np.asarray(classes)
+        return names, np.zeros((len(sets), len(names)), bool)
+    names, codes = np.unique(np.asarray(flat), return_inverse=True)
     return _scatter(names, codes, rows, len(sets), classes)
 
 
@@ -264,8 +258,8 @@ def _from_labels(
             kind = "NaN" if np.isnan(labels).any() else "infinity"
             bad = np.flatnonzero(~np.isfinite(labels))
             raise ValueError(f"Input y contains {kind} in rows {some_rows(bad)}.")
-        if np.any(labels != np.trunc(labels)):
-            bad = np.flatnonzero(labels != np.trunc(labels))
+        bad = np.flatnonzero(labels != np.trunc(labels))
+        if bad.size:
             raise ValueError(
                 "Unknown label type: continuous. Labels are classes, but rows "
                 f"{some_rows(bad)} hold fractions; bin the target first."

@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -155,13 +156,12 @@ class Votes(Evidence):
         first = np.repeat(ends[places] - np.cumsum(size) + size, size)
         vote = order[first + np.arange(len(row))]
         other = self._copy()
-        other.table = VoteTable(
-            row,
-            t.annotator[vote],
-            t.label[vote],
-            len(places),
-            t.n_annotators,
-            t.n_classes,
+        other.table = replace(
+            t,
+            row=row,
+            annotator=t.annotator[vote],
+            label=t.label[vote],
+            n_rows=len(places),
         )
         other.rows, other._belief = self.rows[places], None
         other.known = self.known[places]
@@ -170,13 +170,11 @@ class Votes(Evidence):
     def _joined(self, parts: Sequence[Any]) -> Evidence:
         names = np.unique(np.concatenate([p.annotators for p in parts]))
         start = np.cumsum([0, *(len(p) for p in parts)])
+        rows = [p.table.row + s for p, s in zip(parts, start, strict=False)]
+        who = [np.searchsorted(names, p.annotators)[p.table.annotator] for p in parts]
         table = VoteTable(
-            np.concatenate(
-                [p.table.row + s for p, s in zip(parts, start, strict=False)]
-            ),
-            np.concatenate(
-                [np.searchsorted(names, p.annotators)[p.table.annotator] for p in parts]
-            ),
+            np.concatenate(rows),
+            np.concatenate(who),
             np.concatenate([p.table.label for p in parts]),
             int(start[-1]),
             len(names),

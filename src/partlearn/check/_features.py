@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from sklearn.utils.sparsefuncs import mean_variance_axis, min_max_axis
 
 from partlearn._typing import Mask
 from partlearn.check._report import Finding, about
@@ -48,23 +49,12 @@ def group_lines(X: Any) -> NDArray[np.int64]:
     )
 
 
-def _moments(X: Any) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return mean and standard deviation of each column, without densifying."""
-    if not sp.issparse(X):
-        with np.errstate(over="ignore", invalid="ignore"):  # values near the largest
-            return X.mean(axis=0, dtype=float), X.std(axis=0, dtype=float)
-    values = X.astype(np.float64)
-    mean = np.asarray(values.mean(axis=0)).ravel()
-    square = np.asarray(values.multiply(values).mean(axis=0)).ravel()
-    return mean, np.sqrt(np.maximum(square - mean**2, 0.0))
-
-
-def _constant(X: Any) -> Mask:
+def _deviation(X: Any) -> NDArray[Any]:
+    """Standard deviation of each column, without densifying."""
     if sp.issparse(X):
-        low, high = X.min(axis=0).toarray().ravel(), X.max(axis=0).toarray().ravel()
-    else:
-        low, high = X.min(axis=0), X.max(axis=0)
-    return np.asarray(low == high)
+        return np.sqrt(mean_variance_axis(X.astype(np.float64), axis=0)[1])
+    with np.errstate(over="ignore", invalid="ignore"):  # values near the largest
+        return np.asarray(X.std(axis=0, dtype=float))
 
 
 def feature_findings(X: Any, S: Mask, names: list[str]) -> Iterator[Finding]:
@@ -83,7 +73,8 @@ def feature_findings(X: Any, S: Mask, names: list[str]) -> Iterator[Finding]:
             "Fill them in (sklearn.impute) or leave these rows out.",
         )
         return
-    constant = _constant(X)
+    low, high = min_max_axis(X, axis=0) if sp.issparse(X) else (X.min(0), X.max(0))
+    constant = np.asarray(low == high)
     flat = np.flatnonzero(constant)
     yield from about(
         "constant-features",
@@ -95,7 +86,7 @@ def feature_findings(X: Any, S: Mask, names: list[str]) -> Iterator[Finding]:
     )
     yield from _duplicate_features(X, constant, names)
     yield from _duplicate_rows(X, S)
-    _, deviation = _moments(X)
+    deviation = _deviation(X)
     moving = deviation[~constant & (deviation > 0)]
     if moving.size and moving.max() > _SCALES * moving.min():
         yield Finding(

@@ -3,9 +3,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+
+from partlearn.cli._data_options import Json
 
 __all__ = ["bench"]
 
@@ -70,9 +72,7 @@ def bench(
             "runs its code. Repeat for more."
         ),
     ] = None,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print the report as JSON.")
-    ] = False,
+    as_json: Json = False,
     _list: Annotated[
         bool,
         typer.Option(
@@ -88,27 +88,15 @@ def bench(
     from partlearn.cli import _finish
 
     out = out or Path("results") / Path(plan).stem
+    running: dict[str, Any] = {
+        "data_folder": data,
+        "folds": folds,
+        "workers": jobs or None,
+        "scheduler": scheduler,
+        "allow": allow or (),
+    }
     if verify:
-        _finish.verify(
-            plan,
-            out,
-            share,
-            data_folder=data,
-            folds=folds,
-            workers=jobs or None,
-            scheduler=scheduler,
-            allow=allow or (),
-        )
+        _finish.verify(plan, out, share, **running)
         return
-    _finish.run_and_report(
-        plan,
-        out,
-        data_folder=data,
-        folds=folds,
-        workers=jobs or None,
-        scheduler=scheduler,
-        allow=allow or (),
-        fresh=not resume,
-        retry_failed=retry_failed,
-        as_json=as_json,
-    )
+    running |= {"fresh": not resume, "retry_failed": retry_failed}
+    _finish.run_and_report(plan, out, as_json=as_json, **running)

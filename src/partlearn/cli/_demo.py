@@ -7,6 +7,8 @@ from typing import Annotated, Any, NamedTuple
 
 import typer
 
+from partlearn.cli._data_options import Json
+
 __all__ = ["demo"]
 
 N_FALSE = 4  # false labels beside the true one
@@ -20,9 +22,7 @@ def demo(
     quick: Annotated[
         bool, typer.Option("--quick", help="Fewer rows and folds: a few seconds.")
     ] = False,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print the benchmark report as JSON.")
-    ] = False,
+    as_json: Json = False,
 ) -> None:
     """Find the labels of handwritten digits that came with five possible ones each.
 
@@ -102,6 +102,7 @@ def ambiguous_digits(page: Path, *, n_rows: int) -> Story:
 
     row, label = np.nonzero(S)
     page.parent.mkdir(parents=True, exist_ok=True)
+    written: Path | None = page
     try:
         result.to_html(
             page,
@@ -110,8 +111,6 @@ def ambiguous_digits(page: Path, *, n_rows: int) -> Story:
         )
     except ImportError:
         written = None
-    else:
-        written = page
     return Story(
         n_rows,
         result.agreement(y[train]).accuracy,

@@ -83,20 +83,10 @@ def reduce(
     Columns that are not features stay in the table. Text, categories, dates and missing
     values are encoded as `partlearn train` does.
     """
-    _run(
-        "reducer",
-        data,
-        out,
-        method,
-        _params(param, "n_components", n_components),
-        DataOptions(
-            labels, truth, sep, ignore, column_roles(id, number, category, date, text)
-        ),
-        save,
-        load,
-        safe_csv,
-        as_json,
-    )
+    params = _params(param, "n_components", n_components)
+    roles = column_roles(id, number, category, date, text)
+    options = DataOptions(labels, truth, sep, ignore, roles)
+    _run("reducer", data, out, method, params, options, save, load, safe_csv, as_json)
 
 
 def select(
@@ -132,20 +122,10 @@ def select(
     Text, categories, dates and missing values are encoded as `partlearn train` does; a
     column is kept as it is if one of the features made of it is chosen.
     """
-    _run(
-        "selector",
-        data,
-        out,
-        method,
-        _params(param, "n_features_to_select", n_features),
-        DataOptions(
-            labels, truth, sep, ignore, column_roles(id, number, category, date, text)
-        ),
-        save,
-        load,
-        safe_csv,
-        as_json,
-    )
+    params = _params(param, "n_features_to_select", n_features)
+    roles = column_roles(id, number, category, date, text)
+    options = DataOptions(labels, truth, sep, ignore, roles)
+    _run("selector", data, out, method, params, options, save, load, safe_csv, as_json)
 
 
 def _params(

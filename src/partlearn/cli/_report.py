@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from partlearn.cli._data_options import Json
+
 __all__ = ["report"]
 
 
@@ -15,9 +17,7 @@ def report(
     html: Annotated[Path | None, typer.Option(help="Write one HTML page.")] = None,
     markdown: Annotated[Path | None, typer.Option(help="Write Markdown.")] = None,
     latex: Annotated[Path | None, typer.Option(help="Write LaTeX tables.")] = None,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print the report as JSON.")
-    ] = False,
+    as_json: Json = False,
 ) -> None:
     """Write the report of a run; without options, print its tables."""
     from partlearn.cli._console import print_summary

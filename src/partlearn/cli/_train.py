@@ -25,6 +25,7 @@ from partlearn.cli._data_options import (
     column_roles,
     report_to,
 )
+from partlearn.cli._reduce import Out, Param
 
 if TYPE_CHECKING:
     from partlearn.tables import QualityScore
@@ -67,10 +68,7 @@ def train(
             "LogisticRegression."
         ),
     ] = None,
-    param: Annotated[
-        list[str] | None,
-        typer.Option(help="Parameter of the method, name=value; repeat for more."),
-    ] = None,
+    param: Param = None,
     truth: Annotated[
         str | None,
         typer.Option(help="Column of true labels: only to say how many are right."),
@@ -217,12 +215,7 @@ def _outcome(model: Any, scores: "list[QualityScore]", save: Path) -> dict[str, 
 def predict(
     data: Table,
     load: Annotated[Path, typer.Option(help="Model that `partlearn train` saved.")],
-    out: Annotated[
-        Path,
-        typer.Option(
-            help="Table to write: .csv, .tsv, .parquet or .jsonl; - is standard output."
-        ),
-    ],
+    out: Out,
     safe_csv: SafeCsv = False,
     as_json: Json = False,
 ) -> None:

@@ -5,6 +5,7 @@
 import re
 from array import array
 from collections.abc import Iterator
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -47,13 +48,8 @@ def _lines(data: bytes) -> Iterator[tuple[int, str]]:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError:
         text = data.decode("latin-1")
-    start, number = 0, 0
-    while start < len(text):
-        stop = text.find("\n", start)
-        stop = len(text) if stop < 0 else stop
-        line = text[start:stop].strip()
-        start = stop + 1
-        number += 1
+    for number, line in enumerate(StringIO(text), start=1):
+        line = line.strip()
         if line and not line.startswith("%"):
             yield number, line
 

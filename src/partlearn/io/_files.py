@@ -15,7 +15,9 @@ from partlearn.io._errors import DataFormatError
 from partlearn.io._limits import Budget
 
 __all__ = [
+    "BLOCK_ROWS",
     "MAX_LINE",
+    "STANDARD",
     "expand",
     "first_line",
     "header_line",
@@ -23,6 +25,8 @@ __all__ = [
     "regular_size",
 ]
 
+STANDARD = Path("-")  # standard input or output
+BLOCK_ROWS = 20_000
 _BLOCK = 2**20
 # Bytes that a line of names may have; a table with a longer one is none, and looking
 # for its end could take for ever.

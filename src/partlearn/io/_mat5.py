@@ -10,6 +10,7 @@ Format: "MAT-File Format", The MathWorks.
 
 # SPDX-License-Identifier: BSD-3-Clause
 
+import math
 import struct
 import zlib
 from typing import Any, BinaryIO
@@ -20,7 +21,7 @@ from numpy.typing import NDArray
 
 from partlearn.io._errors import DataFormatError, DataLimitError
 from partlearn.io._limits import Budget
-from partlearn.io._matrix import BLOCK_BYTES, MatrixBuilder
+from partlearn.io._matrix import BLOCK_BYTES, MatrixBuilder, compressed
 
 __all__ = ["read_mat5"]
 
@@ -191,9 +192,7 @@ class _Reader:
         return name, self.children(mclass, dims, depth, where)
 
     def count(self, dims: tuple[int, ...], cost: int, where: str) -> int:
-        total = 1
-        for n in dims:
-            total *= n
+        total = math.prod(dims)
         self.budget.charge(total * cost, where)
         return total
 
@@ -244,8 +243,7 @@ class _Reader:
         if rows <= 1:
             return characters
         self.budget.charge(rows * _PER_OBJECT, where)  # there may be many empty lines
-        lines = [characters[i::rows].rstrip("\0 ") for i in range(rows)]
-        return lines
+        return [characters[i::rows].rstrip("\0 ") for i in range(rows)]
 
     def data(self, total: int | None, where: str) -> tuple[np.dtype[Any], int, Any]:
         """Tag of a data element, checked against the shape and the limits."""
@@ -271,9 +269,7 @@ class _Reader:
         return np.frombuffer(small, dtype=dtype).astype(dtype.newbyteorder("="))
 
     def array(self, dims: tuple[int, ...], logical: bool, where: str) -> Any:
-        total = 1
-        for n in dims:
-            total *= n
+        total = math.prod(dims)
         dtype, length, small = self.data(total, where)
         native = np.dtype(bool) if logical else dtype.newbyteorder("=")
         rows = dims[0]
@@ -300,41 +296,21 @@ class _Reader:
             raise DataFormatError(f"{where} is sparse but not a matrix")
         index, pointer = self.vector(where), self.vector(where)
         values = self.vector(where)
-        return compressed_columns(index, pointer, values, dims, logical, where)
+        shape = (dims[0], dims[1])
+        return compressed_columns(index, pointer, values, shape, logical, where)
 
 
 def compressed_columns(
     index: NDArray[Any],
     pointer: NDArray[Any],
     values: NDArray[Any],
-    shape: tuple[int, ...],
+    shape: tuple[int, int],
     logical: bool,
     where: str,
 ) -> Any:
-    """Return a CSC matrix from MATLAB's three vectors, after checking every index."""
-    m, n = shape
-    if max(m, n) >= 2**31:
-        raise DataFormatError(f"{where} declares impossible dimensions {shape}")
-    if index.dtype.kind not in "iu" or pointer.dtype.kind not in "iu":
-        raise DataFormatError(f"{where} has indices that are not integers")
-    if len(pointer) != n + 1:
-        raise DataFormatError(f"{where} has {len(pointer)} pointers for {n} columns")
-    pointer = pointer.astype(np.int64)
-    nnz = int(pointer[-1])
-    if pointer[0] != 0 or (np.diff(pointer) < 0).any():
-        raise DataFormatError(f"{where} has column pointers out of order")
-    if nnz > len(index) or nnz > len(values):
-        raise DataFormatError(f"{where} has fewer values than its pointers say")
-    index, values = index[:nnz], values[:nnz]
-    if nnz and not (int(index.min()) >= 0 and int(index.max()) < m):
-        raise DataFormatError(f"{where} has row indices outside 0..{m - 1}")
-    if logical:
-        values = values != 0
-    matrix = sp.csc_array(
-        (values, index.astype(np.int32), pointer.astype(np.int32)), shape=(m, n)
-    )
-    matrix.sum_duplicates()
-    return matrix
+    """Return a CSC matrix from MATLAB's three vectors."""
+    values = (values != 0) if logical else values
+    return compressed(sp.csc_array, values, index, pointer, shape, where)
 
 
 def read_mat5(file: BinaryIO, budget: Budget) -> dict[str, Any]:

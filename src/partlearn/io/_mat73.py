@@ -6,6 +6,7 @@ virtual data sets are refused, so that no name in a file is ever used as a path.
 
 # SPDX-License-Identifier: BSD-3-Clause
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -79,15 +80,11 @@ class _Reader:
             raise DataFormatError(f"{where} keeps its values in another file")
         if item.shape is None:
             raise DataFormatError(f"{where} has no shape")
-        size = item.dtype.itemsize
-        for n in item.shape:
-            size *= int(n)
+        size = item.dtype.itemsize * math.prod(map(int, item.shape))
         stored = min(self.budget.stored, int(item.id.get_storage_size()))
         self.budget.plausible(size, stored, where)
         if item.chunks is not None:
-            chunk = item.dtype.itemsize
-            for n in item.chunks:
-                chunk *= int(n)
+            chunk = item.dtype.itemsize * math.prod(map(int, item.chunks))
             self.budget.plausible(chunk, self.budget.stored, f"a chunk of {where}")
         self.budget.charge(size, where)
         return size

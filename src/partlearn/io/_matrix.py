@@ -8,7 +8,16 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-__all__ = ["BLOCK_BYTES", "MatrixBuilder", "as_dtype", "as_rows", "as_stored"]
+from partlearn.io._errors import DataFormatError
+
+__all__ = [
+    "BLOCK_BYTES",
+    "MatrixBuilder",
+    "as_dtype",
+    "as_rows",
+    "as_stored",
+    "compressed",
+]
 
 BLOCK_BYTES = 2**20
 _SPARSE_BELOW = 0.1  # share of non-zero cells under which a matrix is kept sparse
@@ -83,6 +92,39 @@ class MatrixBuilder:
     def columns(self) -> Any:
         """Return the matrix whose columns are the lines: ndarray or CSC."""
         return self.rows().T
+
+
+def compressed(
+    kind: Any,
+    values: NDArray[Any],
+    index: NDArray[Any],
+    pointer: NDArray[Any],
+    shape: tuple[int, int],
+    where: str,
+) -> Any:
+    """Sparse array of class `kind` from its three vectors, every index checked."""
+    lines, length = shape if kind is sp.csr_array else shape[::-1]
+    if max(shape) >= 2**31:
+        raise DataFormatError(f"{where} declares impossible dimensions {shape}")
+    if index.dtype.kind not in "iu" or pointer.dtype.kind not in "iu":
+        raise DataFormatError(f"{where} has indices that are not integers")
+    pointer = pointer.astype(np.int64)
+    if len(pointer) != lines + 1 or pointer[0] != 0 or (np.diff(pointer) < 0).any():
+        raise DataFormatError(
+            f"{where} has pointers that do not describe its {shape[0]:,} rows and "
+            f"{shape[1]:,} columns"
+        )
+    nnz = int(pointer[-1])
+    if nnz > min(len(index), len(values)):
+        raise DataFormatError(f"{where} has vectors that disagree in length")
+    index, values = index[:nnz], values[:nnz]
+    if nnz and not (int(index.min()) >= 0 and int(index.max()) < length):
+        raise DataFormatError(f"{where} has indices outside 0..{length - 1}")
+    size = np.int32 if nnz < 2**31 else np.int64
+    parts = (values, index.astype(size), pointer.astype(size))
+    matrix = kind(parts, shape=shape)
+    matrix.sum_duplicates()
+    return matrix
 
 
 def as_rows(X: Any, sparse: Sparse) -> Any:

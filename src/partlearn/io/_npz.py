@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
 import json
+import math
 import struct
 import tokenize
 import zipfile
@@ -17,7 +18,7 @@ from numpy.typing import NDArray
 
 from partlearn.io._errors import DataError, DataFormatError
 from partlearn.io._limits import Budget
-from partlearn.io._matrix import BLOCK_BYTES, MatrixBuilder
+from partlearn.io._matrix import BLOCK_BYTES, MatrixBuilder, compressed
 
 __all__ = ["csr_parts", "read_npz"]
 
@@ -85,11 +86,9 @@ def _array(stream: BinaryIO, member: zipfile.ZipInfo, name: str, budget: Budget)
         )
     if dtype.kind not in "biufUS" or not dtype.itemsize:
         raise DataFormatError(f"{where} has the type {dtype}, which is not data")
-    total = dtype.itemsize
-    for n in shape:
-        if n < 0:
-            raise DataFormatError(f"{where} has a negative dimension")
-        total *= n
+    if any(n < 0 for n in shape):
+        raise DataFormatError(f"{where} has a negative dimension")
+    total = dtype.itemsize * math.prod(shape)
     if total > member.file_size:
         raise DataFormatError(
             f"{where} declares {total:,} bytes, the archive holds {member.file_size:,}"
@@ -143,28 +142,17 @@ def csr_parts(arrays: dict[str, Any]) -> dict[str, Any]:
         return arrays
     out = {key: value for key, value in arrays.items() if key not in keys}
     values, index, pointer, shape = (_vector(arrays[key], key) for key in keys)
-    if len(shape) != 2 or (shape < 0).any() or (shape >= 2**31).any():
+    whole = len(shape) == 2 and shape.dtype.kind in "iu"
+    if not whole or (shape < 0).any() or (shape >= 2**31).any():
         raise DataFormatError("X_shape must be two numbers of rows and columns")
     m, d = (int(n) for n in shape)
-    pointer = pointer.astype(np.int64)
-    if len(pointer) != m + 1 or pointer[0] != 0 or (np.diff(pointer) < 0).any():
-        raise DataFormatError(f"X_indptr does not describe {m} rows")
-    if pointer[-1] != len(index) or len(index) != len(values):
-        raise DataFormatError("X_data, X_indices and X_indptr disagree in length")
-    if len(index) and not (int(index.min()) >= 0 and int(index.max()) < d):
-        raise DataFormatError(f"X_indices has values outside 0..{d - 1}")
-    kind = np.int32 if len(index) < 2**31 else np.int64
-    X = sp.csr_array((values, index.astype(kind), pointer.astype(kind)), shape=(m, d))
-    X.sum_duplicates()
-    out["X"] = X
+    out["X"] = compressed(sp.csr_array, values, index, pointer, (m, d), "X")
     return out
 
 
 def _vector(value: Any, key: str) -> NDArray[Any]:
     if not isinstance(value, np.ndarray) or value.ndim != 1:
         raise DataFormatError(f"{key} must be a vector of numbers")
-    if key != "X_data" and value.dtype.kind not in "iu":
-        raise DataFormatError(f"{key} must hold integers; found {value.dtype}")
     return value
 
 

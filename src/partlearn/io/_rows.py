@@ -13,9 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partlearn.blocks import Rows
-from partlearn.io._blocks import BLOCK_ROWS
 from partlearn.io._errors import DataFormatError
-from partlearn.io._files import regular_size
+from partlearn.io._files import BLOCK_ROWS, regular_size
 from partlearn.io._optional import import_optional
 
 __all__ = ["load_columns", "open_rows", "open_tables", "origin_of"]

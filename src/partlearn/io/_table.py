@@ -4,6 +4,8 @@
 
 import json
 import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +23,12 @@ from partlearn.io._options import ReadOptions
 
 __all__ = [
     "META_KEY",
+    "arrow_errors",
+    "arrow_table",
+    "check_distinct",
     "find_delimiter",
+    "header_names",
+    "open_parquet",
     "read_arrow",
     "read_csv",
     "read_parquet",
@@ -47,7 +54,7 @@ def read_csv(path: Path, options: ReadOptions, budget: Budget) -> Bunch:
     delimiter = find_delimiter(head)
     if head.count(delimiter.encode()) > _MAX_COLUMNS:
         raise DataFormatError(f"more than {_MAX_COLUMNS:,} columns")
-    names = _header_names(head, delimiter, pa, csv)
+    names = header_names(head, delimiter, pa, csv)
     if len(names) == 1:
         raise DataFormatError(
             f"there is one column only, {names[0][:40]!r}",
@@ -58,7 +65,7 @@ def read_csv(path: Path, options: ReadOptions, budget: Budget) -> Bunch:
     if path.suffix != ".gz":
         budget.charge(regular_size(path), "the file")
     with (
-        _arrow_errors(pa, "the table"),
+        arrow_errors(pa, "the table"),
         open_text(path, budget, delimiter.encode()) as source,
     ):
         table = csv.read_csv(
@@ -72,8 +79,9 @@ def read_csv(path: Path, options: ReadOptions, budget: Budget) -> Bunch:
         return _from_table(table, options, budget, "a CSV file", pa, {})
 
 
-def _header_names(head: bytes, delimiter: str, pa: Any, csv: Any) -> list[str]:
-    with _arrow_errors(pa, "the header line"):
+def header_names(head: bytes, delimiter: str, pa: Any, csv: Any) -> list[str]:
+    """Names of the columns in the first line of a CSV file."""
+    with arrow_errors(pa, "the header line"):
         table = csv.read_csv(
             pa.BufferReader(head + b"\n"),
             parse_options=csv.ParseOptions(delimiter=delimiter),
@@ -81,27 +89,32 @@ def _header_names(head: bytes, delimiter: str, pa: Any, csv: Any) -> list[str]:
         return list(table.column_names)
 
 
-class _arrow_errors:
+@contextmanager
+def arrow_errors(pa: Any, what: str) -> Iterator[None]:
     """Turn what Arrow raises into the errors we promise."""
+    known = (pa.ArrowException, OSError, MemoryError, TypeError, KeyError)
+    try:
+        yield
+    except (DataError, ImportError):
+        raise
+    except (*known, ValueError, OverflowError) as error:
+        text = str(error).split("\n", 1)[0][:300]
+        # Arrow's own message has UTF8, Python's has utf-8.
+        foreign = "utf8" in text.lower().replace("-", "")
+        raise DataFormatError(
+            f"{what} cannot be read ({text})",
+            advice="Save the file in the encoding UTF-8." if foreign else "",
+        ) from error
 
-    def __init__(self, pa: Any, what: str) -> None:
-        self.pa, self.what = pa, what
 
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
-        if error is None or isinstance(error, (DataError, ImportError)):
-            return
-        known = (self.pa.ArrowException, OSError, ValueError, MemoryError, TypeError)
-        if isinstance(error, (*known, KeyError, OverflowError)):
-            text = str(error).split("\n", 1)[0][:300]
-            # Arrow's own message has UTF8, Python's has utf-8.
-            foreign = "utf8" in text.lower().replace("-", "")
-            raise DataFormatError(
-                f"{self.what} cannot be read ({text})",
-                advice="Save the file in the encoding UTF-8." if foreign else "",
-            ) from error
+def check_distinct(names: Sequence[str]) -> None:
+    """Raise if two columns have the same name."""
+    if len(set(names)) != len(names):
+        double = next(n for n in names if names.count(n) > 1)
+        raise DataFormatError(
+            f"there are several columns {double!r}",
+            advice="Give each a name of its own, or remove all but one.",
+        )
 
 
 def open_parquet(path: Path) -> Any:
@@ -179,7 +192,7 @@ def _width(kind: Any, types: Any) -> int:
 def read_parquet(path: Path, options: ReadOptions, budget: Budget) -> Bunch:
     """Read a Parquet file."""
     pa = import_optional("pyarrow", "Parquet files")
-    with _arrow_errors(pa, "the Parquet content"):
+    with arrow_errors(pa, "the Parquet content"):
         with open_parquet(path) as file:
             facts = file.metadata
             if facts.num_columns > _MAX_COLUMNS:
@@ -190,18 +203,25 @@ def read_parquet(path: Path, options: ReadOptions, budget: Budget) -> Bunch:
         return _from_table(table, options, budget, "a Parquet file", pa, _meta(table))
 
 
+def arrow_table(data: bytes) -> Any:
+    """Table of an Arrow (Feather) file or stream.
+
+    From memory, parts of a buffer are only looked at, never allocated anew, so that a
+    declared length cannot exceed the file.
+    """
+    pa = import_optional("pyarrow", "Arrow files")
+    ipc = import_optional("pyarrow.ipc", "Arrow files")
+    opened = ipc.open_file if data[:6] == b"ARROW1" else ipc.open_stream
+    with opened(pa.BufferReader(data)) as reader:
+        return reader.read_all()
+
+
 def read_arrow(path: Path, options: ReadOptions, budget: Budget) -> Bunch:
     """Read an Arrow (Feather) file or stream."""
     pa = import_optional("pyarrow", "Arrow files")
-    ipc = import_optional("pyarrow.ipc", "Arrow files")
     budget.charge(path.stat().st_size, "the file")
-    # From memory, parts of a buffer are only looked at, never allocated anew, so that
-    # a declared length cannot exceed the file.
-    data = path.read_bytes()
-    with _arrow_errors(pa, "the Arrow content"):
-        opened = ipc.open_file if data[:6] == b"ARROW1" else ipc.open_stream
-        with opened(pa.BufferReader(data)) as reader:
-            table = reader.read_all()
+    with arrow_errors(pa, "the Arrow content"):
+        table = arrow_table(path.read_bytes())
         table.validate(full=True)
         budget.charge(table.nbytes, "the table")
         return _from_table(table, options, budget, "an Arrow file", pa, _meta(table))
@@ -228,12 +248,7 @@ def _from_table(
     meta: dict[str, Any],
 ) -> Bunch:
     names = table.column_names
-    if len(set(names)) != len(names):
-        double = next(n for n in names if names.count(n) > 1)
-        raise DataFormatError(
-            f"there are several columns {double!r}",
-            advice="Give each a name of its own, or remove all but one.",
-        )
+    check_distinct(names)
     if not names or not table.num_rows:
         raise DataFormatError("the table has no rows")
     labels = _strings(options.labels) | _strings(options.truth)

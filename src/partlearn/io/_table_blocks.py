@@ -4,20 +4,37 @@
 
 import json
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from io import BufferedReader, RawIOBase
 from pathlib import Path
 from typing import Any
 
-from partlearn.io._blocks import BLOCK_ROWS, STANDARD, spell_out
-from partlearn.io._errors import DataError, DataFormatError
-from partlearn.io._files import MAX_LINE, header_line, open_text, regular_size
+import numpy as np
+
+from partlearn._typing import Array
+from partlearn.io._errors import DataError, DataFormatError, DataLimitError
+from partlearn.io._files import (
+    BLOCK_ROWS,
+    MAX_LINE,
+    STANDARD,
+    header_line,
+    open_text,
+    regular_size,
+)
+from partlearn.io._limits import Limits
 from partlearn.io._optional import import_optional
 from partlearn.io._read import format_of
-from partlearn.io._table import find_delimiter, open_parquet
+from partlearn.io._table import (
+    arrow_errors,
+    arrow_table,
+    check_distinct,
+    find_delimiter,
+    header_names,
+    open_parquet,
+)
 
-__all__ = ["table_blocks"]
+__all__ = ["is_table", "read_blocks", "table_blocks"]
 
 _BLOCK = 1 << 20  # bytes
 
@@ -38,6 +55,89 @@ class _Prefixed(RawIOBase):
         self.n_read += len(piece)
         buffer[: len(piece)] = piece
         return len(piece)
+
+
+def is_table(path: Path) -> bool:
+    """Whether a file can be read some rows at a time."""
+    return format_of(path, None) in ("csv", "parquet")
+
+
+def read_blocks(
+    path: Path, features: Sequence[str]
+) -> Iterator[tuple[Array, dict[str, Any]]]:
+    """Read a table of numbers some rows at a time.
+
+    Parameters
+    ----------
+    path : Path
+        As for :func:`table_blocks`.
+    features : sequence of str
+        Numeric columns, in the order a model wants them.
+
+    Yields
+    ------
+    X : ndarray of shape (n_rows, n_features)
+        The features; missing values are NaN.
+    kept : dict of str to pyarrow.Array
+        All other columns, to hand through as they are.
+    """
+    known = set(features)
+    start = 0
+    for block in table_blocks(path, block_rows=BLOCK_ROWS):
+        columns = _by_name(block)
+        absent = [name for name in features if name not in columns]
+        if absent:
+            raise ValueError(
+                f"{path.name} lacks columns that the model was fitted on: "
+                + ", ".join(absent[:5])
+                + (" ..." if len(absent) > 5 else "")
+            )
+        try:
+            X = np.column_stack([_numbers(columns[n], n, start) for n in features])
+        except DataError as error:
+            raise error.at(path) from None
+        yield X, {n: column for n, column in columns.items() if n not in known}
+        start += len(X)
+
+
+def _by_name(block: Any) -> dict[str, Any]:
+    """Columns of a block as Arrow arrays."""
+    if isinstance(block, dict):
+        pa = import_optional("pyarrow", "tables")
+        return {name: pa.array(values) for name, values in block.items()}
+    return dict(zip(block.schema.names, block.columns, strict=True))
+
+
+def _numbers(column: Any, name: str, start: int) -> Array:
+    """Numbers of a column, which files of text have as text."""
+    pa = import_optional("pyarrow", "tables")
+    pc = import_optional("pyarrow.compute", "tables")
+    arrow_csv = import_optional("pyarrow.csv", "tables")
+    if pa.types.is_string(column.type):
+        column = pc.utf8_trim_whitespace(column)
+        nothing = pa.array(arrow_csv.ConvertOptions().null_values)
+        column = pc.if_else(pc.is_in(column, value_set=nothing), None, column)
+    for kind in (pa.float64(), pa.bool_()):
+        try:
+            numbers = column.cast(kind).cast(pa.float64())
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+            continue
+        return np.asarray(numbers.to_numpy(zero_copy_only=False), dtype=np.float64)
+    row, cell = _first_text(column)
+    raise DataFormatError(
+        f"a feature is not a number: {str(cell)[:40]!r}",
+        where=f"row {start + row} of column {name!r}",
+    )
+
+
+def _first_text(column: Any) -> tuple[int, Any]:
+    """Place and content of the first cell that is no number."""
+    for row, cell in enumerate(column.to_pylist()):
+        try:
+            float("nan" if cell is None else cell)
+        except (TypeError, ValueError):
+            return row, cell
+    return 0, column[0].as_py()
 
 
 def table_blocks(
@@ -73,6 +173,8 @@ def table_blocks(
         }[kind]
         try:
             for block, share in blocks(file, path, block_rows):
+                if empty and not isinstance(block, dict):
+                    check_distinct(block.schema.names)
                 empty = False
                 yield block
                 if progress is not None and share is not None:
@@ -124,38 +226,31 @@ def _text_batches(file: Any, path: Path, block_rows: int) -> Blocks:
     arrow_csv = import_optional("pyarrow.csv", "CSV files")
     line = file.readline(MAX_LINE + 1)
     stream = _Prefixed(line, file)
-    file = BufferedReader(stream)
     first = header_line(line)
     delimiter = find_delimiter(first)
+    names = header_names(first, delimiter, pa, arrow_csv)
     size = MAX_LINE if 8 * len(first) > _BLOCK else _BLOCK  # wide tables have long rows
-    parse = arrow_csv.ParseOptions(delimiter=delimiter, newlines_in_values=True)
-    try:
-        names = arrow_csv.read_csv(
-            pa.BufferReader(first + b"\n"), parse_options=parse
-        ).column_names
-        double = [name for name in names if names.count(name) > 1]
-        if double:
-            raise DataFormatError(f"there are several columns {double[0]!r}", path=path)
-        with arrow_csv.open_csv(
-            file,
+    with (
+        arrow_errors(pa, "the table"),
+        arrow_csv.open_csv(
+            BufferedReader(stream),
             # Without threads errors name the row. Dozens of blocks are read ahead of a
             # slow consumer, hence small ones; a row must fit into one.
             read_options=arrow_csv.ReadOptions(use_threads=False, block_size=size),
-            parse_options=parse,
+            parse_options=arrow_csv.ParseOptions(
+                delimiter=delimiter, newlines_in_values=True
+            ),
             convert_options=arrow_csv.ConvertOptions(
                 column_types=dict.fromkeys(names, pa.string()),
                 strings_can_be_null=True,
                 null_values=[""],
             ),
-        ) as reader:
-            for batch in reader:
-                share = _share(stream.n_read, path)
-                for start in range(0, batch.num_rows, block_rows):
-                    yield batch.slice(start, block_rows), share
-    except pa.ArrowInvalid as error:
-        raise DataFormatError(
-            f"the table cannot be read ({str(error)[:300]})", path=path
-        ) from None
+        ) as reader,
+    ):
+        for batch in reader:
+            share = _share(stream.n_read, path)
+            for start in range(0, batch.num_rows, block_rows):
+                yield batch.slice(start, block_rows), share
 
 
 def _line_batches(file: Any, path: Path, block_rows: int) -> Blocks:
@@ -189,28 +284,30 @@ def _columns(rows: list[dict[str, Any]], names: Iterable[str]) -> dict[str, list
 
 def _parquet_batches(file: Any, path: Path, block_rows: int) -> Blocks:
     pa = import_optional("pyarrow", "Parquet files")
-    try:
-        with open_parquet(path) as table:
-            done = 0
-            for batch in table.iter_batches(batch_size=block_rows):
-                done += batch.num_rows
-                yield spell_out(batch), done / table.metadata.num_rows
-    except pa.ArrowInvalid as error:
-        raise DataFormatError(
-            f"the Parquet content cannot be read ({error})", path=path
-        ) from None
+    done = 0
+    with arrow_errors(pa, "the Parquet content"), open_parquet(path) as table:
+        for batch in table.iter_batches(batch_size=block_rows):
+            done += batch.num_rows
+            yield _spelled_out(batch, pa), done / table.metadata.num_rows
+
+
+def _spelled_out(batch: Any, pa: Any) -> Any:
+    """Write text that was read as codes out again, if it may be that long."""
+    pc = import_optional("pyarrow.compute", "Parquet files")
+    columns = []
+    for column in batch.columns:
+        if pa.types.is_dictionary(column.type):
+            lengths = pc.take(pc.binary_length(column.dictionary), column.indices)
+            size = pc.sum(lengths).as_py() or 0
+            if size > Limits().max_bytes:
+                raise DataLimitError(f"{len(column)} cells of text have {size:,} bytes")
+            column = column.cast(column.type.value_type)
+        columns.append(column)
+    return pa.record_batch(columns, names=batch.schema.names)
 
 
 def _arrow_batches(file: Any, path: Path, block_rows: int) -> Blocks:
     pa = import_optional("pyarrow", "Arrow files")
-    ipc = import_optional("pyarrow.ipc", "Arrow files")
-    data = file.read()
-    try:
-        opened = ipc.open_file if data[:6] == b"ARROW1" else ipc.open_stream
-        table = opened(pa.BufferReader(data)).read_all()
-        for batch in table.to_batches(max_chunksize=block_rows):
+    with arrow_errors(pa, "the Arrow content"):
+        for batch in arrow_table(file.read()).to_batches(max_chunksize=block_rows):
             yield batch, None
-    except pa.ArrowInvalid as error:
-        raise DataFormatError(
-            f"the Arrow content cannot be read ({error})", path=path
-        ) from None

@@ -29,8 +29,7 @@ class Encoder:
 
     def __init__(self) -> None:
         self.arrays: list[NDArray[Any]] = []
-        self._seen: dict[int, int] = {}
-        self._kept: list[Any] = []  # an id is unique only while its object lives
+        self._seen: dict[int, int] = {}  # by id, while `arrays` keeps the object alive
 
     def encode(self, value: Any, place: str, owner: type[Any], depth: int = 0) -> Any:
         """Describe one value; `place` names it in errors, `owner` is its estimator."""
@@ -113,22 +112,17 @@ class Encoder:
             )
         # Products and sums may be computed in another order for another layout.
         fortran = value.flags.f_contiguous and not value.flags.c_contiguous
+        name = f"str{value.dtype.itemsize // 4}" if text else value.dtype.name
+        order = "F" if fortran else "C"
+        member = self._member(value)
         return {
-            "array": {
-                "member": self._member(value),
-                "dtype": f"str{value.dtype.itemsize // 4}"
-                if text
-                else value.dtype.name,
-                "shape": shape,
-                "order": "F" if fortran else "C",
-            }
+            "array": {"member": member, "dtype": name, "shape": shape, "order": order}
         }
 
     def _member(self, value: NDArray[Any]) -> int:
         if id(value) not in self._seen:
             self._seen[id(value)] = len(self.arrays)
             self.arrays.append(value)
-            self._kept.append(value)
         return self._seen[id(value)]
 
     def _scalar(self, value: np.generic, place: str) -> dict[str, Any]:
