@@ -112,7 +112,7 @@ def landmarks(**parameters):
 CASES = {
     "neighbours 1e5 x 50": lambda n: search_case(n // 10, 50),
     "neighbours 1e6 x 19 among 20,000": lambda n: search_case(n, 19, 8, 20_000),
-    "CENDA 1e6 x 500, 100 classes, 20 rounds": lambda n: fit_case(
+    "CENDA 1e6 x 500, 100 classes, 20 iterations": lambda n: fit_case(
         lambda: CENDA(max_iter=20, tol=0), n, 500, 100, compare=0
     ),
     "CENDA 1e5 x 100, 20 classes": lambda n: fit_case(CENDA, n // 10, 100, 20),

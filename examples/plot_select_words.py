@@ -65,8 +65,8 @@ for selector, ax in zip([saute, relevant], axes, strict=True):
 # ---------------------------
 # Each selector beside random words; everything is fitted on the training rows of each
 # fold. Forty words say something about a topic. SAUTE and MaxRelevance settle the
-# labels anew in every round by rows that are near in the words chosen so far: asked for
-# eighty, half of them noise, they would lose their way, and say so by a
+# labels anew in every iteration by rows that are near in the words chosen so far: asked
+# for eighty, half of them noise, they would lose their way, and say so by a
 # ``ConvergenceWarning``.
 
 from partlearn.classification import PLKNN

@@ -191,7 +191,7 @@ class BaseReducer(
     def _neighbors(
         self, Z: NDArray[Any], last: NDArray[np.int64] | None
     ) -> NDArray[np.int64]:
-        """Neighbours of embedded rows; those of the last round are where to start."""
+        """Neighbours of embedded rows; the search starts from the last ones."""
         neighbors: NDArray[np.int64] = self_neighbors(
             Z,
             self.n_neighbors,

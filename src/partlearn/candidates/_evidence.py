@@ -138,7 +138,7 @@ class Evidence:
         return self.confidence(dtype)
 
     def updated(self, F: NDArray[Any]) -> NDArray[Any]:
-        """Evidence after a round that ended with confidences `F`.
+        """Evidence after an iteration that ended with confidences `F`.
 
         Parameters
         ----------

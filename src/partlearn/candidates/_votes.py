@@ -22,8 +22,8 @@ class Votes(Evidence):
 
     Made by :func:`from_votes` and :func:`from_annotators`. As evidence, votes count by
     the estimated skill of the annotators, which a method estimates again after every
-    round; see :func:`aggregate_votes`. Methods that know candidate sets only take the
-    labels somebody voted for as the candidates of a row.
+    iteration; see :func:`aggregate_votes`. Methods that know candidate sets only take
+    the labels somebody voted for as the candidates of a row.
 
     Attributes
     ----------

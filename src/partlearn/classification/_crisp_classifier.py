@@ -32,7 +32,7 @@ class CRISPClassifier(BasePartialClassifier):
     regression itself give an opinion, all of them by models fitted without the row;
     neighbours in the input space vote too. The thirteen experts are weighed by how well
     they expect candidate sets they never saw, the confidences are what the pool makes
-    of the candidates, and the next round starts from them. Nothing is tuned on true
+    of the candidates, and the next iteration starts from them. Nothing is tuned on true
     labels.
 
     Parameters
@@ -52,12 +52,12 @@ class CRISPClassifier(BasePartialClassifier):
         they are fewer than all, all training rows vote once at the end, searched in
         cells. Not used with `search`.
     max_iter : int, default=10
-        Maximum number of rounds.
+        Maximum number of iterations.
     tol : float, default=0.01
-        Stop when no confidence changes by more, or earlier, when two rounds in a row
-        change the most likely label of at most one row in fifty, or when the objective
-        no longer rises; without votes, of at most one row in two hundred. With 0 all
-        rounds are run.
+        Stop when no confidence changes by more, or earlier, when two iterations in a
+        row change the most likely label of at most one row in fifty, or when the
+        objective no longer rises; without votes, of at most one row in two hundred.
+        With 0 all iterations are run.
     n_landmarks : int, "auto" or None, default="auto"
         Rows by which the kernels are approximated (Nystroem). "auto" takes exact
         kernels up to 3,000 rows and 2,000 landmarks above; None is always exact.
@@ -86,9 +86,9 @@ class CRISPClassifier(BasePartialClassifier):
     vote_summary_ : VoteSummary or None
         Where `y` are votes: annotators, and how far features and votes disagree.
     n_iter_ : int
-        Number of rounds.
+        Number of iterations.
     objective_ : ndarray of shape (n_iter_,)
-        Mean log-likelihood of the candidate sets, round by round.
+        Mean log-likelihood of the candidate sets, after each iteration.
     cross_fitted_ : list of ndarray of shape (n_samples, n_directions)
         Where the training rows lie in each geometry by regressions fitted without them.
     reducer_ : KernelCRISP

@@ -78,7 +78,7 @@ class IPAL(BasePartialClassifier):
     A label that is no row's candidate is never predicted.
 
     The weights cost one neighbour search and m least squares problems of size
-    `n_neighbors`. A round of propagation touches only the candidates: O(c k) for c
+    `n_neighbors`. An iteration of propagation touches only the candidates: O(c k) for c
     candidates in all. Memory is O(m (k^2 + q)).
 
     References

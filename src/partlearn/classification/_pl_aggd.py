@@ -103,8 +103,8 @@ class PLAGGD(BaseScoreClassifier):
     problem of m q variables; the first one may have several solutions, and then the
     result may differ in them. Standardise the features first.
 
-    One Cholesky factor of m x m numbers serves all rounds. With landmarks the fit needs
-    O(m L) memory and the model is another one; the user guide shows measurements.
+    One Cholesky factor of m x m numbers serves all iterations. With landmarks the fit
+    needs O(m L) memory and the model is another one; the user guide shows measurements.
 
     References
     ----------

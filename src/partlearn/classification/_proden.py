@@ -56,8 +56,8 @@ class PRODEN(BaseLikelihoodClassifier):
     label_confidence_ : ndarray of shape (n_samples, n_classes)
         Weights of the candidates of each training row.
     objective_ : ndarray of shape (`n_iter_`,)
-        Penalised loss of each round; with a hidden layer the negative log-likelihood of
-        held-out candidate sets after each epoch.
+        Penalised loss of each iteration; with a hidden layer the negative
+        log-likelihood of held-out candidate sets after each epoch.
     n_iter_ : int
         Number of iterations or epochs.
     classes_ : ndarray of shape (n_classes,)
@@ -74,11 +74,11 @@ class PRODEN(BaseLikelihoodClassifier):
     Notes
     -----
     Rows are standardised inside. Confidences start uniform on the candidates, or as
-    passed to `fit`. A round of the linear model takes 30 steps of L-BFGS and renews the
-    confidences; run until both converge it is expectation-maximisation for the
-    likelihood of :class:`CC`, on another path. With a hidden layer the confidences of a
-    batch are renewed after its step, as published; the likelihood of held-out candidate
-    sets decides when to stop.
+    passed to `fit`. An iteration of the linear model takes 30 steps of L-BFGS and
+    renews the confidences; run until both converge it is expectation-maximisation for
+    the likelihood of :class:`CC`, on another path. With a hidden layer the confidences
+    of a batch are renewed after its step, as published; the likelihood of held-out
+    candidate sets decides when to stop.
 
     References
     ----------

@@ -70,7 +70,7 @@ class SURE(BaseScoreClassifier):
     label_confidence_ : ndarray of shape (n_samples, n_classes)
         Belief in each candidate of each training row.
     objective_ : ndarray of shape (`n_iter_`,)
-        Value of the objective after each round; it never rises.
+        Value of the objective after each iteration; it never rises.
     n_iter_ : int
         Number of iterations.
     sigma_ : float or None
@@ -92,8 +92,8 @@ class SURE(BaseScoreClassifier):
     -----
     The row problem needs no solver: with half the reward added to the largest score
     it is a projection onto the simplex of the candidates. One Cholesky factor serves
-    all rounds. The fit costs O(m^3 / 3 + t m^2 q) for t rounds; memory is one m x m
-    matrix. Standardise the features first.
+    all iterations. The fit costs O(m^3 / 3 + t m^2 q) for t iterations; memory is one
+    m x m matrix. Standardise the features first.
 
     With landmarks, the fit costs O(m L^2 + t m L q) and the model is another one; how
     much accuracy is lost depends on the data, and the user guide shows measurements.

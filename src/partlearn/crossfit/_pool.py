@@ -44,7 +44,7 @@ def mixture_weights(experts: Sequence[Array], L: Mask | Array) -> tuple[Array, f
     Returns
     -------
     weights : ndarray of shape (n_experts,)
-        Weights that sum to one, after a fixed number of EM rounds.
+        Weights that sum to one, after a fixed number of EM iterations.
     likelihood : float
         Mean log-likelihood of the evidence under the mixture.
     """

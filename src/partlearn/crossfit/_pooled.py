@@ -1,4 +1,4 @@
-"""Experts of several geometries, pooled: rounds on the training rows, and new rows."""
+"""Experts of several geometries, pooled: on the training rows, and on new ones."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -40,7 +40,7 @@ from partlearn.neighbors import query_neighbors, reference_rows
 
 __all__ = ["PooledGeometry", "PooledModel", "expert_names", "fit_pooled"]
 
-STEADY = 0.02  # share of rows whose label changes in a round that decides little
+STEADY = 0.02  # share of rows whose label changes in an iteration that decides little
 
 
 @dataclass(frozen=True)
@@ -89,9 +89,9 @@ class PooledModel:
     linear, log_linear : ndarray of shape (n_experts,)
         Weights of the experts in the two pools.
     objective : list of float
-        Mean log-likelihood of the evidence, round by round.
+        Mean log-likelihood of the evidence, after each iteration.
     converged : bool
-        Whether the rounds settled, the labels at least.
+        Whether the iterations settled, the labels at least.
     n_neighbors : int
         Neighbours that vote.
     reference : ndarray of int or None
@@ -238,7 +238,7 @@ def fit_pooled(
     search, n_jobs
         Of the neighbour search.
     update : callable, default=None
-        Gives the evidence anew from the confidences after each round: the hook of
+        Gives the evidence anew from the confidences after each iteration: the hook of
         votes, which are weighed by how well annotators agree with the confidences.
     groups : ndarray of int, shape (m,), default=None
         Numbers of groups whose rows are held out together.
@@ -273,7 +273,7 @@ def fit_pooled(
     if votes and not isinstance(rows, Rows):  # which were refused above
         voters = rows if reference is None else take(rows, reference)
     rounds = _Rounds(spaces, rows, find, n_neighbors)
-    # Without votes a round costs little, and the labels settle more slowly.
+    # Without votes an iteration costs little, and the labels settle more slowly.
     stop = StoppingRule(tol, STEADY if votes else CAREFUL, watch_objective=votes)
     converged = False
     for t in iterations("pool of experts", max_iter):

@@ -1,4 +1,4 @@
-"""Rounds of CRISP: score the rows, ask experts for their labels, score again."""
+"""Iterations of CRISP: score the rows, ask experts for their labels, score again."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -33,14 +33,14 @@ __all__ = [
     "vote_among_all",
 ]
 
-N_SEARCH = 4  # rounds in which the ridge is chosen anew
-STEADY = 0.005  # share of rows whose label changes in a round that decides little
+N_SEARCH = 4  # iterations in which the ridge is chosen anew
+STEADY = 0.005  # share of rows whose label changes in an iteration that decides little
 OWN_WEIGHT = 0.03  # weight of a row's own confidence beside the experts
 
 
 @dataclass(frozen=True)
 class Rounds:
-    """What the rounds of scoring and voting ended with."""
+    """What the iterations of scoring and voting ended with."""
 
     F: Array
     ridge: float
@@ -50,27 +50,27 @@ class Rounds:
 
 
 class StoppingRule:
-    """Tells after each round whether the decisions have settled.
+    """Tells after each iteration whether the decisions have settled.
 
-    They have when no confidence changes by `tol`, or when two rounds in a row leave the
-    most likely label of nearly all rows as it was. Where labels go round in circles a
-    likelihood that no longer rises can tell, too.
+    They have when no confidence changes by `tol`, or when two iterations in a row leave
+    the most likely label of nearly all rows as it was. Where labels go round in circles
+    a likelihood that no longer rises can tell, too.
 
     Parameters
     ----------
     tol : float
         Change of a confidence; 0 never stops.
     steady : float or None
-        Share of the rows whose most likely label may change in each of two rounds; None
-        goes by the confidences alone.
+        Share of the rows whose most likely label may change in each of two iterations;
+        None goes by the confidences alone.
     watch_objective : bool, default=False
-        Whether to stop as well when the objective is no higher than two rounds before
-        or earlier, while at most one row in twenty changes its label.
+        Whether to stop as well when the objective is no higher than two iterations
+        before or earlier, while at most one row in twenty changes its label.
 
     Attributes
     ----------
     objective : list of float
-        The objective, round by round.
+        The objective, after each iteration.
     """
 
     def __init__(
@@ -81,7 +81,7 @@ class StoppingRule:
         self._steady = False
 
     def __call__(self, F: NDArray[Any], before: NDArray[Any], objective: float) -> bool:
-        """Whether to stop after a round from `before` to `F` with this objective."""
+        """Whether to stop after `before` became `F` with this objective."""
         self.objective.append(objective)
         was_steady = self._steady
         self._steady = self.steady is not None and labels_settled(
@@ -196,7 +196,7 @@ def vote_among_all(
     n_neighbors: int,
     n_jobs: int | None,
 ) -> Rounds:
-    """One more round in which all rows vote, after rounds in which a sample did.
+    """One more iteration, in which all rows vote instead of a sample.
 
     Parameters
     ----------

@@ -81,7 +81,7 @@ class CENDA(BaseReducer):
     classes_ : ndarray of shape (n_classes,)
         The classes.
     objective_ : ndarray of shape (n_iter_,)
-        Dependence reached in each round.
+        Dependence reached in each iteration.
     n_iter_ : int
         Number of iterations.
     n_components_ : int
@@ -104,9 +104,9 @@ class CENDA(BaseReducer):
     whether the scatter matrix of the constraint is centred. The returned directions
     are those of the last eigenproblem, hence of the confidences before the last vote.
 
-    The constraint matrix is factored once, on the smaller side of the data; a round
-    costs O(m d q + min(m, d)^2 q + q^3) and a neighbour search. Sparse data stay
-    sparse.
+    The constraint matrix is factored once, on the smaller side of the data; an
+    iteration costs O(m d q + min(m, d)^2 q + q^3) and a neighbour search. Sparse data
+    stay sparse.
 
     Where only leading directions are used, the same problem is solved for directions in
     their span, and the iterations also end when two in a row leave the most likely

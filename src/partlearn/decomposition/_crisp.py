@@ -70,8 +70,8 @@ class CRISP(BaseReducer):
         all rows vote once at the end, searched in cells. Not used with `search`.
     votes : bool, default=True
         Whether neighbours vote. Without votes the Gaussian classes and the regression
-        itself judge the rows; a round is then linear in the rows, and rows may come in
-        blocks.
+        itself judge the rows; an iteration is then linear in the rows, and rows may
+        come in blocks.
     background : {"auto", "none"} or float, default="auto"
         Weight, in [0, 1], of leading principal components beside the discriminant
         directions. "auto" takes the smallest weight whose neighbour votes expect the
@@ -82,9 +82,9 @@ class CRISP(BaseReducer):
     max_iter : int, default=20
         Maximum number of iterations of scoring and voting.
     tol : float, default=1e-3
-        Stop when no confidence changes by more, or earlier, when two rounds in a row
-        change the most likely label of at most one row in two hundred. With 0 all
-        rounds are run.
+        Stop when no confidence changes by more, or earlier, when two iterations in a
+        row change the most likely label of at most one row in two hundred. With 0 all
+        iterations are run.
     random_state : int, RandomState instance or None, default=0
         Draws the folds (and starts the truncated decomposition).
     search : neighbour transformer, default=None
@@ -122,7 +122,8 @@ class CRISP(BaseReducer):
         were fitted without it: what `transform` says of the training rows, less the
         part that only repeats their own labels.
     objective_ : ndarray of shape (n_iter_,)
-        Mean log-likelihood of the candidate sets under the experts, round by round.
+        Mean log-likelihood of the candidate sets under the experts, after each
+        iteration.
     n_iter_ : int
         Number of iterations.
     n_components_ : int
@@ -150,11 +151,11 @@ class CRISP(BaseReducer):
     learners that follow see training and new rows treated alike. The maths is done in
     float64 whatever the input; components and confidences have its precision.
 
-    One decomposition of the data, O(m d min(m, d)), then O(m r q) a round with r the
-    rank, ten times that in the first four, and two neighbour searches in at most q - 1
-    dimensions. Memory is O(m (r + q)) besides the data and the smaller Gram matrix, and
-    where the folds are smaller than the rank at most 512 MB of kept factors. Of more
-    than 10,000 rows, 10,000 drawn at random choose the background.
+    One decomposition of the data, O(m d min(m, d)), then O(m r q) an iteration with r
+    the rank, ten times that in the first four, and two neighbour searches in at most
+    q - 1 dimensions. Memory is O(m (r + q)) besides the data and the smaller Gram
+    matrix, and where the folds are smaller than the rank at most 512 MB of kept
+    factors. Of more than 10,000 rows, 10,000 drawn at random choose the background.
 
     The rows are first brought into an order of their own, so that the result does not
     hang on their order in the data. Another `random_state` is another draw of folds; on

@@ -93,7 +93,7 @@ None, default=None
         The classes.
     objective_ : ndarray of shape (n_iter_ + 1,)
         Share of the scatter along the directions that lies between classes, summed
-        over the directions: at the start and after each round.
+        over the directions: at the start and after each iteration.
     n_iter_ : int
         Number of iterations.
     n_components_ : int
@@ -113,10 +113,10 @@ None, default=None
     Notes
     -----
     The total scatter does not depend on the labels, so the data are whitened once; the
-    between-class scatter has rank q - 1 at most, and a round costs O(m r q) for data
-    of rank r, and a neighbour search. Sparse data stay sparse. Data in single
-    precision are computed with in double precision: votes are choices, and rounds that
-    do not settle carry a choice on to the end.
+    between-class scatter has rank q - 1 at most, and an iteration costs O(m r q) for
+    data of rank r, and a neighbour search. Sparse data stay sparse. Data in single
+    precision are computed with in double precision: votes are choices, and iterations
+    that do not settle carry a choice on to the end.
 
     Departures: the authors' program drops directions whose within-class scatter is
     singular, since its solver gives no finite eigenvalue for them; these are the best

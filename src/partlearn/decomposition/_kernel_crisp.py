@@ -69,8 +69,8 @@ class KernelCRISP(
         Geometries; a single one gives at most as many components as there are classes,
         less one.
     votes : bool, default=True
-        Whether neighbours vote. Without votes a round is linear in the rows and, with
-        `n_landmarks`, rows may come in blocks.
+        Whether neighbours vote. Without votes an iteration is linear in the rows and,
+        with `n_landmarks`, rows may come in blocks.
     n_folds : int, default=10
         Folds of the cross-fitted scores.
     n_neighbors : int, default=10
@@ -81,11 +81,11 @@ class KernelCRISP(
         they are fewer than all, all training rows vote once at the end, searched in
         cells. Not used with `search`.
     max_iter : int, default=10
-        Maximum number of rounds.
+        Maximum number of iterations.
     tol : float, default=0.01
-        Stop when no confidence changes by more, or earlier, when two rounds in a row
-        change the most likely label of at most one row in fifty, or when the objective
-        no longer rises. With 0 all rounds are run.
+        Stop when no confidence changes by more, or earlier, when two iterations in a
+        row change the most likely label of at most one row in fifty, or when the
+        objective no longer rises. With 0 all iterations are run.
     n_landmarks : int, "auto" or None, default="auto"
         Rows by which the kernels are approximated (Nystroem). "auto" takes exact
         kernels up to 3,000 rows and 2,000 landmarks above; None is always exact.
@@ -118,11 +118,11 @@ class KernelCRISP(
     bandwidth_ : dict of str to float
         Chosen bandwidth of each kernel, in units of the standardised data.
     objective_ : ndarray of shape (n_iter_,)
-        Mean log-likelihood of the candidate sets, round by round.
+        Mean log-likelihood of the candidate sets, after each iteration.
     vote_summary_ : VoteSummary or None
         Where `y` are votes: annotators, and how far features and votes disagree.
     n_iter_ : int
-        Number of rounds.
+        Number of iterations.
     n_components_ : int
         Number of components.
     model_ : PooledModel

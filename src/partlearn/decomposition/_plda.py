@@ -27,10 +27,10 @@ _CAP = 1e-12  # smallest within-class share of a direction's scatter
 class PLDA(BaseReducer):
     """Reduce dimensions by discriminants that move from a ridge to LDA.
 
-    Each round solves ``S_b p = lambda ((1 - beta) S_w + beta I) p`` with scatter
+    Each iteration solves ``S_b p = lambda ((1 - beta) S_w + beta I) p`` with scatter
     matrices weighted by the confidences, rebuilds every row and its confidences from
     its neighbours in the reduced space, and hands confidence along these weights. The
-    trade-off beta starts in the middle and decays, so that the first rounds, whose
+    trade-off beta starts in the middle and decays, so that the first iterations, whose
     labels are uncertain, are regularised and the last ones are plain LDA.
 
     Parameters
@@ -43,10 +43,10 @@ class PLDA(BaseReducer):
     n_neighbors : int, default=8
         Number of neighbours that rebuild a row.
     beta : float, default=0.5
-        Weight of the identity in the constraint of the first round, beside 1 - beta
+        Weight of the identity in the constraint of the first iteration, beside 1 - beta
         for the within-class scatter; from 1 on there is only the identity.
     decay : float, default=0.95
-        In (0, 1]; after round t `beta` is multiplied by ``decay ** t``.
+        In (0, 1]; after iteration t `beta` is multiplied by ``decay ** t``.
     standardize : bool, default=True
         Whether to bring all columns to mean zero and variance one first.
     max_iter : int, default=100
@@ -71,7 +71,7 @@ class PLDA(BaseReducer):
     classes_ : ndarray of shape (n_classes,)
         The classes.
     objective_ : ndarray of shape (n_iter_,)
-        Summed eigenvalues in each round; they belong to different values of beta.
+        Summed eigenvalues in each iteration; they belong to different values of beta.
     n_iter_ : int
         Number of iterations.
     n_components_ : int
@@ -99,8 +99,8 @@ class PLDA(BaseReducer):
     reducers suit such data better.
 
     The data are decomposed once; in their coordinates the constraint without labels is
-    diagonal and a round costs O(m r q) for data of rank r, a neighbour search and m
-    quadratic programs of size `n_neighbors`. Sparse data stay sparse.
+    diagonal and an iteration costs O(m r q) for data of rank r, a neighbour search and
+    m quadratic programs of size `n_neighbors`. Sparse data stay sparse.
 
     References
     ----------

@@ -29,9 +29,9 @@ class SDLPP(BaseReducer):
 
     Two rows are dissimilar in meaning as far as their confidences do not overlap. The
     directions keep such rows apart and, with the weight `mu`, neighbouring rows with a
-    common candidate together. Each round searches neighbours in the last projection,
-    lets them add to the confidences, and projects once more, until the number of
-    directions stays the same.
+    common candidate together. Each iteration searches neighbours in the last
+    projection, lets them add to the confidences, and projects once more, until the
+    number of directions stays the same.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ class SDLPP(BaseReducer):
     mu : float, default=0.1
         Weight of neighbourhoods beside the dissimilarity of labels.
     threshold : float, default=0.95
-        Share of the summed eigenvalues that the directions of a round must reach.
+        Share of the summed eigenvalues that the directions of an iteration must reach.
     standardize : bool, default=True
         Whether to bring all columns to mean zero and variance one first.
     max_iter : int, default=100
@@ -68,7 +68,7 @@ class SDLPP(BaseReducer):
     classes_ : ndarray of shape (n_classes,)
         The classes.
     objective_ : ndarray of shape (n_iter_,)
-        Sum of the eigenvalues kept in each round.
+        Sum of the eigenvalues kept in each iteration.
     n_iter_ : int
         Number of iterations.
     n_components_ : int
@@ -94,8 +94,8 @@ class SDLPP(BaseReducer):
     leave, count as zero; and None stands for the number of classes minus one.
 
     The dissimilarity of m rows is never written down: it is a matrix of ones less the
-    Gram matrix of the confidences. A round costs O(m r (r + q + k)) for data of rank r
-    and one neighbour search.
+    Gram matrix of the confidences. An iteration costs O(m r (r + q + k)) for data of
+    rank r and one neighbour search.
 
     References
     ----------

@@ -80,8 +80,8 @@ class WPLDR(BaseReducer):
     classes_ : ndarray of shape (n_classes,)
         The classes.
     objective_ : ndarray of shape (n_iter_,)
-        Objective after each round. It may fall by a trace between rounds, since the
-        neighbours are found again.
+        Objective after each iteration. It may fall by a trace between iterations, since
+        the neighbours are found again.
     n_iter_ : int
         Number of iterations.
     n_components_ : int
@@ -106,12 +106,12 @@ class WPLDR(BaseReducer):
     when to stop: the choices above are ours. It standardises nothing; standardising
     also settles whether the scatter matrix of the constraint is centred. With the
     default `beta` the dependence outweighs the graph so clearly that confidences are
-    nearly one-hot after the first round; that is the method.
+    nearly one-hot after the first iteration; that is the method.
 
-    The data are whitened once. A round costs a neighbour search, m quadratic programs
-    of size `n_neighbors`, sparse products for the confidences, and an eigenproblem of
-    the rank of the data (solved iteratively where the rank is large). Memory is
-    O(m (k + q + r) + r^2) for data of rank r.
+    The data are whitened once. An iteration costs a neighbour search, m quadratic
+    programs of size `n_neighbors`, sparse products for the confidences, and an
+    eigenproblem of the rank of the data (solved iteratively where the rank is large).
+    Memory is O(m (k + q + r) + r^2) for data of rank r.
 
     References
     ----------

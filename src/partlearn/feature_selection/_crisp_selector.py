@@ -64,9 +64,9 @@ class CRISPSelector(BaseSelector):
     max_iter : int, default=20
         Maximum number of iterations of scoring and voting.
     tol : float, default=1e-3
-        Stop when no confidence changes by more, or earlier, when two rounds in a row
-        change the most likely label of at most one row in two hundred. With 0 all
-        rounds are run.
+        Stop when no confidence changes by more, or earlier, when two iterations in a
+        row change the most likely label of at most one row in two hundred. With 0 all
+        iterations are run.
     random_state : int, RandomState instance or None, default=0
         Draws the folds.
     must_keep : sequence of int, str or bool, default=None

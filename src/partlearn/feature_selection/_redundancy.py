@@ -3,7 +3,7 @@
 Dense data are packed, one bit per row and bin, so that the joint counts of two features
 are the numbers of bits that they share. Sparse data are counted along the rows in which
 one of the two features is not in its commonest place, its zero. No label enters, so
-that what has been computed once serves all rounds.
+that what has been computed once serves all iterations.
 """
 
 # SPDX-License-Identifier: BSD-3-Clause

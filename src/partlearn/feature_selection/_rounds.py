@@ -1,4 +1,4 @@
-"""Rounds of selection and voting, shared by SAUTE and maximum relevance."""
+"""Iterations of selection and voting, shared by SAUTE and maximum relevance."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -48,7 +48,7 @@ _PER_FEATURE = (
 
 @dataclass(frozen=True)
 class Setting:
-    """Parameters of the rounds; see :class:`SAUTE` for their meaning."""
+    """Parameters of the iterations; see :class:`SAUTE` for their meaning."""
 
     alpha: float
     n_neighbors: int
@@ -65,7 +65,7 @@ class Setting:
 
 @dataclass(frozen=True)
 class Rounds:
-    """Result of the rounds: last path, confidences after it, how it ended."""
+    """Result of the iterations: last path, confidences after it, how it ended."""
 
     path: SelectionPath
     F: NDArray[Any]
@@ -93,16 +93,16 @@ def alternate(
         Labels.
     n : int
         Features to select. Where these are all that may be selected there is nothing
-        to wait for, and one round is enough.
+        to wait for, and one iteration is enough.
     setting : Setting
         Everything else.
     length : int, default=None
-        Go on with the path of the last round until it has this many features.
+        Go on with the path of the last iteration until it has this many features.
 
     Returns
     -------
     rounds : Rounds
-        The last round.
+        The last iteration.
     """
     S: Any = labels.candidates
     F: Any = labels.first_confidence()

@@ -45,9 +45,9 @@ class SAUTE(ConfidenceSelector):
         Number of features; or, as a float in (0, 1], the fraction of them, rounded up.
         "auto" tries sizes up to three fifths of the features on held-out rows, by the
         rate at which neighbours name a candidate, and takes the smallest that is not
-        clearly worse than the best. None keeps and ranks all features: the rounds are
-        those of 0.15, whose selection comes first, and the last greedy path goes on to
-        the end. More features than there are means all.
+        clearly worse than the best. None keeps and ranks all features: the iterations
+        are those of 0.15, whose selection comes first, and the last greedy path goes on
+        to the end. More features than there are means all.
     alpha : float, default=0.6
         Weight of the votes in [0, 1]; the row's own confidence has ``1 - alpha``. With
         0 nobody votes and all candidates count alike.
@@ -131,15 +131,15 @@ class SAUTE(ConfidenceSelector):
     A constant feature says nothing and comes last; of equal features the one with the
     lowest index is selected and the others are fully redundant. A class that one row
     favours has the least spread. Where a number or fraction asks for all features there
-    is one round.
+    is one iteration.
 
-    A round costs O(m d q) exponentials and a neighbour search; the redundancies cost
-    O(m d) per newly selected feature and are remembered. Memory beyond the data is
+    An iteration costs O(m d q) exponentials and a neighbour search; the redundancies
+    cost O(m d) per newly selected feature and are remembered. Memory beyond the data is
     about m d / 2 bytes for packed bins, 16 MB blocks, at most 256 MB of remembered
     redundancies and the selected columns; no array of size m x d x q exists. Sparse
-    data stay sparse: time and memory follow the number of entries. numba, if
-    installed (``pip install "partlearn[fast]"``), makes large problems many times
-    faster; the selection is the same.
+    data stay sparse: time and memory follow the number of entries. numba, if installed
+    (``pip install "partlearn[fast]"``), makes large problems many times faster; the
+    selection is the same.
 
     References
     ----------

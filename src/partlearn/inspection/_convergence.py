@@ -1,4 +1,4 @@
-"""The objective of a fit, round by round."""
+"""The objective of a fit, after each iteration."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 

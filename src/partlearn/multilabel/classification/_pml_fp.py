@@ -95,8 +95,8 @@ class PMLFP(BaseConfidenceRanker):
     ranking_ : ndarray of shape (n_features_in_,)
         Place of each feature, 1 is best.
     objective_ : ndarray of shape (3 * n_iter_,)
-        Value after each step of each round: model, prototypes, confidences. It never
-        rises.
+        Value after each step of each iteration: model, prototypes, confidences. It
+        never rises.
     n_iter_ : int
         Number of iterations.
     multilabel_ : bool
@@ -116,7 +116,7 @@ class PMLFP(BaseConfidenceRanker):
     not tuned: tune them, `C1` above all. Frequent labels have nearly the same
     prototype, which then says nothing; this is warned of. Labels of no and of every
     training row, and rows without candidates, are treated as in PML-LC, and the cost
-    is the same but for O(nnz(X) l) a round for the prototypes.
+    is the same but for O(nnz(X) l) an iteration for the prototypes.
 
     References
     ----------

@@ -46,8 +46,8 @@ class PMLLC(BaseConfidenceRanker):
         Rank candidates above non-candidates, the pairs whose order is known; or all
         pairs, with weight ``P_j (1 - P_m)``, where the confidences' step is not convex.
     refresh_correlation : bool, default=False
-        Compute the correlations from the confidences in every round. The objective is
-        then another one each time, and may rise.
+        Compute the correlations from the confidences in every iteration. The objective
+        is then another one each time, and may rise.
     threshold : float, "f1" or "count", default="f1"
         A label is predicted where its score is larger; "f1" finds the number that fits
         confidences above 1/2 best on the training rows, "count" predicts for every row
@@ -84,7 +84,7 @@ class PMLLC(BaseConfidenceRanker):
     ranking_ : ndarray of shape (n_features_in_,)
         Place of each feature, 1 is best.
     objective_ : ndarray of shape (3 * n_iter_,)
-        Value after each step of each round: model, correlations, confidences.
+        Value after each step of each iteration: model, correlations, confidences.
     n_iter_ : int
         Number of iterations.
     multilabel_ : bool
@@ -108,8 +108,8 @@ class PMLLC(BaseConfidenceRanker):
     and one of every row always and first. Rows all of whose labels are candidates have
     no pair to rank; rows without candidates are left out, with a warning.
 
-    A round costs some hundred evaluations of the loss, O(nnz(X) l + n l min(s, log l))
-    each for s candidates a row.
+    An iteration costs some hundred evaluations of the loss, each
+    O(nnz(X) l + n l min(s, log l)) for s candidates a row.
 
     References
     ----------
@@ -183,7 +183,7 @@ class Correlations:
     c3 : float
         Weight.
     follow : bool
-        Whether to take the correlations from the confidences in every round.
+        Whether to take the correlations from the confidences in every iteration.
     """
 
     def __init__(self, C: Mask, c3: float, follow: bool) -> None:
