@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import cache
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from partlearn._typing import Array, Mask
 from partlearn.simplex._pivoting import (
@@ -85,77 +85,57 @@ def solve_all(G: Array, b: Array) -> Array:
 
 
 def solve_carefully(G: Array, b: Array) -> Array:
-    """Active-set steps that solve each passive system anew."""
-    m, k = b.shape
-    w = np.zeros((m, k))
-    todo = np.arange(m)
-    diagonal = np.einsum("ijj->ij", G)
-    passive = np.zeros((m, k), dtype=bool)
-    blocked = diagonal <= 0
-    for _ in range(MAX_ENTRIES * (k + 1)):
-        if not todo.size:
-            break
-        entering = _entering(G[todo], b[todo], w[todo], passive[todo] | blocked[todo])
-        todo, entering = todo[entering >= 0], entering[entering >= 0]
-        _enter(G, b, w, passive, blocked, todo, entering)
+    """Solve the few problems that are left one by one."""
+    w = np.zeros(b.shape)
+    for i in range(len(b)):
+        w[i] = _solve_one(G[i], b[i])
     return w
 
 
-def _entering(G: Array, b: Array, w: Array, closed: Mask) -> NDArray[np.int64]:
-    """Column that would lower the objective most on its own; -1 at the optimum."""
-    slope = b - np.einsum("ijk,ik->ij", G, w)
-    lengths = np.sqrt(np.maximum(np.einsum("ijj->ij", G), 0))
-    noise = noise_of_slopes(b, lengths, w)
-    gain = np.where(~closed & (slope > noise), slope / np.where(closed, 1, lengths), -1)
-    best = gain.argmax(axis=1)
-    return np.where(gain[np.arange(len(b)), best] > 0, best, -1)
+def _solve_one(G: Array, b: Array) -> Array:
+    """Active-set steps that solve each passive system anew."""
+    k = len(b)
+    w, passive = np.zeros(k), np.zeros(k, dtype=bool)
+    lengths = np.sqrt(np.maximum(np.diag(G), 0))
+    blocked = lengths == 0
+    for _ in range(MAX_ENTRIES * (k + 1)):
+        slope = b - G @ w
+        noise = noise_of_slopes(b[None], lengths[None], w[None])[0]
+        helpful = ~passive & ~blocked & (slope > noise)
+        gain = np.divide(slope, lengths, out=np.zeros(k), where=helpful)
+        if not gain.any():
+            break
+        _enter(G, b, w, passive, blocked, int(gain.argmax()))
+    return w
 
 
 def _enter(
-    G: Array,
-    b: Array,
-    w: Array,
-    passive: Mask,
-    blocked: Mask,
-    rows: NDArray[np.int64],
-    entering: NDArray[np.int64],
+    G: Array, b: Array, w: Array, passive: Mask, blocked: Mask, entering: int
 ) -> None:
-    """Let one column per problem grow until its slope is zero, in place.
+    """Let one column grow until its slope is zero, in place.
 
-    Moving along it keeps the slopes of the passive columns at zero; a passive weight
-    that reaches zero on the way leaves.
+    Moving along it keeps the slopes of the passive columns at zero; one whose weight
+    falls to zero on the way leaves, and the growth goes on without it.
     """
-    k = b.shape[1]
-    identity = np.eye(k, dtype=bool)
-    while rows.size:
-        here = np.arange(rows.size)
-        Gr, wr, pr = G[rows], w[rows], passive[rows]
-        column = np.where(pr, Gr[here, :, entering], 0.0)
-        masked = np.where(pr[:, :, None] & pr[:, None, :], Gr, identity)
-        change = np.linalg.solve(masked, column[:, :, None])[:, :, 0]
-        own = Gr[here, entering, entering]
-        curvature = own - np.einsum("ij,ij->i", column, change)
-        slope = b[rows, entering] - np.einsum("ij,ij->i", Gr[here, entering], wr)
-        independent = curvature > DEPENDENT * own
-        full = np.where(
-            independent, slope / np.where(independent, curvature, 1), np.inf
-        )
-        full = np.maximum(full, 0)
-        with np.errstate(divide="ignore"):
-            limits = np.where(change > 0, wr / np.where(change > 0, change, 1), np.inf)
-        leaving = limits.argmin(axis=1)
-        limit = limits[here, leaving]
-        # A flat direction without an end is rounding error: leave the column out.
-        stuck = np.isinf(full) & np.isinf(limit)
-        step = np.where(stuck, 0, np.minimum(full, limit))
-        wr = np.maximum(wr - step[:, None] * change, 0)
-        wr[here, entering] += step
-        done = (full <= limit) & ~stuck
-        pr[here[done], entering[done]] = True
-        drop = here[~done & ~stuck]
-        pr[drop, leaving[drop]] = False
-        wr[drop, leaving[drop]] = 0
-        w[rows], passive[rows] = wr, pr
-        blocked[rows[stuck], entering[stuck]] = True
-        again = ~done & ~stuck
-        rows, entering = rows[again], entering[again]
+    column, own = G[entering], G[entering, entering]
+    while True:
+        inside = np.flatnonzero(passive)
+        change = np.linalg.solve(G[np.ix_(inside, inside)], column[inside])
+        curvature = own - column[inside] @ change
+        full = np.inf
+        if curvature > DEPENDENT * own:
+            full = max((b[entering] - column @ w) / curvature, 0.0)
+        falling = change > 0
+        limits = np.where(falling, w[inside] / np.where(falling, change, 1), np.inf)
+        limit = limits.min(initial=np.inf)
+        if np.isinf(full) and np.isinf(limit):
+            # A flat direction without an end is rounding error: leave the column out.
+            blocked[entering] = True
+            return
+        w[inside] = np.maximum(w[inside] - min(full, limit) * change, 0)
+        w[entering] += min(full, limit)
+        if full <= limit:
+            passive[entering] = True
+            return
+        leaving = inside[limits.argmin()]
+        passive[leaving], w[leaving] = False, 0.0
