@@ -39,8 +39,11 @@ class BasePartialClassifier(
     """Classifier that learns from candidate sets and predicts one label.
 
     A classifier sets ``classes_`` in `fit` and writes ``predict_proba``; where it has
-    more natural scores it overrides ``_scores``, whose largest column wins.
+    more natural scores it overrides ``_scores``, whose largest column wins. One that
+    computes with arrays of any library sets ``_array_api``.
     """
+
+    _array_api = False
 
     def _validate_fit(
         self, X: Any, y: Any, confidence: Any = None, **check_params: Any
@@ -103,6 +106,7 @@ class BasePartialClassifier(
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
+        tags.array_api_support = self._array_api
         tags.input_tags.sparse = True
         tags.target_tags.two_d_labels = True
         return tags

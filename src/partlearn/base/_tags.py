@@ -10,13 +10,16 @@ __all__ = ["CandidateTagsMixin"]
 class CandidateTagsMixin:
     """Tags of reducers and selectors; ``_needs_labels`` says whether `fit` needs `y`.
 
-    It stands before scikit-learn's mixins among the bases of a class.
+    ``_array_api`` says whether arrays of other libraries than NumPy are taken. The
+    mixin stands before scikit-learn's among the bases of a class.
     """
 
     _needs_labels = True
+    _array_api = False
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags.array_api_support = self._array_api
         tags.input_tags.sparse = True
         tags.target_tags.required = self._needs_labels
         tags.target_tags.one_d_labels = True

@@ -136,6 +136,7 @@ class CRISPClassifier(BasePartialClassifier):
     """
 
     __state_types__ = POOLED_STATE
+    _array_api = True
     _parameter_constraints = {  # noqa: RUF012
         "votes": ["boolean", StrOptions({"auto"})],
         **POOLED_PARAMETERS,
@@ -228,11 +229,6 @@ class CRISPClassifier(BasePartialClassifier):
         X = self._validate_predict(X)
         same_namespace(self, X, self.label_confidence_, *PREDICTING)
         return self.model_.belief(X, search=self.search, n_jobs=self.n_jobs)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.array_api_support = True
-        return tags
 
     @property
     def reducer_(self) -> KernelCRISP:

@@ -102,6 +102,7 @@ class PLKNN(BasePartialClassifier):
     array(['a', 'b'], dtype='<U1')
     """
 
+    _array_api = True
     _parameter_constraints = {  # noqa: RUF012
         "n_neighbors": [Interval(Integral, 1, None, closed="left")],
         "n_reference": N_REFERENCE,
@@ -219,11 +220,6 @@ class PLKNN(BasePartialClassifier):
         distances, neighbors = cell_neighbors(X, self.n_neighbors, n_jobs=self.n_jobs)
         w = neighbor_weights(distances, self.weights)
         return weighted_votes(self.votes_, neighbors, w)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.array_api_support = True
-        return tags
 
     @property
     def label_confidence_(self) -> NDArray[Any]:

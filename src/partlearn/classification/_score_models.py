@@ -7,6 +7,7 @@ models know nothing else about labels.
 # SPDX-License-Identifier: BSD-3-Clause
 
 from collections.abc import Callable
+from copy import deepcopy
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -180,7 +181,7 @@ def fit_hidden_layer(
         return held_out_loss(forward(seen["rows"], layers)[-1], held)
 
     def keep() -> None:
-        best[0] = _copy(layers)
+        best[0] = deepcopy(layers)
 
     trace = train_epochs(step, loss, keep, m, max_iter=max_iter, rng=rng)
     return best[0], trace
@@ -244,12 +245,6 @@ def train_epochs(
 
 def _flat(layers: Layers) -> list[Array]:
     return [*layers.weights, *layers.intercepts]
-
-
-def _copy(layers: Layers) -> Layers:
-    return Layers(
-        [W.copy() for W in layers.weights], [b.copy() for b in layers.intercepts]
-    )
 
 
 def _adam(

@@ -116,6 +116,7 @@ class SURE(BaseScoreClassifier):
     """
 
     __state_types__ = (Predictor,)
+    _array_api = True
     _parameter_constraints = {  # noqa: RUF012
         "lam": [Interval(Real, 0, None, closed="left")],
         "beta": [Interval(Real, 0, None, closed="neither")],
@@ -247,11 +248,6 @@ class SURE(BaseScoreClassifier):
         X = self._validate_predict(X)
         same_namespace(self, X, self.label_confidence_, *PREDICTING)
         return self._predictor(X)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.array_api_support = True
-        return tags
 
 
 def guided_confidence(Q: NDArray[Any], S: Mask, lam: float) -> NDArray[Any]:

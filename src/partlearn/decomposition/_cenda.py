@@ -136,6 +136,7 @@ class CENDA(BaseReducer):
     """
 
     _fits_blocks = True
+    _array_api = True
     _parameter_constraints = {  # noqa: RUF012
         "n_components": N_COMPONENTS,
         "mu": [Interval(Real, 0, 1, closed="neither")],
@@ -237,11 +238,6 @@ class CENDA(BaseReducer):
         self.objective_ = like(np.asarray(settled.objective), F)
         self.n_iter_ = len(settled.objective)
         return self
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.array_api_support = True
-        return tags
 
 
 def centred(F: NDArray[Any]) -> NDArray[Any]:

@@ -177,6 +177,7 @@ class CRISP(BaseReducer):
     """
 
     _fits_blocks = True
+    _array_api = True
     _parameter_constraints = {  # noqa: RUF012
         "n_components": N_COMPONENTS,
         "n_folds": [Interval(Integral, 2, None, closed="left")],
@@ -337,8 +338,3 @@ class CRISP(BaseReducer):
         factor = sqrt(1 - w) / mean_norm(basis.embedded(embedding.weights[:, :kept]))
         both = namespace(P, V).concat([factor * P, sqrt(w) * V], axis=1)
         return both, np.full(kept, factor), w
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.array_api_support = True
-        return tags

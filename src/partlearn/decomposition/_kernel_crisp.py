@@ -172,6 +172,7 @@ class KernelCRISP(
     __state_types__ = POOLED_STATE
     #: Training rows are placed by models without them; see `reduced_rows`.
     cross_fits = True
+    _array_api = True
     _parameter_constraints = {  # noqa: RUF012
         "n_components": [Interval(Integral, 1, None, closed="left"), None],
         "votes": ["boolean"],
@@ -342,11 +343,6 @@ class KernelCRISP(
     @property
     def _n_features_out(self) -> int:
         return self.n_components_
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.array_api_support = True
-        return tags
 
 
 def geometry_weights(

@@ -160,6 +160,7 @@ class SAUTE(ConfidenceSelector):
     0.97
     """
 
+    _array_api = True
     _parameter_constraints = {  # noqa: RUF012
         **ROUNDS,
         "criterion": [StrOptions(set(CRITERIA)), callable],
@@ -222,8 +223,3 @@ class SAUTE(ConfidenceSelector):
             X, y, CRITERIA[criterion] if isinstance(criterion, str) else criterion
         )
         return self
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.array_api_support = True
-        return tags

@@ -13,6 +13,7 @@ import scipy.sparse as sp
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import normalize
+from sklearn.utils.extmath import row_norms
 
 from partlearn._sklearn_compat import Interval, StrOptions
 from partlearn._typing import Array, Mask
@@ -227,7 +228,7 @@ class Prototypes:
         self, points: Any, C: Mask, c3: float, count: int, metric: str, rng: Any
     ) -> None:
         self.points, self.C, self.c3, self.metric = points, C, c3, metric
-        self._squares = _row_squares(points)
+        self._squares = row_norms(points, squared=True)
         self.centers = [self._start(column, count, rng) for column in C.T]
         self.unit = 1.0
         if metric == "euclidean":
@@ -301,10 +302,3 @@ class Prototypes:
     def lipschitz(self) -> float:
         """It is linear in the confidences."""
         return 0.0
-
-
-def _row_squares(points: Any) -> Array:
-    if sp.issparse(points):
-        return np.asarray(points.multiply(points).sum(axis=1)).ravel()
-    squares: Array = np.einsum("ij,ij->i", points, points)
-    return squares
