@@ -17,6 +17,7 @@ __all__ = ["choose_dimension", "most_directions"]
 
 # With a whole standard error the smallest number lost up to 0.03 accuracy on Lost.
 _ERRORS = 0.5
+_FOLDS, _NEIGHBORS = 5, 10
 
 
 def most_directions(X: Any, S: Mask) -> int:
@@ -24,15 +25,10 @@ def most_directions(X: Any, S: Mask) -> int:
     return min(S.shape[1] - 1, X.shape[1])
 
 
-def choose_dimension(
-    reducer: Any,
-    X: Any,
-    labels: Evidence,
-    *,
-    n_folds: int = 5,
-    n_neighbors: int = 10,
-) -> int:
+def choose_dimension(reducer: Any, X: Any, labels: Evidence) -> int:
     """Choose a number of directions for `reducer` by cross-validation.
+
+    The split does not depend on any state; neighbours vote on the held-out rows.
 
     Parameters
     ----------
@@ -44,10 +40,6 @@ def choose_dimension(
         Training rows.
     labels : Evidence of shape (m, q)
         Labels.
-    n_folds : int, default=5
-        Parts into which the rows are split; the split does not depend on any state.
-    n_neighbors : int, default=10
-        Neighbours that vote on a held-out row.
 
     Returns
     -------
@@ -57,7 +49,7 @@ def choose_dimension(
     S = labels.candidates
     m = len(S)
     most = most_directions(X, S)
-    n_folds = min(n_folds, m)
+    n_folds = min(_FOLDS, m)
     if most == 1 or m < 4:
         return 1
     fold = np.random.RandomState(0).permutation(m) % n_folds
@@ -75,7 +67,7 @@ def choose_dimension(
             ((Z[:, :r], Q[:, :r]) for r in range(1, Z.shape[1] + 1)),
             inner.label_confidence_,
             S[held],
-            n_neighbors,
+            _NEIGHBORS,
         )
         hits[: len(hit_rates), held] = hit_rates
         hits[len(hit_rates) :, held] = hit_rates[-1]

@@ -145,24 +145,24 @@ class BaseReducer(
         self._chosen: int | None = None
         return X, labels
 
-    def _validate_fit(
-        self, X: Any, y: Any, *, center: bool = False
-    ) -> tuple[Standardized, Mask]:
+    def _validate_fit(self, X: Any, y: Any) -> tuple[Standardized, Mask]:
         """Check what `fit` got, standardise, remember how.
 
-        With `center` the returned matrix has zero column means even where the columns
-        are not to be standardised: scatter matrices are taken about the mean, whereas
-        new rows are then projected as they are. Weights and votes are refused; see
-        `_validate_evidence`.
+        Weights and votes are refused; see `_validate_evidence`.
         """
         refuse_weights(self, y)
-        matrix, labels = self._validate_evidence(X, y, center=center)
+        matrix, labels = self._validate_evidence(X, y)
         return matrix, labels.candidates
 
     def _validate_evidence(
         self, X: Any, y: Any, *, center: bool = False
     ) -> tuple[Standardized, Evidence]:
-        """As `_validate_fit`, for reducers that start from weights or votes."""
+        """As `_validate_fit`, for reducers that start from weights or votes.
+
+        With `center` the returned matrix has zero column means even where the columns
+        are not to be standardised: scatter matrices are taken about the mean, whereas
+        new rows are then projected as they are.
+        """
         X, labels = self._check_fit(X, y)
         self._wanted = self.n_components
         if isinstance(self.n_components, str):

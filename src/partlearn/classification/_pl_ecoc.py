@@ -302,8 +302,8 @@ class PLECOC(BaseScoreClassifier):
         return scores
 
 
-def nearest_similarity(X: Any, gamma: float, n_rows: int = 100) -> float:
-    """Kernel between a row and the one nearest to it: the median of some rows.
+def nearest_similarity(X: Any, gamma: float) -> float:
+    """Kernel between a row and the one nearest to it: the median of a hundred rows.
 
     Parameters
     ----------
@@ -311,15 +311,13 @@ def nearest_similarity(X: Any, gamma: float, n_rows: int = 100) -> float:
         Rows, at least two.
     gamma : float
         Kernel coefficient.
-    n_rows : int, default=100
-        Rows that are looked at, evenly spaced.
 
     Returns
     -------
     similarity : float
         Between 0 and 1.
     """
-    rows = np.unique(np.linspace(0, X.shape[0] - 1, n_rows).astype(int))
+    rows = np.unique(np.linspace(0, X.shape[0] - 1, 100).astype(int))
     squared = squared_distances(X[rows], X)
     squared[np.arange(len(rows)), rows] = np.inf
     return float(np.exp(-gamma * np.median(squared.min(axis=1))))
