@@ -2,6 +2,7 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
+import sys
 import time
 import warnings
 from collections.abc import Callable, Iterable, Mapping
@@ -22,7 +23,7 @@ from sklearn.utils import check_array
 from partlearn._sklearn_compat import safe_indexing
 from partlearn._typing import Indices, Mask
 from partlearn.candidates import FLOATS, Evidence, check_evidence
-from partlearn.linalg import standardize
+from partlearn.linalg import z_scores
 from partlearn.metrics import (
     approximated_accuracy_scorer,
     candidate_hit_scorer,
@@ -280,20 +281,14 @@ def published_embedding(
     # A reducer that standardises by itself does not need it done before, so that text
     # need not become dense.
     if reducer is None or not (sp.issparse(X) and _standardizes(reducer)):
-        X = z_score(X)
+        X = z_scores(X, max_dense_bytes=sys.maxsize)
     if reducer is None:
         return X, learner
     reducer = clone(reducer).fit(X, S)
-    Z = reducer.cross_fitted_ if hasattr(reducer, "cross_fits") else None
-    return z_score(reducer.transform(X) if Z is None else Z), learner
-
-
-def z_score(X: Any) -> NDArray[Any]:
-    """Columns with mean zero and variance one (ddof 1); the result is dense."""
-    X = X.toarray() if sp.issparse(X) else np.asarray(X)
-    matrix, _, _ = standardize(X)
-    assert matrix.dense is not None
-    return matrix.dense
+    crossed = hasattr(reducer, "cross_fits")
+    Z = reducer.cross_fitted_ if crossed else reducer.transform(X)
+    Z = Z if sp.issparse(Z) else np.asarray(Z)
+    return z_scores(Z, max_dense_bytes=sys.maxsize), learner
 
 
 def _parts(estimator: Any) -> tuple[Any, Any]:
