@@ -111,23 +111,30 @@ def _by_name(block: Any) -> dict[str, Any]:
 def _numbers(column: Any, name: str, start: int) -> Array:
     """Numbers of a column, which files of text have as text."""
     pa = import_optional("pyarrow", "tables")
-    pc = import_optional("pyarrow.compute", "tables")
-    arrow_csv = import_optional("pyarrow.csv", "tables")
-    if pa.types.is_string(column.type):
-        column = pc.utf8_trim_whitespace(column)
-        nothing = pa.array(arrow_csv.ConvertOptions().null_values)
-        column = pc.if_else(pc.is_in(column, value_set=nothing), None, column)
-    for kind in (pa.float64(), pa.bool_()):
+    for form, kind in _forms(column, pa):
         try:
-            numbers = column.cast(kind).cast(pa.float64())
+            numbers = form.cast(kind).cast(pa.float64())
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
             continue
         return np.asarray(numbers.to_numpy(zero_copy_only=False), dtype=np.float64)
-    row, cell = _first_text(column)
+    row, cell = _first_text(form)
     raise DataFormatError(
         f"a feature is not a number: {str(cell)[:40]!r}",
         where=f"row {start + row} of column {name!r}",
     )
+
+
+def _forms(column: Any, pa: Any) -> Iterator[tuple[Any, Any]]:
+    """Ways to read a column as numbers, nearly always the first."""
+    yield column, pa.float64()
+    if pa.types.is_string(column.type):
+        pc = import_optional("pyarrow.compute", "tables")
+        nothing = import_optional("pyarrow.csv", "tables").ConvertOptions().null_values
+        column = pc.utf8_trim_whitespace(column)
+        known = pc.is_in(column, value_set=pa.array(nothing))
+        column = pc.if_else(known, None, column)
+        yield column, pa.float64()
+    yield column, pa.bool_()
 
 
 def _first_text(column: Any) -> tuple[int, Any]:
