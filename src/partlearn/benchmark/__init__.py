@@ -47,25 +47,28 @@ from partlearn.benchmark._runner import (
     run_plan,
     verify_run,
 )
-from partlearn.benchmark._stats import (
-    Comparison,
+from partlearn.benchmark._stats._bayes import Posterior, bayesian_signed_rank
+from partlearn.benchmark._stats._effects import (
     EffectSize,
-    FriedmanResult,
-    Posterior,
-    WinTieLoss,
-    average_ranks,
-    bayesian_signed_rank,
     cohen_d_paired,
+    rank_biserial,
+)
+from partlearn.benchmark._stats._paired import (
+    Comparison,
+    WinTieLoss,
     corrected_interval,
     corrected_resampled_t,
+    paired_t,
+    win_tie_loss,
+)
+from partlearn.benchmark._stats._ranks import (
+    FriedmanResult,
+    average_ranks,
     friedman,
     holm,
     nemenyi_cliques,
     nemenyi_critical_difference,
-    paired_t,
-    rank_biserial,
     wilcoxon_holm,
-    win_tie_loss,
 )
 from partlearn.benchmark._store import DamagedStoreError, Store
 from partlearn.benchmark._task import check_methods, load_plan_data
