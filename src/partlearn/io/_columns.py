@@ -41,8 +41,6 @@ from partlearn.io._matrix import BLOCK_BYTES, MatrixBuilder, as_dtype
 from partlearn.io._options import ReadOptions
 
 __all__ = [
-    "CANDIDATE_MARK",
-    "TRUTH_MARK",
     "assemble_columns",
     "candidate_columns",
     "is_label_name",
