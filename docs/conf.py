@@ -1,5 +1,6 @@
 """Sphinx configuration. `make docs` builds with warnings as errors."""
 
+import functools
 import importlib
 import inspect
 import os
@@ -143,8 +144,19 @@ def escape_names(app, what, name, obj, options, lines):
 
 
 def skip_others(app, what, name, obj, skip, options):
-    """Methods that every string has, and requests of metadata, are not ours."""
-    if re.fullmatch(r"set_\w+_request", name) or getattr(str, name, None) is obj:
+    """Leave out what is not ours, or stands under the class with what it is.
+
+    Methods that every string, tuple or error has, and requests of metadata, are not
+    ours. Fields of data classes and named tuples would be listed again, without a word.
+    """
+    builtin = any(
+        getattr(kind, name, None) is obj for kind in (str, tuple, dict, BaseException)
+    )
+    if builtin or re.fullmatch(r"set_\w+_request", name):
+        return True
+    computed = (property, functools.cached_property, classmethod, staticmethod)
+    field = not (inspect.isroutine(obj) or isinstance(obj, computed))
+    if field and what in {"class", "attribute"}:  # by autodoc, by autosummary
         return True
     return None
 

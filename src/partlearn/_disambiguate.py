@@ -11,9 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import issparse
 from sklearn.base import clone
-from sklearn.decomposition import PCA, TruncatedSVD
 from sklearn.utils import check_array
 
 from partlearn._registry import DEFAULT_METHOD, PARTIAL_LABEL_ROLES, build
@@ -27,7 +25,7 @@ from partlearn.candidates import (
     restrict_confidence,
     summarize_votes,
 )
-from partlearn.inspection import CalibrationDisplay, label_page, label_report
+from partlearn.inspection import CalibrationDisplay, label_map, label_page, label_report
 from partlearn.io import atomic_write, import_optional
 from partlearn.linalg import z_scores
 from partlearn.metrics import CalibrationBins, calibration_bins
@@ -115,8 +113,8 @@ class Disambiguation:
     def embedding(self) -> Array:
         """The rows in two dimensions, of shape (n_samples, 2).
 
-        Principal directions of the space that the method found, or of the features
-        where it found none.
+        The :func:`~partlearn.inspection.label_map` of the space that the method found,
+        or of the features where it found none.
         """
         return self.picture()
 
@@ -434,7 +432,7 @@ def disambiguate(
         candidates=S,
         index=index,
         method=type(estimator).__name__,
-        picture=partial(_picture, estimator, X),
+        picture=partial(_picture, estimator, X, F),
         rows=kept,
         annotators=summarize_votes(evidence, F).annotators
         if isinstance(evidence, Votes)
@@ -503,15 +501,11 @@ def _beliefs(fitted: Any, X: Any) -> NDArray[Any]:
     return np.asarray(fitted.predict_proba(X))
 
 
-def _picture(fitted: Any, X: Any) -> Array:
-    """Rows in two dimensions: principal directions of the space a method found."""
+def _picture(fitted: Any, X: Any, F: Array) -> Array:
+    """Rows on the map of their labels, in the space that a method found."""
     Z: Any = getattr(fitted, "cross_fitted_", None)
     if isinstance(Z, list):
         Z = np.hstack(Z)
     elif Z is None:
         Z = fitted.transform(X) if hasattr(fitted, "transform") else X
-    if min(Z.shape) == 1:
-        flat = Z.toarray() if issparse(Z) else np.asarray(Z, dtype=np.float64)
-        return np.column_stack([flat[:, 0], np.zeros(len(flat))])
-    reducer = PCA if not issparse(Z) else TruncatedSVD
-    return reducer(2, random_state=0).fit_transform(Z).astype(np.float64)
+    return label_map(Z, F)

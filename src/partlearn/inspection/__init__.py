@@ -9,6 +9,7 @@ from partlearn.inspection._confusion import (
 )
 from partlearn.inspection._convergence import ConvergenceDisplay
 from partlearn.inspection._embedding import EmbeddingDisplay
+from partlearn.inspection._label_map import label_map
 from partlearn.inspection._label_page import label_page
 from partlearn.inspection._label_report import LabelReport, label_report
 from partlearn.inspection._risk_coverage import RiskCoverageDisplay
@@ -25,6 +26,7 @@ __all__ = [
     "RiskCoverageDisplay",
     "SelectionPathDisplay",
     "candidate_confusion",
+    "label_map",
     "label_page",
     "label_report",
 ]

@@ -25,6 +25,7 @@ _COLOURS = (
     "#9a6b4f", "#d16ba5", "#7f8c8d", "#a8a12f", "#2aa5b8",
 )  # fmt: skip
 _DRAWN = 1500  # points of the picture that needs no script
+_MARKED = 30  # labels whose names have room on the picture
 _SIDE = 1000  # coordinates are whole numbers from 0 to this
 _IMAGE_BYTES = 100_000  # of one image file
 _IMAGE_TYPES = {
@@ -58,6 +59,7 @@ def label_page(report: LabelReport) -> str:
         script_digest=digest,
         data=_embedded(report),
         points=_points(report),
+        marks=_marks(report),
         bars=_bars(report),
         colours=_COLOURS,
         pictures=[_picture(row.image) for row in report.review],
@@ -108,6 +110,18 @@ def _points(report: LabelReport) -> list[tuple[int, int, float, str]]:
             _COLOURS[report.label[i] % len(_COLOURS)],
         )
         for i in order
+    ]
+
+
+def _marks(report: LabelReport) -> list[tuple[int, int, str]]:
+    """Labels and the middle of their rows: colours alone tell few labels apart."""
+    if report.embedding is None or len(report.classes) > _MARKED:
+        return []
+    places = _scaled(report.embedding)
+    return [
+        (*np.median(places[report.label == j], axis=0).astype(int).tolist(), name)
+        for j, name in enumerate(report.classes)
+        if (report.label == j).any()
     ]
 
 

@@ -104,6 +104,9 @@
   const view = byId("view");
   let canvas = null;
   const side = 1000;
+  // Names of labels at the middle of their rows, as the picture without a script has them.
+  const marks = [...document.querySelectorAll(".mark")].map((text) =>
+    [Number(text.getAttribute("x")), Number(text.getAttribute("y")), text.textContent]);
   const radius = (i) => 3 + 0.1 * (100 - data.confidence[i]);
   function draw() {
     if (!canvas) return;
@@ -118,8 +121,20 @@
       pen.fill();
     }
     pen.globalAlpha = 1;
+    const ink = getComputedStyle(document.body).color;
+    pen.font = "600 32px system-ui, sans-serif";
+    pen.textAlign = "center";
+    pen.textBaseline = "middle";
+    pen.lineJoin = "round";
+    pen.lineWidth = 10;
+    pen.strokeStyle = getComputedStyle(view).backgroundColor;
+    pen.fillStyle = ink;
+    for (const [x, y, name] of marks) {
+      pen.strokeText(name, x, y);
+      pen.fillText(name, x, y);
+    }
     if (box) {
-      pen.strokeStyle = getComputedStyle(document.body).color;
+      pen.strokeStyle = ink;
       pen.lineWidth = 3;
       pen.strokeRect(box[0], box[1], box[2] - box[0], box[3] - box[1]);
     }
@@ -166,6 +181,7 @@
     });
     canvas.addEventListener("pointerleave", () => { tip.hidden = true; });
     draw();
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
   }
   list();
 })();

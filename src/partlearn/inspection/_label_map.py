@@ -1,0 +1,109 @@
+"""A map of rows on which labels that differ lie apart."""
+
+# SPDX-License-Identifier: BSD-3-Clause
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.sparse import issparse
+from sklearn.decomposition import PCA, TruncatedSVD
+
+from partlearn._typing import Array
+
+__all__ = ["label_map"]
+
+_DIRECTIONS = 30
+_ROWS_PER_DIRECTION = 10  # fewer, and chance would draw labels apart
+_LABELS = 500  # from which on their distances are not worth the time
+_FLOOR = 1e-3  # of the variance of a direction, within labels
+_ROUNDS = 100
+
+
+def label_map(Z: Any, label_confidence: ArrayLike) -> Array:
+    """Place rows in two dimensions, as far apart as their labels are.
+
+    Two principal directions show the labels that differ most, and crowd all others into
+    a corner. Here the labels get places first, by multidimensional scaling: the farther
+    their mean rows are from each other, in units of the spread within labels, the
+    farther they are on the map (by the square root). The rows follow by one linear map,
+    the least-squares fit of these places to the leading principal directions (at most
+    30), so that rows whose labels follow no pattern stay in one heap.
+
+    Parameters
+    ----------
+    Z : array-like or sparse matrix of shape (n_samples, n_features)
+        Rows, in the space that a method found or as they were.
+    label_confidence : array-like of shape (n_samples, n_classes)
+        Belief in every label; rows sum to one.
+
+    Returns
+    -------
+    places : ndarray of shape (n_samples, 2)
+        The two leading principal directions where there are fewer than three labels or
+        directions, or fewer than ten rows per direction.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import load_digits
+    >>> from partlearn.inspection import label_map
+    >>> X, y = load_digits(return_X_y=True)
+    >>> label_map(X, np.eye(10)[y]).shape
+    (1797, 2)
+    """
+    F = np.asarray(label_confidence, dtype=np.float64)
+    F = F[:, F.sum(axis=0) > 0]
+    P = _principal(Z)
+    few = min(P.shape[1], len(P) // _ROWS_PER_DIRECTION)
+    if min(few, F.shape[1]) < 3 or F.shape[1] > _LABELS:
+        return P[:, :2]
+    P = P[:, :few] / P[:, :few].std(axis=0)
+    T = F @ _layout(np.sqrt(_distances(P, F)))  # so that far labels crowd no others
+    # Directions of sparse rows are not quite uncorrelated.
+    return P @ (np.linalg.pinv(P.T @ P, hermitian=True) @ (P.T @ (T - T.mean(axis=0))))
+
+
+def _principal(Z: Any) -> Array:
+    """Leading principal directions of the rows that vary; at least two columns."""
+    k = min(_DIRECTIONS, *Z.shape)
+    if k == 1:
+        flat = Z.toarray() if issparse(Z) else np.asarray(Z, dtype=np.float64)
+        return np.column_stack([flat[:, 0], np.zeros(len(flat))])
+    reducer = (TruncatedSVD if issparse(Z) else PCA)(k, random_state=0)
+    P = reducer.fit_transform(Z).astype(np.float64)
+    P -= P.mean(axis=0)
+    spread = P.std(axis=0)
+    vary = spread > 1e-6 * spread.max()
+    vary[:2] = True
+    return np.asarray(P[:, vary])
+
+
+def _distances(P: Array, F: Array) -> Array:
+    """Distances between the mean rows of labels, in units of the spread within them."""
+    weight = F.sum(axis=0)
+    M = F.T @ P / weight[:, None]
+    within = P.T @ P / len(P) - (M * weight[:, None]).T @ M / len(P)
+    values, vectors = np.linalg.eigh(within)
+    M = M @ (vectors / np.sqrt(np.maximum(values, _FLOOR)))
+    return _between(M)
+
+
+def _between(A: Array) -> Array:
+    squares = (A**2).sum(axis=1)
+    return np.sqrt(np.maximum(squares[:, None] + squares - 2 * A @ A.T, 0.0))
+
+
+def _layout(D: Array) -> Array:
+    """Two dimensions with these distances, by majorizing their stress."""
+    n = len(D)
+    centre = np.eye(n) - 1 / n
+    values, vectors = np.linalg.eigh(-0.5 * centre @ D**2 @ centre)
+    C = vectors[:, -2:] * np.sqrt(np.maximum(values[-2:], 0.0))
+    for _ in range(_ROUNDS):
+        now = _between(C)
+        B = -D / np.where(now > 0, now, np.inf)
+        np.fill_diagonal(B, 0.0)
+        np.fill_diagonal(B, -B.sum(axis=1))
+        C = B @ C / n
+    return np.asarray(C)
