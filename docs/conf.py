@@ -54,7 +54,7 @@ html_theme_options = {"navigation_with_keys": False, "show_toc_level": 2}
 sphinx_gallery_conf = {
     "examples_dirs": str(HERE.parent / "examples"),
     "gallery_dirs": "auto_examples",
-    "filename_pattern": r"plot_",
+    "filename_pattern": r"plot_|messy_table",
     "remove_config_comments": True,
     "show_memory": False,
     "write_computation_times": False,

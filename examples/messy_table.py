@@ -71,7 +71,7 @@ with (folder / "predictions.csv").open(newline="", encoding="utf-8") as file:
 assert [row["ticket"] for row in rows] == new["ticket"]
 assert rows[0]["unlike"] == "unusual channel"
 for row in rows[:3]:
-    print(row)
+    print(row["ticket"], row["label"], f"{float(row['probability']):.2f}", row["unlike"])
 right = sum(r["label"] == t for r, t in zip(rows, coming.truth, strict=True))
 print(f"{right} of {len(rows)} right; a guess would get about {len(rows) // 6}.")
 
@@ -83,7 +83,7 @@ from partlearn.persistence import load_model
 model = load_model(folder / "model").estimator
 labels = model.predict(new)
 assert labels.tolist() == [row["label"] for row in rows]
-print(model.predict_frame(new).head(3))
+print(model.predict_frame(new)[["ticket", "label", "probability", "unlike"]].head(3))
 
 # %%
 # A column that is missing

@@ -39,13 +39,13 @@ from partlearn.feature_selection import SAUTE, MaxRelevance, RandomSelection
 
 saute = SAUTE(20).fit(X, candidates)
 relevant = MaxRelevance(20).fit(X, candidates)
-print("SAUTE:       ", " ".join(names[f] for f in saute.selected_[:10]))
-print("MaxRelevance:", " ".join(names[f] for f in relevant.selected_[:10]))
+print("SAUTE:       ", " ".join(names[f] for f in saute.selected_[:8]))
+print("MaxRelevance:", " ".join(names[f] for f in relevant.selected_[:8]))
 for name, selector in [("SAUTE", saute), ("MaxRelevance", relevant)]:
     chosen = set(selector.selected_)
     twins = sum({8 * t, 8 * t + 1} <= chosen for t in range(5))
     topical = sum(f < 40 for f in chosen)
-    print(f"{name}: {topical} of 20 words belong to a topic, {twins} pairs of twins")
+    print(f"{name}: {topical} of 20 words belong to a topic; pairs of twins: {twins}")
 
 # %%
 # The path
