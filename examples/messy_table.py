@@ -71,7 +71,8 @@ with (folder / "predictions.csv").open(newline="", encoding="utf-8") as file:
 assert [row["ticket"] for row in rows] == new["ticket"]
 assert rows[0]["unlike"] == "unusual channel"
 for row in rows[:3]:
-    print(row["ticket"], row["label"], f"{float(row['probability']):.2f}", row["unlike"])
+    sure = f"{float(row['probability']):.2f}"
+    print(row["ticket"], row["label"], sure, row["unlike"])
 right = sum(r["label"] == t for r, t in zip(rows, coming.truth, strict=True))
 print(f"{right} of {len(rows)} right; a guess would get about {len(rows) // 6}.")
 
