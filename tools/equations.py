@@ -102,7 +102,7 @@ def write_pages(folder: Path) -> None:
         cls = classes[method]
         package = ".".join(p for p in cls.__module__.split(".") if p[0] != "_")
         lines += [method, "-" * len(method), "", f":class:`~{package}.{method}`. "]
-        lines[-1] += reference(cls)
+        lines[-1] += reference(cls) or "A method of this library: there is no paper."
         lines += ["", ".. list-table::", "   :widths: 40 60", ""]
         for place in sorted(by_method[method], key=order):
             file = place.file.relative_to(SOURCE).as_posix()

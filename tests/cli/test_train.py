@@ -78,7 +78,7 @@ def test_train_reports_columns_and_quality(files, capsys, tmp_path):
     assert "ticket      id        as you said (left out)" in out
     assert "PLKNN on single candidates" in out
     assert "random label" in out
-    assert "accuracy" in out
+    assert "likely right     right" in out
     assert save.exists()
     code = call(
         "train", files / "train.csv", *OPTIONS, "--ignore", "answer", "--save", save,

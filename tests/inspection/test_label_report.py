@@ -5,6 +5,7 @@ import json
 import re
 import struct
 import zlib
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from sklearn.datasets import load_wine
 from partlearn import disambiguate
 from partlearn.candidates import from_annotators, make_candidates
 from partlearn.inspection import label_page, label_report
+from partlearn.inspection._label_page import _marks
 from partlearn.io import DataFormatError, read_corrections
 
 pytest.importorskip("jinja2")
@@ -263,3 +265,76 @@ def test_the_picture_is_drawn_when_asked_for(wine, monkeypatch):
     assert not calls
     assert result.embedding is result.embedding
     assert len(calls) == 1
+
+
+def test_one_vote_settles_nothing(wine):
+    """Rows with one candidate that the votes leave in doubt are there to review."""
+    X, _, truth = wine
+    rng = np.random.RandomState(1)
+    names = np.unique(truth)
+    table = {
+        who: [
+            None if rng.rand() < 0.4 else t if rng.rand() < skill else rng.choice(names)
+            for t in truth
+        ]
+        for who, skill in {"ann": 0.95, "bob": 0.5, "cyd": 0.2}.items()
+    }
+    result = disambiguate(X, from_annotators(table, empty="all"))
+    report = label_report(result, n_review=len(truth))
+    single = (result.candidates.sum(axis=1) == 1) & (result.confidence < 0.9)
+    assert report.n_single == single.sum() > 0
+    unsettled = np.flatnonzero(result.confidence < 0.9)
+    assert {row.position for row in report.review} == set(unsettled)
+    assert "one label only, which is in doubt as well" in result.to_html()
+
+
+def test_words_for_one_row_and_for_nearly_all(wine):
+    X, y, truth = wine
+    sure = np.ones(len(truth))
+    sure[3] = 0.6
+    result = disambiguate(X, y, "plknn")
+    wrong = result.label.copy()
+    wrong[0] = next(name for name in result.classes if name != wrong[0])
+    page = replace(result, confidence=sure).to_html(truth=wrong)
+    assert "the least certain row<" in page
+    assert f"{100 * (1 - 1 / len(truth)):.1f} %" in page
+
+
+def test_contents_are_written_for_a_reader(wine):
+    X, y, _ = wine
+    n = len(X)
+    rows = {"whole": np.arange(n, dtype=float), "gap": [None, np.nan] * (n // 2)}
+    assert n % 2 == 0
+    report = label_report(disambiguate(X, y, "plknn"), rows=rows)
+    shown = dict(report.review[0].contents)
+    assert shown == {"whole": str(report.review[0].position), "gap": "missing"}
+
+
+def test_corrections_can_be_saved_where_nothing_is_to_review(wine):
+    X, _, truth = wine
+    page = disambiguate(X, truth, "plknn").to_html()
+    assert "Rows to review" not in page
+    assert 'class="save"' in page
+
+
+def test_names_on_the_picture_do_not_lie_over_each_other(wine):
+    X, y, _ = wine
+    result = disambiguate(X, y, "plknn")
+    report = replace(label_report(result), embedding=np.zeros((len(X), 2)))
+    heights = [y for _, y, _ in _marks(report)]
+    assert len(heights) == 3
+    assert np.diff(sorted(heights)).min() >= 30
+    many = replace(report, classes=[str(j) for j in range(31)])
+    assert _marks(many) == _marks(replace(report, embedding=None)) == []
+
+
+def test_what_is_told_apart_is_folded(wine):
+    X, y, _ = wine
+    result = disambiguate(X, y, "plknn")
+    page = " ".join(result.to_html().split())
+    pairs = label_report(result).pairs
+    apart = sum(pair.doubt < 0.1 for pair in pairs)
+    assert (f"{apart} pairs of labels that are told apart" in page) == (apart > 1)
+    certain = np.eye(3)[[list(result.classes).index(name) for name in result.label]]
+    page = replace(result, label_confidence=certain).to_html()
+    assert f"<details><summary>{len(pairs)} pairs of labels that are told apart" in page

@@ -116,10 +116,13 @@ def disambiguate(
         print_json(outcome)
         return
     told = report_to(out)
+    print(f"{outcome['rows']} rows labelled by {outcome['method']}: {out}", file=told)
+    several = result.candidates.sum(axis=1) > 1
+    settled = several & (result.confidence >= 0.9)
+    doubtful = several & (result.confidence < 0.5)
     print(
-        f"{outcome['method']}: {outcome['rows']} rows, mean confidence "
-        f"{outcome['mean_confidence']:.3f}, {outcome['doubtful']} rows under 0.5: "
-        f"{out}",
+        f"{several.sum()} had several candidates: {settled.sum()} are settled "
+        f"(confidence 0.9 or more), {doubtful.sum()} doubtful (below 0.5).",
         file=told,
     )
     if html is not None:
@@ -138,13 +141,13 @@ def disambiguate(
 
 
 def _images(contents: dict[str, Any] | None, column: str, data: Path) -> list[Path]:
-    """Paths of the pictures of all rows; the page leaves out what is none."""
+    """Take the paths of the pictures out of the contents, which need not show them."""
     if contents is None or column not in contents:
         raise ValueError(
             f"--image: {data.name} has no column {column!r} of paths; name one that it "
             "has, or leave out --image"
         )
-    return [data.parent / str(name) for name in contents[column]]
+    return [data.parent / str(name) for name in contents.pop(column)]
 
 
 Found = tuple["Disambiguation", Any, dict[str, Any] | None]
@@ -173,7 +176,8 @@ def _of_table(data: Path, options: DataOptions, estimator: Any, fixed: Any) -> F
     bare = table.n_rows - len(result.rows)
     if bare:
         say(f"Note: {bare} rows have no label and were left out.")
-    shown = {n: c for n, c in table.columns.items() if n not in table.labels}
+    names = {*table.labels, *options.roles.get("id", ())}  # the page names rows anyway
+    shown = {n: c for n, c in table.columns.items() if n not in names}
     return result, table.true_labels(result.rows), take_rows(shown, result.rows)
 
 

@@ -171,16 +171,16 @@ def train(
 
 
 def _score_table(scores: "list[QualityScore]", folds: int) -> str:
-    width = max(len(score.name) for score in scores)
+    title = "share of labels that are"
+    width = max(len(title), *(len(score.name) for score in scores))
     known = any(score.accuracy is not None for score in scores)
-    head = f"{'held out':<{width}}  covering  approx. acc."
     lines = [
-        f"Estimated on rows held out ({folds} folds):",
-        head + "  accuracy" * known,
+        f"How good labels of new rows will be, on rows held out ({folds} folds):",
+        f"{title:<{width}}  candidates  likely right" + "     right" * known,
     ]
     for score in scores:
         line = (
-            f"{score.name:<{width}}  {score.covering_rate:8.3f}  "
+            f"{score.name:<{width}}  {score.covering_rate:10.3f}  "
             f"{score.approximated_accuracy:12.3f}"
         )
         if score.accuracy is not None:

@@ -71,9 +71,9 @@ def label_page(report: LabelReport) -> str:
 def _scaled(Z: Array) -> Indices:
     """Coordinates as whole numbers in a square; far outliers sit on its edge."""
     low, high = np.percentile(Z, [0.5, 99.5], axis=0)
-    margin = 0.03 * np.where(high > low, high - low, 1.0)
+    margin = 0.05 * np.where(high > low, high - low, 1.0)
     unit = (Z - low + margin) / np.where(high > low, high - low, 1.0)
-    places = np.clip(unit / 1.06, 0, 1) * _SIDE
+    places = np.clip(unit / 1.1, 0, 1) * _SIDE
     places[:, 1] = _SIDE - places[:, 1]
     return places.round().astype(np.intp)
 
@@ -91,9 +91,15 @@ def _embedded(report: LabelReport) -> str:
         if report.embedding is None
         else _scaled(report.embedding).ravel().tolist(),
         "colours": _COLOURS,
+        "radius": _radius(report),
     }
     text = json.dumps(content, separators=(",", ":"))
     return text.replace("<", "\\u003c").replace("&", "\\u0026")
+
+
+def _radius(report: LabelReport) -> float:
+    """Of a certain row: few rows are drawn larger than many."""
+    return float(np.clip(160 / np.sqrt(report.n_rows), 3, 9))
 
 
 def _points(report: LabelReport) -> list[tuple[int, int, float, str]]:
@@ -106,7 +112,7 @@ def _points(report: LabelReport) -> list[tuple[int, int, float, str]]:
         (
             int(places[i, 0]),
             int(places[i, 1]),
-            round(4 + 10 * (1 - float(report.confidence[i])), 1),
+            round(_radius(report) + 10 * (1 - float(report.confidence[i])), 1),
             _COLOURS[report.label[i] % len(_COLOURS)],
         )
         for i in order
@@ -118,11 +124,18 @@ def _marks(report: LabelReport) -> list[tuple[int, int, str]]:
     if report.embedding is None or len(report.classes) > _MARKED:
         return []
     places = _scaled(report.embedding)
-    return [
-        (*np.median(places[report.label == j], axis=0).astype(int).tolist(), name)
-        for j, name in enumerate(report.classes)
-        if (report.label == j).any()
-    ]
+    marks: list[tuple[int, int, str]] = []
+    for j, name in enumerate(report.classes):
+        if not (report.label == j).any():
+            continue
+        x, y = np.median(places[report.label == j], axis=0).astype(int).tolist()
+        # Names that would lie over each other go below each other.
+        while any(
+            abs(x - u) < 8 * len(name + w) and abs(y - v) < 34 for u, v, w in marks
+        ):
+            y += 34 if y < _SIDE / 2 else -34
+        marks.append((x, y, name))
+    return marks
 
 
 def _bars(report: LabelReport) -> list[tuple[str, int, int]]:

@@ -78,7 +78,7 @@ class LabelReport:
     never_together : int
         Number of pairs of labels that share no set.
     review : list of ReviewRow
-        Ambiguous rows, the least certain first.
+        Rows that are not settled, the least certain first.
     calibration : CalibrationBins or None
         Confidence beside the share of right labels, where the truth is known.
     right : tuple of float or None
@@ -124,6 +124,11 @@ class LabelReport:
     def n_doubtful(self) -> int:
         """Number of ambiguous rows in which no label has half of the belief."""
         return int(((self.before < 1) & (self.confidence < DOUBTFUL)).sum())
+
+    @property
+    def n_single(self) -> int:
+        """Number of rows with one candidate that is in doubt: votes may be wrong."""
+        return int(((self.before == 1) & (self.confidence < SETTLED)).sum())
 
     @property
     def expected_right(self) -> tuple[float, float, float]:
@@ -209,10 +214,10 @@ def label_report(
                 int(i),
                 names[i],
                 [(classes[j], float(F[i, j])) for j in _by_belief(F[i], shown[i])],
-                [(name, str(values[i])) for name, values in columns],
+                [(name, _text(values[i])) for name, values in columns],
                 None if images is None else images[i],
             )
-            for i in _doubtful_first(result.confidence, result.margin, sizes)[:n_review]
+            for i in _doubtful_first(result.confidence, result.margin)[:n_review]
         ],
         calibration=calibration,
         right=right,
@@ -235,10 +240,18 @@ def _annotators(annotators: Any) -> list[tuple[str, int, float]]:
     ]
 
 
-def _doubtful_first(confidence: Array, margin: Array, sizes: Indices) -> Indices:
-    """Ambiguous rows that are not settled, the least certain first."""
+def _doubtful_first(confidence: Array, margin: Array) -> Indices:
+    """Rows that are not settled, the least certain first; one vote settles nothing."""
     order = np.lexsort((margin, confidence))
-    return order[(sizes[order] > 1) & (confidence[order] < SETTLED)]
+    return order[confidence[order] < SETTLED]
+
+
+def _text(value: Any) -> str:
+    """A cell to read: whole numbers without a point, a word for what is missing."""
+    if value is None or value != value:
+        return "missing"
+    whole = isinstance(value, float) and value.is_integer()
+    return f"{value:.0f}" if whole else str(value)
 
 
 def _by_belief(beliefs: Array, row: Mask) -> list[int]:

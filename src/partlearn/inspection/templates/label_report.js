@@ -67,7 +67,7 @@
     const part = byId("by-name").value.toLowerCase();
     const rows = order.filter((i) => inside(i) && data.confidence[i] <= most &&
       (label === "" || data.label[i] === Number(label)) && (!part || data.names[i].toLowerCase().includes(part)));
-    const shown = rows.slice(0, 50);
+    const shown = rows.slice(0, 20);
     byId("count").textContent = `${rows.length} row${rows.length === 1 ? "" : "s"}${box ? " in the rectangle" : ""}` +
       (rows.length > shown.length ? `; the ${shown.length} least certain are listed` : "");
     byId("listed").replaceChildren(...shown.map((i) => {
@@ -107,7 +107,7 @@
   // Names of labels at the middle of their rows, as the picture without a script has them.
   const marks = [...document.querySelectorAll(".mark")].map((text) =>
     [Number(text.getAttribute("x")), Number(text.getAttribute("y")), text.textContent]);
-  const radius = (i) => 3 + 0.1 * (100 - data.confidence[i]);
+  const radius = (i) => data.radius + 0.1 * (100 - data.confidence[i]);
   function draw() {
     if (!canvas) return;
     const pen = canvas.getContext("2d");
