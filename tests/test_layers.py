@@ -28,7 +28,15 @@ LAYERS = [
     {"candidates"},
     {"blocks"},
     {"_array_api"},
-    {"_pages", "_progress", "_registry", "_sklearn_compat", "_typing", "_version"},
+    {
+        "_extras",
+        "_pages",
+        "_progress",
+        "_registry",
+        "_sklearn_compat",
+        "_typing",
+        "_version",
+    },
 ]
 # Packages of one layer that may import each other, and in which direction.
 # A fitted CRISPClassifier hands out the reducer of its fit.

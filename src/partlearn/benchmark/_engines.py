@@ -23,6 +23,7 @@ from partlearn.benchmark._isolated import (
     EngineLostError,
     IsolatedProcess,
 )
+from partlearn.blocks import connect
 from partlearn.io import atomic_write
 
 __all__ = [
@@ -225,22 +226,8 @@ class DaskEngine:
     name = "dask"
 
     def __init__(self, address: str, timeout: float = 30) -> None:
-        try:
-            import distributed
-        except ImportError:
-            raise ImportError(
-                "A Dask scheduler needs the extra: pip install 'partlearn[dask]'."
-            ) from None
         self._address = address
-        try:
-            # distributed has no types of its own.
-            client: Any = distributed.Client
-            self._client = client(address, timeout=timeout, set_as_default=False)
-        except (OSError, TimeoutError, ValueError) as error:
-            raise ConnectionError(
-                f"No Dask scheduler answers at {address}: {error}. "
-                "Start one with `dask scheduler` and workers with `dask worker`."
-            ) from None
+        self._client = connect(address, timeout, set_as_default=False)
         try:
             self._client.wait_for_workers(1, timeout=timeout)
         except TimeoutError:

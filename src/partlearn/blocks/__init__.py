@@ -6,7 +6,7 @@ or by Dask, whose scheduler decides where. What has one row per sample but few c
 (labels, confidences, scores) stays with the caller.
 """
 
-from partlearn.blocks._dask import in_memory
+from partlearn.blocks._dask import connect, in_memory
 from partlearn.blocks._lazy import LazyRowsMixin, takes_blocks
 from partlearn.blocks._rows import (
     Rows,
@@ -22,6 +22,7 @@ __all__ = [
     "LazyRowsMixin",
     "Rows",
     "as_rows",
+    "connect",
     "framed",
     "gather",
     "in_memory",

@@ -9,9 +9,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from partlearn._extras import import_optional
+
 __all__ = [
     "DaskBlocks",
     "compute_all",
+    "connect",
     "dask_blocks",
     "import_dask",
     "in_memory",
@@ -30,13 +33,34 @@ def is_dask(X: Any) -> bool:
 
 def import_dask() -> Any:
     """Import Dask, or say which extra brings it."""
+    return import_optional("dask", "Blocks by Dask", "dask")
+
+
+def connect(address: str, timeout: float, **options: Any) -> Any:
+    """Connect to a Dask scheduler, or say what to start.
+
+    Parameters
+    ----------
+    address : str
+        Address of the scheduler, ``tcp://HOST:PORT``.
+    timeout : float
+        Seconds that it has to answer.
+    **options : dict
+        Further arguments of ``distributed.Client``.
+
+    Returns
+    -------
+    distributed.Client
+        The connection.
+    """
+    distributed = import_optional("distributed", "Dask schedulers", "dask")
     try:
-        import dask
-    except ImportError:
-        raise ImportError(
-            "Blocks by Dask need the extra: pip install 'partlearn[dask]'."
+        return distributed.Client(address, timeout=timeout, **options)
+    except (OSError, TimeoutError, ValueError) as error:
+        raise ConnectionError(
+            f"No Dask scheduler answers at {address}: {error}. Start one with `dask "
+            "scheduler` and workers with `dask worker`."
         ) from None
-    return dask
 
 
 def compute_all(promised: Sequence[Any]) -> list[Any]:

@@ -50,19 +50,7 @@ def cluster(scheduler: str | None) -> Iterator[None]:
     if scheduler is None:
         yield
         return
-    try:
-        from distributed import Client
-    except ImportError:
-        raise ImportError(
-            "A Dask scheduler needs the extra: pip install 'partlearn[dask]'."
-        ) from None
-    connect: Any = Client  # distributed has no types of its own
-    try:
-        client = connect(scheduler, timeout=WAIT)
-    except (OSError, TimeoutError, ValueError) as error:
-        raise ConnectionError(
-            f"No Dask scheduler answers at {scheduler}: {error}. Start one with `dask "
-            "scheduler` and workers with `dask worker`."
-        ) from None
-    with client:
+    from partlearn.blocks import connect
+
+    with connect(scheduler, WAIT):
         yield

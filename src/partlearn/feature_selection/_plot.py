@@ -12,6 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
+from partlearn._extras import import_optional
 from partlearn._typing import Array, Indices
 from partlearn.base import count_features
 from partlearn.model_selection import cross_validate
@@ -145,14 +146,8 @@ def plot_selection_path(
                 "SAUTE or MaxRelevance, or draw `curves`."
             )
     if ax is None:
-        try:
-            from matplotlib.figure import Figure
-        except ImportError:
-            raise ImportError(
-                "Drawing needs matplotlib, which is optional: install it with "
-                '`pip install "partlearn[plot]"`.'
-            ) from None
-        ax = Figure(layout="constrained").add_subplot()
+        figure = import_optional("matplotlib.figure", "Drawings", "plot")
+        ax = figure.Figure(layout="constrained").add_subplot()
     ax.set_xlabel("number of selected features")
     if curves is not None:
         for style, (name, curve) in enumerate(curves.items()):

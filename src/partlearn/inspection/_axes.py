@@ -4,6 +4,8 @@
 
 from typing import Any
 
+from partlearn._extras import import_optional
+
 __all__ = ["axes"]
 
 
@@ -11,10 +13,5 @@ def axes(ax: Any, **figure: Any) -> Any:
     """Give the axes to draw on: those given, or those of a new figure."""
     if ax is not None:
         return ax
-    try:
-        import matplotlib.pyplot as plt
-    except ImportError as error:
-        raise ImportError(
-            'Displays need matplotlib: pip install "partlearn[plot]".'
-        ) from error
+    plt = import_optional("matplotlib.pyplot", "Displays", "plot")
     return plt.subplots(layout="constrained", **figure)[1]

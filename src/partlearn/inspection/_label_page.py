@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from partlearn._extras import import_optional
 from partlearn._pages import visible
 from partlearn._typing import Array, Indices
 from partlearn.inspection._label_report import DOUBTFUL, LabelReport
@@ -37,12 +38,7 @@ _IMAGE_TYPES = {
 
 def label_page(report: LabelReport) -> str:
     """Render the report as HTML: no outside request, readable without a script."""
-    try:
-        import jinja2
-    except ImportError as error:
-        raise ImportError(
-            'Label reports need jinja2: pip install "partlearn[report]".'
-        ) from error
+    jinja2 = import_optional("jinja2", "Label reports", "report")
     folder = files("partlearn.inspection").joinpath("templates")
     script = folder.joinpath("label_report.js").read_text(encoding="utf-8")
     environment = jinja2.Environment(

@@ -1,5 +1,6 @@
 """Files: formats, readers, writers, limits, blocks of rows, whole-file writing."""
 
+from partlearn._extras import import_optional
 from partlearn.io._atomic import atomic_write
 from partlearn.io._columns import candidate_columns, truth_columns
 from partlearn.io._corrections import read_corrections
@@ -13,7 +14,6 @@ from partlearn.io._errors import (
 from partlearn.io._files import BLOCK_ROWS, STANDARD, regular_size
 from partlearn.io._label_columns import label_evidence
 from partlearn.io._limits import Budget, Limits
-from partlearn.io._optional import import_optional
 from partlearn.io._read import format_of, read
 from partlearn.io._rows import load_columns, open_rows, open_tables, origin_of
 from partlearn.io._table_blocks import is_table, read_blocks, table_blocks

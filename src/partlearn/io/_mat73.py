@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from partlearn._extras import import_optional
 from partlearn.io._errors import DataError, DataFormatError, DataLimitError
 from partlearn.io._limits import Budget
 from partlearn.io._mat5 import compressed_columns
 from partlearn.io._matrix import BLOCK_BYTES, MatrixBuilder
-from partlearn.io._optional import import_optional
 
 __all__ = ["read_hdf5"]
 

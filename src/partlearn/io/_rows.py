@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from partlearn._extras import import_optional
 from partlearn.blocks import Rows
 from partlearn.io._errors import DataFormatError
 from partlearn.io._files import BLOCK_ROWS, regular_size
-from partlearn.io._optional import import_optional
 
 __all__ = ["load_columns", "open_rows", "open_tables", "origin_of"]
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from partlearn._extras import import_optional
 from partlearn._typing import Array
 from partlearn.io._errors import DataError, DataFormatError, DataLimitError
 from partlearn.io._files import (
@@ -23,7 +24,6 @@ from partlearn.io._files import (
     regular_size,
 )
 from partlearn.io._limits import Limits
-from partlearn.io._optional import import_optional
 from partlearn.io._read import format_of
 from partlearn.io._table import (
     arrow_errors,

@@ -14,6 +14,7 @@ import scipy.io
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from partlearn._extras import import_optional
 from partlearn._typing import Mask
 from partlearn.candidates import Evidence, Votes
 from partlearn.io._atomic import atomic_write
@@ -22,7 +23,6 @@ from partlearn.io._columns import is_label_name
 from partlearn.io._errors import DataFormatError
 from partlearn.io._evidence import check_fit, evidence_arrays, weight_texts
 from partlearn.io._label_columns import CANDIDATE_MARK, TRUTH_MARK
-from partlearn.io._optional import import_optional
 from partlearn.io._options import TASKS
 from partlearn.io._read import format_of
 from partlearn.io._table import META_KEY

@@ -5,6 +5,7 @@
 from functools import lru_cache
 from typing import Any
 
+from partlearn._extras import import_optional
 from partlearn._pages import visible
 from partlearn.report._blocks import Document, Figure
 from partlearn.report._svg import panels_svg
@@ -14,13 +15,8 @@ __all__ = ["html"]
 
 @lru_cache(maxsize=1)
 def _template() -> Any:
-    try:
-        import jinja2
-        import matplotlib as _  # noqa: F401
-    except ImportError:
-        raise ImportError(
-            "The HTML report needs the extra: pip install 'partlearn[report]'."
-        ) from None
+    jinja2 = import_optional("jinja2", "HTML reports", "report")
+    import_optional("matplotlib", "HTML reports", "report")
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("partlearn.report", "templates"),
         autoescape=True,

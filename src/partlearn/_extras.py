@@ -8,12 +8,12 @@ from typing import Any
 __all__ = ["import_optional"]
 
 
-def import_optional(module: str, purpose: str) -> Any:
+def import_optional(module: str, purpose: str, extra: str = "data") -> Any:
     """Import an optional module, or say which extra brings it."""
     try:
         return import_module(module)
     except ImportError as error:
         package = module.split(".")[0]
         raise ImportError(
-            f'{purpose} need {package}: pip install "partlearn[data]"'
+            f'{purpose} need {package}: pip install "partlearn[{extra}]"'
         ) from error
