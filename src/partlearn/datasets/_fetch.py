@@ -4,16 +4,12 @@
 
 import hashlib
 import http.client
-import logging
 import os
-import shutil
 import time
 import urllib.error
 import urllib.request
 import warnings
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -93,64 +89,51 @@ def _opener() -> urllib.request.OpenerDirector:
     return opener
 
 
-@dataclass
-class _Resume:
-    """Download for pooch that goes on where an earlier attempt stopped."""
+def _download(
+    url: str,
+    part: Path,
+    size: int,
+    *,
+    timeout: float,
+    deadline: float,
+    progress: Progress | None,
+) -> None:
+    """Fetch a file into `part`, going on where an earlier attempt stopped.
 
-    part: Path
-    size: int
-    timeout: float
-    deadline: float  # of the monotonic clock
-    progress: Progress | None
+    The `deadline` is a time of the monotonic clock, a `size` of 0 an unknown one.
+    """
 
-    def _left(self) -> float:
-        left = self.deadline - time.monotonic()
-        if left <= 0:
+    def left() -> float:
+        seconds = deadline - time.monotonic()
+        if seconds <= 0:
             raise TimeoutError("the deadline has passed; what arrived is kept")
-        return min(left, self.timeout)
+        return min(seconds, timeout)
 
-    def __call__(
-        self, url: str, output_file: Any, pooch: Any, check_only: bool = False
-    ) -> None:
-        have = self.part.stat().st_size if self.part.is_file() else 0
-        if have >= self.size:
-            have = 0  # complete but wrong, or of unknown length: start over
-        size = self.size or _LARGEST
-        headers = {"User-Agent": "partlearn", "Accept-Encoding": "identity"}
-        if have:
-            headers["Range"] = f"bytes={have}-"
-        request = urllib.request.Request(url, headers=headers)
-        with _opener().open(request, timeout=self._left()) as answer:
-            if answer.status != 206:
-                have = 0
-            expected = self.size or answer.length or 0
-            with self.part.open("ab" if have else "wb") as file:
-                # As much as is there: a whole chunk could take for ever to drip in.
-                while piece := answer.read1(_CHUNK):
-                    self._left()
-                    have += len(piece)
-                    if have > size:
-                        file.truncate(0)
-                        raise OSError(f"more than the {size:,} bytes expected")
-                    file.write(piece)
-                    if self.progress is not None:
-                        self.progress(have, max(have, expected))
-        if have < expected:
-            raise OSError(f"only {have:,} of {expected:,} bytes arrived")
-        shutil.copyfile(self.part, output_file)
-        self.part.unlink()
-
-
-@contextmanager
-def _quiet(pooch: Any) -> Iterator[None]:
-    """Keep pooch from printing: the library itself never does."""
-    logger = pooch.get_logger()
-    level = logger.level
-    logger.setLevel(logging.ERROR)
-    try:
-        yield
-    finally:
-        logger.setLevel(level)
+    have = part.stat().st_size if part.is_file() else 0
+    if have >= size:
+        have = 0  # complete but wrong, or of unknown length: start over
+    most = size or _LARGEST
+    headers = {"User-Agent": "partlearn", "Accept-Encoding": "identity"}
+    if have:
+        headers["Range"] = f"bytes={have}-"
+    request = urllib.request.Request(url, headers=headers)
+    with _opener().open(request, timeout=left()) as answer:
+        if answer.status != 206:
+            have = 0
+        expected = size or answer.length or 0
+        with part.open("ab" if have else "wb") as file:
+            # As much as is there: a whole chunk could take for ever to drip in.
+            while piece := answer.read1(_CHUNK):
+                left()
+                have += len(piece)
+                if have > most:
+                    file.truncate(0)
+                    raise OSError(f"more than the {most:,} bytes expected")
+                file.write(piece)
+                if progress is not None:
+                    progress(have, max(have, expected))
+    if have < expected:
+        raise OSError(f"only {have:,} of {expected:,} bytes arrived")
 
 
 def _sha256(path: Path) -> str:
@@ -309,29 +292,22 @@ def _try_mirrors(
     progress: Progress | None,
 ) -> list[str]:
     """Try each address; an empty list means that the file is there."""
-    pooch = import_optional("pooch", "Downloads")
     target.parent.mkdir(parents=True, exist_ok=True)
     mark = entry.sha256[:12] or entry.git_blob or "new"
     part = target.with_name(f"{target.name}.{mark}.part")
-    if not entry.sha256:
-        target.unlink(missing_ok=True)  # pooch would take it for the right one
+    options: Any = {"timeout": timeout, "deadline": deadline, "progress": progress}
     reasons = []
     for url in entry.urls:
         try:
-            with _quiet(pooch):
-                pooch.retrieve(
-                    url,
-                    known_hash=f"sha256:{entry.sha256}" if entry.sha256 else None,
-                    fname=target.name,
-                    path=target.parent,
-                    downloader=_Resume(part, entry.size, timeout, deadline, progress),
-                )
+            _download(url, part, entry.size, **options)
         except (urllib.error.URLError, http.client.HTTPException, OSError) as error:
             reasons.append(f"{url}: {error}")
-        except ValueError:  # pooch: the hash is not the known one
-            reasons.append(f"{url}: the checksum is wrong, the file was not kept")
-        else:
+            continue
+        if entry.sha256 in ("", _sha256(part)):
+            part.replace(target)
             return []
+        part.unlink()
+        reasons.append(f"{url}: the checksum is wrong, the file was not kept")
     return reasons
 
 
