@@ -27,7 +27,7 @@ class NearestMean(BasePartialClassifier):
 
     def fit(self, X, y):
         """Learn means and confidences."""
-        X, S, _ = self._validate_fit(X, y, accept_sparse="csr")
+        X, S, _ = self._validate_fit(X, y)
         self._seen = S.any(axis=0)  # nobody's candidate is never predicted
         F = uniform_confidence(S[:, self._seen])
         for _ in range(self.max_iter):

@@ -49,6 +49,7 @@ class BasePartialClassifier(
         self, X: Any, y: Any, confidence: Any = None, **check_params: Any
     ) -> tuple[Any, Mask, Any]:
         """Rows, candidates, and what to start from: `confidence`, or weights in `y`."""
+        check_params = {"accept_sparse": "csr", "order": "C", **check_params}
         X, labels = validate_evidence(self, X, y, **check_params)
         if confidence is None and labels.weighted:
             confidence = labels.first_confidence()

@@ -146,9 +146,7 @@ class IPAL(BasePartialClassifier):
         self : IPAL
             The fitted classifier.
         """
-        X, S, confidence = self._validate_fit(
-            X, y, confidence, accept_sparse="csr", order="C"
-        )
+        X, S, confidence = self._validate_fit(X, y, confidence)
         start = initial_confidence(confidence, S)
         self._X = normalize(X)
         neighbors = np.empty((1, 0), dtype=np.int64)

@@ -69,7 +69,7 @@ class BaseLikelihoodClassifier(BaseScoreClassifier):
         self : estimator
             The fitted classifier.
         """
-        X, S, confidence = self._validate_fit(X, y, confidence, accept_sparse="csr")
+        X, S, confidence = self._validate_fit(X, y, confidence)
         X = X.astype(np.float64, copy=False)
         F = initial_confidence(confidence, S)
         self.lam_ = self._choose_penalty(X, F) if self.lam == "auto" else self.lam

@@ -186,9 +186,7 @@ class PLAGGD(BaseScoreClassifier):
         self : PLAGGD
             The fitted classifier.
         """
-        X, S, confidence = self._validate_fit(
-            X, y, confidence, accept_sparse="csr", order="C", ensure_min_samples=2
-        )
+        X, S, confidence = self._validate_fit(X, y, confidence, ensure_min_samples=2)
         ridge = make_ridge(
             X,
             self.gamma,

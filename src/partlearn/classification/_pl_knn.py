@@ -148,9 +148,7 @@ class PLKNN(BasePartialClassifier):
         self : PLKNN
             The fitted classifier.
         """
-        X, S, confidence = self._validate_fit(
-            X, y, confidence, accept_sparse="csr", order="C", blocks=True
-        )
+        X, S, confidence = self._validate_fit(X, y, confidence, blocks=True)
         if self.n_reference is None:
             refuse_blocks(X, "all training rows vote", "n_reference")
         self._reference = reference_rows(X.shape[0], self.n_reference, auto=EXACT_ROWS)

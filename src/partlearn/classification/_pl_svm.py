@@ -159,9 +159,7 @@ class PLSVM(BaseScoreClassifier):
         self : PLSVM
             The fitted classifier.
         """
-        X, S, confidence = self._validate_fit(
-            X, y, confidence, accept_sparse="csr", order="C"
-        )
+        X, S, confidence = self._validate_fit(X, y, confidence)
         X = self._scaled(X)
         W, self.objective_, settled = fit_margin(
             X,

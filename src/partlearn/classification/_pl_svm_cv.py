@@ -155,9 +155,7 @@ class PLSVMCV(BaseScoreClassifier):
         self : PLSVMCV
             The fitted classifier.
         """
-        X, S, confidence = self._validate_fit(
-            X, y, confidence, accept_sparse="csr", order="C", ensure_min_samples=2
-        )
+        X, S, confidence = self._validate_fit(X, y, confidence, ensure_min_samples=2)
         lams = self._check_lams()
         F = None if confidence is None else np.asarray(confidence)
         rng = check_random_state(self.random_state)

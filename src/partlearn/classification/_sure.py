@@ -180,9 +180,7 @@ class SURE(BaseScoreClassifier):
         self : SURE
             The fitted classifier.
         """
-        X, S, confidence = self._validate_fit(
-            X, y, confidence, accept_sparse="csr", order="C"
-        )
+        X, S, confidence = self._validate_fit(X, y, confidence)
         xp = namespace(X)
         P = like(self._start(confidence, S, numpy_dtype(X)), X)
         S = like(S, X)

@@ -167,7 +167,7 @@ class TorchClassifier(BaseScoreClassifier):
             The fitted classifier.
         """
         torch = _torch()
-        X, S, confidence = self._validate_fit(X, y, confidence, accept_sparse="csr")
+        X, S, confidence = self._validate_fit(X, y, confidence)
         F = initial_confidence(confidence, S)
         _, self.mean_, self.scale_ = standardize(X.astype(np.float64, copy=False))
         rng = check_random_state(self.random_state)
