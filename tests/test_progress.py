@@ -88,6 +88,26 @@ def test_terminal_line(capsys, monkeypatch):
     assert lines[-1] == ""  # nothing is left on the screen
 
 
+def test_time_left_falls_within_a_step(capsys, monkeypatch):
+    """It is told by the steps before, and not at all by a step that takes longer."""
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
+    now = [0.0]
+    monkeypatch.setattr(_console, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    with _console.fit_progress(tick=0):
+        for step in iterations("rounds", 3):
+            for _ in iterations("folds", 5):
+                now[0] += 20 if step == 0 else 25
+    lines = capsys.readouterr().err.split("\r\x1b[2K")
+    second = [line for line in lines if line.startswith("rounds 2 of 3")]
+    assert second == [
+        "rounds 2 of 3, folds 2 of 5: at most 3 min left",
+        "rounds 2 of 3, folds 3 of 5: at most 2 min left",
+        "rounds 2 of 3, folds 4 of 5: at most 2 min left",
+        "rounds 2 of 3, folds 5 of 5: at most 100 s left",
+        "rounds 2 of 3: 4 min so far",
+    ]
+
+
 def test_terminal_line_of_a_step_that_says_nothing(capsys, monkeypatch):
     monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
     seen = ""

@@ -89,6 +89,10 @@ def progress(title: str) -> "Iterator[Callable[[int, int, str], None]]":
         yield update
 
 
+def _span(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.0f} min"
+
+
 @contextmanager
 def fit_progress(patience: float = 2.0, tick: float = 1.0) -> Iterator[None]:
     """Show on a terminal how far a fit has come that takes more than some seconds.
@@ -100,15 +104,18 @@ def fit_progress(patience: float = 2.0, tick: float = 1.0) -> Iterator[None]:
         yield
         return
     running: dict[str, tuple[int, int]] = {}
-    started = last = time.monotonic()
+    started = last = since = time.monotonic()  # since: the outermost step
     lock, ended = threading.Lock(), threading.Event()
 
     def show(name: str, done: int, total: int) -> None:
-        nonlocal started, last
+        nonlocal started, last, since
         with lock:
             now = time.monotonic()
             if not running:
                 started = now
+            outermost = next(iter(running), name)
+            if name == outermost and running.get(name) != (done, total):
+                since = now
             running[name] = done, total
             if done == total:
                 del running[name]
@@ -123,9 +130,12 @@ def fit_progress(patience: float = 2.0, tick: float = 1.0) -> Iterator[None]:
         )
         if running:
             i, n = next(iter(running.values()))
-            took = now - started
-            line += f": at most {took / i * (n - i):.0f} s left" if i else ""
-            line += f": {took:.0f} s so far" if not i and took >= 1 else ""
+            took, step = now - started, now - since
+            usual = (since - started) / i if i else 0.0
+            if step <= usual:
+                line += f": at most {_span(usual * (n - i) - step)} left"
+            elif took >= 1:  # no step to go by, or one that takes longer than others
+                line += f": {_span(took)} so far"
         print(f"\r\x1b[2K{line}", end="", file=sys.stderr, flush=True)
 
     def renew() -> None:
