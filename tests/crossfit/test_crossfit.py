@@ -106,9 +106,14 @@ def test_factors_are_computed_anew_where_keeping_them_would_take_too_much():
     C = model.project(Y)
     kept = model.press(Y, C)
     assert len(model._factors) == len(RIDGE_GRID)
-    model._keep, model._factors = False, {}
+    model._most, model._factors = 3, {}
     assert_array_equal(model.press(Y, C), kept)
-    assert len(model._factors) == 1
+    assert list(model._factors) == list(RIDGE_GRID[-3:])
+    model.press(Y, C, RIDGE_GRID[-3:-1])
+    held = model._factors[RIDGE_GRID[-2]]
+    model.held_out(Y, C, RIDGE_GRID[0])
+    assert list(model._factors) == [*RIDGE_GRID[-3:-1], RIDGE_GRID[0]]
+    assert model._factors[RIDGE_GRID[-2]] is held
 
 
 def test_large_products_are_mirrored(monkeypatch):

@@ -24,7 +24,7 @@ from partlearn.crossfit._kernel_bases import (
     nystroem_basis,
 )
 from partlearn.crossfit._kernels import Kernel, median_distance
-from partlearn.crossfit._scores import RIDGE_GRID, CrossFit, targets
+from partlearn.crossfit._scores import KEPT_FACTORS, RIDGE_GRID, CrossFit, targets
 from partlearn.crossfit._space import InputSpace, LinearMap
 from partlearn.linalg import GIB, too_large
 
@@ -244,8 +244,14 @@ def kernel_numbers(
 
     Exact: a basis for each kernel, and for the last one the matrix and the workspace
     of LAPACK, twice its size. Landmarks: a basis for each and the features of the
-    last, and the Gram matrices of the folds.
+    last, and the Gram matrices of the folds. Both: factors of the folds, of the size
+    of a fold or of the landmarks, whichever is less.
     """
+    side = -(-m // n_folds)
+    if n_landmarks is not None:
+        side = min(side, n_landmarks)
+    factors = min(len(RIDGE_GRID) * n_folds * side**2, KEPT_FACTORS)
     if n_landmarks is None:
-        return (n_kernels + 2) * m**2
-    return (n_kernels + 1) * m * n_landmarks + n_kernels * n_folds * n_landmarks**2
+        return (n_kernels + 2) * m**2 + n_kernels * factors
+    features = (n_kernels + 1) * m * n_landmarks
+    return features + n_kernels * (n_folds * n_landmarks**2 + factors)

@@ -30,7 +30,7 @@ __all__ = ["RIDGE_GRID", "CrossFit", "Projection", "targets"]
 
 RIDGE_GRID = (1e-3, 3e-3, 1e-2, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
 _JITTER = 1e-12  # on diagonals that are positive but for round-off
-_CACHED = 1 << 26  # numbers in kept factors: 512 MB
+KEPT_FACTORS = 1 << 27  # numbers in the factors that are kept: 1 GB
 _LARGE = 1 << 18  # numbers above which half the work is worth another copy
 
 
@@ -101,7 +101,7 @@ class CrossFit:
             )
         self._factors: dict[float, list[tuple[Array, bool]]] = {}
         size = width if self.primal else max(len(rows) for rows in folds)
-        self._keep = len(RIDGE_GRID) * len(folds) * size**2 <= _CACHED
+        self._most = max(KEPT_FACTORS // (len(folds) * size**2), 1)
 
     def shrinkage(self, ridge: float) -> Array:
         """``[1, s^2/(s^2 + lambda)]`` with lambda = ridge x mean squared value."""
@@ -201,14 +201,17 @@ class CrossFit:
         return root * cholesky_solve(factors[b], root * (C.total - C.parts[b, :, :]))
 
     def _factorize(self, *ridges: float) -> list[tuple[Array, bool]]:
-        """Cholesky factors for some ridges, one per fold; those of the last ridge."""
-        if not self._keep:
-            ridges = ridges[-1:]
+        """Cholesky factors for a ridge, one per fold; or for the first of many.
+
+        Those of the ridges asked for last are kept, as many as there is room for.
+        """
+        ridges = ridges[: self._most]
         fresh = [ridge for ridge in ridges if ridge not in self._factors]
-        if fresh and not self._keep:
-            self._factors.clear()  # but for the last: the ridge settles after a while
-        for ridge in fresh:
-            self._factors[ridge] = []
+        kept = [ridge for ridge in self._factors if ridge not in ridges]
+        for ridge in kept[: max(len(kept) + len(ridges) - self._most, 0)]:
+            del self._factors[ridge]
+        for ridge in ridges:  # the last in the order is the last asked for
+            self._factors[ridge] = self._factors.pop(ridge, [])
         shrinkage = {ridge: self.shrinkage(ridge) for ridge in fresh}
         for b, rows in enumerate(self.folds if fresh else ()):
             A = None if self.primal else take(self.basis.A, rows)
