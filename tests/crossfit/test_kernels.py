@@ -6,8 +6,11 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.spatial.distance import cdist
+from tests.settling import fit_briefly
 
+from partlearn.blocks import Rows, in_blocks
 from partlearn.candidates import make_candidates, uniform_confidence
+from partlearn.classification import CRISPClassifier
 from partlearn.crossfit import (
     CrossFit,
     choose_ridge,
@@ -179,6 +182,43 @@ def test_all_rows_as_landmarks_are_the_exact_kernel(kernel, global_random_seed):
     assert_allclose(za, zb, atol=1e-6)
 
 
+@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("d", [2, 12])
+def test_features_of_blocks_are_those_of_all_rows(kernel, d, global_random_seed):
+    X, S = problem(global_random_seed, m=700, d=d)
+    folds = make_folds(700, 10, np.random.RandomState(0))
+    width = median_distance(kernel, X)
+    whole = nystroem_basis(kernel, X, width, X[::12])
+    parts = nystroem_basis(kernel, in_blocks(X, 160), width, X[::12], folds)
+    unknown = nystroem_basis(kernel, in_blocks(X, 700), width, X[::12])
+    assert_allclose(parts.s, whole.s, rtol=1e-8)
+    F = uniform_confidence(S)
+    expected = embed(CrossFit(whole, folds), F, 1e-3)
+    for basis in (parts, unknown):
+        found = embed(CrossFit(basis, folds), F, 1e-3)
+        assert_allclose(found.scores, expected.scores, atol=1e-8)
+        assert_allclose(found.held_out, expected.held_out, atol=1e-8)
+        new = basis.map(found.weights)(X[:9] - 0.1)
+        assert_allclose(new, whole.map(expected.weights)(X[:9] - 0.1), atol=1e-8)
+
+
+def test_many_rows_in_memory_have_their_features_by_blocks(monkeypatch):
+    X, S = problem(0, m=900, d=5)
+    expected = fit_briefly(CRISPClassifier(n_landmarks=40, max_iter=2), X, S)
+    monkeypatch.setattr(geometries, "FEW_ROWS", 800)
+    monkeypatch.setattr(geometries, "BLOCK_ROWS", 250)
+    passes = []
+    monkeypatch.setattr(Rows, "_log_pass", lambda *of: passes.append(of))
+    model = fit_briefly(CRISPClassifier(n_landmarks=40, max_iter=2), X, S)
+    assert passes
+    assert_allclose(model.label_confidence_, expected.label_confidence_, atol=1e-8)
+    proba = expected.predict_proba(X[:50])
+    assert_allclose(model.predict_proba(X[:50]), proba, atol=1e-8)
+    passes.clear()  # folds of fewer rows than there are landmarks need all rows at once
+    fit_briefly(CRISPClassifier(n_landmarks=40, n_folds=25, max_iter=1), X, S)
+    assert not passes
+
+
 def test_few_landmarks_come_close_and_map_their_own_training_rows():
     X, S = problem(0, m=300, d=3)
     folds = make_folds(300, 10, np.random.RandomState(0))
@@ -211,11 +251,15 @@ def test_width_is_that_of_the_least_held_out_error(global_random_seed):
 
 def test_memory_is_refused_before_it_is_taken(monkeypatch):
     monkeypatch.setattr("partlearn.linalg._memory.available_memory", lambda: 2**30)
-    geometries.check_memory(4000, 2, None, 10)
+    names = geometries.GEOMETRIES
+    geometries.check_memory((4000, 20), names, None, 10)
     with pytest.raises(MemoryError, match=r"Exact kernels of 20000 rows.*n_landmarks"):
-        geometries.check_memory(20_000, 2, None, 10)
+        geometries.check_memory((20_000, 20), names, None, 10)
     with pytest.raises(MemoryError, match=r"2000 landmarks.*smaller n_landmarks"):
-        geometries.check_memory(100_000, 2, 2000, 10)
+        geometries.check_memory((20_000, 20), names, 2000, 10)
+    geometries.check_memory((100_000, 20), names, 500, 10)
+    with pytest.raises(MemoryError, match=r"500 landmarks.*Fit fewer rows"):
+        geometries.check_memory((1_000_000, 20), names, 500, 10)
 
 
 @pytest.mark.parametrize(

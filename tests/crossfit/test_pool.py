@@ -80,6 +80,18 @@ def test_a_warm_start_ends_at_the_same_place():
     assert_allclose(cold, warm, atol=0.05)
 
 
+def test_some_of_many_rows_find_the_weights(monkeypatch):
+    experts, L = problem(0)
+    all_rows = log_linear_weights(experts, L)
+    monkeypatch.setattr("partlearn.crossfit._pool._ENOUGH", len(L) // 2)
+    some = np.sort(np.random.RandomState(0).permutation(len(L))[: len(L) // 2])
+    found = log_linear_weights(experts, L)
+    monkeypatch.undo()
+    expected = log_linear_weights([P[some] for P in experts], L[some])
+    assert_allclose(found, expected)
+    assert np.abs(found - all_rows).max() > 1e-6
+
+
 def test_pools_by_definition():
     experts, L = problem(0)
     a, w = mixture_weights(experts, L)[0], np.array([0.1, 0.0, 0.7, 1.0, 2.0])

@@ -26,6 +26,7 @@ __all__ = [
     "as_rows",
     "framed",
     "gather",
+    "in_blocks",
     "refuse_blocks",
     "take",
     "total",
@@ -411,6 +412,34 @@ def as_rows(X: Any) -> Rows | None:
         dtype=collection.dtype,
         names=collection.names,
     )
+
+
+def in_blocks(X: Any, size: int) -> Rows:
+    """Rows of an array in memory, some at a time.
+
+    Parameters
+    ----------
+    X : ndarray of shape (m, d)
+        The rows.
+    size : int
+        Rows of a block.
+
+    Returns
+    -------
+    rows : Rows
+        Views of the array.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from partlearn.blocks import in_blocks
+    >>> in_blocks(np.ones((10, 2)), 4)
+    Rows(10 x 2 in 3 blocks)
+    """
+    places = [slice(a, min(a + size, len(X))) for a in range(0, len(X), size)]
+    blocks = [partial(operator.getitem, X, place) for place in places]
+    sizes = [place.stop - place.start for place in places]
+    return Rows(blocks, sizes, X.shape[1], dtype=X.dtype)
 
 
 def total(

@@ -186,8 +186,9 @@ def decompose(
     if isinstance(X, BlockStandardized):
         assert thin.V is not None
         T = scipy.linalg.block_diag(m**-0.5, thin.V / thin.s)
-        if thin.s[-1] < _EVEN * thin.s[0]:
-            grams = None  # too few of their digits would be left
+        # Of columns that are nearly equal too few digits would be left on the way.
+        even = grams is not None and thin.s[-1] >= _EVEN * thin.s[0]
+        grams = T.T @ grams @ T if even else None
         design = Design(X.rows, StandardizedFeatures(X.block), T, grams)
     else:
         assert thin.U is not None  # both solvers keep the left factor

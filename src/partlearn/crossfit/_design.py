@@ -28,9 +28,9 @@ class Design:
         be able to unpickle it.
     T : ndarray of shape (p + 1, r + 1), default=None
         ``A = features(rows) @ T``; its first row is the constant one's.
-    feature_grams : ndarray of shape (n, p + 1, p + 1), default=None
-        Gram matrices of the features of the folds that `grams` will be asked for,
-        where they are known, which saves a pass.
+    grams : ndarray of shape (n, r + 1, r + 1), default=None
+        Gram matrices of the folds that `grams` will be asked for, where they are
+        known, which saves a pass.
 
     Attributes
     ----------
@@ -45,10 +45,10 @@ class Design:
         rows: Array | Rows,
         features: Features | None = None,
         T: Array | None = None,
-        feature_grams: Array | None = None,
+        grams: Array | None = None,
     ) -> None:
         self.rows, self._features, self._T = rows, features, T
-        self._feature_grams = feature_grams
+        self._grams = grams
         width = rows.shape[1] if T is None else T.shape[1]
         self.shape = (rows.shape[0], width)
         self.in_memory = not isinstance(rows, Rows)
@@ -58,8 +58,8 @@ class Design:
 
         `fold` has the number of a fold for each row.
         """
-        if self._feature_grams is not None and self._T is not None:
-            return self._T.T @ self._feature_grams @ self._T
+        if self._grams is not None:
+            return self._grams
         grams: Array = total(
             self.rows, fold_grams, fold, n=n, features=self._features, T=self._T
         )

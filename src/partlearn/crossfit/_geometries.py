@@ -12,7 +12,7 @@ import numpy as np
 from partlearn._array_api import is_numpy, namespace
 from partlearn._progress import iterations
 from partlearn._typing import Array, Indices
-from partlearn.blocks import Rows, refuse_blocks, take
+from partlearn.blocks import Rows, in_blocks, refuse_blocks, take
 from partlearn.crossfit._bases import LinearBasis
 from partlearn.crossfit._embedding import Embedding
 from partlearn.crossfit._folds import make_folds
@@ -27,6 +27,7 @@ from partlearn.crossfit._kernels import Kernel, median_distance
 from partlearn.crossfit._scores import KEPT_FACTORS, RIDGE_GRID, CrossFit, targets
 from partlearn.crossfit._space import InputSpace, LinearMap
 from partlearn.linalg import GIB, too_large
+from partlearn.neighbors import EXACT_ROWS as FEW_ROWS
 
 __all__ = ["GEOMETRIES", "Geometry", "GeometryName", "make_geometries"]
 
@@ -37,6 +38,8 @@ EXACT_ROWS = 3000  # rows up to which "auto" takes exact kernels
 LANDMARKS = 2000  # landmarks that "auto" takes above
 WIDTHS = (0.25, 0.5, 1.0, 2.0)  # multiples of the median distance to choose from
 WIDTH_ROWS, CITY_ROWS = 1000, 500  # rows that choose, and that the median is taken of
+BLOCK_ROWS = 8192  # rows whose features are held at once where rows are many
+WORK_ARRAYS = 12  # arrays of rows x labels that a fit has beside the experts' beliefs
 _WIDTH_FOLDS = 10
 
 Folds = Sequence[Indices]
@@ -123,7 +126,7 @@ def make_geometries(
     if kernels and count is None:
         refuse_blocks(rows, "exact kernels are of all pairs of rows", "n_landmarks")
     if kernels and not isinstance(rows, Rows) and is_numpy(rows):
-        check_memory(m, len(kernels), count, len(folds))
+        check_memory((m, F.shape[1]), names, count, len(folds))
     sample = rng.permutation(m)[:WIDTH_ROWS]
     parts: Folds = folds
     if m > WIDTH_ROWS:
@@ -132,6 +135,10 @@ def make_geometries(
     else:
         sample = np.arange(m)
     landmarks = None if count is None else np.sort(rng.permutation(m)[:count])
+    many = count is not None and by_block(m, count, len(folds))
+    features = rows
+    if many and isinstance(rows, np.ndarray):
+        features = in_blocks(rows, BLOCK_ROWS)
     geometries = []
     for i in iterations("geometries", len(names)):
         name = names[i]
@@ -146,7 +153,8 @@ def make_geometries(
             del model
             basis: ExactKernelBasis | NystroemBasis
             if landmarks is not None:
-                basis = nystroem_basis(name, rows, width, take(rows, landmarks))
+                points = take(rows, landmarks)
+                basis = nystroem_basis(name, features, width, points, folds)
             else:
                 assert not isinstance(rows, Rows)  # refused above
                 basis = exact_kernel_basis(name, rows, width)
@@ -208,21 +216,35 @@ def landmark_count(m: int, wanted: int | Literal["auto"] | None) -> int | None:
     return None if wanted >= m else int(wanted)
 
 
-def check_memory(m: int, n_kernels: int, n_landmarks: int | None, n_folds: int) -> None:
+def by_block(m: int, n_landmarks: int, n_folds: int) -> bool:
+    """Whether features of rows in memory are computed anew in each pass, by blocks.
+
+    Above 25,000 rows they would take more memory than all the rest; computing them
+    takes as long as a few products with them. Regressions must be of few columns.
+    """
+    return m > FEW_ROWS and n_landmarks + 1 < m / n_folds
+
+
+def check_memory(
+    shape: tuple[int, int], names: Sequence[str], n_landmarks: int | None, n_folds: int
+) -> None:
     """Refuse before the work starts what would not fit into memory.
 
     Parameters
     ----------
-    m : int
-        Number of rows.
-    n_kernels : int
-        Number of geometries with a kernel.
+    shape : tuple of int
+        Numbers of rows and labels.
+    names : sequence of str
+        Geometries.
     n_landmarks : int or None
         Landmarks; None for exact kernels.
     n_folds : int
         Number of folds.
     """
-    needed = 8 * kernel_numbers(m, n_kernels, n_landmarks, n_folds)
+    m, q = shape
+    n_kernels = sum(name != "linear" for name in names)
+    beliefs = (4 * len(names) + 1 + WORK_ARRAYS) * m * q
+    needed = 8 * (kernel_numbers(m, n_kernels, n_landmarks, n_folds) + beliefs)
     reason = too_large(needed, math.inf)
     if reason is None:
         return
@@ -230,6 +252,8 @@ def check_memory(m: int, n_kernels: int, n_landmarks: int | None, n_folds: int) 
         what, advice = "Exact kernels", "Set n_landmarks, for example 2000"
     else:
         what, advice = f"{n_landmarks} landmarks", "Set a smaller n_landmarks"
+        if by_block(m, n_landmarks, n_folds):
+            advice = "Fit fewer rows"
     raise MemoryError(
         f"{what} of {m} rows in {n_kernels} geometries need about "
         f"{needed / GIB:.1f} GiB, more than {reason}. {advice}, or leave the kernels "
@@ -244,14 +268,18 @@ def kernel_numbers(
 
     Exact: a basis for each kernel, and for the last one the matrix and the workspace
     of LAPACK, twice its size. Landmarks: a basis for each and the features of the
-    last, and the Gram matrices of the folds. Both: factors of the folds, of the size
-    of a fold or of the landmarks, whichever is less.
+    last, or of blocks of rows, and the Gram matrices of the folds, of which there are
+    three while they are added up. Both: factors of the folds, of the size of a fold or
+    of the landmarks, whichever is less.
     """
     side = -(-m // n_folds)
     if n_landmarks is not None:
         side = min(side, n_landmarks)
-    factors = min(len(RIDGE_GRID) * n_folds * side**2, KEPT_FACTORS)
+    factors = n_kernels * min(len(RIDGE_GRID) * n_folds * side**2, KEPT_FACTORS)
     if n_landmarks is None:
-        return (n_kernels + 2) * m**2 + n_kernels * factors
-    features = (n_kernels + 1) * m * n_landmarks
-    return features + n_kernels * (n_folds * n_landmarks**2 + factors)
+        return (n_kernels + 2) * m**2 + factors
+    if by_block(m, n_landmarks, n_folds):
+        features = 3 * BLOCK_ROWS * n_landmarks
+    else:
+        features = (n_kernels + 1) * m * n_landmarks
+    return features + (n_kernels + 2) * n_folds * n_landmarks**2 + factors

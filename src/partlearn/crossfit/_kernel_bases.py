@@ -2,8 +2,10 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -17,10 +19,10 @@ from partlearn._array_api import (
     where_true,
 )
 from partlearn._progress import stage
-from partlearn._typing import Array
-from partlearn.blocks import Rows, total
+from partlearn._typing import Array, Indices
+from partlearn.blocks import Rows
 from partlearn.crossfit._bases import Basis
-from partlearn.crossfit._design import Design, augmented
+from partlearn.crossfit._design import Design, augmented, fold_numbers
 from partlearn.crossfit._kernels import (
     Kernel,
     kernel_block,
@@ -69,7 +71,8 @@ class KernelMap:
     def __call__(self, X: Array) -> Array:
         """Values for standardised rows, (n, p)."""
         product = kernel_product(self.kernel, X, self.points, self.width, self.coef)
-        return product - self.offset
+        product -= self.offset
+        return product
 
 
 @dataclass(frozen=True)
@@ -150,7 +153,11 @@ def exact_kernel_basis(kernel: Kernel, X: Array, width: float) -> ExactKernelBas
 
 
 def nystroem_basis(
-    kernel: Kernel, X: Array | Rows, width: float, landmarks: Array
+    kernel: Kernel,
+    X: Array | Rows,
+    width: float,
+    landmarks: Array,
+    folds: Sequence[Indices] | None = None,
 ) -> NystroemBasis:
     """Decompose the features that some rows, as landmarks, give to all.
 
@@ -164,78 +171,83 @@ def nystroem_basis(
         Standardised rows.
     landmarks : ndarray of shape (n_landmarks, d)
         Rows among them.
+    folds : sequence of ndarray of int, default=None
+        Rows of the folds of the regressions to come: of blocks of rows, their Gram
+        matrices are then found on the way.
 
     Returns
     -------
     basis : NystroemBasis
         Memory is two arrays of m x n_landmarks numbers at the most, one in the end; of
-        rows in blocks, the features of a block.
+        rows in blocks, the features of a block, which are computed anew in each pass.
     """
     m, xp = X.shape[0], namespace(landmarks)
     K = kernel_matrix(kernel, landmarks, width)
     values, vectors = eigh(K.T, driver="evd", overwrite_a=True)
     kept = values > _RESOLVED_LANDMARKS * values[-1]
-    root = where_true(vectors, kept, axis=1) / xp.sqrt(where_true(values, kept))
-    features = KernelMap(kernel, width, landmarks, root, xp.zeros_like(root[0, :]))
-    Phi: Any
+    values, vectors = where_true(values, kept), where_true(vectors, kept, axis=1)
+    root = vectors / xp.sqrt(values)
+    # Measured from the mean of the landmarks, which is near that of all rows.
+    near = xp.mean(vectors, axis=0) * xp.sqrt(values)
+    features = KernelMap(kernel, width, landmarks, root, near)
+    Phi: Any = None
+    grams: Any = None
     if isinstance(X, Rows):
-        Phi = X.apply(features, n_features=root.shape[1])
+        fold = np.zeros(m, dtype=np.intp) if folds is None else fold_numbers(folds, m)
+        n_folds = 1 if folds is None else len(folds)
+        grams = Design(X, partial(mapped_features, features)).grams(fold, n_folds)
+        G = grams.sum(axis=0)
+        mean = G[0, 1:] / m
+        G = G[1:, 1:] - m * np.outer(mean, mean)
     else:
         Phi = features(X)
-    _, mean, G = total(Phi, _feature_moments, combine=_merged)
+        mean = xp.mean(Phi, axis=0)
+        Phi -= mean
+        G = Phi.T @ Phi
     trace = float(xp.linalg.trace(G))
     squares, V = descending(*eigh(G.T, driver="evd", overwrite_a=True))
     r = max(int(xp.count_nonzero(squares > _RESOLVED * squares[0])), 1)
     V = contiguous(V[:, :r])
     s = xp.sqrt(at_least(squares[:r], _TINY))
-    if isinstance(X, Rows):
-        T = np.zeros((len(landmarks) + 1, r + 1))
-        T[0, 0], T[0, 1:], T[1:, 1:] = m**-0.5, -mean @ V / s, root @ V / s
-        design = Design(X, KernelFeatures(kernel, width, landmarks), T)
+    if Phi is None:
+        T = _whitening(m, mean, V / s)
+        grams = None if folds is None else T.T @ grams @ T
+        T = _whitening(m, near + mean, V / s, root)
+        design = Design(X, partial(kernel_features, kernel, landmarks, width), T, grams)
     else:
         A = _augmented(Phi, r)
         step = kernel_rows(landmarks)
         for start in range(0, m, step):
             stop = min(start + step, m)
-            A[start:stop, 1:] = (Phi[start:stop, :] - mean) @ V / s
+            A[start:stop, 1:] = Phi[start:stop, :] @ V / s
         design = Design(A)
+    root, mean = root @ V, (near + mean) @ V
     return NystroemBasis(
-        design, s, trace, trace / r, kernel, width, landmarks, root @ V, mean @ V
+        design, s, trace, trace / r, kernel, width, landmarks, root, mean
     )
 
 
-@dataclass(frozen=True)
-class KernelFeatures:
+def kernel_features(kernel: Kernel, points: Array, width: float, X: Array) -> Array:
     """Columns of a design for the rows of a block: a constant one and the kernel."""
-
-    kernel: Kernel
-    width: float
-    points: Array
-
-    def __call__(self, X: Array) -> Array:
-        """Give the columns for standardised rows."""
-        return augmented(kernel_block(self.kernel, X, self.points, self.width))
+    A = np.ones((len(X), len(points) + 1))
+    step = kernel_rows(points)
+    for start in range(0, len(X), step):
+        rows = slice(start, start + step)
+        A[rows, 1:] = kernel_block(kernel, X[rows], points, width)
+    return A
 
 
-class _Moments(NamedTuple):
-    """Number of rows, mean of features, and their scatter about it."""
-
-    n: int
-    mean: Array
-    scatter: Array
+def mapped_features(features: KernelMap, X: Array) -> Array:
+    """Columns of a design for the rows of a block: a constant one and the features."""
+    return augmented(features(X))
 
 
-def _feature_moments(Phi: Array) -> _Moments:
-    mean = namespace(Phi).mean(Phi, axis=0)
-    Phi = Phi - mean
-    return _Moments(Phi.shape[0], mean, Phi.T @ Phi)
-
-
-def _merged(a: _Moments, b: _Moments) -> _Moments:
-    n, apart = a.n + b.n, b.mean - a.mean
-    between = (a.n * b.n / n) * np.outer(apart, apart)
-    mean = a.mean + (b.n / n) * apart
-    return _Moments(n, mean, a.scatter + b.scatter + between)
+def _whitening(m: int, mean: Array, V: Array, root: Array | None = None) -> Array:
+    """``T``, by which a constant column and features, or the kernel, make ``A``."""
+    M = V if root is None else root @ V
+    T = np.zeros((M.shape[0] + 1, M.shape[1] + 1))
+    T[0, 0], T[0, 1:], T[1:, 1:] = m**-0.5, -mean @ V, M
+    return T
 
 
 def _augmented(X: Array, r: int) -> Array:

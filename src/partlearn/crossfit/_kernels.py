@@ -30,7 +30,7 @@ __all__ = [
 Kernel = Literal["rbf", "laplacian"]
 
 _ROWS = 256  # rows of a block: differences stay in the cache
-_ENTRIES = 1 << 22  # kernel entries at a time where only a product is needed
+_ENTRIES = 1 << 19  # kernel entries at a time where a product is needed: in the cache
 _DEVICE_ENTRIES = 1 << 27  # and on a device
 
 

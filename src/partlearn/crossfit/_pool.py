@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.optimize import minimize
 
-from partlearn._array_api import array_device, like, namespace, row_dots, to_numpy
+from partlearn._array_api import array_device, like, namespace, row_dots, take, to_numpy
 from partlearn._typing import Array, Mask
 
 __all__ = [
@@ -27,6 +27,7 @@ _EM_ROUNDS = 15
 _LARGEST = 5.0  # bound of a log-linear weight
 _PENALTY = 1e-3  # of the squared distance to equal weights
 _STEPS = 50
+_ENOUGH = 25_000  # rows for the few weights of a log-linear pool
 
 
 def mixture_weights(experts: Sequence[Array], L: Mask | Array) -> tuple[Array, float]:
@@ -123,10 +124,14 @@ def log_linear_weights(
     Returns
     -------
     weights : ndarray of shape (n_experts,)
-        Between 0 and 5; they need not sum to one.
+        Between 0 and 5; they need not sum to one. Of more than 25,000 rows, 25,000
+        drawn at random are asked.
     """
     E = len(experts)
     xp = namespace(*experts)
+    if L.shape[0] > _ENOUGH:
+        some = np.sort(np.random.RandomState(0).permutation(L.shape[0])[:_ENOUGH])
+        experts, L = [take(P, some) for P in experts], take(L, some)
     logs = xp.log(xp.stack([xp.reshape(P, (-1,)) for P in experts]))
 
     def loss(weights: Array) -> tuple[float, Array]:
