@@ -67,7 +67,7 @@ SHAPES = [(90, 4), (60, 12), (40, 70)]
 def test_held_out_scores_equal_explicit_refits(m, d, ridge, global_random_seed):
     X, _, S = problem(global_random_seed, m, d)
     basis = basis_of(X)
-    X = basis.thin.X.dense
+    X = standardize(X)[0].dense
     folds = make_folds(m, 7, np.random.RandomState(global_random_seed))
     model = CrossFit(basis, folds)
     assert model.primal == (d + 1 < m / 7)
@@ -175,15 +175,16 @@ def test_decomposition_on_either_side_dense_or_sparse():
         X[:, 4] = X[:, 5]  # repeated
         dense, sparse = basis_of(X), None
         matrix, _, _ = standardize(sp.csr_array(X))
-        total = (dense.thin.X.dense**2).sum()
+        expected = standardize(X)[0].dense
+        total = (expected**2).sum()
         sparse = decompose(matrix, total, None, rng)
-        assert len(dense.s) == np.linalg.matrix_rank(dense.thin.X.dense)
+        assert len(dense.s) == np.linalg.matrix_rank(expected)
         assert_allclose(dense.s, sparse.s)
         assert_allclose(dense.mean_square, (dense.s**2).mean())
         for basis in (dense, sparse):
             assert_allclose(basis.U.T @ basis.U, np.eye(len(basis.s)), atol=1e-9)
             V = basis.directions(np.eye(len(basis.s)))
-            assert_allclose(basis.U * basis.s @ V.T, dense.thin.X.dense, atol=1e-9)
+            assert_allclose(basis.U * basis.s @ V.T, expected, atol=1e-9)
 
 
 def test_randomised_decomposition_agrees_with_lanczos(monkeypatch):
@@ -351,10 +352,11 @@ def test_background_size():
 
 
 def test_basis_is_a_plain_record():
-    basis = basis_of(np.random.RandomState(0).standard_normal((9, 3)), rank=2)
+    X = np.random.RandomState(0).standard_normal((9, 3))
+    basis = basis_of(X, rank=2)
     assert isinstance(basis, Basis)
     assert basis.U.shape == (9, 2)
-    assert_allclose(basis.mean_square, (basis.thin.X.dense**2).sum() / 3)
+    assert_allclose(basis.mean_square, (standardize(X)[0].dense ** 2).sum() / 3)
 
 
 def changed(F, n):

@@ -2,8 +2,10 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from collections.abc import Sequence
+import operator
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -80,15 +82,15 @@ class LinearBasis(Basis):
 
     Attributes
     ----------
-    thin : ThinBasis
-        The decomposition.
+    right : callable
+        Gives ``V M``, shape (d, p), for M of shape (r, p).
     """
 
-    thin: ThinBasis
+    right: Callable[[Array], Array]
 
     def directions(self, M: Array) -> Array:
         """Return ``V M``, shape (d, p)."""
-        return self.thin.right(M)
+        return self.right(M)
 
 
 def linear_basis(
@@ -198,7 +200,10 @@ def decompose(
         A = xp.concat([constant, thin.U], axis=1)
         thin.U = A[:, 1:]  # one copy of them is enough
         design = Design(A)
-    return LinearBasis(design, thin.s, total, total / max(thin.n_directions, 1), thin)
+    # Where the right factor is known the data themselves need not be kept for it.
+    right = thin.right if thin.V is None else partial(operator.matmul, thin.V)
+    mean_square = total / max(thin.n_directions, 1)
+    return LinearBasis(design, thin.s, total, mean_square, right)
 
 
 @dataclass(frozen=True)

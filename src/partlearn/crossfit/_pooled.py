@@ -254,6 +254,7 @@ def fit_pooled(
     if votes:
         refuse_blocks(X, "neighbours in the space of the input vote", "votes=False")
     space, rows, linear = input_space(X, rng, linear="linear" in geometries)
+    del X  # another copy of the rows
     spaces = make_geometries(
         geometries,
         space,

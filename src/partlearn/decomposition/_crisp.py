@@ -262,10 +262,12 @@ class CRISP(BaseReducer):
         basis, self.mean_, self.scale_ = linear_basis(
             X, scale=self.standardize, rank=self.svd_rank, rng=rng, folds=folds
         )
+        dtype = X.dtype
+        del X  # rows in their order, which nobody asks for again
         model = CrossFit(basis, folds)
         reference = None
         if self.search is None:
-            reference = reference_rows(X.shape[0], self.n_reference, rng)
+            reference = reference_rows(len(order), self.n_reference, rng)
         search = NeighborSearch(self.search, self.n_jobs, reference)
         rounds = crisp_rounds(
             model,
@@ -287,18 +289,18 @@ class CRISP(BaseReducer):
         self._warn_if_fewer(P.shape[1], "directions carry held-out signal or variance")
         xp, kept = namespace(P), len(scale)
         self._set_components(P, embedding.values[:kept])
-        self.components_ = xp.astype(self.components_, X.dtype, copy=False)
+        self.components_ = xp.astype(self.components_, dtype, copy=False)
         along = as_double(self.components_[:kept, :]) * P[:, :kept].T
         signs = xp.where(xp.sum(along, axis=1) < 0, -1.0, like(np.ones(kept), P))
         cross_fitted = embedding.held_out[:, :kept] * (signs * like(scale, P))
         cross_fitted = in_data_order(cross_fitted, order)
-        self.cross_fitted_ = xp.astype(cross_fitted, X.dtype)
+        self.cross_fitted_ = xp.astype(cross_fitted, dtype)
         self.n_discriminant_ = embedding.values.shape[0]
         self.background_ = weight
         self.ridge_ = rounds.ridge
         self.expert_weights_ = rounds.expert_weights
         F = in_data_order(rounds.F, order)
-        self.label_confidence_ = xp.astype(F, X.dtype, copy=False)
+        self.label_confidence_ = xp.astype(F, dtype, copy=False)
         self.objective_ = like(np.asarray(rounds.objective), P)
         self.n_iter_ = len(rounds.objective)
         return self

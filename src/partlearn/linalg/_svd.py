@@ -161,7 +161,7 @@ class ThinBasis:
         by the smaller Gram matrix, only the factor of the smaller side, so that what
         is dense has the square of the smaller side as size. "gram" takes the smaller
         Gram matrix in any case, several times as fast, and keeps ``U``, of blocks of
-        rows ``V``. "randomized"
+        rows not, and of more rows than columns ``V``. "randomized"
         finds the `rank` leading directions by products with thin matrices only.
     rank : int, default=None
         Number of leading directions to keep; None keeps all.
@@ -244,10 +244,10 @@ class ThinBasis:
         self.s = xp.astype(s, X.dtype)
         if d > m:
             self.U = contiguous(vectors, X.dtype)
-        elif solver == "gram" and not isinstance(X, BlockStandardized):
-            self.U = contiguous(X @ vectors / s, X.dtype)
         else:
             self.V = contiguous(vectors, X.dtype)
+            if solver == "gram" and not isinstance(X, BlockStandardized):
+                self.U = contiguous(X @ (self.V / self.s), X.dtype)
 
     def left(self, A: NDArray[Any]) -> NDArray[Any]:
         """``U A`` for A of shape (r, p)."""
