@@ -189,8 +189,10 @@ def test_features_of_blocks_are_those_of_all_rows(kernel, d, global_random_seed)
     folds = make_folds(700, 10, np.random.RandomState(0))
     width = median_distance(kernel, X)
     whole = nystroem_basis(kernel, X, width, X[::12])
-    parts = nystroem_basis(kernel, in_blocks(X, 160), width, X[::12], folds)
-    unknown = nystroem_basis(kernel, in_blocks(X, 700), width, X[::12])
+    parts = nystroem_basis(kernel, in_blocks(X, folds, 60), width, X[::12], folds)
+    unknown = nystroem_basis(
+        kernel, in_blocks(X, [np.arange(700)], 160), width, X[::12]
+    )
     assert_allclose(parts.s, whole.s, rtol=1e-8)
     F = uniform_confidence(S)
     expected = embed(CrossFit(whole, folds), F, 1e-3)

@@ -414,32 +414,34 @@ def as_rows(X: Any) -> Rows | None:
     )
 
 
-def in_blocks(X: Any, size: int) -> Rows:
+def in_blocks(X: Any, groups: Sequence[Indices], size: int) -> Rows:
     """Rows of an array in memory, some at a time.
 
     Parameters
     ----------
     X : ndarray of shape (m, d)
         The rows.
+    groups : sequence of ndarray of int
+        Places of rows that come together; all rows in some order.
     size : int
-        Rows of a block.
+        Most rows of a block, which are of one group.
 
     Returns
     -------
     rows : Rows
-        Views of the array.
+        Each block is taken from the array when it is needed.
 
     Examples
     --------
     >>> import numpy as np
     >>> from partlearn.blocks import in_blocks
-    >>> in_blocks(np.ones((10, 2)), 4)
-    Rows(10 x 2 in 3 blocks)
+    >>> in_blocks(np.ones((10, 2)), [np.arange(0, 10, 2), np.arange(1, 10, 2)], 4)
+    Rows(10 x 2 in 4 blocks)
     """
-    places = [slice(a, min(a + size, len(X))) for a in range(0, len(X), size)]
+    places = [g[a : a + size] for g in groups for a in range(0, len(g), size)]
     blocks = [partial(operator.getitem, X, place) for place in places]
-    sizes = [place.stop - place.start for place in places]
-    return Rows(blocks, sizes, X.shape[1], dtype=X.dtype)
+    sizes = list(map(len, places))
+    return Rows(blocks, sizes, X.shape[1], dtype=X.dtype, places=places)
 
 
 def total(

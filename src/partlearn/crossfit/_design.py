@@ -2,7 +2,7 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -108,18 +108,26 @@ def _matrix(block: Any, features: Features | None) -> Array:
     return block if features is None else features(block)
 
 
+def _fold_parts(fold: Indices) -> Iterator[tuple[int, Any]]:
+    """Folds that have rows in a block, and which; all rows are not copied."""
+    for b in np.unique(fold).tolist():
+        rows = fold == b
+        yield b, slice(None) if rows.all() else rows
+
+
 def fold_grams(
     block: Any, fold: Indices, n: int, features: Features | None, T: Array | None
 ) -> Array:
     """Gram matrix of the rows of each fold in a block."""
     A = _matrix(block, features)
     A = A if T is None else A @ T
-    parts = (where_true(A, fold == b) for b in range(n))
     if is_numpy(A):
-        grams = np.empty((n, A.shape[1], A.shape[1]))
-        for b, part in enumerate(parts):
+        grams = np.zeros((n, A.shape[1], A.shape[1]))
+        for b, rows in _fold_parts(fold):
+            part = A[rows]
             np.matmul(part.T, part, out=grams[b])
         return grams
+    parts = (where_true(A, fold == b) for b in range(n))
     return namespace(A).stack([part.T @ part for part in parts])
 
 
@@ -128,6 +136,11 @@ def fold_products(
 ) -> Array:
     """Product of the rows of each fold in a block with their targets."""
     A = _matrix(block, features)
+    if is_numpy(A):
+        products = np.zeros((n, A.shape[1], Y.shape[1]))
+        for b, rows in _fold_parts(fold):
+            products[b] = A[rows].T @ Y[rows]
+        return products
     masks = (fold == b for b in range(n))
     parts = [where_true(A, rows).T @ where_true(Y, rows) for rows in masks]
     return namespace(A).stack(parts)
@@ -138,5 +151,10 @@ def fold_scores(
 ) -> Array:
     """Rows of a block times the coefficients of their fold."""
     A = _matrix(block, features)
+    if is_numpy(A):
+        scores = np.empty((A.shape[0], W.shape[2]))
+        for b, rows in _fold_parts(fold):
+            scores[rows] = A[rows] @ W[b]
+        return scores
     folds = [np.flatnonzero(fold == b) for b in range(W.shape[0])]
     return by_row([take(A, rows) @ W[b, :, :] for b, rows in enumerate(folds)], folds)

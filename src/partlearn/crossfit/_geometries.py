@@ -138,7 +138,7 @@ def make_geometries(
     many = count is not None and by_block(m, count, len(folds))
     features = rows
     if many and isinstance(rows, np.ndarray):
-        features = in_blocks(rows, BLOCK_ROWS)
+        features = in_blocks(rows, folds, BLOCK_ROWS)  # of one fold each
     geometries = []
     for i in iterations("geometries", len(names)):
         name = names[i]

@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+import scipy.linalg
 
 from partlearn._array_api import (
     array_device,
@@ -22,7 +23,7 @@ from partlearn._progress import stage
 from partlearn._typing import Array, Indices
 from partlearn.blocks import Rows
 from partlearn.crossfit._bases import Basis
-from partlearn.crossfit._design import Design, augmented, fold_numbers
+from partlearn.crossfit._design import Design, fold_numbers
 from partlearn.crossfit._kernels import (
     Kernel,
     kernel_block,
@@ -41,6 +42,7 @@ __all__ = [
 
 _RESOLVED = 1e-10  # squared singular values, of the largest, that count
 _RESOLVED_LANDMARKS = 1e-9  # eigenvalues of the landmarks' kernel that count
+_EVEN = 1e-4  # least to largest of them, from which the kernel's own Gram will do
 _TINY = float(np.finfo(float).tiny)
 
 
@@ -183,24 +185,26 @@ def nystroem_basis(
     """
     m, xp = X.shape[0], namespace(landmarks)
     K = kernel_matrix(kernel, landmarks, width)
+    # Measured from the mean of the landmarks, which is near that of all rows.
+    near = xp.mean(K, axis=0)
     values, vectors = eigh(K.T, driver="evd", overwrite_a=True)
     kept = values > _RESOLVED_LANDMARKS * values[-1]
-    values, vectors = where_true(values, kept), where_true(vectors, kept, axis=1)
-    root = vectors / xp.sqrt(values)
-    # Measured from the mean of the landmarks, which is near that of all rows.
-    near = xp.mean(vectors, axis=0) * xp.sqrt(values)
-    features = KernelMap(kernel, width, landmarks, root, near)
+    even = values[0] > _EVEN * values[-1]
+    root = where_true(vectors, kept, axis=1) / xp.sqrt(where_true(values, kept))
+    features = partial(kernel_features, kernel, landmarks, width, near)
     Phi: Any = None
     grams: Any = None
     if isinstance(X, Rows):
         fold = np.zeros(m, dtype=np.intp) if folds is None else fold_numbers(folds, m)
         n_folds = 1 if folds is None else len(folds)
-        grams = Design(X, partial(mapped_features, features)).grams(fold, n_folds)
+        T = scipy.linalg.block_diag(1.0, root)
+        grams = Design(X, features, None if even else T).grams(fold, n_folds)
+        grams = T.T @ grams @ T if even else grams
         G = grams.sum(axis=0)
         mean = G[0, 1:] / m
         G = G[1:, 1:] - m * np.outer(mean, mean)
     else:
-        Phi = features(X)
+        Phi = KernelMap(kernel, width, landmarks, root, near @ root)(X)
         mean = xp.mean(Phi, axis=0)
         Phi -= mean
         G = Phi.T @ Phi
@@ -209,11 +213,11 @@ def nystroem_basis(
     r = max(int(xp.count_nonzero(squares > _RESOLVED * squares[0])), 1)
     V = contiguous(V[:, :r])
     s = xp.sqrt(at_least(squares[:r], _TINY))
-    if Phi is None:
-        T = _whitening(m, mean, V / s)
-        grams = None if folds is None else T.T @ grams @ T
-        T = _whitening(m, near + mean, V / s, root)
-        design = Design(X, partial(kernel_features, kernel, landmarks, width), T, grams)
+    if isinstance(X, Rows):
+        white = scipy.linalg.block_diag(m**-0.5, V / s)
+        white[0, 1:] = -mean @ V / s
+        grams = None if folds is None else white.T @ grams @ white
+        design = Design(X, features, T @ white, grams)
     else:
         A = _augmented(Phi, r)
         step = kernel_rows(landmarks)
@@ -221,33 +225,23 @@ def nystroem_basis(
             stop = min(start + step, m)
             A[start:stop, 1:] = Phi[start:stop, :] @ V / s
         design = Design(A)
-    root, mean = root @ V, (near + mean) @ V
+    mean = (near @ root + mean) @ V
     return NystroemBasis(
-        design, s, trace, trace / r, kernel, width, landmarks, root, mean
+        design, s, trace, trace / r, kernel, width, landmarks, root @ V, mean
     )
 
 
-def kernel_features(kernel: Kernel, points: Array, width: float, X: Array) -> Array:
+def kernel_features(
+    kernel: Kernel, points: Array, width: float, near: Array, X: Array
+) -> Array:
     """Columns of a design for the rows of a block: a constant one and the kernel."""
     A = np.ones((len(X), len(points) + 1))
     step = kernel_rows(points)
     for start in range(0, len(X), step):
         rows = slice(start, start + step)
         A[rows, 1:] = kernel_block(kernel, X[rows], points, width)
+        A[rows, 1:] -= near
     return A
-
-
-def mapped_features(features: KernelMap, X: Array) -> Array:
-    """Columns of a design for the rows of a block: a constant one and the features."""
-    return augmented(features(X))
-
-
-def _whitening(m: int, mean: Array, V: Array, root: Array | None = None) -> Array:
-    """``T``, by which a constant column and features, or the kernel, make ``A``."""
-    M = V if root is None else root @ V
-    T = np.zeros((M.shape[0] + 1, M.shape[1] + 1))
-    T[0, 0], T[0, 1:], T[1:, 1:] = m**-0.5, -mean @ V, M
-    return T
 
 
 def _augmented(X: Array, r: int) -> Array:
