@@ -190,13 +190,16 @@ def test_features_of_blocks_are_those_of_all_rows(kernel, d, global_random_seed)
     width = median_distance(kernel, X)
     whole = nystroem_basis(kernel, X, width, X[::12])
     parts = nystroem_basis(kernel, in_blocks(X, folds, 60), width, X[::12], folds)
+    kept = nystroem_basis(
+        kernel, in_blocks(X, folds, 60), width, X[::12], folds, keep=True
+    )
     unknown = nystroem_basis(
         kernel, in_blocks(X, [np.arange(700)], 160), width, X[::12]
     )
     assert_allclose(parts.s, whole.s, rtol=1e-8)
     F = uniform_confidence(S)
     expected = embed(CrossFit(whole, folds), F, 1e-3)
-    for basis in (parts, unknown):
+    for basis in (parts, kept, unknown):
         found = embed(CrossFit(basis, folds), F, 1e-3)
         assert_allclose(found.scores, expected.scores, atol=1e-8)
         assert_allclose(found.held_out, expected.held_out, atol=1e-8)
@@ -212,7 +215,10 @@ def test_many_rows_in_memory_have_their_features_by_blocks(monkeypatch):
     passes = []
     monkeypatch.setattr(Rows, "_log_pass", lambda *of: passes.append(of))
     model = fit_briefly(CRISPClassifier(n_landmarks=40, max_iter=2), X, S)
+    monkeypatch.setattr(geometries, "FEATURES", 0)
+    anew = fit_briefly(CRISPClassifier(n_landmarks=40, max_iter=2), X, S)
     assert passes
+    assert_array_equal(model.label_confidence_, anew.label_confidence_)
     assert_allclose(model.label_confidence_, expected.label_confidence_, atol=1e-8)
     proba = expected.predict_proba(X[:50])
     assert_allclose(model.predict_proba(X[:50]), proba, atol=1e-8)
@@ -252,7 +258,7 @@ def test_width_is_that_of_the_least_held_out_error(global_random_seed):
 
 
 def test_memory_is_refused_before_it_is_taken(monkeypatch):
-    monkeypatch.setattr("partlearn.linalg._memory.available_memory", lambda: 2**30)
+    monkeypatch.setattr("partlearn.linalg._memory.available_memory", lambda: 2**31)
     names = geometries.GEOMETRIES
     geometries.check_memory((4000, 20), names, None, 10)
     with pytest.raises(MemoryError, match=r"Exact kernels of 20000 rows.*n_landmarks"):
@@ -269,6 +275,9 @@ def test_memory_is_refused_before_it_is_taken(monkeypatch):
     [
         (3000, "auto", None),
         (3001, "auto", 2000),
+        (25_000, "auto", 2000),
+        (80_000, "auto", 1250),
+        (1_000_000, "auto", 1000),
         (50_000, None, None),
         (100, 40, 40),
         (100, 100, None),

@@ -238,6 +238,11 @@ class Rows:
         """Load the `i`-th block as it is."""
         return compute_all([self._blocks[i]])[0] if self._lazy else self._blocks[i]()
 
+    def kept(self) -> Rows:
+        """Give the same rows, loaded: blocks that are needed again and again."""
+        blocks = [partial(_itself, load()) for load in self._blocks]
+        return self._like(blocks, self.sizes.tolist(), self._places)
+
     def compute(self) -> Any:
         """Load all rows, for results that are thin.
 

@@ -36,6 +36,8 @@ GEOMETRIES: tuple[GeometryName, ...] = ("linear", "rbf", "laplacian")
 
 EXACT_ROWS = 3000  # rows up to which "auto" takes exact kernels
 LANDMARKS = 2000  # landmarks that "auto" takes above
+FEWER_LANDMARKS = 1000  # and at least, where rows are very many
+FEATURES = 10**8  # numbers in the features of a kernel that are kept, 0.8 GB
 WIDTHS = (0.25, 0.5, 1.0, 2.0)  # multiples of the median distance to choose from
 WIDTH_ROWS, CITY_ROWS = 1000, 500  # rows that choose, and that the median is taken of
 BLOCK_ROWS = 8192  # rows whose features are held at once where rows are many
@@ -154,7 +156,8 @@ def make_geometries(
             basis: ExactKernelBasis | NystroemBasis
             if landmarks is not None:
                 points = take(rows, landmarks)
-                basis = nystroem_basis(name, features, width, points, folds)
+                kept = many and m * len(points) <= FEATURES
+                basis = nystroem_basis(name, features, width, points, folds, keep=kept)
             else:
                 assert not isinstance(rows, Rows)  # refused above
                 basis = exact_kernel_basis(name, rows, width)
@@ -211,16 +214,19 @@ def landmark_count(m: int, wanted: int | Literal["auto"] | None) -> int | None:
     """Landmarks to draw; None where the kernels are exact."""
     if wanted is None:
         return None
+    if wanted == "auto" and m <= EXACT_ROWS:
+        return None
     if wanted == "auto":
-        return None if m <= EXACT_ROWS else LANDMARKS
+        return min(LANDMARKS, max(FEATURES // m, FEWER_LANDMARKS))
     return None if wanted >= m else int(wanted)
 
 
 def by_block(m: int, n_landmarks: int, n_folds: int) -> bool:
-    """Whether features of rows in memory are computed anew in each pass, by blocks.
+    """Whether features of rows in memory are computed by blocks.
 
-    Above 25,000 rows they would take more memory than all the rest; computing them
-    takes as long as a few products with them. Regressions must be of few columns.
+    Above 25,000 rows they would take more memory than all the rest, so that beyond
+    some size they are computed anew in each pass, which takes as long as a few products
+    with them. Regressions must be of few columns.
     """
     return m > FEW_ROWS and n_landmarks + 1 < m / n_folds
 
@@ -278,8 +284,8 @@ def kernel_numbers(
     factors = n_kernels * min(len(RIDGE_GRID) * n_folds * side**2, KEPT_FACTORS)
     if n_landmarks is None:
         return (n_kernels + 2) * m**2 + factors
+    features = (n_kernels + 1) * m * n_landmarks
     if by_block(m, n_landmarks, n_folds):
-        features = 3 * BLOCK_ROWS * n_landmarks
-    else:
-        features = (n_kernels + 1) * m * n_landmarks
+        kept = n_kernels * m * n_landmarks if m * n_landmarks <= FEATURES else 0
+        features = kept + 3 * BLOCK_ROWS * n_landmarks
     return features + (n_kernels + 2) * n_folds * n_landmarks**2 + factors

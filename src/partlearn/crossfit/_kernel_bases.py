@@ -160,6 +160,8 @@ def nystroem_basis(
     width: float,
     landmarks: Array,
     folds: Sequence[Indices] | None = None,
+    *,
+    keep: bool = False,
 ) -> NystroemBasis:
     """Decompose the features that some rows, as landmarks, give to all.
 
@@ -176,12 +178,15 @@ def nystroem_basis(
     folds : sequence of ndarray of int, default=None
         Rows of the folds of the regressions to come: of blocks of rows, their Gram
         matrices are then found on the way.
+    keep : bool, default=False
+        Whether to keep the features of rows in blocks, all of them; by default those
+        of a block are computed when they are needed.
 
     Returns
     -------
     basis : NystroemBasis
         Memory is two arrays of m x n_landmarks numbers at the most, one in the end; of
-        rows in blocks, the features of a block, which are computed anew in each pass.
+        rows in blocks, the features of a block, or with `keep` one array.
     """
     m, xp = X.shape[0], namespace(landmarks)
     K = kernel_matrix(kernel, landmarks, width)
@@ -191,10 +196,13 @@ def nystroem_basis(
     kept = values > _RESOLVED_LANDMARKS * values[-1]
     even = values[0] > _EVEN * values[-1]
     root = where_true(vectors, kept, axis=1) / xp.sqrt(where_true(values, kept))
-    features = partial(kernel_features, kernel, landmarks, width, near)
     Phi: Any = None
     grams: Any = None
+    features: Any = partial(kernel_features, kernel, landmarks, width, near)
     if isinstance(X, Rows):
+        if keep:
+            X = X.apply(features, n_features=len(landmarks) + 1).kept()
+            features = None
         fold = np.zeros(m, dtype=np.intp) if folds is None else fold_numbers(folds, m)
         n_folds = 1 if folds is None else len(folds)
         T = scipy.linalg.block_diag(1.0, root)
