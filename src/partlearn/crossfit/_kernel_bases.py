@@ -207,8 +207,8 @@ def nystroem_basis(
         n_folds = 1 if folds is None else len(folds)
         T = scipy.linalg.block_diag(1.0, root)
         grams = Design(X, features, None if even else T).grams(fold, n_folds)
-        grams = T.T @ grams @ T if even else grams
         G = grams.sum(axis=0)
+        G = T.T @ G @ T if even else G
         mean = G[0, 1:] / m
         G = G[1:, 1:] - m * np.outer(mean, mean)
     else:
@@ -224,8 +224,10 @@ def nystroem_basis(
     if isinstance(X, Rows):
         white = scipy.linalg.block_diag(m**-0.5, V / s)
         white[0, 1:] = -mean @ V / s
-        grams = None if folds is None else white.T @ grams @ white
-        design = Design(X, features, T @ white, grams)
+        T = T @ white
+        turn = T if even else white
+        grams = None if folds is None else turn.T @ grams @ turn
+        design = Design(X, features, T, grams)
     else:
         A = _augmented(Phi, r)
         step = kernel_rows(landmarks)
