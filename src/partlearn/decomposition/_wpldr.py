@@ -15,7 +15,6 @@ from partlearn._progress import iterations
 from partlearn._sklearn_compat import HasMethods, Interval, fit_context
 from partlearn._typing import Array
 from partlearn.base import N_COMPONENTS, BaseReducer, count_directions
-from partlearn.candidates import warn_caller
 from partlearn.decomposition._confidence_step import confidence_step
 from partlearn.decomposition._scatter import without_noise
 from partlearn.graphs import reconstruction_graph, residual_operator
@@ -219,11 +218,7 @@ class WPLDR(BaseReducer):
                 break
         else:
             self._warn_unless_settled(F, before)
-        if isinstance(self.n_components, Integral) and r < int(self.n_components):
-            warn_caller(
-                f"The data have rank {space.rank}, so that only {r} of n_components="
-                f"{self.n_components} directions exist; {r} are kept."
-            )
+        self._warn_if_fewer(r, f"directions exist in data of rank {space.rank}")
         self._set_components(space.directions(vectors[:, :r]), values)
         self.label_confidence_ = F.astype(matrix.dtype, copy=False)
         self.objective_ = np.asarray(trace)

@@ -30,9 +30,7 @@ _DAMAGE = (
     struct.error,
     EOFError,
     OSError,
-    RuntimeError,  # encrypted members
-    NotImplementedError,  # unknown versions of the zip format
-    UnicodeError,
+    RuntimeError,  # encrypted members, unknown versions of the zip format
     OverflowError,
     IndexError,
     TypeError,

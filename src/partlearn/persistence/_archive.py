@@ -39,11 +39,9 @@ _DAMAGE = (
     struct.error,
     EOFError,
     OSError,  # an offset outside of the file
-    NotImplementedError,
     RuntimeError,
     OverflowError,
     KeyError,
-    UnicodeError,
     ValueError,
 )
 
