@@ -171,6 +171,69 @@ def test_lazy_path_equals_eager_path(monkeypatch, error, global_random_seed):
     assert_allclose(other.scores, again.scores, atol=1e-12)
 
 
+def words(seed, m=150, d=60):
+    """Counts of words: rare ones, frequent ones, equal ones, and one in each row."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(4, size=m)
+    X = rng.poisson(rng.choice([0.03, 0.2, 1.5], size=d), size=(m, d)).astype(float)
+    X[:, :12] += (rng.random((m, 12)) < 0.6) * (y[:, None] == np.arange(12) % 4)
+    X[:, 20:24] = X[:, :4]
+    X[:, 30], X[:, 31] = 1.0, 0.0
+    return X, make_candidates(y, n_false=1, random_state=0)
+
+
+@pytest.mark.parametrize("room", [0, 40, 1 << 20])
+@pytest.mark.parametrize("length", [1, 7, 1024])
+def test_compiled_path_over_sparse_columns(
+    monkeypatch, room, length, global_random_seed
+):
+    """The whole path at once is that of one feature after the other, dense or not."""
+    pytest.importorskip("numba")
+    X, S = words(global_random_seed)
+    F = uniform_confidence(S)
+    dense, sparse = columns(X), columns(sp.csr_array(X))
+    options = {
+        "criterion": difference,
+        "keep": np.array([50, 2]),
+        "exclude": np.array([0, 59]),
+    }
+    paths = []
+    for data in (dense, sparse):
+        relevance = Relevance(data, F, S, var_floor=0.6, use_compiled=False)
+        paths.append(greedy_path(relevance, Redundancy(data), F, 40, **options))
+    monkeypatch.setattr(_redundancy, "_WORTH_A_PATH", 0)
+    monkeypatch.setattr(_redundancy, "_CACHE", 12 * room)
+    monkeypatch.setattr(_redundancy, "_SHORTLIST", length)
+    monkeypatch.setattr(_redundancy, "_HORIZON", 5)
+    book = Redundancy(sparse)
+    # The second time meetings are known, where there is room for them.
+    paths += [greedy_path(relevance, book, F, 40, **options) for _ in range(2)]
+    for path in paths[1:]:
+        assert_array_equal(path.order, paths[0].order)
+        assert_allclose(path.scores, paths[0].scores, atol=1e-12)
+        assert_allclose(path.relevance, paths[0].relevance, atol=1e-12)
+        assert_allclose(path.redundancy, paths[0].redundancy, atol=1e-12)
+    every = {**options, "keep": np.empty(0, dtype=int), "exclude": np.array([7])}
+    whole = greedy_path(relevance, book, F, 59, **every)
+    monkeypatch.setattr(_redundancy, "_WORTH_A_PATH", np.inf)
+    assert_array_equal(greedy_path(relevance, book, F, 59, **every).order, whole.order)
+
+
+def test_sparse_columns_without_numba(monkeypatch):
+    name = "partlearn.feature_selection._sparse_path_numba"
+    monkeypatch.setitem(sys.modules, name, None)
+    monkeypatch.delattr(name, raising=False)
+    monkeypatch.setattr(_redundancy, "_WORTH_A_PATH", 0)
+    _redundancy.compiled_path.cache_clear()
+    X, _ = words(0)
+    try:
+        redundancy = Redundancy(columns(sp.csr_array(X)))
+        stages = [(np.ones(60, dtype=bool), 5)]
+        assert redundancy.greedy(np.zeros(60), stages, 1e-10) is None
+    finally:
+        _redundancy.compiled_path.cache_clear()
+
+
 def test_way_of_counting_follows_the_data():
     X = data_with_everything(np.random.default_rng(0))
     assert isinstance(tables(columns(X)), DenseTables)

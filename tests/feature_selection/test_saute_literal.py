@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 from tests.settling import fit_briefly
 
@@ -155,6 +156,21 @@ def test_same_path_as_table_1(make, var_floor, global_random_seed):
     assert_array_equal(selector.selected_, order)
     assert selector.n_iter_ == n_iter
     assert_allclose(selector.label_confidence_, F, atol=1e-9)  # sums in another order
+
+
+@pytest.mark.parametrize("compiled", [False, True])
+@pytest.mark.parametrize("make", [tied_set, count_set])
+def test_sparse_rows_as_in_table_1(make, compiled, monkeypatch, global_random_seed):
+    """As the dense rows, also by the compiled path of wide text."""
+    if compiled:
+        pytest.importorskip("numba")
+        monkeypatch.setattr("partlearn.feature_selection._redundancy._WORTH_A_PATH", 0)
+    X, S = make(np.random.default_rng(global_random_seed))
+    order, F, n_iter = table_1(X, S, 4, k=5)
+    selector = fit_briefly(SAUTE(4, n_neighbors=5), sp.csr_array(X), S)
+    assert_array_equal(selector.selected_, order)
+    assert selector.n_iter_ == n_iter
+    assert_allclose(selector.label_confidence_, F, atol=1e-9)
 
 
 @pytest.mark.parametrize(

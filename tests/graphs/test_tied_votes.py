@@ -39,6 +39,8 @@ def test_as_by_hand(levels, k, sparse, kind, global_random_seed):
     votes = TiedVotes(sp.csr_array(Z) if sparse else Z, k)
     assert votes.tied
     np.testing.assert_allclose(votes(F, kind), literal(Z, F, k, kind), atol=1e-9)
+    known = TiedVotes(sp.csr_array(Z) if sparse else Z, k, tied=True)
+    np.testing.assert_array_equal(known(F, kind), votes(F, kind))
 
 
 def test_neither_order_nor_the_last_digit_matters(global_random_seed):
@@ -64,6 +66,16 @@ def test_without_ties_as_ever():
     np.testing.assert_array_equal(
         TiedVotes(Z, 5, warm_start=votes.neighbors[:, :2])(F), votes(F)
     )
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_ties_that_were_expected_and_are_not_there(sparse):
+    rng = np.random.default_rng(0)
+    Z, F = rng.normal(size=(40, 3)), rng.random((40, 2))
+    rows = sp.csr_array(Z) if sparse else Z
+    votes = TiedVotes(rows, 4, tied=True)
+    assert votes.neighbors is None
+    np.testing.assert_allclose(votes(F), TiedVotes(rows, 4)(F), atol=1e-12)
 
 
 def test_more_ties_than_are_looked_at(monkeypatch):

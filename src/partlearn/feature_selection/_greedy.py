@@ -98,6 +98,14 @@ def greedy_path(
         parts = (kept & open_, open_ & ~kept)
         order = np.concatenate([_ranked(values, np.flatnonzero(p)) for p in parts])[:n]
         return SelectionPath(order, values[order], np.zeros(len(order)), values)
+    if criterion is difference and redundancy is not None and not relevance.error:
+        stages = [(kept & open_, min(len(keep), n)), (open_, n)]
+        found = redundancy.greedy(values, stages, _TIE)
+        if found is not None:
+            order, on_path, mean = found
+            final = values - mean
+            final[order] = values[order] - on_path
+            return SelectionPath(order, values[order], on_path, final)
     order = np.empty(n, dtype=np.intp)
     values_on_path = np.empty((2, n))
     final = np.empty(d)

@@ -331,7 +331,15 @@ def entropies(
     kernel = entropy_sums if kernels is None else kernels.entropy_sums
     sums: Array = kernel(points.values, points.indptr, mean, inverse, offset)
     if points.zeros is not None:
-        sums = sums + points.zeros * _entropy_at(points, mean, inverse, offset)
+        assert points.zero is not None
+        if kernels is None:
+            columns_last = (p.T for p in (mean, inverse, offset))
+            at_zero = posterior_entropy(points.zero, *columns_last)
+        else:  # one point a column
+            at_zero = kernel(
+                points.zero, np.arange(len(mean) + 1), mean, inverse, offset
+            )
+        sums = sums + points.zeros * at_zero
     return sums
 
 
@@ -342,9 +350,3 @@ def block_entropies(
     worth = len(points.values) * mean.shape[1] > _WORTH_COMPILING
     kernels = compiled() if worth else None
     return entropies(points, mean, inverse, offset, kernels)
-
-
-def _entropy_at(points: Points, mean: Array, inverse: Array, offset: Array) -> Array:
-    """Entropy of the classes where the sparse columns are zero, (b,)."""
-    assert points.zero is not None
-    return posterior_entropy(points.zero, mean.T, inverse.T, offset.T)

@@ -131,6 +131,8 @@ def alternate(
                 setting.n_neighbors,
                 reference=reference,
                 warm_start=None if votes is None else votes.neighbors,
+                # Sparse rows that have ties in some columns have them in others.
+                tied=data.sparse and votes is not None and votes.tied,
                 n_jobs=setting.n_jobs,
             )
         else:  # the same columns, hence the same neighbours

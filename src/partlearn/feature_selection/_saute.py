@@ -137,7 +137,8 @@ class SAUTE(ConfidenceSelector):
     cost O(m d) per newly selected feature and are remembered. Memory beyond the data is
     about m d / 2 bytes for packed bins, 16 MB blocks, at most 256 MB of remembered
     redundancies and the selected columns; no array of size m x d x q exists. Sparse
-    data stay sparse: time and memory follow the number of entries. numba, if installed
+    data stay sparse: time and memory follow the number of entries, and a newly selected
+    feature costs the entries of the rows that have it. numba, if installed
     (``pip install "partlearn[fast]"``), makes large problems many times faster; the
     selection is the same.
 

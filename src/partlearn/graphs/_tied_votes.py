@@ -52,6 +52,8 @@ class TiedVotes:
         rows the first ones vote.
     warm_start : ndarray of int, default=None
         Attribute `neighbors` of votes in similar rows; makes the search faster.
+    tied : bool, default=False
+        Whether votes in similar rows were tied: then ties are not searched for first.
     n_jobs : int, default=None
         Threads; the result does not depend on it.
 
@@ -59,8 +61,8 @@ class TiedVotes:
     ----------
     n_neighbors : int
         Number of ranks.
-    neighbors : ndarray of int
-        The neighbours as the search returned them.
+    neighbors : ndarray of int or None
+        The neighbours as the search returned them; None where `tied` was given.
     tied : bool
         Whether any row has neighbours that are equally near.
 
@@ -87,10 +89,12 @@ class TiedVotes:
         search: Any = None,
         reference: Indices | Literal["cells"] | None = None,
         warm_start: NDArray[np.int64] | None = None,
+        tied: bool = False,
         n_jobs: int | None = None,
     ) -> None:
         self.n_neighbors = min(n_neighbors, Z.shape[0] - 1)
         self.tied = False
+        self.neighbors: NDArray[np.int64] | None = None
         self._array: ArrayVotes | None = None
         if search is not None:
             self.neighbors = self_neighbors(Z, n_neighbors, search=search)
@@ -110,17 +114,19 @@ class TiedVotes:
             )
             self.n_neighbors = self.neighbors.shape[1]
             return
-        if warm_start is not None and warm_start.shape[1] <= n_neighbors:
-            warm_start = None
-        distances, self.neighbors = self_neighbors(
-            Z,
-            n_neighbors + 1,
-            return_distance=True,
-            warm_start=warm_start,
-            n_jobs=n_jobs,
-        )
         near, unit = tie_tolerance(Z)
-        self.tied = bool((np.diff(distances, axis=1) <= near).any())
+        self.tied = tied
+        if not tied:
+            if warm_start is not None and warm_start.shape[1] <= n_neighbors:
+                warm_start = None
+            distances, self.neighbors = self_neighbors(
+                Z,
+                n_neighbors + 1,
+                return_distance=True,
+                warm_start=warm_start,
+                n_jobs=n_jobs,
+            )
+            self.tied = bool((np.diff(distances, axis=1) <= near).any())
         if self.tied:
             self._group, points = _distinct(Z, unit)
             size = np.bincount(self._group)
@@ -145,6 +151,7 @@ class TiedVotes:
             weights = like(vote_weights(self.n_neighbors, kind)[None, :], F)
             return self._array(F, lambda distances: distances * 0 + weights)
         if not self.tied:
+            assert self.neighbors is not None
             return vote(F, self.neighbors[:, : self.n_neighbors], kind)
         own, graph = self._places.weights(kind)
         n_points = len(own)
@@ -245,7 +252,7 @@ def _shared_places(
         none = np.empty((1, 0))
         whole = none.astype(np.int64)
         return _Places(k, size, whole, whole, none)
-    wanted = k + 1
+    wanted = 2 * (k + 1)  # one search for these is faster than two, as ties need
     while True:
         wanted = min(wanted, n - 1)
         distances, indices = self_neighbors(
