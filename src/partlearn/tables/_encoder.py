@@ -184,9 +184,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         names : ndarray of str
             Such as ``weight``, ``weight missing``, ``kind=cat``, ``note #0``.
         """
-        return np.asarray([name for _, name in self._features()], dtype=object)[
-            self.kept_
-        ]
+        return self._features()[:, 1]
 
     def get_source_columns(self) -> NDArray[Any]:
         """Columns of the table that the columns of the matrix are made of.
@@ -203,12 +201,10 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         >>> TableEncoder().fit(table).get_source_columns().tolist()
         ['x', 'coat', 'coat']
         """
-        return np.asarray([column for column, _ in self._features()], dtype=object)[
-            self.kept_
-        ]
+        return self._features()[:, 0]
 
-    def _features(self) -> list[tuple[str, str]]:
-        """Column and name of every encoded feature, constant ones included."""
+    def _features(self) -> NDArray[Any]:
+        """Column and name of every encoded feature, (n_features, 2)."""
         check_is_fitted(self)
         dates = sorted(self._of_kind("date"), key=len, reverse=True)
         source = {name: name for name in self._of_kind("number")}
@@ -223,7 +219,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             named += [(name, f"{name}={v.removeprefix(f'{name}_')}") for v in values]
         for name, (_, svd, _) in self.texts_.items():
             named += [(name, f"{name} #{j}") for j in range(len(svd.components_))]
-        return named
+        return np.asarray(named, dtype=object)[self.kept_]
 
     def report(self) -> str:
         """Say what each column is, one line each.
