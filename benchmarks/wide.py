@@ -1,7 +1,7 @@
 """Seconds and memory of fits on wide sparse text, beside a truncated decomposition.
 
     python -m benchmarks wide
-    python -m benchmarks.wide [--methods NAME ...] [--store FILE]
+    python -m benchmarks.wide [--rows N ...] [--methods NAME ...] [--store FILE]
 
 20,000 documents of 50 words out of 50,000 and 20 classes: four words in ten are drawn
 from 200 words of the class, the others from all; two false candidates a row. "SAUTE,
@@ -11,22 +11,17 @@ memory is the peak of the process, data included (the matrix would be 8 GB if it
 dense). scikit-learn's TruncatedSVD, 500 components of this matrix, is the yardstick.
 """
 
-import argparse
-import json
-import resource
-import subprocess
 import sys
-import time
-import warnings
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from benchmarks.growth import cell
+from benchmarks import cells
 from benchmarks.runner import Run, case
 
+MODULE = "benchmarks.wide"
 STORE = Path(__file__).parent / "results" / "wide.jsonl"
 LIMIT = 30.0  # seconds
 YARDSTICK, DENSE = "TruncatedSVD", "SAUTE, dense"
@@ -84,42 +79,26 @@ def measure(method: str, m: int) -> dict[str, Any]:
     else:
         X, y = text(m, m * 5 // 2)
     candidates = make_candidates(y, n_false=2, random_state=0)
-    estimator = methods()[method]()
-    start = time.process_time()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        estimator.fit(X, candidates)
-    seconds = time.process_time() - start
-    confidence = getattr(estimator, "label_confidence_", None)
-    right = None
-    if confidence is not None:
-        right = float((confidence.argmax(axis=1) == y).mean())
-    return {
-        "method": method,
-        "rows": m,
-        "seconds": seconds,
-        "megabytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
-        "rounds": getattr(estimator, "n_iter_", None),
-        "right": right,
-    }
+    found = cells.fitted(method, methods()[method](), X, candidates, y)
+    return {**found, "rows": m}
 
 
-def compare(run: Run, names: list[str], m: int, store: Path) -> None:
+def compare(run: Run, names: list[str], rows: list[int], store: Path) -> None:
     """Measure every method, and give its time as a multiple of the yardstick's."""
-    yardstick = cell(YARDSTICK, m, store, "benchmarks.wide")["seconds"]
-    for method in names:
-        try:
-            found = cell(method, m, store, "benchmarks.wide")
-        except subprocess.CalledProcessError as error:
-            why = (error.stderr.strip().splitlines() or ["killed"])[-1]
-            run.show(f"  {method}: {why}")
-            continue
-        line = f"{method}, {found['megabytes']:.0f} MB"
-        if found["right"] is not None:
-            line += f", {found['right']:.3f} right"
-        run.ratio(f"{line}, over {YARDSTICK}", found["seconds"] / yardstick)
-        line = f"{method}, {found['seconds']:.1f} s, over {LIMIT:.0f} s"
-        run.ratio(line, found["seconds"] / LIMIT, at_most=1)
+    for m in rows:
+        yardstick = cells.cell(MODULE, YARDSTICK, m, store)["seconds"]
+        for method in names:
+            try:
+                found = cells.cell(MODULE, method, m, store)
+            except cells.CellError as error:
+                run.show(f"  {method}: {error}")
+                continue
+            line = f"{method}, {found['megabytes']:.0f} MB"
+            if found["right"] is not None:
+                line += f", {found['right']:.3f} right"
+            run.ratio(f"{line}, over {YARDSTICK}", found["seconds"] / yardstick)
+            line = f"{method}, {found['seconds']:.1f} s, over {LIMIT:.0f} s"
+            run.ratio(line, found["seconds"] / LIMIT, at_most=1)
 
 
 @case("wide", slow=True)
@@ -127,23 +106,11 @@ def wide(run: Run) -> None:
     """Wide sparse text, 20,000 x 50,000, for everything that takes it (G19)."""
     names = run.pick(list(methods()), [YARDSTICK, "MaxRelevance", "MaxJointEntropy"])
     store = STORE.with_name("wide-quick.jsonl") if run.quick else STORE
-    compare(run, names, run.pick(ROWS, 600), store)
+    compare(run, names, [run.pick(ROWS, 600)], store)
 
 
 def main(arguments: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.wide")
-    parser.add_argument("--methods", nargs="+", default=list(methods()))
-    parser.add_argument("--store", type=Path, default=STORE)
-    parser.add_argument("--cell", nargs=2, metavar=("METHOD", "ROWS"))
-    options = parser.parse_args(arguments)
-    if options.cell:
-        print(json.dumps(measure(options.cell[0], int(options.cell[1]))))
-        return 0
-    unknown = sorted(set(options.methods) - set(methods()))
-    if unknown:
-        parser.error(f"no such method: {', '.join(unknown)}")
-    compare(Run(), options.methods, ROWS, options.store)
-    return 0
+    return cells.main(MODULE, methods(), measure, compare, [ROWS], STORE, arguments)
 
 
 if __name__ == "__main__":
