@@ -219,3 +219,22 @@ def test_unseen_values_are_named():
         "x": [False, True],
         "c": [True, False],
     }
+
+
+@pytest.mark.parametrize("others", [1, 2])
+def test_nearly_all_of_a_column_of_dates_are_dates(others):
+    # Nineteen of twenty are enough; once too many are none, nobody reads the rest.
+    days = [f"2024-01-{day:02d}" for day in range(1, 21 - others)]
+    kind = kind_of(text(*"ab"[:others], *days))
+    assert (kind == "date") == (others == 1)
+
+
+def test_text_of_any_type_is_the_same_text():
+    plain = columns_of({"a": text("b", None, "3")})["a"]
+    typed = columns_of({"a": text(np.str_("b"), None, np.str_("3"))})["a"]
+    fixed = columns_of({"a": np.array(["b", "3"])})["a"]
+    assert plain.tolist() == typed.tolist() == ["b", None, "3"]
+    assert fixed.tolist() == ["b", "3"]
+    given = text("b", "c")
+    columns_of({"a": given})["a"][0] = "changed"
+    assert given[0] == "b"

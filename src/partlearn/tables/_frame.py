@@ -21,6 +21,7 @@ __all__ = [
 ]
 
 Columns = dict[str, NDArray[Any]]
+_PLAIN_TEXT = frozenset((str, type(None)))
 # Ways of writing nothing, compared without case.
 _NOTHING = frozenset(
     ("", "na", "n/a", "#n/a", "#na", "nan", "null", "none", "nil", "-", "?", "missing")
@@ -95,8 +96,11 @@ def _column(values: Any) -> NDArray[Any]:
         return array.astype(np.float64)
     if array.dtype.kind == "M":
         return array.astype("datetime64[s]")
+    array = array.astype(object)
+    if _PLAIN_TEXT.issuperset(map(type, array)):  # nearly always, and all at once
+        return array
     out = np.empty(len(array), dtype=object)
-    for i, value in enumerate(array.tolist() if array.dtype.kind == "U" else array):
+    for i, value in enumerate(array):
         out[i] = as_text(value)
     return _typed(out, array)
 
@@ -160,8 +164,8 @@ def numbers_in(column: NDArray[Any]) -> Array:
     if column.dtype.kind != "O":
         return np.full(len(column), np.nan)
     try:  # nearly always all are numbers, which is read at once
-        plain = ["nan" if text is None or text == "" else text for text in column]
-        values = np.asarray(plain, dtype=np.str_).astype(np.float64)
+        plain = ("nan" if text is None or text == "" else text for text in column)
+        values = np.fromiter(map(float, plain), np.float64, len(column))
     except ValueError:
         known = {text: _number(text) for text in set(column.tolist())}
         values = np.asarray([known[text] for text in column], dtype=np.float64)

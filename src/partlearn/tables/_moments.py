@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
 from datetime import datetime
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -45,9 +46,10 @@ def _moment(text: str, form: str) -> datetime | None:
 
 def find_format(texts: list[str], *, share: float = 0.95) -> str | None:
     """The format in which nearly all of some strings are dates, or None."""
-    for form in _FORMATS:
-        read = sum(_moment(text, form) is not None for text in texts)
-        if texts and read >= share * len(texts):
+    too_many = int(len(texts) - share * len(texts)) + 1  # that are no dates
+    for form in _FORMATS if texts else ():
+        others = (text for text in texts if _moment(text, form) is None)
+        if sum(1 for _ in islice(others, too_many)) < too_many:
             return form
     return None
 
