@@ -110,14 +110,36 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         self : TableEncoder
             The fitted encoder.
         """
+        self._fit(X)
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None, **params: Any) -> Array:
+        """Fit, and encode the training rows, which are read once.
+
+        Parameters
+        ----------
+        X : pandas or polars data frame, Arrow table, mapping or matrix
+            Training rows.
+        y, **params : ignored
+            Not used.
+
+        Returns
+        -------
+        Z : ndarray of shape (n_samples, n_features_out_)
+            Numbers without missing values.
+        """
+        return self._fit(X)[:, self.kept_]
+
+    def _fit(self, X: Any) -> Array:
         columns = columns_of(X)
         if not len(next(iter(columns.values()))):
             raise ValueError("The table has no rows; give at least two.")
         self.kinds_ = find_kinds(columns, self._given(columns))
-        self._fit_numbers(columns)
+        numbers = self._number_parts(columns)
+        self._fit_numbers(numbers)
         self._fit_categories(columns)
         self._fit_texts(columns)
-        encoded = self._encode(columns)
+        encoded = self._encode(columns, numbers)
         if encoded.shape[1] == 0:
             told = "; ".join(f"{n}: {k.kind}" for n, k in self.kinds_.items())
             raise ValueError(
@@ -132,7 +154,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         self.n_features_out_ = int(self.kept_.sum())
         self.feature_names_in_ = np.asarray(list(columns), dtype=object)
         self.n_features_in_ = len(columns)
-        return self
+        return encoded
 
     def transform(self, X: Any) -> Array:
         """Encode rows.
@@ -149,7 +171,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         """
         columns = columns_of(X)
         self.check_columns(columns)
-        return self._encode(columns)[:, self.kept_]
+        return self._encode(columns, self._number_parts(columns))[:, self.kept_]
 
     def check_columns(self, columns: Iterable[str]) -> None:
         """Raise where columns are missing that `fit` made features of.
@@ -274,8 +296,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
                 parts[f"{name} {part}"] = values
         return parts
 
-    def _fit_numbers(self, columns: Mapping[str, NDArray[Any]]) -> None:
-        parts = self._number_parts(columns)
+    def _fit_numbers(self, parts: Mapping[str, Array]) -> None:
         self.numbers_ = list(parts)
         self.gaps_ = [
             name
@@ -334,11 +355,12 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
     # Encoding ---------------------------------------------------------------------
 
-    def _encode(self, columns: Mapping[str, NDArray[Any]]) -> Array:
+    def _encode(
+        self, columns: Mapping[str, NDArray[Any]], parts: Mapping[str, Array]
+    ) -> Array:
         m = len(next(iter(columns.values())))
         blocks: list[Array] = [np.empty((m, 0))]
         if self.scaler_ is not None:
-            parts = self._number_parts(columns)
             N = np.column_stack([parts[name] for name in self.numbers_])
             blocks.append(self.scaler_.transform(self.imputer_.transform(N)))
             blocks += [np.isnan(parts[name])[:, None] * 1.0 for name in self.gaps_]
