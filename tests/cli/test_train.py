@@ -90,6 +90,19 @@ def test_train_reports_columns_and_quality(files, capsys, tmp_path):
     assert [score["accuracy"] for score in outcome["held_out"]] == [None] * 4
 
 
+def test_many_rows_are_held_out_only_on_request(files, capsys, tmp_path, monkeypatch):
+    monkeypatch.setattr("partlearn.cli._train._MANY_ROWS", 10)
+    words = ("train", files / "train.csv", *OPTIONS, "--ignore", "answer")
+    assert call(*words, "--save", tmp_path / "m.skops") == 0
+    told = capsys.readouterr()
+    assert "--folds 3 says how good" in told.err
+    assert "random label" not in told.out
+    assert call(*words, "--save", tmp_path / "m2.skops", "--folds", 2) == 0
+    told = capsys.readouterr()
+    assert "--folds" not in told.err
+    assert "random label" in told.out
+
+
 def test_predict_is_the_same_from_python(files, capsys, tmp_path):
     out = tmp_path / "predictions.csv"
     assert predicted(files, files / "new.csv", out) == 0

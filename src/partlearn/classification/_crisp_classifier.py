@@ -60,7 +60,8 @@ class CRISPClassifier(BasePartialClassifier):
         With 0 all iterations are run.
     n_landmarks : int, "auto" or None, default="auto"
         Rows by which the kernels are approximated (Nystroem). "auto" takes exact
-        kernels up to 3,000 rows and 2,000 landmarks above; None is always exact.
+        kernels up to 3,000 rows, 2,000 landmarks up to 50,000 rows, and fewer of more
+        rows, 1,000 from 100,000 rows on; None is always exact.
     miss_rate : float, default=0.0
         Share of rows whose candidate set misses the true label, if that is known, for
         example from an audit of some rows.

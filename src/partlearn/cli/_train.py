@@ -34,6 +34,7 @@ __all__ = ["predict", "train"]
 
 # Few rows at a time: kernels of all training rows with these are held at once.
 _BLOCK_ROWS = 500
+_MANY_ROWS = 25_000  # above which rows are held out only where that is asked for
 
 Table = Annotated[
     Path,
@@ -91,8 +92,13 @@ def train(
         ),
     ] = None,
     folds: Annotated[
-        int, typer.Option(min=0, help="Folds that are held out in turn; 0: none.")
-    ] = 3,
+        int | None,
+        typer.Option(
+            min=0,
+            help="Folds that are held out in turn; 0: none. By default 3, and none of "
+            "more than 25,000 rows, where they take three times as long as the fit.",
+        ),
+    ] = None,
     scheduler: Annotated[
         str | None,
         typer.Option(
@@ -107,10 +113,11 @@ def train(
     Says what each column was taken for, and how good labels of new rows will be: the
     share that hits a candidate and the approximated accuracy on rows held out, beside a
     random label, the most frequent one, and the same learner on the rows with a single
-    candidate. Parquet files that are read block by block are not held out.
+    candidate. Parquet files that are read block by block are not held out, nor, unless
+    asked for, are rows of tables of more than 25,000.
     """
     from partlearn import PartialClassifier
-    from partlearn.cli._console import print_json
+    from partlearn.cli._console import print_json, say
     from partlearn.cli._models import notes, parse_class_weight, parse_params
     from partlearn.cli._tables import read_table_input
     from partlearn.cli._train_blocks import fit_files
@@ -149,6 +156,13 @@ def train(
         else:
             rows = table.n_rows
             model.fit(table.columns, table.y)
+            if folds is None:
+                folds = 3 if rows <= _MANY_ROWS else 0
+                if not folds:
+                    say(
+                        f"Note: no row was held out, since there are {rows}; --folds 3 "
+                        "says how good labels will be."
+                    )
             if folds > 1:
                 scores = estimate_quality(
                     model, table.columns, table.y, truth=table.true_labels(), cv=folds
@@ -166,7 +180,7 @@ def train(
         + (f"; {bare} rows without labels left out" if bare else "")
     )
     if scores:
-        print(_score_table(scores, folds))
+        print(_score_table(scores, folds or 0))
     print(f"Model: {save}")
 
 
