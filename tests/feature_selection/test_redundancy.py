@@ -10,19 +10,19 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.metrics import mutual_info_score
 
 from partlearn.candidates import make_candidates, uniform_confidence
-from partlearn.feature_selection import _greedy, _redundancy
+from partlearn.feature_selection import _greedy, _redundancy, _sparse_tables
 from partlearn.feature_selection._columns import bin_codes, columns
 from partlearn.feature_selection._criteria import difference, relevance_only
 from partlearn.feature_selection._greedy import greedy_path
+from partlearn.feature_selection._information import information
 from partlearn.feature_selection._redundancy import (
     DenseTables,
     Redundancy,
-    SparseTables,
-    information,
     joint_counts,
     tables,
 )
 from partlearn.feature_selection._relevance import Relevance
+from partlearn.feature_selection._sparse_tables import SparseTables
 
 
 def data_with_everything(rng, m=203):
@@ -201,10 +201,10 @@ def test_compiled_path_over_sparse_columns(
     for data in (dense, sparse):
         relevance = Relevance(data, F, S, var_floor=0.6, use_compiled=False)
         paths.append(greedy_path(relevance, Redundancy(data), F, 40, **options))
-    monkeypatch.setattr(_redundancy, "_WORTH_A_PATH", 0)
-    monkeypatch.setattr(_redundancy, "_CACHE", 12 * room)
-    monkeypatch.setattr(_redundancy, "_SHORTLIST", length)
-    monkeypatch.setattr(_redundancy, "_HORIZON", 5)
+    monkeypatch.setattr(_sparse_tables, "_WORTH_A_PATH", 0)
+    monkeypatch.setattr(_sparse_tables, "_KEPT", 12 * room)
+    monkeypatch.setattr(_sparse_tables, "_SHORTLIST", length)
+    monkeypatch.setattr(_sparse_tables, "_HORIZON", 5)
     book = Redundancy(sparse)
     # The second time meetings are known, where there is room for them.
     paths += [greedy_path(relevance, book, F, 40, **options) for _ in range(2)]
@@ -215,7 +215,7 @@ def test_compiled_path_over_sparse_columns(
         assert_allclose(path.redundancy, paths[0].redundancy, atol=1e-12)
     every = {**options, "keep": np.empty(0, dtype=int), "exclude": np.array([7])}
     whole = greedy_path(relevance, book, F, 59, **every)
-    monkeypatch.setattr(_redundancy, "_WORTH_A_PATH", np.inf)
+    monkeypatch.setattr(_sparse_tables, "_WORTH_A_PATH", np.inf)
     assert_array_equal(greedy_path(relevance, book, F, 59, **every).order, whole.order)
 
 
@@ -223,15 +223,15 @@ def test_sparse_columns_without_numba(monkeypatch):
     name = "partlearn.feature_selection._sparse_path_numba"
     monkeypatch.setitem(sys.modules, name, None)
     monkeypatch.delattr(name, raising=False)
-    monkeypatch.setattr(_redundancy, "_WORTH_A_PATH", 0)
-    _redundancy.compiled_path.cache_clear()
+    monkeypatch.setattr(_sparse_tables, "_WORTH_A_PATH", 0)
+    _sparse_tables.compiled_path.cache_clear()
     X, _ = words(0)
     try:
         redundancy = Redundancy(columns(sp.csr_array(X)))
         stages = [(np.ones(60, dtype=bool), 5)]
         assert redundancy.greedy(np.zeros(60), stages, 1e-10) is None
     finally:
-        _redundancy.compiled_path.cache_clear()
+        _sparse_tables.compiled_path.cache_clear()
 
 
 def test_way_of_counting_follows_the_data():

@@ -164,7 +164,9 @@ def test_sparse_rows_as_in_table_1(make, compiled, monkeypatch, global_random_se
     """As the dense rows, also by the compiled path of wide text."""
     if compiled:
         pytest.importorskip("numba")
-        monkeypatch.setattr("partlearn.feature_selection._redundancy._WORTH_A_PATH", 0)
+        monkeypatch.setattr(
+            "partlearn.feature_selection._sparse_tables._WORTH_A_PATH", 0
+        )
     X, S = make(np.random.default_rng(global_random_seed))
     order, F, n_iter = table_1(X, S, 4, k=5)
     selector = fit_briefly(SAUTE(4, n_neighbors=5), sp.csr_array(X), S)
@@ -208,7 +210,7 @@ def test_third_party_set_with_its_quirks(shared_dir):
 def quirky_table_1(X, S, n, k, alpha):
     """The package's reading: self among the neighbours, bits and nats, ddof 0."""
     from partlearn.feature_selection._columns import columns
-    from partlearn.feature_selection._redundancy import information
+    from partlearn.feature_selection._information import information
     from partlearn.feature_selection._relevance import Relevance
 
     m, d = X.shape

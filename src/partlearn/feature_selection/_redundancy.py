@@ -15,7 +15,6 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from partlearn._array_api import namespace, to_numpy
@@ -29,13 +28,17 @@ from partlearn.feature_selection._array_columns import (
 )
 from partlearn.feature_selection._block_columns import BlockColumns
 from partlearn.feature_selection._columns import N_BINS, DenseColumns, SparseColumns
+from partlearn.feature_selection._information import (
+    complete,
+    counts_log_counts,
+    information,
+)
+from partlearn.feature_selection._sparse_tables import SparseTables
 
 __all__ = [
     "DenseTables",
     "Redundancy",
-    "SparseTables",
     "compiled",
-    "information",
     "joint_counts",
     "tables",
 ]
@@ -46,39 +49,7 @@ PACKED = (0, 1, 3, 4)  # the middle bin holds what is in no other
 _CHUNK = 1 << 17  # words looked at together in the NumPy path: they stay in cache
 _NEAR = 1 << 21  # bytes of packed bins that a core has at hand
 _CACHE = 1 << 28  # bytes of mutual information that are remembered
-_HORIZON, _SHORTLIST = 64, 1024  # selections that a shortlist is for, and its length
-_WORTH_A_PATH = 1e7  # steps times features from which a compiled path is asked for
 _WORTH_COMPILING = 3e4  # words of a packed matrix from which compiled loops are asked
-
-
-def counts_log_counts(n: NDArray[Any]) -> Array:
-    """``n ln n``, zero where `n` is zero."""
-    n = np.asarray(n, dtype=np.float64)
-    return n * np.log(np.where(n > 0, n, 1.0))
-
-
-def information(joint: NDArray[Any], m: float) -> Array:
-    """Mutual information of tables of counts.
-
-    Source: SAUTE, mutual information in Eq. (6).
-
-    Parameters
-    ----------
-    joint : ndarray of shape (..., 5, 5)
-        Counts of pairs of bins.
-    m : float
-        What the counts of a table sum to.
-
-    Returns
-    -------
-    information : ndarray of shape (...)
-        ``H(f) + H(g) - H(f, g)`` in nats, never negative.
-    """
-    total = counts_log_counts(joint).sum(axis=(-2, -1))
-    for axis in (-2, -1):
-        total = total - counts_log_counts(joint.sum(axis=axis)).sum(axis=-1)
-    value: Array = np.maximum(total / m + np.log(m), 0.0)
-    return value
 
 
 def joint_counts(
@@ -110,23 +81,7 @@ def joint_counts(
                 common = np.bitwise_count(part & planes[f, i])
                 shared = common.sum(axis=-1, dtype=np.int64)
                 joint[start : start + step, a, PACKED] = shared
-    return _complete(joint, counts[f], counts, 2)
-
-
-def _complete(
-    joint: NDArray[np.int64],
-    of_f: NDArray[np.int64],
-    counts: NDArray[np.int64],
-    f_rest: int,
-    rest: Indices | int = 2,
-) -> NDArray[np.int64]:
-    """Fill in the row and the column of the bins that were not counted, in place."""
-    every = np.arange(len(joint))
-    joint[every, :, rest] = 0
-    joint[every, :, rest] = of_f - joint.sum(axis=2)
-    joint[:, f_rest, :] = 0
-    joint[:, f_rest, :] = counts - joint.sum(axis=1)
-    return joint
+    return complete(joint, counts[f], counts, 2)
 
 
 @cache
@@ -137,16 +92,6 @@ def compiled() -> Any:
     except ImportError:
         return None
     return _redundancy_numba
-
-
-@cache
-def compiled_path() -> Any:
-    """Return the module with the compiled path over sparse columns, or None."""
-    try:
-        from partlearn.feature_selection import _sparse_path_numba
-    except ImportError:
-        return None
-    return _sparse_path_numba
 
 
 class DenseTables:
@@ -236,148 +181,6 @@ def _packed(bits: Mask) -> NDArray[np.uint64]:
     packed = np.packbits(bits, axis=1)
     words.view(np.uint8)[:, : packed.shape[1]] = packed
     return words
-
-
-class SparseTables:
-    """Mutual information of sparse columns, without making them dense.
-
-    Parameters and attributes are those of :class:`DenseTables`. Two features that are
-    never both away from the bins of their zeros have a mutual information that depends
-    on nothing but how often each is away; what others have besides costs the entries of
-    the rows in which the feature is away.
-    """
-
-    def __init__(self, columns: SparseColumns) -> None:
-        m, d = self._m, self._d = columns.shape
-        codes, self._rest = columns.entry_codes(), columns.zero_codes().astype(np.intp)
-        X = columns.X
-        column = np.repeat(np.arange(d), np.diff(X.indptr))
-        away = codes != self._rest[column]
-        # Entries store their bin plus one: a stored zero would be taken for no entry.
-        entries = (codes[away] + 1, (X.indices[away], column[away]))
-        self._by_column = sp.csc_array(entries, shape=(m, d))
-        self._by_row = sp.csr_array(entries, shape=(m, d))
-        self.counts = np.zeros((d, N_BINS), dtype=np.int64)
-        np.add.at(self.counts, (column[away], codes[away]), 1)
-        self.counts[np.arange(d), self._rest] = m - self.counts.sum(axis=1)
-        away_often = m - self.counts[np.arange(d), self._rest]
-        self._aways, self._level = np.unique(away_often, return_inverse=True)
-        self._log_table = counts_log_counts(np.arange(m + 1))
-        self._kept: tuple[NDArray[Any], ...] | None = None
-
-    def row(self, f: int) -> Array:
-        """Mutual information of feature `f` with all features, (d,)."""
-        start, stop = self._by_column.indptr[f : f + 2]
-        part = self._by_row[self._by_column.indices[start:stop]]
-        of_f = np.repeat(
-            self._by_column.data[start:stop].astype(np.intp) - 1, np.diff(part.indptr)
-        )
-        met, place = np.unique(part.indices, return_inverse=True)
-        keys = (place * N_BINS + of_f) * N_BINS + part.data - 1
-        joint: NDArray[Any] = np.bincount(keys, minlength=met.size * N_BINS**2)
-        joint = _complete(
-            joint.reshape(-1, N_BINS, N_BINS),
-            self.counts[f],
-            self.counts[met],
-            int(self._rest[f]),
-            self._rest[met],
-        )
-        values = self._apart(self._aways[self._level[f]])[self._level]
-        values[met] = information(joint, self._m)
-        return values
-
-    def _apart(self, away: int) -> Array:
-        """Mutual information of features that never meet one that is `away` so often.
-
-        By how often they are away; nothing where they cannot but meet.
-        """
-        m, table = self._m, self._log_table
-        total = table[np.maximum(m - away - self._aways, 0)] - table[m - self._aways]
-        value: Array = np.maximum((total - table[m - away]) / m + np.log(m), 0.0)
-        return value
-
-    def greedy(
-        self, relevance: Array, stages: list[tuple[Mask, int]], tie: float
-    ) -> tuple[Indices, Array, Array] | None:
-        """Select features by relevance less mean redundancy, compiled.
-
-        Parameters
-        ----------
-        relevance : ndarray of shape (d,)
-            Relevance of the features.
-        stages : list of tuple of ndarray of bool, shape (d,), and int
-            Features that may be selected, and up to which number of selections.
-        tie : float
-            Scores closer than this, relative to one, are equal.
-
-        Returns
-        -------
-        order, path, redundancy : ndarray of shape (n,), (n,) and (d,), or None
-            The selected features, their mean redundancy when they were selected, and
-            the mean redundancy of all in the end. None without numba, or where
-            compiling is not worth it.
-        """
-        n = stages[-1][1]
-        kernels = compiled_path() if n * self._d > _WORTH_A_PATH else None
-        if kernels is None:
-            return None
-        order, path = np.empty(n, dtype=np.intp), np.empty(n)
-        state = base, own = np.zeros(len(self._aways)), np.zeros(self._d)
-        data, every, p = self._compiled_data(), np.arange(self._d), 0
-        for allowed, last in stages:
-            open_ = allowed.copy()
-            open_[order[:p]] = False
-            options = (open_, relevance, state, tie, data)
-            while p < last:
-                until = min(p + _HORIZON, last)
-                # Sums never fall, so that no score rises above this up to `until`.
-                bound = relevance - (base[self._level] + own) / until
-                features, outside = _shortlist(np.where(open_, bound, -np.inf))
-                after = kernels.select(
-                    order, path, p, until, features, outside, *options
-                )
-                if after == p:  # too many are equally good
-                    after = kernels.select(
-                        order, path, p, p + 1, every, -np.inf, *options
-                    )
-                p = after
-        return order, path, (base[self._level] + own) / n
-
-    def _compiled_data(self) -> tuple[tuple[Any, ...], ...]:
-        """Entries, what is remembered of the features' meetings, and work space."""
-        columns, rows, d = self._by_column, self._by_row, self._d
-        entries = (
-            (columns.indptr, columns.indices, columns.data - 1),
-            (rows.indptr, rows.indices, rows.data - 1),
-            self.counts,
-            self._rest,
-            self._level,
-            self._aways,
-            self._log_table,
-        )
-        if self._kept is None:
-            room = _CACHE // 12
-            self._kept = (
-                np.full(d, -1),
-                np.full(d, -1),
-                np.empty(room, dtype=np.int32),
-                np.empty(room),
-                np.zeros(1, dtype=np.intp),
-            )
-        # A feature meets no more others than its rows have entries.
-        lengths = np.append(0, np.cumsum(np.diff(rows.indptr)[columns.indices]))
-        most = min(int(np.diff(lengths[columns.indptr]).max(initial=0)), d)
-        joint = np.empty((most, N_BINS, N_BINS), dtype=np.int32)
-        met, extra = np.empty(most, dtype=np.int32), np.empty(most)
-        return entries, self._kept, (np.full(d, -1), joint, met, extra)
-
-
-def _shortlist(bound: Array) -> tuple[Indices, float]:
-    """Features of the largest bounds, ascending, and the largest other bound."""
-    if len(bound) <= _SHORTLIST:
-        return np.arange(len(bound)), -np.inf
-    order = np.argpartition(-bound, _SHORTLIST)
-    return np.sort(order[:_SHORTLIST]), float(bound[order[_SHORTLIST]])
 
 
 class BlockTables:
