@@ -24,6 +24,7 @@ from partlearn.check._labels import (
 )
 from partlearn.check._report import DataReport, Finding, about
 from partlearn.check._table import label_text_findings, read_table
+from partlearn.model_selection import truth_codes
 from partlearn.tables import (
     TableEncoder,
     as_names,
@@ -222,16 +223,7 @@ def _truth(truth: Any, classes: NDArray[Any], S: Mask) -> Mask | Indices:
                 f"truth has {values.shape[1]} columns, candidates have {S.shape[1]}."
             )
         return np.asarray(values > 0)
-    order = np.argsort(classes)
-    place = np.searchsorted(classes, values, sorter=order)
-    codes = order[np.minimum(place, len(classes) - 1)]
-    unknown = np.flatnonzero(classes[codes] != values)
-    if unknown.size:
-        raise ValueError(
-            f"Row {unknown[0]} has the true label {values[unknown[0]]!r}, which is no "
-            "class of the candidates."
-        )
-    return np.asarray(codes)
+    return truth_codes(values, classes)
 
 
 def _facts(

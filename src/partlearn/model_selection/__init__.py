@@ -5,7 +5,11 @@ from partlearn.model_selection._held_out import (
     one_standard_error_rule,
 )
 from partlearn.model_selection._split import CandidateKFold, StratifiedCandidateKFold
-from partlearn.model_selection._validate import cross_validate, published_embedding
+from partlearn.model_selection._validate import (
+    cross_validate,
+    published_embedding,
+    truth_codes,
+)
 
 __all__ = [
     "CandidateKFold",
@@ -14,4 +18,5 @@ __all__ = [
     "held_out_hits",
     "one_standard_error_rule",
     "published_embedding",
+    "truth_codes",
 ]

@@ -32,7 +32,7 @@ from partlearn.metrics import (
 )
 from partlearn.model_selection._split import CandidateKFold
 
-__all__ = ["cross_validate", "published_embedding"]
+__all__ = ["cross_validate", "published_embedding", "truth_codes"]
 
 Score = Callable[[Any, Any, Evidence, Indices | None], float]
 OwnScore = Callable[[Any, Any, Mask, Indices | None], float]
@@ -204,7 +204,20 @@ def cross_validate(
 
 
 def truth_codes(truth: ArrayLike, classes: NDArray[Any]) -> Indices:
-    """Columns of the true labels; an unknown label is an error that names its row."""
+    """Find the columns of true labels; an unknown label is an error with its row.
+
+    Parameters
+    ----------
+    truth : array-like of shape (n_samples,)
+        True labels.
+    classes : ndarray of shape (n_classes,)
+        Labels of the columns.
+
+    Returns
+    -------
+    codes : ndarray of shape (n_samples,)
+        Column of each label.
+    """
     labels = np.asarray(truth)
     if labels.ndim != 1:
         raise ValueError(f"`truth` must be 1-D labels; got shape {labels.shape}.")
