@@ -142,9 +142,9 @@ def _check_table(
         check_names([truth], columns, "truth")
         chosen.set_params(ignore=[*as_names(chosen.ignore), truth])
         truth = columns[truth]
-    evidence, Z, fitted, findings = read_table(columns, labels, sep, chosen)
+    evidence, Z, findings = read_table(columns, labels, sep, chosen)
     m = len(next(iter(columns.values())))
-    if evidence is None or Z is None or fitted is None:
+    if evidence is None or Z is None:
         facts: dict[str, Any] = {"n_samples": m, "n_features": len(columns)}
         return DataReport(findings, facts, {})
     S = np.zeros((m, len(evidence.classes)), dtype=bool)
@@ -162,7 +162,7 @@ def _check_table(
     findings += [
         *problems,
         *label_text_findings(S, names),
-        *feature_findings(Z, S, fitted.get_feature_names_out().tolist()),
+        *feature_findings(Z, S, chosen.get_feature_names_out().tolist()),
         *_size_findings(facts, memory),
     ]
     if truth is not None:

@@ -18,7 +18,6 @@ from partlearn.tables import (
     TableEncoder,
     as_names,
     check_names,
-    columns_of,
     read_labels,
 )
 
@@ -32,10 +31,12 @@ _KINDS = {
 
 
 def read_table(
-    X: Any, labels: Any, sep: str | None, encoder: TableEncoder | None
-) -> tuple[Evidence | None, Array | None, TableEncoder | None, list[Finding]]:
+    columns: dict[str, NDArray[Any]],
+    labels: Any,
+    sep: str | None,
+    encoder: TableEncoder,
+) -> tuple[Evidence | None, Array | None, list[Finding]]:
     """Labels and encoded features of a table, and what was wrong with either."""
-    columns = columns_of(X)
     findings: list[Finding] = []
     evidence: Evidence | None = None
     names: list[str] = []
@@ -53,10 +54,9 @@ def read_table(
             )
         )
         names = [name for name in as_names(_plain(labels)) if name in columns]
-    chosen = TableEncoder() if encoder is None else encoder
-    chosen.set_params(ignore=[*as_names(chosen.ignore), *names])
+    encoder.set_params(ignore=[*as_names(encoder.ignore), *names])
     try:
-        Z = chosen.fit_transform(columns)
+        Z = encoder.fit_transform(columns)
     except ValueError as error:
         findings.append(
             Finding(
@@ -66,11 +66,11 @@ def read_table(
                 "Say what the columns are with --number, --category, --date or --text.",
             )
         )
-        return evidence, None, None, findings
+        return evidence, None, findings
     for name in names:
-        chosen.kinds_[name] = ColumnKind("label", "")
-    findings += column_findings(chosen.kinds_, columns)
-    for name in as_names(chosen.id):
+        encoder.kinds_[name] = ColumnKind("label", "")
+    findings += column_findings(encoder.kinds_, columns)
+    for name in as_names(encoder.id):
         values, counts = np.unique(columns[name].astype(np.str_), return_counts=True)
         findings += about(
             "repeated-ids",
@@ -81,7 +81,7 @@ def read_table(
             "Rows that belong together should not be split between training and test; "
             "name a column that tells rows apart.",
         )
-    return evidence, Z, chosen, findings
+    return evidence, Z, findings
 
 
 def _plain(labels: Any) -> Any:

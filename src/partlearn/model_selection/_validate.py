@@ -217,6 +217,13 @@ def truth_codes(truth: ArrayLike, classes: NDArray[Any]) -> Indices:
     -------
     codes : ndarray of shape (n_samples,)
         Column of each label.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from partlearn.model_selection import truth_codes
+    >>> truth_codes(["dog", "cat"], np.array(["cat", "dog"]))
+    array([1, 0])
     """
     labels = np.asarray(truth)
     if labels.ndim != 1:
