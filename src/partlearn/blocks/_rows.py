@@ -370,12 +370,8 @@ class Rows:
             yield function(self._blocks[i](), *parts[i], **shared)
 
     def _log_pass(self, function: Callable[..., Any], began: float) -> None:
-        log.info(
-            "%s over %d blocks: %.1f s",
-            _name(function),
-            len(self._blocks),
-            time.perf_counter() - began,
-        )
+        seconds, n = time.perf_counter() - began, len(self._blocks)
+        log.info("%s over %d blocks: %.1f s", _name(function), n, seconds)
 
 
 def as_rows(X: Any) -> Rows | None:
