@@ -124,11 +124,6 @@ CASES = [
     ),
     (" holds several runs (", ["report", "{runs}"], "name one of them"),
     (
-        "no column is named as the one of the labels; columns are ",
-        ["disambiguate", "{pets}", "--out", "{out}"],
-        "Name it with --labels",
-    ),
-    (
         "a table of votes has a column that names the row, one of the annotator and "
         "one of the label; found ",
         ["disambiguate", "{pets}", "--votes", "{pets}", "--out", "{out}"],
@@ -278,6 +273,13 @@ def parquet(tmp_path):
     path = tmp_path / "a.parquet"
     pq.write_table(pa.table({"x": [1.0, 2.0], "candidates": ["a", "b"]}), path)
     return path
+
+
+def test_columns_without_a_name_for_labels(files, run, tmp_path):
+    code, _, err = run("disambiguate", files["pets"], "--out", tmp_path / "o.csv")
+    assert code == 2
+    assert "no column is named as the one of the labels" in err
+    assert "Name it with --labels" in err
 
 
 def test_without_the_extra_of_a_scheduler(parquet, run, tmp_path, monkeypatch):

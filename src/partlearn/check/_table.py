@@ -12,12 +12,11 @@ from numpy.typing import NDArray
 from partlearn._typing import Array, Mask
 from partlearn.candidates import Evidence
 from partlearn.check._report import Finding, about
-from partlearn.io import candidate_columns
 from partlearn.tables import (
     ColumnKind,
     TableEncoder,
     as_names,
-    check_names,
+    label_columns,
     read_labels,
 )
 
@@ -41,13 +40,15 @@ def read_table(
     evidence: Evidence | None = None
     names: list[str] = []
     try:
-        evidence, names = read_labels(columns, _guessed(labels, columns), sep)
+        if labels is None or isinstance(labels, str):
+            labels = label_columns(labels, columns)
+        evidence, names = read_labels(columns, labels, sep)
     except ValueError as error:
         findings.append(
             Finding(
                 "labels",
                 "error",
-                str(error),
+                str(error)[0].upper() + str(error)[1:],
                 "Name the column of the labels with --labels (in Python the second "
                 "argument), its separator with --sep, and correct the cell if one is "
                 "named.",
@@ -86,20 +87,6 @@ def read_table(
 
 def _plain(labels: Any) -> Any:
     return labels if isinstance(labels, (str, list, tuple)) else ()
-
-
-def _guessed(labels: Any, columns: Mapping[str, Any]) -> Any:
-    if labels is not None:
-        if isinstance(labels, str) and labels not in columns and "," in labels:
-            return check_names(labels.split(","), columns, "labels")
-        return labels
-    names = candidate_columns(list(columns))
-    if len(names) != 1:
-        raise ValueError(
-            "No column is named as the one of the labels; columns are "
-            + ", ".join(map(repr, list(columns)[:20]))
-        )
-    return names[0]
 
 
 def column_findings(

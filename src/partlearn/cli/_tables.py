@@ -16,7 +16,6 @@ __all__ = [
     "TableInput",
     "find_truth",
     "is_table_file",
-    "label_columns",
     "read_table_input",
 ]
 
@@ -71,7 +70,7 @@ def is_table_file(path: Path) -> bool:
 
 def read_table_input(path: Path, options: DataOptions) -> TableInput:
     """Read a table and find its label columns, by option or by name."""
-    from partlearn.tables import check_names, read_columns
+    from partlearn.tables import check_names, label_columns, read_columns
 
     columns = read_columns(path)
     hidden = check_names(options.ignore or (), columns, "ignore")
@@ -79,7 +78,6 @@ def read_table_input(path: Path, options: DataOptions) -> TableInput:
     votes = None
     if options.votes is None:
         names = label_columns(options.labels, columns)
-        check_names(names, columns, "labels")
     else:
         votes = _read_votes(options.votes, options, columns)
     truth = options.truth
@@ -96,24 +94,6 @@ def find_truth(columns: Iterable[str], taken: Collection[str | None]) -> str | N
 
     truths = truth_columns([name for name in columns if name not in taken])
     return truths[0] if len(truths) == 1 else None
-
-
-def label_columns(labels: str | None, columns: Iterable[str]) -> list[str]:
-    """Columns that hold the labels: those named, or the one with a telling name."""
-    from partlearn.io import AmbiguousDataError, candidate_columns
-
-    if labels is None:
-        matching = candidate_columns(list(columns))
-        if len(matching) != 1:
-            raise AmbiguousDataError(
-                "no column is named as the one of the labels; columns are "
-                + ", ".join(map(repr, list(columns)[:20])),
-                advice="Name it with labels=.",
-            )
-        return matching
-    if labels in columns or "," not in labels:
-        return [labels]
-    return [name.strip() for name in labels.split(",")]
 
 
 def _read_votes(

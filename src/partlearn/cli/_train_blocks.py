@@ -28,14 +28,12 @@ def fit_files(
     scheduler : str or None
         Address of a Dask scheduler; by default everything runs in this process.
     """
-    from partlearn.cli._tables import label_columns
     from partlearn.io import load_columns, open_tables
-    from partlearn.tables import check_names
+    from partlearn.tables import label_columns
 
     rows = open_tables(paths)
     assert rows.names is not None
     names = label_columns(labels, rows.names)
-    check_names(names, rows.names, "labels")
     evidence, _ = model.read_labels(load_columns(paths, names), names)
     with cluster(scheduler):
         model.fit_blocks(

@@ -11,7 +11,12 @@ from partlearn.tables._frame import (
     numbers_in,
     take_rows,
 )
-from partlearn.tables._labels import as_names, named_columns, read_labels
+from partlearn.tables._labels import (
+    as_names,
+    label_columns,
+    named_columns,
+    read_labels,
+)
 from partlearn.tables._quality import QualityScore, estimate_quality
 from partlearn.tables._read import read_columns
 
@@ -28,6 +33,7 @@ __all__ = [
     "find_kinds",
     "is_plain",
     "is_table",
+    "label_columns",
     "make_learner",
     "named_columns",
     "numbers_in",

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from partlearn.candidates import Evidence, check_evidence
-from partlearn.io import label_evidence
+from partlearn.io import AmbiguousDataError, candidate_columns, label_evidence
 from partlearn.tables._column_kinds import check_names
 
-__all__ = ["as_names", "named_columns", "read_labels"]
+__all__ = ["as_names", "label_columns", "named_columns", "read_labels"]
 
 
 def as_names(value: str | Iterable[str] | None) -> list[str]:
@@ -20,6 +20,44 @@ def as_names(value: str | Iterable[str] | None) -> list[str]:
     if value is None:
         return []
     return [value] if isinstance(value, str) else list(value)
+
+
+def label_columns(labels: str | None, columns: Iterable[str]) -> list[str]:
+    """Columns that hold the labels: those named, or the one with a telling name.
+
+    Parameters
+    ----------
+    labels : str or None
+        Name of a column, or several names separated by commas.
+    columns : iterable of str
+        Names of all columns.
+
+    Returns
+    -------
+    list of str
+        Names of the label columns.
+
+    Examples
+    --------
+    >>> from partlearn.tables import label_columns
+    >>> label_columns(None, ["size", "candidates"])
+    ['candidates']
+    >>> label_columns("ann,bob", ["size", "ann", "bob"])
+    ['ann', 'bob']
+    """
+    columns = list(columns)
+    if labels is None:
+        matching = candidate_columns(columns)
+        if len(matching) != 1:
+            raise AmbiguousDataError(
+                "no column is named as the one of the labels; columns are "
+                + ", ".join(map(repr, columns[:20])),
+                advice="Name it with labels=.",
+            )
+        return matching
+    if labels in columns:
+        return [labels]
+    return check_names(map(str.strip, labels.split(",")), columns, "labels")
 
 
 def named_columns(columns: Mapping[str, Any], y: Any) -> list[str] | None:
