@@ -40,7 +40,7 @@ FEWER_LANDMARKS = 1000  # and at least, where rows are very many
 FEATURES = 10**8  # numbers in the features of a kernel that are kept, 0.8 GB
 WIDTHS = (0.25, 0.5, 1.0, 2.0)  # multiples of the median distance to choose from
 WIDTH_ROWS, CITY_ROWS = 1000, 500  # rows that choose, and that the median is taken of
-BLOCK_ROWS = 8192  # rows whose features are held at once where rows are many
+BLOCK_ROWS = 16_384  # rows whose features are held at once where rows are many
 WORK_ARRAYS = 12  # arrays of rows x labels that a fit has beside the experts' beliefs
 _WIDTH_FOLDS = 10
 

@@ -5,6 +5,7 @@
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
 from sklearn.utils import check_array, check_random_state
@@ -17,7 +18,7 @@ __all__ = ["cell_neighbors"]
 _SAMPLE = 64  # rows per cell that place the centres
 _STEPS = 6  # iterations of k-means: cells need not be the best ones
 _LARGEST = 4  # times the wanted size at which a cell is cut
-_BLOCK = 1 << 23  # distances to centres held at once
+_BLOCK = 1 << 19  # distances to centres held at once: in the cache
 
 Array = NDArray[np.floating[Any]]
 
@@ -125,8 +126,9 @@ def _divide(Z: Array, cell_size: int, rng: np.random.RandomState) -> _Cells:
     for _ in range(_STEPS):
         label = _nearest_center(sample, centers)
         count = np.bincount(label, minlength=len(centers))
-        sums = np.zeros(centers.shape)
-        np.add.at(sums, label, sample)
+        ones, rows = np.ones(len(label)), np.arange(len(label) + 1)
+        members = sp.csr_array((ones, label, rows), (len(label), len(centers)))
+        sums = members.T @ sample
         centers = (sums[count > 0] / count[count > 0, None]).astype(np.float32)
     label = _nearest_center(Z, centers)
     order = np.argsort(label, kind="stable")
@@ -141,15 +143,16 @@ def _divide(Z: Array, cell_size: int, rng: np.random.RandomState) -> _Cells:
 
 
 def _nearest_center(Z: Array, centers: Array) -> Indices:
+    # |c|^2 - 2 z.c as one product: of rows with a one behind them.
     squared = np.einsum("ij,ij->i", centers, centers)
+    factor = np.vstack([-2 * centers.T, squared]).astype(np.float32)
     label = np.empty(len(Z), dtype=np.intp)
     step = max(1, _BLOCK // len(centers))
+    rows = np.ones((step, Z.shape[1] + 1), dtype=np.float32)
     for start in range(0, len(Z), step):
-        block = Z[start : start + step].astype(np.float32, copy=False)
-        H = block @ centers.T
-        H *= -2
-        H += squared
-        label[start : start + step] = np.argmin(H, axis=1)
+        n = min(step, len(Z) - start)
+        rows[:n, :-1] = Z[start : start + n]
+        label[start : start + n] = np.argmin(rows[:n] @ factor, axis=1)
     return label
 
 
