@@ -35,6 +35,10 @@ extensions = [
 templates_path = ["_templates"]
 exclude_patterns = ["_build", "adr", "auto_examples/**.ipynb", "auto_examples/**.py"]
 autosummary_generate = True
+# A name of ours that is not found is an error; methods of scikit-learn are not here.
+nitpicky = True
+nitpick_ignore_regex = [("py:obj", ".*"), ("py:.*", "(sklearn|numpy)\\..*|ValueError")]
+html_domain_indices = False
 autodoc_typehints = "none"
 numpydoc_show_class_members = False
 
@@ -94,8 +98,11 @@ PACKAGES = [
 OPTIONAL = {"classification": ["TorchClassifier"]}
 
 
-def write_api() -> None:
-    """List every public name, so that none can be forgotten."""
+def write_api() -> dict[str, list[str]]:
+    """List every public name, so that none can be forgotten.
+
+    Returns the attributes that the docstring of each class describes.
+    """
     lines = ["API", "===", ""]
     top = [name for name in partlearn.__all__ if not name.startswith("__")]
     sections = [("partlearn", partlearn, top)] if top else []
@@ -103,6 +110,7 @@ def write_api() -> None:
         module = importlib.import_module(f"partlearn.{package}")
         names = [*module.__all__, *OPTIONAL.get(package, ())]
         sections.append((f"partlearn.{package}", module, names))
+    described = {}  # attributes that the page of a class has already
     seen = set()  # names handed on by a second package have their page already
     for title, module, names in sections:
         documented = [
@@ -116,8 +124,15 @@ def write_api() -> None:
             and (thing.__module__, name) not in seen
         ]
         seen |= {(getattr(module, name).__module__, name) for name in documented}
+        for name in documented:
+            text = inspect.getdoc(getattr(module, name)) or ""
+            match = re.search(
+                r"^Attributes\n-+\n(.*?)(?=^\S+\n-+\n|\Z)", text, re.S | re.M
+            )
+            names = re.findall(r"^(\S.*?) :", match[1], re.M) if match else []
+            described[f"{title}.{name}"] = ", ".join(names).split(", ")
         first = inspect.getdoc(module).splitlines()[0]
-        lines += [title, "-" * len(title), "", first, ""]
+        lines += [title, "-" * len(title), "", f".. module:: {title}", "", first, ""]
         lines += [".. autosummary::", "   :toctree: .", "   :nosignatures:", ""]
         lines += [f"   ~{title}.{name}" for name in documented] + [""]
     folder = HERE / "generated"
@@ -126,9 +141,10 @@ def write_api() -> None:
     target = folder / "api.rst"
     if not target.exists() or target.read_text(encoding="utf-8") != text:
         target.write_text(text, encoding="utf-8")
+    return described
 
 
-write_api()
+autosummary_context = {"described": write_api()}
 equations.write_pages(HERE / "generated")
 
 
@@ -161,6 +177,13 @@ def skip_others(app, what, name, obj, skip, options):
     return None
 
 
+def shorten_defaults(app, what, name, obj, options, signature, returns):
+    """Write a class that is a default by its name."""
+    if signature and "<class" in signature:
+        return re.sub(r"<class '([\w.]+)'>", r"\1", signature), returns
+    return None
+
+
 def visit_formula(translator, node):
     display = "block" if isinstance(node, nodes.math_block) else "inline"
     # Long formulas scroll by themselves, not the page.
@@ -182,5 +205,6 @@ def setup(app):
     app.add_html_math_renderer("mathml", (visit_formula, None), (visit_formula, None))
     app.add_css_file("pages.css")
     app.connect("autodoc-skip-member", skip_others)
+    app.connect("autodoc-process-signature", shorten_defaults)
     # Before numpydoc, which listens with the default priority.
     app.connect("autodoc-process-docstring", escape_names, priority=400)

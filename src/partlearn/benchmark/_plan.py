@@ -208,7 +208,7 @@ class TunedPlan(Plan):
     draws : int
         Settings that every learner may try; the first is the one of the plan.
     criterion : str
-        What a setting is chosen by, one of :data:`CRITERIA`.
+        What a setting is chosen by, one of ``CRITERIA``.
     held_out : float
         Share of the training rows on which the criterion is measured.
     """

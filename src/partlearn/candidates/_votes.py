@@ -36,7 +36,7 @@ class Votes(Evidence):
     rows : ndarray of int, shape (n_samples,)
         Rows of the caller's table.
     known : ndarray of int, shape (n_samples,)
-        Code of a row's true label where :meth:`with_known` gave it, else -1.
+        Code of a row's true label where :meth:`Evidence.with_known` gave it, else -1.
 
     See Also
     --------

@@ -100,8 +100,12 @@ def background_weight(
 
     Parameters
     ----------
-    Z, G, F, S
-        As in :func:`choose_background`.
+    Z : ndarray of shape (m, p)
+        Cross-fitted embedding.
+    G : ndarray of shape (m, a)
+        Leading principal components.
+    F, S : ndarray of shape (m, q)
+        Confidences and candidates, or other evidence.
     search : NeighborSearch
         Finds neighbours.
     rng : RandomState

@@ -331,12 +331,12 @@ def fetch(
     data_home, download, timeout, deadline, registry, progress
         As in :func:`fetch_file`.
     **options
-        Arguments of :func:`read`.
+        Arguments of :func:`~partlearn.io.read`.
 
     Returns
     -------
     bunch : :class:`~sklearn.utils.Bunch`
-        As from :func:`read`.
+        As from :func:`~partlearn.io.read`.
 
     Examples
     --------
@@ -374,7 +374,7 @@ def fetch_emotions_pml(*, return_X_y: bool = False, **options: Any) -> Any:
     Returns
     -------
     bunch : :class:`~sklearn.utils.Bunch`
-        As from :func:`read`.
+        As from :func:`~partlearn.io.read`.
 
     Examples
     --------
@@ -401,7 +401,7 @@ def fetch_italian(*, return_X_y: bool = False, **options: Any) -> Any:
     Returns
     -------
     bunch : :class:`~sklearn.utils.Bunch`
-        As from :func:`read`.
+        As from :func:`~partlearn.io.read`.
 
     Examples
     --------
@@ -428,7 +428,7 @@ def fetch_lost(*, return_X_y: bool = False, **options: Any) -> Any:
     Returns
     -------
     bunch : :class:`~sklearn.utils.Bunch`
-        As from :func:`read`.
+        As from :func:`~partlearn.io.read`.
 
     Examples
     --------
@@ -455,7 +455,7 @@ def fetch_slashdot_r1(*, return_X_y: bool = False, **options: Any) -> Any:
     Returns
     -------
     bunch : :class:`~sklearn.utils.Bunch`
-        As from :func:`read`.
+        As from :func:`~partlearn.io.read`.
 
     Examples
     --------

@@ -71,20 +71,21 @@ class PartialClassifier(ClassifierMixin, BaseEstimator):
     """Learn labels from a table as it is, and predict them for other tables.
 
     Columns of numbers, categories, dates and text are found and encoded by
-    :class:`TableEncoder`; the label column may hold sets (``cat|dog``), lists, weights
-    or the labels of several annotators.
+    :class:`~partlearn.tables.TableEncoder`; the label column may hold sets
+    (``cat|dog``), lists, weights or the labels of several annotators.
 
     Parameters
     ----------
     method : str or estimator, default="crisp-classifier"
         What learns: a name ("crisp", "pl-knn", "cenda"), ``package.module:Class`` or an
-        estimator; see :func:`make_learner`.
+        estimator; see :func:`~partlearn.tables.make_learner`.
     labels : str or list of str, default=None
         Columns with the labels, where they are not given to `fit`.
     id : str or list of str, default=()
         Columns that name the rows: kept beside predictions, never used as features.
     number, category, date, text, ignore : str or list of str, default=()
-        Columns about which the data need not be asked; see :class:`TableEncoder`.
+        Columns about which the data need not be asked; see
+        :class:`~partlearn.tables.TableEncoder`.
     sep : str, default=None
         What separates labels; ``|``, ``;`` and ``,`` are recognised.
     groups : str, default=None
@@ -114,7 +115,7 @@ class PartialClassifier(ClassifierMixin, BaseEstimator):
     See Also
     --------
     partlearn.disambiguate : Labels of the training rows themselves.
-    estimate_quality : How good the labels of new rows will be.
+    partlearn.tables.estimate_quality : How good the labels of new rows will be.
 
     Examples
     --------

@@ -56,7 +56,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
     See Also
     --------
-    PartialClassifier : Uses it in front of a learner.
+    partlearn.PartialClassifier : Uses it in front of a learner.
 
     Examples
     --------

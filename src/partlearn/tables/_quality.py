@@ -60,7 +60,7 @@ def estimate_quality(
         Clones of it are fitted, encoder included, on all folds but one. Folds keep its
         `groups` together.
     X, y : table and labels
-        As for :meth:`PartialClassifier.fit`.
+        As for :meth:`partlearn.PartialClassifier.fit`.
     truth : array-like of shape (n_samples,), default=None
         True labels, where known; None or empty where not.
     cv : int, default=3

@@ -106,7 +106,7 @@ class FPML(BaseLinearScorer):
     See Also
     --------
     PMLLC : Learns a confidence for every candidate.
-    partlearn.feature_selection.PMLFSLA : A selector on latent factors.
+    partlearn.multilabel.PMLFSLA : A selector on latent factors.
 
     Notes
     -----

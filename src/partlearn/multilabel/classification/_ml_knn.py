@@ -59,7 +59,7 @@ class MLKNN(BaseMultilabelClassifier):
 
     See Also
     --------
-    partlearn.feature_selection.PMLFSLA : A selector to put in front of it.
+    partlearn.multilabel.PMLFSLA : A selector to put in front of it.
 
     Notes
     -----
