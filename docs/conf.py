@@ -178,10 +178,10 @@ def skip_others(app, what, name, obj, skip, options):
 
 
 def shorten_defaults(app, what, name, obj, options, signature, returns):
-    """Write a class that is a default by its name."""
-    if signature and "<class" in signature:
-        return re.sub(r"<class '([\w.]+)'>", r"\1", signature), returns
-    return None
+    """Write defaults by their names: a class, and the registry with all addresses."""
+    short = re.sub(r"<class '([\w.]+)'>", r"\1", signature or "")
+    short = re.sub(r"mappingproxy\(\{.*\}\)", "REGISTRY", short)
+    return None if short == (signature or "") else (short, returns)
 
 
 def visit_formula(translator, node):

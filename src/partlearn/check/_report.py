@@ -191,22 +191,26 @@ class DataReport:
         text : str
             A page; everything that comes from the data is escaped.
         """
+        page = resources.files("partlearn.check") / "templates" / "page.html"
+        return Template(page.read_text("utf-8")).substitute(
+            policy=POLICY, **self._parts()
+        )
+
+    def _parts(self) -> dict[str, str]:
+        """What pages and notebooks show, escaped."""
         facts = "\n".join(_row(_label(k), _show(v)) for k, v in self.facts.items())
         memory = ""
         if self._memory_matters():
             lines = "\n".join(_row(k, _size(v)) for k, v in self.memory.items())
             memory = _MEMORY.format(memory=lines)
         findings = "\n".join(_item(f) for f in self.findings)
-        if not findings:
-            findings = "<li>Nothing to complain about.</li>"
-        page = resources.files("partlearn.check") / "templates" / "page.html"
-        return Template(page.read_text("utf-8")).substitute(
-            policy=POLICY,
-            summary=escape(self._summary()),
-            findings=findings,
-            facts=facts,
-            memory=memory,
-        )
+        return {
+            "summary": escape(self._summary()),
+            "findings": findings or "<li>Nothing to complain about.</li>",
+            "facts": f"<table><caption>Facts about the data</caption>\n<tbody>\n{facts}"
+            "\n</tbody></table>",
+            "memory": memory,
+        }
 
     def _memory_matters(self) -> bool:
         return any(finding.code == "memory" for finding in self.findings)
@@ -215,7 +219,13 @@ class DataReport:
         return self.to_text()
 
     def _repr_html_(self) -> str:
-        return self.to_html()
+        """Show the findings in a notebook, without styles that would change it."""
+        parts = self._parts()
+        return (
+            f"<div><p><strong>Data check:</strong> {parts['summary']}</p>"
+            f"<ul>{parts['findings']}</ul><details><summary>Numbers</summary>"
+            f"{parts['facts']}{parts['memory']}</details></div>"
+        )
 
     def _summary(self) -> str:
         counts = [
