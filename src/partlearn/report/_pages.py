@@ -228,9 +228,13 @@ def _named_right(s: Summary) -> list[Section]:
     oracles = [n for n, why in s.unranked.items() if why.endswith("true labels")]
     text = (
         "Share of training rows whose most likely label is the true one, beside the "
-        "score on test rows, over learners; an oracle reduces with the true labels and "
-        "bounds what better disambiguation could bring."
+        "score on test rows, over learners."
     )
+    if oracles:
+        text += (
+            " An oracle reduces with the true labels and bounds what better "
+            "disambiguation could bring."
+        )
     columns: dict[str, Any] = {
         "data": lambda n: data_name(n.data, n.r),
         "reduction": lambda n: _label(s, n.reducer),
@@ -239,6 +243,8 @@ def _named_right(s: Summary) -> list[Section]:
         "by the learner": lambda n: score(n.by_learner),
         f"test {s.metric}": lambda n: score(n.test),
     }
+    if all(n.by_learner is None for n in named):
+        del columns["by the learner"]
     for o in oracles:
         columns[f"test {s.metric}, {o} (oracle)"] = lambda n, o=o: score(
             test.get((n.protocol, n.data, n.r, o))
