@@ -134,7 +134,7 @@ def write_api() -> dict[str, list[str]]:
         first = inspect.getdoc(module).splitlines()[0]
         lines += [title, "-" * len(title), "", f".. module:: {title}", "", first, ""]
         lines += [".. autosummary::", "   :toctree: .", "   :nosignatures:", ""]
-        lines += [f"   ~{title}.{name}" for name in documented] + [""]
+        lines += [f"   {name}" for name in documented] + [""]
     folder = HERE / "generated"
     folder.mkdir(exist_ok=True)
     text = "\n".join(lines)

@@ -1,9 +1,9 @@
 """HTML, Markdown, LaTeX and JSON: escaped, complete, self-contained, accessible."""
 
-import builtins
 import itertools
 import json
 import re
+import sys
 from dataclasses import replace
 from html.parser import HTMLParser
 
@@ -259,14 +259,7 @@ def test_numbers():
 
 
 def test_html_without_the_extra_names_it(summary, monkeypatch):
-    real = builtins.__import__
-
-    def without_jinja(name, *args, **kwargs):
-        if name == "jinja2":
-            raise ImportError(name)
-        return real(name, *args, **kwargs)
-
-    monkeypatch.setattr(builtins, "__import__", without_jinja)
+    monkeypatch.setitem(sys.modules, "jinja2", None)  # as if it were not installed
     _template.cache_clear()
     with pytest.raises(ImportError, match=r"partlearn\[report\]"):
         to_html(summary)
