@@ -59,7 +59,8 @@ function cut(inner, view) {
       node.tagName === "IMG" ? node.getBoundingClientRect().right : 0);
     if (end <= edge + 1) continue;
     let scrolls = false;
-    for (let n = node; n && !scrolls; n = n.parentElement)
+    // That the whole text could be pushed to and fro does not count.
+    for (let n = node; n && n.tagName !== "ARTICLE" && !scrolls; n = n.parentElement)
       scrolls = ["auto", "scroll"].includes(view.getComputedStyle(n).overflowX);
     if (!scrolls) return (node.textContent || node.src).trim().slice(0, 60);
   }
