@@ -245,7 +245,8 @@ def kernel_features(
     kernel: Kernel, points: Array, width: float, near: Array, X: Array
 ) -> Array:
     """Columns of a design for the rows of a block: a constant one and the kernel."""
-    A = np.ones((len(X), len(points) + 1))
+    A = np.empty((len(X), len(points) + 1))
+    A[:, 0] = 1.0
     step = kernel_rows(points)
     for start in range(0, len(X), step):
         rows = slice(start, start + step)
