@@ -1,11 +1,12 @@
 r"""The study of CRISPClassifier and KernelCRISP as text for the documentation.
 
     partlearn bench crisp-classifier-study --data FOLDER
+    partlearn bench crisp-classifier-study-ecoc --data FOLDER
     partlearn bench crisp-classifier-study-learners --data FOLDER
     partlearn bench crisp-classifier-study-forest --data FOLDER
     python -m benchmarks.classifier_study results/crisp-classifier-study \
-        results/crisp-classifier-study-learners results/crisp-classifier-study-forest \
-        --out docs/user_guide/classifier_study
+        results/crisp-classifier-study-ecoc results/crisp-classifier-study-learners \
+        results/crisp-classifier-study-forest --out docs/user_guide/classifier_study
 
 Runs over the same data sets are read together. Every data set counts once, by its mean
 over folds and numbers of false candidates. A pair of reduction and learner that could
