@@ -38,8 +38,8 @@ Row = Mapping[str, Any]
 
 
 def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    """Simple table of reStructuredText."""
-    texts = [list(head), *(list(row) for row in rows)]
+    """Simple table of reStructuredText, in which figures are not broken into lines."""
+    texts = [list(head), *([unbroken(text) for text in row] for row in rows)]
     widths = [max(len(row[i]) for row in texts) for i in range(len(head))]
     rule = "  ".join("=" * width for width in widths)
 
@@ -48,6 +48,11 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
         return "  ".join(cells).rstrip()
 
     return [rule, line(head), rule, *(line(row) for row in texts[1:]), rule, ""]
+
+
+def unbroken(text: str) -> str:
+    """Figures such as ``2.1 / .782`` with spaces at which no line ends."""
+    return text.replace(" ", "\u00a0") if text[:1] in set("0123456789.<+-") else text
 
 
 def number(value: float | None, places: int = 3) -> str:
