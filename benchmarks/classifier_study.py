@@ -138,8 +138,9 @@ def before_learners(study):
                 for rank, mean in zip(ranks, scores.mean(axis=0), strict=True)
             ]
             p = shown(wilcoxon_holm(scores, control=last)[:last].max())
-            rows.append(["\\ " if i else name, learner, str(len(names)), *cells, p])
-    return table(["regime", "learner", "sets", *REDUCERS, "p"], rows)
+            regime = "\\ " if i else f"{name}, {len(names)} sets"
+            rows.append([regime, learner, *cells, p])
+    return table(["regime", "learner", *REDUCERS, "p"], rows)
 
 
 def beside_ours(study):

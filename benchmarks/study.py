@@ -11,6 +11,7 @@ guide includes, and the diagrams ``study_selectors_ranks.svg`` and
 """
 
 import argparse
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -52,7 +53,8 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
 
 def unbroken(text: str) -> str:
     """Figures such as ``2.1 / .782`` with spaces at which no line ends."""
-    return text.replace(" ", "\u00a0") if text[:1] in set("0123456789.<+-") else text
+    words = re.search(r"[A-Za-z]{3}|\\", text)
+    return text if words else text.replace(" ", "\u00a0")
 
 
 def number(value: float | None, places: int = 3) -> str:
