@@ -64,7 +64,7 @@ def test_the_page_and_the_figure(tmp_path):
     made = Study(pairs, cells, grid, np.linspace(1, 30, len(cells)))
     page = text(made)
     assert "first on 6 of 6 data sets" in page
-    line = next(row for row in page.splitlines() if row.startswith("all "))
+    line = next(row for row in page.splitlines() if row.startswith("all, 6 sets"))
     assert line.split()[-4:-1] == ["1.00", "/", line.split()[-2]]
     dots(made, tmp_path / "figure.svg")
     assert "CRISPClassifier" in (tmp_path / "figure.svg").read_text(encoding="utf-8")
