@@ -281,7 +281,7 @@ def test_the_page_of_the_study(tmp_path):
 
     make_run(tmp_path / "run", 7, missing=[("d6", "LDA")])
     main([str(tmp_path / "run"), "--out", str(tmp_path / "page")])
-    text = (tmp_path / "page.inc").read_text()
+    text = (tmp_path / "page.inc").read_text(encoding="utf-8").replace("\u00a0", " ")
     assert "7 data sets, 2 folds, 14 cells" in text
     assert re.search(r"^CRISP +1\.00 +\.7", text, re.MULTILINE)
     assert "Over 7 data sets, each by its mean over r and learners" in text
@@ -302,7 +302,7 @@ def test_the_page_of_the_study_tells_drawn_candidates_apart():
         ("c", None, "candidates", "SURE"): {"CRISP": 0.5, "none": 0.4, "LDA": 0.8},
     }
     lines = candidates_table(["CRISP", "none", "LDA"], ["CRISP", "none"], blocks)
-    cut = [re.split("  +", line) for line in lines]
+    cut = [re.split("  +", line.replace("\u00a0", " ")) for line in lines]
     assert cut[1] == ["reduction", "own sets", "r = 1", "r = 2"]
     assert cut[3] == ["cells", "1", "2", "1"]
     assert cut[4] == ["CRISP", "1.00 / .500", "1.75 / .550", "1.00 / .500"]
@@ -318,7 +318,7 @@ def test_the_page_of_the_study_says_where_the_reference_loses():
         ("a", 2, "candidates", "PL-KNN"): {"CRISP": 0.5, "none": 0.51},
         ("b", None, "candidates", "SURE"): {"CRISP": 0.5, "none": 0.4},
     }
-    text = "\n".join(losses(blocks, ["CRISP", "none"], "CRISP"))
+    text = "\n".join(losses(blocks, ["CRISP", "none"], "CRISP")).replace("\u00a0", " ")
     assert "In 2 of the 3 cells" in text
     assert "in 1 of them by .02 or more" in text
     assert "1 of 2  no reduction by .20 (PL-KNN, r = 1)" in text
