@@ -16,6 +16,7 @@ from tests.settling import fit_briefly
 from partlearn.blocks import Rows
 from partlearn.candidates import make_candidates
 from partlearn.classification import PLKNN, PLSVM, CRISPClassifier
+from partlearn.crossfit import _geometries as geometries
 from partlearn.decomposition import CENDA, CRISP, PLDA, KernelCRISP, TunedPCA
 from partlearn.feature_selection import SAUTE, MaxRelevance
 
@@ -105,6 +106,16 @@ def test_dask_arrays_and_frames(expected, scheduler):
         assert_array_equal(model.feature_names_in_, list("abcdefgh"))
         fit_briefly(model, lazy.to_dask_array(lengths=True), da.from_array(S))
         assert_same_fit(model, expected)
+
+
+def test_features_of_blocks_that_dask_holds_are_not_kept_here(monkeypatch):
+    """Features of many rows are kept only of rows that are in memory themselves."""
+    model = CRISPClassifier(votes=False, n_landmarks=25, max_iter=4)
+    expected = fit_briefly(clone(model), X, S)
+    monkeypatch.setattr(geometries, "FEW_ROWS", 100)
+    assert_same_fit(fit_briefly(clone(expected), X, S), expected)
+    lazy = da.from_array(X, chunks=(60, 8))
+    assert_same_fit(fit_briefly(clone(expected), lazy, S), expected)
 
 
 @pytest.mark.parametrize(("background", "extra"), [("none", 0), (0.0, 0), (0.5, 2)])

@@ -137,10 +137,10 @@ def make_geometries(
     else:
         sample = np.arange(m)
     landmarks = None if count is None else np.sort(rng.permutation(m)[:count])
-    many = count is not None and by_block(m, count, len(folds))
-    features = rows
-    if many and isinstance(rows, np.ndarray):
+    features, kept = rows, False
+    if isinstance(rows, np.ndarray) and count and by_block(m, count, len(folds)):
         features = in_blocks(rows, folds, BLOCK_ROWS)  # of one fold each
+        kept = m * count <= FEATURES  # blocks of a caller may not fit into memory
     geometries = []
     for i in iterations("geometries", len(names)):
         name = names[i]
@@ -156,7 +156,6 @@ def make_geometries(
             basis: ExactKernelBasis | NystroemBasis
             if landmarks is not None:
                 points = take(rows, landmarks)
-                kept = many and m * len(points) <= FEATURES
                 basis = nystroem_basis(name, features, width, points, folds, keep=kept)
             else:
                 assert not isinstance(rows, Rows)  # refused above

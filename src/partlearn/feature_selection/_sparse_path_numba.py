@@ -16,6 +16,8 @@ import math
 import numpy as np
 from numba import njit
 
+from partlearn.feature_selection._columns import N_BINS
+
 __all__ = ["meetings", "select"]
 
 
@@ -58,18 +60,18 @@ def meetings(f, by_column, by_row, counts, rest, log_table, slot, joint, met, ex
         away_g = m - counts[g, rest[g]]
         total = 0.0
         meet = 0
-        for a in range(5):
+        for a in range(N_BINS):
             total -= log_table[counts[f, a]] + log_table[counts[g, a]]
             if a != rest[f]:
                 left = counts[f, a]
-                for b in range(5):
+                for b in range(N_BINS):
                     left -= table[a, b]
                     meet += table[a, b]
                     total += log_table[table[a, b]]
                 total += log_table[left]
             if a != rest[g]:
                 left = counts[g, a]
-                for b in range(5):
+                for b in range(N_BINS):
                     left -= table[b, a]
                 total += log_table[left]
         total += log_table[m - away_f - away_g + meet]
