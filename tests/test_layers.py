@@ -48,7 +48,7 @@ SIDEWAYS = {
 RANK = {name: i for i, layer in enumerate(LAYERS) for name in layer}
 OPTIONAL = {
     "typer", "rich", "matplotlib", "jinja2", "pyarrow", "pandas", "polars",
-    "h5py", "arff", "pooch", "numba", "pynndescent", "dask", "distributed",
+    "h5py", "arff", "platformdirs", "numba", "pynndescent", "dask", "distributed",
 }  # fmt: skip
 
 

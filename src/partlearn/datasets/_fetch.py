@@ -56,7 +56,8 @@ def data_folder(data_home: str | os.PathLike[str] | None = None) -> Path:
     """
     chosen = data_home or os.environ.get("PARTLEARN_DATA")
     if chosen is None:
-        chosen = import_optional("pooch", "Downloads").os_cache("partlearn")
+        platformdirs = import_optional("platformdirs", "Downloads")
+        chosen = platformdirs.user_cache_dir("partlearn")
     return Path(chosen).expanduser()
 
 
