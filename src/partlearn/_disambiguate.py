@@ -206,7 +206,7 @@ class Disambiguation:
             label_report(
                 self,
                 rows=rows,
-                truth=None if truth is None else self._checked(truth),
+                truth=truth,
                 images=images,
                 n_review=n_review,
                 title=title,

@@ -15,7 +15,7 @@ from partlearn.candidates import make_candidates
 from partlearn.classification import PLKNN
 from partlearn.decomposition import CENDA
 from partlearn.model_selection import CandidateKFold, cross_validate
-from partlearn.utils._frames import frames
+from partlearn.utils._check_tools import frames
 
 X, Y = load_iris(return_X_y=True)
 S = make_candidates(Y, 1, random_state=0)

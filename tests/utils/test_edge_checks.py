@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from partlearn.classification import PLKNN
-from partlearn.utils._edge_checks import check_huge_features, check_unhashable_labels
+from partlearn.utils._common_checks import check_huge_features, check_unhashable_labels
 
 
 class Silent(PLKNN):

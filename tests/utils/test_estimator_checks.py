@@ -6,7 +6,7 @@ import pytest
 from partlearn.classification import PLKNN, PLSVM, CoupledClassifier
 from partlearn.decomposition import CENDA
 from partlearn.utils import check_partial_label_estimator, partial_label_checks
-from partlearn.utils._order import order_matters
+from partlearn.utils._check_tools import order_matters
 
 
 class Positional(PLKNN):

@@ -1,6 +1,5 @@
 """Looking at labels: displays in the manner of scikit-learn, and the label report."""
 
-from partlearn.inspection._calibration import CalibrationDisplay
 from partlearn.inspection._confidence import ConfidenceDisplay
 from partlearn.inspection._confusion import (
     CandidateConfusion,
@@ -12,8 +11,8 @@ from partlearn.inspection._embedding import EmbeddingDisplay
 from partlearn.inspection._label_map import label_map
 from partlearn.inspection._label_page import label_page
 from partlearn.inspection._label_report import LabelReport, label_report
-from partlearn.inspection._risk_coverage import RiskCoverageDisplay
 from partlearn.inspection._selection import SelectionPathDisplay
+from partlearn.inspection._sureness import CalibrationDisplay, RiskCoverageDisplay
 
 __all__ = [
     "CalibrationDisplay",

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.sparse import issparse
 from sklearn.decomposition import PCA, TruncatedSVD
+from sklearn.metrics.pairwise import euclidean_distances
 
 from partlearn._typing import Array
 
@@ -86,24 +87,14 @@ def _distances(P: Array, F: Array) -> Array:
     within = P.T @ P / len(P) - (M * weight[:, None]).T @ M / len(P)
     values, vectors = np.linalg.eigh(within)
     M = M @ (vectors / np.sqrt(np.maximum(values, _FLOOR)))
-    return _between(M)
-
-
-def _between(A: Array) -> Array:
-    squares = (A**2).sum(axis=1)
-    return np.sqrt(np.maximum(squares[:, None] + squares - 2 * A @ A.T, 0.0))
+    return euclidean_distances(M)
 
 
 def _layout(D: Array) -> Array:
     """Two dimensions with these distances, by majorizing their stress."""
-    n = len(D)
-    centre = np.eye(n) - 1 / n
+    from sklearn.manifold import smacof  # takes a while, and few ask for a map
+
+    centre = np.eye(len(D)) - 1 / len(D)
     values, vectors = np.linalg.eigh(-0.5 * centre @ D**2 @ centre)
-    C = vectors[:, -2:] * np.sqrt(np.maximum(values[-2:], 0.0))
-    for _ in range(_ROUNDS):
-        now = _between(C)
-        B = -D / np.where(now > 0, now, np.inf)
-        np.fill_diagonal(B, 0.0)
-        np.fill_diagonal(B, -B.sum(axis=1))
-        C = B @ C / n
-    return np.asarray(C)
+    start = vectors[:, -2:] * np.sqrt(np.maximum(values[-2:], 0.0))
+    return smacof(D, init=start, n_init=1, max_iter=_ROUNDS, eps=0)[0]

@@ -4,6 +4,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,6 @@ from numpy.typing import ArrayLike
 
 from partlearn._typing import Array, Indices, Mask
 from partlearn.inspection._confusion import candidate_confusion
-from partlearn.metrics import calibration_bins
 
 __all__ = ["LabelReport", "Pair", "ReviewRow", "label_report"]
 
@@ -181,14 +181,9 @@ def label_report(
     sets, set_index = np.unique(S, axis=0, return_inverse=True)
     calibration = right = None
     if truth is not None:
-        hits = result.label == np.asarray(truth)
-        calibration = calibration_bins(result.confidence, hits)
-        several = sizes > 1
-        right = (
-            float(hits.mean()),
-            float(hits[several].mean()) if several.any() else 1.0,
-            float((1 / sizes[several]).mean()) if several.any() else 1.0,
-        )
+        calibration = result.calibration(truth)
+        accuracy, _, *among_ambiguous = result.agreement(truth)
+        right = (accuracy, *np.nan_to_num(among_ambiguous, nan=1.0).tolist())
     columns = _columns(rows, len(S))
     if images is not None and len(images) != len(S):
         raise ValueError(f"`images` must hold {len(S)} pictures; got {len(images)}.")
@@ -229,15 +224,9 @@ def _annotators(annotators: Any) -> list[tuple[str, int, float]]:
     """Name, votes and accuracy of each annotator, the least accurate first."""
     if annotators is None:
         return []
-    order = np.argsort(annotators.accuracy, kind="stable")
-    return [
-        (
-            str(annotators.name[k]),
-            int(annotators.n_votes[k]),
-            float(annotators.accuracy[k]),
-        )
-        for k in order
-    ]
+    known = zip(annotators.name, annotators.n_votes, annotators.accuracy, strict=True)
+    told = [(str(name), int(votes), float(accuracy)) for name, votes, accuracy in known]
+    return sorted(told, key=itemgetter(2))
 
 
 def _doubtful_first(confidence: Array, margin: Array) -> Indices:

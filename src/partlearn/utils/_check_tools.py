@@ -2,9 +2,10 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
+import importlib
 import warnings
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import Any, Literal
 
 import numpy as np
 import scipy.sparse as sp
@@ -12,18 +13,26 @@ from numpy.typing import NDArray
 from scipy.spatial.distance import pdist
 from sklearn.base import clone, is_classifier
 from sklearn.datasets import make_blobs
+from sklearn.preprocessing import StandardScaler
 from sklearn.utils import get_tags
 
 from partlearn._typing import Indices, Mask
 from partlearn.candidates import make_candidates
 
 __all__ = [
+    "AGREEMENT",
     "Check",
+    "assert_close",
     "assert_same",
+    "assert_stable",
+    "coarse",
     "confidence",
     "error_message",
     "fit",
+    "frames",
     "is_multilabel",
+    "optional",
+    "order_matters",
     "output",
     "problem",
     "uses_labels",
@@ -31,6 +40,7 @@ __all__ = [
 ]
 
 Check = Callable[[Any], None]
+AGREEMENT = 0.9  # least agreement of two fits whose random draws differ
 
 
 def is_multilabel(estimator: Any) -> bool:
@@ -113,3 +123,77 @@ def error_message(estimator: Any, X: Any, y: Any) -> str:
     except ValueError as error:
         return str(error)
     raise AssertionError("Fitting should have raised a ValueError.")
+
+
+def order_matters(estimator: Any, axis: Literal["rows", "classes"]) -> bool:
+    """Whether an estimator, or one inside it, declares that the order matters.
+
+    It may not, unless the class says so: its ``_order_matters`` names ``"rows"`` or
+    ``"classes"``, with the reason beside it. Having a ``random_state`` is no reason:
+    most methods only break ties with it.
+    """
+    parts = [estimator, *estimator.get_params().values()]
+    return any(axis in getattr(type(part), "_order_matters", ()) for part in parts)
+
+
+def assert_close(P: NDArray[Any], Q: NDArray[Any], *, exactly: bool) -> None:
+    """Two results are equal up to rounding or, where draws differ, nearly so."""
+    if exactly:
+        np.testing.assert_allclose(P, Q, rtol=1e-5, atol=1e-5)
+    else:
+        assert np.corrcoef(P.ravel(), Q.ravel())[0, 1] >= AGREEMENT
+
+
+def _same_data(X: NDArray[Any]) -> Iterator[NDArray[Any]]:
+    """Other layouts of memory, and entries that differ in their last digit."""
+    yield np.asfortranarray(X)
+    wide = np.zeros((len(X), 2 * X.shape[1]))
+    wide[:, ::2] = X
+    yield wide[:, ::2]
+    signs = np.random.default_rng(0).choice([-1, 0, 1], X.shape)
+    yield X * (1 + np.finfo(np.float64).eps * signs)
+
+
+def assert_stable(
+    output: Callable[[NDArray[Any]], NDArray[Any]], X: NDArray[Any]
+) -> None:
+    """What is learnt from data does not hang on how they are written.
+
+    Parameters
+    ----------
+    output : callable
+        Fits on some rows and returns what is to be the same.
+    X : ndarray of shape (n_samples, n_features)
+        Rows without ties between distances.
+    """
+    plain = output(X)
+    for same in _same_data(X):
+        assert_close(output(same), plain, exactly=True)
+
+
+def coarse(X: NDArray[Any]) -> NDArray[Any]:
+    """Round to seven values, so that rows are equal and many distances the same."""
+    low = X.min(axis=0)
+    step = (X.max(axis=0) - low) / 6
+    return low + step * np.round((X - low) / np.where(step > 0, step, 1))
+
+
+def optional(name: str) -> Any:
+    """Return a package, or None where it is not installed."""
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError:
+        return None
+
+
+def frames(X: NDArray[Any]) -> Iterator[tuple[str, Any]]:
+    """Rows as data frames of all kinds whose names scikit-learn can read."""
+    columns = [f"f{j}" for j in range(X.shape[1])]
+    for name in ("pandas", "polars"):
+        module = optional(name)
+        if module is None:
+            continue
+        frame = module.DataFrame(dict(zip(columns, X.T.copy(), strict=True)))
+        # They may be of different times: scikit-learn 1.8 knows no polars 2.
+        if hasattr(StandardScaler().fit(frame), "feature_names_in_"):
+            yield name, frame

@@ -3,6 +3,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
 import pickle
+import re
+import warnings
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -15,23 +17,28 @@ from sklearn.utils import get_tags
 from partlearn._typing import Mask
 from partlearn.utils._check_tools import (
     Check,
+    assert_close,
     assert_same,
+    assert_stable,
+    coarse,
     confidence,
     error_message,
     fit,
+    frames,
     is_multilabel,
+    optional,
+    order_matters,
     output,
     problem,
     uses_labels,
 )
-from partlearn.utils._edge_checks import check_huge_features, check_unhashable_labels
-from partlearn.utils._frames import frames, optional
-from partlearn.utils._order import assert_close, order_matters
-from partlearn.utils._stability import assert_stable, coarse
 
 __all__ = ["NAMES", "applicable_checks", "assert_permuted"]
 
 NAMES = np.array(["ant", "bee", "cat", "dog", "eel"])
+_CLEAR = re.compile("rescale|too large|overflow")
+_OUTPUTS = ("transform", "predict_proba", "decision_function")
+_ATTRIBUTES = ("label_confidence_", "scores_", "components_", "coef_")
 
 
 def applicable_checks(
@@ -182,6 +189,64 @@ def check_n_jobs(estimator: Any) -> None:
     one = fit(clone(estimator).set_params(n_jobs=1), X, S)
     two = fit(clone(estimator).set_params(n_jobs=2), X, S)
     assert_same(one, two, X, tol=1e-12)
+
+
+def _edge_problem() -> tuple[NDArray[Any], Mask]:
+    rng = np.random.default_rng(0)
+    X = rng.random((30, 5))
+    y = np.arange(30) % 3
+    S = np.eye(3, dtype=bool)[y]
+    S[np.arange(30), (y + 1) % 3] |= rng.random(30) < 0.4
+    return X, S
+
+
+def _huge(X: NDArray[Any]) -> dict[str, NDArray[Any]]:
+    column, cell = X.copy(), X.copy()
+    column[:, 2] *= 1e300
+    cell[3, 2] = 1e300
+    return {"everywhere": X * 1e300, "in a column": column, "in a cell": cell}
+
+
+def check_huge_features(estimator: Any) -> None:
+    """Features of 1e300 give a clear error or finite results, never NaN."""
+    X, S = _edge_problem()
+    for where, huge in _huge(X).items():
+        for train in (X, huge):
+            message, results = "", {}
+            with warnings.catch_warnings(), np.errstate(all="ignore"):
+                warnings.simplefilter("ignore")
+                try:
+                    results = _results(clone(estimator).fit(train, S), huge)
+                except ValueError as error:
+                    message = str(error)
+            assert results or _CLEAR.search(message), f"unclear: {message}"
+            for name, values in results.items():
+                assert np.isfinite(values).all(), f"{name} with 1e300 {where}"
+
+
+def _results(fitted: Any, X: NDArray[Any]) -> dict[str, NDArray[Any]]:
+    fitted_arrays = {
+        name: np.asarray(getattr(fitted, name)(X), dtype=np.float64)
+        for name in _OUTPUTS
+        if hasattr(fitted, name)
+    }
+    for name in _ATTRIBUTES:
+        if hasattr(fitted, name):
+            fitted_arrays[name] = np.asarray(getattr(fitted, name), dtype=np.float64)
+    return fitted_arrays
+
+
+def check_unhashable_labels(estimator: Any) -> None:
+    """Labels that can name no class are an error that says what they are."""
+    X, _ = _edge_problem()
+    labels = np.empty(len(X), dtype=object)
+    labels[:] = [{"name": "cat"}] * len(X)
+    message = "nothing was raised"
+    try:
+        clone(estimator).fit(X, labels)
+    except ValueError as error:
+        message = str(error)
+    assert "A label is a dict" in message, f"unclear: {message}"
 
 
 _COMMON: list[Check] = [

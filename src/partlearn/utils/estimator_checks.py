@@ -18,6 +18,7 @@ from sklearn.base import is_classifier
 from partlearn._typing import Mask
 from partlearn.candidates import from_votes, from_weights
 from partlearn.utils._check_tools import (
+    AGREEMENT,
     Check,
     assert_same,
     confidence,
@@ -28,7 +29,6 @@ from partlearn.utils._check_tools import (
     with_truth,
 )
 from partlearn.utils._common_checks import applicable_checks, assert_permuted
-from partlearn.utils._order import AGREEMENT
 from partlearn.utils.multilabel_checks import multilabel_checks
 
 __all__ = ["check_partial_label_estimator", "partial_label_checks"]
