@@ -21,26 +21,14 @@ from partlearn.base._multilabel import (
     drop_empty,
     rank_features,
 )
-from partlearn.base._reducer import (
-    N_COMPONENTS,
-    BaseReducer,
-    count_directions,
-    reduced_rows,
-)
-from partlearn.base._selector import (
-    COLUMNS,
-    COUNT,
-    BaseSelector,
-    Columns,
-    count_features,
-    find_columns,
-)
+from partlearn.base._parameters import COUNT, PARAMETERS
+from partlearn.base._reducer import BaseReducer, count_directions, reduced_rows
+from partlearn.base._selector import BaseSelector, Columns, count_features, find_columns
 from partlearn.base._tags import CandidateTagsMixin
 
 __all__ = [
-    "COLUMNS",
     "COUNT",
-    "N_COMPONENTS",
+    "PARAMETERS",
     "PREDICTING",
     "BaseMultilabelClassifier",
     "BasePartialClassifier",

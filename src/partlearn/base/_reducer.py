@@ -22,7 +22,6 @@ from partlearn._array_api import (
     namespace,
     same_namespace,
 )
-from partlearn._sklearn_compat import Interval, RealNotInt, StrOptions
 from partlearn._typing import Array, Mask
 from partlearn.base._auto import choose_dimension, most_directions
 from partlearn.base._memory import MemoryEstimateMixin
@@ -41,15 +40,7 @@ from partlearn.graphs import TiedVotes
 from partlearn.linalg import Standardized, column_moments, fix_signs, standardize
 from partlearn.neighbors import self_neighbors
 
-__all__ = ["N_COMPONENTS", "BaseReducer", "count_directions", "reduced_rows"]
-
-# What every reducer accepts as `n_components`.
-N_COMPONENTS = [
-    Interval(Integral, 1, None, closed="left"),
-    Interval(RealNotInt, 0, 1, closed="both"),
-    StrOptions({"auto"}),
-    None,
-]
+__all__ = ["BaseReducer", "count_directions", "reduced_rows"]
 
 
 def count_directions(values: Array, wanted: float | int | None) -> int:

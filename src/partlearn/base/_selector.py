@@ -13,30 +13,15 @@ from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from partlearn._array_api import (
-    is_numpy,
-    namespace,
-    same_namespace,
-    take,
-    where_true,
-)
-from partlearn._sklearn_compat import Interval, RealNotInt
+from partlearn._array_api import is_numpy, namespace, same_namespace, take, where_true
 from partlearn._typing import Array, Indices, Mask
 from partlearn.base._memory import MemoryEstimateMixin
 from partlearn.base._tags import CandidateTagsMixin
 from partlearn.blocks import LazyRowsMixin
 
-__all__ = ["COLUMNS", "COUNT", "BaseSelector", "count_features", "find_columns"]
+__all__ = ["BaseSelector", "count_features", "find_columns"]
 
 Columns = Sequence[Any] | NDArray[Any] | None
-
-# Constraints on the parameters that selectors share.
-COUNT = [
-    Interval(Integral, 1, None, closed="left"),
-    Interval(RealNotInt, 0, 1, closed="right"),
-    None,
-]
-COLUMNS = ["array-like", None]
 
 
 def count_features(wanted: float | int | None, d: int) -> int:

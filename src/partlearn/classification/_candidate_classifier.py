@@ -25,7 +25,7 @@ from partlearn._sklearn_compat import (
     safe_indexing,
 )
 from partlearn._typing import Array, Indices, Mask
-from partlearn.base import BasePartialClassifier
+from partlearn.base import PARAMETERS, BasePartialClassifier
 from partlearn.candidates import (
     VOTE_STATE,
     Votes,
@@ -133,13 +133,11 @@ class CandidateClassifier(BasePartialClassifier):
     True
     """
 
-    _parameter_constraints = {  # noqa: RUF012
+    _parameter_constraints = PARAMETERS | {
         "estimator": [HasMethods(["fit"]), None],
         "cross_fit": ["boolean", StrOptions({"oob"})],
         "cv": ["cv_object"],
         "n_rounds": [Interval(Integral, 1, None, closed="left")],
-        "random_state": ["random_state"],
-        "n_jobs": [Integral, None],
     }
     # Folds are drawn over the rows, filed under the first of equally rare labels.
     _order_matters = ("rows", "classes")

@@ -8,11 +8,7 @@ from typing import Any
 from partlearn._sklearn_compat import Interval
 from partlearn._typing import Array
 from partlearn.classification._likelihood import BaseLikelihoodClassifier
-from partlearn.classification._losses import (
-    candidate_batches,
-    candidate_loss,
-    relative,
-)
+from partlearn.classification._losses import candidate_batches, candidate_loss, relative
 
 __all__ = ["CC"]
 
@@ -93,7 +89,6 @@ class CC(BaseLikelihoodClassifier):
 
     _parameter_constraints = BaseLikelihoodClassifier._parameter_constraints | {
         "hidden_layer_size": [Interval(Integral, 1, None, closed="left"), None],
-        "random_state": ["random_state"],
     }
 
     def __init__(

@@ -2,7 +2,7 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, Self
 
 import numpy as np
@@ -14,7 +14,7 @@ from sklearn.utils.extmath import row_norms
 from partlearn._progress import iterations
 from partlearn._sklearn_compat import Interval, fit_context
 from partlearn._typing import Array, Indices, Mask
-from partlearn.base import BasePartialClassifier, initial_confidence
+from partlearn.base import PARAMETERS, BasePartialClassifier, initial_confidence
 from partlearn.candidates import labels_settled, warn_at_max_iter
 from partlearn.graphs import few_candidates, lift, neighbor_grams, rebuilding_graph
 from partlearn.neighbors import query_neighbors, self_neighbors
@@ -98,13 +98,9 @@ class IPAL(BasePartialClassifier):
     array(['a', 'b'], dtype='<U1')
     """
 
-    _parameter_constraints = {  # noqa: RUF012
-        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
+    _parameter_constraints = PARAMETERS | {
         "alpha": [Interval(Real, 0, 1, closed="left")],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "tol": [Interval(Real, 0, None, closed="left")],
         "restrict_to_neighbours": ["boolean"],
-        "n_jobs": [Integral, None],
     }
 
     def __init__(

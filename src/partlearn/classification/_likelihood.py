@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
 import warnings
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, Self
 
 import numpy as np
@@ -16,7 +16,7 @@ from sklearn.utils import check_random_state
 from partlearn._progress import iterations
 from partlearn._sklearn_compat import Interval, StrOptions, fit_context
 from partlearn._typing import Array, Indices
-from partlearn.base import BaseScoreClassifier, initial_confidence
+from partlearn.base import PARAMETERS, BaseScoreClassifier, initial_confidence
 from partlearn.candidates import warn_at_max_iter
 from partlearn.classification._losses import candidate_loss, posterior, relative
 from partlearn.classification._score_models import (
@@ -41,10 +41,8 @@ class BaseLikelihoodClassifier(BaseScoreClassifier):
     which takes the indices of the rows too.
     """
 
-    _parameter_constraints = {  # noqa: RUF012
+    _parameter_constraints = PARAMETERS | {
         "lam": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "tol": [Interval(Real, 0, None, closed="left")],
     }
 
     @fit_context(prefer_skip_nested_validation=True)

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
 from collections.abc import Callable
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, Self
 
 import numpy as np
@@ -15,7 +15,7 @@ from sklearn.utils import check_random_state
 from partlearn._progress import iterations
 from partlearn._sklearn_compat import Interval, fit_context
 from partlearn._typing import Array, Mask
-from partlearn.base import BaseScoreClassifier, initial_confidence
+from partlearn.base import PARAMETERS, BaseScoreClassifier, initial_confidence
 from partlearn.candidates import uniform_confidence
 from partlearn.classification._ridge import Predictor, make_ridge, ridge_side
 from partlearn.graphs import (
@@ -123,18 +123,11 @@ class PLAGGD(BaseScoreClassifier):
     """
 
     __state_types__ = (Predictor,)
-    _parameter_constraints = {  # noqa: RUF012
-        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
+    _parameter_constraints = PARAMETERS | {
         "lam": [Interval(Real, 0, None, closed="left")],
         "mu": [Interval(Real, 0, None, closed="neither")],
         "gamma": [Interval(Real, 0, None, closed="neither")],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
         "tol": [Interval(Real, 0, None, closed="left"), None],
-        "sigma": [Interval(Real, 0, None, closed="neither"), None],
-        "n_landmarks": [Interval(Integral, 1, None, closed="left"), None],
-        "memory_limit": [Interval(Real, 0, None, closed="neither")],
-        "random_state": ["random_state"],
-        "n_jobs": [Integral, None],
     }
 
     def __init__(

@@ -17,7 +17,7 @@ from sklearn.utils import check_random_state
 
 from partlearn._sklearn_compat import HasMethods, Interval, StrOptions, fit_context
 from partlearn._typing import Array, Mask
-from partlearn.base import BaseScoreClassifier
+from partlearn.base import PARAMETERS, BaseScoreClassifier
 from partlearn.candidates import check_two_classes, validate_partial_data, warn_caller
 from partlearn.classification._ridge import (
     Predictor,
@@ -132,7 +132,7 @@ class PLECOC(BaseScoreClassifier):
     # point that depends on the order of the rows.
     _order_matters = ("rows", "classes")
     __state_types__ = (Predictor,)
-    _parameter_constraints = {  # noqa: RUF012
+    _parameter_constraints = PARAMETERS | {
         "code_length": [
             Interval(Integral, 1, None, closed="left"),
             StrOptions({"auto"}),
@@ -143,9 +143,6 @@ class PLECOC(BaseScoreClassifier):
         "gamma": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
         "max_samples": [Interval(Integral, 2, None, closed="left"), None],
         "max_tries": [Interval(Integral, 1, None, closed="left")],
-        "memory_limit": [Interval(Real, 0, None, closed="neither")],
-        "random_state": ["random_state"],
-        "n_jobs": [Integral, None],
     }
 
     def __init__(

@@ -2,7 +2,6 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from numbers import Integral
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -18,8 +17,13 @@ from partlearn._array_api import (
     same_namespace,
     take,
 )
-from partlearn._sklearn_compat import Interval, StrOptions, fit_context
-from partlearn.base import PREDICTING, BasePartialClassifier, initial_confidence
+from partlearn._sklearn_compat import StrOptions, fit_context
+from partlearn.base import (
+    PARAMETERS,
+    PREDICTING,
+    BasePartialClassifier,
+    initial_confidence,
+)
 from partlearn.blocks import Rows, refuse_blocks
 from partlearn.classification._nearest_votes import (
     nearest_votes,
@@ -30,7 +34,6 @@ from partlearn.classification._nearest_votes import (
 from partlearn.graphs import tie_tolerance
 from partlearn.neighbors import (
     EXACT_ROWS,
-    N_REFERENCE,
     cell_neighbors,
     query_neighbors,
     reference_rows,
@@ -103,12 +106,9 @@ class PLKNN(BasePartialClassifier):
     """
 
     _array_api = True
-    _parameter_constraints = {  # noqa: RUF012
-        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
-        "n_reference": N_REFERENCE,
+    _parameter_constraints = PARAMETERS | {
         "weights": [StrOptions({"distance", "rank", "uniform"})],
         "variant": [StrOptions({"clean", "lab"})],
-        "n_jobs": [Integral, None],
     }
 
     def __init__(

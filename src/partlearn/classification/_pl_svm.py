@@ -2,7 +2,7 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -14,7 +14,7 @@ from sklearn.utils import check_random_state
 from partlearn._progress import iterations
 from partlearn._sklearn_compat import Interval, StrOptions, fit_context
 from partlearn._typing import Array, Mask
-from partlearn.base import BaseScoreClassifier, initial_confidence
+from partlearn.base import PARAMETERS, BaseScoreClassifier, initial_confidence
 from partlearn.candidates import warn_at_max_iter, warn_caller
 from partlearn.linalg import column_moments, standardize
 
@@ -108,14 +108,12 @@ class PLSVM(BaseScoreClassifier):
 
     # The weights of every class are drawn to start.
     _order_matters = ("classes",)
-    _parameter_constraints = {  # noqa: RUF012
+    _parameter_constraints = PARAMETERS | {
         "lam": [Interval(Real, 0, None, closed="neither")],
         "variant": [StrOptions({"clean", "lab"})],
         "init": [StrOptions({"random"}), "array-like"],
         "standardize": ["boolean", None],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
         "tol": [Interval(Real, 0, None, closed="left"), None],
-        "random_state": ["random_state"],
     }
 
     def __init__(

@@ -4,7 +4,7 @@
 
 import warnings
 from collections.abc import Sequence
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -13,9 +13,9 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
-from partlearn._sklearn_compat import Interval, StrOptions, fit_context
+from partlearn._sklearn_compat import StrOptions, fit_context
 from partlearn._typing import Array, Indices
-from partlearn.base import BaseScoreClassifier, recoded
+from partlearn.base import PARAMETERS, BaseScoreClassifier, recoded
 from partlearn.classification._pl_svm import PLSVM
 from partlearn.metrics import candidate_hit_rate
 
@@ -102,15 +102,11 @@ class PLSVMCV(BaseScoreClassifier):
 
     # The weights of every class are drawn to start.
     _order_matters = ("classes",)
-    _parameter_constraints = {  # noqa: RUF012
+    _parameter_constraints = PARAMETERS | {
         "lams": ["array-like"],
-        "cv": [Interval(Integral, 2, None, closed="left")],
         "variant": [StrOptions({"clean", "lab"})],
         "init": [StrOptions({"random"}), "array-like"],
         "standardize": ["boolean", None],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "random_state": ["random_state"],
-        "n_jobs": [Integral, None],
     }
 
     def __init__(

@@ -2,7 +2,6 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from numbers import Integral
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -11,9 +10,9 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.parallel import Parallel, delayed
 
-from partlearn._sklearn_compat import Interval, StrOptions, fit_context
+from partlearn._sklearn_compat import StrOptions, fit_context
 from partlearn._typing import Array, Indices
-from partlearn.base import BasePartialClassifier, recoded
+from partlearn.base import PARAMETERS, BasePartialClassifier, recoded
 from partlearn.candidates import check_two_classes, validate_evidence
 from partlearn.classification._candidate_classifier import CandidateClassifier
 from partlearn.crossfit import log_linear_pool, log_linear_weights
@@ -120,12 +119,9 @@ class PooledClassifier(BasePartialClassifier):
     True
     """
 
-    _parameter_constraints = {  # noqa: RUF012
+    _parameter_constraints = PARAMETERS | {
         "estimators": [list, tuple],
         "weights": [StrOptions({"held-out", "equal"})],
-        "cv": [Interval(Integral, 2, None, closed="left")],
-        "random_state": ["random_state"],
-        "n_jobs": [Integral, None],
     }
     # Folds are drawn over the rows, filed under the first of equally rare labels.
     _order_matters = ("rows", "classes")

@@ -11,11 +11,7 @@ from partlearn._progress import iterations
 from partlearn._sklearn_compat import Interval
 from partlearn._typing import Array
 from partlearn.classification._likelihood import BaseLikelihoodClassifier
-from partlearn.classification._losses import (
-    cross_entropy,
-    posterior,
-    renewing_batches,
-)
+from partlearn.classification._losses import cross_entropy, posterior, renewing_batches
 from partlearn.classification._score_models import fit_linear
 from partlearn.linalg import Standardized
 
@@ -99,7 +95,6 @@ class PRODEN(BaseLikelihoodClassifier):
 
     _parameter_constraints = BaseLikelihoodClassifier._parameter_constraints | {
         "hidden_layer_size": [Interval(Integral, 1, None, closed="left"), None],
-        "random_state": ["random_state"],
     }
 
     def __init__(

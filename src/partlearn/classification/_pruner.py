@@ -2,7 +2,7 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, Self
 
 import numpy as np
@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from partlearn._sklearn_compat import HasMethods, Interval, StrOptions, fit_context
 from partlearn._typing import Array, Indices, Mask
-from partlearn.base import BasePartialClassifier, recoded
+from partlearn.base import PARAMETERS, BasePartialClassifier, recoded
 from partlearn.candidates import validate_partial_data, vote
 from partlearn.classification._cc import CC
 from partlearn.linalg import z_scores
@@ -97,13 +97,11 @@ class CandidatePruner(BasePartialClassifier):
     True
     """
 
-    _parameter_constraints = {  # noqa: RUF012
+    _parameter_constraints = PARAMETERS | {
         "estimator": [HasMethods(["fit", "predict_proba"]), None],
         "method": [StrOptions({"neighbors", "conformal"})],
-        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
         "tau": [Interval(Real, 0, 1, closed="both")],
         "alpha": [Interval(Real, 0, 1, closed="neither")],
-        "cv": [Interval(Integral, 2, None, closed="left")],
     }
 
     def __init__(

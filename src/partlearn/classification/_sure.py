@@ -2,24 +2,23 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from partlearn._array_api import (
-    is_numpy,
-    like,
-    namespace,
-    numpy_dtype,
-    same_namespace,
-)
+from partlearn._array_api import is_numpy, like, namespace, numpy_dtype, same_namespace
 from partlearn._progress import iterations
 from partlearn._sklearn_compat import Interval, StrOptions, fit_context
 from partlearn._typing import Mask
-from partlearn.base import PREDICTING, BaseScoreClassifier, initial_confidence
+from partlearn.base import (
+    PARAMETERS,
+    PREDICTING,
+    BaseScoreClassifier,
+    initial_confidence,
+)
 from partlearn.candidates import labels_settled, uniform_confidence, warn_at_max_iter
 from partlearn.classification._ridge import Predictor, Solution, make_ridge, ridge_side
 from partlearn.simplex import project_simplex
@@ -117,18 +116,12 @@ class SURE(BaseScoreClassifier):
 
     __state_types__ = (Predictor,)
     _array_api = True
-    _parameter_constraints = {  # noqa: RUF012
+    _parameter_constraints = PARAMETERS | {
         "lam": [Interval(Real, 0, None, closed="left")],
         "beta": [Interval(Real, 0, None, closed="neither")],
         "kernel": [StrOptions({"rbf", "linear"})],
         "init": [StrOptions({"raw", "uniform"})],
         "refit": ["boolean"],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "tol": [Interval(Real, 0, None, closed="left")],
-        "sigma": [Interval(Real, 0, None, closed="neither"), None],
-        "n_landmarks": [Interval(Integral, 1, None, closed="left"), None],
-        "memory_limit": [Interval(Real, 0, None, closed="neither")],
-        "random_state": ["random_state"],
     }
 
     def __init__(

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import copy
 from contextlib import contextmanager
-from numbers import Integral, Real
+from numbers import Real
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
@@ -17,7 +17,7 @@ from sklearn.utils import check_random_state
 
 from partlearn._sklearn_compat import Interval, StrOptions, fit_context
 from partlearn._typing import Array, Indices
-from partlearn.base import BaseScoreClassifier, initial_confidence
+from partlearn.base import PARAMETERS, BaseScoreClassifier, initial_confidence
 from partlearn.classification._losses import (
     candidate_batches,
     candidate_loss,
@@ -115,14 +115,12 @@ class TorchClassifier(BaseScoreClassifier):
     # Start, held-out rows and batches are drawn by place.
     _order_matters = ("rows", "classes")
 
-    _parameter_constraints = {  # noqa: RUF012
+    _parameter_constraints = PARAMETERS | {
         "module": [callable, None],
         "loss": [StrOptions({"cc", "proden"})],
         "lam": [Interval(Real, 0, None, closed="left")],
         "learning_rate": [Interval(Real, 0, None, closed="neither")],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
         "device": [str],
-        "random_state": ["random_state"],
     }
 
     def __init__(

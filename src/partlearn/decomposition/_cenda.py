@@ -2,7 +2,7 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 
 from partlearn._array_api import like, namespace
 from partlearn._progress import iterations
-from partlearn._sklearn_compat import HasMethods, Interval, StrOptions, fit_context
-from partlearn.base import N_COMPONENTS, BaseReducer
+from partlearn._sklearn_compat import Interval, StrOptions, fit_context
+from partlearn.base import PARAMETERS, BaseReducer
 from partlearn.candidates import move_labels, refine
 from partlearn.crossfit import STEADY, StoppingRule
 from partlearn.graphs import TiedVotes
 from partlearn.linalg import Eigen, ThinEigenSolver, leading_directions
-from partlearn.neighbors import N_REFERENCE, reference_rows
+from partlearn.neighbors import reference_rows
 
 __all__ = ["CENDA"]
 
@@ -137,20 +137,11 @@ class CENDA(BaseReducer):
 
     _fits_blocks = True
     _array_api = True
-    _parameter_constraints = {  # noqa: RUF012
-        "n_components": N_COMPONENTS,
+    _parameter_constraints = PARAMETERS | {
         "mu": [Interval(Real, 0, 1, closed="neither")],
-        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
-        "n_reference": N_REFERENCE,
         "alpha": [Interval(Real, 0, None, closed="left")],
         "vote": [StrOptions({"rank", "uniform"})],
         "scaling": [StrOptions({"constraint", "maxabs"})],
-        "standardize": ["boolean"],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "tol": [Interval(Real, 0, None, closed="left")],
-        "svd_rank": [Interval(Integral, 1, None, closed="left"), None],
-        "search": [HasMethods(["fit", "transform"]), None],
-        "n_jobs": [Integral, None],
     }
 
     def __init__(

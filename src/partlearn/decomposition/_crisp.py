@@ -11,13 +11,9 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from partlearn._array_api import as_double, at_least, like, namespace
-from partlearn._sklearn_compat import HasMethods, Interval, StrOptions, fit_context
+from partlearn._sklearn_compat import Interval, StrOptions, fit_context
 from partlearn._typing import Array
-from partlearn.base import (
-    N_COMPONENTS,
-    BaseReducer,
-    count_directions,
-)
+from partlearn.base import PARAMETERS, BaseReducer, count_directions
 from partlearn.blocks import refuse_blocks
 from partlearn.candidates import move_evidence, warn_at_max_iter
 from partlearn.crossfit import (
@@ -38,7 +34,7 @@ from partlearn.crossfit import (
     mean_norm,
     vote_among_all,
 )
-from partlearn.neighbors import N_REFERENCE, reference_rows
+from partlearn.neighbors import reference_rows
 
 __all__ = ["CRISP"]
 
@@ -178,23 +174,12 @@ class CRISP(BaseReducer):
 
     _fits_blocks = True
     _array_api = True
-    _parameter_constraints = {  # noqa: RUF012
-        "n_components": N_COMPONENTS,
-        "n_folds": [Interval(Integral, 2, None, closed="left")],
-        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
-        "n_reference": N_REFERENCE,
+    _parameter_constraints = PARAMETERS | {
         "votes": ["boolean"],
         "background": [
             StrOptions({"auto", "none"}),
             Interval(Real, 0, 1, closed="both"),
         ],
-        "standardize": ["boolean"],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "tol": [Interval(Real, 0, None, closed="left")],
-        "random_state": ["random_state"],
-        "search": [HasMethods(["fit", "transform"]), None],
-        "svd_rank": [Interval(Integral, 1, None, closed="left"), None],
-        "n_jobs": [Integral, None],
     }
 
     def __init__(

@@ -4,7 +4,6 @@
 
 from collections.abc import Callable
 from math import ceil
-from numbers import Integral, Real
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -15,9 +14,9 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from partlearn._progress import iterations
-from partlearn._sklearn_compat import HasMethods, Interval, StrOptions, fit_context
+from partlearn._sklearn_compat import StrOptions, fit_context
 from partlearn._typing import Array, Mask
-from partlearn.base import N_COMPONENTS, BaseReducer
+from partlearn.base import PARAMETERS, BaseReducer
 from partlearn.candidates import FLOATS
 from partlearn.decomposition._delin_kernel import (
     KERNELS,
@@ -162,17 +161,9 @@ None, default=None
     1.0
     """
 
-    _parameter_constraints = {  # noqa: RUF012
-        "n_components": N_COMPONENTS,
-        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
+    _parameter_constraints = PARAMETERS | {
         "kernel": [StrOptions(set(KERNELS)), callable, None],
         "normalize": [StrOptions({"auto", "within", "total"})],
-        "standardize": ["boolean"],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "random_state": ["random_state"],
-        "tol": [Interval(Real, 0, None, closed="left")],
-        "search": [HasMethods(["fit", "transform"]), None],
-        "n_jobs": [Integral, None],
     }
 
     def __init__(

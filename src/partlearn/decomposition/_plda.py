@@ -2,7 +2,7 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from sklearn.preprocessing import normalize
 
 from partlearn._progress import iterations
-from partlearn._sklearn_compat import HasMethods, Interval, fit_context
+from partlearn._sklearn_compat import Interval, fit_context
 from partlearn._typing import Array
-from partlearn.base import N_COMPONENTS, BaseReducer
+from partlearn.base import PARAMETERS, BaseReducer
 from partlearn.candidates import refine
 from partlearn.decomposition._scatter import class_scaled, without_noise
 from partlearn.graphs import reconstruction_graph
@@ -124,16 +124,9 @@ class PLDA(BaseReducer):
     1.0
     """
 
-    _parameter_constraints = {  # noqa: RUF012
-        "n_components": N_COMPONENTS,
-        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
+    _parameter_constraints = PARAMETERS | {
         "beta": [Interval(Real, 0, None, closed="left")],
         "decay": [Interval(Real, 0, 1, closed="right")],
-        "standardize": ["boolean"],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "tol": [Interval(Real, 0, None, closed="left")],
-        "search": [HasMethods(["fit", "transform"]), None],
-        "n_jobs": [Integral, None],
     }
 
     def __init__(

@@ -2,7 +2,7 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from sklearn.preprocessing import normalize
 
 from partlearn._progress import iterations
-from partlearn._sklearn_compat import HasMethods, Interval, fit_context
+from partlearn._sklearn_compat import Interval, fit_context
 from partlearn._typing import Array, Mask
-from partlearn.base import N_COMPONENTS, BaseReducer, count_directions
+from partlearn.base import PARAMETERS, BaseReducer, count_directions
 from partlearn.candidates import warn_at_max_iter
 from partlearn.graphs import neighbor_graph
 from partlearn.linalg import ThinBasis
@@ -116,15 +116,9 @@ class SDLPP(BaseReducer):
     True
     """
 
-    _parameter_constraints = {  # noqa: RUF012
-        "n_components": N_COMPONENTS,
-        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
+    _parameter_constraints = PARAMETERS | {
         "mu": [Interval(Real, 0, None, closed="left")],
         "threshold": [Interval(Real, 0, 1, closed="right")],
-        "standardize": ["boolean"],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "search": [HasMethods(["fit", "transform"]), None],
-        "n_jobs": [Integral, None],
     }
 
     def __init__(

@@ -14,14 +14,9 @@ from sklearn.utils import check_random_state
 from partlearn._progress import iterations
 from partlearn._sklearn_compat import HasMethods, Interval, StrOptions, fit_context
 from partlearn._typing import Array, Indices, Mask
-from partlearn.base import BaseReducer
+from partlearn.base import PARAMETERS, BaseReducer
 from partlearn.blocks import refuse_blocks
-from partlearn.candidates import (
-    Evidence,
-    check_two_classes,
-    refine,
-    validate_evidence,
-)
+from partlearn.candidates import Evidence, check_two_classes, refine, validate_evidence
 from partlearn.crossfit import content_order, linear_basis
 from partlearn.graphs import vote
 from partlearn.linalg import fix_signs, leading_rank
@@ -118,17 +113,13 @@ class TunedPCA(BaseReducer):
     (120, 2)
     """
 
-    _parameter_constraints = {  # noqa: RUF012
+    _parameter_constraints = PARAMETERS | {
         "reducer": [HasMethods(["fit", "transform"]), None],
         "n_components": [
             Interval(Integral, 1, None, closed="left"),
             StrOptions({"auto"}),
             "array-like",
         ],
-        "n_folds": [Interval(Integral, 2, None, closed="left")],
-        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
-        "standardize": ["boolean"],
-        "random_state": ["random_state"],
     }
 
     def __init__(

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator, lobpcg
 
 from partlearn._progress import iterations
-from partlearn._sklearn_compat import HasMethods, Interval, fit_context
+from partlearn._sklearn_compat import Interval, fit_context
 from partlearn._typing import Array
-from partlearn.base import N_COMPONENTS, BaseReducer, count_directions
+from partlearn.base import PARAMETERS, BaseReducer, count_directions
 from partlearn.decomposition._confidence_step import confidence_step
 from partlearn.decomposition._scatter import without_noise
 from partlearn.graphs import reconstruction_graph, residual_operator
@@ -132,18 +132,11 @@ class WPLDR(BaseReducer):
     1.0
     """
 
-    _parameter_constraints = {  # noqa: RUF012
-        "n_components": N_COMPONENTS,
-        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
+    _parameter_constraints = PARAMETERS | {
         "alpha": [Interval(Real, 0, None, closed="left")],
         "beta": [Interval(Real, 0, None, closed="left")],
         "mu": [Interval(Real, 0, 1, closed="neither")],
-        "standardize": ["boolean"],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
         "cccp_max_iter": [Interval(Integral, 1, None, closed="left")],
-        "tol": [Interval(Real, 0, None, closed="left")],
-        "search": [HasMethods(["fit", "transform"]), None],
-        "n_jobs": [Integral, None],
     }
 
     def __init__(

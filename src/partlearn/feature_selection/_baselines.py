@@ -9,16 +9,10 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_consistent_length, validate_data
 
 from partlearn._sklearn_compat import fit_context
-from partlearn.base import (
-    COLUMNS,
-    COUNT,
-    BaseSelector,
-    Columns,
-)
+from partlearn.base import PARAMETERS, BaseSelector, Columns
 from partlearn.candidates import FLOATS, check_candidates
 from partlearn.feature_selection._criteria import relevance_only
 from partlearn.feature_selection._rounds import ConfidenceSelector
-from partlearn.feature_selection._saute import ROUNDS
 
 __all__ = ["MaxRelevance", "RandomSelection"]
 
@@ -105,8 +99,6 @@ class MaxRelevance(ConfidenceSelector):
     >>> MaxRelevance(3).fit(X, candidates).selected_
     array([11,  6,  0])
     """
-
-    _parameter_constraints = ROUNDS
 
     def __init__(
         self,
@@ -203,12 +195,7 @@ class RandomSelection(BaseSelector):
     """
 
     _needs_labels = False
-    _parameter_constraints = {  # noqa: RUF012
-        "n_features_to_select": COUNT,
-        "random_state": ["random_state"],
-        "must_keep": COLUMNS,
-        "exclude": COLUMNS,
-    }
+    _parameter_constraints = PARAMETERS
 
     def __init__(
         self,

@@ -3,15 +3,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
 from dataclasses import replace
-from numbers import Integral, Real
 from typing import Any, Literal, Self
 
 import numpy as np
 from sklearn.utils import check_random_state
 
-from partlearn._sklearn_compat import HasMethods, Interval, StrOptions, fit_context
+from partlearn._sklearn_compat import StrOptions, fit_context
 from partlearn._typing import Indices
-from partlearn.base import COLUMNS, COUNT, BaseSelector
+from partlearn.base import COUNT, PARAMETERS, BaseSelector
 from partlearn.candidates import (
     Evidence,
     check_informative,
@@ -128,18 +127,8 @@ class CRISPSelector(BaseSelector):
     (120, 3)
     """
 
-    _parameter_constraints = {  # noqa: RUF012
+    _parameter_constraints = PARAMETERS | {
         "n_features_to_select": [*COUNT, StrOptions({"auto"})],
-        "n_folds": [Interval(Integral, 2, None, closed="left")],
-        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
-        "standardize": ["boolean"],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "tol": [Interval(Real, 0, None, closed="left")],
-        "random_state": ["random_state"],
-        "must_keep": COLUMNS,
-        "exclude": COLUMNS,
-        "search": [HasMethods(["fit", "transform"]), None],
-        "n_jobs": [Integral, None],
     }
 
     def __init__(

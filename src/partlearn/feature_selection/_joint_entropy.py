@@ -11,18 +11,9 @@ from sklearn.utils.validation import check_consistent_length, validate_data
 from partlearn._progress import iterations
 from partlearn._sklearn_compat import StrOptions, fit_context
 from partlearn._typing import Array, Indices
-from partlearn.base import (
-    COLUMNS,
-    COUNT,
-    BaseSelector,
-    Columns,
-)
+from partlearn.base import PARAMETERS, BaseSelector, Columns
 from partlearn.candidates import FLOATS, check_candidates
-from partlearn.feature_selection._columns import (
-    DenseColumns,
-    SparseColumns,
-    columns,
-)
+from partlearn.feature_selection._columns import DenseColumns, SparseColumns, columns
 from partlearn.feature_selection._joint_cells import DenseCells, SparseCells
 from partlearn.linalg import standardize
 
@@ -93,11 +84,8 @@ class MaxJointEntropy(BaseSelector):
     """
 
     _needs_labels = False
-    _parameter_constraints = {  # noqa: RUF012
-        "n_features_to_select": COUNT,
+    _parameter_constraints = PARAMETERS | {
         "estimator": [StrOptions({"bins", "gaussian"})],
-        "must_keep": COLUMNS,
-        "exclude": COLUMNS,
     }
 
     def __init__(

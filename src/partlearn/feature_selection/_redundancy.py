@@ -19,10 +19,7 @@ from numpy.typing import NDArray
 
 from partlearn._array_api import namespace, to_numpy
 from partlearn._typing import Array, Indices, Mask
-from partlearn.feature_selection._array_columns import (
-    ArrayColumns,
-    array_codes,
-)
+from partlearn.feature_selection._array_columns import ArrayColumns, array_codes
 from partlearn.feature_selection._array_columns import (
     joint_counts as array_joint_counts,
 )

@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any, Literal
 
 import numpy as np
@@ -11,8 +12,9 @@ from sklearn.utils import check_random_state
 
 from partlearn._array_api import is_numpy, like, namespace
 from partlearn._progress import iterations
+from partlearn._sklearn_compat import Interval, StrOptions
 from partlearn._typing import Array, Indices, Mask
-from partlearn.base import BaseSelector, count_features
+from partlearn.base import COUNT, PARAMETERS, BaseSelector, count_features
 from partlearn.blocks import Rows, refuse_blocks
 from partlearn.candidates import (
     Evidence,
@@ -183,6 +185,14 @@ def _voted(
 
 class ConfidenceSelector(BaseSelector):
     """A selector that alternates between selecting and voting."""
+
+    _parameter_constraints = PARAMETERS | {
+        "n_features_to_select": [*COUNT, StrOptions({"auto"})],
+        "alpha": [Interval(Real, 0, 1, closed="both")],
+        "var_floor": [Interval(Real, 0, None, closed="neither")],
+        "normalize_votes": ["boolean"],
+        "validation_fraction": [Interval(Real, 0, 1, closed="neither")],
+    }
 
     def _fit(self, X: Any, y: Any, criterion: Criterion) -> None:
         X, labels = validate_evidence(

@@ -2,33 +2,14 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from numbers import Integral, Real
 from typing import Any, Literal, Self
 
-from partlearn._sklearn_compat import Interval, StrOptions, fit_context
-from partlearn.base import COLUMNS, COUNT, Columns
+from partlearn._sklearn_compat import StrOptions, fit_context
+from partlearn.base import Columns
 from partlearn.feature_selection._criteria import CRITERIA, Criterion
 from partlearn.feature_selection._rounds import ConfidenceSelector
-from partlearn.neighbors import N_REFERENCE
 
-__all__ = ["ROUNDS", "SAUTE"]
-
-# Constraints of the parameters that SAUTE and maximum relevance share.
-ROUNDS: dict[str, list[Any]] = {
-    "n_features_to_select": [*COUNT, StrOptions({"auto"})],
-    "alpha": [Interval(Real, 0, 1, closed="both")],
-    "n_neighbors": [Interval(Integral, 1, None, closed="left")],
-    "n_reference": N_REFERENCE,
-    "var_floor": [Interval(Real, 0, None, closed="neither")],
-    "normalize_votes": ["boolean"],
-    "standardize": ["boolean"],
-    "max_iter": [Interval(Integral, 1, None, closed="left")],
-    "must_keep": COLUMNS,
-    "exclude": COLUMNS,
-    "validation_fraction": [Interval(Real, 0, 1, closed="neither")],
-    "random_state": ["random_state"],
-    "n_jobs": [Integral, None],
-}
+__all__ = ["SAUTE"]
 
 
 class SAUTE(ConfidenceSelector):
@@ -162,8 +143,7 @@ class SAUTE(ConfidenceSelector):
     """
 
     _array_api = True
-    _parameter_constraints = {  # noqa: RUF012
-        **ROUNDS,
+    _parameter_constraints = ConfidenceSelector._parameter_constraints | {
         "criterion": [StrOptions(set(CRITERIA)), callable],
     }
 

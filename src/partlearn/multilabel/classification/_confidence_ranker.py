@@ -12,7 +12,7 @@ from sklearn.utils import check_random_state
 from partlearn._progress import iterations
 from partlearn._sklearn_compat import Interval, StrOptions, fit_context
 from partlearn._typing import Array, Mask
-from partlearn.base import drop_empty
+from partlearn.base import PARAMETERS, drop_empty
 from partlearn.candidates import padded_candidates, warn_at_max_iter
 from partlearn.linalg import Standardized, column_moments, standardize
 from partlearn.multilabel.classification._label_ranking import (
@@ -24,24 +24,9 @@ from partlearn.multilabel.classification._label_ranking import (
 )
 from partlearn.multilabel.classification._linear import BaseLinearScorer, best_threshold
 
-__all__ = ["CONSTRAINTS", "BaseConfidenceRanker", "PairCosts", "Structure", "descend"]
+__all__ = ["BaseConfidenceRanker", "PairCosts", "Structure", "descend"]
 
 _STEPS, _STILL = 500, 1e-7  # of the projected gradient
-
-# Constraints on the parameters that both classifiers share.
-CONSTRAINTS: dict[str, Any] = {
-    "C1": [Interval(Real, 0, None, closed="neither")],
-    "C2": [Interval(Real, 0, None, closed="neither")],
-    "C3": [Interval(Real, 0, None, closed="left")],
-    "loss": [StrOptions({"squared_hinge", "hinge"})],
-    "pairs": [StrOptions({"candidates", "all"})],
-    "threshold": [Real, StrOptions({"f1", "count"})],
-    "standardize": ["boolean"],
-    "max_iter": [Interval(Integral, 1, None, closed="left")],
-    "inner_iter": [Interval(Integral, 1, None, closed="left")],
-    "tol": [Interval(Real, 0, None, closed="left")],
-    "random_state": ["random_state"],
-}
 
 
 class Structure(Protocol):
@@ -143,9 +128,19 @@ def descend(
 class BaseConfidenceRanker(BaseLinearScorer):
     """Label ranker whose pairs are weighted by confidences that it learns too.
 
-    A subclass has the parameters in `CONSTRAINTS` and writes `_structure`, the term
+    A subclass has the parameters constrained here and writes `_structure`, the term
     that ties the confidences together.
     """
+
+    _parameter_constraints = PARAMETERS | {
+        "C1": [Interval(Real, 0, None, closed="neither")],
+        "C2": [Interval(Real, 0, None, closed="neither")],
+        "C3": [Interval(Real, 0, None, closed="left")],
+        "loss": [StrOptions({"squared_hinge", "hinge"})],
+        "pairs": [StrOptions({"candidates", "all"})],
+        "threshold": [Real, StrOptions({"f1", "count"})],
+        "inner_iter": [Interval(Integral, 1, None, closed="left")],
+    }
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any) -> Self:

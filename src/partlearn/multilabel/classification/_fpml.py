@@ -17,6 +17,7 @@ from sklearn.utils import check_random_state
 from partlearn._progress import iterations
 from partlearn._sklearn_compat import Interval, StrOptions, fit_context
 from partlearn._typing import Array, Mask
+from partlearn.base import PARAMETERS
 from partlearn.candidates import warn_at_max_iter, warn_caller
 from partlearn.linalg import (
     Standardized,
@@ -141,7 +142,7 @@ class FPML(BaseLinearScorer):
 
     # Factors of rows and of labels are drawn to start.
     _order_matters = ("rows", "classes")
-    _parameter_constraints = {  # noqa: RUF012
+    _parameter_constraints = PARAMETERS | {
         "n_latent": [Interval(Integral, 1, None, closed="left"), None],
         "lam1": [Interval(Real, 0, None, closed="left")],
         "lam2": [Interval(Real, 0, None, closed="left")],
@@ -149,10 +150,6 @@ class FPML(BaseLinearScorer):
         "threshold": [Real, StrOptions({"count"})],
         "intercept": ["boolean"],
         "balance": ["boolean"],
-        "standardize": ["boolean"],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "tol": [Interval(Real, 0, None, closed="left")],
-        "random_state": ["random_state"],
     }
 
     def __init__(

@@ -18,6 +18,7 @@ from sklearn.utils.extmath import row_norms
 
 from partlearn._sklearn_compat import Interval, fit_context
 from partlearn._typing import Array, Indices, Mask
+from partlearn.base import PARAMETERS
 from partlearn.linalg import column_moments, squared_hinge_labels
 from partlearn.metrics import average_precision
 from partlearn.multilabel.classification._linear import BaseLinearScorer
@@ -95,10 +96,9 @@ class LinearSVM(BaseLinearScorer):
     True
     """
 
-    _parameter_constraints = {  # noqa: RUF012
+    _parameter_constraints = PARAMETERS | {
         "C": ["array-like", Interval(Real, 0, None, closed="neither")],
         "inner_folds": [Interval(Integral, 2, None, closed="left")],
-        "random_state": ["random_state"],
     }
     threshold_ = 0.0
     _order_matters = ("rows",)  # the inner folds are drawn by place

@@ -2,7 +2,7 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, Self
 
 import numpy as np
@@ -11,7 +11,7 @@ from sklearn.preprocessing import normalize
 
 from partlearn._sklearn_compat import Interval, StrOptions, fit_context
 from partlearn._typing import Array, Indices, Mask
-from partlearn.base import BaseMultilabelClassifier
+from partlearn.base import PARAMETERS, BaseMultilabelClassifier
 from partlearn.neighbors import query_neighbors, self_neighbors
 
 __all__ = ["MLKNN", "count_labels", "neighbor_tables", "posterior"]
@@ -88,11 +88,9 @@ class MLKNN(BaseMultilabelClassifier):
            [0, 1]])
     """
 
-    _parameter_constraints = {  # noqa: RUF012
-        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
+    _parameter_constraints = PARAMETERS | {
         "smoothing": [Interval(Real, 0, None, closed="left")],
         "metric": [StrOptions({"euclidean", "cosine"})],
-        "n_jobs": [Integral, None],
     }
 
     def __init__(

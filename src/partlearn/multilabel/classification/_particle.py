@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,7 +16,7 @@ from sklearn.utils import check_random_state
 from partlearn._progress import iterations
 from partlearn._sklearn_compat import Interval, StrOptions
 from partlearn._typing import Array, Mask
-from partlearn.base import BaseMultilabelClassifier, drop_empty
+from partlearn.base import PARAMETERS, BaseMultilabelClassifier, drop_empty
 from partlearn.candidates import warn_at_max_iter
 from partlearn.graphs import neighbor_graph, rebuilding_graph
 from partlearn.linalg import column_moments
@@ -24,7 +24,6 @@ from partlearn.multilabel.classification._pairwise import Pairs
 from partlearn.neighbors import query_neighbors, self_neighbors
 
 __all__ = [
-    "CONSTRAINTS",
     "BaseParticle",
     "Credible",
     "credible_labels",
@@ -38,27 +37,20 @@ __all__ = [
 
 _RELEASE_FOLDS = 10  # in which the released program elicits credible labels
 
-# Constraints on the parameters that both classifiers share.
-CONSTRAINTS: dict[str, Any] = {
-    "n_neighbors": [Interval(Integral, 1, None, closed="left")],
-    "alpha": [Interval(Real, 0, 1, closed="left")],
-    "thr": [Interval(Real, 0, 1, closed="both")],
-    "C": [Interval(Real, 0, None, closed="neither")],
-    "variant": [StrOptions({"clean", "direct", "release"})],
-    "standardize": ["boolean"],
-    "max_iter": [Interval(Integral, 1, None, closed="left")],
-    "tol": [Interval(Real, 0, None, closed="left")],
-    "random_state": ["random_state"],
-    "n_jobs": [Integral, None],
-}
-
 
 class BaseParticle(BaseMultilabelClassifier):
     """What both PARTICLE classifiers do before they decide.
 
-    A subclass has the parameters in `CONSTRAINTS`, calls `_stage_one`, trains pairwise
+    A subclass has the parameters constrained here, calls `_stage_one`, trains pairwise
     classifiers on what it returns and passes them to `_set_pairs`.
     """
+
+    _parameter_constraints = PARAMETERS | {
+        "alpha": [Interval(Real, 0, 1, closed="left")],
+        "thr": [Interval(Real, 0, 1, closed="both")],
+        "C": [Interval(Real, 0, None, closed="neither")],
+        "variant": [StrOptions({"clean", "direct", "release"})],
+    }
 
     _threshold = np.nextafter(0.5, 1)  # a label must be ahead, not level
 

@@ -2,7 +2,7 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, Self
 
 import numpy as np
@@ -19,11 +19,7 @@ from partlearn.multilabel.classification._pairwise import (
     pairs_of,
     vote_blocks,
 )
-from partlearn.multilabel.classification._particle import (
-    CONSTRAINTS,
-    BaseParticle,
-    Credible,
-)
+from partlearn.multilabel.classification._particle import BaseParticle, Credible
 
 __all__ = ["ParticleMAP", "count_tables", "log_odds_tables", "pairs_won"]
 
@@ -153,10 +149,8 @@ class ParticleMAP(BaseParticle):
 
     # The folds of the held-out thresholds are drawn by row.
     _order_matters = ("rows",)
-    _parameter_constraints = {  # noqa: RUF012
-        **CONSTRAINTS,
+    _parameter_constraints = BaseParticle._parameter_constraints | {
         "smoothing": [Interval(Real, 0, None, closed="neither")],
-        "n_folds": [Interval(Integral, 2, None, closed="left")],
         "monotone": ["boolean"],
     }
 

@@ -15,7 +15,7 @@ from partlearn.multilabel.classification._pairwise import (
     pairs_of,
     vote_blocks,
 )
-from partlearn.multilabel.classification._particle import CONSTRAINTS, BaseParticle
+from partlearn.multilabel.classification._particle import BaseParticle
 
 __all__ = ["ParticleVLS", "ranking_votes"]
 
@@ -133,8 +133,6 @@ class ParticleVLS(BaseParticle):
     >>> sorted(np.argsort(model.ranking_)[:4].tolist())
     [0, 1, 2, 3]
     """
-
-    _parameter_constraints = CONSTRAINTS
 
     def __init__(
         self,

@@ -19,10 +19,7 @@ from partlearn._sklearn_compat import Interval, StrOptions
 from partlearn._typing import Array, Mask
 from partlearn.candidates import warn_caller
 from partlearn.linalg import Standardized
-from partlearn.multilabel.classification._confidence_ranker import (
-    CONSTRAINTS,
-    BaseConfidenceRanker,
-)
+from partlearn.multilabel.classification._confidence_ranker import BaseConfidenceRanker
 
 __all__ = ["PMLFP", "Prototypes"]
 
@@ -141,8 +138,7 @@ class PMLFP(BaseConfidenceRanker):
     True
     """
 
-    _parameter_constraints = {  # noqa: RUF012
-        **CONSTRAINTS,
+    _parameter_constraints = BaseConfidenceRanker._parameter_constraints | {
         "prototypes": [Interval(Integral, 1, None, closed="left")],
         "metric": [StrOptions({"euclidean", "cosine"})],
     }

@@ -10,10 +10,7 @@ import numpy as np
 
 from partlearn._typing import Array, Mask
 from partlearn.linalg import Standardized
-from partlearn.multilabel.classification._confidence_ranker import (
-    CONSTRAINTS,
-    BaseConfidenceRanker,
-)
+from partlearn.multilabel.classification._confidence_ranker import BaseConfidenceRanker
 
 __all__ = ["PMLLC", "Correlations", "correlation_laplacian"]
 
@@ -133,8 +130,7 @@ class PMLLC(BaseConfidenceRanker):
     True
     """
 
-    _parameter_constraints = {  # noqa: RUF012
-        **CONSTRAINTS,
+    _parameter_constraints = BaseConfidenceRanker._parameter_constraints | {
         "refresh_correlation": ["boolean"],
     }
 

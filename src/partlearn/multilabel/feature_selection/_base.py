@@ -12,24 +12,15 @@ from sklearn.utils import check_random_state
 from sklearn.utils.sparsefuncs import inplace_column_scale, min_max_axis
 
 from partlearn._progress import iterations
-from partlearn._sklearn_compat import Interval, fit_context
+from partlearn._sklearn_compat import Interval, StrOptions, fit_context
 from partlearn._typing import Array, Mask
-from partlearn.base import COLUMNS, COUNT, BaseSelector
+from partlearn.base import PARAMETERS, BaseSelector
 from partlearn.candidates import validate_partial_data, warn_at_max_iter
 
-__all__ = ["COMMON", "EPS", "PMLSelector", "check_init", "row_norms", "unit_interval"]
+__all__ = ["EPS", "PMLSelector", "check_init", "row_norms", "unit_interval"]
 
 Factors = TypeVar("Factors")
 
-# Constraints on the parameters that all of these selectors share.
-COMMON: dict[str, Any] = {
-    "n_features_to_select": COUNT,
-    "max_iter": [Interval(Integral, 1, None, closed="left")],
-    "tol": [Interval(Real, 0, None, closed="left")],
-    "random_state": ["random_state"],
-    "must_keep": COLUMNS,
-    "exclude": COLUMNS,
-}
 EPS = 2.0**-52  # keeps denominators of multiplicative updates positive
 
 
@@ -109,6 +100,16 @@ class PMLSelector(BaseSelector):
     `random_state`, `must_keep` and `exclude`.
     """
 
+    _parameter_constraints = PARAMETERS | {
+        "alpha": [Interval(Real, 0, None, closed="left")],
+        "beta": [Interval(Real, 0, None, closed="left")],
+        "gamma": [Interval(Real, 0, None, closed="left")],
+        "init": [dict, None],
+        "n_init": [Interval(Integral, 1, None, closed="left")],
+        "n_latent": [Interval(Integral, 1, None, closed="left"), None],
+        "scale": ["boolean"],
+        "t": [StrOptions({"median"}), Interval(Real, 0, None, closed="neither")],
+    }
     _non_negative = True  # whether the method needs features without a sign
     _least_rows = 1
 

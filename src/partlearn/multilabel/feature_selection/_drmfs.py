@@ -5,18 +5,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from numbers import Integral, Real
 from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
-from partlearn._sklearn_compat import Interval, StrOptions
+from partlearn._sklearn_compat import StrOptions
 from partlearn._typing import Array, Mask
 from partlearn.base import Columns
 from partlearn.graphs import degrees, heat_graph
 from partlearn.multilabel.feature_selection._base import (
-    COMMON,
     EPS,
     PMLSelector,
     check_init,
@@ -125,15 +123,8 @@ class DRMFS(PMLSelector):
 
     # A weight for every label is drawn to start.
     _order_matters = ("classes",)
-    _parameter_constraints = {  # noqa: RUF012
-        **COMMON,
-        "alpha": [Interval(Real, 0, None, closed="left")],
-        "beta": [Interval(Real, 0, None, closed="left")],
-        "gamma": [Interval(Real, 0, None, closed="left")],
+    _parameter_constraints = PMLSelector._parameter_constraints | {
         "loss": [StrOptions({"l21", "fro"})],
-        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
-        "init": [dict, None],
-        "scale": ["boolean"],
     }
 
     def __init__(

@@ -16,7 +16,6 @@ from partlearn._typing import Array, Mask
 from partlearn.base import Columns
 from partlearn.graphs import heat_graph, laplacian
 from partlearn.multilabel.feature_selection._base import (
-    COMMON,
     EPS,
     PMLSelector,
     check_init,
@@ -140,19 +139,11 @@ class MIFS(PMLSelector):
 
     # A weight for every label is drawn to start.
     _order_matters = ("classes",)
-    _parameter_constraints = {  # noqa: RUF012
-        **COMMON,
-        "alpha": [Interval(Real, 0, None, closed="left")],
-        "beta": [Interval(Real, 0, None, closed="left")],
+    _parameter_constraints = PMLSelector._parameter_constraints | {
         "gamma": [Interval(Real, 0, None, closed="neither")],
-        "n_latent": [Interval(Integral, 1, None, closed="left"), None],
         "solver": [StrOptions({"als", "gd"})],
         "step": [Interval(Real, 0, None, closed="neither"), None],
-        "init": [dict, None],
         "max_iter": [Interval(Integral, 1, None, closed="left"), None],
-        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
-        "t": [StrOptions({"median"}), Interval(Real, 0, None, closed="neither")],
-        "scale": ["boolean"],
     }
 
     def __init__(

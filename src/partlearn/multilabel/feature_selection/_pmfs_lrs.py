@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
 from collections.abc import Iterator
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,7 +14,7 @@ from partlearn._sklearn_compat import Interval, StrOptions
 from partlearn._typing import Array, Mask
 from partlearn.base import Columns
 from partlearn.graphs import heat_graph, laplacian
-from partlearn.multilabel.feature_selection._base import COMMON, PMLSelector, row_norms
+from partlearn.multilabel.feature_selection._base import PMLSelector, row_norms
 from partlearn.multilabel.feature_selection._reweighted import (
     ReweightedRidge,
     row_penalties,
@@ -123,16 +123,10 @@ class PMFSLRS(PMLSelector):
 
     _non_negative = False
     _least_rows = 2
-    _parameter_constraints = {  # noqa: RUF012
-        **COMMON,
-        "alpha": [Interval(Real, 0, None, closed="left")],
-        "beta": [Interval(Real, 0, None, closed="left")],
+    _parameter_constraints = PMLSelector._parameter_constraints | {
         "lam": [Interval(Real, 0, None, closed="neither")],
         "mu": [Interval(Real, 0, None, closed="neither")],
-        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
-        "t": [StrOptions({"median"}), Interval(Real, 0, None, closed="neither")],
         "variant": [StrOptions({"derived", "package"})],
-        "scale": ["boolean"],
     }
 
     def __init__(

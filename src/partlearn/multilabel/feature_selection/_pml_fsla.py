@@ -15,7 +15,6 @@ from partlearn._typing import Array, Mask
 from partlearn.base import Columns
 from partlearn.candidates import warn_caller
 from partlearn.multilabel.feature_selection._base import (
-    COMMON,
     PMLSelector,
     check_init,
     row_norms,
@@ -172,20 +171,13 @@ class PMLFSLA(PMLSelector):
         "min_latent": {1: {}},
         "score_by": {"qr": {}, "q": {"variant": "feature-norm"}},
     }
-    _parameter_constraints = {  # noqa: RUF012
-        **COMMON,
-        "alpha": [Interval(Real, 0, None, closed="left")],
-        "beta": [Interval(Real, 0, None, closed="left")],
-        "gamma": [Interval(Real, 0, None, closed="left")],
+    _parameter_constraints = PMLSelector._parameter_constraints | {
         "n_latent": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],
         "updates": [StrOptions(set(SWEEPS))],
         "t_update": [StrOptions(set(LABEL_STEPS))],
         "stop": [StrOptions({"tol", "code"})],
-        "n_init": [Interval(Integral, 1, None, closed="left")],
-        "init": [dict, None],
         "mu": [Interval(Real, 0, None, closed="neither")],
         "variant": [StrOptions({"full", "feature-norm"})],
-        "scale": ["boolean"],
     }
 
     def __init__(

@@ -4,7 +4,7 @@
 
 from collections.abc import Iterator
 from math import isqrt
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,12 +13,7 @@ import scipy.sparse as sp
 from partlearn._sklearn_compat import Interval
 from partlearn._typing import Array, Indices, Mask
 from partlearn.base import Columns
-from partlearn.multilabel.feature_selection._base import (
-    COMMON,
-    EPS,
-    PMLSelector,
-    row_norms,
-)
+from partlearn.multilabel.feature_selection._base import EPS, PMLSelector, row_norms
 from partlearn.multilabel.feature_selection._reweighted import row_penalties
 
 __all__ = ["PMLFSMIR"]
@@ -119,14 +114,8 @@ class PMLFSMIR(PMLSelector):
     (100, 3)
     """
 
-    _parameter_constraints = {  # noqa: RUF012
-        **COMMON,
+    _parameter_constraints = PMLSelector._parameter_constraints | {
         "alpha": [Interval(Real, 0, None, closed="neither")],
-        "beta": [Interval(Real, 0, None, closed="left")],
-        "gamma": [Interval(Real, 0, None, closed="left")],
-        "n_latent": [Interval(Integral, 1, None, closed="left"), None],
-        "n_init": [Interval(Integral, 1, None, closed="left")],
-        "scale": ["boolean"],
     }
 
     def __init__(

@@ -6,19 +6,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from math import ceil
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
-from partlearn._sklearn_compat import Interval, StrOptions
+from partlearn._sklearn_compat import Interval
 from partlearn._typing import Array, Mask
 from partlearn.base import Columns
 from partlearn.candidates import warn_caller
 from partlearn.graphs import degrees, heat_graph
 from partlearn.multilabel.feature_selection._base import (
-    COMMON,
     EPS,
     PMLSelector,
     check_init,
@@ -144,20 +143,11 @@ class PMLFSSO(PMLSelector):
 
     # Factors of rows and of labels are drawn to start.
     _order_matters = ("rows", "classes")
-    _parameter_constraints = {  # noqa: RUF012
-        **COMMON,
-        "alpha": [Interval(Real, 0, None, closed="left")],
-        "beta": [Interval(Real, 0, None, closed="left")],
-        "gamma": [Interval(Real, 0, None, closed="left")],
+    _parameter_constraints = PMLSelector._parameter_constraints | {
         "theta": [Interval(Real, 0, None, closed="left")],
-        "n_latent": [Interval(Integral, 1, None, closed="left"), None],
         "stale": ["boolean"],
         "self_loops": ["boolean"],
-        "init": [dict, None],
-        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
-        "t": [StrOptions({"median"}), Interval(Real, 0, None, closed="neither")],
         "tol": [Interval(Real, 0, None, closed="left"), None],
-        "scale": ["boolean"],
     }
 
     def __init__(

@@ -12,13 +12,9 @@ import numpy as np
 from partlearn._progress import iterations
 from partlearn._sklearn_compat import Interval
 from partlearn._typing import Array, Mask
-from partlearn.base import (
-    COUNT,
-    Columns,
-    count_features,
-)
+from partlearn.base import COUNT, Columns, count_features
 from partlearn.candidates import warn_at_max_iter
-from partlearn.multilabel.feature_selection._base import COMMON, PMLSelector, row_norms
+from partlearn.multilabel.feature_selection._base import PMLSelector, row_norms
 from partlearn.multilabel.feature_selection._trace_data import (
     DecomposedData,
     MultipliedData,
@@ -145,8 +141,7 @@ class TRACE(PMLSelector):
     _least_rows = 2
     scale = False
 
-    _parameter_constraints = {  # noqa: RUF012
-        **COMMON,
+    _parameter_constraints = PMLSelector._parameter_constraints | {
         "mu": [Interval(Real, 0, None, closed="both")],
         "denoise_with": COUNT[:2],
         "noise_quantile": [Interval(Real, 0, 1, closed="both")],

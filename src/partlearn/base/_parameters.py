@@ -1,0 +1,46 @@
+"""Constraints on the parameters that several methods share."""
+
+# SPDX-License-Identifier: BSD-3-Clause
+
+from numbers import Integral, Real
+from typing import Any
+
+from partlearn._sklearn_compat import HasMethods, Interval, RealNotInt, StrOptions
+from partlearn.neighbors import N_REFERENCE
+
+__all__ = ["COUNT", "PARAMETERS"]
+
+# What every selector accepts as a number or a share of features.
+COUNT = [
+    Interval(Integral, 1, None, closed="left"),
+    Interval(RealNotInt, 0, 1, closed="right"),
+    None,
+]
+
+# A parameter of this name means the same in every method, unless the method says
+# otherwise; names that a method does not have are not asked for.
+PARAMETERS: dict[str, list[Any]] = {
+    "cv": [Interval(Integral, 2, None, closed="left")],
+    "exclude": ["array-like", None],
+    "max_iter": [Interval(Integral, 1, None, closed="left")],
+    "memory_limit": [Interval(Real, 0, None, closed="neither")],
+    "must_keep": ["array-like", None],
+    "n_components": [
+        Interval(Integral, 1, None, closed="left"),
+        Interval(RealNotInt, 0, 1, closed="both"),
+        StrOptions({"auto"}),
+        None,
+    ],
+    "n_features_to_select": COUNT,
+    "n_folds": [Interval(Integral, 2, None, closed="left")],
+    "n_jobs": [Integral, None],
+    "n_landmarks": [Interval(Integral, 1, None, closed="left"), None],
+    "n_neighbors": [Interval(Integral, 1, None, closed="left")],
+    "n_reference": N_REFERENCE,
+    "random_state": ["random_state"],
+    "search": [HasMethods(["fit", "transform"]), None],
+    "sigma": [Interval(Real, 0, None, closed="neither"), None],
+    "standardize": ["boolean"],
+    "svd_rank": [Interval(Integral, 1, None, closed="left"), None],
+    "tol": [Interval(Real, 0, None, closed="left")],
+}
