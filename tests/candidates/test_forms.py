@@ -86,7 +86,7 @@ def test_lists_that_cannot_be_read(text):
 def test_wrong_text():
     with pytest.raises(TypeError, match="Row 1 holds 3"):
         from_text(["a|b", 3])
-    with pytest.raises(TypeError, match="one string per row"):
+    with pytest.raises(TypeError, match="one entry per row; got str"):
         from_text("a|b")
     with pytest.raises(ValueError, match="`sep` must not be empty"):
         from_text(["a|b"], sep="")

@@ -212,7 +212,7 @@ def test_wrong_votes_say_where(arguments, options, message):
 
 
 def test_wrong_tables_say_where():
-    with pytest.raises(TypeError, match="must be a column; got int"):
+    with pytest.raises(TypeError, match="must be a column, one entry per row; got int"):
         from_votes(3, [0], ["a"])
     with pytest.raises(ValueError, match=r"no column 'anm'. Did you mean 'ann'\?"):
         from_annotators({"ann": ["a"], "bob": ["a"]}, annotators=["anm"])

@@ -3,14 +3,14 @@
 from importlib import import_module
 from typing import Any
 
-from partlearn.candidates._aggregate import (
-    VOTE_STATE,
-    Annotators,
-    VoteSummary,
-    aggregate_votes,
-    summarize_votes,
+from partlearn.candidates._confidence import (
+    fitted_confidence,
+    padded_candidates,
+    refine,
+    require_confidence,
+    restrict_confidence,
+    uniform_confidence,
 )
-from partlearn.candidates._confidence import refine, uniform_confidence
 from partlearn.candidates._encode import CandidateBinarizer
 from partlearn.candidates._evidence import Evidence, concatenate
 from partlearn.candidates._fit_input import (
@@ -25,11 +25,6 @@ from partlearn.candidates._fit_input import (
     validate_partial_data,
     validate_rows,
 )
-from partlearn.candidates._fitted import (
-    fitted_confidence,
-    require_confidence,
-    restrict_confidence,
-)
 from partlearn.candidates._forms import (
     from_complementary,
     from_hierarchy,
@@ -41,10 +36,14 @@ from partlearn.candidates._generate import (
     flip_candidates,
     instance_candidates,
     make_candidates,
+    make_votes,
 )
-from partlearn.candidates._make_votes import make_votes
+from partlearn.candidates._messages import (
+    labels_settled,
+    warn_at_max_iter,
+    warn_caller,
+)
 from partlearn.candidates._miss_rate import MissRate, estimate_miss_rate
-from partlearn.candidates._padded import padded_candidates
 from partlearn.candidates._read_votes import from_annotators, from_votes
 from partlearn.candidates._text import (
     from_text,
@@ -52,11 +51,13 @@ from partlearn.candidates._text import (
     parse_label_cells,
 )
 from partlearn.candidates._validation import check_candidates, check_evidence
-from partlearn.candidates._votes import Votes
-from partlearn.candidates._warnings import (
-    labels_settled,
-    warn_at_max_iter,
-    warn_caller,
+from partlearn.candidates._votes import (
+    VOTE_STATE,
+    Annotators,
+    Votes,
+    VoteSummary,
+    aggregate_votes,
+    summarize_votes,
 )
 
 __all__ = [

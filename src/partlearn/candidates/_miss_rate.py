@@ -4,15 +4,13 @@
 
 from typing import Any, NamedTuple
 
-import numpy as np
 from numpy.typing import ArrayLike
+from scipy.stats import binomtest
 
-from partlearn.candidates._messages import is_missing
+from partlearn.candidates._messages import as_column, is_missing
 from partlearn.candidates._validation import check_candidates
 
 __all__ = ["MissRate", "estimate_miss_rate"]
-
-_Z = 1.959963984540054  # 95 % of a normal distribution lie within so many deviations
 
 
 class MissRate(NamedTuple):
@@ -68,9 +66,7 @@ def estimate_miss_rate(candidates: Any, truth: ArrayLike) -> MissRate:
     (0.25, 4)
     """
     classes, S = check_candidates(candidates)
-    labels = (
-        list(truth) if isinstance(truth, (list, tuple)) else list(np.asarray(truth))
-    )
+    labels = as_column(truth, "truth")
     if len(labels) != len(S):
         raise ValueError(
             f"`truth` must have one entry per row, {len(S)}; got {len(labels)}."
@@ -81,8 +77,6 @@ def estimate_miss_rate(candidates: Any, truth: ArrayLike) -> MissRate:
     if not n:
         raise ValueError("No row has a known truth; look up that of some rows first.")
     hits = [labels[i] in place and bool(S[i, place[labels[i]]]) for i in known]
-    rate = 1 - sum(hits) / n
-    centre = (rate + _Z**2 / (2 * n)) / (1 + _Z**2 / n)
-    spread = _Z * np.sqrt(rate * (1 - rate) / n + _Z**2 / (4 * n**2)) / (1 + _Z**2 / n)
-    low, high = max(0.0, float(centre - spread)), min(1.0, float(centre + spread))
-    return MissRate(rate, low, high, n)
+    misses = n - sum(hits)
+    interval = binomtest(misses, n).proportion_ci(method="wilson")
+    return MissRate(misses / n, float(interval.low), float(interval.high), n)

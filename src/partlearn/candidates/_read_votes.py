@@ -2,7 +2,7 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from partlearn._typing import Indices
 from partlearn.candidates._dawid_skene import VoteTable
 from partlearn.candidates._evidence import EmptyRows, check_empty, no_evidence
 from partlearn.candidates._messages import (
+    as_column,
     check_known,
     did_you_mean,
     is_missing,
@@ -20,21 +21,6 @@ from partlearn.candidates._messages import (
 from partlearn.candidates._votes import Votes
 
 __all__ = ["from_annotators", "from_votes"]
-
-
-def _plain(values: Any, what: str) -> list[Any]:
-    """One column as a list of Python values."""
-    if isinstance(values, (str, bytes)) or not (
-        isinstance(values, Iterable) or hasattr(values, "__array__")
-    ):
-        raise TypeError(f"`{what}` must be a column; got {type(values).__name__}.")
-    if isinstance(values, (list, tuple)):
-        return list(values)
-    array = np.asarray(values)
-    if array.ndim != 1:
-        raise ValueError(f"`{what}` must be one column; got shape {array.shape}.")
-    column: list[Any] = array.tolist()
-    return column
 
 
 def _is_empty(value: Any) -> bool:
@@ -115,7 +101,7 @@ def from_votes(
     ValueError: Rows without votes: 1. ...
     """
     given_columns = {"rows": rows, "annotators": annotators, "labels": labels}
-    columns = [_plain(values, what) for what, values in given_columns.items()]
+    columns = [as_column(values, what) for what, values in given_columns.items()]
     lengths = [len(column) for column in columns]
     if len(set(lengths)) != 1:
         raise ValueError(
@@ -145,7 +131,13 @@ def from_votes(
     names, annotator = _codes(who, None, complain_annotator)
     known, label = _codes(what_label, classes, complain_label)
     table = VoteTable(row[given], annotator, label, n, len(names), len(known))
-    return _finished(Votes(table, known, names), empty)
+    votes = Votes(table, known, names)
+    silent = ~table.counts.any(axis=1)
+    if check_empty(empty) == "all" or not silent.any():
+        return votes
+    if empty == "error":
+        raise ValueError(no_evidence(np.flatnonzero(silent), "votes"))
+    return votes[~silent]
 
 
 def _row_numbers(
@@ -153,7 +145,7 @@ def _row_numbers(
 ) -> tuple[Indices, int]:
     """Places of the rows voted on, and how many rows there are."""
     if index is not None:
-        names = _plain(index, "index")
+        names = as_column(index, "index")
         place = {name: i for i, name in enumerate(names)}
         if len(place) != len(names):
             raise ValueError("`index` names a row twice.")
@@ -174,16 +166,6 @@ def _row_numbers(
         k = int(np.argmax(row >= n))
         raise ValueError(f"Vote {k} is for row {row[k]}, but there are {n} rows.")
     return row, n
-
-
-def _finished(votes: Votes, empty: EmptyRows) -> Votes:
-    """Apply the choice for rows nobody voted on."""
-    silent = ~votes.table.counts.any(axis=1)
-    if check_empty(empty) == "all" or not silent.any():
-        return votes
-    if empty == "error":
-        raise ValueError(no_evidence(np.flatnonzero(silent), "votes"))
-    return votes[~silent]
 
 
 def from_annotators(
@@ -228,7 +210,7 @@ def from_annotators(
         check_known(name, columns, f"There is no column {name!r}.")
     if not names:
         raise ValueError("There is no column of an annotator.")
-    table = [_plain(columns[name], f"column {name}") for name in names]
+    table = [as_column(columns[name], f"column {name}") for name in names]
     m = len(table[0])
     for name, column in zip(names, table, strict=True):
         if len(column) != m:

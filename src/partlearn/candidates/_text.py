@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from partlearn.candidates._evidence import EmptyRows, Evidence, make_evidence
-from partlearn.candidates._messages import is_missing
+from partlearn.candidates._messages import as_column, is_missing
 from partlearn.candidates._validation import check_candidates
 
 __all__ = ["SEPARATORS", "from_text", "parse_candidates", "parse_label_cells"]
@@ -112,13 +112,9 @@ def from_text(
         ...
     ValueError: No separator found: ...
     """
-    if isinstance(texts, (str, bytes)):
-        raise TypeError(
-            "`texts` must be a column, one string per row; got a single string."
-        )
+    rows = as_column(texts, "texts")
     if sep == "":
         raise ValueError("`sep` must not be empty.")
-    rows = list(texts) if isinstance(texts, (list, tuple)) else _column(texts)
     sets = [_as_collection(row, i) for i, row in enumerate(rows)]
     plain = [i for i, labels in enumerate(sets) if labels is None]
     if plain:
@@ -136,13 +132,6 @@ def from_text(
         [set(s or ()) for s in sets], classes=classes, empty="keep"
     )
     return make_evidence(S, names, empty=empty, what="labels")
-
-
-def _column(texts: Any) -> list[Any]:
-    array = np.asarray(texts, dtype=object)
-    if array.ndim != 1:
-        raise ValueError(f"`texts` must be one column; got shape {array.shape}.")
-    return list(array)
 
 
 def _as_collection(row: Any, i: int) -> Iterable[Any] | None:
@@ -252,8 +241,7 @@ def parse_label_cells(
     plain = [i for i, content in enumerate(sets) if content is None]
     words = [str(cells[i]).strip() for i in plain]
     if sep == "auto":
-        present = any(s in word for s in SEPARATORS for word in words)
-        sep = _find_separator(words, plain, alone=False) if present else None
+        sep = _find_separator(words, plain, alone=False)
     parts = [[w] if sep is None else _split(w, sep) for w in words]
     weights = _written_weights(parts, plain) if sep is not None else None
     for k, i in enumerate(plain):

@@ -17,8 +17,7 @@ from sklearn.exceptions import DataConversionWarning
 
 from partlearn._typing import Indices
 from partlearn.candidates._evidence import Evidence
-from partlearn.candidates._messages import is_missing, some_rows
-from partlearn.candidates._warnings import warn_caller
+from partlearn.candidates._messages import is_missing, some_rows, warn_caller
 
 __all__ = ["Empty", "check_candidates", "check_evidence"]
 
@@ -121,7 +120,10 @@ def _read(y: Any, classes: NDArray[Any] | None) -> tuple[NDArray[Any], NDArray[A
             f"sets; got {type(y).__name__}."
         )
     if sp.issparse(y):
-        return _from_sparse(y, classes)
+        if y.ndim != 2:
+            raise ValueError("A sparse y must be a matrix, one column per class.")
+        marks = np.isin(y.tocsr().data, (0, 1)).all()
+        return _from_matrix((y.astype(bool) if marks else y).toarray(), classes)
     if hasattr(y, "columns") and hasattr(y, "shape"):  # pandas, polars, ...
         names = np.asarray(list(y.columns))
         if names.dtype.kind not in "iu":
@@ -371,26 +373,6 @@ def _from_matrix(
             "A candidate matrix holds 0 and 1 only; found "
             f"{value!r} at row {i}, column {j} ({len(wrong)} such entries).{hint}"
         )
-    return names, S
-
-
-def _from_sparse(
-    matrix: Any, classes: NDArray[Any] | None
-) -> tuple[NDArray[Any], NDArray[Any]]:
-    if matrix.ndim != 2:
-        raise ValueError("A sparse y must be a matrix, one column per class.")
-    names = _columns(matrix.shape[1], classes)
-    entries = matrix.tocoo()
-    wrong = np.flatnonzero((entries.data != 1) & (entries.data != 0))
-    if wrong.size:
-        w = wrong[0]
-        raise ValueError(
-            f"A candidate matrix holds 0 and 1 only; found {entries.data[w].item()!r} "
-            f"at row {entries.row[w]}, column {entries.col[w]}."
-        )
-    S = np.zeros(matrix.shape, dtype=bool)
-    kept = entries.data == 1
-    S[entries.row[kept], entries.col[kept]] = True
     return names, S
 
 
