@@ -217,9 +217,10 @@ def test_other_orders_and_columns(files, tmp_path, capsys):
     capsys.readouterr()
     before = out.read_text()
     assert predicted(files, source, out) == 1
-    assert (
-        "lacks columns that the model was fitted on: 'amount'"
-        in capsys.readouterr().err
+    err = capsys.readouterr().err
+    assert "less.csv: The table lacks columns that the model was fitted on: 'amo" in err
+    assert err.endswith(
+        "Add or rename them. The model needs a table like the one it was trained on.\n"
     )
     assert out.read_text() == before
     assert not list(tmp_path.glob(".*"))

@@ -8,21 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from partlearn.cli._data_options import (
-    Category,
     DataOptions,
-    Date,
-    Id,
-    Ignore,
     Json,
-    Labels,
-    Number,
-    Sep,
-    Task,
-    Text,
-    Truth,
-    VoteFile,
-    column_roles,
     read_matrix,
+    with_data_options,
 )
 
 if TYPE_CHECKING:
@@ -31,28 +20,17 @@ if TYPE_CHECKING:
 __all__ = ["check"]
 
 
+@with_data_options()
 def check(
     file: Annotated[Path, typer.Argument(help="The data: CSV, Parquet, .mat, ...")],
-    labels: Labels = None,
-    votes: VoteFile = None,
-    truth: Truth = None,
-    sep: Sep = None,
-    task: Task = None,
-    id: Id = None,
-    number: Number = None,
-    category: Category = None,
-    date: Date = None,
-    text: Text = None,
-    ignore: Ignore = None,
+    options: DataOptions,
     html: Annotated[Path | None, typer.Option(help="Also write one HTML page.")] = None,
     as_json: Json = False,
 ) -> None:
     """Say what is wrong with a data set; exit code 1 if something breaks learning."""
     from partlearn.cli._tables import is_table_file
 
-    roles = column_roles(id, number, category, date, text)
-    options = DataOptions(labels, truth, sep, ignore, roles, votes, task)
-    table = is_table_file(file) and task in (None, "pll")
+    table = is_table_file(file) and options.task in (None, "pll")
     report = (_check_table if table else _check_matrix)(file, options)
     if html is not None:
         from partlearn.io import atomic_write

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
+    from partlearn.io import TableWriter
     from partlearn.report import Summary
 
 __all__ = [
@@ -26,6 +27,7 @@ __all__ = [
     "print_json",
     "print_summary",
     "progress",
+    "row_progress",
     "say",
 ]
 
@@ -87,6 +89,15 @@ def progress(title: str) -> "Iterator[Callable[[int, int, str], None]]":
             bar.update(task, completed=done, total=total, description=label)
 
         yield update
+
+
+@contextmanager
+def row_progress(
+    title: str, writer: "TableWriter"
+) -> "Iterator[Callable[[float], None]]":
+    """Bar of the share of a table that was read, with the number of rows written."""
+    with progress(title) as update:
+        yield lambda share: update(int(100 * share), 100, f"{writer.n_rows:,} rows")
 
 
 def _span(seconds: float) -> str:

@@ -2,7 +2,6 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-import json
 import sys
 import warnings
 from pathlib import Path
@@ -12,15 +11,12 @@ import typer
 
 from partlearn.cli._console import print_json
 from partlearn.cli._data_options import (
+    ROLES,
     DataOptions,
-    Ignore,
     Json,
-    Labels,
-    Sep,
-    Task,
-    Truth,
     check_output,
     read_matrix,
+    with_data_options,
 )
 
 if TYPE_CHECKING:
@@ -34,6 +30,13 @@ app = typer.Typer(
 Home = Annotated[
     Path | None, typer.Option(help="Folder of fetched files (or PARTLEARN_DATA).")
 ]
+_OF_TABLES = ("votes", *ROLES)
+_BUNDLED = {
+    "breast_cancer": "scikit-learn's breast cancer: 569 x 30, 2 labels",
+    "digits": "scikit-learn's digits: 1797 x 64, 10 labels",
+    "iris": "scikit-learn's iris: 150 x 4, 3 labels",
+    "wine": "scikit-learn's wine: 178 x 13, 3 labels",
+}
 
 
 @app.command("list")
@@ -44,7 +47,7 @@ def list_(as_json: Json = False, data_home: Home = None) -> None:
     folder = data_folder(data_home)
     rows = [
         {"name": name, "how": "load", "here": True, "about": about}
-        for name, about in _bundled().items()
+        for name, about in _BUNDLED.items()
     ]
     rows += [
         {
@@ -66,20 +69,11 @@ def list_(as_json: Json = False, data_home: Home = None) -> None:
         typer.echo(f"{row['name']:<18} {row['how']:<6} {here:<5} {row['about']}")
 
 
-def _bundled() -> dict[str, str]:
-    return {
-        "breast_cancer": "scikit-learn's breast cancer: 569 x 30, 2 labels",
-        "digits": "scikit-learn's digits: 1797 x 64, 10 labels",
-        "iris": "scikit-learn's iris: 150 x 4, 3 labels",
-        "wine": "scikit-learn's wine: 178 x 13, 3 labels",
-    }
-
-
 def _named(name: str, data_home: Path | None, download: bool) -> "Bunch | None":
     """Return a bundled or registered set; None if there is none of this name."""
     import partlearn.datasets as sets
 
-    if name in _bundled():
+    if name in _BUNDLED:
         return getattr(sets, f"load_{name}_partial")()
     if name in sets.REGISTRY:
         return sets.fetch(name, data_home=data_home, download=download)
@@ -109,13 +103,10 @@ def _facts(bunch: "Bunch") -> dict[str, Any]:
 
 
 @app.command()
+@with_data_options(without=_OF_TABLES)
 def info(
     name: Annotated[str, typer.Argument(help="Name of a known set, or a file.")],
-    labels: Labels = None,
-    truth: Truth = None,
-    sep: Sep = None,
-    task: Task = None,
-    ignore: Ignore = None,
+    options: DataOptions,
     data_home: Home = None,
     as_json: Json = False,
 ) -> None:
@@ -127,7 +118,6 @@ def info(
             "names all sets"
         )
     if bunch is None:
-        options = DataOptions(labels, truth, sep, ignore, task=task)
         bunch = read_matrix(Path(name), options)
     facts = _facts(bunch)
     if as_json:
@@ -141,35 +131,32 @@ def info(
     typer.echo(f"\n{bunch.DESCR}")
 
 
-def _written(path: Path, bunch: "Bunch", as_json: bool, **more: Any) -> None:
+def _written(path: Path, as_json: bool, **facts: Any) -> None:
     if as_json:
-        print_json({"path": str(path)} | _facts(bunch) | more)
+        print_json({"path": str(path)} | facts)
     else:
         typer.echo(str(path))
 
 
 @app.command()
+@with_data_options(without=_OF_TABLES)
 def convert(
     source: Annotated[Path, typer.Argument(help="The file to read.")],
     target: Annotated[
         Path, typer.Argument(help="The file to write: npz, parquet, csv, mat, arrow.")
     ],
-    labels: Labels = None,
-    truth: Truth = None,
-    sep: Sep = None,
-    task: Task = None,
-    ignore: Ignore = None,
+    options: DataOptions,
     as_json: Json = False,
 ) -> None:
     """Read a file in any format and write it in another one."""
     from partlearn.io import write
 
     check_output(source, target)
-    bunch = read_matrix(source, DataOptions(labels, truth, sep, ignore, task=task))
+    bunch = read_matrix(source, options)
     for part in ("test", "folds"):
         if part in bunch:
             print(f"partlearn: `{part}` is not converted", file=sys.stderr)
-    _written(write(bunch, target), bunch, as_json)
+    _written(write(bunch, target), as_json, **_facts(bunch))
 
 
 @app.command()
@@ -198,10 +185,9 @@ def fetch(
         print(file=sys.stderr)
     for item in caught:
         print(f"partlearn: {item.message}", file=sys.stderr)
-    if path.suffix == ".csv":  # a table for pandas: it does not say what is what
-        typer.echo(json.dumps({"path": str(path)}) if as_json else str(path))
-        return
-    _written(path, read(path), as_json)
+    # A .csv is a table for pandas: it does not say what is what.
+    facts = {} if path.suffix == ".csv" else _facts(read(path))
+    _written(path, as_json, **facts)
 
 
 @app.command()
@@ -241,7 +227,7 @@ def make(
         random_state=seed,
     )
     planted = {k: bunch[k].tolist() for k in ("informative", "redundant", "noise")}
-    _written(write(bunch, target), bunch, as_json, **planted)
+    _written(write(bunch, target), as_json, **_facts(bunch), **planted)
 
 
 def _make_tickets(target: Path, samples: int, seed: int, as_json: bool) -> None:
@@ -256,7 +242,4 @@ def _make_tickets(target: Path, samples: int, seed: int, as_json: bool) -> None:
                 for name, column in columns.items()
             }
         )
-    if as_json:
-        typer.echo(json.dumps({"path": str(target), "columns": list(columns)}))
-    else:
-        typer.echo(str(target))
+    _written(target, as_json, columns=list(columns))

@@ -2,10 +2,12 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
+import inspect
 import re
 import sys
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,79 +17,38 @@ if TYPE_CHECKING:
     from sklearn.utils import Bunch
 
 __all__ = [
-    "Category",
+    "ROLES",
     "DataOptions",
-    "Date",
-    "Groups",
-    "Id",
-    "Ignore",
+    "Input",
     "Json",
-    "Labels",
-    "Number",
+    "Out",
+    "Param",
     "SafeCsv",
-    "Sep",
-    "Task",
-    "Text",
-    "Truth",
-    "VoteFile",
     "check_output",
-    "column_roles",
     "print_error",
     "read_matrix",
     "report_to",
+    "with_data_options",
 ]
 
-Labels = Annotated[
-    str | None,
-    typer.Option(
-        help="Column of candidate sets, or several one-hot columns separated by "
-        "commas. ARFF: label attributes, their number (-6: the last six) or an .xml.",
+Input = Annotated[
+    Path,
+    typer.Argument(
+        help="CSV, TSV, Parquet, Arrow, JSON lines, ARFF, .mat or .npz; - is standard "
+        "input."
     ),
 ]
-VoteFile = Annotated[
-    Path | None,
+Out = Annotated[
+    Path,
     typer.Option(
-        "--votes",
-        help="Long table of labels, one line per row, annotator and label; the row by "
-        "its number from 0, or by the column --id. --labels names the three columns.",
+        help="Table to write: .csv, .tsv, .parquet or .jsonl; - is standard output."
     ),
 ]
-Truth = Annotated[str | None, typer.Option(help="Column of true labels.")]
-Sep = Annotated[
-    str | None,
-    typer.Option(
-        help="What separates labels in a column; | ; and , are found without it."
-    ),
-]
-Task = Annotated[str | None, typer.Option(help="pll, pml, multiclass or multilabel.")]
-Ignore = Annotated[
-    list[str] | None, typer.Option(help="Column to leave out; may be repeated.")
-]
-Id = Annotated[
+Param = Annotated[
     list[str] | None,
-    typer.Option(help="Column that names the rows, kept beside results; repeatable."),
-]
-Date = Annotated[
-    list[str] | None, typer.Option(help="Column of dates; may be repeated.")
-]
-Text = Annotated[
-    list[str] | None, typer.Option(help="Column of free text; may be repeated.")
-]
-Category = Annotated[
-    list[str] | None, typer.Option(help="Column of categories; may be repeated.")
-]
-Number = Annotated[
-    list[str] | None, typer.Option(help="Column of numbers; may be repeated.")
-]
-Groups = Annotated[
-    str | None,
-    typer.Option(
-        help="Column that says which rows belong together, such as the customer: they "
-        "are held out together, and the column is not a feature."
-    ),
+    typer.Option(help="Parameter of the method, name=value; repeat for more."),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
-
 SafeCsv = Annotated[
     bool,
     typer.Option(
@@ -95,6 +56,104 @@ SafeCsv = Annotated[
         help="For spreadsheets: text that looks like a formula gets a quotation mark.",
     ),
 ]
+
+Names = list[str] | None
+ROLES = ("id", "number", "category", "date", "text")  # of columns
+
+
+@dataclass(frozen=True)
+class DataOptions:
+    """What a command was told about its data: every field is an option."""
+
+    labels: Annotated[
+        str | None,
+        typer.Option(
+            help="Column of label sets (cat|dog, lists, cat:0.7|dog:0.3), or several "
+            "of annotators, marks or weights, separated by commas. ARFF: label "
+            "attributes, their number (-6: the last six) or an .xml."
+        ),
+    ] = None
+    votes: Annotated[
+        Path | None,
+        typer.Option(
+            help="Long table of labels, one line per row, annotator and label; the row "
+            "by its number from 0, or by the column --id. --labels names the three "
+            "columns."
+        ),
+    ] = None
+    truth: Annotated[
+        str | None, typer.Option(help="Column of true labels: never learnt from.")
+    ] = None
+    sep: Annotated[
+        str | None,
+        typer.Option(
+            help="What separates labels in a column; | ; and , are found without it."
+        ),
+    ] = None
+    task: Annotated[
+        str | None, typer.Option(help="pll, pml, multiclass or multilabel.")
+    ] = None
+    id: Annotated[
+        Names,
+        typer.Option(
+            help="Column that names the rows, kept beside results; repeatable."
+        ),
+    ] = None
+    number: Annotated[
+        Names, typer.Option(help="Column of numbers; may be repeated.")
+    ] = None
+    category: Annotated[
+        Names, typer.Option(help="Column of categories; may be repeated.")
+    ] = None
+    date: Annotated[Names, typer.Option(help="Column of dates; may be repeated.")] = (
+        None
+    )
+    text: Annotated[
+        Names, typer.Option(help="Column of free text; may be repeated.")
+    ] = None
+    ignore: Annotated[
+        Names, typer.Option(help="Column to leave out; may be repeated.")
+    ] = None
+
+    @property
+    def roles(self) -> dict[str, Any]:
+        """What was said about columns, as arguments of a TableEncoder."""
+        return {name: getattr(self, name) or [] for name in ROLES}
+
+    def refuse_table_options(self, data: Path) -> None:
+        """Raise if something was said that only a table has."""
+        for name, value in (self.roles | {"votes": self.votes}).items():
+            if value:
+                raise ValueError(
+                    f"--{name} is for tables; {data.name} is a matrix of numbers: "
+                    "leave it out"
+                )
+
+
+def with_data_options(
+    *, without: Collection[str] = ()
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Give a command the options about data, which it takes as one `options`."""
+
+    def decorate(function: Callable[..., None]) -> Callable[..., None]:
+        signature = inspect.signature(function)
+        fields = inspect.signature(DataOptions).parameters
+        shared = [option for name, option in fields.items() if name not in without]
+        parameters = []
+        for own in signature.parameters.values():
+            parameters += shared if own.name == "options" else [own]
+
+        @wraps(function)
+        def command(**given: Any) -> None:
+            options = {option.name: given.pop(option.name) for option in shared}
+            function(**given, options=DataOptions(**options))
+
+        # By keyword, since options that must be given may follow others.
+        keywords = [p.replace(kind=p.KEYWORD_ONLY) for p in parameters]
+        vars(command)["__signature__"] = signature.replace(parameters=keywords)
+        return command
+
+    return decorate
 
 
 def print_error(error: Exception) -> int:
@@ -142,45 +201,6 @@ def _in_options(text: str) -> str:
     if re.search(r"\b(format|fold|orientation|\w+_orientation|\w+_key)=", text):
         text += " That is an argument of partlearn.datasets.read in Python."
     return text
-
-
-@dataclass(frozen=True)
-class DataOptions:
-    """What a command was told about its data."""
-
-    labels: str | None
-    truth: str | None
-    sep: str | None
-    ignore: Sequence[str] | None
-    roles: dict[str, Any] = field(default_factory=dict)  # of columns
-    votes: Path | None = None
-    task: str | None = None
-
-    def refuse_table_options(self, data: Path) -> None:
-        """Raise if something was said that only a table has."""
-        for name, value in (self.roles | {"votes": self.votes}).items():
-            if value:
-                raise ValueError(
-                    f"--{name} is for tables; {data.name} is a matrix of numbers: "
-                    "leave it out"
-                )
-
-
-def column_roles(
-    id: list[str] | None,
-    number: list[str] | None,
-    category: list[str] | None,
-    date: list[str] | None,
-    text: list[str] | None,
-) -> dict[str, Any]:
-    """What a command was told about columns, as arguments of a TableEncoder."""
-    return {
-        "id": id or [],
-        "number": number or [],
-        "category": category or [],
-        "date": date or [],
-        "text": text or [],
-    }
 
 
 def report_to(out: Path) -> Any:

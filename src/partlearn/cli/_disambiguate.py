@@ -2,6 +2,7 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -9,23 +10,16 @@ import typer
 
 from partlearn._registry import DEFAULT_METHOD, PARTIAL_LABEL_ROLES, build
 from partlearn.cli._data_options import (
-    Category,
     DataOptions,
-    Date,
-    Id,
-    Ignore,
+    Input,
     Json,
-    Labels,
-    Number,
+    Out,
+    Param,
     SafeCsv,
-    Sep,
-    Text,
-    VoteFile,
     check_output,
-    column_roles,
     report_to,
+    with_data_options,
 )
-from partlearn.cli._reduce import Input, Out, Param
 
 if TYPE_CHECKING:
     from partlearn import Disambiguation
@@ -33,25 +27,14 @@ if TYPE_CHECKING:
 __all__ = ["disambiguate"]
 
 
+@with_data_options(without=["task"])
 def disambiguate(
     data: Input,
     out: Out,
+    options: DataOptions,
     method: Annotated[
         str, typer.Option(help="Reducer, selector or learner that leaves confidences.")
     ] = DEFAULT_METHOD,
-    labels: Labels = None,
-    votes: VoteFile = None,
-    sep: Sep = None,
-    truth: Annotated[
-        str | None,
-        typer.Option(help="Column with true labels: only to say how many are right."),
-    ] = None,
-    id: Id = None,
-    number: Number = None,
-    category: Category = None,
-    date: Date = None,
-    text: Text = None,
-    ignore: Ignore = None,
     param: Param = None,
     html: Annotated[
         Path | None, typer.Option(help="Write the label report, a page, to this file.")
@@ -90,19 +73,17 @@ def disambiguate(
     if image is not None:
         if html is None:
             raise ValueError("--image is for the page; add --html FILE")
-        ignore = [*(ignore or []), image]
+        options = replace(options, ignore=[*(options.ignore or []), image])
     fixed = read_corrections(corrections) if corrections is not None else None
     estimator = build(method, parse_params(param or []), *PARTIAL_LABEL_ROLES, seed=0)
-    roles = column_roles(id, number, category, date, text)
-    options = DataOptions(labels, truth, sep, ignore, roles, votes)
     with TableWriter(out, safe_csv=safe_csv) as writer:
         run = _of_table if is_table_file(data) else _of_matrix
         result, right, contents = run(data, options, estimator, fixed)
         images = None if image is None else _images(contents, image, data)
-        name = (id or ["row"])[0]
+        name = (options.id or ["row"])[0]
         for start in range(0, len(result.label), BLOCK_ROWS):
             rows = slice(start, start + BLOCK_ROWS)
-            writer.write(_lines(result, rows, name, sep or "|"))
+            writer.write(_lines(result, rows, name, options.sep or "|"))
     if html is not None:
         result.to_html(
             html,
@@ -176,7 +157,7 @@ def _of_table(data: Path, options: DataOptions, estimator: Any, fixed: Any) -> F
     bare = table.n_rows - len(result.rows)
     if bare:
         say(f"Note: {bare} rows have no label and were left out.")
-    names = {*table.labels, *options.roles.get("id", ())}  # the page names rows anyway
+    names = {*table.labels, *(options.id or ())}  # the page names rows anyway
     shown = {n: c for n, c in table.columns.items() if n not in names}
     return result, table.true_labels(result.rows), take_rows(shown, result.rows)
 
@@ -219,19 +200,19 @@ def _lines(
 
 
 def _outcome(result: "Disambiguation", truth: Any, out: Path) -> dict[str, Any]:
-    agreement = None if truth is None else result.agreement(truth)
-    ambiguous = agreement is not None and agreement.n_ambiguous > 0
+    shares: list[Any] = [None] * 4
+    if truth is not None:
+        shares = [None if n != n else n for n in result.agreement(truth)]
+    accuracy, n_ambiguous, ambiguous_accuracy, chance = shares
     return {
         "method": result.method,
         "rows": len(result.label),
         "classes": result.classes.tolist(),
         "mean_confidence": float(result.confidence.mean()),
         "doubtful": int((result.confidence < 0.5).sum()),
-        "accuracy": agreement.accuracy if agreement else None,
-        "ambiguous_rows": agreement.n_ambiguous if agreement else None,
-        "ambiguous_accuracy": agreement.ambiguous_accuracy
-        if agreement and ambiguous
-        else None,
-        "chance": agreement.chance if agreement and ambiguous else None,
+        "accuracy": accuracy,
+        "ambiguous_rows": n_ambiguous,
+        "ambiguous_accuracy": ambiguous_accuracy,
+        "chance": chance,
         "out": str(out),
     }

@@ -22,29 +22,20 @@ def run_and_report(
     plan_name: str,
     out: Path,
     *,
-    data_folder: Path | None = None,
-    folds: int | None = None,
-    workers: int | None = 1,
-    scheduler: str | None = None,
-    allow: Sequence[str] = (),
     fresh: bool = False,
     retry_failed: bool = False,
     as_json: bool = False,
     sections: Container[str] | None = None,
+    **how: Any,
 ) -> None:
-    """Run, print, write; exit code 1 when jobs failed."""
+    """Run, print, write; exit code 1 when jobs failed. `how` goes to `_prepared`."""
     from partlearn.benchmark import run_plan
     from partlearn.report import summarize, to_json
 
     try:
-        with _prepared(plan_name, folds, workers, scheduler, allow) as (plan, running):
+        with _prepared(plan_name, **how) as (plan, running):
             result = run_plan(
-                plan,
-                out,
-                data_folder=data_folder,
-                retry_failed=retry_failed,
-                fresh=fresh,
-                **running,
+                plan, out, retry_failed=retry_failed, fresh=fresh, **running
             )
     except KeyboardInterrupt:
         say("Interrupted. Finished jobs are kept: the same command goes on from here.")
@@ -71,22 +62,12 @@ def run_and_report(
         raise typer.Exit(1)
 
 
-def verify(
-    plan_name: str,
-    out: Path,
-    share: float,
-    *,
-    data_folder: Path | None = None,
-    folds: int | None = None,
-    workers: int | None = 1,
-    scheduler: str | None = None,
-    allow: Sequence[str] = (),
-) -> None:
+def verify(plan_name: str, out: Path, share: float, **how: Any) -> None:
     """Run a share of the finished jobs again; exit code 1 when any differs."""
     from partlearn.benchmark import verify_run
 
-    with _prepared(plan_name, folds, workers, scheduler, allow) as (plan, running):
-        answer = verify_run(plan, out, share=share, data_folder=data_folder, **running)
+    with _prepared(plan_name, **how) as (plan, running):
+        answer = verify_run(plan, out, share=share, **running)
     if not answer.n_checked:
         raise ValueError(
             f"{out} has no finished jobs of this plan, data and version of partlearn; "
@@ -104,12 +85,14 @@ def verify(
 @contextmanager
 def _prepared(
     plan_name: str,
-    folds: int | None,
-    workers: int | None,
-    scheduler: str | None,
-    allow: Sequence[str],
+    *,
+    data_folder: Path | None = None,
+    folds: int | None = None,
+    workers: int | None = 1,
+    scheduler: str | None = None,
+    allow: Sequence[str] = (),
 ) -> Iterator[tuple[Any, dict[str, Any]]]:
-    """Load a plan; where its jobs run, and the bar that shows how far they are."""
+    """Load a plan; where its data are and its jobs run, and the bar of the jobs."""
     from partlearn.benchmark import load_plan, make_engine
 
     plan = load_plan(plan_name, allow=allow)
@@ -118,7 +101,8 @@ def _prepared(
     engine = make_engine(workers, scheduler)
     try:
         with progress(plan.name) as update:
-            yield plan, {"engine": engine, "progress": update}
+            where = {"data_folder": data_folder, "engine": engine}
+            yield plan, where | {"progress": update}
     finally:
         engine.close()
 

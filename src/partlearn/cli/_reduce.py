@@ -2,27 +2,22 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from partlearn.cli._data_options import (
-    Category,
     DataOptions,
-    Date,
-    Id,
-    Ignore,
+    Input,
     Json,
-    Labels,
-    Number,
+    Out,
+    Param,
     SafeCsv,
-    Sep,
-    Text,
-    Truth,
     check_output,
-    column_roles,
     report_to,
+    with_data_options,
 )
 
 if TYPE_CHECKING:
@@ -31,44 +26,22 @@ if TYPE_CHECKING:
 
 __all__ = ["reduce", "select"]
 
-Input = Annotated[
-    Path,
-    typer.Argument(
-        help="CSV, TSV, Parquet, Arrow, JSON lines, ARFF, .mat or .npz; - is standard "
-        "input."
-    ),
-]
-Out = Annotated[
-    Path,
-    typer.Option(
-        help="Table to write: .csv, .tsv, .parquet or .jsonl; - is standard output."
-    ),
-]
 Save = Annotated[
     Path | None, typer.Option(help="Save the fitted model, under any name.")
 ]
 Load = Annotated[
     Path | None, typer.Option(help="Apply a saved model; nothing is fitted.")
 ]
-Param = Annotated[
-    list[str] | None,
-    typer.Option(help="Parameter of the method, name=value; repeat for more."),
-]
+# Learnt columns of some rows, and the columns that stay beside them.
+Blocks = Iterable[tuple[dict[str, Any], dict[str, Any]]]
 
 
+@with_data_options(without=["votes", "task"])
 def reduce(
     data: Input,
     out: Out,
+    options: DataOptions,
     method: Annotated[str, typer.Option(help="Reducer, such as cenda.")] = "crisp",
-    labels: Labels = None,
-    sep: Sep = None,
-    truth: Truth = None,
-    id: Id = None,
-    number: Number = None,
-    category: Category = None,
-    date: Date = None,
-    text: Text = None,
-    ignore: Ignore = None,
     n_components: Annotated[
         str | None, typer.Option(help="Columns to keep: 12, 0.99 or auto.")
     ] = None,
@@ -83,27 +56,18 @@ def reduce(
     Columns that are not features stay in the table. Text, categories, dates and missing
     values are encoded as `partlearn train` does.
     """
-    params = _params(param, "n_components", n_components)
-    roles = column_roles(id, number, category, date, text)
-    options = DataOptions(labels, truth, sep, ignore, roles)
+    params = _params(param, "n_components", "--n-components", n_components)
     _run("reducer", data, out, method, params, options, save, load, safe_csv, as_json)
 
 
+@with_data_options(without=["votes", "task"])
 def select(
     data: Input,
     out: Out,
+    options: DataOptions,
     method: Annotated[
         str, typer.Option(help="Selector, such as saute.")
     ] = "crisp-selector",
-    labels: Labels = None,
-    sep: Sep = None,
-    truth: Truth = None,
-    id: Id = None,
-    number: Number = None,
-    category: Category = None,
-    date: Date = None,
-    text: Text = None,
-    ignore: Ignore = None,
     n_features: Annotated[
         str | None,
         typer.Option(
@@ -122,21 +86,17 @@ def select(
     Text, categories, dates and missing values are encoded as `partlearn train` does; a
     column is kept as it is if one of the features made of it is chosen.
     """
-    params = _params(param, "n_features_to_select", n_features)
-    roles = column_roles(id, number, category, date, text)
-    options = DataOptions(labels, truth, sep, ignore, roles)
+    params = _params(param, "n_features_to_select", "--n-features", n_features)
     _run("selector", data, out, method, params, options, save, load, safe_csv, as_json)
 
 
 def _params(
-    pairs: list[str] | None, amount_name: str, amount: str | None
+    pairs: list[str] | None, name: str, option: str, amount: str | None
 ) -> dict[str, Any]:
     from partlearn.cli._models import parse_amount, parse_params
 
-    params = parse_params(pairs or [])
-    option = {"n_components": "--n-components"}.get(amount_name, "--n-features")
     size = parse_amount(amount, option)
-    return params if size is None else params | {amount_name: size}
+    return parse_params(pairs or []) | ({} if size is None else {name: size})
 
 
 def _run(
@@ -160,13 +120,22 @@ def _run(
         raise ValueError("--load applies a model as it was saved; leave out the rest")
     check_output(data, out, as_json)
     with TableWriter(out, safe_csv=safe_csv) as writer:
-        if load is not None:
-            model = _loaded(load, role)
-            names = _apply(model, data, writer)
+        if load is None:
+            model, blocks = _fit(role, data, method, params, options, writer)
         else:
-            model, names = _fit(role, data, method, params, options, writer)
+            model = _loaded(load, role)
+            read = _table_blocks if _is_encoded(model) else _number_blocks
+            blocks = read(model, data, writer)
+        for learnt, kept in blocks:
+            if double := [name for name in learnt if name in kept]:
+                raise ValueError(
+                    f"{data.name} has a column {double[0]!r}, and so has the result; "
+                    "rename it"
+                )
+            writer.write({**learnt, **kept})
         if save is not None:
             save_model(model, save)
+    names = _names_out(model)
     n_in = n_columns = len(model.feature_names or ())
     told = f"{n_in} features to {len(names)}"
     if _is_encoded(model):
@@ -224,6 +193,28 @@ def _is_encoded(model: "Model") -> bool:
     return isinstance(model.estimator, Pipeline)
 
 
+def _names_out(model: "Model") -> list[str]:
+    """Names of the columns that a model makes, or keeps."""
+    import numpy as np
+
+    features: Any = model.feature_names
+    given = np.asarray(features, dtype=object)
+    if _is_encoded(model):
+        encoder, estimator = model.estimator
+        given = encoder.get_feature_names_out()
+        if hasattr(estimator, "get_support"):
+            chosen = set(encoder.get_source_columns()[estimator.get_support()])
+            return [name for name in features if name in chosen]
+    names = [str(n) for n in _last(model).get_feature_names_out(given)]
+    double = [name for name in set(names) if names.count(name) > 1]
+    if double:
+        raise ValueError(
+            f"several features are called {double[0]!r}, and a table needs distinct "
+            "names; rename one of them"
+        )
+    return names
+
+
 def _fit(
     role: Any,
     data: Path,
@@ -231,12 +222,11 @@ def _fit(
     params: dict[str, Any],
     options: DataOptions,
     writer: "TableWriter",
-) -> tuple["Model", list[str]]:
+) -> tuple["Model", Blocks]:
     """Fit a method on a matrix of numbers, or on a table that is encoded."""
     from partlearn._registry import build
     from partlearn.cli._models import fitting, labels_of
     from partlearn.cli._tables import is_table_file
-    from partlearn.io import is_table
     from partlearn.persistence import Model
 
     estimator = build(method, params, role, seed=0)
@@ -244,15 +234,15 @@ def _fit(
         estimator = _automatic(estimator)
     bunch = _numbers(data, options)
     if bunch is None:
-        return _fit_table(estimator, data, options, writer)
+        return _fit_table(estimator, data, options)
     X = bunch.data if bunch.data.dtype.kind == "f" else bunch.data.astype(float)
     labels = labels_of(bunch)
     with fitting(bunch):
         estimator.fit(X, labels)
     model = Model(estimator, bunch.feature_names, bunch.target_names)
-    if is_table_file(data) and is_table(data):
-        return model, _apply(model, data, writer, fitted=True)
-    return model, _write(model, data, bunch, options.sep or "|", writer)
+    if is_table_file(data):
+        return model, _number_blocks(model, data, writer, fitted=True)
+    return model, _matrix_blocks(model, bunch, options.sep or "|")
 
 
 def _numbers(data: Path, options: DataOptions) -> Any | None:
@@ -279,15 +269,14 @@ def _numbers(data: Path, options: DataOptions) -> Any | None:
 
 
 def _fit_table(
-    estimator: Any, data: Path, options: DataOptions, writer: "TableWriter"
-) -> tuple["Model", list[str]]:
-    """Encode a table, fit a method on the rows that have labels, and write all rows."""
+    estimator: Any, data: Path, options: DataOptions
+) -> tuple["Model", Blocks]:
+    """Encode a table, fit a method on the rows that have labels, and give all rows."""
     from sklearn.pipeline import make_pipeline
 
     from partlearn.cli._console import say
     from partlearn.cli._models import notes
     from partlearn.cli._tables import read_table_input
-    from partlearn.io import BLOCK_ROWS
     from partlearn.persistence import Model
     from partlearn.tables import TableEncoder, read_labels, take_rows
 
@@ -304,40 +293,53 @@ def _fit_table(
         say(f"Note: {table.n_rows - len(evidence)} rows have no label to learn from.")
     used = [name for name, kind in encoder.kinds_.items() if kind.used]
     model = Model(pipeline, used, [str(c) for c in evidence.classes.tolist()])
-    # As `fit_transform` has them: placed by models that did not see them.
-    placed = None
-    if getattr(estimator, "cross_fits", False):
-        placed = estimator.cross_fitted_
-    for start in range(0, table.n_rows, BLOCK_ROWS):
-        rows = slice(start, start + BLOCK_ROWS)
-        block = take_rows(table.columns, rows)
-        learnt = _of_block(model, block)
-        if placed is not None:
-            here = (evidence.rows >= start) & (evidence.rows < start + BLOCK_ROWS)
+    return model, _fitted_blocks(model, table.columns, evidence.rows)
+
+
+def _fitted_blocks(model: "Model", columns: dict[str, Any], labelled: Any) -> Blocks:
+    """Rows of the table that a model was fitted on, `labelled` ones among them."""
+    from partlearn.io import BLOCK_ROWS
+    from partlearn.tables import take_rows
+
+    for start in range(0, len(next(iter(columns.values()))), BLOCK_ROWS):
+        learnt, kept = _of_table(
+            model, take_rows(columns, slice(start, start + BLOCK_ROWS))
+        )
+        if getattr(_last(model), "cross_fits", False):
+            # As `fit_transform` has them: placed by models that did not see them.
+            here = (labelled >= start) & (labelled < start + BLOCK_ROWS)
+            placed = _last(model).cross_fitted_[here]
             for j, name in enumerate(learnt):
-                learnt[name][evidence.rows[here] - start] = placed[here, j]
-        writer.write(_beside(learnt, _unused(model, block), data))
-    return model, list(learnt)
+                learnt[name][labelled[here] - start] = placed[:, j]
+        yield learnt, kept
 
 
-def _of_block(model: "Model", block: dict[str, Any]) -> dict[str, Any]:
-    """What is learnt of rows of a table: directions, or the columns chosen."""
+def _table_blocks(model: "Model", data: Path, writer: "TableWriter") -> Blocks:
+    """Rows of a table for a model that encodes them."""
+    from partlearn.cli._console import row_progress
+    from partlearn.io import table_blocks
+    from partlearn.tables import columns_of
+
+    with row_progress(data.name, writer) as show:
+        for block in table_blocks(data, progress=show):
+            columns = columns_of(block)
+            model.estimator[0].check_columns(columns)
+            yield _of_table(model, columns)
+
+
+def _of_table(
+    model: "Model", block: dict[str, Any]
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What is learnt of rows, directions or the columns chosen, and what stays."""
     import numpy as np
 
-    encoder, estimator = model.estimator
-    if hasattr(estimator, "get_support"):
-        chosen = set(encoder.get_source_columns()[estimator.get_support()])
-        return {
-            name: block[name] for name in model.feature_names or () if name in chosen
-        }
+    features: Any = model.feature_names
+    kept = {name: block[name] for name in block if name not in features}
+    names = _names_out(model)
+    if hasattr(_last(model), "get_support"):
+        return {name: block[name] for name in names}, kept
     Z = np.asarray(model.estimator.transform(block))
-    names = estimator.get_feature_names_out(encoder.get_feature_names_out())
-    return {str(name): Z[:, j] for j, name in enumerate(names)}
-
-
-def _unused(model: "Model", block: dict[str, Any]) -> dict[str, Any]:
-    used = set(model.feature_names or ())
-    return {name: column for name, column in block.items() if name not in used}
+    return dict(zip(names, Z.T, strict=True)), kept
 
 
 def _automatic(selector: Any) -> Any:
@@ -360,26 +362,12 @@ def _automatic(selector: Any) -> Any:
     return chosen
 
 
-def _names_out(model: Any) -> list[str]:
-    import numpy as np
-
-    given = np.asarray(model.feature_names, dtype=object)
-    names = [str(n) for n in model.estimator.get_feature_names_out(given)]
-    double = [name for name in set(names) if names.count(name) > 1]
-    if double:
-        raise ValueError(
-            f"several features are called {double[0]!r}, and a table needs distinct "
-            "names; rename one of them"
-        )
-    return names
-
-
-def _write(model: Any, data: Path, bunch: Any, sep: str, writer: Any) -> list[str]:
-    """Transform and write in blocks: the result never stands in memory as a whole."""
+def _matrix_blocks(model: "Model", bunch: Any, sep: str) -> Blocks:
+    """Rows of a file of numbers that a model was fitted on, with their labels."""
     from partlearn.io import BLOCK_ROWS
 
     names = _names_out(model)
-    targets = model.target_names
+    targets = bunch.target_names
     for start in range(0, bunch.data.shape[0], BLOCK_ROWS):
         rows = slice(start, start + BLOCK_ROWS)
         labels = {
@@ -390,23 +378,30 @@ def _write(model: Any, data: Path, bunch: Any, sep: str, writer: Any) -> list[st
         }
         if bunch.truth is not None and bunch.truth.ndim == 1:
             labels["truth"] = [targets[j] for j in bunch.truth[rows]]
-        learnt = _columns(model.estimator, bunch.data[rows], names, start)
-        writer.write(_beside(learnt, labels, data))
-    return names
+        yield _transformed(model.estimator, bunch.data[rows], names, start), labels
 
 
-def _beside(learnt: dict[str, Any], kept: dict[str, Any], data: Path) -> dict[str, Any]:
-    """Put columns side by side, none in place of another."""
-    for name in learnt:
-        if name in kept:
-            raise ValueError(
-                f"{data.name} has a column {name!r}, and so has the result; rename it"
-            )
-    return {**learnt, **kept}
+def _number_blocks(
+    model: "Model", data: Path, writer: "TableWriter", *, fitted: bool = False
+) -> Blocks:
+    """Rows of a table of numbers; `fitted` says that the model was fitted on them."""
+    from partlearn.cli._models import raise_on_missing_values
+    from partlearn.io import read_blocks
+
+    names = _names_out(model)
+    features: Any = model.feature_names
+    for X, kept in read_blocks(data, features):
+        start = writer.n_rows
+        try:
+            learnt = _transformed(model.estimator, X, names, start if fitted else None)
+        except ValueError:
+            raise_on_missing_values(X, features, data, start=start)
+            raise
+        yield learnt, kept
 
 
-def _columns(
-    estimator: Any, X: Any, names: list[str], start: int | None = None
+def _transformed(
+    estimator: Any, X: Any, names: list[str], start: int | None
 ) -> dict[str, Any]:
     """Reduced rows by column; `start` is the place of the first among fitted rows."""
     import numpy as np
@@ -414,45 +409,9 @@ def _columns(
     if start is not None and getattr(estimator, "cross_fits", False):
         # As `fit_transform` has them: placed by models that did not see them.
         Z = estimator.cross_fitted_[start : start + X.shape[0]]
-        return {name: Z[:, j] for j, name in enumerate(names)}
-    if X.dtype not in (np.float32, np.float64):
-        X = X.astype(np.float64)
-    Z = estimator.transform(X)
-    Z = Z.toarray() if hasattr(Z, "toarray") else np.asarray(Z)
-    return {name: Z[:, j] for j, name in enumerate(names)}
-
-
-def _apply(model: Any, data: Path, writer: Any, *, fitted: bool = False) -> list[str]:
-    """Read, transform and write in blocks; columns that are no features stay.
-
-    `fitted` says that the rows are those that the model was fitted on.
-    """
-    from partlearn.cli._console import progress
-    from partlearn.cli._models import raise_on_missing_values
-    from partlearn.io import read_blocks, table_blocks
-    from partlearn.tables import columns_of
-
-    if _is_encoded(model):
-        names: list[str] = []
-        with progress(data.name) as update:
-
-            def show(share: float) -> None:
-                update(int(100 * share), 100, f"{writer.n_rows:,} rows")
-
-            for block in table_blocks(data, progress=show):
-                columns = columns_of(block)
-                model.estimator[0].check_columns(columns)
-                learnt = _of_block(model, columns)
-                names = list(learnt)
-                writer.write(_beside(learnt, _unused(model, columns), data))
-        return names
-    names = _names_out(model)
-    for X, kept in read_blocks(data, model.feature_names):
-        try:
-            start = writer.n_rows if fitted else None
-            learnt = _columns(model.estimator, X, names, start)
-        except ValueError:
-            raise_on_missing_values(X, model.feature_names, data, start=writer.n_rows)
-            raise
-        writer.write(_beside(learnt, kept, data))
-    return names
+    else:
+        if X.dtype not in (np.float32, np.float64):
+            X = X.astype(np.float64)
+        Z = estimator.transform(X)
+        Z = Z.toarray() if hasattr(Z, "toarray") else np.asarray(Z)
+    return dict(zip(names, Z.T, strict=True))

@@ -104,7 +104,7 @@ def _read_votes(
     from partlearn.io import DataFormatError
     from partlearn.tables import check_names, numbers_in, read_columns
 
-    id = check_names(options.roles["id"], columns, "id")
+    id = check_names(options.id or (), columns, "id")
     long = read_columns(path)
     row, annotator, label = _vote_columns(long, options.labels, id, path)
     rows: list[Any] = [None if v != v else int(v) for v in numbers_in(long[row])]

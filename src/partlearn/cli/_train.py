@@ -9,23 +9,15 @@ import typer
 
 from partlearn._registry import DEFAULT_METHOD
 from partlearn.cli._data_options import (
-    Category,
     DataOptions,
-    Date,
-    Groups,
-    Id,
-    Ignore,
     Json,
-    Number,
+    Out,
+    Param,
     SafeCsv,
-    Sep,
-    Text,
-    VoteFile,
     check_output,
-    column_roles,
     report_to,
+    with_data_options,
 )
-from partlearn.cli._reduce import Out, Param
 
 if TYPE_CHECKING:
     from partlearn.tables import QualityScore
@@ -36,12 +28,8 @@ __all__ = ["predict", "train"]
 _BLOCK_ROWS = 500
 _MANY_ROWS = 25_000  # above which rows are held out only where that is asked for
 
-Table = Annotated[
-    Path,
-    typer.Argument(help="CSV, TSV, Parquet, Arrow or JSON lines; - is standard input."),
-]
 
-
+@with_data_options(without=["task"])
 def train(
     data: Annotated[
         list[Path],
@@ -51,14 +39,7 @@ def train(
         ),
     ],
     save: Annotated[Path, typer.Option(help="File for the fitted model.")],
-    labels: Annotated[
-        str | None,
-        typer.Option(
-            help="Column of label sets (cat|dog, lists, cat:0.7|dog:0.3), or several "
-            "of annotators, marks or weights, separated by commas."
-        ),
-    ] = None,
-    votes: VoteFile = None,
+    options: DataOptions,
     method: Annotated[
         str, typer.Option(help="Learner, or reducer in front of PL-KNN.")
     ] = DEFAULT_METHOD,
@@ -70,18 +51,13 @@ def train(
         ),
     ] = None,
     param: Param = None,
-    truth: Annotated[
+    groups: Annotated[
         str | None,
-        typer.Option(help="Column of true labels: only to say how many are right."),
+        typer.Option(
+            help="Column that says which rows belong together, such as the customer: "
+            "they are held out together, and the column is not a feature."
+        ),
     ] = None,
-    id: Id = None,
-    number: Number = None,
-    category: Category = None,
-    date: Date = None,
-    text: Text = None,
-    ignore: Ignore = None,
-    sep: Sep = None,
-    groups: Groups = None,
     weight: Annotated[
         str | None, typer.Option(help="Column with weights of the rows; not a feature.")
     ] = None,
@@ -127,24 +103,22 @@ def train(
     for path in data:
         check_output(path, save)
     blocks = scheduler is not None or len(data) > 1
-    if blocks and votes is not None:
+    if blocks and options.votes is not None:
         raise ValueError(
             "--votes goes with a single table, not with blocks of rows; leave it out, "
             "or put the rows into one file"
         )
-    roles = column_roles(id, number, category, date, text)
-    options = DataOptions(labels, truth, sep, ignore, roles, votes)
     table = None if blocks else read_table_input(data[0], options)
     params: dict[str, Any] = parse_params(param or [])
     if blocks and estimator is None and method == DEFAULT_METHOD:
         params = {"votes": False, "n_landmarks": 2000, **params}
-    known = [*(ignore or ()), *([truth] if truth else [])]
+    known = [*(options.ignore or ()), *([options.truth] if options.truth else [])]
     model = PartialClassifier(
         make_learner(estimator or method, params),
         labels=None if table is None else table.labels or None,
-        **roles,
+        **options.roles,
         ignore=known if table is None else table.hidden,
-        sep=sep,
+        sep=options.sep,
         groups=groups,
         weight=weight,
         class_weight=parse_class_weight(class_weight or []),
@@ -152,7 +126,7 @@ def train(
     scores = []
     with notes():
         if table is None:
-            rows = fit_files(model, data, labels, scheduler)
+            rows = fit_files(model, data, options.labels, scheduler)
         else:
             rows = table.n_rows
             model.fit(table.columns, table.y)
@@ -227,7 +201,12 @@ def _outcome(model: Any, scores: "list[QualityScore]", save: Path) -> dict[str, 
 
 
 def predict(
-    data: Table,
+    data: Annotated[
+        Path,
+        typer.Argument(
+            help="CSV, TSV, Parquet, Arrow or JSON lines; - is standard input."
+        ),
+    ],
     load: Annotated[Path, typer.Option(help="Model that `partlearn train` saved.")],
     out: Out,
     safe_csv: SafeCsv = False,
@@ -241,8 +220,8 @@ def predict(
     it is interrupted.
     """
     from partlearn import PartialClassifier
-    from partlearn.cli._console import print_json, progress
-    from partlearn.io import DataFormatError, TableWriter, table_blocks
+    from partlearn.cli._console import print_json, row_progress
+    from partlearn.io import DataError, DataFormatError, TableWriter, table_blocks
     from partlearn.persistence import load_model
 
     check_output(data, out, as_json)
@@ -256,19 +235,19 @@ def predict(
     unlike = 0
     with (
         TableWriter(out, safe_csv=safe_csv) as writer,
-        progress(data.name) as update,
+        row_progress(data.name, writer) as show,
     ):
-
-        def show(share: float) -> None:
-            update(int(100 * share), 100, f"{writer.n_rows:,} rows")
-
         for block in table_blocks(data, block_rows=_BLOCK_ROWS, progress=show):
             try:
                 columns = model.predictions(block)
-            except DataFormatError:
+            except DataError:
                 raise
             except ValueError as error:
-                raise DataFormatError(str(error).rstrip("."), path=data) from error
+                raise DataFormatError(
+                    str(error),
+                    path=data,
+                    advice="The model needs a table like the one it was trained on.",
+                ) from error
             if "row" in columns:
                 columns["row"] = columns["row"] + writer.n_rows
             unlike += int((columns["unlike"] != "").sum())
