@@ -88,11 +88,7 @@ def make_bunch(
 
     `truth` is a vector of codes or a boolean matrix.
     """
-    if sp.issparse(X):
-        dense = sparse is False or (sparse == "auto" and X.shape[1] < 100)
-        if dense:
-            budget.matrix(X.shape[0], X.shape[1], X.dtype.itemsize, "the data matrix")
-    X = as_rows(X, sparse)
+    X = as_rows(X, sparse, budget)
     m, q = X.shape[0], len(target_names)
     for what, part in (("candidates", candidates), ("truth", truth)):
         if part is not None and len(part) != m:
@@ -133,26 +129,20 @@ def _settle(
     truth: NDArray[Any] | None,
     key_argument: str,
 ) -> Task:
+    missing = ""
     if candidates is None and truth is None:
-        raise AmbiguousDataError(
-            "no labels were recognised",
-            advice=f"Name them with {key_argument}.",
-        )
+        missing = "no labels were recognised"
+    elif task in ("pll", "pml") and candidates is None:
+        missing = f"task={task!r} needs candidate sets, and none were recognised"
+    elif task in ("multiclass", "multilabel") and truth is None:
+        missing = f"task={task!r} needs true labels, and none were recognised"
+    if missing:
+        raise AmbiguousDataError(missing, advice=f"Name them with {key_argument}.")
     single = truth is None or truth.ndim == 1 or bool((truth.sum(axis=1) == 1).all())
     if task is None:
         if candidates is not None:
             return "pll" if single else "pml"
         return "multiclass" if single else "multilabel"
-    if task in ("pll", "pml") and candidates is None:
-        raise AmbiguousDataError(
-            f"task={task!r} needs candidate sets, and none were recognised",
-            advice=f"Name them with {key_argument}.",
-        )
-    if task in ("multiclass", "multilabel") and truth is None:
-        raise AmbiguousDataError(
-            f"task={task!r} needs true labels, and none were recognised",
-            advice=f"Name them with {key_argument}.",
-        )
     if task in ("pll", "multiclass") and not single:
         assert truth is not None
         rows = np.flatnonzero(truth.sum(axis=1) != 1)
@@ -169,8 +159,5 @@ def _truth_form(
     truth: NDArray[Any], task: Task, q: int, budget: Budget
 ) -> NDArray[Any]:
     if task in ("pll", "multiclass"):
-        codes = truth if truth.ndim == 1 else truth.argmax(axis=1)
-        return codes.astype(np.int64)
-    if truth.ndim == 2:
-        return truth
-    return one_hot(truth, q, budget)
+        return (truth if truth.ndim == 1 else truth.argmax(axis=1)).astype(np.int64)
+    return truth if truth.ndim == 2 else one_hot(truth, q, budget)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import Bunch
+from sklearn.utils import Bunch, gen_batches
 
 from partlearn._typing import Mask
 from partlearn.candidates import Evidence, from_weights
@@ -37,7 +37,7 @@ from partlearn.io._label_text import (
     weight_matrix,
 )
 from partlearn.io._limits import Budget
-from partlearn.io._matrix import BLOCK_BYTES, MatrixBuilder, as_dtype
+from partlearn.io._matrix import as_dtype, read_matrix
 from partlearn.io._options import ReadOptions
 
 __all__ = [
@@ -412,14 +412,12 @@ def _features(
     budget.matrix(rows, len(numeric), dtype.itemsize, "the data matrix")
     if len(numeric) < _WIDE and not sparse:
         X = np.empty((rows, len(numeric)), dtype=dtype)
-        for start in range(0, rows, _BLOCK_ROWS):  # so that lines stay in the cache
-            part = slice(start, start + _BLOCK_ROWS)
+        for part in gen_batches(rows, _BLOCK_ROWS):  # so that lines stay in the cache
             for j, column in enumerate(numeric):
                 X[part, j] = column[part]
         return X, dropped
-    builder = MatrixBuilder(len(numeric), rows, dtype)
-    step = max(1, BLOCK_BYTES // max(1, rows * dtype.itemsize))
-    for start in range(0, len(numeric), step):
-        block = np.stack(numeric[start : start + step]).astype(dtype, copy=False)
-        builder.add(block)
-    return builder.columns(), dropped
+
+    def load(part: slice) -> NDArray[Any]:
+        return np.stack(numeric[part])
+
+    return read_matrix(load, len(numeric), rows, dtype).T, dropped

@@ -2,6 +2,7 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
+import re
 from typing import Any
 
 import numpy as np
@@ -12,13 +13,11 @@ from partlearn._typing import Indices
 __all__ = ["find_folds"]
 
 Fold = tuple[Indices, Indices]
-_TRAIN = {"tridx", "trainidx", "trainindex", "trainindices"}
-_TEST = {"teidx", "testidx", "testindex", "testindices"}
-_NUMBER = {"indices", "foldindices", "foldid"}
-
-
-def _plain(name: str) -> str:
-    return name.rsplit(".", 1)[-1].replace("_", "").lower()
+_ROLES = {
+    "train": r"tridx|train(idx|index|indices)",
+    "test": r"teidx|test(idx|index|indices)",
+    "number": r"(fold)?indices|foldid",
+}
 
 
 def find_folds(flat: dict[str, Any], m: int, one_based: bool) -> list[Fold] | None:
@@ -29,8 +28,9 @@ def find_folds(flat: dict[str, Any], m: int, one_based: bool) -> list[Fold] | No
     """
     parts: dict[str, Any] = {}
     for key, value in flat.items():
-        for role, names in (("train", _TRAIN), ("test", _TEST), ("number", _NUMBER)):
-            if _plain(key) in names:
+        name = key.rsplit(".", 1)[-1].replace("_", "").lower()
+        for role, names in _ROLES.items():
+            if re.fullmatch(names, name):
                 parts.setdefault(role, value)
     if "train" in parts and "test" in parts:
         train = _rows(parts["train"], m, one_based)
@@ -38,18 +38,14 @@ def find_folds(flat: dict[str, Any], m: int, one_based: bool) -> list[Fold] | No
         if train is not None and test is not None and len(train) == len(test):
             return list(zip(train, test, strict=True))
         return None
-    number = parts.get("number")
-    if (
-        isinstance(number, np.ndarray)
-        and number.size == m
-        and number.dtype.kind in "iu"
-    ):
-        flat_number = number.ravel()
-        return [
-            (np.flatnonzero(flat_number != k), np.flatnonzero(flat_number == k))
-            for k in np.unique(flat_number)
-        ]
-    return None
+    number: Any = parts.get("number")
+    whole = isinstance(number, np.ndarray) and number.dtype.kind in "iu"
+    if not whole or number.size != m:
+        return None
+    return [
+        (np.flatnonzero(number != k), np.flatnonzero(number == k))
+        for k in np.unique(number)
+    ]
 
 
 def _rows(value: Any, m: int, one_based: bool) -> list[Indices] | None:

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from partlearn.io._errors import DataFormatError, DataLimitError
 from partlearn.io._limits import Budget
-from partlearn.io._matrix import BLOCK_BYTES, MatrixBuilder, compressed
+from partlearn.io._matrix import BLOCK_BYTES, compressed, read_matrix
 
 __all__ = ["read_mat5"]
 
@@ -272,20 +272,19 @@ class _Reader:
         total = math.prod(dims)
         dtype, length, small = self.data(total, where)
         native = np.dtype(bool) if logical else dtype.newbyteorder("=")
-        rows = dims[0]
-        lines = total // rows if rows else 0
         if not total:
             return np.empty(dims, dtype=native)
-        builder = MatrixBuilder(lines, rows, native)
-        step = max(1, BLOCK_BYTES // (rows * dtype.itemsize))
-        for start in range(0, lines, step):
-            size = min(step, lines - start) * rows * dtype.itemsize
+        rows = dims[0]
+
+        def load(part: slice) -> NDArray[Any]:
+            size = (part.stop - part.start) * rows * dtype.itemsize
             raw = self.stream.read(size) if small is None else small
             block = np.frombuffer(raw, dtype=dtype).reshape(-1, rows)
-            builder.add((block != 0) if logical else block)
+            return block != 0 if logical else block
+
+        matrix = read_matrix(load, total // rows, rows, native).T
         if small is None:
             self.stream.skip(-length % 8)
-        matrix = builder.columns()
         if len(dims) == 2:
             return matrix
         dense = matrix.toarray() if sp.issparse(matrix) else matrix

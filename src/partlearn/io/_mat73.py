@@ -17,7 +17,7 @@ from partlearn._extras import import_optional
 from partlearn.io._errors import DataError, DataFormatError, DataLimitError
 from partlearn.io._limits import Budget
 from partlearn.io._mat5 import compressed_columns
-from partlearn.io._matrix import BLOCK_BYTES, MatrixBuilder
+from partlearn.io._matrix import read_matrix
 
 __all__ = ["read_hdf5"]
 
@@ -121,16 +121,17 @@ class _Reader:
         if item.ndim != 2 or not size:
             value = np.asarray(item[()])
             return value.T if matlab else value
+        logical = kind == "logical"
+        native = np.dtype(bool) if logical else item.dtype.newbyteorder("=")
+
+        def load(part: slice) -> NDArray[Any]:
+            block = np.asarray(item[part])
+            return block != 0 if logical else block
+
         lines, length = item.shape
-        native = np.dtype(bool) if kind == "logical" else item.dtype.newbyteorder("=")
-        builder = MatrixBuilder(lines, length, native)
-        step = max(1, BLOCK_BYTES // (length * item.dtype.itemsize))
-        if item.chunks is not None:  # never read a chunk twice
-            step = -(-step // item.chunks[0]) * item.chunks[0]
-        for start in range(0, lines, step):
-            block = np.asarray(item[start : start + step])
-            builder.add((block != 0) if kind == "logical" else block)
-        return builder.columns() if matlab else builder.rows()
+        chunk = item.chunks[0] if item.chunks else 1  # none is to be read twice
+        matrix = read_matrix(load, lines, length, native, multiple=chunk)
+        return matrix.T if matlab else matrix
 
 
 def _text(value: Any) -> str:

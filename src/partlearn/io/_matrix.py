@@ -2,21 +2,24 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
+from collections.abc import Callable
 from typing import Any, Literal
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from sklearn.utils import gen_batches
 
 from partlearn.io._errors import DataFormatError
+from partlearn.io._limits import Budget
 
 __all__ = [
     "BLOCK_BYTES",
-    "MatrixBuilder",
     "as_dtype",
     "as_rows",
     "as_stored",
     "compressed",
+    "read_matrix",
 ]
 
 BLOCK_BYTES = 2**20
@@ -32,66 +35,38 @@ _DTYPES = {
 Sparse = bool | Literal["auto"]
 
 
-class MatrixBuilder:
-    """Collect a matrix line by line (rows or columns) without a dense copy.
+def read_matrix(
+    load: Callable[[slice], NDArray[Any]],
+    lines: int,
+    length: int,
+    dtype: np.dtype[Any],
+    multiple: int = 1,
+) -> Any:
+    """Matrix of lines (rows or columns) that are loaded in blocks: ndarray or CSR.
 
-    Lines are stored sparse until a tenth of all cells is non-zero; then, and for
-    small matrices, they are stored dense. So the peak is proportional to the content.
+    It is kept sparse until a tenth of all cells is non-zero; then, or if it is small,
+    dense. So the peak is proportional to the content. Blocks have a number of lines
+    that is a multiple of `multiple`.
     """
-
-    def __init__(self, lines: int, length: int, dtype: np.dtype[Any]) -> None:
-        self.lines, self.length, self.dtype = lines, length, dtype
-        self.filled = 0
-        self.nnz = 0
-        self.dense: NDArray[Any] | None = None
-        self.pieces: list[tuple[NDArray[Any], NDArray[Any], NDArray[Any]]] = []
-        if lines * length < _WORTH:
-            self.dense = np.empty((lines, length), dtype=dtype)
-
-    def add(self, block: NDArray[Any]) -> None:
-        """Append lines, one per row of `block`."""
-        stop = self.filled + len(block)
-        if self.dense is None:
-            line, index = np.nonzero(block)
-            self.nnz += len(index)
-            if self.nnz < _SPARSE_BELOW * self.lines * self.length:
-                counts = np.bincount(line, minlength=len(block))
-                self.pieces.append((counts, index.astype(np.int32), block[line, index]))
-                self.filled = stop
-                return
-            self._turn_dense()
-        assert self.dense is not None
-        self.dense[self.filled : stop] = block
-        self.filled = stop
-
-    def _turn_dense(self) -> None:
-        dense = np.zeros((self.lines, self.length), dtype=self.dtype)
-        start = 0
-        for counts, index, values in self.pieces:
-            lines = np.repeat(np.arange(start, start + len(counts)), counts)
-            dense[lines, index] = values
-            start += len(counts)
-        self.pieces = []
-        self.dense = dense
-
-    def rows(self) -> Any:
-        """Return the matrix whose rows are the lines: ndarray or CSR."""
-        if self.dense is not None:
-            return self.dense
-        counts, index, values = (
-            np.concatenate(parts) for parts in zip(*self.pieces, strict=True)
-        )
-        pointer = np.zeros(self.lines + 1, dtype=np.int64)
-        np.cumsum(counts, out=pointer[1:])
-        kind = np.int32 if pointer[-1] < 2**31 else np.int64
-        return sp.csr_array(
-            (values, index.astype(kind, copy=False), pointer.astype(kind)),
-            shape=(self.lines, self.length),
-        )
-
-    def columns(self) -> Any:
-        """Return the matrix whose columns are the lines: ndarray or CSC."""
-        return self.rows().T
+    size = lines * length
+    # SciPy has no sparse float16.
+    small = size < _WORTH or dtype == np.float16
+    dense = np.empty((lines, length), dtype=dtype) if small else None
+    step = max(1, BLOCK_BYTES // max(1, length * dtype.itemsize))
+    blocks: list[Any] = []
+    nnz = 0
+    for part in gen_batches(lines, -(-step // multiple) * multiple):
+        block = load(part)
+        if dense is not None:
+            dense[part] = block
+            continue
+        blocks.append(sp.csr_array(block, dtype=dtype))
+        nnz += blocks[-1].nnz
+        if nnz >= _SPARSE_BELOW * size:
+            dense = np.empty((lines, length), dtype=dtype)
+            sp.vstack(blocks).toarray(out=dense[: part.stop])
+            blocks = []
+    return sp.vstack(blocks, format="csr") if dense is None else dense
 
 
 def compressed(
@@ -127,7 +102,7 @@ def compressed(
     return matrix
 
 
-def as_rows(X: Any, sparse: Sparse) -> Any:
+def as_rows(X: Any, sparse: Sparse, budget: Budget) -> Any:
     """Return final form of the data matrix: a C-ordered array or CSR.
 
     With ``sparse="auto"`` a matrix which arrived sparse stays so when it has at least
@@ -135,6 +110,7 @@ def as_rows(X: Any, sparse: Sparse) -> Any:
     """
     if sp.issparse(X):
         if sparse is False or (sparse == "auto" and X.shape[1] < _WIDE):
+            budget.matrix(X.shape[0], X.shape[1], X.dtype.itemsize, "the data matrix")
             return np.ascontiguousarray(X.toarray())
         X = sp.csr_array(X)
         X.sort_indices()

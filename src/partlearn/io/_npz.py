@@ -4,10 +4,7 @@
 
 import json
 import math
-import struct
-import tokenize
 import zipfile
-import zlib
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -18,26 +15,11 @@ from numpy.typing import NDArray
 
 from partlearn.io._errors import DataError, DataFormatError
 from partlearn.io._limits import Budget
-from partlearn.io._matrix import BLOCK_BYTES, MatrixBuilder, compressed
+from partlearn.io._matrix import compressed, read_matrix
 
 __all__ = ["csr_parts", "read_npz"]
 
 _MAX_MEMBERS = 10_000
-_DAMAGE = (
-    zipfile.BadZipFile,
-    zipfile.LargeZipFile,
-    zlib.error,
-    struct.error,
-    EOFError,
-    OSError,
-    RuntimeError,  # encrypted members, unknown versions of the zip format
-    OverflowError,
-    IndexError,
-    TypeError,
-    SyntaxError,
-    tokenize.TokenError,
-    ValueError,
-)
 
 
 def read_npz(path: Path, budget: Budget) -> dict[str, Any]:
@@ -53,9 +35,10 @@ def read_npz(path: Path, budget: Budget) -> dict[str, Any]:
                 _check_member(member, budget)
                 with archive.open(member) as stream:
                     out[name] = _array(stream, member, name, budget)  # type: ignore[arg-type]
-    except DataError:
+    except (DataError, MemoryError):
         raise
-    except _DAMAGE as error:
+    except Exception as error:
+        # Damage shows up as errors of zipfile, zlib, struct, tokenize and others.
         raise DataFormatError(f"the archive is damaged ({error})") from error
     return out
 
@@ -98,14 +81,15 @@ def _array(stream: BinaryIO, member: zipfile.ZipInfo, name: str, budget: Budget)
         _drain(stream, where)
         return _as_text(array, where) if dtype.kind in "US" else array
     lines, length = shape[::-1] if fortran else shape
-    builder = MatrixBuilder(lines, length, native)
-    step = max(1, BLOCK_BYTES // (length * dtype.itemsize))
-    for start in range(0, lines, step):
-        size = min(step, lines - start) * length * dtype.itemsize
+
+    def load(part: slice) -> NDArray[Any]:
+        size = (part.stop - part.start) * length * dtype.itemsize
         block = np.frombuffer(_exactly(stream, size, where), dtype=dtype)
-        builder.add(block.reshape(-1, length))
+        return block.reshape(-1, length)
+
+    matrix = read_matrix(load, lines, length, native)
     _drain(stream, where)
-    return builder.columns() if fortran else builder.rows()
+    return matrix.T if fortran else matrix
 
 
 def _exactly(stream: BinaryIO, n: int, where: str) -> bytes:

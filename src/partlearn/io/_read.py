@@ -4,18 +4,24 @@
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import replace
-from importlib import import_module
+from itertools import chain
 from pathlib import Path
-from typing import Any
 
 from sklearn.utils import Bunch
 
+from partlearn.io._arff import read_arff
 from partlearn.io._errors import AmbiguousDataError, DataError, DataLimitError
+from partlearn.io._evidence import KEYS, read_evidence
 from partlearn.io._files import regular_size
+from partlearn.io._libsvm import read_libsvm
 from partlearn.io._limits import Budget, Limits
-from partlearn.io._matrix import Sparse, as_dtype
-from partlearn.io._options import TASKS, Direction, ReadOptions, Task
+from partlearn.io._mat5 import read_mat5
+from partlearn.io._mat73 import read_hdf5
+from partlearn.io._matrix import Sparse
+from partlearn.io._npz import csr_parts, parse_meta, read_npz
+from partlearn.io._options import Direction, ReadOptions, Task
+from partlearn.io._table import read_arrow, read_csv, read_parquet
+from partlearn.io._variables import assemble
 
 __all__ = ["FORMATS", "format_of", "read"]
 
@@ -23,30 +29,18 @@ _HDF5 = b"\x89HDF\r\n\x1a\n"
 
 
 def _read_mat(path: Path, options: ReadOptions, budget: Budget) -> Bunch:
-    from partlearn.io._mat5 import read_mat5
-    from partlearn.io._mat73 import read_hdf5
-
     with path.open("rb") as file:
         head = file.read(520)
-        hdf5 = head[:8] == _HDF5 or head[512:520] == _HDF5
-        if not hdf5:
-            file.seek(0)
-            variables = read_mat5(file, budget)
-    if hdf5:
-        variables = read_hdf5(path, budget)
+        hdf5 = _HDF5 in (head[:8], head[512:])
+        file.seek(0)
+        variables = read_hdf5(path, budget) if hdf5 else read_mat5(file, budget)
     origin = "a MATLAB 7.3 (HDF5) file" if hdf5 else "a MATLAB file"
-    meta = {
-        key.removeprefix("partlearn_"): value
-        for key, value in variables.items()
-        if key.startswith("partlearn_")
-    }
-    return _assemble(variables, options, budget, meta, origin, True, "columns")
+    mark = "partlearn_"
+    meta = {k.removeprefix(mark): v for k, v in variables.items() if k.startswith(mark)}
+    return assemble(variables, options, budget, meta, origin=origin, matlab=True)
 
 
 def _read_npz(path: Path, options: ReadOptions, budget: Budget) -> Bunch:
-    from partlearn.io._evidence import KEYS, read_evidence
-    from partlearn.io._npz import csr_parts, parse_meta, read_npz
-
     arrays = csr_parts(read_npz(path, budget))
     meta = parse_meta(arrays)
     notes = "".join(
@@ -55,92 +49,33 @@ def _read_npz(path: Path, options: ReadOptions, budget: Budget) -> Bunch:
     labels = {}
     if meta.get("evidence") is True:
         labels = {key: arrays.pop(key) for key in KEYS if key in arrays}
-    bunch = _assemble(
-        arrays, options, budget, meta, "a NumPy archive", False, "rows", notes
+    origin = "a NumPy archive"
+    bunch = assemble(
+        arrays, options, budget, meta, origin=origin, matlab=False, notes=notes
     )
     if labels and bunch.candidates is not None:
-        bunch.evidence = read_evidence(
-            labels, len(bunch.candidates), bunch.target_names
-        )
+        m = len(bunch.candidates)
+        bunch.evidence = read_evidence(labels, m, bunch.target_names)
     return bunch
 
 
-def _assemble(
-    variables: dict[str, Any],
-    options: ReadOptions,
-    budget: Budget,
-    meta: dict[str, Any],
-    origin: str,
-    one_based: bool,
-    label_way: Direction,
-    notes: str = "",
-) -> Bunch:
-    """Assemble; a file of our own writing says how its matrices lie."""
-    from partlearn.io._variables import assemble
-
-    task = meta["task"] if meta.get("task") in TASKS else None
-    own = task is not None and "sparse" in meta
-    if own:
-        flag = meta["sparse"]
-        sparse = bool(flag.any() if hasattr(flag, "any") else flag)
-        options = replace(
-            options,
-            orientation=options.orientation or "rows",
-            label_orientation=options.label_orientation or label_way,
-            sparse=sparse if options.sparse == "auto" else options.sparse,
-        )
-    bunch = assemble(
-        variables,
-        options,
-        budget,
-        origin=origin,
-        one_based=one_based,
-        notes=notes,
-        task=task,
-    )
-    if own:
-        bunch.data = as_dtype(bunch.data, meta.get("dtype"))
-    return bunch
-
-
-Reader = Callable[[Path, ReadOptions, Budget], Bunch]
-
-
-def _lazily(module: str, name: str) -> Reader:
-    """Return a reader imported when it is first used."""
-
-    def reader(path: Path, options: ReadOptions, budget: Budget) -> Bunch:
-        read: Reader = getattr(import_module(f"partlearn.io.{module}"), name)
-        return read(path, options, budget)
-
-    return reader
-
-
-FORMATS: dict[str, Reader] = {
+FORMATS: dict[str, Callable[[Path, ReadOptions, Budget], Bunch]] = {
     "mat": _read_mat,
     "npz": _read_npz,
-    "csv": _lazily("_table", "read_csv"),
-    "parquet": _lazily("_table", "read_parquet"),
-    "arrow": _lazily("_table", "read_arrow"),
-    "arff": _lazily("_arff", "read_arff"),
-    "libsvm": _lazily("_libsvm", "read_libsvm"),
+    "csv": read_csv,
+    "parquet": read_parquet,
+    "arrow": read_arrow,
+    "arff": read_arff,
+    "libsvm": read_libsvm,
 }
 _SUFFIXES = {
-    ".mat": "mat",
-    ".h5": "mat",
-    ".hdf5": "mat",
-    ".npz": "npz",
-    ".csv": "csv",
-    ".tsv": "csv",
-    ".tab": "csv",
-    ".parquet": "parquet",
-    ".pq": "parquet",
-    ".arrow": "arrow",
-    ".feather": "arrow",
-    ".arff": "arff",
-    ".libsvm": "libsvm",
-    ".svmlight": "libsvm",
-    ".svm": "libsvm",
+    "mat": (".mat", ".h5", ".hdf5"),
+    "npz": (".npz",),
+    "csv": (".csv", ".tsv", ".tab"),
+    "parquet": (".parquet", ".pq"),
+    "arrow": (".arrow", ".feather"),
+    "arff": (".arff",),
+    "libsvm": (".libsvm", ".svmlight", ".svm"),
 }
 
 
@@ -152,13 +87,15 @@ def format_of(path: Path, format: str | None) -> str:
             raise ValueError(f"`format` must be one of {words}; got {format!r}.")
         return format
     suffix = Path(path.name.removesuffix(".gz")).suffix.lower()
-    if suffix not in _SUFFIXES:
-        raise AmbiguousDataError(
-            f"the name does not say the format (known: {', '.join(_SUFFIXES)})",
-            path=path,
-            advice=f"Say it with format=, one of {', '.join(FORMATS)}.",
-        )
-    return _SUFFIXES[suffix]
+    for kind, suffixes in _SUFFIXES.items():
+        if suffix in suffixes:
+            return kind
+    known = ", ".join(chain.from_iterable(_SUFFIXES.values()))
+    raise AmbiguousDataError(
+        f"the name does not say the format (known: {known})",
+        path=path,
+        advice=f"Say it with format=, one of {', '.join(FORMATS)}.",
+    )
 
 
 def read(

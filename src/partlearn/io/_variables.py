@@ -6,8 +6,10 @@ user guide. What a file leaves open is an error that names the argument to settl
 
 # SPDX-License-Identifier: BSD-3-Clause
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -25,57 +27,33 @@ from partlearn.io._bunch import (
 from partlearn.io._errors import AmbiguousDataError, DataFormatError
 from partlearn.io._folds import find_folds
 from partlearn.io._limits import Budget
-from partlearn.io._options import Direction, ReadOptions
+from partlearn.io._matrix import as_dtype
+from partlearn.io._options import TASKS, Direction, ReadOptions
 
 __all__ = ["assemble"]
 
-_DATA = {"data", "features", "feature", "x", "fea", "partialdata", "inputs"}
-_CANDIDATES = {
-    "partialtarget",
-    "partialtargets",
-    "partiallabel",
-    "partiallabels",
-    "candidatelabel",
-    "candidatelabels",
-    "candidates",
-    "candidateset",
-    "candidatesets",
-    "plabel",
-    "plabels",
-    "ptarget",
-    "ptargets",
-    "yp",
-    "s",
-    "partialy",
+# Patterns of plain names.
+_ROLES = {
+    "data": r"(partial)?data|features?|x|fea|inputs",
+    "candidates": r"candidate(label|set)?s?|p(artial)?(target|label)s?|partialy|yp|s",
+    "truth": r"targets?|(logit|true)?labels?|y|gnd|(ground)?truth",
 }
-_TRUTH = {
-    "target",
-    "targets",
-    "logitlabel",
-    "logitlabels",
-    "label",
-    "labels",
-    "y",
-    "gnd",
-    "truth",
-    "groundtruth",
-    "truelabel",
-    "truelabels",
-}
-_FEATURE_NAMES = {"featurenames", "featurename", "attributenames"}
-_LABEL_NAMES = {"labelnames", "labelname", "targetnames", "classnames", "classes"}
+_FEATURE_NAMES = r"featurenames?|attributenames"
+_LABEL_NAMES = r"labelnames?|targetnames|classnames|classes"
+_WAYS: tuple[Direction, Direction] = ("rows", "columns")
 Ways = tuple[Direction, Direction]
-_ARGUMENTS = {"data": "data_key", "candidates": "candidates_key", "truth": "truth_key"}
 
 
-@dataclass
+@dataclass(frozen=True)
 class _Parts:
-    """The variables that play a part, by role."""
+    """The variables that play a part: values and names, by role."""
 
-    data: Any
-    candidates: Any = None
-    truth: Any = None
-    names: dict[str, str] | None = None
+    values: dict[str, Any]
+    names: dict[str, str]
+
+    @property
+    def labels(self) -> list[Any]:
+        return [value for role, value in self.values.items() if role != "data"]
 
 
 @dataclass(frozen=True)
@@ -85,12 +63,8 @@ class _Told:
     options: ReadOptions
     budget: Budget
     origin: str
-    one_based: bool
+    matlab: bool  # numbers of classes and rows start at one
     classes: list[str] | None  # names that the file gives them
-
-    def numbered(self, q: int) -> list[str]:
-        """Names of classes that have none."""
-        return [str(j + self.one_based) for j in range(q)]
 
 
 def _plain(name: str) -> str:
@@ -105,6 +79,12 @@ def _flat(variables: dict[str, Any], prefix: str = "") -> Iterator[tuple[str, An
             yield from _flat(value, f"{prefix}{name}.")
         else:
             yield prefix + name, value
+
+
+def _plays(key: str, role: str, part: str) -> bool:
+    """Whether a name is one of a role, with "train" or "test" on either side."""
+    names = _ROLES[role]
+    return re.fullmatch(rf"{part}({names})|({names}){part}", _plain(key)) is not None
 
 
 def _is_numeric(value: Any) -> bool:
@@ -127,11 +107,11 @@ def assemble(
     variables: dict[str, Any],
     options: ReadOptions,
     budget: Budget,
+    meta: dict[str, Any],
     *,
     origin: str,
-    one_based: bool,
+    matlab: bool,
     notes: str = "",
-    task: Any = None,
 ) -> Bunch:
     """Find the roles among named arrays and build the Bunch.
 
@@ -143,59 +123,70 @@ def assemble(
         What the caller said.
     budget : Budget
         Limits on what is built.
+    meta : dict
+        What our own writer noted down: the task, and how the matrices lie.
     origin : str
         Name of the format, for the description.
-    one_based : bool
-        Whether class numbers and row numbers start at one, as in MATLAB.
+    matlab : bool
+        Whether class numbers and row numbers start at one, and our own writer puts
+        samples into the columns of label matrices.
     notes : str, default=""
         More text for the description.
-    task : str, default=None
-        The task the file itself states, if any.
     """
+    own = meta.get("task") in TASKS
+    if own:
+        options = replace(options, task=options.task or meta["task"])
+    own = own and "sparse" in meta
+    if own:
+        sparse = bool(np.any(meta["sparse"]))
+        options = replace(
+            options,
+            orientation=options.orientation or "rows",
+            label_orientation=options.label_orientation or _WAYS[matlab],
+            sparse=sparse if options.sparse == "auto" else options.sparse,
+        )
     flat = dict(_flat(variables))
     if options.data_key is None:
         flat, part = _main_part(flat)
     else:
-        part = ""
+        part = "train" if _plain(options.data_key).startswith("train") else ""
         prefix = options.data_key.rpartition(".")[0]
         if prefix:  # a struct was named: the other parts are looked for inside it
             flat = {k: v for k, v in flat.items() if k.startswith(prefix + ".")}
-        if _plain(options.data_key).startswith("train"):
-            part = "train"
-    parts = _choose_fold(_find(flat, part, options), options)
-    if parts.candidates is None and parts.truth is None:
+    parts = _find(flat, part, options)
+    if "data" not in parts.values:
+        raise AmbiguousDataError(
+            f"no data matrix was recognised among {_listing(flat)}",
+            advice="Name it with data_key=.",
+        )
+    parts = _choose_fold(parts, options)
+    if not parts.labels:
         raise AmbiguousDataError(
             f"no labels were recognised among {_listing(flat)}",
             advice="Name them with candidates_key= or truth_key=.",
         )
     ways = _orient(parts, options)
-    told = _Told(options, budget, origin, one_based, _label_names(flat, _LABEL_NAMES))
-    features = _label_names(flat, _FEATURE_NAMES)
-    bunch = _build(parts, ways, told, features, notes, task)
+    told = _Told(options, budget, origin, matlab, _text_list(flat, _LABEL_NAMES))
+    bunch = _build(parts, ways, told, _text_list(flat, _FEATURE_NAMES), notes)
     if part == "train":
-        test = _find_test(flat, options)
-        if test is not None:
-            bunch["test"] = _build_test(test, bunch, ways, told)
-    folds = find_folds(flat, bunch.data.shape[0], one_based)
+        test = _find(flat, "test", ReadOptions())
+        if "data" in test.values and test.labels:
+            bunch["test"] = _build_test(_choose_fold(test, options), bunch, ways, told)
+    folds = find_folds(flat, bunch.data.shape[0], matlab)
     if folds is not None:
         bunch["folds"] = folds
+    if own:
+        bunch.data = as_dtype(bunch.data, meta.get("dtype"))
     return bunch
-
-
-def _role_names(role: set[str], part: str) -> set[str]:
-    if not part:
-        return role
-    return {part + name for name in role} | {name + part for name in role}
 
 
 def _main_part(flat: dict[str, Any]) -> tuple[dict[str, Any], str]:
     """Return the struct (or the top level) that holds the data, and train/plain."""
     for part in ("", "train"):
-        names = _role_names(_DATA, part)
         holders = {
             key.rpartition(".")[0]
             for key, value in flat.items()
-            if _plain(key) in names and _is_numeric(value)
+            if _plays(key, "data", part) and _is_numeric(value)
         }
         if not holders:
             continue
@@ -209,10 +200,7 @@ def _main_part(flat: dict[str, Any]) -> tuple[dict[str, Any], str]:
             )
         prefix = holders.pop() + "."
         return {k: v for k, v in flat.items() if k.startswith(prefix)}, part
-    raise AmbiguousDataError(
-        f"no data matrix was recognised among {_listing(flat)}",
-        advice="Name it with data_key=.",
-    )
+    return flat, ""
 
 
 def _listing(flat: dict[str, Any]) -> str:
@@ -221,79 +209,64 @@ def _listing(flat: dict[str, Any]) -> str:
 
 
 def _pick(
-    flat: dict[str, Any], role: str, names: set[str], options: ReadOptions
-) -> tuple[str, Any]:
+    flat: dict[str, Any], role: str, part: str, options: ReadOptions
+) -> str | None:
     """Find the variable for a role, by argument or by name."""
-    argument = _ARGUMENTS[role]
-    key = getattr(options, argument)
+    argument = f"{role}_key"
+    key: str | None = getattr(options, argument)
     if key is not None:
         if key not in flat:
             raise AmbiguousDataError(
                 f"there is no variable {key!r} among {_listing(flat)}",
                 advice=f"Correct {argument}=.",
             )
-        return key, flat[key]
+        return key
     taken = {options.data_key, options.candidates_key, options.truth_key}
     fits = _is_numeric if role == "data" else _could_be_labels
-    keys = [k for k, v in flat.items() if _plain(k) in names and fits(v)]
+    keys = [k for k, v in flat.items() if _plays(k, role, part) and fits(v)]
     keys = [k for k in keys if k not in taken]
-    top = [k for k in keys if "." not in k]
-    keys = top or keys
+    keys = [k for k in keys if "." not in k] or keys
     if len(keys) > 1:
         raise AmbiguousDataError(
             f"{', '.join(map(repr, sorted(keys)))} could all be the {role}",
             advice=f"Choose with {argument}=.",
         )
-    return (keys[0], flat[keys[0]]) if keys else ("", None)
+    return keys[0] if keys else None
 
 
 def _find(flat: dict[str, Any], part: str, options: ReadOptions) -> _Parts:
-    roles = {"data": _DATA, "candidates": _CANDIDATES, "truth": _TRUTH}
-    picked = {
-        role: _pick(flat, role, _role_names(aliases, part), options)
-        for role, aliases in roles.items()
-    }
-    values = {role: value for role, (_, value) in picked.items()}
-    return _Parts(**values, names={role: name for role, (name, _) in picked.items()})
-
-
-def _find_test(flat: dict[str, Any], options: ReadOptions) -> _Parts | None:
-    parts = _find(flat, "test", ReadOptions())
-    labelled = parts.candidates is not None or parts.truth is not None
-    return _choose_fold(parts, options) if parts.data is not None and labelled else None
+    picked = {role: _pick(flat, role, part, options) for role in _ROLES}
+    names = {role: key for role, key in picked.items() if key is not None}
+    return _Parts({role: flat[key] for role, key in names.items()}, names)
 
 
 def _choose_fold(parts: _Parts, options: ReadOptions) -> _Parts:
     """Cells: views of the same rows are joined, folds are chosen from."""
-    if not isinstance(parts.data, list):
-        return parts
-    n = len(parts.data)
-    labels = [v for v in (parts.candidates, parts.truth) if v is not None]
+    X, labels = parts.values["data"], parts.labels
+    if not isinstance(X, list):
+        X = X.reshape(-1, 1) if X.ndim == 1 else X
+        return replace(parts, values=parts.values | {"data": X})
+    n = len(X)
     if labels and all(isinstance(v, list) and len(v) == n for v in labels):
         if options.fold is None or not 0 <= options.fold < n:
             raise AmbiguousDataError(
                 f"the data come in {n} folds",
                 advice=f"Choose one with fold=0 .. fold={n - 1}.",
             )
-        parts.data = parts.data[options.fold]
-        if parts.candidates is not None:
-            parts.candidates = parts.candidates[options.fold]
-        if parts.truth is not None:
-            parts.truth = parts.truth[options.fold]
-        return parts
-    views = [v for v in parts.data if not isinstance(v, list) and v.ndim == 2]
-    rows = {v.shape[0] for v in views}
-    if len(views) < n or len(rows) != 1:
+        chosen = {role: value[options.fold] for role, value in parts.values.items()}
+        return _choose_fold(replace(parts, values=chosen), options)
+    views = [v for v in X if not isinstance(v, list) and v.ndim == 2]
+    if len(views) < n or len({v.shape[0] for v in views}) != 1:
         raise AmbiguousDataError(
             f"the data are {n} cells that are neither views of the same rows nor folds "
             "with labels of their own",
             advice="Name another variable with data_key=.",
         )
     if any(sp.issparse(v) for v in views):
-        parts.data = sp.hstack([sp.csc_array(v) for v in views])
+        joined = sp.hstack([sp.csc_array(v) for v in views])
     else:
-        parts.data = np.hstack(views)
-    return parts
+        joined = np.hstack(views)
+    return replace(parts, values=parts.values | {"data": joined})
 
 
 def _shape(value: Any) -> tuple[int, int]:
@@ -311,22 +284,15 @@ def _is_vector(value: Any, options: ReadOptions) -> bool:
 
 def _orient(parts: _Parts, options: ReadOptions) -> Ways:
     """Where one sample is, in the data and in label matrices."""
-    X = parts.data
-    if X.ndim == 1:
-        X = parts.data = X.reshape(-1, 1)
-    labels = [v for v in (parts.candidates, parts.truth) if v is not None]
+    X, labels = parts.values["data"], parts.labels
     shapes = [_shape(v) for v in labels]
-    readings: list[Ways] = []
-    for data_way in ("rows", "columns"):
-        if options.orientation not in (None, data_way):
-            continue
-        m = X.shape[0] if data_way == "rows" else X.shape[1]
-        ways = [_ways(v, m, options) for v in labels]
-        for way in ("rows", "columns"):
-            if options.label_orientation not in (None, way):
-                continue
-            if all(way in w for w in ways):
-                readings.append((data_way, way))
+    readings: list[Ways] = [
+        (data_way, way)
+        for (data_way, m), way in product(zip(_WAYS, X.shape, strict=True), _WAYS)
+        if options.orientation in (None, data_way)
+        and options.label_orientation in (None, way)
+        and all(way in _ways(v, m, options) for v in labels)
+    ]
     if X.shape[0] == X.shape[1] and options.orientation is None:
         # A square X fits both ways; samples in rows is what everyone does.
         readings = [r for r in readings if r[0] == "rows"]
@@ -354,25 +320,21 @@ def _orient(parts: _Parts, options: ReadOptions) -> Ways:
 def _ways(value: Any, m: int, options: ReadOptions) -> set[str]:
     shape = _shape(value)
     if _is_vector(value, options):  # which lies either way
-        return {"rows", "columns"} if max(shape) == m else set()
-    return {w for w, n in zip(("rows", "columns"), shape, strict=True) if n == m}
+        return set(_WAYS) if max(shape) == m else set()
+    return {w for w, n in zip(_WAYS, shape, strict=True) if n == m}
 
 
 def _plausible(readings: list[Ways], labels: list[Any]) -> list[Ways]:
     """Keep the readings in which every sample has exactly one true label."""
-    kept = []
-    matrices = [v for v in labels if not isinstance(v, list) and v.ndim == 2]
-    for reading in readings:
-        axis = 1 if reading[1] == "rows" else 0
-        sums = np.asarray((matrices[-1] > 0).sum(axis=axis)).ravel()
-        if (sums == 1).all():
-            kept.append(reading)
+    matrix = [v for v in labels if not isinstance(v, list) and v.ndim == 2][-1] > 0
+    axes = {"rows": 1, "columns": 0}
+    kept = [r for r in readings if (matrix.sum(axis=axes[r[1]]) == 1).all()]
     return kept if len(kept) == 1 else []
 
 
-def _label_names(flat: dict[str, Any], aliases: set[str]) -> list[str] | None:
+def _text_list(flat: dict[str, Any], names: str) -> list[str] | None:
     for key, value in flat.items():
-        if _plain(key) in aliases:
+        if re.fullmatch(names, _plain(key)):
             if isinstance(value, str):
                 return [value]
             if isinstance(value, list) and all(isinstance(v, str) for v in value):
@@ -386,45 +348,38 @@ def _build(
     told: _Told,
     features: list[str] | None = None,
     notes: str = "",
-    task: Any = None,
 ) -> Bunch:
-    X = parts.data if ways[0] == "rows" else parts.data.T
-    names: list[str] | None = None
+    values = parts.values
+    X = values["data"] if ways[0] == "rows" else values["data"].T
+    names: list[str] = []
     S = truth = None
-    if parts.candidates is not None:
-        S, names = _candidate_matrix(parts.candidates, ways[1], told)
-    if parts.truth is not None:
-        truth, truth_names = _truth(parts.truth, ways[1], S, told)
-        if S is not None and truth.ndim == 2 and truth.shape[1] != S.shape[1]:
-            raise DataFormatError(
-                f"candidates have {S.shape[1]} classes, the truth has {truth.shape[1]}"
-            )
+    if "candidates" in values:
+        S, names = _candidate_matrix(values["candidates"], ways[1], told)
+    if "truth" in values:
+        truth, truth_names = _truth(values["truth"], ways[1], S, told)
         names = names or truth_names
-    assert names is not None
     if told.classes is not None and len(told.classes) == len(names):
         names = told.classes
-    used = {role: name for role, name in (parts.names or {}).items() if name}
-    roles = ", ".join(f"{role} from {name!r}" for role, name in used.items())
+    roles = ", ".join(f"{role} from {name!r}" for role, name in parts.names.items())
     return make_bunch(
         X,
         S,
         truth,
         target_names=names,
         feature_names=features,
-        task=told.options.task or task,
+        task=told.options.task,
         sparse=told.options.sparse,
         descr=f"Read from {told.origin}: {roles}.{notes}",
         key_argument="candidates_key= or truth_key=",
         budget=told.budget,
-        variables=used,
+        variables=parts.names,
     )
 
 
 def _build_test(parts: _Parts, train: Bunch, ways: Ways, told: _Told) -> Bunch:
     """Build the test part of a file, with the classes of its train part."""
     plain = ReadOptions(orientation=ways[0], sparse=sp.issparse(train.data))
-    labels = [v for v in (parts.candidates, parts.truth) if v is not None]
-    if not any(_is_vector(v, plain) for v in labels):
+    if not any(_is_vector(v, plain) for v in parts.labels):
         plain = replace(plain, label_orientation=ways[1])
     ways = _orient(parts, plain)
     test = _build(parts, ways, replace(told, options=plain, classes=None))
@@ -446,7 +401,7 @@ def _matrix(
     """Read a binary matrix, one row per sample."""
     M = binary_matrix(value, told.budget, what)
     M = M if way == "rows" else np.ascontiguousarray(M.T)
-    return M, told.numbered(M.shape[1])
+    return M, [str(j + told.matlab) for j in range(M.shape[1])]
 
 
 def _candidate_matrix(
@@ -510,14 +465,13 @@ def _numbered(
         raise DataFormatError("class numbers are not whole", where="truth") from error
     fits = [
         first
-        for first in ((1, 0) if told.one_based else (0, 1))
+        for first in ((1, 0) if told.matlab else (0, 1))
         if numbers.min() >= first and numbers.max() < q + first
     ]
     if S is not None and len(fits) > 1 and told.options.label_orientation is None:
         # Our own files say how they lie, and are never reinterpreted.
         rows = np.arange(len(S))
-        inside = [first for first in fits if S[rows, numbers - first].all()]
-        fits = inside or fits
+        fits = [first for first in fits if S[rows, numbers - first].all()] or fits
     if not fits:
         raise DataFormatError(
             f"class numbers run from {numbers.min()} to {numbers.max()}, there are "
