@@ -2,6 +2,8 @@
 
 import json
 import re
+import tomllib
+from importlib import resources
 
 import numpy as np
 import pytest
@@ -330,3 +332,19 @@ def test_values_near_the_largest_number():
     X[0] = 1e308
     S = np.eye(2, dtype=bool)[np.arange(20) % 2]
     assert check(X, S).ok
+
+
+def test_every_finding_has_its_words_and_a_condition():
+    folder = resources.files("partlearn.check")
+    texts = tomllib.loads((folder / "findings.toml").read_text("utf-8"))
+    source = "".join(
+        (folder / f"{name}.py").read_text("utf-8")
+        for name in ("_check", "_features", "_labels", "_table")
+    )
+    for code, text in texts.items():
+        assert text.keys() - {"of"} == {"severity", "title", "advice"}, code
+        assert text["severity"] in ("error", "warning", "note"), code
+        assert text["advice"].endswith("."), code
+    named = set(re.findall(r'found\(\s*"([\w-]+)"', source))
+    of_columns = {code for code in texts if code.endswith("-columns")}
+    assert named | of_columns == texts.keys()

@@ -22,7 +22,7 @@ from partlearn.check._labels import (
     label_findings,
     truth_findings,
 )
-from partlearn.check._report import DataReport, Finding, about
+from partlearn.check._report import DataReport, Finding, found
 from partlearn.check._table import label_text_findings, read_table
 from partlearn.model_selection import truth_codes
 from partlearn.tables import (
@@ -109,17 +109,36 @@ default=None
     )
     if len(features) != d:
         raise ValueError(f"{len(features)} `feature_names` for {d} features.")
-    known = None if truth is None else _truth(truth, classes, S)
+    if truth is None:
+        return _report(X, S, features, labels)
+    known = _truth(truth, classes, S)
+    several = known.ndim == 2
+    report = _report(X, S, features, labels, known, several, not several)
+    told = truth_findings(S, known, labels)
+    return replace(report, findings=[*report.findings, *told])
+
+
+def _report(
+    X: Any,
+    S: Mask,
+    features: list[str],
+    labels: list[str],
+    known: Mask | Indices | None = None,
+    several: bool = False,
+    empty_breaks: bool = True,
+) -> DataReport:
+    """Say what sets, features and sizes tell.
+
+    `several` labels of a row may be true; `empty_breaks` says that empty sets do.
+    """
     C = cooccurrence(S)
     facts = _facts(X, S, C, known)
     memory = _memory(X, S.shape[1])
     findings = [
-        *label_findings(S, C, labels, known is not None and known.ndim == 2),
+        *label_findings(S, C, labels, several, empty_breaks),
         *feature_findings(X, S, features),
         *_size_findings(facts, memory),
     ]
-    if known is not None:
-        findings += truth_findings(S, known, labels)
     return DataReport(findings, facts, memory)
 
 
@@ -150,24 +169,16 @@ def _check_table(
     S = np.zeros((m, len(evidence.classes)), dtype=bool)
     S[evidence.rows] = evidence.candidates
     names = [str(c) for c in evidence.classes.tolist()]
-    C = cooccurrence(S)
     known = None if truth is None else _known_codes(truth, names)
-    facts = _facts(Z, S, C, known) | {"n_columns": len(columns)}
-    memory = _memory(Z, S.shape[1])
+    features = chosen.get_feature_names_out().tolist()
     # Training leaves rows without labels out, so they break nothing.
-    problems = [
-        replace(f, severity="warning") if f.code == "empty-sets" else f
-        for f in label_findings(S, C, names, False)
-    ]
-    findings += [
-        *problems,
-        *label_text_findings(S, names),
-        *feature_findings(Z, S, chosen.get_feature_names_out().tolist()),
-        *_size_findings(facts, memory),
-    ]
+    report = _report(Z, S, features, names, known, empty_breaks=False)
+    findings += [*report.findings, *label_text_findings(S, names)]
     if truth is not None:
         findings += _table_truth(np.asarray(truth, dtype=object), S, names)
-    return DataReport(findings, facts, memory)
+    return replace(
+        report, findings=findings, facts=report.facts | {"n_columns": len(columns)}
+    )
 
 
 def _known_codes(truth: Any, names: list[str]) -> Indices | None:
@@ -182,15 +193,8 @@ def _table_truth(truth: NDArray[Any], S: Mask, names: list[str]) -> Iterator[Fin
     place = {name: j for j, name in enumerate(names)}
     texts = [None if v is None or v != v else str(v).strip() for v in truth]
     unknown = [i for i, t in enumerate(texts) if t and t not in place]
-    yield from about(
-        "truth-unknown",
-        "error",
-        "row",
-        unknown,
-        "with a true label that is never a candidate.",
-        "Check the spelling, and that --truth names the right column.",
-        items=tuple(dict.fromkeys(str(texts[i]) for i in unknown))[:10],
-    )
+    words = tuple(dict.fromkeys(str(texts[i]) for i in unknown))[:10]
+    yield from found("truth-unknown", unknown, items=words)
     rows = np.asarray([i for i, t in enumerate(texts) if t in place], dtype=np.intp)
     codes = np.asarray([place[str(texts[i])] for i in rows], dtype=np.intp)
     kept = S[rows].any(axis=1)
@@ -274,29 +278,10 @@ def _memory(X: Any, q: int) -> dict[str, int]:
 def _size_findings(facts: dict[str, Any], memory: dict[str, int]) -> Iterator[Finding]:
     large = [name for name, size in memory.items() if size > _LARGE]
     if large:
-        yield Finding(
-            "memory",
-            "warning",
-            f"{len(large)} of {len(memory)} methods would need more than 8 GB.",
-            "Use a method without a kernel matrix, or fewer rows or features.",
-            items=tuple(large),
-            count=len(large),
-        )
+        total = len(memory)
+        yield from found("memory", large, items=tuple(large), methods=total)
     if facts["n_samples"] < 5 * facts["n_classes"]:
-        yield Finding(
-            "few-rows",
-            "warning",
-            f"Only {facts['n_samples']:,} rows for {facts['n_classes']:,} labels.",
-            "Results will vary much from split to split; repeat them with several "
-            "seeds.",
-        )
+        yield from found("few-rows", **facts)
     if facts["difficulty"] in ("hard", "very hard"):
-        yield Finding(
-            "difficulty",
-            "note",
-            f"Expected to be {facts['difficulty']}: sets have "
-            f"{facts['mean_set_size']:.1f} of {facts['n_classes']} labels on average, "
-            "and some label is accompanied by the same other one in "
-            f"{100 * facts['ambiguity_degree']:.0f} % of its rows.",
-            "Expect lower accuracy than the same features give with certain labels.",
-        )
+        degree = 100 * facts["ambiguity_degree"]
+        yield from found("difficulty", degree=degree, **facts)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sklearn.utils.sparsefuncs import mean_variance_axis, min_max_axis
 
 from partlearn._typing import Mask
-from partlearn.check._report import Finding, about
+from partlearn.check._report import Finding, found
 
 __all__ = ["feature_findings"]
 
@@ -64,39 +64,22 @@ def feature_findings(X: Any, S: Mask, names: list[str]) -> Iterator[Finding]:
         place = sp.coo_array(X).coords[0] if sp.issparse(X) else np.arange(len(X))
         bad = ~np.isfinite(values)
         rows = np.unique(place[bad if bad.ndim == 1 else bad.any(axis=1)])
-        yield from about(
-            "not-finite",
-            "error",
-            "row",
-            rows,
-            "with missing or infinite values.",
-            "Fill them in (sklearn.impute) or leave these rows out.",
-        )
+        yield from found("not-finite", rows)
         return
     low, high = min_max_axis(X, axis=0) if sp.issparse(X) else (X.min(0), X.max(0))
     constant = np.asarray(low == high)
     flat = np.flatnonzero(constant)
-    yield from about(
+    yield from found(
         "constant-features",
-        "error" if flat.size == constant.size else "warning",
-        "feature",
         [names[i] for i in flat],
-        "constant.",
-        "They carry nothing; leave them out (sklearn VarianceThreshold).",
+        severity="error" if flat.size == constant.size else None,
     )
     yield from _duplicate_features(X, constant, names)
     yield from _duplicate_rows(X, S)
     deviation = _deviation(X)
     moving = deviation[~constant & (deviation > 0)]
     if moving.size and moving.max() > _SCALES * moving.min():
-        yield Finding(
-            "scales",
-            "warning",
-            "The features differ in scale by a factor of "
-            f"{moving.max() / moving.min():,.0f}.",
-            "Distances see only the largest. Standardise first (standardize=True, or "
-            "sklearn StandardScaler).",
-        )
+        yield from found("scales", factor=moving.max() / moving.min())
     columns = sp.csc_array(X) if sp.issparse(X) else X
     yield from _leakage(columns, S, names)
 
@@ -107,14 +90,7 @@ def _duplicate_features(X: Any, constant: Mask, names: list[str]) -> Iterator[Fi
     _, first = np.unique(groups, return_index=True)
     repeated = np.setdiff1d(np.arange(len(groups)), first)
     repeated = repeated[~constant[repeated]]
-    yield from about(
-        "duplicate-features",
-        "warning",
-        "feature",
-        [names[i] for i in repeated],
-        "equal to an earlier one.",
-        "Copies weigh twice in distances and add nothing; leave them out.",
-    )
+    yield from found("duplicate-features", [names[i] for i in repeated])
 
 
 def _duplicate_rows(X: Any, S: Mask) -> Iterator[Finding]:
@@ -124,28 +100,14 @@ def _duplicate_rows(X: Any, S: Mask) -> Iterator[Finding]:
     if not extra:
         return
     # Sets of equal rows that have no label in common cannot all be right.
-    copies = np.flatnonzero(size[groups] > 1)
-    order = copies[np.argsort(groups[copies], kind="stable")]
+    several = np.flatnonzero(size[groups] > 1)
+    order = several[np.argsort(groups[several], kind="stable")]
     starts = np.flatnonzero(np.diff(groups[order], prepend=-1))
     common = np.logical_and.reduceat(S[order], starts, axis=0).any(axis=1)
     apart = first[groups[order[starts[~common]]]]
-    yield from about(
-        "duplicate-rows",
-        "note",
-        "row",
-        np.setdiff1d(np.arange(len(groups)), first),
-        "equal to an earlier one in all features.",
-        "Copies in training and test parts make scores look better than they are.",
-    )
-    yield from about(
-        "contradictions",
-        "warning",
-        "group",
-        np.sort(apart),
-        "of equal rows whose candidate sets have no label in common.",
-        "At least one set of each group is wrong, or the features do not tell "
-        "the classes apart. The first row of each group is named.",
-    )
+    copies = np.setdiff1d(np.arange(len(groups)), first)
+    yield from found("duplicate-rows", copies)
+    yield from found("contradictions", np.sort(apart))
 
 
 def _leakage(X: Any, S: Mask, names: list[str]) -> Iterator[Finding]:
@@ -165,24 +127,9 @@ def _leakage(X: Any, S: Mask, names: list[str]) -> Iterator[Finding]:
                 continue
             if _tells_label(column, S, rare):
                 suspects.append(j)
-    yield from about(
-        "leakage",
-        "warning",
-        "feature",
-        [names[j] for j in suspects],
-        "looking like a label: rows with the same value share a candidate.",
-        "If the column was made from the labels, leave it out; scores would be "
-        "worthless.",
-    )
-    yield from about(
-        "row-numbers",
-        "warning",
-        "feature",
-        [names[j] for j in range(X.shape[1]) if _counts_rows(_column(X, j))],
-        "counting the rows.",
-        "A row number is not a feature, and tells the label if rows are sorted by it; "
-        "leave it out.",
-    )
+    yield from found("leakage", [names[j] for j in suspects])
+    counting = [j for j in range(X.shape[1]) if _counts_rows(_column(X, j))]
+    yield from found("row-numbers", [names[j] for j in counting])
 
 
 def _column(X: Any, j: int) -> NDArray[Any]:

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from partlearn._typing import Mask
-from partlearn.check._report import Finding, about
+from partlearn.check._report import Finding, Severity, found
 
 __all__ = ["ambiguity_degree", "cooccurrence", "label_findings", "truth_findings"]
 
@@ -49,51 +49,24 @@ def ambiguity_degree(
 
 
 def label_findings(
-    S: Mask, C: NDArray[np.int64], names: list[str], several: bool
+    S: Mask, C: NDArray[np.int64], names: list[str], several: bool, empty_breaks: bool
 ) -> Iterator[Finding]:
     """Find what is wrong with the sets; `several` labels of a row may be true."""
     m, q = S.shape
     sizes = S.sum(axis=1)
     empty = np.flatnonzero(sizes == 0)
-    yield from about(
-        "empty-sets",
-        "warning" if several else "error",
-        "row",
-        empty,
-        f"of {m:,} without any candidate label.",
-        "Leave these rows out, or give them every label that is possible (in "
-        'Python check_candidates(y, empty="drop") or empty="all").',
-    )
+    severity: Severity = "error" if empty_breaks else "warning"
+    yield from found("empty-sets", empty, severity=severity, total=m)
     occurring = np.flatnonzero(np.diag(C))
     if occurring.size == 1 and not several:
-        yield Finding(
-            "one-label",
-            "error",
-            "Only one label is ever a candidate.",
-            "Nothing can be learnt from it. Add rows that may have other labels.",
-            items=(names[occurring[0]],),
-        )
+        yield from found("one-label", items=(names[occurring[0]],))
     full = np.flatnonzero(sizes == q)
     if full.size and q > 1:
-        yield from about(
-            "full-sets",
-            "error" if full.size == m else "warning",
-            "row",
-            full,
-            f"of {m:,} with every label as a candidate.",
-            "They say nothing about their label. That is fine for unlabelled rows; "
-            "otherwise leave them out to save time.",
-        )
+        severity = "error" if full.size == m else "warning"
+        yield from found("full-sets", full, severity=severity, total=m)
     counts = np.diag(C)
     never = np.flatnonzero(counts == 0)
-    yield from about(
-        "never-candidate",
-        "warning",
-        "label",
-        [names[i] for i in never],
-        "never a candidate.",
-        "No method can predict them. Drop these columns unless test data need them.",
-    )
+    yield from found("never-candidate", [names[i] for i in never])
     yield from _alone(S, sizes, counts, names)
     yield from _together(C, counts, names)
 
@@ -104,24 +77,11 @@ def _alone(
     single = sizes == 1
     if not single.any():
         if S.any():
-            yield Finding(
-                "no-singletons",
-                "note",
-                "No row has a single candidate.",
-                "Every label has to be learnt from ambiguous rows. A few rows labelled "
-                "with certainty would help much.",
-            )
+            yield from found("no-singletons")
         return
     alone = S[single].any(axis=0)
     never = np.flatnonzero(~alone & (counts > 0))
-    yield from about(
-        "never-alone",
-        "note",
-        "label",
-        [names[i] for i in never],
-        "never the only candidate of a row.",
-        "They are learnt from ambiguous rows only; expect lower accuracy on them.",
-    )
+    yield from found("never-alone", [names[i] for i in never])
 
 
 def _together(
@@ -130,24 +90,13 @@ def _together(
     inside = (counts[:, None] > 0) & (counts[:, None] == C)  # row label needs column's
     np.fill_diagonal(inside, False)
     same = np.argwhere(np.triu(inside & inside.T))
-    yield from about(
-        "not-identifiable",
-        "warning",
-        "pair",
-        [f"{names[a]} + {names[b]}" for a, b in same],
-        "of labels always candidates together.",
-        "Nothing tells the two labels of a pair apart. Merge them, or find rows "
-        "in which only one of them is possible.",
-    )
+    pairs = [f"{names[a]} + {names[b]}" for a, b in same]
+    yield from found("not-identifiable", pairs)
     oneway = inside & ~inside.T
     led = np.flatnonzero(oneway.any(axis=1))
-    yield from about(
-        "always-accompanied",
-        "warning",
-        "label",
-        [f"{names[a]} (with {names[int(oneway[a].argmax())]})" for a in led],
-        "always accompanied by another one.",
-        "A method may prefer the companion, which explains all the same rows.",
+    lead = oneway.argmax(axis=1)
+    yield from found(
+        "always-accompanied", [f"{names[a]} (with {names[lead[a]]})" for a in led]
     )
 
 
@@ -160,22 +109,6 @@ def truth_findings(S: Mask, truth: NDArray[Any], names: list[str]) -> Iterator[F
     else:
         outside = np.flatnonzero((truth & ~S).any(axis=1))
         occurring = np.asarray(truth.any(axis=0))
-    yield from about(
-        "truth-outside",
-        "error",
-        "row",
-        outside,
-        "with a true label outside the candidate set.",
-        "Candidate sets must contain the truth. Check that both use the same "
-        "labels in the same order (counted from 0 or from 1?), then correct or "
-        "leave out these rows.",
-    )
+    yield from found("truth-outside", outside)
     never = np.flatnonzero(np.asarray(~occurring & S.any(axis=0)))
-    yield from about(
-        "never-true",
-        "note",
-        "label",
-        [names[i] for i in never],
-        "a candidate but never the true label.",
-        "Scores averaged over labels are not defined for them.",
-    )
+    yield from found("never-true", [names[i] for i in never])

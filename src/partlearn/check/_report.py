@@ -3,8 +3,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
 import json
+import tomllib
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import cache
 from html import escape as escape_html
 from importlib import resources
 from string import Template
@@ -14,12 +16,11 @@ from numpy.typing import NDArray
 
 from partlearn._pages import POLICY, visible
 
-__all__ = ["DataReport", "Finding", "about"]
+__all__ = ["DataReport", "Finding", "Severity", "found"]
 
 Severity = Literal["error", "warning", "note"]
-_ORDER = {"error": 0, "warning": 1, "note": 2}
+_SEVERITIES = ("error", "warning", "note")  # the worst first
 _SHOWN = 10  # rows or names that a finding lists
-_WORDS = {"error": "Error", "warning": "Warning", "note": "Note"}
 
 
 @dataclass(frozen=True)
@@ -76,25 +77,41 @@ class Finding:
         return f"rows {text}" if self.rows else text
 
 
-def about(
-    code: str,
-    severity: Severity,
-    what: str,
-    things: Sequence[int] | Sequence[str] | NDArray[Any],
-    title: str,
-    advice: str,
-    **also: Any,
-) -> Iterator[Finding]:
-    """One finding that begins with a number of rows, features or labels, if any.
+@cache
+def _texts() -> dict[str, dict[str, str]]:
+    """Severity, title and advice of every finding."""
+    file = resources.files("partlearn.check") / "findings.toml"
+    return tomllib.loads(file.read_text("utf-8"))
 
-    `things` are row numbers or names; `also` has what the others are.
+
+def found(
+    code: str,
+    things: Sequence[int] | Sequence[str] | NDArray[Any] | None = None,
+    *,
+    severity: Severity | None = None,
+    rows: tuple[int, ...] = (),
+    items: tuple[str, ...] = (),
+    **words: Any,
+) -> Iterator[Finding]:
+    """The finding of a code; none where it concerns no things.
+
+    `things` are numbers of rows, or names; `rows` and `items` say what else to name.
+    None stands for the data as a whole. `words` are put into the title.
     """
-    n = len(things)
-    if n:
-        title = f"{_plural(n, what)} {title}"
+    text = _texts()[code]
+    n = 0 if things is None else len(things)
+    if things is not None:
+        if n == 0:
+            return
+        words |= {"count": n, "n": _plural(n, text["of"])}
         shown = [t if isinstance(t, str) else int(t) for t in things[:_SHOWN]]
-        also["items" if isinstance(shown[0], str) else "rows"] = tuple(shown)
-        yield Finding(code, severity, title, advice, count=n, **also)
+        if isinstance(shown[0], str):
+            items = items or tuple(map(str, shown))
+        else:
+            rows = rows or tuple(map(int, shown))
+    level: Any = severity or text["severity"]
+    title = text["title"].format(**words)
+    yield Finding(code, level, title, text["advice"], rows, items, n)
 
 
 def _plural(n: int, word: str) -> str:
@@ -129,7 +146,9 @@ class DataReport:
     memory: dict[str, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.findings = sorted(self.findings, key=lambda f: _ORDER[f.severity])
+        self.findings = sorted(
+            self.findings, key=lambda f: _SEVERITIES.index(f.severity)
+        )
 
     @property
     def ok(self) -> bool:
@@ -171,7 +190,7 @@ class DataReport:
         """
         lines = [self._summary(), ""]
         for finding in self.findings:
-            lines.append(f"{_WORDS[finding.severity].upper()}: {finding.title}")
+            lines.append(f"{finding.severity.upper()}: {finding.title}")
             where = finding.where()
             if where:
                 lines.append(f"  {where}")
@@ -229,8 +248,8 @@ class DataReport:
 
     def _summary(self) -> str:
         counts = [
-            f"{n} {word}{'s' if n != 1 else ''}"
-            for word in ("error", "warning", "note")
+            _plural(n, word)
+            for word in _SEVERITIES
             if (n := sum(f.severity == word for f in self.findings))
         ]
         f = self.facts
@@ -248,8 +267,9 @@ def escape(text: str) -> str:
 
 def _item(finding: Finding) -> str:
     where = finding.where()
+    word = finding.severity.capitalize()
     return (
-        f'<li class="{finding.severity}"><strong>{_WORDS[finding.severity]}:</strong> '
+        f'<li class="{finding.severity}"><strong>{word}:</strong> '
         f"{escape(finding.title)}"
         + (f"<br><small>{escape(where)}</small>" if where else "")
         + f"<br>{escape(finding.advice)}</li>"

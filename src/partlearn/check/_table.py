@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from partlearn._typing import Array, Mask
 from partlearn.candidates import Evidence
-from partlearn.check._report import Finding, about
+from partlearn.check._report import Finding, found
 from partlearn.tables import (
     ColumnKind,
     TableEncoder,
@@ -21,12 +21,6 @@ from partlearn.tables import (
 )
 
 __all__ = ["column_findings", "label_text_findings", "look_alikes", "read_table"]
-
-_KINDS = {
-    "text": ("text-columns", "free text", "--text"),
-    "date": ("date-columns", "dates", "--date"),
-    "category": ("category-columns", "categories", "--category"),
-}
 
 
 def read_table(
@@ -44,44 +38,23 @@ def read_table(
             labels = label_columns(labels, columns)
         evidence, names = read_labels(columns, labels, sep)
     except ValueError as error:
-        findings.append(
-            Finding(
-                "labels",
-                "error",
-                str(error)[0].upper() + str(error)[1:],
-                "Name the column of the labels with --labels (in Python the second "
-                "argument), its separator with --sep, and correct the cell if one is "
-                "named.",
-            )
-        )
+        said = str(error)
+        findings += found("labels", error=said[0].upper() + said[1:])
         names = [name for name in as_names(_plain(labels)) if name in columns]
     encoder.set_params(ignore=[*as_names(encoder.ignore), *names])
     try:
         Z = encoder.fit_transform(columns)
     except ValueError as error:
-        findings.append(
-            Finding(
-                "features",
-                "error",
-                str(error).split(". ")[0].rstrip(".") + ".",
-                "Say what the columns are with --number, --category, --date or --text.",
-            )
-        )
+        said = str(error).split(". ")[0].rstrip(".")
+        findings += found("features", error=f"{said}.")
         return evidence, None, findings
     for name in names:
         encoder.kinds_[name] = ColumnKind("label", "")
     findings += column_findings(encoder.kinds_, columns)
     for name in as_names(encoder.id):
         values, counts = np.unique(columns[name].astype(np.str_), return_counts=True)
-        findings += about(
-            "repeated-ids",
-            "warning",
-            "value",
-            values[counts > 1].tolist(),
-            f"of {name!r} in more than one row.",
-            "Rows that belong together should not be split between training and test; "
-            "name a column that tells rows apart.",
-        )
+        repeated = values[counts > 1].tolist()
+        findings += found("repeated-ids", repeated, name=name)
     return evidence, Z, findings
 
 
@@ -93,66 +66,26 @@ def column_findings(
     kinds: Mapping[str, ColumnKind], columns: Mapping[str, NDArray[Any]]
 ) -> Iterator[Finding]:
     """Say what columns were taken for, where a reader may want to know."""
-    for kind, (code, words, option) in _KINDS.items():
+    for kind in ("text", "date", "category", "id", "constant"):
         names = [name for name, column in kinds.items() if column.kind == kind]
-        yield from about(
-            code,
-            "note",
-            "column",
-            names,
-            f"of {words}.",
-            f"All commands encode them; {option} NAME, --number NAME or --ignore "
-            "NAME says otherwise.",
-        )
-    for kind, title in (("id", "naming the rows"), ("constant", "without content")):
-        names = [name for name, column in kinds.items() if column.kind == kind]
-        yield from about(
-            f"{kind}-columns",
-            "note",
-            "column",
-            [f"{n} ({kinds[n].reason})" for n in names],
-            f"{title}, left out.",
-            "Keep the ids beside results with --id NAME."
-            if kind == "id"
-            else "Nothing can be learnt from one value.",
-        )
+        if kind in ("id", "constant"):
+            names = [f"{name} ({kinds[name].reason})" for name in names]
+        yield from found(f"{kind}-columns", names)
     gaps = {
         name: int(match[1])
         for name, column in kinds.items()
         if column.used and (match := re.search(r"(\d+) of \d+ missing", column.reason))
     }
-    yield from about(
-        "gaps",
-        "note",
-        "column",
-        [f"{name} ({n})" for name, n in gaps.items()],
-        "with missing values.",
-        "All commands fill and mark them.",
-    )
+    yield from found("gaps", [f"{name} ({n})" for name, n in gaps.items()])
 
 
 def label_text_findings(S: Mask, names: Sequence[str]) -> Iterator[Finding]:
     """Find labels that may be the same one, and labels that hardly occur."""
-    groups = look_alikes(names)
-    yield from about(
-        "look-alike-labels",
-        "warning",
-        "group",
-        [" / ".join(map(repr, group)) for group in groups],
-        "of labels that differ in letters' case, spaces or marks only.",
-        "They count as different labels. Write them alike in the file.",
-    )
+    groups = [" / ".join(map(repr, group)) for group in look_alikes(names)]
+    yield from found("look-alike-labels", groups)
     once = np.flatnonzero(S.sum(axis=0) == 1)
-    yield from about(
-        "rare-labels",
-        "warning",
-        "label",
-        [names[int(j)] for j in once],
-        "a candidate of one row only.",
-        "A label of one row cannot be learnt. Check the spelling, or leave the row "
-        "out.",
-        rows=tuple(int(S[:, j].argmax()) for j in once[:10]),
-    )
+    rows = tuple(int(S[:, j].argmax()) for j in once[:10])
+    yield from found("rare-labels", [names[int(j)] for j in once], rows=rows)
 
 
 def look_alikes(names: Sequence[str]) -> list[list[str]]:
