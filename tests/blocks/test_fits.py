@@ -40,6 +40,7 @@ FITS = [
     SAUTE(4, max_iter=3),
     SAUTE(None, criterion="quotient", max_iter=2),
     CRISPClassifier(["linear"], votes=False, max_iter=4),
+    CRISPClassifier(votes=False, max_iter=2),
 ]
 BLOCKS = [(400,), (1, 399), (20,) * 20, (150, 7, 243)]
 
@@ -171,7 +172,6 @@ def test_methods_that_need_all_rows_say_so(estimator):
         (SAUTE("auto"), "Set n_features_to_select to a number or a share"),
         (CRISP(), "Set votes=False"),
         (CRISPClassifier(), "Set votes=False"),
-        (CRISPClassifier(votes=False), "Set n_landmarks"),
         (KernelCRISP(), "Set votes=False"),
         (PLKNN(n_reference=None), "Set n_reference"),
     ],
@@ -180,6 +180,13 @@ def test_methods_that_need_all_rows_say_so(estimator):
 def test_what_is_no_sum_is_refused_with_advice(estimator, advice):
     with pytest.raises(ValueError, match=f"needs all rows at once.*{advice}"):
         estimator.fit(in_blocks((200, 200)), S)
+
+
+def test_exact_kernels_of_many_rows_are_refused(monkeypatch):
+    monkeypatch.setattr(geometries, "EXACT_ROWS", 399)
+    model = CRISPClassifier(votes=False, n_landmarks=None)
+    with pytest.raises(ValueError, match=r"needs all rows at once.*Set n_landmarks"):
+        model.fit(in_blocks((200, 200)), S)
 
 
 @pytest.mark.parametrize("n_reference", ["auto", 150])

@@ -26,7 +26,6 @@ __all__ = ["predict", "train"]
 
 # Few rows at a time: kernels of all training rows with these are held at once.
 _BLOCK_ROWS = 500
-_MANY_ROWS = 25_000  # above which rows are held out only where that is asked for
 
 
 @with_data_options(without=["task"])
@@ -97,6 +96,7 @@ def train(
     from partlearn.cli._models import notes, parse_class_weight, parse_params
     from partlearn.cli._tables import read_table_input
     from partlearn.cli._train_blocks import fit_files
+    from partlearn.neighbors import EXACT_ROWS
     from partlearn.persistence import save_model
     from partlearn.tables import estimate_quality, make_learner
 
@@ -111,7 +111,7 @@ def train(
     table = None if blocks else read_table_input(data[0], options)
     params: dict[str, Any] = parse_params(param or [])
     if blocks and estimator is None and method == DEFAULT_METHOD:
-        params = {"votes": False, "n_landmarks": 2000, **params}
+        params = {"votes": False, **params}
     known = [*(options.ignore or ()), *([options.truth] if options.truth else [])]
     model = PartialClassifier(
         make_learner(estimator or method, params),
@@ -131,7 +131,7 @@ def train(
             rows = table.n_rows
             model.fit(table.columns, table.y)
             if folds is None:
-                folds = 3 if rows <= _MANY_ROWS else 0
+                folds = 3 if rows <= EXACT_ROWS else 0
                 if not folds:
                     say(
                         f"Note: no row was held out, since there are {rows}; --folds 3 "

@@ -126,6 +126,8 @@ def make_geometries(
     count = landmark_count(m, n_landmarks)
     kernels = [name for name in names if name != "linear"]
     if kernels and count is None:
+        if isinstance(rows, Rows) and m <= EXACT_ROWS:
+            rows = take(rows, np.arange(m))
         refuse_blocks(rows, "exact kernels are of all pairs of rows", "n_landmarks")
     if kernels and not isinstance(rows, Rows) and is_numpy(rows):
         check_memory((m, F.shape[1]), names, count, len(folds))

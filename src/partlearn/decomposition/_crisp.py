@@ -150,7 +150,7 @@ class CRISP(BaseReducer):
     One decomposition of the data, O(m d min(m, d)), then O(m r q) an iteration with r
     the rank, ten times that in the first four, and two neighbour searches in at most
     q - 1 dimensions. Memory is O(m (r + q)) besides the data and the smaller Gram
-    matrix, and where the folds are smaller than the rank at most 512 MB of kept
+    matrix, and where the folds are smaller than the rank at most 1 GB of kept
     factors. Of more than 10,000 rows, 10,000 drawn at random choose the background.
 
     The rows are first brought into an order of their own, so that the result does not
