@@ -32,7 +32,7 @@ from partlearn.neighbors._tree import MOST_DIMENSIONS, tree_neighbors
 
 __all__ = ["exact_neighbors"]
 
-_TILE = 1 << 22  # values of h held at once by a worker
+_TILE = 1 << 20  # values of h held at once by a worker: near the cache
 _WIDEST = 1 << 14  # columns of a tile
 _TALLEST = 512  # rows of a tile
 _PENDING = 1 << 20  # candidates kept unranked

@@ -68,11 +68,19 @@ def keep_nearest(
 ) -> None:
     """Merge candidates into the k nearest so far, by (distance, index), in place."""
     n, k = best.shape
-    rows = np.concatenate([np.repeat(np.arange(n), k), rows])
-    columns = np.concatenate([nearest.ravel(), columns])
-    squared = np.concatenate([best.ravel(), squared])
-    order = np.lexsort((columns, squared, rows))
     counts = np.bincount(rows, minlength=n)
+    if counts.min() < k or np.isfinite(best[:, 0]).any():
+        rows = np.concatenate([np.repeat(np.arange(n), k), rows])
+        columns = np.concatenate([nearest.ravel(), columns])
+        squared = np.concatenate([best.ravel(), squared])
+        counts += k
+    # Complex numbers are ordered by both parts, in a third of the time of a lexsort.
+    key = np.empty(rows.size, dtype=np.complex128)
+    key.real, key.imag = rows, squared
+    order = np.argsort(key)
+    ordered = key[order]
+    if (ordered[1:] == ordered[:-1]).any():
+        order = np.lexsort((columns, squared, rows))
     first = order[(np.cumsum(counts) - counts)[:, None] + np.arange(k)]
     best[:] = squared[first]
     nearest[:] = columns[first]
