@@ -2,29 +2,22 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-import inspect
 from functools import cache
 from typing import Any
 
 import numpy as np
-from scipy import sparse
-from sklearn.compose import ColumnTransformer
-from sklearn.decomposition import PCA, TruncatedSVD
-from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
-from sklearn.feature_extraction.text import TfidfTransformer, TfidfVectorizer
-from sklearn.impute import MissingIndicator, SimpleImputer
-from sklearn.linear_model import LogisticRegression
-from sklearn.pipeline import FeatureUnion, Pipeline
-from sklearn.preprocessing import (
-    LabelEncoder,
-    MaxAbsScaler,
-    MinMaxScaler,
-    OneHotEncoder,
-    OrdinalEncoder,
-    RobustScaler,
-    StandardScaler,
+from scipy.sparse import csc_array, csc_matrix, csr_array, csr_matrix
+from sklearn import (
+    compose,
+    decomposition,
+    ensemble,
+    impute,
+    linear_model,
+    pipeline,
+    preprocessing,
+    tree,
 )
-from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
+from sklearn.feature_extraction import text
 
 from partlearn._registry import methods
 from partlearn.tables import PartialClassifier, TableEncoder
@@ -34,9 +27,7 @@ __all__ = [
     "SPARSE",
     "TYPES",
     "estimator_classes",
-    "is_foreign",
     "name_of",
-    "parameter_names",
     "state_types",
 ]
 
@@ -44,27 +35,27 @@ __all__ = [
 # what it holds or turns text into code; FunctionTransformer, kernels given as
 # functions, and whatever takes a callable in its place can therefore not be saved.
 SKLEARN = (
-    ColumnTransformer,
-    DecisionTreeClassifier,
-    ExtraTreeClassifier,
-    ExtraTreesClassifier,
-    FeatureUnion,
-    LabelEncoder,
-    LogisticRegression,
-    MaxAbsScaler,
-    MinMaxScaler,
-    MissingIndicator,
-    OneHotEncoder,
-    OrdinalEncoder,
-    PCA,
-    Pipeline,
-    RandomForestClassifier,
-    RobustScaler,
-    SimpleImputer,
-    StandardScaler,
-    TfidfTransformer,
-    TfidfVectorizer,
-    TruncatedSVD,
+    compose.ColumnTransformer,
+    decomposition.PCA,
+    decomposition.TruncatedSVD,
+    ensemble.ExtraTreesClassifier,
+    ensemble.RandomForestClassifier,
+    impute.MissingIndicator,
+    impute.SimpleImputer,
+    linear_model.LogisticRegression,
+    pipeline.FeatureUnion,
+    pipeline.Pipeline,
+    preprocessing.LabelEncoder,
+    preprocessing.MaxAbsScaler,
+    preprocessing.MinMaxScaler,
+    preprocessing.OneHotEncoder,
+    preprocessing.OrdinalEncoder,
+    preprocessing.RobustScaler,
+    preprocessing.StandardScaler,
+    text.TfidfTransformer,
+    text.TfidfVectorizer,
+    tree.DecisionTreeClassifier,
+    tree.ExtraTreeClassifier,
 )
 
 _NUMBERS = (
@@ -81,13 +72,7 @@ TYPES: dict[str, type] = {
     "numpy.str": np.str_,
 }
 SPARSE: dict[str, Any] = {
-    cls.__name__: cls
-    for cls in (
-        sparse.csr_array,
-        sparse.csc_array,
-        sparse.csr_matrix,
-        sparse.csc_matrix,
-    )
+    cls.__name__: cls for cls in (csr_array, csc_array, csr_matrix, csc_matrix)
 }
 
 
@@ -109,16 +94,6 @@ def _names() -> dict[type[Any], str]:
 def name_of(cls: type[Any]) -> str | None:
     """Name under which files know a class; a subclass of it is another class."""
     return _names().get(cls)
-
-
-def is_foreign(name: str) -> bool:
-    """Whether a class is scikit-learn's, whose state may change with its version."""
-    return name.startswith("sklearn:")
-
-
-def parameter_names(cls: type[Any]) -> frozenset[str]:
-    """Names of the parameters, all of which the state of an estimator holds."""
-    return frozenset(inspect.signature(cls).parameters)
 
 
 def state_types(cls: type[Any]) -> dict[str, type[Any]]:

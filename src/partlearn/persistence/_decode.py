@@ -5,21 +5,19 @@
 import inspect
 import math
 import re
-from collections.abc import Callable
 from dataclasses import fields
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from partlearn.io import DataFormatError, DataLimitError, Limits
+from partlearn.io import DataFormatError, DataLimitError
+from partlearn.persistence._archive import Archive
 from partlearn.persistence._classes import (
     DTYPES,
     SPARSE,
     TYPES,
     estimator_classes,
-    is_foreign,
-    parameter_names,
     state_types,
 )
 from partlearn.persistence._encode import MAX_DEPTH
@@ -28,28 +26,18 @@ from partlearn.persistence._trees import build_tree
 
 __all__ = ["Decoder"]
 
-ReadArray = Callable[[int, np.dtype[Any], int], NDArray[Any]]
-
 _TEXT = re.compile(r"str(0|[1-9][0-9]{0,6})", re.ASCII)
 _FLOATS = ("nan", "inf", "-inf")
 _ATTRIBUTE = re.compile(r"[A-Za-z]\w{0,99}|_(?!_)\w{1,99}", re.ASCII)
 
 
 class Decoder:
-    """Reads one document, in two passes: nothing is built before all is checked.
+    """Reads the document of an archive; nothing is built before all is checked."""
 
-    Parameters
-    ----------
-    sizes : dict of int to int
-        Bytes of the arrays that the file has.
-    limits : Limits
-        What arrays may take.
-    """
-
-    def __init__(self, sizes: dict[int, int], limits: Limits) -> None:
+    def __init__(self, archive: Archive) -> None:
         self.foreign = False  # is a class of scikit-learn inside?
-        self._sizes = sizes
-        self._limits = limits
+        self._archive = archive
+        self._sizes = archive.sizes()  # declared bytes of the arrays
         self._specs: dict[int, dict[str, Any]] = {}
         self._built: dict[int, NDArray[Any]] = {}
 
@@ -196,11 +184,11 @@ class Decoder:
                 f"the model names {str(name)[:100]!r}, which is not among the classes "
                 "that model files may hold"
             )
-        self.foreign |= is_foreign(name)
+        self.foreign |= name.startswith("sklearn:")  # changes with other versions
         state = spec["state"]
         if not isinstance(state, dict):
             raise DataFormatError(f"the state of {name} is no object")
-        if lacking := sorted(parameter_names(cls) - state.keys()):
+        if lacking := sorted(inspect.signature(cls).parameters.keys() - state.keys()):
             raise DataFormatError(
                 f"the state of {name} lacks parameters: {', '.join(lacking)}"
             )
@@ -228,62 +216,54 @@ class Decoder:
             or not all(type(n) is int and n >= 0 for n in shape)
         ):
             raise DataFormatError("a shape is no short list of sizes")
-        if any(n > self._limits.max_bytes for n in shape):
+        if any(n > self._archive.budget.limits.max_bytes for n in shape):
             raise DataLimitError("a shape is larger than any array may be")
         return shape
 
     def _count(self, shape: Any) -> int:
         return math.prod(self._shape(shape))
 
-    def build(self, node: Any, read: Any = None, owner: type[Any] = object) -> Any:
+    def build(self, node: Any, owner: type = object) -> Any:
         """Build what a checked description describes."""
         if isinstance(node, list):
-            return [self.build(item, read, owner) for item in node]
+            return [self.build(item, owner) for item in node]
         if not isinstance(node, dict):
             return node
         ((kind, spec),) = node.items()
-        return getattr(self, f"_build_{kind}")(spec, read, owner)
+        return getattr(self, f"_build_{kind}")(spec, owner)
 
-    def _build_float(self, text: str, read: ReadArray, owner: type[Any]) -> float:
+    def _build_float(self, text: str, owner: type) -> float:
         return float(text)
 
-    def _build_tuple(
-        self, items: list[Any], read: ReadArray, owner: type[Any]
-    ) -> tuple[Any, ...]:
-        return tuple(self.build(items, read, owner))
+    def _build_tuple(self, items: list[Any], owner: type) -> tuple[Any, ...]:
+        return tuple(self.build(items, owner))
 
-    def _build_dict(
-        self, pairs: list[Any], read: ReadArray, owner: type[Any]
-    ) -> dict[Any, Any]:
-        return dict(self.build(pairs, read, owner))
+    def _build_dict(self, pairs: list[Any], owner: type) -> dict[Any, Any]:
+        return dict(self.build(pairs, owner))
 
-    def _build_slice(self, bounds: list[Any], read: ReadArray, owner: type) -> slice:
+    def _build_slice(self, bounds: list[Any], owner: type) -> slice:
         return slice(*bounds)
 
-    def _build_dtype(self, name: str, read: ReadArray, owner: type) -> np.dtype[Any]:
+    def _build_dtype(self, name: str, owner: type) -> np.dtype[Any]:
         return np.dtype(name)
 
-    def _build_type(self, name: str, read: ReadArray, owner: type) -> type:
+    def _build_type(self, name: str, owner: type) -> type:
         return TYPES[name]
 
-    def _build_scalar(self, spec: dict[str, Any], read: ReadArray, owner: type) -> Any:
+    def _build_scalar(self, spec: dict[str, Any], owner: type) -> Any:
         return TYPES[spec["type"]](self.build(spec["value"]))
 
-    def _build_objects(
-        self, spec: dict[str, Any], read: ReadArray, owner: type
-    ) -> NDArray[Any]:
+    def _build_objects(self, spec: dict[str, Any], owner: type) -> NDArray[Any]:
         flat = np.empty(len(spec["values"]), dtype=object)
         flat[:] = self.build(spec["values"])
         return flat.reshape(spec["shape"])
 
-    def _build_array(
-        self, spec: dict[str, Any], read: ReadArray, owner: type
-    ) -> NDArray[Any]:
+    def _build_array(self, spec: dict[str, Any], owner: type) -> NDArray[Any]:
         member = spec["member"]
         if member not in self._built:
             text = _TEXT.fullmatch(spec["dtype"])
             dtype = np.dtype(f"<U{text[1]}") if text else DTYPES[spec["dtype"]]
-            flat = read(member, dtype, math.prod(spec["shape"]))
+            flat = self._archive.array(member, dtype, math.prod(spec["shape"]))
             if dtype.kind == "b" and flat.size and flat.view(np.uint8).max() > 1:
                 raise DataFormatError(f"the array {member} holds no truth values")
             if dtype.kind == "U" and flat.nbytes and flat.view("<u4").max() > 0x10FFFF:
@@ -292,11 +272,9 @@ class Decoder:
             self._built[member] = native.reshape(spec["shape"], order=spec["order"])
         return self._built[member]
 
-    def _build_sparse(self, spec: dict[str, Any], read: ReadArray, owner: type) -> Any:
-        data, indices, indptr = (
-            self._build_array(spec[part], read, owner)
-            for part in ("data", "indices", "indptr")
-        )
+    def _build_sparse(self, spec: dict[str, Any], owner: type) -> Any:
+        parts = ("data", "indices", "indptr")
+        data, indices, indptr = (self._build_array(spec[part], owner) for part in parts)
         shape = tuple(spec["shape"])
         n_columns = shape[1 if "csr" in spec["class"] else 0]
         # Compiled code of scipy reads wherever these point.
@@ -309,29 +287,25 @@ class Decoder:
             raise DataFormatError("a sparse matrix points outside of itself")
         return SPARSE[spec["class"]]((data, indices, indptr), shape=shape)
 
-    def _build_tree(self, parts: Any, read: ReadArray, owner: type) -> Any:
-        return build_tree(self.build(parts, read, owner))
+    def _build_tree(self, parts: Any, owner: type) -> Any:
+        return build_tree(self.build(parts, owner))
 
-    def _build_object(self, spec: dict[str, Any], read: ReadArray, owner: type) -> Any:
+    def _build_object(self, spec: dict[str, Any], owner: type) -> Any:
         cls = estimator_classes()[spec["class"]]
-        state = {
-            key: self.build(value, read, cls) for key, value in spec["state"].items()
-        }
-        # Neither the constructor nor anything else of the class is called.
-        built = object.__new__(cls)
-        vars(built).update(state)
+        built = self._instance(cls, spec["state"], cls)
         check_sound(built)
         return built
 
-    def _build_part(self, spec: dict[str, Any], read: ReadArray, owner: type) -> Any:
-        cls = state_types(owner)[spec["class"]]
-        state = {
-            key: self.build(value, read, owner) for key, value in spec["state"].items()
-        }
+    def _build_part(self, spec: dict[str, Any], owner: type) -> Any:
+        return self._instance(state_types(owner)[spec["class"]], spec["state"], owner)
+
+    def _instance(self, cls: type[Any], state: dict[str, Any], owner: type) -> Any:
+        """An object; neither the constructor nor anything else of it is called."""
+        values = {key: self.build(value, owner) for key, value in state.items()}
         if issubclass(cls, tuple):
-            return tuple.__new__(cls, [state[name] for name in _field_names(cls)])
+            return tuple.__new__(cls, [values[name] for name in _field_names(cls)])
         built = object.__new__(cls)
-        vars(built).update(state)
+        vars(built).update(values)
         return built
 
 

@@ -154,13 +154,13 @@ def load_model(path: str | os.PathLike[str], *, limits: Limits | None = None) ->
             versions = document["versions"]
             advice = _origin(versions)
             _check_version("partlearn", versions, __version__)
-            decoder = Decoder(archive.sizes(), archive.budget.limits)
+            decoder = Decoder(archive)
             decoder.check(document["estimator"])
             if decoder.foreign:
                 _check_version("scikit-learn", versions, sklearn.__version__)
             decoder.check_members()
             return Model(
-                decoder.build(document["estimator"], archive.array),
+                decoder.build(document["estimator"]),
                 document["feature_names"],
                 document["target_names"],
             )
