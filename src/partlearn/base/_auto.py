@@ -13,8 +13,6 @@ from partlearn._typing import Mask
 from partlearn.candidates import Evidence
 from partlearn.model_selection import held_out_hits, one_standard_error_rule
 
-__all__ = ["choose_dimension", "most_directions"]
-
 # With a whole standard error the smallest number lost up to 0.03 accuracy on Lost.
 _ERRORS = 0.5
 _FOLDS, _NEIGHBORS = 5, 10

@@ -27,8 +27,6 @@ from partlearn.classification._score_models import (
 )
 from partlearn.linalg import Standardized, standardize
 
-__all__ = ["PENALTIES", "BaseLikelihoodClassifier"]
-
 PENALTIES = (1e-4, 1e-3, 1e-2, 1e-1)
 _FOLDS = 5
 

@@ -13,16 +13,6 @@ from scipy.special import log_softmax, logsumexp
 
 from partlearn._typing import Array, Indices
 
-__all__ = [
-    "average_hinge",
-    "candidate_batches",
-    "candidate_loss",
-    "cross_entropy",
-    "posterior",
-    "relative",
-    "renewing_batches",
-]
-
 BatchLoss = Callable[[Array, Indices], tuple[float, Array]]
 
 

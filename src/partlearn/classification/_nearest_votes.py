@@ -18,8 +18,6 @@ from partlearn.graphs import (
 )
 from partlearn.neighbors import query_neighbors, self_neighbors, some_neighbors
 
-__all__ = ["nearest_votes", "neighbor_weights", "others", "weighted_votes"]
-
 _BLOCK = 1 << 22  # votes gathered at a time
 _MOST = 1024  # neighbours that are looked at for ties
 

@@ -18,7 +18,7 @@ from partlearn.base import PARAMETERS, BaseScoreClassifier, initial_confidence
 from partlearn.candidates import warn_at_max_iter, warn_caller
 from partlearn.linalg import column_moments, standardize
 
-__all__ = ["PLSVM", "fit_margin"]
+__all__ = ["PLSVM"]
 
 _TOL = {"clean": 1e-4, "lab": 1e-3}
 _UNEVEN = 100.0  # times the usual size of a feature

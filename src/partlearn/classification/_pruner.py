@@ -19,7 +19,7 @@ from partlearn.classification._cc import CC
 from partlearn.linalg import z_scores
 from partlearn.neighbors import self_neighbors
 
-__all__ = ["CandidatePruner", "conformal_pruning", "down_votes", "neighbor_pruning"]
+__all__ = ["CandidatePruner"]
 
 
 class CandidatePruner(BasePartialClassifier):

@@ -32,15 +32,6 @@ from partlearn._array_api import (
 )
 from partlearn.linalg import memory_error, too_large
 
-__all__ = [
-    "Predictor",
-    "Ridge",
-    "Solution",
-    "gaussian_kernel",
-    "make_ridge",
-    "ridge_side",
-]
-
 _BLOCK = 1 << 22  # kernel entries computed at a time where few are needed
 
 

@@ -17,8 +17,6 @@ from partlearn._progress import iterations
 from partlearn._typing import Array, Indices
 from partlearn.linalg import Standardized
 
-__all__ = ["Layers", "fit_hidden_layer", "fit_linear", "forward", "train_epochs"]
-
 Loss = Callable[[Array], tuple[float, Array]]
 _STEP, _DECAY, _SQUARE_DECAY, _TINY = 1e-3, 0.9, 0.999, 1e-8  # Adam's usual constants
 _BATCH = 256

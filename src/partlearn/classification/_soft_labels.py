@@ -21,8 +21,6 @@ from sklearn.utils.validation import has_fit_parameter
 from partlearn._sklearn_compat import num_samples, safe_indexing
 from partlearn._typing import Array, Indices
 
-__all__ = ["Constant", "SoftModel", "by_column", "fit_soft", "seeded", "weight_name"]
-
 N_DRAWS = 5
 _FEWEST = 1e-3  # belief below which a row is no example of a label
 

@@ -18,8 +18,6 @@ from partlearn._typing import Array, Indices, Mask
 from partlearn.candidates import padded_candidates
 from partlearn.simplex import minimize_on_simplex, power_iteration
 
-__all__ = ["confidence_step", "restricted_quadratic"]
-
 # Restricting the form pays while a row has fewer than this share of all classes.
 _FEW = 0.25
 

@@ -29,7 +29,7 @@ from partlearn.decomposition._scatter import class_scaled, without_noise
 from partlearn.graphs import TiedVotes
 from partlearn.linalg import Standardized, ThinBasis
 
-__all__ = ["DELIN", "LinearSpace", "delin_update"]
+__all__ = ["DELIN"]
 
 _RATIO = (
     0.6  # directions per class where none are asked for, as in the authors' program

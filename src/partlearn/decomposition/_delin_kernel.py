@@ -13,8 +13,6 @@ from sklearn.metrics.pairwise import pairwise_kernels
 from partlearn._typing import Array, Mask
 from partlearn.decomposition._scatter import inverse
 
-__all__ = ["KERNELS", "KernelSpace", "gram", "kernel_update", "one_of"]
-
 KERNELS = ("linear", "rbf", "poly", "sigmoid", "cosine", "laplacian")
 _RIDGE = 1e-6  # of the mean diagonal of the within-class scatter
 

@@ -19,7 +19,7 @@ from partlearn.decomposition._scatter import class_scaled, without_noise
 from partlearn.graphs import reconstruction_graph
 from partlearn.linalg import ThinBasis
 
-__all__ = ["PLDA", "Discriminants", "discriminants"]
+__all__ = ["PLDA"]
 
 _CAP = 1e-12  # smallest within-class share of a direction's scatter
 

@@ -9,8 +9,6 @@ from numpy.typing import NDArray
 
 from partlearn._typing import Array
 
-__all__ = ["class_scaled", "inverse", "without_noise"]
-
 
 def inverse(a: NDArray[Any]) -> NDArray[Any]:
     """Reciprocal of positive entries, zero for the others."""

@@ -23,7 +23,7 @@ from partlearn.linalg import fix_signs, leading_rank
 from partlearn.model_selection import held_out_hits
 from partlearn.neighbors import self_neighbors
 
-__all__ = ["TunedPCA", "dimension_grid"]
+__all__ = ["TunedPCA"]
 
 N_GRID = 8
 _ENOUGH = 5000  # held-out rows that settle the choice where a decomposition is long

@@ -20,7 +20,7 @@ from partlearn.decomposition._scatter import without_noise
 from partlearn.graphs import reconstruction_graph, residual_operator
 from partlearn.linalg import Standardized, ThinBasis
 
-__all__ = ["WPLDR", "WhitenedSpace", "objective", "residual_operator"]
+__all__ = ["WPLDR"]
 
 _DENSE = 500  # up to this rank the eigenproblem is formed and solved directly
 _RESIDUAL = 1e-6  # of the largest eigenvalue; an eigenvalue is then right to its square

@@ -25,14 +25,6 @@ from partlearn._typing import Array, Indices
 from partlearn.feature_selection._columns import N_BINS, STEPS, bin_codes, inverse
 from partlearn.linalg import column_moments
 
-__all__ = [
-    "ArrayColumns",
-    "array_codes",
-    "entropy_means",
-    "joint_counts",
-    "members",
-]
-
 _HOST_ENTRIES = 1 << 19  # numbers in the largest temporary in the memory of the host
 _DEVICE_ENTRIES = 1 << 27  # and on a device
 

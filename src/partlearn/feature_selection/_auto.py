@@ -10,8 +10,6 @@ import numpy as np
 from partlearn._typing import Indices
 from partlearn.feature_selection._columns import DenseColumns, SparseColumns
 
-__all__ = ["prefixes", "sizes_to_try"]
-
 FRACTIONS = (0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6)
 
 

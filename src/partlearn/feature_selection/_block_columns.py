@@ -19,8 +19,6 @@ from partlearn.feature_selection._columns import (
 )
 from partlearn.linalg import column_moments
 
-__all__ = ["BlockColumns"]
-
 Moments = tuple[Array, Array]
 
 

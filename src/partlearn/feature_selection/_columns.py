@@ -20,16 +20,6 @@ from numpy.typing import NDArray
 from partlearn._typing import Array, Indices, Mask
 from partlearn.linalg import column_moments
 
-__all__ = [
-    "N_BINS",
-    "DenseColumns",
-    "Points",
-    "SparseColumns",
-    "bin_codes",
-    "columns",
-    "inverse",
-]
-
 N_BINS = 5
 STEPS = (-2.0, -1.0, 1.0, 2.0)  # bins end at these multiples of the spread
 _BLOCK = 1 << 21  # numbers in a block of columns

@@ -14,15 +14,7 @@ from typing import Any
 
 from partlearn._typing import Array
 
-__all__ = [
-    "CRITERIA",
-    "Criterion",
-    "PathState",
-    "difference",
-    "joint_information",
-    "quotient",
-    "relevance_only",
-]
+__all__ = ["PathState"]
 
 
 @dataclass

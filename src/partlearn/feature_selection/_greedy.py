@@ -19,8 +19,6 @@ from partlearn.feature_selection._criteria import (
 from partlearn.feature_selection._redundancy import Ledger, Redundancy
 from partlearn.feature_selection._relevance import Relevance
 
-__all__ = ["SelectionPath", "greedy_path"]
-
 _TIE = 1e-10  # scores closer than this, relative to one, are equal
 _BATCH = 64  # features brought up to date together
 

@@ -9,8 +9,6 @@ from numpy.typing import NDArray
 
 from partlearn._typing import Array, Indices
 
-__all__ = ["complete", "counts_log_counts", "information"]
-
 
 def counts_log_counts(n: NDArray[Any]) -> Array:
     """``n ln n``, zero where `n` is zero."""

@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 from partlearn._typing import Array, Indices
 from partlearn.feature_selection._columns import N_BINS, DenseColumns, SparseColumns
 
-__all__ = ["DenseCells", "SparseCells", "cell_entropy"]
-
 
 def cell_entropy(keys: NDArray[np.int64]) -> float:
     """Entropy of the cells that `keys` name, in nats."""

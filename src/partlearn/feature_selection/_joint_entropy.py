@@ -17,7 +17,7 @@ from partlearn.feature_selection._columns import DenseColumns, SparseColumns, co
 from partlearn.feature_selection._joint_cells import DenseCells, SparseCells
 from partlearn.linalg import standardize
 
-__all__ = ["MaxJointEntropy", "binned_path", "gaussian_path"]
+__all__ = ["MaxJointEntropy"]
 
 _TIE = 1e-12
 

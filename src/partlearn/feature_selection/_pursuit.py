@@ -9,8 +9,6 @@ import numpy as np
 from partlearn._typing import Array, Indices
 from partlearn.linalg import Standardized
 
-__all__ = ["Pursuit", "matching_pursuit"]
-
 _DAMPING = 0.01  # added to the mean square of a column: little is left, little is won
 _EXPLAINED = 1e-9  # mean square below which a column repeats the selected ones
 

@@ -32,14 +32,6 @@ from partlearn.feature_selection._information import (
 )
 from partlearn.feature_selection._sparse_tables import SparseTables
 
-__all__ = [
-    "DenseTables",
-    "Redundancy",
-    "compiled",
-    "joint_counts",
-    "tables",
-]
-
 AnyColumns = DenseColumns | SparseColumns | BlockColumns
 
 PACKED = (0, 1, 3, 4)  # the middle bin holds what is in no other

@@ -11,8 +11,6 @@ import numpy as np
 from numba import njit
 from numba.extending import intrinsic
 
-__all__ = ["enter", "pack"]
-
 
 @intrinsic
 def _popcount(typingctx, word):

@@ -26,16 +26,6 @@ from partlearn.feature_selection._array_columns import (
 from partlearn.feature_selection._block_columns import BlockColumns
 from partlearn.feature_selection._columns import DenseColumns, Points, SparseColumns
 
-__all__ = [
-    "ArrayRelevance",
-    "Relevance",
-    "class_gaussians",
-    "compiled",
-    "entropy_sums",
-    "membership",
-    "posterior_entropy",
-]
-
 _CHUNK = 1 << 19  # numbers in the largest temporary of the NumPy path
 _WORTH_COMPILING = 5e6  # exponentials from which the compiled loop is asked for
 _ROUGHEST = 0.5  # floor of the spread from which single precision is enough

@@ -16,8 +16,6 @@ import numpy as np
 from numba import njit, types
 from numba.extending import intrinsic
 
-__all__ = ["entropy_sums", "entropy_sums_single", "points_and_sums"]
-
 _TILE = 512  # points whose sums stay in the first cache
 _ROWS = 16  # rows that are transposed together: a cache line of float32
 _LOG2E = 1.4426950408889634

@@ -35,8 +35,6 @@ from partlearn.graphs import TiedVotes, vote_weights
 from partlearn.model_selection import held_out_hits, one_standard_error_rule
 from partlearn.neighbors import reference_rows
 
-__all__ = ["ConfidenceSelector", "Rounds", "Setting", "alternate"]
-
 # What is kept for each feature, or for each selected one.
 _PER_FEATURE = (
     "selected_",

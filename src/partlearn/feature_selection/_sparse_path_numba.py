@@ -18,8 +18,6 @@ from numba import njit
 
 from partlearn.feature_selection._columns import N_BINS
 
-__all__ = ["meetings", "select"]
-
 
 @njit(nogil=True)
 def apart(away_f, away_g, log_table):

@@ -21,8 +21,6 @@ from partlearn.feature_selection._information import (
     information,
 )
 
-__all__ = ["SparseTables", "compiled_path"]
-
 _HORIZON, _SHORTLIST = 64, 1024  # selections that a shortlist is for, and its length
 _KEPT = 1 << 28  # bytes of mutual information that a path remembers
 _WORTH_A_PATH = 1e7  # steps times features from which a compiled path is asked for

@@ -24,8 +24,6 @@ from partlearn.multilabel.classification._label_ranking import (
 )
 from partlearn.multilabel.classification._linear import BaseLinearScorer, best_threshold
 
-__all__ = ["BaseConfidenceRanker", "PairCosts", "Structure", "descend"]
-
 _STEPS, _STILL = 500, 1e-7  # of the projected gradient
 
 

@@ -27,7 +27,7 @@ from partlearn.linalg import (
 )
 from partlearn.multilabel.classification._linear import BaseLinearScorer
 
-__all__ = ["FPML", "Factors", "Weights", "fpml_sweep", "ridge_solver"]
+__all__ = ["FPML"]
 
 _DIRECT = 5000  # largest matrix to be factored; beyond it conjugate gradients
 _FEW = 0.1  # share of candidates below which their matrix is kept sparse

@@ -18,15 +18,6 @@ from partlearn._typing import Array, Mask
 from partlearn.linalg import Standardized
 from partlearn.simplex import project_simplex
 
-__all__ = [
-    "PairWeights",
-    "fit_scorer",
-    "pair_loss",
-    "pair_weights",
-    "project_confidences",
-    "ranking_costs",
-]
-
 _BLOCK = 1 << 18  # scores sorted at a time, to stay in cache
 _FEW = 8  # candidates a row up to which direct sums are faster
 _WIDTH = 0.01  # over which the plain hinge is rounded off

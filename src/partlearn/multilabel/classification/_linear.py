@@ -10,13 +10,6 @@ from scipy.special import expit, softmax
 from partlearn._typing import Array, Mask
 from partlearn.base import BaseMultilabelClassifier
 
-__all__ = [
-    "BaseLinearScorer",
-    "best_threshold",
-    "known_last",
-    "top_border",
-]
-
 _SLOPE = 4.0  # so that a probability grows as fast as its score at the border
 
 

@@ -14,7 +14,7 @@ from partlearn._typing import Array, Indices, Mask
 from partlearn.base import PARAMETERS, BaseMultilabelClassifier
 from partlearn.neighbors import query_neighbors, self_neighbors
 
-__all__ = ["MLKNN", "count_labels", "neighbor_tables", "posterior"]
+__all__ = ["MLKNN"]
 
 _BLOCK = 1 << 22  # labels gathered at a time
 

@@ -11,8 +11,6 @@ from joblib import Parallel, delayed
 from partlearn._typing import Array, Indices, Mask
 from partlearn.linalg import squared_hinge
 
-__all__ = ["Pairs", "fit_pairs", "pairs_of", "vote_blocks"]
-
 _CHUNK = 200  # classifiers a worker trains at a time
 _BLOCK = 1 << 22  # votes computed at a time
 _TIE = 1e-9  # a score this near to the border is a tie: the solver is not more exact

@@ -23,18 +23,6 @@ from partlearn.linalg import column_moments
 from partlearn.multilabel.classification._pairwise import Pairs
 from partlearn.neighbors import query_neighbors, self_neighbors
 
-__all__ = [
-    "BaseParticle",
-    "Credible",
-    "credible_labels",
-    "label_support",
-    "propagate",
-    "rescale",
-    "stage_one",
-    "unit_rows",
-]
-
-
 _RELEASE_FOLDS = 10  # in which the released program elicits credible labels
 
 

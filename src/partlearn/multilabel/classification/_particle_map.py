@@ -21,7 +21,7 @@ from partlearn.multilabel.classification._pairwise import (
 )
 from partlearn.multilabel.classification._particle import BaseParticle, Credible
 
-__all__ = ["ParticleMAP", "count_tables", "log_odds_tables", "pairs_won"]
+__all__ = ["ParticleMAP"]
 
 
 class ParticleMAP(BaseParticle):

@@ -17,7 +17,7 @@ from partlearn.multilabel.classification._pairwise import (
 )
 from partlearn.multilabel.classification._particle import BaseParticle
 
-__all__ = ["ParticleVLS", "ranking_votes"]
+__all__ = ["ParticleVLS"]
 
 
 class ParticleVLS(BaseParticle):

@@ -21,7 +21,7 @@ from partlearn.candidates import warn_caller
 from partlearn.linalg import Standardized
 from partlearn.multilabel.classification._confidence_ranker import BaseConfidenceRanker
 
-__all__ = ["PMLFP", "Prototypes"]
+__all__ = ["PMLFP"]
 
 _ALIKE = 1e-3  # of the spread of the rows
 

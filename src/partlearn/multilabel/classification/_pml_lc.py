@@ -12,7 +12,7 @@ from partlearn._typing import Array, Mask
 from partlearn.linalg import Standardized
 from partlearn.multilabel.classification._confidence_ranker import BaseConfidenceRanker
 
-__all__ = ["PMLLC", "Correlations", "correlation_laplacian"]
+__all__ = ["PMLLC"]
 
 
 class PMLLC(BaseConfidenceRanker):

@@ -17,8 +17,6 @@ from partlearn._typing import Array, Mask
 from partlearn.base import PARAMETERS, BaseSelector
 from partlearn.candidates import validate_partial_data, warn_at_max_iter
 
-__all__ = ["EPS", "PMLSelector", "check_init", "row_norms", "unit_interval"]
-
 Factors = TypeVar("Factors")
 
 EPS = 2.0**-52  # keeps denominators of multiplicative updates positive

@@ -22,7 +22,7 @@ from partlearn.multilabel.feature_selection._base import (
 )
 from partlearn.multilabel.feature_selection._reweighted import row_penalties
 
-__all__ = ["DRMFS", "Graphs", "drmfs_objective", "drmfs_update"]
+__all__ = ["DRMFS"]
 
 _CAP = 1e6  # largest weight of a sample that is fitted exactly
 

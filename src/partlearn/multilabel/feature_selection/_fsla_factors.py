@@ -22,15 +22,6 @@ from partlearn._typing import Array, Mask
 from partlearn.multilabel.feature_selection._base import EPS
 from partlearn.simplex import project_simplex
 
-__all__ = [
-    "LABEL_STEPS",
-    "SWEEPS",
-    "Factors",
-    "Support",
-    "Weights",
-]
-
-
 _DENSE = 0.1  # share of candidates above which dense products are faster
 _BLOCK = 1 << 15  # numbers gathered at a time: few enough to stay in the cache
 

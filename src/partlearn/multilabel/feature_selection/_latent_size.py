@@ -15,8 +15,6 @@ from sklearn.utils.extmath import row_norms
 
 from partlearn._typing import Array, Indices
 
-__all__ = ["optics_clusters"]
-
 _MIN_SAMPLES = 5
 _DECIMALS = int(np.finfo(np.float64).precision)
 

@@ -28,7 +28,7 @@ from partlearn.multilabel.feature_selection._fsla_factors import (
 )
 from partlearn.multilabel.feature_selection._latent_size import optics_clusters
 
-__all__ = ["PMLFSLA", "factorize"]
+__all__ = ["PMLFSLA"]
 
 _LEAST_ITER = 3  # sweeps before the value may stop the iteration
 _FLOOR = 1e-8  # a zero never grows again under multiplicative updates

@@ -25,7 +25,7 @@ from partlearn.multilabel.feature_selection._base import (
 )
 from partlearn.multilabel.feature_selection._reweighted import row_penalties
 
-__all__ = ["PMLFSSO", "Fixed", "fsso_objective", "fsso_sweep"]
+__all__ = ["PMLFSSO"]
 
 Triple = tuple[Array, Array, Array]
 _LARGEST = 200  # latent directions beyond which the default stops growing

@@ -10,8 +10,6 @@ from scipy.linalg import cho_factor, cho_solve
 
 from partlearn._typing import Array
 
-__all__ = ["ReweightedRidge", "row_penalties"]
-
 
 def row_penalties(W: Array, smooth: float) -> Array:
     """``1 / (2 sqrt(|w_i|² + smooth))``: weights that turn ridge into row sparsity."""

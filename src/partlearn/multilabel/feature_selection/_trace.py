@@ -22,13 +22,7 @@ from partlearn.multilabel.feature_selection._trace_data import (
     trace_data,
 )
 
-__all__ = [
-    "TRACE",
-    "PenaltyPath",
-    "leave_one_out",
-    "posterior_labels",
-    "row_sparse_path",
-]
+__all__ = ["TRACE"]
 
 
 TraceData = DecomposedData | MultipliedData

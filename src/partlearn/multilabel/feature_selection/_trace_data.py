@@ -18,8 +18,6 @@ from partlearn._typing import Array, Indices
 from partlearn.linalg import Standardized, leading_rank, standardize, thin_svd
 from partlearn.simplex import power_iteration
 
-__all__ = ["DecomposedData", "MultipliedData", "subspace", "trace_data"]
-
 Product = Callable[[Array], Array]
 
 
