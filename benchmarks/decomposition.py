@@ -27,7 +27,7 @@ from threadpoolctl import threadpool_limits
 from benchmarks.cenda import cpu, data, report
 from partlearn.candidates import make_candidates, uniform_confidence
 from partlearn.decomposition import CENDA, DELIN, PLDA, WPLDR
-from partlearn.decomposition._confidence_step import (
+from partlearn.decomposition._wpldr import (
     confidence_step,
     restricted_quadratic,
 )

@@ -13,7 +13,7 @@ from partlearn.multilabel.feature_selection._fsla_factors import (
     Weights,
     derived_sweep,
 )
-from partlearn.multilabel.feature_selection._latent_size import optics_clusters
+from partlearn.multilabel.feature_selection._pml_fsla import optics_clusters
 
 WEIGHTS = Weights(1.0, 1.0, 1.0, 1.0)
 

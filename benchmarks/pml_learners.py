@@ -14,7 +14,7 @@ from partlearn.multilabel.classification._fpml import (
     fpml_sweep,
     ridge_solver,
 )
-from partlearn.multilabel.classification._label_ranking import (
+from partlearn.multilabel.classification._confidence_ranker import (
     pair_weights,
     ranking_costs,
 )

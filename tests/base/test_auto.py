@@ -5,7 +5,7 @@ import pytest
 from sklearn.datasets import make_blobs
 from tests.settling import few_iterations, fit_briefly
 
-from partlearn.base._auto import choose_dimension
+from partlearn.base._reducer import choose_dimension
 from partlearn.candidates import check_evidence, make_candidates
 from partlearn.decomposition import CENDA, DELIN, PLDA, WPLDR
 from partlearn.model_selection import held_out_hits

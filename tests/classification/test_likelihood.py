@@ -11,17 +11,15 @@ from tests.settling import fit_briefly
 
 from partlearn.candidates import make_candidates
 from partlearn.classification import CC, CLPL, PRODEN
-from partlearn.classification._losses import (
+from partlearn.classification._score_models import (
+    Layers,
     average_hinge,
     candidate_loss,
     cross_entropy,
-    posterior,
-)
-from partlearn.classification._score_models import (
-    Layers,
     fit_hidden_layer,
     forward,
     gradients,
+    posterior,
 )
 
 LINEAR = [CC, PRODEN, CLPL]

@@ -9,7 +9,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 
 from partlearn.candidates import make_candidates
 from partlearn.decomposition import DELIN
-from partlearn.decomposition._delin_kernel import KernelSpace, gram, kernel_update
+from partlearn.decomposition._delin import KernelSpace, gram, kernel_update
 from partlearn.graphs import vote
 
 

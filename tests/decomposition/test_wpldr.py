@@ -9,13 +9,11 @@ from scipy.optimize import nnls
 
 from partlearn.candidates import uniform_confidence
 from partlearn.decomposition import CENDA, WPLDR, _wpldr
-from partlearn.decomposition._confidence_step import (
-    confidence_step,
-    restricted_quadratic,
-)
 from partlearn.decomposition._wpldr import (
     WhitenedSpace,
+    confidence_step,
     objective,
+    restricted_quadratic,
 )
 from partlearn.graphs import reconstruction_graph, residual_operator
 from partlearn.linalg import standardize
@@ -203,7 +201,7 @@ def test_few_and_many_candidates_give_the_same_step(problem, monkeypatch):
     _, F, Z, A, _ = state(X, S)
     found = []
     for share in (0.0, 1.1):
-        monkeypatch.setattr("partlearn.decomposition._confidence_step._FEW", share)
+        monkeypatch.setattr("partlearn.decomposition._wpldr._FEW", share)
         found.append(confidence_step(F, S, Z, A, 0.5))
     np.testing.assert_allclose(found[0], found[1], atol=1e-6)
     assert np.abs(found[0] - F).max() > 0.1

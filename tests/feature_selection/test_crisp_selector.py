@@ -13,7 +13,7 @@ from partlearn.classification import PLKNN
 from partlearn.crossfit import targets
 from partlearn.decomposition import CRISP
 from partlearn.feature_selection import CRISPSelector
-from partlearn.feature_selection._pursuit import matching_pursuit
+from partlearn.feature_selection._crisp_selector import matching_pursuit
 from partlearn.linalg import standardize
 
 

@@ -224,14 +224,14 @@ def test_sparse_columns_without_numba(monkeypatch):
     monkeypatch.setitem(sys.modules, name, None)
     monkeypatch.delattr(name, raising=False)
     monkeypatch.setattr(_sparse_tables, "_WORTH_A_PATH", 0)
-    _sparse_tables.compiled_path.cache_clear()
+    _sparse_tables.compiled.cache_clear()
     X, _ = words(0)
     try:
         redundancy = Redundancy(columns(sp.csr_array(X)))
         stages = [(np.ones(60, dtype=bool), 5)]
         assert redundancy.greedy(np.zeros(60), stages, 1e-10) is None
     finally:
-        _sparse_tables.compiled_path.cache_clear()
+        _sparse_tables.compiled.cache_clear()
 
 
 def test_way_of_counting_follows_the_data():
@@ -246,7 +246,7 @@ def test_without_numba(monkeypatch):
     monkeypatch.delattr(name, raising=False)
     _redundancy.compiled.cache_clear()
     try:
-        assert _redundancy.compiled() is None
+        assert _redundancy.compiled("_redundancy_numba") is None
         data = columns(data_with_everything(np.random.default_rng(0)))
         assert_array_equal(
             DenseTables(data, True).row(0), DenseTables(data, False).row(0)

@@ -184,7 +184,7 @@ def test_without_numba(monkeypatch):
     monkeypatch.delattr("partlearn.feature_selection._relevance_numba", raising=False)
     _relevance.compiled.cache_clear()
     try:
-        assert _relevance.compiled() is None
+        assert _relevance.compiled("_relevance_numba") is None
         X, S, F = problem(np.random.default_rng(0))
         found = Relevance(columns(X), F, S, var_floor=0.6, use_compiled=True)
         assert found.error == 0

@@ -15,16 +15,16 @@ from partlearn.base._classifier import (
     initial_confidence,
     recoded,
 )
-from partlearn.base._memory import MemoryEstimateMixin
-from partlearn.base._multilabel import (
-    BaseMultilabelClassifier,
-    drop_empty,
-    rank_features,
-)
+from partlearn.base._mixins import CandidateMixin, MemoryEstimateMixin
+from partlearn.base._multilabel import BaseMultilabelClassifier, drop_empty
 from partlearn.base._parameters import COUNT, PARAMETERS
-from partlearn.base._reducer import BaseReducer, count_directions, reduced_rows
+from partlearn.base._reducer import (
+    BaseReducer,
+    count_directions,
+    project_standardized,
+    reduced_rows,
+)
 from partlearn.base._selector import BaseSelector, Columns, count_features, find_columns
-from partlearn.base._tags import CandidateTagsMixin
 
 __all__ = [
     "COUNT",
@@ -35,7 +35,7 @@ __all__ = [
     "BaseReducer",
     "BaseScoreClassifier",
     "BaseSelector",
-    "CandidateTagsMixin",
+    "CandidateMixin",
     "Columns",
     "MemoryEstimateMixin",
     "count_directions",
@@ -43,7 +43,7 @@ __all__ = [
     "drop_empty",
     "find_columns",
     "initial_confidence",
-    "rank_features",
+    "project_standardized",
     "recoded",
     "reduced_rows",
 ]

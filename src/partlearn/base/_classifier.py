@@ -6,35 +6,26 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import softmax
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import accuracy_score
 
 from partlearn._array_api import is_numpy, namespace, take, to_numpy
 from partlearn._typing import Mask
-from partlearn.base._memory import MemoryEstimateMixin
-from partlearn.blocks import LazyRowsMixin
+from partlearn.base._mixins import CandidateMixin, MemoryEstimateMixin
 from partlearn.candidates import (
+    Evidence,
     one_label_each,
     uniform_confidence,
     validate_evidence,
-    validate_rows,
 )
-
-__all__ = [
-    "PREDICTING",
-    "BasePartialClassifier",
-    "BaseScoreClassifier",
-    "initial_confidence",
-    "recoded",
-]
-
 
 # What asks a fitted classifier about rows.
 PREDICTING = ("predict", "predict_proba", "decision_function")
 
 
 class BasePartialClassifier(
-    LazyRowsMixin, MemoryEstimateMixin, ClassifierMixin, BaseEstimator
+    CandidateMixin, MemoryEstimateMixin, ClassifierMixin, BaseEstimator
 ):
     """Classifier that learns from candidate sets and predicts one label.
 
@@ -42,8 +33,6 @@ class BasePartialClassifier(
     more natural scores it overrides ``_scores``, whose largest column wins. One that
     computes with arrays of any library sets ``_array_api``.
     """
-
-    _array_api = False
 
     def _validate_fit(
         self, X: Any, y: Any, confidence: Any = None, **check_params: Any
@@ -54,9 +43,6 @@ class BasePartialClassifier(
         if confidence is None and labels.weighted:
             confidence = labels.first_confidence()
         return X, labels.candidates, confidence
-
-    def _validate_predict(self, X: Any) -> Any:
-        return validate_rows(self, X)
 
     def _scores(self, X: Any) -> NDArray[Any]:
         return self.predict_proba(X)
@@ -76,7 +62,9 @@ class BasePartialClassifier(
         """
         scores = self._scores(X)
         best = namespace(scores).argmax(scores, axis=1)
-        return named(self.classes_, best)
+        if is_numpy(self.classes_):  # text has no other place
+            return self.classes_[to_numpy(best)]
+        return take(self.classes_, best)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Accuracy against true labels.
@@ -105,23 +93,24 @@ class BasePartialClassifier(
         weight = to_numpy(sample_weight)
         return float(accuracy_score(y, predicted, sample_weight=weight))
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.array_api_support = self._array_api
-        tags.input_tags.sparse = True
-        tags.target_tags.two_d_labels = True
-        return tags
-
-
-def named(classes: Any, places: Any) -> Any:
-    """Classes at these places: numbers where the places are, text in NumPy."""
-    if is_numpy(classes):
-        return classes[to_numpy(places)]
-    return take(classes, places)
-
 
 class BaseScoreClassifier(BasePartialClassifier):
     """Classifier whose ``_scores`` are real numbers, one column per class."""
+
+    def predict_proba(self, X: Any) -> NDArray[Any]:
+        """Probabilities of the classes: the softmax of the scores.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Rows to classify.
+
+        Returns
+        -------
+        P : ndarray of shape (n_samples, n_classes)
+            Rows sum to one.
+        """
+        return softmax(self._scores(X), axis=1)
 
     def decision_function(self, X: Any) -> NDArray[Any]:
         """Scores of the classes; the largest wins.
@@ -179,7 +168,11 @@ def initial_confidence(
     return F
 
 
-def recoded(S: Mask) -> NDArray[Any]:
-    """Labels for a nested estimator whose classes are to be the columns of `S`."""
+def recoded(labels: Mask | Evidence) -> Any:
+    """Labels for a nested estimator whose classes are to be the columns."""
+    if isinstance(labels, Evidence):
+        if labels.weighted:
+            return labels.with_classes(np.arange(labels.shape[1]))
+        labels = labels.candidates
     # A matrix of one column would be read as a column of labels.
-    return S if S.shape[1] > 1 else np.zeros(S.shape[0], dtype=np.intp)
+    return labels if labels.shape[1] > 1 else np.zeros(len(labels), dtype=np.intp)

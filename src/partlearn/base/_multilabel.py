@@ -10,20 +10,13 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from partlearn._typing import Array, Indices, Mask
-from partlearn.blocks import LazyRowsMixin
+from partlearn.base._mixins import CandidateMixin
 from partlearn.candidates import (
     check_candidates,
     one_label_each,
     validate_partial_data,
-    validate_rows,
     warn_caller,
 )
-
-__all__ = [
-    "BaseMultilabelClassifier",
-    "drop_empty",
-    "rank_features",
-]
 
 
 def drop_empty(X: Any, C: Mask) -> tuple[Indices, Any, Mask]:
@@ -52,28 +45,7 @@ def drop_empty(X: Any, C: Mask) -> tuple[Indices, Any, Mask]:
     return kept, X[kept].astype(np.float64), C[kept]
 
 
-def rank_features(scores: Array, rng: np.random.RandomState) -> Indices:
-    """Place of each feature by descending score, 1 is best.
-
-    Parameters
-    ----------
-    scores : ndarray of shape (d,)
-        One per feature.
-    rng : RandomState
-        Orders equal scores; the order of columns would be a hidden prior.
-
-    Returns
-    -------
-    ranking : ndarray of int, shape (d,)
-        Places from 1 to d.
-    """
-    ranking = np.empty(len(scores), dtype=np.intp)
-    order = np.lexsort((rng.permutation(len(scores)), -scores))
-    ranking[order] = np.arange(1, len(scores) + 1)
-    return ranking
-
-
-class BaseMultilabelClassifier(LazyRowsMixin, ClassifierMixin, BaseEstimator):
+class BaseMultilabelClassifier(CandidateMixin, ClassifierMixin, BaseEstimator):
     """Classifier that learns from candidate labels and predicts a set of labels.
 
     A subclass calls `_validate_fit` in `fit` and writes ``_label_scores``, numbers in
@@ -99,11 +71,11 @@ class BaseMultilabelClassifier(LazyRowsMixin, ClassifierMixin, BaseEstimator):
         return X, C
 
     def _rank_features(self, scores: Array, rng: np.random.RandomState) -> None:
+        """Places by descending score; the order of columns would be a hidden prior."""
         self.scores_ = scores
-        self.ranking_ = rank_features(scores, rng)
-
-    def _validate_predict(self, X: Any) -> Any:
-        return validate_rows(self, X)
+        order = np.lexsort((rng.permutation(len(scores)), -scores))
+        self.ranking_ = np.empty(len(scores), dtype=np.intp)
+        self.ranking_[order] = np.arange(1, len(scores) + 1)
 
     def predict_proba(self, X: Any) -> Array:
         """Probability of each label.
@@ -169,8 +141,6 @@ class BaseMultilabelClassifier(LazyRowsMixin, ClassifierMixin, BaseEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.target_tags.two_d_labels = True
         tags.target_tags.multi_output = True
         tags.classifier_tags.multi_label = True
         return tags

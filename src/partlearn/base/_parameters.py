@@ -8,8 +8,6 @@ from typing import Any
 from partlearn._sklearn_compat import HasMethods, Interval, RealNotInt, StrOptions
 from partlearn.neighbors import N_REFERENCE
 
-__all__ = ["COUNT", "PARAMETERS"]
-
 # What every selector accepts as a number or a share of features.
 COUNT = [
     Interval(Integral, 1, None, closed="left"),

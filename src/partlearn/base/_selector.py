@@ -15,11 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from partlearn._array_api import is_numpy, namespace, same_namespace, take, where_true
 from partlearn._typing import Array, Indices, Mask
-from partlearn.base._memory import MemoryEstimateMixin
-from partlearn.base._tags import CandidateTagsMixin
-from partlearn.blocks import LazyRowsMixin
-
-__all__ = ["BaseSelector", "count_features", "find_columns"]
+from partlearn.base._mixins import CandidateMixin, MemoryEstimateMixin
 
 Columns = Sequence[Any] | NDArray[Any] | None
 
@@ -108,13 +104,7 @@ def find_columns(
     return array[np.sort(first)].astype(np.intp)
 
 
-class BaseSelector(
-    CandidateTagsMixin,
-    LazyRowsMixin,
-    MemoryEstimateMixin,
-    SelectorMixin,
-    BaseEstimator,
-):
+class BaseSelector(CandidateMixin, MemoryEstimateMixin, SelectorMixin, BaseEstimator):
     """Selection of features; a subclass calls `_limits` and `_select` in `fit`."""
 
     def _limits(self) -> tuple[Indices, Indices, int]:
@@ -142,18 +132,20 @@ class BaseSelector(
 
     def _select(self, order: Indices, scores: Array, exclude: Indices) -> None:
         """Record the selection: `order` best first, `scores` one per feature."""
-        d = len(scores)
-        self.selected_ = order
-        self.support_ = np.zeros(d, dtype=bool)
-        self.support_[order] = True
-        self.scores_ = scores
         # The others follow by score, what was excluded comes last.
-        excluded = np.zeros(d, dtype=bool)
+        excluded = np.zeros(len(scores), dtype=bool)
         excluded[exclude] = True
-        rest = np.flatnonzero(~self.support_)
+        rest = np.setdiff1d(np.arange(len(scores)), order)
         rest = rest[np.lexsort((rest, -scores[rest], excluded[rest]))]
-        self.ranking_ = np.empty(d, dtype=np.intp)
-        self.ranking_[np.concatenate([order, rest])] = np.arange(1, d + 1)
+        self._set_ranking(np.concatenate([order, rest]), len(order), scores)
+
+    def _set_ranking(self, order: Indices, n: int, scores: Array) -> None:
+        """Record that the first `n` of all features in `order` are selected."""
+        self.scores_, self.selected_ = scores, order[:n]
+        self.support_ = np.zeros(len(order), dtype=bool)
+        self.support_[self.selected_] = True
+        self.ranking_ = np.empty(len(order), dtype=np.intp)
+        self.ranking_[order] = np.arange(1, len(order) + 1)
 
     def _transform(self, X: Any) -> Any:
         """Select the columns of checked rows."""

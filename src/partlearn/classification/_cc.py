@@ -8,7 +8,11 @@ from typing import Any
 from partlearn._sklearn_compat import Interval
 from partlearn._typing import Array
 from partlearn.classification._likelihood import BaseLikelihoodClassifier
-from partlearn.classification._losses import candidate_batches, candidate_loss, relative
+from partlearn.classification._score_models import (
+    candidate_batches,
+    candidate_loss,
+    relative,
+)
 
 __all__ = ["CC"]
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from partlearn._typing import Array
 from partlearn.classification._likelihood import BaseLikelihoodClassifier
-from partlearn.classification._losses import average_hinge
+from partlearn.classification._score_models import average_hinge
 
 __all__ = ["CLPL"]
 

@@ -4,7 +4,6 @@
 
 from typing import Any, Self
 
-import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils import get_tags
@@ -122,9 +121,7 @@ class CoupledClassifier(BasePartialClassifier):
             )
         checked, labels = validate_evidence(self, X, y, accept_sparse="csr")
         X = _named(X, checked)
-        columns: Any = recoded(labels.candidates)
-        if labels.weighted:
-            columns = labels.with_classes(np.arange(len(self.classes_)))
+        columns = recoded(labels)
         self.reducer_ = clone(self.reducer).fit(X, columns)
         Z = reduced_rows(self.reducer_, X)
         self.classifier_ = clone(self.classifier)

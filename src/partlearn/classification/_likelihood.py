@@ -9,7 +9,6 @@ from typing import Any, Self
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from scipy.special import softmax
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
@@ -18,12 +17,14 @@ from partlearn._sklearn_compat import Interval, StrOptions, fit_context
 from partlearn._typing import Array, Indices
 from partlearn.base import PARAMETERS, BaseScoreClassifier, initial_confidence
 from partlearn.candidates import warn_at_max_iter
-from partlearn.classification._losses import candidate_loss, posterior, relative
 from partlearn.classification._score_models import (
     Layers,
+    candidate_loss,
     fit_hidden_layer,
     fit_linear,
     forward,
+    posterior,
+    relative,
 )
 from partlearn.linalg import Standardized, standardize
 
@@ -169,21 +170,6 @@ class BaseLikelihoodClassifier(BaseScoreClassifier):
 
     def _scores(self, X: Any) -> NDArray[Any]:
         return self._raw_scores(self._validate_predict(X))
-
-    def predict_proba(self, X: Any) -> NDArray[Any]:
-        """Probabilities of the classes: the softmax of the scores.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Rows to classify.
-
-        Returns
-        -------
-        P : ndarray of shape (n_samples, n_classes)
-            Rows sum to one, columns in the order of ``classes_``.
-        """
-        return softmax(self._scores(X), axis=1)
 
     def _warn_unsettled(self) -> None:
         warn_at_max_iter(

@@ -10,7 +10,6 @@ from typing import Any, Literal, Self
 import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
-from scipy.special import softmax
 from sklearn.base import clone
 from sklearn.svm import SVC
 from sklearn.utils import check_random_state
@@ -275,22 +274,6 @@ class PLECOC(BaseScoreClassifier):
         if not self.estimators_:
             return self._machines(X)
         return np.stack([_output(machine, X) for machine in self.estimators_], axis=1)
-
-    def predict_proba(self, X: Any) -> NDArray[Any]:
-        """Turn the losses of decoding into shares by softmax.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Rows to classify.
-
-        Returns
-        -------
-        P : ndarray of shape (n_samples, n_classes)
-            Rows sum to one. They order the classes; they are no calibrated
-            probabilities.
-        """
-        return softmax(self._scores(X), axis=1)
 
     def _scores(self, X: Any) -> NDArray[Any]:
         X = self._validate_predict(X)

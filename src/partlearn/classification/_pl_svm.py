@@ -8,13 +8,17 @@ from typing import Any, Literal, Self
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import softmax
 from sklearn.utils import check_random_state
 
 from partlearn._progress import iterations
 from partlearn._sklearn_compat import Interval, StrOptions, fit_context
 from partlearn._typing import Array, Mask
-from partlearn.base import PARAMETERS, BaseScoreClassifier, initial_confidence
+from partlearn.base import (
+    PARAMETERS,
+    BaseScoreClassifier,
+    initial_confidence,
+    project_standardized,
+)
 from partlearn.candidates import warn_at_max_iter, warn_caller
 from partlearn.linalg import column_moments, standardize
 
@@ -216,31 +220,9 @@ class PLSVM(BaseScoreClassifier):
             raise ValueError("`init` must be finite.")
         return W
 
-    def predict_proba(self, X: Any) -> NDArray[Any]:
-        """Turn the scores into shares by softmax.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Rows to classify.
-
-        Returns
-        -------
-        P : ndarray of shape (n_samples, n_classes)
-            Rows sum to one. They order the classes; they are no calibrated
-            probabilities.
-        """
-        return softmax(self._scores(X), axis=1)
-
     def _scores(self, X: Any) -> NDArray[Any]:
         X = self._validate_predict(X)
-        mean, scale = self.mean_.astype(X.dtype), self.scale_.astype(X.dtype)
-        W = self.coef_.T.astype(X.dtype, copy=False)
-        if sp.issparse(X):  # centring stays implicit
-            W = W / scale[:, None]
-            scores = np.asarray(X @ W) - mean @ W
-        else:
-            scores = ((X - mean) / scale) @ W
+        scores = project_standardized(X, self.mean_, self.scale_, self.coef_.T)
         scores[:, ~self._seen] = -np.inf
         return scores
 

@@ -188,22 +188,6 @@ class PLSVMCV(BaseScoreClassifier):
             random_state=seed,
         )
 
-    def predict_proba(self, X: Any) -> NDArray[Any]:
-        """Turn the scores into shares by softmax.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Rows to classify.
-
-        Returns
-        -------
-        P : ndarray of shape (n_samples, n_classes)
-            Rows sum to one; see :meth:`PLSVM.predict_proba`.
-        """
-        X = self._validate_predict(X)
-        return self.estimator_.predict_proba(X)
-
     def _scores(self, X: Any) -> NDArray[Any]:
         X = self._validate_predict(X)
         return self.estimator_._scores(X)

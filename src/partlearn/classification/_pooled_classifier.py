@@ -169,9 +169,7 @@ class PooledClassifier(BasePartialClassifier):
         )
         check_two_classes(self.classes_, type(self).__name__)
         learners = [for_candidates(estimator) for estimator in self.estimators]
-        columns: Any = recoded(labels.candidates)
-        if labels.weighted:
-            columns = labels.with_classes(np.arange(len(self.classes_)))
+        columns = recoded(labels)
         parallel = Parallel(n_jobs=self.n_jobs)
         self.weights_: Array | None = None
         if self.weights == "held-out":

@@ -11,8 +11,12 @@ from partlearn._progress import iterations
 from partlearn._sklearn_compat import Interval
 from partlearn._typing import Array
 from partlearn.classification._likelihood import BaseLikelihoodClassifier
-from partlearn.classification._losses import cross_entropy, posterior, renewing_batches
-from partlearn.classification._score_models import fit_linear
+from partlearn.classification._score_models import (
+    cross_entropy,
+    fit_linear,
+    posterior,
+    renewing_batches,
+)
 from partlearn.linalg import Standardized
 
 __all__ = ["PRODEN"]

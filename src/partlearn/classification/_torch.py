@@ -12,20 +12,19 @@ from typing import TYPE_CHECKING, Any, Literal, Self
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from scipy.special import softmax
 from sklearn.utils import check_random_state
 
 from partlearn._sklearn_compat import Interval, StrOptions, fit_context
 from partlearn._typing import Array, Indices
 from partlearn.base import PARAMETERS, BaseScoreClassifier, initial_confidence
-from partlearn.classification._losses import (
+from partlearn.classification._score_models import (
     candidate_batches,
     candidate_loss,
     posterior,
     relative,
     renewing_batches,
+    train_epochs,
 )
-from partlearn.classification._score_models import train_epochs
 from partlearn.linalg import standardize
 
 if TYPE_CHECKING:
@@ -272,21 +271,6 @@ class TorchClassifier(BaseScoreClassifier):
 
     def _scores(self, X: Any) -> NDArray[Any]:
         return self._raw_scores(self._validate_predict(X))
-
-    def predict_proba(self, X: Any) -> NDArray[Any]:
-        """Probabilities of the classes: the softmax of the scores.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Rows to classify.
-
-        Returns
-        -------
-        P : ndarray of shape (n_samples, n_classes)
-            Rows sum to one, columns in the order of ``classes_``.
-        """
-        return softmax(self._scores(X), axis=1)
 
 
 def _to_numpy(G: Any) -> Array:

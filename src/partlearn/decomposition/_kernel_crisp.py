@@ -26,8 +26,7 @@ from partlearn._array_api import (
 )
 from partlearn._sklearn_compat import Interval, fit_context
 from partlearn._typing import Array
-from partlearn.base import CandidateTagsMixin, MemoryEstimateMixin
-from partlearn.blocks import LazyRowsMixin
+from partlearn.base import CandidateMixin, MemoryEstimateMixin
 from partlearn.candidates import validate_rows, warn_at_max_iter, warn_caller
 from partlearn.crossfit import (
     POOLED_PARAMETERS,
@@ -45,11 +44,10 @@ _LEAST_SHARE = 0.02  # what a geometry counts whose experts are not trusted
 
 
 class KernelCRISP(
-    CandidateTagsMixin,
-    LazyRowsMixin,
+    CandidateMixin,
+    MemoryEstimateMixin,
     ClassNamePrefixFeaturesOutMixin,
     TransformerMixin,
-    MemoryEstimateMixin,
     BaseEstimator,
 ):
     """Reduce dimensions by cross-fitted discriminants in several geometries.

@@ -2,13 +2,14 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from partlearn._typing import Indices
+from partlearn._typing import Indices, Mask
 from partlearn.feature_selection._columns import DenseColumns, SparseColumns
+from partlearn.model_selection import held_out_hits
 
 FRACTIONS = (0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6)
 
@@ -19,14 +20,21 @@ def sizes_to_try(d: int, least: int, most: int) -> Indices:
     return np.unique(np.clip(sizes, max(1, least), most).astype(np.intp))
 
 
-def prefixes(
+def try_sizes(
     data: DenseColumns | SparseColumns,
-    X: Any,
+    F: NDArray[Any],
     order: Indices,
     sizes: Indices,
     standardize: bool,
-) -> Iterator[tuple[Any, Any]]:
-    """Training rows and held-out rows `X` in the first features of `order`."""
-    for n in sizes:
-        columns = order[:n]
-        yield data.scaled(columns, standardize), data.scaled(columns, standardize, X)
+    X: Any,
+    S: Mask,
+) -> Mask:
+    """Whether neighbours of held-out rows `X` name a candidate, (n_sizes, len(X)).
+
+    They are searched among the training rows `data` in the first features of `order`.
+    """
+    spaces = (
+        (data.scaled(order[:n], standardize), data.scaled(order[:n], standardize, X))
+        for n in sizes
+    )
+    return held_out_hits(spaces, F, S)

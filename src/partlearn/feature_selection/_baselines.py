@@ -238,5 +238,5 @@ class RandomSelection(BaseSelector):
         fixed = np.zeros(d, dtype=int)
         fixed[keep], fixed[exclude] = -1, 1
         drawn = drawn[np.argsort(fixed[drawn], kind="stable")]
-        self._select(drawn[:n].astype(np.intp), scores, exclude)
+        self._set_ranking(drawn.astype(np.intp), n, scores)
         return self

@@ -14,8 +14,6 @@ from typing import Any
 
 from partlearn._typing import Array
 
-__all__ = ["PathState"]
-
 
 @dataclass
 class PathState:

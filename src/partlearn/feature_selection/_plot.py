@@ -17,8 +17,6 @@ from partlearn._typing import Array, Indices
 from partlearn.base import count_features
 from partlearn.model_selection import cross_validate
 
-__all__ = ["SelectionCurve", "plot_selection_path", "selection_curve"]
-
 
 class SelectionCurve(NamedTuple):
     """Accuracy against number of features: ``sizes``, ``mean`` and ``std`` (ddof 1)."""

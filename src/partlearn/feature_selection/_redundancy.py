@@ -11,7 +11,6 @@ that what has been computed once serves all iterations.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -24,7 +23,12 @@ from partlearn.feature_selection._array_columns import (
     joint_counts as array_joint_counts,
 )
 from partlearn.feature_selection._block_columns import BlockColumns
-from partlearn.feature_selection._columns import N_BINS, DenseColumns, SparseColumns
+from partlearn.feature_selection._columns import (
+    N_BINS,
+    DenseColumns,
+    SparseColumns,
+    compiled,
+)
 from partlearn.feature_selection._information import (
     complete,
     counts_log_counts,
@@ -73,16 +77,6 @@ def joint_counts(
     return complete(joint, counts[f], counts, 2)
 
 
-@cache
-def compiled() -> Any:
-    """Return the module with the compiled loops, or None without numba."""
-    try:
-        from partlearn.feature_selection import _redundancy_numba
-    except ImportError:
-        return None
-    return _redundancy_numba
-
-
 class DenseTables:
     """Mutual information of dense columns from packed bins: m d / 2 bytes.
 
@@ -106,7 +100,7 @@ class DenseTables:
         self._planes = np.empty((d, len(PACKED), -(-m // 64)), dtype=np.uint64)
         if use_compiled is None:
             use_compiled = self._planes.size > _WORTH_COMPILING
-        self._kernels = compiled() if use_compiled else None
+        self._kernels = compiled("_redundancy_numba") if use_compiled else None
         for block in columns.blocks():
             self._pack(columns, block)
         self.counts = np.zeros((d, N_BINS), dtype=np.int64)

@@ -8,7 +8,7 @@ blocks of columns; no array of size m x d x q exists.
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from functools import cache, cached_property
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -24,7 +24,12 @@ from partlearn.feature_selection._array_columns import (
     members,
 )
 from partlearn.feature_selection._block_columns import BlockColumns
-from partlearn.feature_selection._columns import DenseColumns, Points, SparseColumns
+from partlearn.feature_selection._columns import (
+    DenseColumns,
+    Points,
+    SparseColumns,
+    compiled,
+)
 
 _CHUNK = 1 << 19  # numbers in the largest temporary of the NumPy path
 _WORTH_COMPILING = 5e6  # exponentials from which the compiled loop is asked for
@@ -176,16 +181,6 @@ class ArrayRelevance:
         return self.values[which]
 
 
-@cache
-def compiled() -> Any:
-    """Return the module with the compiled loops, or None without numba."""
-    try:
-        from partlearn.feature_selection import _relevance_numba
-    except ImportError:
-        return None
-    return _relevance_numba
-
-
 class Relevance:
     """Relevance of all features under one set of confidences.
 
@@ -243,7 +238,7 @@ class Relevance:
         points = columns.n_points
         if use_compiled is None:
             use_compiled = points * len(prior) > _WORTH_COMPILING
-        self._kernels = kernels = compiled() if use_compiled else None
+        self._kernels = kernels = compiled("_relevance_numba") if use_compiled else None
         # Few points per column of sparse data: double precision costs little there.
         single = kernels is not None and not columns.sparse and var_floor >= _ROUGHEST
         self.error = SINGLE_ERROR if single else 0.0
@@ -338,5 +333,5 @@ def block_entropies(
 ) -> Array:
     """As :func:`entropies`, in double precision, compiled where that is worth it."""
     worth = len(points.values) * mean.shape[1] > _WORTH_COMPILING
-    kernels = compiled() if worth else None
+    kernels = compiled("_relevance_numba") if worth else None
     return entropies(points, mean, inverse, offset, kernels)

@@ -4,7 +4,7 @@
 
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,7 @@ from sklearn.utils import check_random_state
 from partlearn._array_api import is_numpy, like, namespace
 from partlearn._progress import iterations
 from partlearn._sklearn_compat import Interval, StrOptions
-from partlearn._typing import Array, Indices, Mask
+from partlearn._typing import Indices, Mask
 from partlearn.base import COUNT, PARAMETERS, BaseSelector, count_features
 from partlearn.blocks import Rows, refuse_blocks
 from partlearn.candidates import (
@@ -24,7 +24,7 @@ from partlearn.candidates import (
     warn_at_max_iter,
 )
 from partlearn.feature_selection._array_columns import ArrayColumns
-from partlearn.feature_selection._auto import prefixes, sizes_to_try
+from partlearn.feature_selection._auto import sizes_to_try, try_sizes
 from partlearn.feature_selection._block_columns import BlockColumns
 from partlearn.feature_selection._columns import DenseColumns, SparseColumns, columns
 from partlearn.feature_selection._criteria import Criterion, relevance_only
@@ -32,35 +32,8 @@ from partlearn.feature_selection._greedy import SelectionPath, greedy_path
 from partlearn.feature_selection._redundancy import Redundancy
 from partlearn.feature_selection._relevance import ArrayRelevance, Relevance
 from partlearn.graphs import TiedVotes, vote_weights
-from partlearn.model_selection import held_out_hits, one_standard_error_rule
+from partlearn.model_selection import one_standard_error_rule
 from partlearn.neighbors import reference_rows
-
-# What is kept for each feature, or for each selected one.
-_PER_FEATURE = (
-    "selected_",
-    "support_",
-    "scores_",
-    "ranking_",
-    "relevance_",
-    "redundancy_",
-)
-
-
-@dataclass(frozen=True)
-class Setting:
-    """Parameters of the iterations; see :class:`SAUTE` for their meaning."""
-
-    alpha: float
-    n_neighbors: int
-    n_reference: int | Literal["auto"] | None
-    var_floor: float
-    normalize_votes: bool
-    standardize: bool
-    max_iter: int
-    criterion: Criterion
-    keep: Indices
-    exclude: Indices
-    n_jobs: int | None
 
 
 @dataclass(frozen=True)
@@ -71,114 +44,6 @@ class Rounds:
     F: NDArray[Any]
     n_iter: int
     settled: bool
-
-
-def alternate(
-    data: DenseColumns | SparseColumns | BlockColumns,
-    labels: Evidence,
-    n: int,
-    setting: Setting,
-    *,
-    length: int | None = None,
-) -> Rounds:
-    """Select features, let neighbours vote in them, until the selection stays.
-
-    Source: SAUTE, pseudo-code in Table 1.
-
-    Parameters
-    ----------
-    data : DenseColumns, SparseColumns or BlockColumns
-        The data.
-    labels : Evidence of shape (m, q)
-        Labels.
-    n : int
-        Features to select. Where these are all that may be selected there is nothing
-        to wait for, and one iteration is enough.
-    setting : Setting
-        Everything else.
-    length : int, default=None
-        Go on with the path of the last iteration until it has this many features.
-
-    Returns
-    -------
-    rounds : Rounds
-        The last iteration.
-    """
-    S: Any = labels.candidates
-    F: Any = labels.first_confidence()
-    if isinstance(data, ArrayColumns):
-        S, F = like(S.astype(np.float64), data.X), like(F, data.X)
-    redundancy = None if setting.criterion is relevance_only else Redundancy(data)
-    settled = n == data.shape[1] - len(setting.exclude)
-    chosen: Indices | None = None
-    votes: Any = None
-    reference = reference_rows(F.shape[0], setting.n_reference)
-    for n_iter in iterations("selection", setting.max_iter, start=1):  # noqa: B007
-        relevance: Any
-        if isinstance(data, ArrayColumns):
-            relevance = ArrayRelevance(data, F, S, setting.var_floor)
-        else:
-            relevance = Relevance(
-                data, F, S, var_floor=setting.var_floor, n_jobs=setting.n_jobs
-            )
-        path = _path(relevance, redundancy, F, n, setting)
-        before, used = chosen, F
-        chosen = np.sort(path.order)
-        if before is None or not np.array_equal(chosen, before):
-            Z = data.scaled(chosen, setting.standardize)
-            votes = TiedVotes(
-                Z,
-                setting.n_neighbors,
-                reference=reference,
-                warm_start=None if votes is None else votes.neighbors,
-                # Sparse rows that have ties in some columns have them in others.
-                tied=data.sparse and votes is not None and votes.tied,
-                n_jobs=setting.n_jobs,
-            )
-        else:  # the same columns, hence the same neighbours
-            settled = True
-        F = _voted(F, S, votes, setting)
-        if settled:
-            break
-    if reference is not None and not data.sparse:
-        votes = TiedVotes(
-            Z, setting.n_neighbors, reference="cells", n_jobs=setting.n_jobs
-        )
-        F = _voted(F, S, votes, setting)
-    if length is not None and length > n:
-        path = _path(relevance, redundancy, used, length, setting)
-    return Rounds(path, F, n_iter, settled)
-
-
-def _path(
-    relevance: Relevance,
-    redundancy: Redundancy | None,
-    F: Array,
-    n: int,
-    setting: Setting,
-) -> SelectionPath:
-    return greedy_path(
-        relevance,
-        redundancy,
-        F,
-        n,
-        criterion=setting.criterion,
-        keep=setting.keep,
-        exclude=setting.exclude,
-    )
-
-
-def _voted(
-    F: NDArray[Any], S: Mask, votes: TiedVotes, setting: Setting
-) -> NDArray[Any]:
-    """Mix own confidence and votes: ``(1 - alpha) F + alpha V``, inside the sets.
-
-    Source: SAUTE, Eq. (14).
-    """
-    V = setting.alpha * votes(F)
-    if setting.normalize_votes:
-        V /= float(vote_weights(min(setting.n_neighbors, F.shape[0] - 1)).sum())
-    return refine(F, V, S, own=1 - setting.alpha)
 
 
 class ConfidenceSelector(BaseSelector):
@@ -198,19 +63,11 @@ class ConfidenceSelector(BaseSelector):
         )
         check_two_classes(labels.classes, type(self).__name__)
         keep, exclude, available = self._limits()
-        setting = Setting(
-            self.alpha,
-            self.n_neighbors,
-            self.n_reference,
-            self.var_floor,
-            self.normalize_votes,
-            self.standardize,
-            self.max_iter,
-            criterion,
-            keep,
-            exclude,
-            self.n_jobs,
-        )
+        limits: dict[str, Any] = {
+            "criterion": criterion,
+            "keep": keep,
+            "exclude": exclude,
+        }
         length = None
         if isinstance(self.n_features_to_select, str):
             refuse_blocks(
@@ -223,7 +80,7 @@ class ConfidenceSelector(BaseSelector):
                     'n_features_to_select="auto" needs NumPy arrays; give a number or '
                     "a share, or move X to the host."
                 )
-            n = self._choose(X, labels, setting, available)
+            n = self._choose(X, labels, available, limits)
         elif self.n_features_to_select is None:
             n, length = self._usual(keep, available), available
         else:
@@ -233,7 +90,7 @@ class ConfidenceSelector(BaseSelector):
             data = ArrayColumns(X)
         else:
             data = BlockColumns(X) if isinstance(X, Rows) else columns(X)
-        rounds = alternate(data, labels, n, setting, length=length)
+        rounds = self._alternate(data, labels, n, length, **limits)
         if not rounds.settled:
             warn_at_max_iter(
                 self.max_iter,
@@ -249,18 +106,20 @@ class ConfidenceSelector(BaseSelector):
         )
         self.n_iter_ = rounds.n_iter
         if not is_numpy(X):
-            for name in _PER_FEATURE:
-                setattr(self, name, like(getattr(self, name), X))
+            for name in ("selected", "support", "scores", "ranking"):
+                setattr(self, f"{name}_", like(getattr(self, f"{name}_"), X))
+            self.relevance_ = like(self.relevance_, X)
+            self.redundancy_ = like(self.redundancy_, X)
 
     def _usual(self, keep: Indices, available: int) -> int:
         """Features that vote where no number is given."""
         return min(max(count_features(0.15, self.n_features_in_), len(keep)), available)
 
     def _choose(
-        self, X: Any, labels: Evidence, setting: Setting, available: int
+        self, X: Any, labels: Evidence, available: int, limits: dict[str, Any]
     ) -> int:
         """Size with the fewest features that is not clearly worse than the best."""
-        sizes = sizes_to_try(self.n_features_in_, len(setting.keep), available)
+        sizes = sizes_to_try(self.n_features_in_, len(limits["keep"]), available)
         m = X.shape[0]
         order = check_random_state(self.random_state).permutation(m)
         n_held = min(max(1, round(self.validation_fraction * m)), m - 2)
@@ -269,14 +128,96 @@ class ConfidenceSelector(BaseSelector):
             return int(sizes[0])
         held, kept = np.sort(order[:n_held]), np.sort(order[n_held:])
         data = columns(X[kept])
-        start = min(self._usual(setting.keep, available), int(sizes[-1]))
-        rounds = alternate(data, labels[kept], start, setting, length=int(sizes[-1]))
+        longest = int(sizes[-1])
+        start = min(self._usual(limits["keep"], available), longest)
+        rounds = self._alternate(data, labels[kept], start, longest, **limits)
         S = labels[held].candidates
-        hits = held_out_hits(
-            prefixes(data, X[held], rounds.path.order, sizes, setting.standardize),
-            rounds.F,
-            S,
-        )
+        order, scaled = rounds.path.order, self.standardize
+        hits = try_sizes(data, rounds.F, order, sizes, scaled, X[held], S)
         self.sizes_, weight = sizes, 1.0 / S.sum(axis=1)
         self.hit_rates_ = hits @ weight / weight.sum()
         return int(sizes[one_standard_error_rule(hits, weight)])
+
+    def _alternate(
+        self,
+        data: DenseColumns | SparseColumns | BlockColumns,
+        labels: Evidence,
+        n: int,
+        length: int | None,
+        *,
+        criterion: Criterion,
+        keep: Indices,
+        exclude: Indices,
+    ) -> Rounds:
+        """Select features, let neighbours vote in them, until the selection stays.
+
+        Source: SAUTE, pseudo-code in Table 1. Where `n` features are all that may be
+        selected there is nothing to wait for, and one iteration is enough. The path of
+        the last iteration goes on until it has `length` features.
+        """
+        S: Any = labels.candidates
+        F: Any = labels.first_confidence()
+        if isinstance(data, ArrayColumns):
+            S, F = like(S.astype(np.float64), data.X), like(F, data.X)
+        redundancy = None if criterion is relevance_only else Redundancy(data)
+        settled = n == data.shape[1] - len(exclude)
+        chosen: Indices | None = None
+        votes: Any = None
+        reference = reference_rows(F.shape[0], self.n_reference)
+
+        def select(n: int) -> SelectionPath:
+            return greedy_path(
+                relevance,
+                redundancy,
+                used,
+                n,
+                criterion=criterion,
+                keep=keep,
+                exclude=exclude,
+            )
+
+        for n_iter in iterations("selection", self.max_iter, start=1):  # noqa: B007
+            relevance: Any
+            if isinstance(data, ArrayColumns):
+                relevance = ArrayRelevance(data, F, S, self.var_floor)
+            else:
+                relevance = Relevance(
+                    data, F, S, var_floor=self.var_floor, n_jobs=self.n_jobs
+                )
+            before, used = chosen, F
+            path = select(n)
+            chosen = np.sort(path.order)
+            if before is None or not np.array_equal(chosen, before):
+                Z = data.scaled(chosen, self.standardize)
+                votes = TiedVotes(
+                    Z,
+                    self.n_neighbors,
+                    reference=reference,
+                    warm_start=None if votes is None else votes.neighbors,
+                    # Sparse rows that have ties in some columns have them in others.
+                    tied=data.sparse and votes is not None and votes.tied,
+                    n_jobs=self.n_jobs,
+                )
+            else:  # the same columns, hence the same neighbours
+                settled = True
+            F = self._voted(F, S, votes)
+            if settled:
+                break
+        if reference is not None and not data.sparse:
+            votes = TiedVotes(
+                Z, self.n_neighbors, reference="cells", n_jobs=self.n_jobs
+            )
+            F = self._voted(F, S, votes)
+        if length is not None and length > n:
+            path = select(length)
+        return Rounds(path, F, n_iter, settled)
+
+    def _voted(self, F: NDArray[Any], S: Mask, votes: TiedVotes) -> NDArray[Any]:
+        """Mix own confidence and votes: ``(1 - alpha) F + alpha V``, inside the sets.
+
+        Source: SAUTE, Eq. (14).
+        """
+        V = self.alpha * votes(F)
+        if self.normalize_votes:
+            V /= float(vote_weights(min(self.n_neighbors, F.shape[0] - 1)).sum())
+        return refine(F, V, S, own=1 - self.alpha)

@@ -6,7 +6,6 @@ information that depends on nothing but how often each is away.
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from partlearn._typing import Array, Indices, Mask
-from partlearn.feature_selection._columns import N_BINS, SparseColumns
+from partlearn.feature_selection._columns import N_BINS, SparseColumns, compiled
 from partlearn.feature_selection._information import (
     complete,
     counts_log_counts,
@@ -24,16 +23,6 @@ from partlearn.feature_selection._information import (
 _HORIZON, _SHORTLIST = 64, 1024  # selections that a shortlist is for, and its length
 _KEPT = 1 << 28  # bytes of mutual information that a path remembers
 _WORTH_A_PATH = 1e7  # steps times features from which a compiled path is asked for
-
-
-@cache
-def compiled_path() -> Any:
-    """Return the module with the compiled path over sparse columns, or None."""
-    try:
-        from partlearn.feature_selection import _sparse_path_numba
-    except ImportError:
-        return None
-    return _sparse_path_numba
 
 
 class SparseTables:
@@ -116,7 +105,9 @@ class SparseTables:
             compiling is not worth it.
         """
         n = stages[-1][1]
-        kernels = compiled_path() if n * self._d > _WORTH_A_PATH else None
+        kernels = (
+            compiled("_sparse_path_numba") if n * self._d > _WORTH_A_PATH else None
+        )
         if kernels is None:
             return None
         order, path = np.empty(n, dtype=np.intp), np.empty(n)

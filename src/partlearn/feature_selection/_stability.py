@@ -12,8 +12,6 @@ from sklearn.utils import check_random_state
 from partlearn._typing import Array
 from partlearn.candidates import check_candidates
 
-__all__ = ["SelectionStability", "selection_stability"]
-
 
 class SelectionStability(NamedTuple):
     """Result of :func:`selection_stability`.

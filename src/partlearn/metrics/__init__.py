@@ -1,6 +1,14 @@
 """Scores for partial-label problems, with and without the truth."""
 
-from partlearn.metrics._calibration import CalibrationBins, calibration_bins
+from sklearn.metrics import accuracy_score
+
+from partlearn.metrics._confidence import (
+    CalibrationBins,
+    RiskCoverage,
+    area_under_risk_coverage,
+    calibration_bins,
+    risk_coverage_curve,
+)
 from partlearn.metrics._multilabel import (
     average_precision,
     coverage,
@@ -12,30 +20,20 @@ from partlearn.metrics._multilabel import (
     ranking_scores,
     scored_rows,
 )
-from partlearn.metrics._risk_coverage import (
-    RiskCoverage,
-    area_under_risk_coverage,
-    risk_coverage_curve,
-)
-from partlearn.metrics._scorer import (
-    approximated_accuracy_scorer,
-    candidate_hit_scorer,
-    candidate_log_likelihood_scorer,
-    covering_scorer,
-    truth_scorer,
-)
 from partlearn.metrics._scores import (
-    accuracy_score,
+    approximated_accuracy,
+    approximated_accuracy_scorer,
     candidate_hit_rate,
+    candidate_hit_scorer,
+    candidate_log_likelihood,
+    candidate_log_likelihood_scorer,
     class_recalls,
+    covering_rate,
+    covering_scorer,
     disambiguation_accuracy,
     prediction_hits,
+    truth_scorer,
     worst_class_recall,
-)
-from partlearn.metrics._truth_free import (
-    approximated_accuracy,
-    candidate_log_likelihood,
-    covering_rate,
 )
 
 __all__ = [

@@ -17,19 +17,6 @@ from sklearn.metrics import hamming_loss as _hamming_loss
 from partlearn._typing import Array, Mask
 from partlearn.candidates import check_candidates
 
-__all__ = [
-    "average_precision",
-    "coverage",
-    "hamming_loss",
-    "macro_f1",
-    "micro_f1",
-    "one_error",
-    "ranking_loss",
-    "ranking_scores",
-    "scored_rows",
-]
-
-
 _BLOCK = 2**22  # scores that are compared at once
 
 

@@ -1,4 +1,8 @@
-"""Scores for partial-label problems, with and without the truth."""
+"""Scores for partial-label problems, with and without the truth, and their scorers.
+
+Those without truth choose models and parameters on real data, where nobody knows it.
+scikit-learn hands the target that was fitted, here the candidate labels, to a scorer.
+"""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -6,18 +10,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.metrics import accuracy_score
+from sklearn import config_context
+from sklearn.metrics import accuracy_score, make_scorer
 
 from partlearn._typing import Array, Mask
-from partlearn.candidates import check_candidates
+from partlearn.candidates import check_candidates, check_evidence
 
-__all__ = [
-    "accuracy_score",
-    "candidate_hit_rate",
-    "class_recalls",
-    "disambiguation_accuracy",
-    "worst_class_recall",
-]
+_TINY = 1e-12  # probability of what a model holds for impossible
 
 
 def class_recalls(truth: ArrayLike, y_pred: ArrayLike) -> tuple[NDArray[Any], Array]:
@@ -198,3 +197,254 @@ def prediction_hits(S: Mask, names: NDArray[Any], y_pred: NDArray[Any]) -> Mask:
     column = {label: j for j, label in enumerate(names.tolist())}
     codes = np.array([column.get(label, -1) for label in y_pred.tolist()], dtype=int)
     return (codes >= 0) & S[np.arange(len(S)), codes]
+
+
+def covering_rate(
+    candidates: Any, y_pred: ArrayLike, *, classes: ArrayLike | None = None
+) -> float:
+    """Share of rows whose prediction is one of their candidates.
+
+    Every row counts alike: :func:`candidate_hit_rate` with ``weighted=False``.
+
+    Parameters
+    ----------
+    candidates : Evidence or candidate labels
+        In any form that :func:`partlearn.candidates.check_candidates` reads.
+    y_pred : array-like of shape (n_samples,)
+        Predicted labels.
+    classes : array-like of shape (n_classes,), default=None
+        Classes of the columns where `candidates` is a matrix without names.
+
+    Returns
+    -------
+    rate : float
+        Between 0 and 1.
+
+    References
+    ----------
+    W. Wang, D.-D. Wu, J. Wang, G. Niu, M.-L. Zhang, M. Sugiyama (2025). Realistic
+    evaluation of deep partial-label learning algorithms (PLENCH). ICLR.
+
+    Examples
+    --------
+    >>> from partlearn.metrics import covering_rate
+    >>> covering_rate([{"a"}, {"a", "b"}], ["a", "c"])
+    0.5
+    """
+    return candidate_hit_rate(candidates, y_pred, classes=classes, weighted=False)
+
+
+def approximated_accuracy(
+    candidates: Any,
+    proba: ArrayLike,
+    *,
+    classes: ArrayLike | None = None,
+    y_pred: ArrayLike | None = None,
+) -> float:
+    """Mean probability of the predicted class, renormalised over the candidates.
+
+    If the probabilities are right, this is the accuracy to be expected given the
+    candidates. A prediction outside the candidates counts 0.
+
+    Parameters
+    ----------
+    candidates : Evidence or candidate labels
+        In any form that :func:`partlearn.candidates.check_evidence` reads. Weights
+        multiply the probabilities.
+    proba : array-like of shape (n_samples, n_classes)
+        Predicted probabilities.
+    classes : array-like of shape (n_classes,), default=None
+        Classes of the columns of `proba`, such as ``classes_``; those of `candidates`
+        by default.
+    y_pred : array-like of int, shape (n_samples,), default=None
+        Columns of the predicted classes, where not the most likely ones are predicted.
+
+    Returns
+    -------
+    accuracy : float
+        Between 0 and 1.
+
+    References
+    ----------
+    W. Wang, D.-D. Wu, J. Wang, G. Niu, M.-L. Zhang, M. Sugiyama (2025). Realistic
+    evaluation of deep partial-label learning algorithms (PLENCH). ICLR.
+
+    Examples
+    --------
+    >>> from partlearn.metrics import approximated_accuracy
+    >>> P = [[0.5, 0.25, 0.25], [0.5, 0.25, 0.25]]
+    >>> approximated_accuracy([{"a", "b"}, {"b", "c"}], P, classes=["a", "b", "c"])
+    0.333...
+    """
+    L, P = _aligned(candidates, proba, classes)
+    inside = L * P
+    chosen = P.argmax(axis=1) if y_pred is None else np.asarray(y_pred)
+    best = inside[np.arange(len(P)), chosen]
+    return float(np.mean(best / np.maximum(inside.sum(axis=1), _TINY)))
+
+
+def candidate_log_likelihood(
+    candidates: Any, proba: ArrayLike, *, classes: ArrayLike | None = None
+) -> float:
+    """Mean logarithm of the probability of the candidates.
+
+    Parameters
+    ----------
+    candidates : Evidence or candidate labels
+        In any form that :func:`partlearn.candidates.check_evidence` reads. With
+        evidence ``L`` the mean of ``log(sum_j L_ij P_ij)``.
+    proba : array-like of shape (n_samples, n_classes)
+        Predicted probabilities.
+    classes : array-like of shape (n_classes,), default=None
+        Classes of the columns of `proba`, such as ``classes_``; those of `candidates`
+        by default.
+
+    Returns
+    -------
+    likelihood : float
+        At most 0; larger is better. Of held-out rows it chooses models: on training
+        rows it is largest for those that repeat what they were told.
+
+    Examples
+    --------
+    >>> from partlearn.metrics import candidate_log_likelihood
+    >>> P = [[0.5, 0.25, 0.25], [0.5, 0.25, 0.25]]
+    >>> candidate_log_likelihood([{0}, {1, 2}], P)
+    -0.693...
+    """
+    L, P = _aligned(candidates, proba, classes)
+    return float(np.mean(np.log(np.maximum((L * P).sum(axis=1), _TINY))))
+
+
+def _aligned(
+    candidates: Any, proba: ArrayLike, classes: ArrayLike | None
+) -> tuple[NDArray[Any], Array]:
+    """Evidence and probabilities of the same classes, those of the evidence."""
+    labels = check_evidence(candidates)
+    given = np.asarray(proba, dtype=np.float64)
+    known = labels.classes if classes is None else np.asarray(classes)
+    if given.shape != (len(labels), len(known)):
+        raise ValueError(
+            f"Expected probabilities of {len(labels)} rows and {len(known)} classes; "
+            f"got shape {given.shape}."
+        )
+    if not np.isfinite(given).all() or (given < 0).any():
+        raise ValueError("Probabilities must be finite and not negative.")
+    place = {label: j for j, label in enumerate(known.tolist())}
+    if not set(place) & set(labels.classes.tolist()):
+        raise ValueError(
+            f"None of the candidates is one of the classes {known.tolist()[:10]}."
+        )
+    # A class that is only in one of both is there impossible, or never a candidate.
+    names = list(dict.fromkeys([*labels.classes.tolist(), *known.tolist()]))
+    P, L = np.zeros((len(given), len(names))), np.zeros((len(given), len(names)))
+    P[:, [names.index(label) for label in known.tolist()]] = given
+    L[:, : len(labels.classes)] = labels.weights
+    return L, P
+
+
+candidate_hit_scorer = make_scorer(candidate_hit_rate)
+covering_scorer = make_scorer(covering_rate)
+
+
+def approximated_accuracy_scorer(estimator: Any, X: Any, y: Any) -> float:
+    """Score of a fitted classifier: :func:`approximated_accuracy` on given rows.
+
+    Parameters
+    ----------
+    estimator : classifier with ``predict_proba``
+        The fitted classifier.
+    X : array-like or sparse matrix of shape (n_samples, n_features)
+        Rows.
+    y : Evidence or candidate labels
+        Labels of the rows.
+
+    Returns
+    -------
+    score : float
+        Larger is better.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.model_selection import GridSearchCV
+    >>> from partlearn.candidates import make_candidates
+    >>> from partlearn.classification import PLKNN
+    >>> from partlearn.metrics import approximated_accuracy_scorer
+    >>> X, y = load_iris(return_X_y=True)
+    >>> grid = GridSearchCV(
+    ...     PLKNN(), {"n_neighbors": [3, 10]}, scoring=approximated_accuracy_scorer
+    ... )
+    >>> bool(grid.fit(X, make_candidates(y, random_state=0)).best_score_ > 0.5)
+    True
+    """
+    P = estimator.predict_proba(X)
+    return approximated_accuracy(y, P, classes=estimator.classes_)
+
+
+def candidate_log_likelihood_scorer(estimator: Any, X: Any, y: Any) -> float:
+    """Score of a fitted classifier: :func:`candidate_log_likelihood` on given rows.
+
+    Parameters
+    ----------
+    estimator : classifier with ``predict_proba``
+        The fitted classifier.
+    X : array-like or sparse matrix of shape (n_samples, n_features)
+        Rows.
+    y : Evidence or candidate labels
+        Labels of the rows.
+
+    Returns
+    -------
+    score : float
+        Larger is better.
+
+    Examples
+    --------
+    >>> from partlearn.classification import PLKNN
+    >>> from partlearn.metrics import candidate_log_likelihood_scorer
+    >>> X, y = [[0.0], [0.1], [1.0], [1.1]], [{0}, {0, 1}, {1}, {1}]
+    >>> candidate_log_likelihood_scorer(PLKNN(3).fit(X, y), X, y) < 0
+    True
+    """
+    P = estimator.predict_proba(X)
+    return candidate_log_likelihood(y, P, classes=estimator.classes_)
+
+
+def _truth_accuracy(candidates: Any, y_pred: Any, *, truth: Any) -> float:
+    return float(accuracy_score(np.asarray(truth), y_pred))
+
+
+def truth_scorer() -> Any:
+    """Give a scorer for the accuracy against true labels passed as metadata.
+
+    The metadata is named ``truth``. Metadata routing of scikit-learn must be enabled
+    where the scorer is used. :func:`partlearn.model_selection.cross_validate` does the
+    same without routing.
+
+    Returns
+    -------
+    scorer : callable
+        For the `scoring` parameter of scikit-learn's functions.
+
+    Examples
+    --------
+    >>> import sklearn
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.model_selection import cross_val_score
+    >>> from partlearn.candidates import make_candidates
+    >>> from partlearn.classification import PLKNN
+    >>> from partlearn.metrics import truth_scorer
+    >>> from partlearn.model_selection import CandidateKFold
+    >>> X, y = load_iris(return_X_y=True)
+    >>> candidates = make_candidates(y, random_state=0)
+    >>> with sklearn.config_context(enable_metadata_routing=True):
+    ...     scores = cross_val_score(
+    ...         PLKNN(), X, candidates, cv=CandidateKFold(5),
+    ...         scoring=truth_scorer(), params={"truth": y},
+    ...     )
+    >>> bool(scores.mean() > 0.9)
+    True
+    """
+    with config_context(enable_metadata_routing=True):
+        return make_scorer(_truth_accuracy).set_score_request(truth=True)

@@ -17,8 +17,6 @@ from partlearn._typing import Array, Mask
 from partlearn.graphs import vote
 from partlearn.neighbors import query_neighbors
 
-__all__ = ["held_out_hits", "one_standard_error_rule"]
-
 
 def held_out_hits(
     spaces: Iterable[tuple[Any, Any]], F: NDArray[Any], S: Mask, n_neighbors: int = 10

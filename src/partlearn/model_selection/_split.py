@@ -17,8 +17,6 @@ from partlearn._typing import Indices
 from partlearn.candidates import check_candidates
 from partlearn.crossfit import deal_groups, group_codes
 
-__all__ = ["CandidateKFold", "StratifiedCandidateKFold"]
-
 
 class CandidateKFold:
     """K folds of shuffled rows, whatever the form of the labels.

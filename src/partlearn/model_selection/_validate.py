@@ -32,8 +32,6 @@ from partlearn.metrics import (
 )
 from partlearn.model_selection._split import CandidateKFold
 
-__all__ = ["cross_validate", "published_embedding", "truth_codes"]
-
 Score = Callable[[Any, Any, Evidence, Indices | None], float]
 OwnScore = Callable[[Any, Any, Mask, Indices | None], float]
 

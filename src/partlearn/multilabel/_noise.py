@@ -11,13 +11,6 @@ from sklearn.utils import check_random_state
 from partlearn._typing import Array, Indices, Mask
 from partlearn.candidates import check_candidates
 
-__all__ = [
-    "add_noise_labels",
-    "noise_by_similarity",
-    "noise_rate",
-    "noise_to_average",
-]
-
 
 def _truth(Y: Any) -> Mask:
     _, truth = check_candidates(Y, empty="keep")

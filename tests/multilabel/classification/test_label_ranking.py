@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.optimize import minimize
 
-from partlearn.multilabel.classification._label_ranking import project_confidences
+from partlearn.multilabel.classification._confidence_ranker import project_confidences
 
 
 def test_projection_by_hand():

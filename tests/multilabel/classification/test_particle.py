@@ -9,15 +9,17 @@ from joblib import parallel_config
 from scipy.optimize import minimize, nnls
 from sklearn.exceptions import ConvergenceWarning
 
-import partlearn.multilabel.classification._pairwise as pairwise
+import partlearn.multilabel.classification._particle as pairwise
 from partlearn.graphs import rebuilding_graph
 from partlearn.metrics import average_precision, micro_f1, ranking_loss
 from partlearn.model_selection import CandidateKFold
 from partlearn.multilabel import ParticleMAP, ParticleVLS, add_noise_labels
-from partlearn.multilabel.classification._pairwise import Pairs, fit_pairs, pairs_of
 from partlearn.multilabel.classification._particle import (
+    Pairs,
     credible_labels,
+    fit_pairs,
     label_support,
+    pairs_of,
     propagate,
     rescale,
     unit_rows,

@@ -7,12 +7,13 @@ from scipy.optimize import minimize
 from sklearn.exceptions import ConvergenceWarning
 from tests.settling import fit_briefly
 
-import partlearn.multilabel.classification._label_ranking as ranking
+import partlearn.multilabel.classification._confidence_ranker as ranking
 from partlearn.linalg import standardize
 from partlearn.metrics import average_precision
 from partlearn.multilabel import PMLFP, PMLLC, add_noise_labels
-from partlearn.multilabel.classification._confidence_ranker import PairCosts, descend
-from partlearn.multilabel.classification._label_ranking import (
+from partlearn.multilabel.classification._confidence_ranker import (
+    PairCosts,
+    descend,
     fit_scorer,
     pair_loss,
     pair_weights,

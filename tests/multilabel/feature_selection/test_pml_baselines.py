@@ -10,7 +10,7 @@ from tests.settling import fit_briefly
 
 from partlearn.graphs import heat_graph, laplacian
 from partlearn.multilabel import DRMFS, MIFS, PMLFSSO
-from partlearn.multilabel.feature_selection._base import EPS
+from partlearn.multilabel.feature_selection._base import EPS, ReweightedRidge
 from partlearn.multilabel.feature_selection._drmfs import (
     Graphs,
     drmfs_objective,
@@ -28,7 +28,6 @@ from partlearn.multilabel.feature_selection._pml_fsso import (
     fsso_objective,
     fsso_sweep,
 )
-from partlearn.multilabel.feature_selection._reweighted import ReweightedRidge
 
 SELECTORS = [PMLFSSO, MIFS, DRMFS]
 

@@ -19,11 +19,12 @@ from partlearn.multilabel.feature_selection._fsla_factors import (
     Support,
     Weights,
 )
-from partlearn.multilabel.feature_selection._latent_size import (
+from partlearn.multilabel.feature_selection._pml_fsla import (
+    _agreement,
     _optics_graph,
+    factorize,
     optics_clusters,
 )
-from partlearn.multilabel.feature_selection._pml_fsla import _agreement, factorize
 
 LETTERS = "QLPR"
 

@@ -9,13 +9,11 @@ from sklearn.linear_model import LinearRegression, MultiTaskLasso, Ridge
 from partlearn.multilabel import TRACE, add_noise_labels
 from partlearn.multilabel.feature_selection._trace import (
     _RIDGES,
+    DecomposedData,
     _solve,
     leave_one_out,
     posterior_labels,
     row_sparse_path,
-)
-from partlearn.multilabel.feature_selection._trace_data import (
-    DecomposedData,
     subspace,
     trace_data,
 )
@@ -139,7 +137,7 @@ def test_large_data_are_not_decomposed(monkeypatch, sparse, exclude):
     def refuse(*_):
         raise AssertionError("decomposed")
 
-    module = "partlearn.multilabel.feature_selection._trace_data"
+    module = "partlearn.multilabel.feature_selection._trace"
     monkeypatch.setattr(f"{module}.thin_svd", refuse)
     found = TRACE(12, **settings).fit(sp.csr_array(X) if sparse else X, C)
     np.testing.assert_allclose(found.labels_, whole.labels_, atol=1e-9)

@@ -13,13 +13,14 @@ from sklearn.model_selection import KFold
 
 from partlearn._sklearn_compat import Interval, fit_context
 from partlearn._typing import Array, Indices, Mask
-from partlearn.multilabel.classification._pairwise import (
+from partlearn.multilabel.classification._particle import (
+    BaseParticle,
+    Credible,
     Pairs,
     fit_pairs,
     pairs_of,
     vote_blocks,
 )
-from partlearn.multilabel.classification._particle import BaseParticle, Credible
 
 __all__ = ["ParticleMAP"]
 

@@ -9,13 +9,13 @@ import scipy.sparse as sp
 
 from partlearn._sklearn_compat import fit_context
 from partlearn._typing import Array
-from partlearn.multilabel.classification._pairwise import (
+from partlearn.multilabel.classification._particle import (
+    BaseParticle,
     Pairs,
     fit_pairs,
     pairs_of,
     vote_blocks,
 )
-from partlearn.multilabel.classification._particle import BaseParticle
 
 __all__ = ["ParticleVLS"]
 

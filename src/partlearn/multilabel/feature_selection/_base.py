@@ -8,6 +8,7 @@ from typing import Any, Self, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.linalg import cho_factor, cho_solve
 from sklearn.utils import check_random_state
 from sklearn.utils.sparsefuncs import inplace_column_scale, min_max_axis
 
@@ -20,12 +21,6 @@ from partlearn.candidates import validate_partial_data, warn_at_max_iter
 Factors = TypeVar("Factors")
 
 EPS = 2.0**-52  # keeps denominators of multiplicative updates positive
-
-
-def row_norms(W: Array) -> Array:
-    """Euclidean norm of every row."""
-    norms: Array = np.sqrt(np.einsum("ij,ij->i", W, W))
-    return norms
 
 
 def unit_interval(X: Any) -> Any:
@@ -208,15 +203,61 @@ class PMLSelector(BaseSelector):
         group = np.zeros(d, dtype=int)
         group[keep], group[exclude] = -1, 1
         order = np.lexsort((rng.permutation(d), -scores, group))
-        self.scores_ = scores
-        self.selected_ = order[:n]
-        self.support_ = np.zeros(d, dtype=bool)
-        self.support_[self.selected_] = True
-        self.ranking_ = np.empty(d, dtype=np.intp)
-        self.ranking_[order] = np.arange(1, d + 1)
+        self._set_ranking(order, n, scores)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = True
         tags.input_tags.positive_only = self._non_negative and not self.scale
         return tags
+
+
+def row_penalties(W: Array, smooth: float) -> Array:
+    """``1 / (2 sqrt(|w_i|² + smooth))``: weights that turn ridge into row sparsity."""
+    penalties: Array = 0.5 / np.sqrt(np.einsum("ij,ij->i", W, W) + smooth)
+    return penalties
+
+
+class ReweightedRidge:
+    """Solves ``(X' H X + diag(r)) W = X' H V`` for many r and V.
+
+    Parameters
+    ----------
+    X : ndarray or CSR array of shape (n, d)
+        The data; sparse ones stay sparse.
+    center : bool, default=False
+        Whether H takes the column means out, or is the identity.
+    """
+
+    def __init__(self, X: Any, *, center: bool = False) -> None:
+        self.X, self.center = X, center
+        self.primal = X.shape[1] <= X.shape[0]
+        if self.primal:
+            XtX = X.T @ X
+            self._XtX: Array = XtX.toarray() if sp.issparse(XtX) else XtX
+            if center:
+                mean = np.asarray(X.mean(axis=0)).ravel()
+                self._XtX = self._XtX - X.shape[0] * np.outer(mean, mean)
+
+    def solve(self, r: Array, V: Array) -> Array:
+        """Coefficients of shape (d, p) for targets V of shape (n, p)."""
+        if self.center:
+            V = V - V.mean(axis=0)
+        if self.primal:
+            A = self._XtX.copy()
+            A[np.diag_indices_from(A)] += r
+            right = np.asarray(self.X.T @ V)
+            W: Array = cho_solve(cho_factor(A, overwrite_a=True), right)
+            return W
+        if sp.issparse(self.X):
+            scaled = self.X @ sp.diags_array(1 / r)
+            A = (scaled @ self.X.T).toarray()
+        else:
+            scaled = self.X / r
+            A = scaled @ self.X.T
+        if self.center:
+            A = A - A.mean(axis=0)
+            A -= A.mean(axis=1, keepdims=True)
+        A[np.diag_indices_from(A)] += 1
+        U = cho_solve(cho_factor(A, overwrite_a=True), V)
+        return np.asarray(scaled.T @ (U - U.mean(axis=0) if self.center else U))

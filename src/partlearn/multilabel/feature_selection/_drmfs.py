@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.utils.extmath import row_norms
 
 from partlearn._sklearn_compat import StrOptions
 from partlearn._typing import Array, Mask
@@ -18,9 +19,8 @@ from partlearn.multilabel.feature_selection._base import (
     EPS,
     PMLSelector,
     check_init,
-    row_norms,
+    row_penalties,
 )
-from partlearn.multilabel.feature_selection._reweighted import row_penalties
 
 __all__ = ["DRMFS"]
 

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 from scipy.linalg import solve
+from sklearn.utils.extmath import row_norms
 
 from partlearn._sklearn_compat import Interval, StrOptions
 from partlearn._typing import Array, Mask
@@ -18,11 +19,8 @@ from partlearn.graphs import heat_graph, laplacian
 from partlearn.multilabel.feature_selection._base import (
     EPS,
     PMLSelector,
-    check_init,
-    row_norms,
-)
-from partlearn.multilabel.feature_selection._reweighted import (
     ReweightedRidge,
+    check_init,
     row_penalties,
 )
 

@@ -9,12 +9,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.utils.extmath import row_norms
 
 from partlearn._sklearn_compat import Interval
 from partlearn._typing import Array, Indices, Mask
 from partlearn.base import Columns
-from partlearn.multilabel.feature_selection._base import EPS, PMLSelector, row_norms
-from partlearn.multilabel.feature_selection._reweighted import row_penalties
+from partlearn.multilabel.feature_selection._base import EPS, PMLSelector, row_penalties
 
 __all__ = ["PMLFSMIR"]
 

@@ -1,13 +1,40 @@
-"""How much memory a method asks for, before it is tried."""
+"""What estimators for candidate labels share: tags, rows in blocks, need of memory."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-__all__ = ["MemoryEstimateMixin"]
+from typing import Any
+
+from partlearn.blocks import LazyRowsMixin
+from partlearn.candidates import validate_rows
 
 _BLOCKS = 2**25  # bytes of the blocks in which distances and kernels are computed
 _VALUE = 8  # bytes of a float64
 _COPIES = 3  # of the data: as given, standardised, sorted into folds or projected
 _BELIEFS = 6  # matrices of rows by classes: candidates, confidences, votes
+
+
+class CandidateMixin(LazyRowsMixin):
+    """Tags and checked rows; ``_needs_labels`` says whether `fit` needs `y`.
+
+    ``_array_api`` says whether arrays of other libraries than NumPy are taken. The
+    mixin stands before scikit-learn's among the bases of a class.
+    """
+
+    _needs_labels = True
+    _array_api = False
+
+    def _validate_predict(self, X: Any) -> Any:
+        return validate_rows(self, X)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags.array_api_support = self._array_api
+        tags.input_tags.sparse = True
+        tags.target_tags.required = self._needs_labels
+        tags.target_tags.two_d_labels = True
+        if tags.transformer_tags is not None:
+            tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
 
 
 class MemoryEstimateMixin:
