@@ -2,7 +2,6 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from collections.abc import Callable
 from numbers import Real
 from typing import Any, Self
 
@@ -257,38 +256,28 @@ def smooth_confidence(
     pull = 0.0 if target is None else 1 / mu
     bound = 1.02 * power_iteration(lambda v: At @ (A @ v), (W.shape[0], 1)) + pull
     max_iter = _FIRST_STEPS if target is None else 2000
-
-    def gradient_of(
-        normal: Callable[[NDArray[Any]], NDArray[Any]], aim: NDArray[Any]
-    ) -> Callable[[NDArray[Any]], NDArray[Any]]:
-        if target is None:
-            return normal
-        return lambda F: normal(F) + pull * (F - aim)
-
     aim = F if target is None else target
     if not few_candidates(S):
-        gradient = gradient_of(lambda F: At @ (A @ F), aim)
-        return minimize_on_simplex(gradient, F, S, bound, max_iter=max_iter)[0]
 
+        def gradient(F: NDArray[Any]) -> NDArray[Any]:
+            return At @ (A @ F) + pull * (F - aim)
+
+        return minimize_on_simplex(gradient, F, S, bound, max_iter=max_iter)[0]
     # Work on the candidates alone: row i of the narrow array holds those of row i.
     B = lift(A, S, inside=False)
     Bt = B.T.tocsr()
     sizes = S.sum(axis=1)
     narrow = np.arange(sizes.max()) < sizes[:, None]
+    start, narrow_aim = np.zeros(narrow.shape), np.zeros(narrow.shape)
+    start[narrow], narrow_aim[narrow] = F[S], aim[S]
 
-    def normal(F: NDArray[Any]) -> NDArray[Any]:
-        out = np.zeros_like(F)
-        out[narrow] = Bt @ (B @ F[narrow])
+    def narrow_gradient(F: NDArray[Any]) -> NDArray[Any]:
+        out = pull * (F - narrow_aim)
+        out[narrow] += Bt @ (B @ F[narrow])
         return out
 
-    def squeeze(F: NDArray[Any]) -> Array:
-        out = np.zeros(narrow.shape)
-        out[narrow] = F[S]
-        return out
-
-    gradient = gradient_of(normal, squeeze(aim))
     solution, _ = minimize_on_simplex(
-        gradient, squeeze(F), narrow, bound, max_iter=max_iter
+        narrow_gradient, start, narrow, bound, max_iter=max_iter
     )
     result = np.zeros(S.shape)
     result[S] = solution[narrow]

@@ -2,7 +2,8 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from typing import Any, Literal, Protocol, Self
+from collections.abc import Callable
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,6 +50,8 @@ _BLOCK = 1 << 22  # votes gathered at a time
 _MOST = 1024  # neighbours that are looked at for ties
 
 Neighbors = tuple[Array, NDArray[np.int64]]
+# Distances and indices of the k nearest training rows of some queries, or of all.
+Find = Callable[[Indices | None, int], Neighbors]
 
 
 class PLKNN(BasePartialClassifier):
@@ -253,13 +256,6 @@ class PLKNN(BasePartialClassifier):
                 F = xp.where(heard, V / xp.where(heard, total, 1.0), F)
             self._confidence = F
         return self._confidence
-
-
-class Find(Protocol):
-    """Distances and indices of the k nearest training rows of some queries."""
-
-    def __call__(self, rows: Any, k: int) -> Neighbors:
-        """Search for those of the queries `rows`, or of all if it is None."""
 
 
 def nearest_votes(

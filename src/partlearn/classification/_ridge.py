@@ -10,7 +10,9 @@ kernel matrix itself is not needed any more and its memory holds the factor.
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from typing import Any, NamedTuple, Protocol
+from __future__ import annotations
+
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -63,18 +65,6 @@ class Predictor(NamedTuple):
         return _blocks(X, self.points, self.sigma, self.coef) + self.intercept
 
 
-class Ridge(Protocol):
-    """A regression that is ready to be solved for any targets."""
-
-    sigma: float | None
-
-    def solve(self, P: NDArray[Any]) -> Solution:
-        """Fit the targets."""
-
-    def predictor(self, solution: Solution) -> Predictor:
-        """Keep what new rows need; the factor may then be forgotten."""
-
-
 def make_ridge(
     X: Any,
     beta: float,
@@ -84,7 +74,7 @@ def make_ridge(
     n_landmarks: int | None = None,
     memory_limit: float = 4.0,
     rng: np.random.RandomState | None = None,
-) -> Ridge:
+) -> _Dual | _Primal:
     """Prepare the regression that suits the kernel and the size of the data.
 
     Parameters
@@ -189,14 +179,11 @@ class _Primal:
         self.Phi, self.beta = Phi, beta
         self.points, self.sigma, self.root = points, sigma, root
         m = Phi.shape[0]
-        xp = namespace(Phi)
-        if is_numpy(Phi):
-            self.mean = np.asarray(Phi.mean(axis=0)).ravel()
-        else:
-            self.mean = xp.mean(Phi, axis=0)
         if sp.issparse(Phi):
+            self.mean = np.asarray(Phi.mean(axis=0)).ravel()
             G = (Phi.T @ Phi).toarray() - m * np.outer(self.mean, self.mean)
         else:
+            self.mean = namespace(Phi).mean(Phi, axis=0)
             centred = Phi - self.mean
             G = centred.T @ centred
         self.factor = _factored(diagonal_added(G, beta))

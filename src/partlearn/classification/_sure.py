@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from partlearn._array_api import is_numpy, like, namespace, numpy_dtype, same_namespace
+from partlearn._array_api import like, namespace, numpy_dtype, same_namespace
 from partlearn._progress import iterations
 from partlearn._sklearn_compat import Interval, StrOptions, fit_context
 from partlearn._typing import Mask
@@ -252,13 +252,8 @@ def guided_confidence(Q: NDArray[Any], S: Mask, lam: float) -> NDArray[Any]:
     """
     xp = namespace(Q, S)
     leader = xp.argmax(xp.where(S, Q, -xp.inf), axis=1)
-    if is_numpy(Q):
-        Q = Q.copy()
-        Q[np.arange(len(Q)), leader] += lam / 2
-    else:
-        classes = like(np.arange(Q.shape[1]), Q)
-        Q = xp.where(leader[:, None] == classes, Q + lam / 2, Q)
-    return project_simplex(Q, S)
+    led = leader[:, None] == like(np.arange(Q.shape[1]), Q)
+    return project_simplex(xp.where(led, Q + lam / 2, Q), S)
 
 
 def self_guided_objective(solution: Solution, P: NDArray[Any], lam: float) -> float:

@@ -151,9 +151,11 @@ class ConfidenceSelector(BaseSelector):
     ) -> Rounds:
         """Select features, let neighbours vote in them, until the selection stays.
 
-        Source: SAUTE, pseudo-code in Table 1. Where `n` features are all that may be
-        selected there is nothing to wait for, and one iteration is enough. The path of
-        the last iteration goes on until it has `length` features.
+        Source: SAUTE, pseudo-code in Table 1.
+
+        Where `n` features are all that may be selected there is nothing to wait for,
+        and one iteration is enough. The path of the last iteration goes on until it has
+        `length` features.
         """
         S: Any = labels.candidates
         F: Any = labels.first_confidence()

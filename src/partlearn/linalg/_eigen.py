@@ -226,6 +226,7 @@ def conjugate_gradients(
     B: Array,
     *,
     start: Array | None = None,
+    diagonal: Array | float = 1.0,
     tol: float = 1e-10,
     max_iter: int = 2000,
 ) -> Array:
@@ -239,6 +240,9 @@ def conjugate_gradients(
         Right-hand sides.
     start : ndarray of shape (m, q), default=None
         Where to start; the solution of a similar problem saves steps.
+    diagonal : ndarray of shape (m, q) or float, default=1.0
+        Diagonal of the matrix, the same for all columns or one for each; residuals
+        divided by it lead to the solution in fewer steps.
     tol : float, default=1e-10
         Stop when every residual is below `tol` times its right-hand side.
     max_iter : int, default=2000
@@ -260,9 +264,9 @@ def conjugate_gradients(
     """
     W = np.zeros_like(B) if start is None else start.copy()
     R = B - apply(W)
-    D = R.copy()
-    rho = np.einsum("ij,ij->j", R, R)
-    limit = tol**2 * np.einsum("ij,ij->j", B, B)
+    D = R / diagonal
+    rho = np.einsum("ij,ij->j", R, D)
+    limit = tol**2 * np.einsum("ij,ij->j", B, B / diagonal)
     for _ in range(max_iter):
         active = rho > limit
         if not active.any():
@@ -273,7 +277,8 @@ def conjugate_gradients(
         step = np.divide(rho, curvature, out=np.zeros_like(rho), where=active)
         W += step * D
         R -= step * Q
-        new = np.einsum("ij,ij->j", R, R)
-        D = R + np.divide(new, rho, out=np.zeros_like(rho), where=active) * D
+        S = R / diagonal
+        new = np.einsum("ij,ij->j", R, S)
+        D = S + np.divide(new, rho, out=np.zeros_like(rho), where=active) * D
         rho = np.where(active, new, rho)
     return W

@@ -32,53 +32,18 @@ from partlearn.metrics import (
 )
 from partlearn.model_selection._split import CandidateKFold
 
-Score = Callable[[Any, Any, Evidence, Indices | None], float]
 OwnScore = Callable[[Any, Any, Mask, Indices | None], float]
 
 
 # Scorers of scikit-learn that must be told all classes where a fold lacks some.
 _WANT_LABELS = ("neg_log_loss", "d2_log_loss_score", "roc_auc_ov")
 
-
-def _of_sklearn(name: str) -> Score:
-    """Score against the truth by a scorer of scikit-learn."""
-    scorer = get_scorer(name)
-
-    def score(estimator: Any, X: Any, labels: Evidence, truth: Indices | None) -> float:
-        if not name.startswith(_WANT_LABELS):
-            return float(scorer(estimator, X, truth))
-        assert truth is not None
-        known = np.arange(labels.shape[1])
-        with (
-            warnings.catch_warnings(action="ignore", category=UndefinedMetricWarning),
-            config_context(enable_metadata_routing=True),  # passes `labels` on
-        ):
-            value = float(scorer(estimator, X, truth, labels=known))
-        if np.isnan(value):
-            raise ValueError(
-                f"The score {name!r} is not defined where a label is missing, and of "
-                f"{len(labels)} test rows none has the true label "
-                f"{np.setdiff1d(known, truth)[0]}. Use fewer folds, or "
-                "cv=StratifiedCandidateKFold(...)."
-            )
-        return value
-
-    return score
-
-
-def _truth_free(scorer: Callable[[Any, Any, Any], float]) -> Score:
-    def score(estimator: Any, X: Any, labels: Evidence, truth: Indices | None) -> float:
-        return scorer(estimator, X, labels)
-
-    return score
-
-
 # Scores that need no truth; all others are scikit-learn's.
-SCORES: Mapping[str, Score] = {
-    "approximated_accuracy": _truth_free(approximated_accuracy_scorer),
-    "candidate_hit_rate": _truth_free(candidate_hit_scorer),
-    "candidate_log_likelihood": _truth_free(candidate_log_likelihood_scorer),
-    "covering_rate": _truth_free(covering_scorer),
+_TRUTH_FREE: Mapping[str, Callable[[Any, Any, Any], float]] = {
+    "approximated_accuracy": approximated_accuracy_scorer,
+    "candidate_hit_rate": candidate_hit_scorer,
+    "candidate_log_likelihood": candidate_log_likelihood_scorer,
+    "covering_rate": covering_scorer,
 }
 
 
@@ -166,11 +131,11 @@ def cross_validate(
     columns = labels.with_classes(np.arange(labels.shape[1]))
     scores = _resolve(scoring)
     codes = None if truth is None else truth_codes(truth, labels.classes)
-    wanting = [name for name in _names(scoring) if name not in SCORES]
+    wanting = [s for s in scores.values() if not callable(s) and s not in _TRUTH_FREE]
     if codes is None and wanting:
         raise ValueError(
             f"The score {wanting[0]!r} needs `truth`; without it choose `scoring` from "
-            f"{sorted(SCORES)}."
+            f"{sorted(_TRUTH_FREE)}."
         )
     n_truth = len(labels) if codes is None else len(codes)
     if not n_truth == len(labels) == X.shape[0]:
@@ -237,35 +202,52 @@ def truth_codes(truth: ArrayLike, classes: NDArray[Any]) -> Indices:
     return codes
 
 
-def _names(scoring: str | OwnScore | Iterable[str]) -> list[str]:
-    """Scores that are asked for by name."""
+def _resolve(
+    scoring: str | OwnScore | Iterable[str],
+) -> Mapping[str, str | OwnScore]:
+    """Scores by the names under which they are returned; unknown ones are refused."""
     if callable(scoring):
-        return []
-    return [scoring] if isinstance(scoring, str) else list(scoring)
-
-
-def _resolve(scoring: str | OwnScore | Iterable[str]) -> dict[str, Score]:
-    if callable(scoring):
-        own: OwnScore = scoring
-
-        def score(
-            estimator: Any, X: Any, labels: Evidence, truth: Indices | None
-        ) -> float:
-            return own(estimator, X, labels.candidates, truth)
-
-        return {"score": score}
-    names = _names(scoring)
-    known = [*SCORES, *get_scorer_names()]
+        return {"score": scoring}
+    names = [scoring] if isinstance(scoring, str) else list(scoring)
+    known = [*_TRUTH_FREE, *get_scorer_names()]
     unknown = [name for name in names if name not in known]
     if unknown or not names:
         near = get_close_matches(str(*unknown[:1]), known, n=1)
         raise ValueError(
-            f"`scoring` knows {sorted(SCORES)}, with the truth scikit-learn's names "
-            f"(sklearn.metrics.get_scorer_names()), and functions; got {scoring!r}."
-            + (f" Did you mean {near[0]!r}?" if near else "")
+            f"`scoring` knows {sorted(_TRUTH_FREE)}, with the truth scikit-learn's "
+            "names (sklearn.metrics.get_scorer_names()), and functions; got "
+            f"{scoring!r}." + (f" Did you mean {near[0]!r}?" if near else "")
         )
-    scores = {name: SCORES.get(name) or _of_sklearn(name) for name in names}
-    return {"score": scores[scoring]} if isinstance(scoring, str) else scores
+    if isinstance(scoring, str):
+        return {"score": scoring}
+    return {name: name for name in names}
+
+
+def _score(
+    score: str | OwnScore, estimator: Any, X: Any, labels: Evidence, truth: Any
+) -> float:
+    """Score of a fitted estimator on the test rows."""
+    if callable(score):
+        return score(estimator, X, labels.candidates, truth)
+    if score in _TRUTH_FREE:
+        return _TRUTH_FREE[score](estimator, X, labels)
+    scorer = get_scorer(score)
+    if not score.startswith(_WANT_LABELS):
+        return float(scorer(estimator, X, truth))
+    known = np.arange(labels.shape[1])
+    with (
+        warnings.catch_warnings(action="ignore", category=UndefinedMetricWarning),
+        config_context(enable_metadata_routing=True),  # passes `labels` on
+    ):
+        value = float(scorer(estimator, X, truth, labels=known))
+    if np.isnan(value):
+        raise ValueError(
+            f"The score {score!r} is not defined where a label is missing, and of "
+            f"{len(labels)} test rows none has the true label "
+            f"{np.setdiff1d(known, truth)[0]}. Use fewer folds, or "
+            "cv=StratifiedCandidateKFold(...)."
+        )
+    return value
 
 
 def _folds(cv: Any, X: Any, S: Mask, groups: Any, random_state: Any) -> list[Any]:
@@ -335,16 +317,16 @@ def _fold(
     truth: Indices | None,
     train: Indices,
     test: Indices,
-    scores: dict[str, Score],
+    scores: Mapping[str, str | OwnScore],
 ) -> dict[str, Any]:
     """Fit on the training rows, score on the test rows."""
     start = time.perf_counter()
     fitted = clone(estimator).fit(safe_indexing(X, train), _target(labels[train]))
     fit_time = time.perf_counter() - start
     start = time.perf_counter()
-    rows = safe_indexing(X, test)
+    rows, known = safe_indexing(X, test), None if truth is None else truth[test]
     values = {
-        name: score(fitted, rows, labels[test], None if truth is None else truth[test])
+        name: _score(score, fitted, rows, labels[test], known)
         for name, score in scores.items()
     }
     return {

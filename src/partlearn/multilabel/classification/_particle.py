@@ -55,18 +55,7 @@ class BaseParticle(BaseMultilabelClassifier):
         if self.standardize:
             factor = np.divide(1.0, std, out=np.zeros_like(std), where=std > 0)
         X = sp.csr_array(X @ sp.diags_array(factor)) if sp.issparse(X) else X * factor
-        F, E, self.n_iter_ = stage_one(
-            X,
-            A,
-            n_neighbors=self.n_neighbors,
-            alpha=self.alpha,
-            thr=self.thr,
-            variant=self.variant,
-            tol=self.tol,
-            max_iter=self.max_iter,
-            rng=rng,
-            n_jobs=self.n_jobs,
-        )
+        F, E = self._elicit(X, A, rng)
         self.labels_, self.credible_ = np.zeros(C.shape), np.zeros(C.shape, dtype=bool)
         self.labels_[kept], self.credible_[kept] = F, E
         self.never_, self.always_ = ~A.any(axis=0), A.all(axis=0)
@@ -74,6 +63,47 @@ class BaseParticle(BaseMultilabelClassifier):
         mean = np.zeros_like(std) if sp.issparse(X) else X.mean(axis=0)
         X = X if sp.issparse(X) else X - mean
         return Credible(X, E, ~A & ~E, factor, mean, std, rng)
+
+    def _elicit(
+        self, X: Any, C: Mask, rng: np.random.RandomState
+    ) -> tuple[Array, Mask]:
+        """Confidences of the candidates, in [0, 1], and which of them are credible.
+
+        `X` is scaled, no row of `C` is empty.
+        """
+        F, self.n_iter_, distances, others = self._confidences(X, C)
+        if self.variant == "direct":
+            return F, credible_labels(F, C, self.thr)
+        if self.variant == "clean" or len(C) < 2:
+            s = label_support(F, distances, others)
+            return F, credible_labels(s, C, self.thr)
+        s = np.empty(C.shape)
+        folds = KFold(min(_RELEASE_FOLDS, len(C)), shuffle=True, random_state=rng)
+        for train, test in folds.split(C):
+            G, _, _, _ = self._confidences(X[train], C[train])
+            near = query_neighbors(
+                X[train], X[test], self.n_neighbors, n_jobs=self.n_jobs
+            )
+            s[test] = label_support(G, *near)
+        return F, credible_labels(s, C, self.thr, inside=False)
+
+    def _confidences(
+        self, X: Any, C: Mask
+    ) -> tuple[Array, int, Array, NDArray[np.int64]]:
+        """Confidences, iterations, and distances and indices of the neighbours."""
+        n, k, n_jobs = X.shape[0], self.n_neighbors, self.n_jobs
+        distances, others = np.empty((n, 0)), np.empty((n, 0), dtype=np.int64)
+        if n > 1:
+            distances, others = self_neighbors(
+                X, k, return_distance=True, n_jobs=n_jobs
+            )
+        near, norm = others, "frobenius"
+        if self.variant == "release":  # a row is its own neighbour, and rebuilds itself
+            _, near = query_neighbors(X, X, k, n_jobs=n_jobs)
+            norm = "spectral"
+        T, limit = rebuilding_graph(X, near), self.max_iter
+        P, n_iter = propagate(T, C, self.alpha, tol=self.tol, max_iter=limit, norm=norm)
+        return rescale(P, C), n_iter, distances, others
 
     def _set_pairs(self, pairs: Pairs, data: Credible, weight: Any) -> None:
         """Classifiers for the features as given, and the importance of these."""
@@ -218,65 +248,6 @@ def credible_labels(s: Array, C: Mask, thr: float, *, inside: bool = True) -> Ma
     else:
         E[bare] = s[bare] >= thr
     return E
-
-
-def stage_one(
-    X: Any,
-    C: Mask,
-    *,
-    n_neighbors: int,
-    alpha: float,
-    thr: float,
-    variant: str,
-    tol: float,
-    max_iter: int,
-    rng: np.random.RandomState,
-    n_jobs: int | None,
-) -> tuple[Array, Mask, int]:
-    """Confidences of the candidates, and which of them are credible.
-
-    Parameters are those of :class:`~partlearn.multilabel.ParticleVLS`; `X` is scaled,
-    no row of `C` is empty.
-
-    Returns
-    -------
-    F : ndarray of shape (n, l)
-        Confidences, between 0 and 1, zero outside the candidates.
-    E : ndarray of bool, shape (n, l)
-        Credible labels.
-    n_iter : int
-        Number of iterations of the propagation.
-    """
-
-    def confidences(X: Any, C: Mask) -> tuple[Array, int, Array, NDArray[np.int64]]:
-        n = X.shape[0]
-        distances, others = np.empty((n, 0)), np.empty((n, 0), dtype=np.int64)
-        if n > 1:
-            distances, others = self_neighbors(
-                X, n_neighbors, return_distance=True, n_jobs=n_jobs
-            )
-        near, norm = others, "frobenius"
-        if variant == "release":  # a row is its own neighbour, and rebuilds itself
-            _, near = query_neighbors(X, X, n_neighbors, n_jobs=n_jobs)
-            norm = "spectral"
-        P, n_iter = propagate(
-            rebuilding_graph(X, near), C, alpha, tol=tol, max_iter=max_iter, norm=norm
-        )
-        return rescale(P, C), n_iter, distances, others
-
-    F, n_iter, distances, others = confidences(X, C)
-    if variant == "direct":
-        return F, credible_labels(F, C, thr), n_iter
-    if variant == "clean" or len(C) < 2:
-        s = label_support(F, distances, others)
-        return F, credible_labels(s, C, thr), n_iter
-    s = np.empty(C.shape)
-    folds = KFold(min(_RELEASE_FOLDS, len(C)), shuffle=True, random_state=rng)
-    for train, test in folds.split(C):
-        G, _, _, _ = confidences(X[train], C[train])
-        near = query_neighbors(X[train], X[test], n_neighbors, n_jobs=n_jobs)
-        s[test] = label_support(G, *near)
-    return F, credible_labels(s, C, thr, inside=False), n_iter
 
 
 class Pairs(NamedTuple):

@@ -128,6 +128,21 @@ class PMLSelector(BaseSelector):
         self._fit(X, C, check_random_state(self.random_state))
         return self
 
+    def _start(
+        self,
+        shapes: Mapping[str, tuple[int, int]],
+        rng: np.random.RandomState,
+        sign: bool = True,
+    ) -> tuple[Array, ...]:
+        """Factors to start from: those of `init`, or drawn by the order of `shapes`."""
+        if self.init is None:
+            return tuple(rng.uniform(size=shape) for shape in shapes.values())
+        return tuple(check_init(self.init, shapes, sign).values())
+
+    def _init_size(self, factor: str) -> int:
+        """Latent size of the factors in `init`: the columns of one of them."""
+        return np.shape(self.init.get(factor, np.empty((0, 0))))[-1]
+
     def _descend(
         self,
         *starts: Iterable[tuple[Factors, float]],

@@ -15,12 +15,7 @@ from partlearn._sklearn_compat import StrOptions
 from partlearn._typing import Array, Mask
 from partlearn.base import Columns
 from partlearn.graphs import degrees, heat_graph
-from partlearn.multilabel.feature_selection._base import (
-    EPS,
-    PMLSelector,
-    check_init,
-    row_penalties,
-)
+from partlearn.multilabel.feature_selection._base import EPS, PMLSelector, row_penalties
 
 __all__ = ["DRMFS"]
 
@@ -161,10 +156,7 @@ class DRMFS(PMLSelector):
     def _fit(self, X: Any, C: Mask, rng: np.random.RandomState) -> None:
         Y = C.astype(np.float64)
         d, l = X.shape[1], C.shape[1]  # noqa: E741
-        if self.init is None:
-            W = rng.uniform(size=(d, l))
-        else:
-            W = check_init(self.init, {"W": (d, l)})["W"]
+        (W,) = self._start({"W": (d, l)}, rng)
         columns = sp.csr_array(X.T) if sp.issparse(X) else np.ascontiguousarray(X.T)
         graphs = Graphs.of(
             *(

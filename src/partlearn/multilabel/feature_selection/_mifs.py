@@ -16,11 +16,11 @@ from partlearn._sklearn_compat import Interval, StrOptions
 from partlearn._typing import Array, Mask
 from partlearn.base import Columns
 from partlearn.graphs import heat_graph, laplacian
+from partlearn.linalg import conjugate_gradients
 from partlearn.multilabel.feature_selection._base import (
     EPS,
     PMLSelector,
     ReweightedRidge,
-    check_init,
     row_penalties,
 )
 
@@ -182,7 +182,13 @@ class MIFS(PMLSelector):
         self.exclude = exclude
 
     def _fit(self, X: Any, C: Mask, rng: np.random.RandomState) -> None:
-        W, V, B = self._start(X, C, rng)
+        (n, d), l = X.shape, C.shape[1]  # noqa: E741
+        if self.init is not None:
+            c = self._init_size("W")
+        else:
+            c = self.n_latent or min(max(2, ceil(0.3 * l)), l)
+        shapes = {"W": (d, c), "V": (n, c), "B": (c, l)}
+        W, V, B = self._start(shapes, rng, sign=False)
         L = laplacian(heat_graph(X, self.n_neighbors, t=self.t))
         problem = Problem(X, C.astype(np.float64), L, self.alpha, self.beta, self.gamma)
         if self.solver == "als":
@@ -201,22 +207,6 @@ class MIFS(PMLSelector):
         self.n_latent_ = W.shape[1]
         # The scale of W is free, and falls with every sweep.
         self._rank(row_norms(W), rng, 1e-100)
-
-    def _start(
-        self, X: Any, C: Mask, rng: np.random.RandomState
-    ) -> tuple[Array, Array, Array]:
-        (n, d), l = X.shape, C.shape[1]  # noqa: E741
-        if self.init is not None:
-            c = np.shape(self.init.get("W", np.empty((0, 0))))[-1]
-            shapes = {"W": (d, c), "V": (n, c), "B": (c, l)}
-            W, V, B = check_init(self.init, shapes, sign=False).values()
-            return W, V, B
-        c = min(max(2, ceil(0.3 * l)), l) if self.n_latent is None else self.n_latent
-        return (
-            rng.uniform(size=(d, c)),
-            rng.uniform(size=(n, c)),
-            rng.uniform(size=(c, l)),
-        )
 
 
 class Problem(NamedTuple):
@@ -296,25 +286,9 @@ def _solve_V(p: Problem, W: Array, V: Array, B: Array) -> Array:
     def apply(Z: Array) -> Array:
         return shift * Z + p.b * (p.L @ Z)
 
-    Z = V @ E
-    residual = right - apply(Z)
-    scaled = residual / diagonal
-    direction = scaled.copy()
-    rho = np.einsum("ij,ij->j", residual, scaled)
-    enough = 1e-26 * np.einsum("ij,ij->j", right, right / diagonal)
-    for _ in range(500):
-        if (rho <= enough).all():
-            break
-        image = apply(direction)
-        curvature = np.einsum("ij,ij->j", direction, image)
-        length = np.divide(rho, curvature, out=np.zeros_like(rho), where=rho > enough)
-        Z = Z + length * direction
-        residual = residual - length * image
-        scaled = residual / diagonal
-        following = np.einsum("ij,ij->j", residual, scaled)
-        ratio = np.divide(following, rho, out=np.zeros_like(rho), where=rho > enough)
-        direction = scaled + ratio * direction
-        rho = following
+    Z = conjugate_gradients(
+        apply, right, start=V @ E, diagonal=diagonal, tol=1e-13, max_iter=500
+    )
     return Z @ E.T
 
 

@@ -214,10 +214,10 @@ def centred(A: Array) -> Array:
     return A - A.mean(axis=0)
 
 
-def soft_threshold(A: Array, t: float) -> Array:
-    """Shrink every entry towards zero by `t`."""
-    shrunk: Array = np.sign(A) * np.maximum(np.abs(A) - t, 0)
-    return shrunk
+def soft_threshold(A: Array, t: float, *, one_sided: bool = False) -> Array:
+    """Shrink every entry towards zero by `t`; negative ones to zero if one-sided."""
+    size = A if one_sided else np.abs(A)
+    return np.asarray(np.sign(A) * np.maximum(size - t, 0))
 
 
 def singular_threshold(A: Array, t: float) -> Array:
@@ -268,9 +268,5 @@ def lrs_sweeps(
         slope += p.mu * (F + N - p.Y)
         F = singular_threshold(F - slope / c, p.alpha / c)
         rest, t = p.Y - F, p.beta / p.mu
-        N = (
-            np.sign(rest) * np.maximum(rest - t, 0)
-            if package
-            else soft_threshold(rest, t)
-        )
+        N = soft_threshold(rest, t, one_sided=package)
         yield (W, F), lrs_objective(p, W, F, N)

@@ -11,7 +11,6 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
-from scipy.stats import spearmanr
 from sklearn.cluster import cluster_optics_xi
 from sklearn.neighbors import NearestNeighbors
 from sklearn.utils.extmath import row_norms
@@ -237,7 +236,19 @@ class PMLFSLA(PMLSelector):
                 'updates="paper" are the printed rules, whose objective grows without '
                 'bound; use them for comparison only, and "derived" otherwise.'
             )
-        runs = [self._run(X, Support(C), start) for start in self._starts(X, C, rng)]
+        runs = [
+            factorize(
+                X,
+                Support(C),
+                start,
+                Weights(self.alpha, self.beta, self.gamma, self.mu),
+                updates=self.updates,
+                t_update=self.t_update,
+                tol=None if self.stop == "code" else self.tol,
+                max_iter=self.max_iter,
+            )
+            for start in self._starts(X, C, rng)
+        ]
         best, objective, settled = min(runs, key=lambda run: run[1][-1])
         if not settled:
             self._warn_unsettled(self.max_iter)
@@ -254,27 +265,13 @@ class PMLFSLA(PMLSelector):
     def _scores(self, f: Factors) -> Array:
         return row_norms(f.Q @ f.R if self.variant == "full" else f.Q)
 
-    def _run(
-        self, X: Any, support: Support, start: dict[str, Array]
-    ) -> tuple[Factors, Array, bool]:
-        return factorize(
-            X,
-            support,
-            start,
-            Weights(self.alpha, self.beta, self.gamma, self.mu),
-            updates=self.updates,
-            t_update=self.t_update,
-            tol=None if self.stop == "code" else self.tol,
-            max_iter=self.max_iter,
-        )
-
     def _starts(
         self, X: Any, C: Mask, rng: np.random.RandomState
     ) -> list[dict[str, Array]]:
         (n, d), l = X.shape, C.shape[1]  # noqa: E741
         if self.init is not None:
-            k = np.shape(self.init.get("Q", np.empty((0, 0))))[-1]
-            return [check_init(self.init, _shapes(n, d, l, k))]
+            shapes = _shapes(n, d, l, self._init_size("Q"))
+            return [check_init(self.init, shapes)]
         k = min(self._latent(X, l, rng), n, d)
         return [
             {
@@ -305,12 +302,9 @@ def _shapes(n: int, d: int, l: int, k: int) -> dict[str, tuple[int, int]]:  # no
 def _agreement(scores: list[Array]) -> float:
     if len(scores) < 2 or len(scores[0]) < 2:
         return float("nan")
-    with np.errstate(invalid="ignore", divide="ignore"):
-        ranks = np.argsort(np.argsort(scores, axis=1), axis=1)
-        pairs = np.atleast_2d(spearmanr(ranks, axis=1).statistic)
-    if len(scores) == 2:
-        return float(pairs.ravel()[0])
-    return float(pairs[np.triu_indices(len(scores), 1)].mean())
+    ranks = np.argsort(np.argsort(scores, axis=1), axis=1)
+    agreement = np.atleast_2d(np.corrcoef(ranks))
+    return float(agreement[np.triu_indices(len(scores), 1)].mean())
 
 
 def factorize(

@@ -18,12 +18,7 @@ from partlearn._typing import Array, Mask
 from partlearn.base import Columns
 from partlearn.candidates import warn_caller
 from partlearn.graphs import degrees, heat_graph
-from partlearn.multilabel.feature_selection._base import (
-    EPS,
-    PMLSelector,
-    check_init,
-    row_penalties,
-)
+from partlearn.multilabel.feature_selection._base import EPS, PMLSelector, row_penalties
 
 __all__ = ["PMLFSSO"]
 
@@ -190,7 +185,9 @@ class PMLFSSO(PMLSelector):
         self.exclude = exclude
 
     def _fit(self, X: Any, C: Mask, rng: np.random.RandomState) -> None:
-        U, V, M = self._start(X, C, rng)
+        (n, d), l = X.shape, C.shape[1]  # noqa: E741
+        k = self._latent_size(d) if self.init is None else self._init_size("U")
+        U, V, M = self._start({"U": (n, k), "V": (k, l), "M": (k, d)}, rng)
         S = heat_graph(X, self.n_neighbors, t=self.t, self_loops=self.self_loops)
         fixed = Fixed.of(X, C.astype(np.float64), S)
         w = (self.alpha, self.beta, self.gamma, self.theta)
@@ -209,30 +206,14 @@ class PMLFSSO(PMLSelector):
         self.n_latent_ = len(M)
         self._rank(row_norms(self.weights_), rng, float(X.max()))
 
-    def _start(
-        self, X: Any, C: Mask, rng: np.random.RandomState
-    ) -> tuple[Array, Array, Array]:
-        (n, d), l = X.shape, C.shape[1]  # noqa: E741
-        if self.init is not None:
-            k = np.shape(self.init.get("U", np.empty((0, 0))))[-1]
-            U, V, M = check_init(
-                self.init, {"U": (n, k), "V": (k, l), "M": (k, d)}
-            ).values()
-            return U, V, M
-        k = self.n_latent
-        if k is None:
-            k = ceil(0.8 * d)
-            if k > _LARGEST:
-                warn_caller(
-                    f"The latent size of the authors' program would be {k}; "
-                    f"{_LARGEST} are used. Set n_latent to choose."
-                )
-                k = _LARGEST
-        return (
-            rng.uniform(size=(n, k)),
-            rng.uniform(size=(k, l)),
-            rng.uniform(size=(k, d)),
-        )
+    def _latent_size(self, d: int) -> int:
+        usual = ceil(0.8 * d)
+        if self.n_latent is None and usual > _LARGEST:
+            warn_caller(
+                f"The latent size of the authors' program would be {usual}; {_LARGEST} "
+                "are used. Set n_latent to choose."
+            )
+        return self.n_latent or min(usual, _LARGEST)
 
 
 class Fixed(NamedTuple):
