@@ -27,14 +27,12 @@ from threadpoolctl import threadpool_limits
 from benchmarks.cenda import cpu, data, report
 from partlearn.candidates import make_candidates, uniform_confidence
 from partlearn.decomposition import CENDA, DELIN, PLDA, WPLDR
-from partlearn.decomposition._wpldr import (
-    confidence_step,
-    restricted_quadratic,
-)
 from partlearn.decomposition._delin import LinearSpace
 from partlearn.decomposition._wpldr import (
     WhitenedSpace,
+    confidence_step,
     objective,
+    restricted_quadratic,
 )
 from partlearn.graphs import reconstruction_graph, residual_operator
 from partlearn.linalg import standardize

@@ -8,15 +8,15 @@ from sklearn.svm import LinearSVC
 from benchmarks.runner import Run, case
 from partlearn.graphs import rebuilding_graph
 from partlearn.linalg import squared_hinge, standardize
+from partlearn.multilabel.classification._confidence_ranker import (
+    pair_weights,
+    ranking_costs,
+)
 from partlearn.multilabel.classification._fpml import (
     Factors,
     Weights,
     fpml_sweep,
     ridge_solver,
-)
-from partlearn.multilabel.classification._confidence_ranker import (
-    pair_weights,
-    ranking_costs,
 )
 from partlearn.multilabel.classification._particle import propagate
 from partlearn.neighbors import self_neighbors
