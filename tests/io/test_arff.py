@@ -126,6 +126,12 @@ def test_no_labels_is_ambiguous(tmp_path):
     assert bunch.target_names == ["2", "3"]
 
 
+def test_numbers_as_classes_keep_their_digits(tmp_path):
+    text = "@relation r\n@attribute a real\n@attribute class real\n@data\n"
+    bunch = read(put(tmp_path, f"{text}1,1234567\n2,1234568\n"))
+    assert bunch.target_names == ["1234567", "1234568"]
+
+
 def test_absent_means_the_first_nominal_value(tmp_path):
     text = """@relation r
 @attribute a {5,0}

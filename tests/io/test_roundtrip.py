@@ -146,6 +146,23 @@ def test_large_numbers(tmp_path):
     assert not (tmp_path / "b.mat").exists()
 
 
+@pytest.mark.parametrize("width", [90, 300])
+def test_float16_with_few_numbers(tmp_path, width):
+    """SciPy has no sparse matrices of float16, however few numbers there are."""
+    X = np.zeros((1000, width), dtype=np.float16)
+    X[:, 0] = 0.5
+    labels = np.arange(1000) % 2
+    path = write(Bunch(data=X, truth=labels, task="multiclass"), tmp_path / "a.npz")
+    np.testing.assert_array_equal(read(path).data, X, strict=True)
+
+
+@pytest.mark.parametrize("kind", ["npz", "parquet", "mat"])
+def test_caller_has_the_last_word_on_sparsity(tmp_path, kind):
+    path = write(load_iris_partial(), tmp_path / f"iris.{kind}")
+    assert sp.issparse(read(path, sparse=True).data)
+    assert not sp.issparse(read(path).data)
+
+
 def test_failure_leaves_the_old_file(tmp_path, monkeypatch):
     path = write(load_iris_partial(), tmp_path / "iris.npz")
     before = path.read_bytes()

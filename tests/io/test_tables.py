@@ -125,7 +125,7 @@ def test_the_only_text_column(tmp_path):
     plain = read(csv(tmp_path, "x,animal\n1,a\n2,b\n"))
     assert plain.task == "multiclass"
     np.testing.assert_array_equal(plain.truth, [0, 1])
-    with pytest.raises(AmbiguousDataError, match="no column holds text"):
+    with pytest.raises(AmbiguousDataError, match="no columns hold text"):
         read(csv(tmp_path, "x,z\n1,2\n"))
 
 

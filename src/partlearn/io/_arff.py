@@ -25,11 +25,12 @@ from partlearn.io._arff_text import (
 from partlearn.io._bunch import make_bunch
 from partlearn.io._errors import AmbiguousDataError, DataFormatError
 from partlearn.io._files import expand
-from partlearn.io._label_text import (
+from partlearn.io._label_columns import (
     TextColumn,
     all_names,
+    as_text_column,
+    label_matrix,
     parse_sets,
-    set_matrix,
 )
 from partlearn.io._limits import Budget
 from partlearn.io._matrix import as_stored
@@ -60,37 +61,27 @@ class _Values:
     def __init__(self, attributes: list[Attribute]) -> None:
         self.attributes = attributes
         self.rows, self.columns, self.numbers = array("q"), array("q"), array("d")
-        self.text: dict[int, dict[str, int]] = {
-            j: {}
-            for j, attribute in enumerate(attributes)
-            if attribute.kind in ("string", "date")
-        }
-        self.codes = [
-            {value: float(i) for i, value in enumerate(a.values)} for a in attributes
-        ]
+        self.codes = [{v: float(i) for i, v in enumerate(a.values)} for a in attributes]
         self.n_rows = 0
 
     def number(self, j: int, value: str) -> float:
         if value == MISSING:
             return float("nan")
-        kind = self.attributes[j].kind
-        if kind == "numeric":
+        attribute, codes = self.attributes[j], self.codes[j]
+        if attribute.kind == "numeric":
             try:
                 return float(value)
             except ValueError:
                 raise DataFormatError(
-                    f"attribute {self.attributes[j].name!r} is numeric; found "
-                    f"{value[:40]!r}"
+                    f"attribute {attribute.name!r} is numeric; found {value[:40]!r}"
                 ) from None
-        if kind == "nominal":
-            code = self.codes[j].get(value)
-            if code is None:
-                raise DataFormatError(
-                    f"{value[:40]!r} is not a value of attribute "
-                    f"{self.attributes[j].name!r}"
-                )
-            return code
-        return float(self.text[j].setdefault(value, len(self.text[j]) + 1))
+        if attribute.kind != "nominal":  # text: 0 is for cells that are left out
+            return codes.setdefault(value, len(codes) + 1.0)
+        if value not in codes:
+            raise DataFormatError(
+                f"{value[:40]!r} is not a value of attribute {attribute.name!r}"
+            )
+        return codes[value]
 
     def add(self, line: str) -> None:
         d = len(self.attributes)
@@ -143,28 +134,45 @@ def read_arff(path: Path, options: ReadOptions, budget: Budget) -> Bunch:
         raise DataFormatError("there are no rows")
     cells = values.matrix()
     labels, origin = _labels(path, relation, attributes, options)
-    return _build(values, cells, labels, options, budget, origin)
+    budget.matrix(values.n_rows, len(labels), 1, "the label matrix")
+    Y, names = _label_part(values, cells, labels, options, budget)
+    ignored = _by_name(list(options.ignore), attributes)
+    features = [j for j in range(len(attributes)) if j not in {*labels, *ignored}]
+    X, notes = _feature_part(values, cells, features, budget)
+    as_candidates = _are_candidates(Y, labels, options)
+    return make_bunch(
+        X,
+        Y if as_candidates else None,
+        None if as_candidates else Y,
+        target_names=names,
+        feature_names=[attributes[j].name for j in features],
+        task=options.task,
+        sparse=options.sparse,
+        descr=f"Read from an ARFF file, labels by {origin}.{notes}",
+        key_argument="labels=",
+        budget=budget,
+        variables={"labels": ", ".join(attributes[j].name for j in labels[:3])},
+    )
 
 
 def _labels(
     path: Path, relation: str, attributes: list[Attribute], options: ReadOptions
 ) -> tuple[list[int], str]:
     """Columns of the labels, and how they were found."""
-    place = {a.name: j for j, a in enumerate(attributes)}
-    given = options.labels
-    if isinstance(given, str) and given.endswith(".xml") and given not in place:
-        return _by_name(mulan_labels(Path(given)), place), f"labels of {given}"
+    given, known = options.labels, {a.name for a in attributes}
+    if isinstance(given, str) and given.endswith(".xml") and given not in known:
+        return _by_name(mulan_labels(Path(given)), attributes), f"labels of {given}"
     if isinstance(given, int):
         return _edge(given, len(attributes)), f"labels={given}"
     if given is not None:
         names = [given] if isinstance(given, str) else list(given)
-        return _by_name(names, place), "labels="
+        return _by_name(names, attributes), "labels="
     meka = _MEKA.search(relation)
     if meka is not None:
         return _edge(int(meka.group(1)), len(attributes)), f"MEKA's -C {meka.group(1)}"
     xml = sibling_xml(path)
     if xml is not None:
-        return _by_name(mulan_labels(xml), place), f"Mulan's {xml.name}"
+        return _by_name(mulan_labels(xml), attributes), f"Mulan's {xml.name}"
     named = [j for j, a in enumerate(attributes) if a.name.lower() == "class"]
     last = len(attributes) - 1
     if len(named) == 1:
@@ -186,45 +194,14 @@ def _edge(n: int, total: int) -> list[int]:
     return list(range(n)) if n > 0 else list(range(total + n, total))
 
 
-def _by_name(names: list[str], place: dict[str, int]) -> list[int]:
+def _by_name(names: list[str], attributes: list[Attribute]) -> list[int]:
+    place = {a.name: j for j, a in enumerate(attributes)}
     missing = [name for name in names if name not in place]
     if missing:
         raise AmbiguousDataError(
             f"there is no attribute {missing[0]!r}", advice="Correct labels=."
         )
     return [place[name] for name in names]
-
-
-def _build(
-    values: _Values,
-    cells: Any,
-    labels: list[int],
-    options: ReadOptions,
-    budget: Budget,
-    origin: str,
-) -> Bunch:
-    attributes = values.attributes
-    budget.matrix(values.n_rows, len(labels), 1, "the label matrix")
-    Y, names = _label_part(values, cells, labels, options, budget)
-    ignored = _by_name(
-        list(options.ignore), {a.name: j for j, a in enumerate(attributes)}
-    )
-    features = [j for j in range(len(attributes)) if j not in {*labels, *ignored}]
-    X, notes = _feature_part(values, cells, features, budget)
-    as_candidates = _are_candidates(Y, labels, options)
-    return make_bunch(
-        X,
-        Y if as_candidates else None,
-        None if as_candidates else Y,
-        target_names=names,
-        feature_names=[attributes[j].name for j in features],
-        task=options.task,
-        sparse=options.sparse,
-        descr=f"Read from an ARFF file, labels by {origin}.{notes}",
-        key_argument="labels=",
-        budget=budget,
-        variables={"labels": ", ".join(attributes[j].name for j in labels[:3])},
-    )
 
 
 def _are_candidates(Y: Mask, labels: list[int], options: ReadOptions) -> bool:
@@ -261,7 +238,7 @@ def _label_part(
             raise DataFormatError(f"row {row} has no class", where=where)
         names = list(attribute.values) if whole and attribute.values else None
         names = names or all_names(sets)
-        return set_matrix(column, sets, names, budget), names
+        return label_matrix(column, sets, names, budget, np.bool_), names
     Y = np.zeros((values.n_rows, len(labels)), dtype=bool)
     for k, j in enumerate(labels):
         Y[:, k] = _binary(values.attributes[j], _column(cells, j))
@@ -270,16 +247,14 @@ def _label_part(
 
 def _text_column(values: _Values, numbers: Array, j: int) -> TextColumn:
     attribute = values.attributes[j]
-    missing = np.isnan(numbers)
     if attribute.kind == "nominal":
-        codes = np.where(missing, -1, numbers).astype(np.int64)
+        codes = np.nan_to_num(numbers, nan=-1).astype(np.int64)
         return TextColumn(codes, list(attribute.values))
     if attribute.kind == "numeric":
-        distinct, inverse = np.unique(numbers, return_inverse=True)
-        codes = np.where(missing, -1, inverse.reshape(-1))
-        return TextColumn(codes, [f"{v:g}" for v in distinct])
-    codes = np.where(missing | (numbers == 0), 0, numbers).astype(np.int64) - 1
-    return TextColumn(codes, list(values.text[j]))
+        return as_text_column(numbers)
+    return TextColumn(
+        np.nan_to_num(numbers).astype(np.int64) - 1, list(values.codes[j])
+    )
 
 
 def _binary(attribute: Attribute, numbers: Array) -> Mask:
@@ -308,7 +283,8 @@ def _feature_part(
 ) -> tuple[Any, str]:
     """Return the data matrix, and a note on how nominal attributes were coded."""
     notes = []
-    text = [values.attributes[j].name for j in features if j in values.text]
+    chosen = [values.attributes[j] for j in features]
+    text = [a.name for a in chosen if a.kind in ("string", "date")]
     if text:
         raise AmbiguousDataError(
             f"attributes {', '.join(map(repr, text[:5]))} hold text, not features",
@@ -318,8 +294,7 @@ def _feature_part(
         raise DataFormatError("there are no attributes besides the labels")
     cells = cells[:, features]
     shifted = []
-    for k, j in enumerate(features):
-        attribute = values.attributes[j]
+    for k, attribute in enumerate(chosen):
         if attribute.kind != "nominal":
             continue
         meaning = _meaning(attribute)

@@ -16,7 +16,14 @@ from partlearn.io._limits import Budget
 from partlearn.io._matrix import Sparse, as_rows
 from partlearn.io._options import Task
 
-__all__ = ["binary_matrix", "class_codes", "make_bunch", "one_hot", "sort_names"]
+__all__ = [
+    "as_whole",
+    "binary_matrix",
+    "class_codes",
+    "make_bunch",
+    "one_hot",
+    "sort_names",
+]
 
 
 def binary_matrix(A: Any, budget: Budget, where: str) -> Mask:
@@ -57,16 +64,18 @@ def sort_names(names: list[str]) -> list[str]:
     return sorted(names, key=lambda name: (values[name], name))
 
 
+def as_whole(values: NDArray[Any]) -> NDArray[Any]:
+    """Numbers that are all whole as integers, others as they are."""
+    if values.dtype.kind != "f" or not (np.abs(values) < 2**53).all():
+        return values
+    return values.astype(np.int64) if (values == np.round(values)).all() else values
+
+
 def class_codes(values: NDArray[Any], where: str) -> tuple[Indices, list[str]]:
     """Codes and class names of a vector of class numbers."""
-    if values.dtype.kind == "f":
-        if not np.isfinite(values).all():
-            raise DataFormatError(
-                "class labels are missing (not a number)", where=where
-            )
-        if (np.abs(values) < 2**53).all() and (values == np.round(values)).all():
-            values = values.astype(np.int64)
-    classes, codes = np.unique(values, return_inverse=True)
+    if values.dtype.kind == "f" and not np.isfinite(values).all():
+        raise DataFormatError("class labels are missing (not a number)", where=where)
+    classes, codes = np.unique(as_whole(values), return_inverse=True)
     return codes.reshape(-1), [str(c) for c in classes.tolist()]
 
 

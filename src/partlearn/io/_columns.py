@@ -18,23 +18,20 @@ from partlearn.io._label_columns import (
     CANDIDATE_MARK,
     TRUTH_MARK,
     Column,
+    LabelSets,
+    TextColumn,
+    all_names,
     as_text_column,
     column_evidence,
     holds_evidence,
     is_marked,
     is_measured,
-    mark_of,
-    one_hot_columns,
-    silent_rows,
-)
-from partlearn.io._label_text import (
-    LabelSets,
-    TextColumn,
-    all_names,
+    label_matrix,
     looks_like_sets,
+    one_hot_columns,
     parse_sets,
-    set_matrix,
-    weight_matrix,
+    silent_rows,
+    unmarked,
 )
 from partlearn.io._limits import Budget
 from partlearn.io._matrix import as_dtype, read_matrix
@@ -48,40 +45,23 @@ __all__ = [
     "truth_columns",
 ]
 
-_CANDIDATES = {
-    "candidates",
-    "candidate",
-    "candidatelabels",
-    "candidatelabel",
-    "candidateset",
-    "candidatesets",
-    "partiallabel",
-    "partiallabels",
-    "partialtarget",
-}
-_TRUTH = {
-    "truth",
-    "truelabel",
-    "groundtruth",
-    "label",
-    "labels",
-    "target",
-    "class",
-    "y",
-}
-_COORDINATES = {"y"}  # true labels in some files, a feature beside x in others
+# Names without case, spaces and dashes.
+_CANDIDATES = r"candidate(label|set)?s?|partiallabels?|partialtarget"
+_TRUTH = r"truth|truelabel|groundtruth"
+_LABELS = rf"{_TRUTH}|labels?|target|class"  # which say less
+_COORDINATE = "y"  # true labels in some files, a feature beside x in others
 _MISSING = {"", "NA", "N/A", "n/a", "#NA", "#N/A", "NULL", "null"}
 _WIDE = 100
 _BLOCK_ROWS = 8192
 
 
-def _plain(name: str) -> str:
-    return name.replace("_", "").replace("-", "").replace(" ", "").lower()
+def _is_called(name: str, names: str) -> bool:
+    return re.fullmatch(names, re.sub("[-_ ]", "", name), re.IGNORECASE) is not None
 
 
 def is_label_name(name: str) -> bool:
     """Whether a column of this name may be taken for labels."""
-    return _plain(name) in _CANDIDATES | _TRUTH
+    return _is_called(name, f"{_CANDIDATES}|{_LABELS}|{_COORDINATE}")
 
 
 def candidate_columns(names: Sequence[str]) -> list[str]:
@@ -103,7 +83,7 @@ def candidate_columns(names: Sequence[str]) -> list[str]:
     >>> candidate_columns(["weight", "Candidate_Labels"])
     ['Candidate_Labels']
     """
-    return [name for name in names if _plain(name) in _CANDIDATES]
+    return [name for name in names if _is_called(name, _CANDIDATES)]
 
 
 def truth_columns(names: Sequence[str]) -> list[str]:
@@ -125,13 +105,13 @@ def truth_columns(names: Sequence[str]) -> list[str]:
     >>> truth_columns(["weight", "true_label", "label"])
     ['true_label']
     """
-    return [n for n in names if _plain(n) in ("truth", "truelabel", "groundtruth")]
+    return [name for name in names if _is_called(name, _TRUTH)]
 
 
 def is_text(name: str, options: ReadOptions) -> bool:
     """Whether a column is read as text, whatever it looks like: 01 is no number."""
-    for given, known in ((options.labels, _CANDIDATES), (options.truth, _TRUTH)):
-        if name == given or (given is None and _plain(name) in known - _COORDINATES):
+    for given, known in ((options.labels, _CANDIDATES), (options.truth, _LABELS)):
+        if name == given or (given is None and _is_called(name, known)):
             return True
     return False
 
@@ -142,34 +122,35 @@ def assemble_columns(
     budget: Budget,
     *,
     origin: str,
-    meta: dict[str, Any] | None = None,
+    meta: dict[str, Any],
 ) -> Bunch:
     """Find label columns, turn the others into the data matrix.
 
     `meta` is what our own writer noted down: ``task``, ``target_names``, ``sparse``
     and the label columns.
     """
-    meta = meta or {}
     _given(columns, options.ignore, "ignore")
     columns = {k: v for k, v in columns.items() if k not in options.ignore}
+    options = options.completed(meta)
     own = "target_names" in meta
-    candidates, truth = (
-        _marked_columns(columns) if own else _label_columns(columns, options)
-    )
-    target_names = meta.get("target_names")
+    if own:
+        candidates = [c for c in columns if c.startswith(CANDIDATE_MARK)]
+        truth = [c for c in columns if c.startswith(TRUTH_MARK)]
+    else:
+        candidates, truth = _label_columns(columns, options)
     sets: dict[str, tuple[TextColumn, LabelSets]] = {}
     matrices: dict[str, Mask] = {}
     names: list[str] = []
     evidence: Evidence | None = None
     for role, chosen in (("candidates", candidates), ("truth", truth)):
         if role == "candidates" and not own and holds_evidence(columns, chosen):
-            evidence = column_evidence(columns, chosen)
+            evidence = column_evidence(columns, chosen, empty="all")
             names = [str(c) for c in evidence.classes.tolist()]
             silent = silent_rows(columns, chosen)
             matrices[role] = evidence.candidates & ~silent[:, None]
         elif len(chosen) > 1 or (chosen and is_marked(chosen[0])):
             matrices[role] = one_hot_columns(columns, chosen, budget)
-            here = [c.removeprefix(mark_of(c)) for c in chosen]
+            here = [unmarked(c) for c in chosen]
             if names and names != here:
                 raise DataFormatError(
                     "the candidate and the truth columns name different classes"
@@ -182,49 +163,39 @@ def assemble_columns(
             sets[role] = column, parse_sets(column, options.sep, where, split=split)
             _check_header(chosen[0], columns, all_names(sets[role][1]))
             if role == "truth":
-                _check_truth(*sets[role], options.task or meta.get("task"), where)
-    if options.truth is None and "truth" in sets and _plain(truth[0]) in _COORDINATES:
+                _check_truth(*sets[role], options.task, where)
+    if options.truth is None and "truth" in sets and _is_called(truth[0], _COORDINATE):
         _check_coordinate(truth[0], sets, names)
-    names = target_names or names
     occurring = all_names(*(parsed for _, parsed in sets.values()))
-    if names and not set(occurring) <= set(names):
-        odd = sorted(set(occurring) - set(names))
+    names = meta.get("target_names") or names or occurring
+    odd = sorted(set(occurring) - set(names))
+    if odd:
         raise DataFormatError(f"{odd[0]!r} is not a class of this table")
-    names = names or occurring
     for role, (column, parsed) in sets.items():
-        matrices[role] = set_matrix(column, parsed, names, budget)
+        matrices[role] = label_matrix(column, parsed, names, budget, np.bool_)
         if role == "candidates" and any(w != 1 for s in parsed for w in s.values()):
-            weights = weight_matrix(column, parsed, names, budget)
+            weights = label_matrix(column, parsed, names, budget, np.float64)
             evidence = from_weights(weights, classes=names, empty="all")
     features = {k: v for k, v in columns.items() if k not in {*candidates, *truth}}
-    X, dropped = _features(features, budget, bool(meta.get("sparse")))
-    X = as_dtype(X, meta.get("dtype"))
-    note = ""
-    if dropped is not None:
-        note = f" Column {dropped!r} was taken as row numbers."
-    used = {
-        role: ", ".join(chosen[:3])
-        for role, chosen in (("candidates", candidates), ("truth", truth))
-        if chosen
-    }
-    extra = {} if evidence is None else {"evidence": evidence}
+    X, dropped = _features(features, budget, options.sparse is True)
+    found = {"candidates": ", ".join(candidates[:3]), "truth": ", ".join(truth[:3])}
+    used = {role: shown for role, shown in found.items() if shown}
+    roles = ", ".join(f"{role} from {shown!r}" for role, shown in used.items())
+    note = "" if dropped is None else f" Column {dropped!r} was taken as row numbers."
+    named = meta.get("feature_names", True)
     return make_bunch(
-        X,
+        as_dtype(X, meta.get("dtype")),
         matrices.get("candidates"),
         matrices.get("truth"),
         target_names=list(names),
-        feature_names=[k for k in features if k != dropped]
-        if meta.get("feature_names", True)
-        else None,
-        task=options.task or meta.get("task"),
-        sparse=bool(meta["sparse"]) if "sparse" in meta else options.sparse,
-        descr=f"Read from {origin}: "
-        + ", ".join(f"{role} from {name!r}" for role, name in used.items())
-        + f".{note}",
+        feature_names=[k for k in features if k != dropped] if named else None,
+        task=options.task,
+        sparse=options.sparse,
+        descr=f"Read from {origin}: {roles}.{note}",
         key_argument="labels= (candidate sets) or truth=",
         budget=budget,
         variables=used,
-        **extra,
+        **({} if evidence is None else {"evidence": evidence}),
     )
 
 
@@ -278,13 +249,6 @@ def _check_truth(
     )
 
 
-def _marked_columns(columns: dict[str, Column]) -> tuple[list[str], list[str]]:
-    return (
-        [c for c in columns if c.startswith(CANDIDATE_MARK)],
-        [c for c in columns if c.startswith(TRUTH_MARK)],
-    )
-
-
 def _given(
     columns: dict[str, Column], value: str | int | Sequence[str] | None, argument: str
 ) -> list[str]:
@@ -312,25 +276,21 @@ def _label_columns(
     truth = _given(columns, options.truth, "truth")
     free = [c for c in columns if c not in {*candidates, *truth}]
     if not candidates:
-        candidates = [c for c in free if c.startswith(CANDIDATE_MARK)] or _named(
-            free, _CANDIDATES, "labels"
-        )
+        marked = [c for c in free if c.startswith(CANDIDATE_MARK)]
+        candidates = marked or _named(free, _CANDIDATES, "labels")
     if not truth:
         classes = [c for c in free if not is_measured(columns[c])]
-        truth = [c for c in free if c.startswith(TRUTH_MARK)] or _named(
-            classes, _TRUTH, "truth"
-        )
+        marked = [c for c in free if c.startswith(TRUTH_MARK)]
+        truth = marked or _named(classes, f"{_LABELS}|{_COORDINATE}", "truth")
     truth = [c for c in truth if c not in candidates]
     if options.task in ("multiclass", "multilabel") and not truth:
         candidates, truth = [], candidates
     if not candidates and not truth:
         text = [c for c in free if isinstance(columns[c], TextColumn)]
         if len(text) != 1:
-            reason = (
-                f"{len(text)} columns hold text" if text else "no column holds text"
-            )
+            count = len(text) or "no"
             raise AmbiguousDataError(
-                f"no label column was recognised ({reason})",
+                f"no label column was recognised: {count} columns hold text",
                 advice="Name it with labels= (candidate sets) or truth=.",
             )
         column = columns[text[0]]
@@ -353,8 +313,8 @@ def _label_columns(
     return candidates, truth
 
 
-def _named(free: list[str], names: set[str], argument: str) -> list[str]:
-    matching = [c for c in free if _plain(c) in names]
+def _named(free: list[str], names: str, argument: str) -> list[str]:
+    matching = [c for c in free if _is_called(c, names)]
     if len(matching) > 1:
         raise AmbiguousDataError(
             f"columns {', '.join(map(repr, matching))} could all be the labels",

@@ -2,37 +2,65 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
+import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from partlearn._typing import Array, Mask
-from partlearn.candidates import Evidence, from_annotators, from_weights
-from partlearn.io._bunch import binary_matrix
-from partlearn.io._errors import DataFormatError
-from partlearn.io._label_text import TextColumn, all_names, parse_sets, weight_matrix
+from partlearn.candidates import (
+    Evidence,
+    from_annotators,
+    from_weights,
+    parse_label_cells,
+)
+from partlearn.io._bunch import as_whole, binary_matrix, sort_names
+from partlearn.io._errors import AmbiguousDataError, DataFormatError
 from partlearn.io._limits import Budget, Limits
 
 __all__ = [
     "CANDIDATE_MARK",
     "TRUTH_MARK",
     "Column",
+    "LabelSets",
+    "TextColumn",
+    "all_names",
     "as_text_column",
     "column_evidence",
     "holds_evidence",
     "is_marked",
     "is_measured",
     "label_evidence",
-    "mark_of",
+    "label_matrix",
+    "looks_like_sets",
     "one_hot_columns",
+    "parse_sets",
     "silent_rows",
+    "unmarked",
 ]
 
-Column = NDArray[Any] | TextColumn
 CANDIDATE_MARK, TRUTH_MARK = "candidate:", "truth:"
 _YES, _NO = {"1", "yes", "y", "true", "t", "x"}, {"", "0", "no", "n", "false", "f"}
+_SEVERAL = re.compile(r"[|;,]|^\s*[\[{(].*[\])}]\s*$")
+
+
+@dataclass(frozen=True)
+class TextColumn:
+    """A column of text: distinct values and, per row, which one (-1: none).
+
+    `sep` is what separates labels, where the file leaves no doubt about it.
+    """
+
+    codes: NDArray[Any]
+    values: list[str]
+    sep: str | None = None
+
+
+Column = NDArray[Any] | TextColumn
+LabelSets = list[dict[str, float]]
 
 
 def label_evidence(
@@ -40,7 +68,6 @@ def label_evidence(
     labels: Sequence[str],
     *,
     sep: str | None = None,
-    empty: Literal["error", "drop", "all"] = "error",
 ) -> Evidence:
     """Read the label columns of a table that is in memory.
 
@@ -53,62 +80,127 @@ def label_evidence(
         labels that annotators gave, or of weights.
     sep : str, default=None
         What separates labels; ``|``, ``;`` and ``,`` are recognised.
-    empty : {"error", "drop", "all"}, default="error"
-        What to do with rows without labels; see
-        :func:`partlearn.candidates.from_weights`.
 
     Returns
     -------
     evidence : Evidence
-        Labels for `fit`; ``rows`` says which rows were kept.
+        Labels for `fit`; ``rows`` says which rows have any.
 
     Examples
     --------
     >>> import numpy as np
     >>> from partlearn.io import label_evidence
     >>> table = {"kind": np.array(["cat|dog", "dog", None], dtype=object)}
-    >>> label_evidence(table, ["kind"], empty="drop").counts()
+    >>> label_evidence(table, ["kind"]).counts()
     {'cat': 1, 'dog': 2}
     """
     chosen = list(labels)
     budget = Budget(Limits(), 0)
     typed: dict[str, Column] = {n: _typed(columns[n]) for n in chosen}
+    if holds_evidence(typed, chosen):
+        return column_evidence(typed, chosen, empty="drop")
     if len(chosen) == 1:
-        column, where = as_text_column(typed[chosen[0]]), f"column {chosen[0]!r}"
-        sets = parse_sets(column, sep, where)
+        column = as_text_column(typed[chosen[0]])
+        sets = parse_sets(column, sep, f"column {chosen[0]!r}")
         names = all_names(sets)
-        matrix = weight_matrix(column, sets, names, budget)
-    elif holds_evidence(typed, chosen):
-        evidence = column_evidence(typed, chosen)
-        silent = silent_rows(typed, chosen)
-        if not silent.any() or empty == "all":
-            return evidence
-        if empty == "drop":
-            kept = np.flatnonzero(~silent)
-            return evidence[kept]
-        raise DataFormatError(
-            f"{silent.sum()} rows have no label, the first is row {silent.argmax()}"
-        )
+        matrix = label_matrix(column, sets, names, budget, np.float64)
     else:
-        names = [name.removeprefix(mark_of(name)) for name in chosen]
-        matrix = one_hot_columns(typed, chosen, budget).astype(np.float64)
+        names = [unmarked(name) for name in chosen]
+        matrix = one_hot_columns(typed, chosen, budget)
     if len(names) < 2:
         shown = f"no other label than {names[0]!r}" if names else "no label at all"
         raise DataFormatError(
             f"there is {shown} in {', '.join(map(repr, chosen))}",
             advice="Nothing can be learnt from fewer than two labels.",
         )
-    return from_weights(matrix, classes=names, empty=empty)
+    return from_weights(matrix, classes=names, empty="drop")
 
 
 def _typed(values: NDArray[Any]) -> Column:
     if values.dtype.kind != "O":
         return values
-    texts = np.asarray([v for v in values if v is not None], dtype=object)
-    distinct, inverse = np.unique(texts.astype(np.str_), return_inverse=True)
-    codes = np.full(len(values), -1, dtype=np.int64)
-    codes[[v is not None for v in values]] = inverse.reshape(-1)
-    return TextColumn(codes, distinct.tolist())
+    missing = np.asarray([v is None for v in values], dtype=bool)
+    return _coded(values[~missing].astype(np.str_), missing)
+
+
+def as_text_column(column: Column) -> TextColumn:
+    """Text as it is; of numbers, the distinct ones as text."""
+    if isinstance(column, TextColumn):
+        return column
+    floats = column.dtype.kind == "f"
+    missing = np.isnan(column) if floats else np.zeros(len(column), dtype=bool)
+    return _coded(as_whole(column[~missing]), missing)
+
+
+def _coded(kept: NDArray[Any], missing: Mask) -> TextColumn:
+    distinct, inverse = np.unique(kept, return_inverse=True)
+    codes = np.full(len(missing), -1, dtype=np.int64)
+    codes[~missing] = inverse.reshape(-1)
+    return TextColumn(codes, [str(v) for v in distinct.tolist()])
+
+
+# One column of sets ---------------------------------------------------------------
+
+
+def looks_like_sets(column: TextColumn) -> bool:
+    """Whether some value looks like a set of several labels."""
+    if column.sep is not None:
+        return any(column.sep in value for value in column.values)
+    return any(_SEVERAL.search(value) for value in column.values)
+
+
+def parse_sets(
+    column: TextColumn, sep: str | None, where: str, *, split: bool = True
+) -> LabelSets:
+    """Return the labels of each distinct value, with their weights.
+
+    `sep` is what the caller said; without `split`, text is never cut.
+    """
+    if column.sep is not None:
+        sets = [value.split(column.sep) for value in column.values]
+        return [{n.strip(): 1.0 for n in names if n.strip()} for names in sets]
+    try:
+        return parse_label_cells(column.values, sep=(sep or "auto") if split else None)
+    except ValueError as error:
+        raise _named_row(error, column, where) from None
+
+
+def _named_row(error: ValueError, column: TextColumn, where: str) -> Exception:
+    """The same error with the row of the file instead of the distinct value."""
+
+    def row(match: re.Match[str]) -> str:
+        places = np.flatnonzero(column.codes == int(match[2]))
+        return f"{match[1]} {places[0] if places.size else match[2]}"
+
+    text = re.sub(r"\b(row) (\d+)", row, str(error), flags=re.IGNORECASE)
+    text = text.replace("Say which with `sep`.", "").strip().rstrip(".")
+    if "separator could be meant" in text:
+        return AmbiguousDataError(
+            text, where=where, advice="Say with sep= which one separates them."
+        )
+    return DataFormatError(text, where=where)
+
+
+def label_matrix(
+    column: TextColumn, sets: LabelSets, names: list[str], budget: Budget, dtype: Any
+) -> NDArray[Any]:
+    """Labels of the rows of a column; its distinct sets are coded once."""
+    q, size = len(names), np.dtype(dtype).itemsize
+    budget.matrix(len(column.codes), q, size, "the label matrix")
+    budget.matrix(len(sets) + 1, q, size, "the table of distinct label sets")
+    place = {name: j for j, name in enumerate(names)}
+    distinct = np.zeros((len(sets) + 1, q), dtype=dtype)  # the last row: no value
+    for i, labels in enumerate(sets):
+        distinct[i, [place[name] for name in labels]] = list(labels.values())
+    return distinct[column.codes]
+
+
+def all_names(*parts: LabelSets) -> list[str]:
+    """Every label that occurs, in order."""
+    return sort_names(list({name for sets in parts for row in sets for name in row}))
+
+
+# Several columns ------------------------------------------------------------------
 
 
 def holds_evidence(columns: dict[str, Column], chosen: list[str]) -> bool:
@@ -126,15 +218,21 @@ def _yes_or_no(column: TextColumn) -> bool:
     return {value.strip().lower() for value in column.values} <= _YES | _NO
 
 
-def column_evidence(columns: dict[str, Column], chosen: list[str]) -> Evidence:
+def column_evidence(
+    columns: dict[str, Column], chosen: list[str], empty: Literal["drop", "all"]
+) -> Evidence:
     """Votes of columns that name labels, weights of columns of numbers."""
     where = f"columns {', '.join(map(repr, chosen[:3]))}"
     try:
         if isinstance(columns[chosen[0]], TextColumn):
-            table = {name: _cells(as_text_column(columns[name])) for name in chosen}
-            return from_annotators(table, empty="all")
+            texts = {name: as_text_column(columns[name]) for name in chosen}
+            cells = {
+                name: np.array([*text.values, None], dtype=object)[text.codes]
+                for name, text in texts.items()
+            }
+            return from_annotators(cells, empty=empty)
         matrix = np.column_stack([_numbers(columns[name]) for name in chosen])
-        return from_weights(matrix, classes=chosen, empty="all")
+        return from_weights(matrix, classes=chosen, empty=empty)
     except ValueError as error:
         raise DataFormatError(str(error).rstrip("."), where=where) from None
 
@@ -148,40 +246,14 @@ def silent_rows(columns: dict[str, Column], chosen: list[str]) -> Mask:
     return ~np.logical_or.reduce(said)
 
 
-def _cells(column: TextColumn) -> list[str | None]:
-    values = [*column.values, None]
-    return [values[code] for code in column.codes]
-
-
 def _numbers(column: Column) -> Array:
     assert not isinstance(column, TextColumn)
     return np.nan_to_num(column.astype(np.float64))
 
 
-def as_text_column(column: Column) -> TextColumn:
-    if isinstance(column, TextColumn):
-        return column
-    if column.dtype.kind == "f":
-        missing = np.isnan(column)
-        whole = np.isfinite(column) & (column == np.round(column))
-        if (whole | missing).all() and (np.abs(column[whole]) < 2**53).all():
-            kept = column[~missing].astype(np.int64)
-        else:
-            kept = column[~missing]
-    else:
-        missing, kept = np.zeros(len(column), dtype=bool), column
-    values, inverse = np.unique(kept, return_inverse=True)
-    codes = np.full(len(column), -1, dtype=np.int64)
-    codes[~missing] = inverse.reshape(-1)
-    return TextColumn(codes, [str(v) for v in values.tolist()])
-
-
 def one_hot_columns(
     columns: dict[str, Column], chosen: list[str], budget: Budget
 ) -> Mask:
-    first = columns[chosen[0]]
-    rows = len(first.codes) if isinstance(first, TextColumn) else len(first)
-    budget.matrix(rows, len(chosen), 1, "the label matrix")
     values = []
     for name in chosen:
         column = columns[name]
@@ -195,19 +267,16 @@ def one_hot_columns(
                 advice="Columns of annotators hold text in every column.",
             )
         values.append(column)
-    matrix = np.column_stack(values)
-    return binary_matrix(matrix, budget, "the label columns")
-
-
-def mark_of(name: str) -> str:
-    for mark in (CANDIDATE_MARK, TRUTH_MARK):
-        if name.startswith(mark):
-            return mark
-    return ""
+    return binary_matrix(np.column_stack(values), budget, "the label matrix")
 
 
 def is_marked(name: str) -> bool:
-    return bool(mark_of(name))
+    return name.startswith((CANDIDATE_MARK, TRUTH_MARK))
+
+
+def unmarked(name: str) -> str:
+    """Class that a column of marks stands for."""
+    return name.partition(":")[2] if is_marked(name) else name
 
 
 def is_measured(column: Column) -> bool:

@@ -2,9 +2,11 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
 
 from partlearn.io._matrix import Sparse
 
@@ -39,6 +41,15 @@ class ReadOptions:
         _one_of("sparse", self.sparse, ("auto", True, False))
         if self.sep == "":
             raise ValueError("`sep` must not be empty.")
+
+    def completed(self, meta: Mapping[str, Any]) -> "ReadOptions":
+        """Add what our own writer noted down in a file; what the caller said counts."""
+        if meta.get("task") not in TASKS:
+            return self
+        sparse = self.sparse
+        if sparse == "auto" and "sparse" in meta:
+            sparse = bool(np.any(meta["sparse"]))
+        return replace(self, task=self.task or meta["task"], sparse=sparse)
 
 
 def _one_of(name: str, value: object, allowed: tuple[object, ...]) -> None:

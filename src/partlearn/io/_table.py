@@ -16,8 +16,7 @@ from partlearn._extras import import_optional
 from partlearn.io._columns import assemble_columns, is_text
 from partlearn.io._errors import DataError, DataFormatError
 from partlearn.io._files import first_line, open_text, regular_size
-from partlearn.io._label_columns import Column
-from partlearn.io._label_text import TextColumn
+from partlearn.io._label_columns import Column, TextColumn
 from partlearn.io._limits import Budget
 from partlearn.io._options import ReadOptions
 

@@ -133,17 +133,13 @@ def assemble(
     notes : str, default=""
         More text for the description.
     """
-    own = meta.get("task") in TASKS
+    own = meta.get("task") in TASKS and "sparse" in meta
+    options = options.completed(meta)
     if own:
-        options = replace(options, task=options.task or meta["task"])
-    own = own and "sparse" in meta
-    if own:
-        sparse = bool(np.any(meta["sparse"]))
         options = replace(
             options,
             orientation=options.orientation or "rows",
             label_orientation=options.label_orientation or _WAYS[matlab],
-            sparse=sparse if options.sparse == "auto" else options.sparse,
         )
     flat = dict(_flat(variables))
     if options.data_key is None:

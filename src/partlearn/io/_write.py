@@ -13,6 +13,7 @@ import numpy as np
 import scipy.io
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from sklearn.utils import gen_batches
 
 from partlearn._extras import import_optional
 from partlearn._typing import Mask
@@ -92,11 +93,8 @@ class _Parts:
     """The parts of a Bunch, checked."""
 
     def __init__(self, bunch: Any) -> None:
-        self.X = bunch["data"]
-        if sp.issparse(self.X):
-            self.X = sp.csr_array(self.X)
-        else:
-            self.X = np.asarray(self.X)
+        X = bunch["data"]
+        self.X: Any = sp.csr_array(X) if sp.issparse(X) else np.asarray(X)
         if self.X.ndim != 2 or self.X.dtype.kind not in "biuf":
             raise DataFormatError("`data` must be a matrix of numbers")
         if not self.X.shape[0] or not self.X.shape[1]:
@@ -228,10 +226,9 @@ def _texts(matrix: Mask, names: list[str]) -> list[str]:
     return ["|".join(names[j] for j in np.flatnonzero(row)) for row in matrix]
 
 
-def _table_columns(
-    parts: _Parts, as_sets: bool | None, wide: type, pa: Any
-) -> Iterator[tuple[Any, list[str]]]:
-    """Blocks of rows as Arrow columns; `as_sets` is None where a note goes along."""
+def _batches(parts: _Parts, as_sets: bool | None) -> Iterator[Any]:
+    """Blocks of rows as Arrow batches; `as_sets` is None where a note goes along."""
+    pa = import_optional("pyarrow", "tables")
     d = parts.X.shape[1]
     features = parts.features or [f"x{j}" for j in range(d)]
     odd = [n for n in features if n.startswith(_RESERVED) or not n]
@@ -244,40 +241,6 @@ def _table_columns(
             else "a table cannot hold two features of the same name",
             advice="Rename it, or write npz.",
         )
-    if parts.X.dtype == np.float16:
-        wide = np.float32
-    truth = parts.truth_matrix()
-    for start in range(0, parts.X.shape[0], _BLOCK_ROWS):
-        rows = slice(start, start + _BLOCK_ROWS)
-        X = parts.X[rows]
-        X = X.toarray() if sp.issparse(X) else X
-        X = X.astype(wide) if X.dtype.kind == "f" and X.dtype != np.float64 else X
-        columns = [pa.array(np.ascontiguousarray(X[:, j])) for j in range(d)]
-        names = list(features)
-        for matrix, name, mark in (
-            (parts.candidates, "candidates", CANDIDATE_MARK),
-            (truth, "truth", TRUTH_MARK),
-        ):
-            if matrix is None:
-                continue
-            block = matrix[rows]
-            if as_sets:
-                if parts.evidence is not None and name == "candidates":
-                    texts = weight_texts(parts.evidence.weights[rows], parts.names)
-                else:
-                    texts = _texts(block, parts.names)
-                columns.append(pa.array(texts, pa.string()))
-                names.append(name)
-            else:
-                columns += [pa.array(c.astype(np.uint8)) for c in block.T]
-                names += [mark + n for n in parts.names]
-        yield columns, names
-
-
-def _batches(
-    parts: _Parts, as_sets: bool | None, wide: Any, meta: bool
-) -> Iterator[Any]:
-    pa = import_optional("pyarrow", "tables")
     note = {
         "task": parts.task,
         "target_names": parts.names,
@@ -285,10 +248,35 @@ def _batches(
         "feature_names": parts.features is not None,
         "dtype": parts.X.dtype.str,
     }
-    for columns, names in _table_columns(parts, as_sets, wide, pa):
-        fields = [pa.field(n, c.type) for n, c in zip(names, columns, strict=True)]
-        text = {META_KEY: json.dumps(note).encode()} if meta else None
-        yield pa.record_batch(columns, schema=pa.schema(fields, metadata=text))
+    metadata = {META_KEY: json.dumps(note)} if as_sets is None else None
+    # As text, float32 is widened: its shortest text would be another float64.
+    narrow = as_sets is None or parts.X.dtype == np.float16
+    kind = np.float32 if narrow else np.float64
+    labels = (
+        (parts.candidates, "candidates", CANDIDATE_MARK),
+        (parts.truth_matrix(), "truth", TRUTH_MARK),
+    )
+    for rows in gen_batches(parts.X.shape[0], _BLOCK_ROWS):
+        X = parts.X[rows]
+        X = X.toarray() if sp.issparse(X) else X
+        X = X.astype(kind) if X.dtype.kind == "f" and X.dtype != np.float64 else X
+        columns = {
+            name: pa.array(np.ascontiguousarray(X[:, j]))
+            for j, name in enumerate(features)
+        }
+        for matrix, name, mark in labels:
+            if matrix is None:
+                continue
+            if not as_sets:
+                for label, marks in zip(parts.names, matrix[rows].T, strict=True):
+                    columns[mark + label] = pa.array(marks.astype(np.uint8))
+                continue
+            if parts.evidence is not None and name == "candidates":
+                texts = weight_texts(parts.evidence.weights[rows], parts.names)
+            else:
+                texts = _texts(matrix[rows], parts.names)
+            columns[name] = pa.array(texts, pa.string())
+        yield pa.RecordBatch.from_pydict(columns, metadata=metadata)
 
 
 def _write_batches(batches: Iterator[Any], open_writer: Callable[[Any], Any]) -> None:
@@ -301,14 +289,12 @@ def _write_batches(batches: Iterator[Any], open_writer: Callable[[Any], Any]) ->
 
 def _write_parquet(file: BinaryIO, parts: _Parts) -> None:
     pq = import_optional("pyarrow.parquet", "Parquet files")
-    batches = _batches(parts, None, np.float32, True)
-    _write_batches(batches, lambda schema: pq.ParquetWriter(file, schema))
+    _write_batches(_batches(parts, None), lambda schema: pq.ParquetWriter(file, schema))
 
 
 def _write_arrow(file: BinaryIO, parts: _Parts) -> None:
     ipc = import_optional("pyarrow.ipc", "Arrow files")
-    batches = _batches(parts, None, np.float32, True)
-    _write_batches(batches, lambda schema: ipc.new_file(file, schema))
+    _write_batches(_batches(parts, None), lambda schema: ipc.new_file(file, schema))
 
 
 def _write_csv(file: BinaryIO, parts: _Parts, delimiter: str = ",") -> None:
@@ -317,8 +303,7 @@ def _write_csv(file: BinaryIO, parts: _Parts, delimiter: str = ",") -> None:
     if any(set(n) & set("\n\r") for n in names):
         raise DataFormatError("names with line breaks cannot be written to CSV")
     options = csv.WriteOptions(delimiter=delimiter)
-    # float32 is widened: its shortest text would be another number in float64.
-    batches = _batches(parts, _sets_fit(parts), np.float64, False)
+    batches = _batches(parts, _sets_fit(parts))
     _write_batches(
         batches, lambda schema: csv.CSVWriter(file, schema, write_options=options)
     )

@@ -123,7 +123,7 @@ def read_labels(
     names = named_columns(columns, y)
     if names is None:
         return _aligned(check_evidence(y), _n_rows(columns)), []
-    return label_evidence(columns, names, sep=sep, empty="drop"), names
+    return label_evidence(columns, names, sep=sep), names
 
 
 def _aligned(evidence: Evidence, n: int) -> Evidence:
