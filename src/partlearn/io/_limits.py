@@ -77,6 +77,14 @@ class Budget:
                 advice="If the file is trusted, pass limits=Limits(max_bytes=...).",
             )
 
+    def check_depth(self, depth: int) -> None:
+        """Refuse structs and cells that are nested too deeply."""
+        if depth > self.limits.max_depth:
+            raise DataLimitError(
+                "structs and cells are nested too deeply",
+                advice="If the file is trusted, pass limits=Limits(max_depth=...).",
+            )
+
     @staticmethod
     def plausible(declared: int, stored: int, what: str) -> None:
         """Refuse a declared size which the stored bytes cannot expand to."""

@@ -19,27 +19,14 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from partlearn.io._errors import DataFormatError, DataLimitError
+from partlearn.io._errors import DataFormatError
 from partlearn.io._limits import Budget
 from partlearn.io._matrix import BLOCK_BYTES, compressed, read_matrix
 
 __all__ = ["read_mat5"]
 
-_TYPES = {
-    1: "i1",
-    2: "u1",
-    3: "i2",
-    4: "u2",
-    5: "i4",
-    6: "u4",
-    7: "f4",
-    9: "f8",
-    12: "i8",
-    13: "u8",
-    16: "u1",
-    17: "u2",
-    18: "u4",
-}
+_TYPES = {1: "i1", 2: "u1", 3: "i2", 4: "u2", 5: "i4", 6: "u4", 7: "f4", 9: "f8"}
+_TYPES |= {12: "i8", 13: "u8", 16: "u1", 17: "u2", 18: "u4"}
 _TEXT = {16: "utf-8", 17: "utf-16", 18: "utf-32"}
 _MATRIX, _COMPRESSED = 14, 15
 _CELL, _STRUCT, _OBJECT, _CHAR, _SPARSE = 1, 2, 3, 4, 5
@@ -139,23 +126,18 @@ class _Reader:
             raise DataFormatError(f"{what} has the unknown data type {kind}")
         return np.dtype(self.order + _TYPES[kind])
 
-    def variable(self) -> tuple[str, Any]:
+    def element(self, depth: int) -> tuple[str, Any]:
+        """One variable, cell or field, with its tag."""
         kind, length, _ = self.tag()
         if kind != _MATRIX:
             raise DataFormatError(f"expected a variable, found an element {kind}")
-        value = self.matrix(length, 0)
-        self.stream.finish()
-        return value
+        return self.matrix(length, depth)
 
     def matrix(self, length: int, depth: int) -> tuple[str, Any]:
         """One variable, cell or field: its name and its value."""
         if length == 0:
             return "", np.empty((0, 0))
-        if depth > self.budget.limits.max_depth:
-            raise DataLimitError(
-                "structs and cells are nested too deeply",
-                advice="If the file is trusted, pass limits=Limits(max_depth=...).",
-            )
+        self.budget.check_depth(depth)
         if length > self.stream.capacity:
             raise DataFormatError("a variable is longer than the file")
         end = self.stream.position + length
@@ -203,7 +185,7 @@ class _Reader:
             self.content(4096, "class name")
         if mclass == _CELL:
             total = self.count(dims, _PER_OBJECT, where)
-            return [self.child(depth) for _ in range(total)]
+            return [self.element(depth + 1)[1] for _ in range(total)]
         width = self.numbers(8, "length of field names")
         if len(width) != 1 or not 1 <= width[0] <= 4096:
             raise DataFormatError(f"{where} has damaged field names")
@@ -213,16 +195,11 @@ class _Reader:
             names[i : i + step].split(b"\0")[0].decode("latin-1")
             for i in range(0, len(names), step)
         ]
-        total = self.count((*dims, max(1, len(fields))), _PER_OBJECT, where)
-        total //= max(1, len(fields))
-        structs = [{f: self.child(depth) for f in fields} for _ in range(total)]
+        total = self.count(dims, max(1, len(fields)) * _PER_OBJECT, where)
+        structs = [
+            {name: self.element(depth + 1)[1] for name in fields} for _ in range(total)
+        ]
         return structs[0] if len(structs) == 1 else structs
-
-    def child(self, depth: int) -> Any:
-        kind, length, _ = self.tag()
-        if kind != _MATRIX:
-            raise DataFormatError(f"expected a cell or field, found an element {kind}")
-        return self.matrix(length, depth + 1)[1]
 
     def text(self, dims: tuple[int, ...], where: str) -> list[str] | str:
         size = self.count(dims, 4, where)
@@ -295,21 +272,9 @@ class _Reader:
             raise DataFormatError(f"{where} is sparse but not a matrix")
         index, pointer = self.vector(where), self.vector(where)
         values = self.vector(where)
+        values = values != 0 if logical else values
         shape = (dims[0], dims[1])
-        return compressed_columns(index, pointer, values, shape, logical, where)
-
-
-def compressed_columns(
-    index: NDArray[Any],
-    pointer: NDArray[Any],
-    values: NDArray[Any],
-    shape: tuple[int, int],
-    logical: bool,
-    where: str,
-) -> Any:
-    """Return a CSC matrix from MATLAB's three vectors."""
-    values = (values != 0) if logical else values
-    return compressed(sp.csc_array, values, index, pointer, shape, where)
+        return compressed(sp.csc_array, values, index, pointer, shape, where)
 
 
 def read_mat5(file: BinaryIO, budget: Budget) -> dict[str, Any]:
@@ -347,9 +312,11 @@ def read_mat5(file: BinaryIO, budget: Budget) -> dict[str, Any]:
         if kind in (_MATRIX, _COMPRESSED):
             reader = _Reader(_Stream(file, length, kind == _COMPRESSED), order, budget)
             try:
-                name, value = (
-                    reader.matrix(length, 0) if kind == _MATRIX else reader.variable()
-                )
+                if kind == _COMPRESSED:
+                    name, value = reader.element(0)
+                    reader.stream.finish()
+                else:
+                    name, value = reader.matrix(length, 0)
             except zlib.error as error:
                 raise DataFormatError("compressed data are damaged") from error
             if name and value is not None:

@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from partlearn._extras import import_optional
-from partlearn.io._errors import DataError, DataFormatError, DataLimitError
+from partlearn.io._errors import DataError, DataFormatError
 from partlearn.io._limits import Budget
-from partlearn.io._mat5 import compressed_columns
-from partlearn.io._matrix import read_matrix
+from partlearn.io._matrix import compressed, read_matrix
 
 __all__ = ["read_hdf5"]
 
@@ -46,11 +46,7 @@ class _Reader:
         return out
 
     def value(self, item: Any, name: str, depth: int) -> Any:
-        if depth > self.budget.limits.max_depth:
-            raise DataLimitError(
-                "structs and cells are nested too deeply",
-                advice="If the file is trusted, pass limits=Limits(max_depth=...).",
-            )
+        self.budget.check_depth(depth)
         where = f"variable {name!r}"
         if isinstance(item, self.h5py.Group):
             if "MATLAB_sparse" in item.attrs:
@@ -110,9 +106,10 @@ class _Reader:
             values = self.raw(item["data"], where).ravel()
         else:  # MATLAB leaves them out when nothing is stored
             index, values = np.empty(0, dtype=np.int32), np.empty(0)
-        logical = _text(item.attrs.get("MATLAB_class", b"")) == "logical"
+        if _text(item.attrs.get("MATLAB_class", b"")) == "logical":
+            values = values != 0
         shape = (rows, len(pointer) - 1)
-        return compressed_columns(index, pointer, values, shape, logical, where)
+        return compressed(sp.csc_array, values, index, pointer, shape, where)
 
     def array(self, item: Any, kind: str, where: str) -> Any:
         """Return a matrix; MATLAB stores columns where HDF5 has rows."""

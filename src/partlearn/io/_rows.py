@@ -4,13 +4,14 @@
 
 import glob
 import os
-from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils import gen_batches
 
 from partlearn._extras import import_optional
 from partlearn.blocks import Rows
@@ -81,9 +82,9 @@ def open_tables(source: Source, *, block_rows: int = BLOCK_ROWS) -> Rows:
         :meth:`partlearn.PartialClassifier.fit_blocks`.
     """
     paths = _files(source)
-    schema, _ = _read_header(paths[0])
-    parts, sizes = _parts(paths, tuple(schema.names), None, block_rows)
-    return Rows(parts, sizes, len(schema.names), dtype=object, names=schema.names)
+    names = _open(paths[0]).schema_arrow.names
+    parts, sizes = _parts(paths, names, None, block_rows)
+    return Rows(parts, sizes, len(names), dtype=object, names=names)
 
 
 def load_columns(source: Source, names: Sequence[str]) -> dict[str, NDArray[Any]]:
@@ -103,9 +104,9 @@ def load_columns(source: Source, names: Sequence[str]) -> dict[str, NDArray[Any]
     """
     parts: dict[str, list[NDArray[Any]]] = {name: [] for name in names}
     for path in _files(source):
-        schema, _ = _read_header(path)
-        _check_columns(path, schema.names, names)
-        table = _open(path).read(columns=list(names), use_threads=False)
+        file = _open(path)
+        _check_columns(path, file, names)
+        table = file.read(columns=list(names), use_threads=False)
         for name in names:
             column = table.column(name)
             cells: Any
@@ -144,18 +145,9 @@ def _expanded(path: Path) -> Iterator[Path]:
 # npy --------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class NpyPart:
-    """Some rows of an npy file."""
-
-    path: Path
-    start: int
-    stop: int
-
-    def __call__(self) -> NDArray[Any]:
-        """Read the rows."""
-        mapped = np.load(self.path, mmap_mode="r", allow_pickle=False)
-        return np.array(mapped[self.start : self.stop])
+def _npy_part(path: Path, start: int, stop: int) -> NDArray[Any]:
+    """Read some rows of an npy file."""
+    return np.array(np.load(path, mmap_mode="r", allow_pickle=False)[start:stop])
 
 
 def _npy_rows(paths: Sequence[Path], block_rows: int) -> Rows:
@@ -174,10 +166,9 @@ def _npy_rows(paths: Sequence[Path], block_rows: int) -> Rows:
             )
         widths.add(array.shape[1])
         kinds.add(array.dtype)
-        for start in range(0, len(array), block_rows):
-            stop = min(start + block_rows, len(array))
-            parts.append(NpyPart(path, start, stop))
-            sizes.append(stop - start)
+        for part in gen_batches(len(array), block_rows):
+            parts.append(partial(_npy_part, path, part.start, part.stop))
+            sizes.append(part.stop - part.start)
     if len(widths) > 1:
         raise DataFormatError(f"the files have different widths: {sorted(widths)}")
     dtype = np.float32 if kinds == {np.dtype(np.float32)} else np.float64
@@ -190,29 +181,18 @@ def _npy_rows(paths: Sequence[Path], block_rows: int) -> Rows:
 _PATH, _START = b"partlearn.path", b"partlearn.start"
 
 
-@dataclass(frozen=True)
-class ParquetPart:
-    """Some row groups of a Parquet file, as a matrix."""
-
-    path: Path
-    groups: tuple[int, ...]
-    columns: tuple[str, ...]
-    dtype: Any
-    start: int = 0
-
-    def __call__(self) -> Any:
-        """Read the rows; missing values become nan. Without a type, an Arrow table."""
-        file = _open(self.path)
-        table = file.read_row_groups(
-            list(self.groups), columns=list(self.columns), use_threads=False
-        )
-        if self.dtype is None:
-            origin = {_PATH: str(self.path), _START: str(self.start)}
-            return table.replace_schema_metadata(origin)
-        rows = np.empty((table.num_rows, len(self.columns)), dtype=self.dtype)
-        for j, name in enumerate(self.columns):
-            rows[:, j] = table.column(name).to_numpy()
-        return rows
+def _parquet_part(
+    path: Path, groups: list[int], columns: list[str], dtype: Any, start: int
+) -> Any:
+    """Read some row groups as a matrix, missing values as nan; untyped, as a table."""
+    table = _open(path).read_row_groups(groups, columns=columns, use_threads=False)
+    if dtype is None:
+        origin = {_PATH: str(path), _START: str(start)}
+        return table.replace_schema_metadata(origin)
+    rows = np.empty((table.num_rows, len(columns)), dtype=dtype)
+    for j, name in enumerate(columns):
+        rows[:, j] = table.column(name).to_numpy()
+    return rows
 
 
 def origin_of(block: Any) -> tuple[str | None, int]:
@@ -245,13 +225,9 @@ def _open(path: Path) -> Any:
         raise DataFormatError(str(error), path=path) from None
 
 
-def _read_header(path: Path) -> tuple[Any, Any]:
-    file = _open(path)
-    return file.schema_arrow, file.metadata
-
-
-def _check_columns(path: Path, names: Sequence[str], wanted: Sequence[str]) -> None:
-    absent = [name for name in wanted if name not in names]
+def _check_columns(path: Path, file: Any, wanted: Collection[str]) -> None:
+    known = set(file.schema_arrow.names)
+    absent = [name for name in wanted if name not in known]
     if absent:
         raise DataFormatError(f"there is no column {absent[0]!r}", path=path)
 
@@ -259,9 +235,10 @@ def _check_columns(path: Path, names: Sequence[str], wanted: Sequence[str]) -> N
 def _parquet_rows(
     paths: Sequence[Path], ignore: Collection[str], block_rows: int
 ) -> Rows:
-    schema, _ = _read_header(paths[0])
-    _check_columns(paths[0], schema.names, list(ignore))
-    names = tuple(name for name in schema.names if name not in set(ignore))
+    file = _open(paths[0])
+    _check_columns(paths[0], file, ignore)
+    schema = file.schema_arrow
+    names = [name for name in schema.names if name not in set(ignore)]
     types = import_optional("pyarrow", "Parquet files").types
     single = True
     for name in names:
@@ -279,29 +256,30 @@ def _parquet_rows(
 
 
 def _parts(
-    paths: Sequence[Path], names: tuple[str, ...], dtype: Any, block_rows: int
-) -> tuple[list[ParquetPart], list[int]]:
+    paths: Sequence[Path], names: list[str], dtype: Any, block_rows: int
+) -> tuple[list[Callable[[], Any]], list[int]]:
     """Row groups of files with the same columns, and their numbers of rows."""
-    parts: list[ParquetPart] = []
+    parts: list[Callable[[], Any]] = []
     sizes: list[int] = []
     for path in paths:
-        other, facts = _read_header(path)
-        _check_columns(path, other.names, names)
+        file = _open(path)
+        _check_columns(path, file, names)
+        facts = file.metadata
         counts = [facts.row_group(i).num_rows for i in range(facts.num_row_groups)]
         for groups in _grouped(counts, block_rows):
             start = sum(counts[: groups[0]])
-            parts.append(ParquetPart(path, groups, names, dtype, start))
+            parts.append(partial(_parquet_part, path, groups, names, dtype, start))
             sizes.append(sum(counts[i] for i in groups))
     return parts, sizes
 
 
-def _grouped(counts: Sequence[int], block_rows: int) -> Iterator[tuple[int, ...]]:
+def _grouped(counts: Sequence[int], block_rows: int) -> Iterator[list[int]]:
     """Row groups that follow each other, together about a block."""
     block: list[int] = []
     for i, count in enumerate(counts):
         if block and sum(counts[j] for j in block) + count > block_rows:
-            yield tuple(block)
+            yield block
             block = []
         block.append(i)
     if block:
-        yield tuple(block)
+        yield block
