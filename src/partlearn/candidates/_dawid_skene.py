@@ -16,8 +16,6 @@ import scipy.sparse as sp
 
 from partlearn._typing import Array, Indices
 
-__all__ = ["ROUNDS", "Confusions", "VoteTable", "dawid_skene"]
-
 ROUNDS = 30
 # Votes that a prior counts for: of a row of an annotator's confusions, of the
 # accuracy of an annotator, of the confusions of all annotators together.

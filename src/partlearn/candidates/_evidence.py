@@ -21,7 +21,7 @@ from partlearn._typing import Indices, Mask
 from partlearn.candidates._confidence import uniform_confidence
 from partlearn.candidates._messages import some_rows
 
-__all__ = ["Evidence", "certain_rows", "concatenate", "make_evidence"]
+__all__ = ["Evidence", "concatenate"]
 
 _SHOWN = 6  # rows that a display lists
 

@@ -25,7 +25,6 @@ from partlearn.candidates._validation import Empty, check_candidates, check_evid
 
 __all__ = [
     "FLOATS",
-    "canonical",
     "check_informative",
     "check_two_classes",
     "move_evidence",

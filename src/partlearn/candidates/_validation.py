@@ -19,7 +19,7 @@ from partlearn._typing import Indices
 from partlearn.candidates._evidence import Evidence
 from partlearn.candidates._messages import is_missing, some_rows, warn_caller
 
-__all__ = ["Empty", "check_candidates", "check_evidence"]
+__all__ = ["check_candidates", "check_evidence"]
 
 _SETS = (set, frozenset, list, tuple)
 

@@ -10,8 +10,6 @@ from pathlib import Path
 
 from partlearn.io import DownloadError, atomic_write
 
-__all__ = ["take_out"]
-
 # Programs that read .rar archives, and how they unpack one into a folder.
 _PROGRAMS = {
     "bsdtar": ("-xf", "{archive}", "-C", "{folder}"),

@@ -37,8 +37,6 @@ from partlearn.io._matrix import as_stored
 from partlearn.io._mulan import mulan_labels, sibling_xml
 from partlearn.io._options import ReadOptions
 
-__all__ = ["read_arff"]
-
 _MEKA = re.compile(r"-C\s+(-?\d{1,6})\b")
 _POSITIVE = {"1", "true", "yes", "t", "y"}
 

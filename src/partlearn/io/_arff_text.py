@@ -8,8 +8,6 @@ from dataclasses import dataclass
 
 from partlearn.io._errors import DataFormatError
 
-__all__ = ["Attribute", "header", "split_row", "split_sparse"]
-
 _NAME = re.compile(
     r"""\s*(?: '((?:[^'\\]|\\.)*)' | "((?:[^"\\]|\\.)*)" | (\S+) )\s*(.*)""", re.VERBOSE
 )

@@ -16,15 +16,6 @@ from partlearn.io._limits import Budget
 from partlearn.io._matrix import Sparse, as_rows
 from partlearn.io._options import Task
 
-__all__ = [
-    "as_whole",
-    "binary_matrix",
-    "class_codes",
-    "make_bunch",
-    "one_hot",
-    "sort_names",
-]
-
 
 def binary_matrix(A: Any, budget: Budget, where: str) -> Mask:
     """Return a label matrix of {0, 1} or {-1, +1}, dense or sparse, as booleans."""

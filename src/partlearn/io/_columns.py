@@ -37,13 +37,7 @@ from partlearn.io._limits import Budget
 from partlearn.io._matrix import as_dtype, read_matrix
 from partlearn.io._options import ReadOptions
 
-__all__ = [
-    "assemble_columns",
-    "candidate_columns",
-    "is_label_name",
-    "is_text",
-    "truth_columns",
-]
+__all__ = ["candidate_columns", "truth_columns"]
 
 # Names without case, spaces and dashes.
 _CANDIDATES = r"candidate(label|set)?s?|partiallabels?|partialtarget"

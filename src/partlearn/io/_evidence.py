@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 from partlearn.candidates import Evidence, Votes, from_votes, from_weights
 from partlearn.io._errors import DataFormatError
 
-__all__ = ["KEYS", "check_fit", "evidence_arrays", "read_evidence", "weight_texts"]
-
 # Arrays of an npz file that hold evidence; its note says which of the two forms.
 KEYS = ("weights", "votes", "annotators", "known")
 

@@ -14,16 +14,7 @@ from typing import IO, Any
 from partlearn.io._errors import DataFormatError
 from partlearn.io._limits import Budget
 
-__all__ = [
-    "BLOCK_ROWS",
-    "MAX_LINE",
-    "STANDARD",
-    "expand",
-    "first_line",
-    "header_line",
-    "open_text",
-    "regular_size",
-]
+__all__ = ["BLOCK_ROWS", "STANDARD", "regular_size"]
 
 STANDARD = Path("-")  # standard input or output
 BLOCK_ROWS = 20_000

@@ -10,8 +10,6 @@ import scipy.sparse as sp
 
 from partlearn._typing import Indices
 
-__all__ = ["find_folds"]
-
 Fold = tuple[Indices, Indices]
 _ROLES = {
     "train": r"tridx|train(idx|index|indices)",

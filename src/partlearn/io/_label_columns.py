@@ -21,26 +21,7 @@ from partlearn.io._bunch import as_whole, binary_matrix, sort_names
 from partlearn.io._errors import AmbiguousDataError, DataFormatError
 from partlearn.io._limits import Budget, Limits
 
-__all__ = [
-    "CANDIDATE_MARK",
-    "TRUTH_MARK",
-    "Column",
-    "LabelSets",
-    "TextColumn",
-    "all_names",
-    "as_text_column",
-    "column_evidence",
-    "holds_evidence",
-    "is_marked",
-    "is_measured",
-    "label_evidence",
-    "label_matrix",
-    "looks_like_sets",
-    "one_hot_columns",
-    "parse_sets",
-    "silent_rows",
-    "unmarked",
-]
+__all__ = ["label_evidence"]
 
 CANDIDATE_MARK, TRUTH_MARK = "candidate:", "truth:"
 _YES, _NO = {"1", "yes", "y", "true", "t", "x"}, {"", "0", "no", "n", "false", "f"}

@@ -17,8 +17,6 @@ from partlearn.io._files import expand
 from partlearn.io._limits import Budget
 from partlearn.io._options import ReadOptions
 
-__all__ = ["read_libsvm"]
-
 _MAX_INDEX = 2**31 - 2
 _DAMAGE = (ValueError, OverflowError, IndexError, UnicodeError, TypeError, MemoryError)
 

@@ -23,8 +23,6 @@ from partlearn.io._errors import DataFormatError
 from partlearn.io._limits import Budget
 from partlearn.io._matrix import BLOCK_BYTES, compressed, read_matrix
 
-__all__ = ["read_mat5"]
-
 _TYPES = {1: "i1", 2: "u1", 3: "i2", 4: "u2", 5: "i4", 6: "u4", 7: "f4", 9: "f8"}
 _TYPES |= {12: "i8", 13: "u8", 16: "u1", 17: "u2", 18: "u4"}
 _TEXT = {16: "utf-8", 17: "utf-16", 18: "utf-32"}

@@ -19,8 +19,6 @@ from partlearn.io._errors import DataError, DataFormatError
 from partlearn.io._limits import Budget
 from partlearn.io._matrix import compressed, read_matrix
 
-__all__ = ["read_hdf5"]
-
 _PER_OBJECT = 512
 
 

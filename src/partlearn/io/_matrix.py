@@ -13,15 +13,6 @@ from sklearn.utils import gen_batches
 from partlearn.io._errors import DataFormatError
 from partlearn.io._limits import Budget
 
-__all__ = [
-    "BLOCK_BYTES",
-    "as_dtype",
-    "as_rows",
-    "as_stored",
-    "compressed",
-    "read_matrix",
-]
-
 BLOCK_BYTES = 2**20
 _SPARSE_BELOW = 0.1  # share of non-zero cells under which a matrix is kept sparse
 _WORTH = 2**16  # cells from which it is worth the trouble

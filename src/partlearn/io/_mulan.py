@@ -8,8 +8,6 @@ from xml.parsers import expat
 
 from partlearn.io._errors import DataFormatError, DataLimitError
 
-__all__ = ["mulan_labels", "sibling_xml"]
-
 _MAX_BYTES = 2**26
 _MAX_DEPTH = 64
 

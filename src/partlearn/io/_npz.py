@@ -17,8 +17,6 @@ from partlearn.io._errors import DataError, DataFormatError
 from partlearn.io._limits import Budget
 from partlearn.io._matrix import compressed, read_matrix
 
-__all__ = ["csr_parts", "read_npz"]
-
 _MAX_MEMBERS = 10_000
 
 

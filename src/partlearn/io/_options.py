@@ -10,8 +10,6 @@ import numpy as np
 
 from partlearn.io._matrix import Sparse
 
-__all__ = ["TASKS", "ReadOptions", "Task"]
-
 Task = Literal["pll", "pml", "multiclass", "multilabel"]
 TASKS = ("pll", "pml", "multiclass", "multilabel")
 Direction = Literal["rows", "columns"]

@@ -23,7 +23,7 @@ from partlearn.io._options import Direction, ReadOptions, Task
 from partlearn.io._table import read_arrow, read_csv, read_parquet
 from partlearn.io._variables import assemble
 
-__all__ = ["FORMATS", "format_of", "read"]
+__all__ = ["format_of", "read"]
 
 _HDF5 = b"\x89HDF\r\n\x1a\n"
 

@@ -20,19 +20,6 @@ from partlearn.io._label_columns import Column, TextColumn
 from partlearn.io._limits import Budget
 from partlearn.io._options import ReadOptions
 
-__all__ = [
-    "META_KEY",
-    "arrow_errors",
-    "arrow_table",
-    "check_distinct",
-    "find_delimiter",
-    "header_names",
-    "open_parquet",
-    "read_arrow",
-    "read_csv",
-    "read_parquet",
-]
-
 META_KEY = b"partlearn"
 _MAX_COLUMNS = 1_000_000
 _BATCH_CELLS = 2**22

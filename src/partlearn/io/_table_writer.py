@@ -17,7 +17,7 @@ import numpy as np
 from partlearn.io._atomic import atomic_write
 from partlearn.io._files import STANDARD
 
-__all__ = ["TABLE_SUFFIXES", "TableWriter"]
+__all__ = ["TableWriter"]
 
 TABLE_SUFFIXES = (".csv", ".tsv", ".parquet", ".jsonl", ".ndjson")
 # What a formula begins with, in spreadsheets of the West and of the East.

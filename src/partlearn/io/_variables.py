@@ -30,8 +30,6 @@ from partlearn.io._limits import Budget
 from partlearn.io._matrix import as_dtype
 from partlearn.io._options import TASKS, Direction, ReadOptions
 
-__all__ = ["assemble"]
-
 # Patterns of plain names.
 _ROLES = {
     "data": r"(partial)?data|features?|x|fea|inputs",
