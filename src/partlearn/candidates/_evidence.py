@@ -332,8 +332,10 @@ class Evidence:
             if len(key) != 2 or key[1] not in (Ellipsis, slice(None)):
                 raise IndexError("Evidence is indexed by rows only.")
             key = key[0]
-        places = np.atleast_1d(np.arange(len(self))[_row_key(key)])
-        return self._take(places)
+        if not isinstance(key, (slice, int, np.integer)):
+            key = np.asarray(key)
+            key = key.astype(np.intp) if key.size == 0 else key
+        return self._take(np.atleast_1d(np.arange(len(self))[key]))
 
     def _joined(self, parts: Sequence[Any]) -> Evidence:
         """Rows of all parts; their old numbers belong to different tables."""
@@ -380,7 +382,7 @@ class Evidence:
         body = "".join(
             f'<tr><th scope="row">{row}</th><td>{escape(text)}</td></tr>'
             for row, text in zip(
-                self.rows[:_SHOWN].tolist(), self[:_SHOWN]._texts(), strict=True
+                self.rows.tolist(), self[:_SHOWN]._texts(), strict=False
             )
         )
         more = len(self) - _SHOWN
@@ -389,33 +391,25 @@ class Evidence:
 
     def _texts(self) -> list[str]:
         """One line per row: its labels, and their shares where they differ."""
-        if not self.weighted:
-            return [
-                ", ".join(str(c) for c in self.classes[row]) for row in self.candidates
-            ]
+        if self.weighted:
+            return self._ranked(self.confidence(), ".2f")
+        return [", ".join(map(str, self.classes[row])) for row in self.candidates]
+
+    def _ranked(self, matrix: NDArray[Any], form: str) -> list[str]:
+        """Labels of every row with their numbers, the largest first."""
         return [
             ", ".join(
-                f"{self.classes[j]} {row[j]:.2f}"
+                f"{self.classes[j]} {row[j]:{form}}"
                 for j in np.argsort(-row, kind="stable")[:_SHOWN]
                 if row[j] > 0
             )
-            for row in self.confidence()
+            for row in matrix
         ]
-
-
-def _row_key(key: Any) -> Any:
-    """Index of rows that NumPy understands, whatever the caller's container."""
-    if isinstance(key, (slice, int, np.integer)):
-        return key
-    key = np.asarray(key)
-    return key.astype(np.intp) if key.size == 0 else key
 
 
 def _scaled(L: NDArray[Any], classes: NDArray[Any]) -> NDArray[Any]:
     """Rows with maximum one; boolean where every entry is then zero or one."""
-    if L.dtype == bool:
-        bare = np.flatnonzero(~L.any(axis=1))
-    else:
+    if L.dtype != bool:
         L = L.astype(np.float64)
         wrong = np.argwhere(~(np.isfinite(L) & (L >= 0)))
         if wrong.size:
@@ -425,17 +419,16 @@ def _scaled(L: NDArray[Any], classes: NDArray[Any]) -> NDArray[Any]:
                 f"{L[i, j].item()} for label {classes[j].item()!r} "
                 f"({len(wrong)} such entries)."
             )
-        bare = np.flatnonzero(~(L > 0).any(axis=1))
+    bare = np.flatnonzero(~L.any(axis=1))
     if bare.size:
         raise ValueError(
             f"Every row needs some evidence; rows without any: {some_rows(bare)}."
         )
-    if L.dtype != bool:
-        # Equal weights become exactly one, whatever they were.
-        L = L / L.max(axis=1, keepdims=True)
-        if ((L == 0) | (L == 1)).all():
-            L = L > 0
-    return L
+    if L.dtype == bool:
+        return L
+    # Equal weights become exactly one, whatever they were.
+    L = L / L.max(axis=1, keepdims=True)
+    return L > 0 if ((L == 0) | (L == 1)).all() else L
 
 
 def make_evidence(

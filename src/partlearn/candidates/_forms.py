@@ -222,14 +222,12 @@ def from_hierarchy(
             wrong = f"Class {label!r} is not a leaf of the hierarchy."
             check_known(label, leaves, wrong)
     below = _leaves_below(known.tolist(), parents)
-    place = {label: j for j, label in enumerate(known.tolist())}
-    S = np.zeros((len(rows), len(known)), dtype=bool)
     for i, row in enumerate(rows):
         for node in row:
             wrong = f"Label {node!r} of row {i} is not in the hierarchy."
             check_known(node, below, wrong)
-            S[i, [place[leaf] for leaf in below[node]]] = True
-    return make_evidence(S, known, empty="all")
+    sets = [{leaf for node in row for leaf in below[node]} for row in rows]
+    return Evidence(check_candidates(sets, classes=known, empty="all")[1], known)
 
 
 def _paths(

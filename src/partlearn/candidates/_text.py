@@ -54,15 +54,14 @@ def parse_candidates(texts: Iterable[str], *, sep: str = "|") -> list[frozenset[
     known: dict[str, frozenset[str]] = {}  # few distinct strings, many rows
     sets = []
     for i, text in enumerate(texts):
-        labels = known.get(text) if isinstance(text, str) else None
-        if labels is None:
-            if not isinstance(text, str):
-                raise TypeError(
-                    f"Row {i} holds {text!r}, which is not a string; an empty set is "
-                    "an empty string."
-                )
-            labels = known[text] = frozenset(_split(text, sep))
-        sets.append(labels)
+        if not isinstance(text, str):
+            raise TypeError(
+                f"Row {i} holds {text!r}, which is not a string; an empty set is an "
+                "empty string."
+            )
+        if text not in known:
+            known[text] = frozenset(_split(text, sep))
+        sets.append(known[text])
     return sets
 
 
@@ -117,17 +116,14 @@ def from_text(
         raise ValueError("`sep` must not be empty.")
     sets = [_as_collection(row, i) for i, row in enumerate(rows)]
     plain = [i for i, labels in enumerate(sets) if labels is None]
-    if plain:
-        words = [rows[i] for i in plain]
-        if sep == "auto":
-            sep = _find_separator(words, plain, alone=len(plain) == len(rows))
-        parsed = (
-            [frozenset([word.strip()]) for word in words]
-            if sep is None
-            else parse_candidates(words, sep=sep)
-        )
-        for i, labels in zip(plain, parsed, strict=True):
-            sets[i] = labels
+    words = [rows[i] for i in plain]
+    if plain and sep == "auto":
+        sep = _find_separator(words, plain, alone=len(plain) == len(rows))
+    parts: Sequence[Iterable[str]] = [{word.strip()} for word in words]
+    if sep is not None:
+        parts = parse_candidates(words, sep=sep)
+    for i, labels in zip(plain, parts, strict=True):
+        sets[i] = labels
     names, S = check_candidates(
         [set(s or ()) for s in sets], classes=classes, empty="keep"
     )

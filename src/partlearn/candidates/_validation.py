@@ -8,7 +8,7 @@ boolean matrix of shape ``(n_samples, n_classes)``; no estimator checks labels a
 
 from collections.abc import Hashable, Iterable, Mapping
 from itertools import chain
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 import scipy.sparse as sp
@@ -24,7 +24,8 @@ __all__ = ["check_candidates", "check_evidence"]
 _SETS = (set, frozenset, list, tuple)
 
 Empty = Literal["error", "drop", "all", "keep"]
-_EMPTY = ("error", "drop", "all", "keep")
+Classes = NDArray[Any] | None  # as the caller gave them
+Labels = tuple[NDArray[Any], NDArray[Any]]  # classes and candidate matrix
 
 
 def check_candidates(
@@ -79,7 +80,7 @@ def check_candidates(
     array([[1, 1],
            [0, 1]])
     """
-    if empty not in _EMPTY:
+    if empty not in get_args(Empty):
         raise ValueError(
             f'`empty` must be "error", "drop", "all" or "keep"; got {empty!r}.'
         )
@@ -101,7 +102,7 @@ def check_candidates(
     return (labels, S, rows) if return_rows else (labels, S)
 
 
-def _read(y: Any, classes: NDArray[Any] | None) -> tuple[NDArray[Any], NDArray[Any]]:
+def _read(y: Any, classes: Classes) -> Labels:
     """Dispatch on the form of `y`; empty rows are allowed here."""
     if y is None:
         raise ValueError(
@@ -233,9 +234,7 @@ def _of_one_type(labels: Iterable[Any]) -> bool:
     return len(kinds) == 1 and kinds <= {str, int, bool}
 
 
-def _from_sets(
-    sets: list[Any], classes: NDArray[Any] | None
-) -> tuple[NDArray[Any], NDArray[Any]]:
+def _from_sets(sets: list[Any], classes: Classes) -> Labels:
     lengths = np.fromiter((len(s) for s in sets), np.intp, len(sets))
     flat = list(chain.from_iterable(sets))
     rows = np.repeat(np.arange(len(sets)), lengths)
@@ -249,9 +248,7 @@ def _from_sets(
     return _scatter(names, codes, rows, len(sets), classes)
 
 
-def _from_labels(
-    labels: NDArray[Any], classes: NDArray[Any] | None
-) -> tuple[NDArray[Any], NDArray[Any]]:
+def _from_labels(labels: NDArray[Any], classes: Classes) -> Labels:
     rows = np.arange(labels.shape[0])
     if labels.dtype.kind == "c":
         raise ValueError("Complex data not supported for labels.")
@@ -278,8 +275,8 @@ def _scatter(
     codes: Indices,
     rows: Indices,
     m: int,
-    classes: NDArray[Any] | None,
-) -> tuple[NDArray[Any], NDArray[Any]]:
+    classes: Classes,
+) -> Labels:
     """Write label codes into a matrix, in the order of `classes` if given."""
     if classes is not None:
         order = {c: j for j, c in enumerate(classes.tolist())}
@@ -297,9 +294,7 @@ def _scatter(
     return labels, S
 
 
-def _from_evidence(
-    labels: Evidence, classes: NDArray[Any] | None
-) -> tuple[NDArray[Any], NDArray[Any]]:
+def _from_evidence(labels: Evidence, classes: Classes) -> Labels:
     S = labels.candidates
     if classes is None:
         return labels.classes, S.copy()
@@ -307,7 +302,7 @@ def _from_evidence(
     return _scatter(labels.classes, columns, rows, len(S), classes)
 
 
-def _columns(q: int, classes: NDArray[Any] | None) -> NDArray[Any]:
+def _columns(q: int, classes: Classes) -> NDArray[Any]:
     if q < 2:
         raise ValueError(
             f"A candidate matrix needs one column per class, at least two; got {q}."
@@ -322,9 +317,7 @@ def _columns(q: int, classes: NDArray[Any] | None) -> NDArray[Any]:
     return classes
 
 
-def _from_frame(
-    frame: Any, names: NDArray[Any], classes: NDArray[Any] | None
-) -> tuple[NDArray[Any], NDArray[Any]]:
+def _from_frame(frame: Any, names: NDArray[Any], classes: Classes) -> Labels:
     """Read a matrix with named columns; names of given classes decide their places."""
     _check_distinct(names, "The columns of y")
     if classes is None:
@@ -344,9 +337,7 @@ def _from_frame(
     return classes, S
 
 
-def _from_matrix(
-    array: NDArray[Any], classes: NDArray[Any] | None
-) -> tuple[NDArray[Any], NDArray[Any]]:
+def _from_matrix(array: NDArray[Any], classes: Classes) -> Labels:
     if array.ndim != 2:
         raise ValueError(
             "y must be 1-D labels or a 2-D candidate matrix; got an array of "

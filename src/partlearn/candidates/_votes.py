@@ -210,15 +210,7 @@ class Votes(Evidence):
         return f"{n} votes of {len(self.annotators)} annotators"
 
     def _texts(self) -> list[str]:
-        return [
-            ", ".join(
-                f"{self.classes[j]} {int(row[j])}"
-                for j in np.argsort(-row, kind="stable")
-                if row[j] > 0
-            )
-            or "no vote"
-            for row in self.table.counts
-        ]
+        return [text or "no vote" for text in self._ranked(self.table.counts, ".0f")]
 
 
 def _sorted_votes(table: VoteTable) -> Indices:

@@ -67,27 +67,10 @@ class _WebOnly(urllib.request.HTTPRedirectHandler):
     def redirect_request(
         self, req: Any, fp: Any, code: int, msg: str, headers: Any, newurl: str
     ) -> Any:
-        known = (
-            ("https:",) if req.full_url.startswith("https:") else ("http:", "https:")
-        )
-        if not newurl.lower().startswith(known):
+        secure = req.full_url.startswith("https:")
+        if not newurl.lower().startswith("https:" if secure else ("http:", "https:")):
             raise OSError(f"it sends on to {newurl}, which is not fetched from")
         return super().redirect_request(req, fp, code, msg, headers, newurl)
-
-
-def _opener() -> urllib.request.OpenerDirector:
-    """Build an opener that knows neither files nor other protocols than the web's."""
-    opener = urllib.request.OpenerDirector()
-    for handler in (
-        urllib.request.ProxyHandler,
-        urllib.request.HTTPHandler,
-        urllib.request.HTTPSHandler,
-        urllib.request.HTTPDefaultErrorHandler,
-        urllib.request.HTTPErrorProcessor,
-        _WebOnly,
-    ):
-        opener.add_handler(handler())
-    return opener
 
 
 def _download(
@@ -118,7 +101,8 @@ def _download(
     if have:
         headers["Range"] = f"bytes={have}-"
     request = urllib.request.Request(url, headers=headers)
-    with _opener().open(request, timeout=left()) as answer:
+    opener = urllib.request.build_opener(_WebOnly)
+    with opener.open(request, timeout=left()) as answer:
         if answer.status != 206:
             have = 0
         expected = size or answer.length or 0
@@ -149,11 +133,9 @@ def _record(path: Path) -> Path:
 
 def _git_blob(path: Path) -> str:
     """Git's name for the content of a file."""
-    digest = hashlib.sha1(f"blob {path.stat().st_size}\0".encode())
+    start = hashlib.sha1(f"blob {path.stat().st_size}\0".encode())
     with path.open("rb") as file:
-        while piece := file.read(_CHUNK):
-            digest.update(piece)
-    return digest.hexdigest()
+        return hashlib.file_digest(file, start.copy).hexdigest()
 
 
 def _matches(path: Path, entry: RemoteFile) -> bool:

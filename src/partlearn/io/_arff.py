@@ -33,7 +33,7 @@ from partlearn.io._label_columns import (
     parse_sets,
 )
 from partlearn.io._limits import Budget
-from partlearn.io._matrix import as_stored
+from partlearn.io._matrix import worth_sparse
 from partlearn.io._mulan import mulan_labels, sibling_xml
 from partlearn.io._options import ReadOptions
 
@@ -56,10 +56,10 @@ def _lines(data: bytes) -> Iterator[tuple[int, str]]:
 class _Values:
     """The cells of a file, as coordinates: column by column codes or numbers."""
 
-    def __init__(self, attributes: list[Attribute]) -> None:
+    def __init__(self, attributes: list[Attribute], labels: list[int]) -> None:
         self.attributes = attributes
         self.rows, self.columns, self.numbers = array("q"), array("q"), array("d")
-        self.codes = [{v: float(i) for i, v in enumerate(a.values)} for a in attributes]
+        self.codes = [_codes(a, j in labels) for j, a in enumerate(attributes)]
         self.n_rows = 0
 
     def number(self, j: int, value: str) -> float:
@@ -121,7 +121,8 @@ def read_arff(path: Path, options: ReadOptions, budget: Budget) -> Bunch:
     relation, attributes = header(lines)
     if not attributes:
         raise DataFormatError("there are no attributes")
-    values = _Values(attributes)
+    labels, origin = _labels(path, relation, attributes, options)
+    values = _Values(attributes, labels)
     for number, line in lines:
         try:
             values.add(line)
@@ -131,7 +132,6 @@ def read_arff(path: Path, options: ReadOptions, budget: Budget) -> Bunch:
     if not values.n_rows:
         raise DataFormatError("there are no rows")
     cells = values.matrix()
-    labels, origin = _labels(path, relation, attributes, options)
     budget.matrix(values.n_rows, len(labels), 1, "the label matrix")
     Y, names = _label_part(values, cells, labels, options, budget)
     ignored = _by_name(list(options.ignore), attributes)
@@ -290,25 +290,24 @@ def _feature_part(
         )
     if not features:
         raise DataFormatError("there are no attributes besides the labels")
-    cells = cells[:, features]
-    shifted = []
+    first = np.zeros(len(chosen))
     for k, attribute in enumerate(chosen):
-        if attribute.kind != "nominal":
-            continue
         meaning = _meaning(attribute)
-        if meaning is None:
+        if meaning is not None:
+            first[k] = meaning[0]
+        elif attribute.kind == "nominal":
             table = ", ".join(f"{i}={v}" for i, v in enumerate(attribute.values))
             notes.append(f"\n{attribute.name}: {table}")
-            continue
-        part = slice(cells.indptr[k], cells.indptr[k + 1])
-        codes = cells.data[part]
-        known = ~np.isnan(codes)
-        codes[known] = meaning[codes[known].astype(np.int64)] - meaning[0]
-        cells.data[part] = codes
-        if meaning[0] != 0:
-            shifted.append((k, meaning[0]))
-    notes = [*notes[:50], "\n..."] if len(notes) > 50 else notes
-    return _dense_or_sparse(cells, shifted, budget), "".join(notes)
+    note = "".join([*notes[:50], "\n..."] if len(notes) > 50 else notes)
+    cells = cells[:, features]
+    cells.eliminate_zeros()
+    m, d = cells.shape
+    if not first.any() and worth_sparse(cells.nnz, m * d):
+        return cells, note
+    budget.matrix(m, d, 8, "the data matrix")
+    X = cells.toarray() + first
+    few = worth_sparse(int(np.count_nonzero(X)), m * d)
+    return sp.csr_array(X) if few else X, note
 
 
 def _meaning(attribute: Attribute) -> Array | None:
@@ -320,15 +319,9 @@ def _meaning(attribute: Attribute) -> Array | None:
     return numbers if np.isfinite(numbers).all() and len(numbers) else None
 
 
-def _dense_or_sparse(
-    cells: Any, shifted: list[tuple[int, float]], budget: Budget
-) -> Any:
-    m, d = cells.shape
-    cells.eliminate_zeros()
-    if not shifted and m * d >= 2**16 and cells.nnz < 0.1 * m * d:
-        return cells
-    budget.matrix(m, d, 8, "the data matrix")
-    dense = cells.toarray()
-    for k, offset in shifted:
-        dense[:, k] += offset
-    return as_stored(dense)
+def _codes(attribute: Attribute, is_label: bool) -> dict[str, float]:
+    """Number of each nominal value less that of the first, which may be left out."""
+    meaning = None if is_label else _meaning(attribute)
+    if meaning is None:
+        meaning = np.arange(len(attribute.values), dtype=np.float64)
+    return dict(zip(attribute.values, (meaning - meaning[:1]).tolist(), strict=True))

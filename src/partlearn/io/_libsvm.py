@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.datasets import load_svmlight_file
+from sklearn.preprocessing import MultiLabelBinarizer
 from sklearn.utils import Bunch
 
 from partlearn._typing import Mask
@@ -67,10 +68,7 @@ def read_libsvm(path: Path, options: ReadOptions, budget: Budget) -> Bunch:
 
 
 def _label_matrix(rows: list[Any], budget: Budget) -> tuple[Mask, list[str]]:
-    counts = [len(row) for row in rows]
-    flat = np.asarray([label for row in rows for label in row], dtype=np.float64)
-    codes, names = class_codes(flat, "labels")
+    binarizer = MultiLabelBinarizer(sparse_output=True).fit(rows)
+    _, names = class_codes(binarizer.classes_.astype(np.float64), "labels")
     budget.matrix(len(rows), len(names), 1, "the label matrix")
-    Y = np.zeros((len(rows), len(names)), dtype=bool)
-    Y[np.repeat(np.arange(len(rows)), counts), codes] = True
-    return Y, names
+    return binarizer.transform(rows).astype(bool).toarray(), names

@@ -53,7 +53,7 @@ def read_matrix(
             continue
         blocks.append(sp.csr_array(block, dtype=dtype))
         nnz += blocks[-1].nnz
-        if nnz >= _SPARSE_BELOW * size:
+        if not worth_sparse(nnz, size):
             dense = np.empty((lines, length), dtype=dtype)
             sp.vstack(blocks).toarray(out=dense[: part.stop])
             blocks = []
@@ -109,11 +109,9 @@ def as_rows(X: Any, sparse: Sparse, budget: Budget) -> Any:
     return sp.csr_array(X) if sparse is True else np.ascontiguousarray(X)
 
 
-def as_stored(X: NDArray[Any]) -> Any:
-    """Return a dense array as CSR if it has few non-zeros."""
-    if X.size >= _WORTH and np.count_nonzero(X) < _SPARSE_BELOW * X.size:
-        return sp.csr_array(X)
-    return X
+def worth_sparse(nnz: int, size: int) -> bool:
+    """Whether a matrix of this size has few enough non-zeros to be kept sparse."""
+    return size >= _WORTH and nnz < _SPARSE_BELOW * size
 
 
 def as_dtype(X: Any, name: Any) -> Any:

@@ -25,22 +25,30 @@ _MAX_COLUMNS = 1_000_000
 _BATCH_CELLS = 2**22
 
 
-def find_delimiter(header: bytes) -> str:
-    """Return the most frequent of comma, tab and semicolon outside quotes."""
-    header = re.sub(rb'"[^"]*"', b"", header)
-    counts = {mark: header.count(mark.encode()) for mark in (",", "\t", ";")}
-    return max(counts, key=lambda mark: counts[mark])
+def csv_header(head: bytes) -> tuple[str, list[str]]:
+    """Find the delimiter and the names of the columns in the first line of a file.
+
+    The delimiter is the most frequent of comma, tab and semicolon outside quotes.
+    """
+    pa = import_optional("pyarrow", "CSV files")
+    csv = import_optional("pyarrow.csv", "CSV files")
+    bare = re.sub(rb'"[^"]*"', b"", head)
+    delimiter = max((",", "\t", ";"), key=lambda mark: bare.count(mark.encode()))
+    if head.count(delimiter.encode()) > _MAX_COLUMNS:
+        raise DataFormatError(f"more than {_MAX_COLUMNS:,} columns")
+    with arrow_errors("the header line"):
+        table = csv.read_csv(
+            pa.BufferReader(head + b"\n"),
+            parse_options=csv.ParseOptions(delimiter=delimiter),
+        )
+        return delimiter, list(table.column_names)
 
 
 def read_csv(path: Path, options: ReadOptions, budget: Budget) -> Bunch:
     """Read a table of text with a header line; the delimiter is found in it."""
     pa = import_optional("pyarrow", "CSV files")
     csv = import_optional("pyarrow.csv", "CSV files")
-    head = first_line(path)
-    delimiter = find_delimiter(head)
-    if head.count(delimiter.encode()) > _MAX_COLUMNS:
-        raise DataFormatError(f"more than {_MAX_COLUMNS:,} columns")
-    names = header_names(head, delimiter, pa, csv)
+    delimiter, names = csv_header(first_line(path))
     if len(names) == 1:
         raise DataFormatError(
             f"there is one column only, {names[0][:40]!r}",
@@ -51,7 +59,7 @@ def read_csv(path: Path, options: ReadOptions, budget: Budget) -> Bunch:
     if path.suffix != ".gz":
         budget.charge(regular_size(path), "the file")
     with (
-        arrow_errors(pa, "the table"),
+        arrow_errors("the table"),
         open_text(path, budget, delimiter.encode()) as source,
     ):
         table = csv.read_csv(
@@ -62,22 +70,13 @@ def read_csv(path: Path, options: ReadOptions, budget: Budget) -> Bunch:
             ),
             convert_options=csv.ConvertOptions(column_types=as_text),
         )
-        return _from_table(table, options, budget, "a CSV file", pa, {})
-
-
-def header_names(head: bytes, delimiter: str, pa: Any, csv: Any) -> list[str]:
-    """Names of the columns in the first line of a CSV file."""
-    with arrow_errors(pa, "the header line"):
-        table = csv.read_csv(
-            pa.BufferReader(head + b"\n"),
-            parse_options=csv.ParseOptions(delimiter=delimiter),
-        )
-        return list(table.column_names)
+        return _from_table(table, options, budget, "a CSV file", {})
 
 
 @contextmanager
-def arrow_errors(pa: Any, what: str) -> Iterator[None]:
+def arrow_errors(what: str) -> Iterator[None]:
     """Turn what Arrow raises into the errors we promise."""
+    pa = import_optional("pyarrow", "Tables")
     known = (pa.ArrowException, OSError, MemoryError, TypeError, KeyError)
     try:
         yield
@@ -132,11 +131,12 @@ def _check_row_groups(facts: Any, budget: Budget) -> None:
         budget.matrix(1, size, 1, "a row group")
 
 
-def _charged_table(file: Any, n_rows: int, budget: Budget, pa: Any) -> Any:
+def _charged_table(file: Any, n_rows: int, budget: Budget) -> Any:
     """Read the table in batches, so that a small file cannot become a large table.
 
     Numbers are charged before anything is read, text and lists batch by batch.
     """
+    pa = import_optional("pyarrow", "Parquet files")
     schema = file.schema_arrow
     widths = [_width(field.type, pa.types) for field in schema]
     budget.charge(n_rows * sum(widths), "the table")
@@ -177,16 +177,15 @@ def _width(kind: Any, types: Any) -> int:
 
 def read_parquet(path: Path, options: ReadOptions, budget: Budget) -> Bunch:
     """Read a Parquet file."""
-    pa = import_optional("pyarrow", "Parquet files")
-    with arrow_errors(pa, "the Parquet content"):
+    with arrow_errors("the Parquet content"):
         with open_parquet(path) as file:
             facts = file.metadata
             if facts.num_columns > _MAX_COLUMNS:
                 raise DataFormatError(f"more than {_MAX_COLUMNS:,} columns")
             _check_row_groups(facts, budget)
-            table = _charged_table(file, facts.num_rows, budget, pa)
+            table = _charged_table(file, facts.num_rows, budget)
         table.validate(full=True)
-        return _from_table(table, options, budget, "a Parquet file", pa, _meta(table))
+        return _from_table(table, options, budget, "a Parquet file", _meta(table))
 
 
 def arrow_table(data: bytes) -> Any:
@@ -204,13 +203,12 @@ def arrow_table(data: bytes) -> Any:
 
 def read_arrow(path: Path, options: ReadOptions, budget: Budget) -> Bunch:
     """Read an Arrow (Feather) file or stream."""
-    pa = import_optional("pyarrow", "Arrow files")
     budget.charge(path.stat().st_size, "the file")
-    with arrow_errors(pa, "the Arrow content"):
+    with arrow_errors("the Arrow content"):
         table = arrow_table(path.read_bytes())
         table.validate(full=True)
         budget.charge(table.nbytes, "the table")
-        return _from_table(table, options, budget, "an Arrow file", pa, _meta(table))
+        return _from_table(table, options, budget, "an Arrow file", _meta(table))
 
 
 def _meta(table: Any) -> dict[str, Any]:
@@ -230,20 +228,20 @@ def _from_table(
     options: ReadOptions,
     budget: Budget,
     origin: str,
-    pa: Any,
     meta: dict[str, Any],
 ) -> Bunch:
     names = table.column_names
     check_distinct(names)
     if not names or not table.num_rows:
         raise DataFormatError("the table has no rows")
+    pa = import_optional("pyarrow", "Tables")
     labels = _strings(options.labels) | _strings(options.truth)
-    columns: dict[str, Column] = {}
-    for name in names:
-        if name in options.ignore:
-            columns[name] = np.empty(0)
-            continue
-        columns[name] = _column(table[name], name, pa, name in labels)
+    columns: dict[str, Column] = {
+        name: np.empty(0)
+        if name in options.ignore
+        else _column(table[name], name, pa, name in labels)
+        for name in names
+    }
     return assemble_columns(columns, options, budget, origin=origin, meta=meta)
 
 

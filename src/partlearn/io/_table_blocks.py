@@ -29,8 +29,7 @@ from partlearn.io._table import (
     arrow_errors,
     arrow_table,
     check_distinct,
-    find_delimiter,
-    header_names,
+    csv_header,
     open_parquet,
 )
 
@@ -201,11 +200,8 @@ def _opened(path: Path) -> Iterator[tuple[Any, str]]:
         yield stream, "jsonl" if first.lstrip()[:1] == b"{" else "csv"
         return
     plain = Path(path.name.removesuffix(".gz"))
-    kind = (
-        "jsonl"
-        if plain.suffix.lower() in (".jsonl", ".ndjson")
-        else format_of(path, None)
-    )
+    lines = plain.suffix.lower() in (".jsonl", ".ndjson")
+    kind = "jsonl" if lines else format_of(path, None)
     if kind not in ("csv", "jsonl", "parquet", "arrow"):
         raise DataFormatError(
             f"{path.name!r} is not a table of columns",
@@ -234,11 +230,10 @@ def _text_batches(file: Any, path: Path, block_rows: int) -> Blocks:
     line = file.readline(MAX_LINE + 1)
     stream = _Prefixed(line, file)
     first = header_line(line)
-    delimiter = find_delimiter(first)
-    names = header_names(first, delimiter, pa, arrow_csv)
+    delimiter, names = csv_header(first)
     size = MAX_LINE if 8 * len(first) > _BLOCK else _BLOCK  # wide tables have long rows
     with (
-        arrow_errors(pa, "the table"),
+        arrow_errors("the table"),
         arrow_csv.open_csv(
             BufferedReader(stream),
             # Without threads errors name the row. Dozens of blocks are read ahead of a
@@ -290,16 +285,16 @@ def _columns(rows: list[dict[str, Any]], names: Iterable[str]) -> dict[str, list
 
 
 def _parquet_batches(file: Any, path: Path, block_rows: int) -> Blocks:
-    pa = import_optional("pyarrow", "Parquet files")
     done = 0
-    with arrow_errors(pa, "the Parquet content"), open_parquet(path) as table:
+    with arrow_errors("the Parquet content"), open_parquet(path) as table:
         for batch in table.iter_batches(batch_size=block_rows):
             done += batch.num_rows
-            yield _spelled_out(batch, pa), done / table.metadata.num_rows
+            yield _spelled_out(batch), done / table.metadata.num_rows
 
 
-def _spelled_out(batch: Any, pa: Any) -> Any:
+def _spelled_out(batch: Any) -> Any:
     """Write text that was read as codes out again, if it may be that long."""
+    pa = import_optional("pyarrow", "Parquet files")
     pc = import_optional("pyarrow.compute", "Parquet files")
     columns = []
     for column in batch.columns:
@@ -314,7 +309,6 @@ def _spelled_out(batch: Any, pa: Any) -> Any:
 
 
 def _arrow_batches(file: Any, path: Path, block_rows: int) -> Blocks:
-    pa = import_optional("pyarrow", "Arrow files")
-    with arrow_errors(pa, "the Arrow content"):
+    with arrow_errors("the Arrow content"):
         for batch in arrow_table(file.read()).to_batches(max_chunksize=block_rows):
             yield batch, None

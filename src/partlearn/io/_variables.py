@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from sklearn.preprocessing import MultiLabelBinarizer
 from sklearn.utils import Bunch
 
 from partlearn._typing import Indices, Mask
@@ -415,14 +416,12 @@ def _set_matrix(sets: list[Any], told: _Told) -> tuple[Mask, list[str]]:
     """Candidate sets as a list: of text, of lists of text, of vectors of numbers."""
     as_text = [_members(value) for value in sets]
     names = sort_names(list({name for row in as_text for name in row}))
-    if told.classes is not None and set(names) <= set(told.classes):
-        names = told.classes
+    given = told.classes or []
+    if set(names) <= set(given) and len(set(given)) == len(given):
+        names = given
     told.budget.matrix(len(sets), len(names), 1, "the candidate matrix")
-    column = {name: j for j, name in enumerate(names)}
-    S = np.zeros((len(sets), len(names)), dtype=bool)
-    for i, row in enumerate(as_text):
-        S[i, [column[name] for name in row]] = True
-    return S, names
+    binarizer = MultiLabelBinarizer(classes=names, sparse_output=True)
+    return binarizer.fit_transform(as_text).astype(bool).toarray(), names
 
 
 def _members(value: Any) -> list[str]:
