@@ -325,11 +325,9 @@ class Disambiguation:
             Points on the diagonal are calibrated; below it the confidence is too high.
             The area of a point grows with the number of rows.
         """
-        right = self.label == self._checked(truth)
-        display = CalibrationDisplay.from_predictions(
-            self.confidence, right, n_bins=n_bins, ax=ax
+        return (
+            CalibrationDisplay(self.calibration(truth, n_bins=n_bins)).plot(ax=ax).ax_
         )
-        return display.ax_
 
 
 def disambiguate(
@@ -415,7 +413,7 @@ def disambiguate(
         labels, possible = evidence, np.asarray(evidence.weights > 0)
     elif S.shape[1] == 1:  # would be read as a column of labels
         labels = np.zeros(len(S), dtype=np.intp)
-    estimator = _estimator(method).fit(X, labels)
+    estimator = build(method, {}, *PARTIAL_LABEL_ROLES, seed=0).fit(X, labels)
     F = restrict_confidence(_beliefs(estimator, X), possible)
     rows = np.arange(len(S))
     # Outside the candidates nothing may win, not even where all confidences are zero.
@@ -423,6 +421,9 @@ def disambiguate(
     lead = F[rows, best].copy()
     rest = F.copy()
     rest[rows, best] = 0
+    annotators = None
+    if isinstance(evidence, Votes):
+        annotators = summarize_votes(evidence, F).annotators
     return Disambiguation(
         label=classes[best],
         confidence=lead,
@@ -434,9 +435,7 @@ def disambiguate(
         method=type(estimator).__name__,
         picture=partial(_picture, estimator, X, F),
         rows=kept,
-        annotators=summarize_votes(evidence, F).annotators
-        if isinstance(evidence, Votes)
-        else None,
+        annotators=annotators,
     )
 
 
@@ -473,18 +472,6 @@ def _by_place(index: NDArray[Any], corrections: Mapping[Any, Any]) -> dict[int, 
         if str(name) not in place:
             raise ValueError(f"`corrections` name row {name!r}, which is not there.")
     return {place[str(name)]: label for name, label in corrections.items()}
-
-
-def _estimator(method: Any) -> Any:
-    """Build the estimator of a name, or clone the one given."""
-    if isinstance(method, str):
-        return build(method, {}, *PARTIAL_LABEL_ROLES, seed=0)
-    if not hasattr(method, "fit"):
-        raise TypeError(
-            "`method` must be the name of a method or an estimator; got "
-            f"{type(method).__name__}."
-        )
-    return clone(method)
 
 
 def _beliefs(fitted: Any, X: Any) -> NDArray[Any]:

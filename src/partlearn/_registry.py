@@ -234,14 +234,14 @@ def check_packages(value: Any, allow: Collection[str] = ()) -> None:
 
 
 def build(
-    name: str, params: Mapping[str, Any], *roles: Role, seed: int | None = None
+    name: Any, params: Mapping[str, Any], *roles: Role, seed: int | None = None
 ) -> Any:
     """Build a method by name.
 
     Parameters
     ----------
-    name : str
-        As for :func:`find`.
+    name : str or estimator
+        As for :func:`find`; an estimator is cloned as it is.
     params : mapping of str to object
         Constructor parameters. A table with ``class`` among them, also inside a list,
         is an estimator that is built first.
@@ -261,6 +261,15 @@ def build(
     >>> build("plknn", {"n_neighbors": 3}, "learner")
     PLKNN(n_neighbors=3)
     """
+    if not isinstance(name, str):
+        from sklearn.base import clone
+
+        if not hasattr(name, "fit"):
+            raise TypeError(
+                "`method` must be the name of a method or an estimator; got "
+                f"{type(name).__name__}."
+            )
+        return clone(name)
     cls = find(name, *roles)
     accepted = inspect.signature(cls).parameters
     params = _renamed(cls, params)

@@ -169,39 +169,34 @@ def _check_table(
     S = np.zeros((m, len(evidence.classes)), dtype=bool)
     S[evidence.rows] = evidence.candidates
     names = [str(c) for c in evidence.classes.tolist()]
-    known = None if truth is None else _known_codes(truth, names)
+    known, told = (None, []) if truth is None else _table_truth(truth, S, names)
     features = chosen.get_feature_names_out().tolist()
     # Training leaves rows without labels out, so they break nothing.
     report = _report(Z, S, features, names, known, empty_breaks=False)
-    findings += [*report.findings, *label_text_findings(S, names)]
-    if truth is not None:
-        findings += _table_truth(np.asarray(truth, dtype=object), S, names)
+    findings += [*report.findings, *label_text_findings(S, names), *told]
     return replace(
         report, findings=findings, facts=report.facts | {"n_columns": len(columns)}
     )
 
 
-def _known_codes(truth: Any, names: list[str]) -> Indices | None:
-    """Class numbers of the true labels, if every row has one of the labels."""
+def _table_truth(
+    truth: Any, S: Mask, names: list[str]
+) -> tuple[Indices | None, list[Finding]]:
+    """Class numbers of the true labels, if all are known, and how they fit the sets."""
     place = {name: j for j, name in enumerate(names)}
-    codes = [place.get(str(label).strip(), -1) for label in truth]
-    return None if -1 in codes else np.asarray(codes)
-
-
-def _table_truth(truth: NDArray[Any], S: Mask, names: list[str]) -> Iterator[Finding]:
-    """Compare true labels, some of which may be missing, with the candidates."""
-    place = {name: j for j, name in enumerate(names)}
-    texts = [None if v is None or v != v else str(v).strip() for v in truth]
-    unknown = [i for i, t in enumerate(texts) if t and t not in place]
-    words = tuple(dict.fromkeys(str(texts[i]) for i in unknown))[:10]
-    yield from found("truth-unknown", unknown, items=words)
-    rows = np.asarray([i for i, t in enumerate(texts) if t in place], dtype=np.intp)
-    codes = np.asarray([place[str(texts[i])] for i in rows], dtype=np.intp)
-    kept = S[rows].any(axis=1)
-    rows, codes = rows[kept], codes[kept]
+    values = np.asarray(truth, dtype=object)
+    texts = ["" if v is None or v != v else str(v).strip() for v in values]
+    unknown = [i for i, text in enumerate(texts) if text and text not in place]
+    words = tuple(dict.fromkeys(texts[i] for i in unknown))[:10]
+    findings = list(found("truth-unknown", unknown, items=words))
+    codes = np.asarray([place.get(text, -1) for text in texts], dtype=np.intp)
+    rows = np.flatnonzero((codes >= 0) & S.any(axis=1))
     if rows.size:
-        for finding in truth_findings(S[rows], codes, names):
-            yield replace(finding, rows=tuple(int(rows[r]) for r in finding.rows))
+        findings += [
+            replace(finding, rows=tuple(int(rows[r]) for r in finding.rows))
+            for finding in truth_findings(S[rows], codes[rows], names)
+        ]
+    return codes if (codes >= 0).all() else None, findings
 
 
 def _sets(candidates: Any) -> tuple[NDArray[Any], Mask]:

@@ -4,6 +4,7 @@
 
 from collections.abc import Iterator
 from hashlib import blake2b
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -14,39 +15,27 @@ from sklearn.utils.sparsefuncs import mean_variance_axis, min_max_axis
 from partlearn._typing import Mask
 from partlearn.check._report import Finding, found
 
-__all__ = ["feature_findings"]
-
 _SCALES = 1e3  # ratio of standard deviations that ruins distances
 _SAMPLE = 200
 _AGREE = 0.98  # share of rows that makes a column look like a label
 _ENOUGH = 5  # rows with the same value that make agreement remarkable
 
 
-def _lines(X: Any) -> Iterator[bytes]:
-    """Return a digest of each row; equal rows have equal digests."""
+def group_lines(X: Any) -> NDArray[np.int64]:
+    """Number the distinct rows; equal rows get the same number."""
     if sp.issparse(X):
         X = sp.csr_array(X, copy=True)
         X.sum_duplicates()
         X.eliminate_zeros()
-        for i in range(X.shape[0]):
-            part = slice(X.indptr[i], X.indptr[i + 1])
-            digest = blake2b(X.indices[part].tobytes(), digest_size=16)
-            digest.update(X.data[part].tobytes())
-            yield digest.digest()
-        return
-    X = X + 0 if X.dtype.kind == "f" else X  # -0.0 equals 0.0
-    for row in X:
-        yield blake2b(np.ascontiguousarray(row).tobytes(), digest_size=16).digest()
-
-
-def group_lines(X: Any) -> NDArray[np.int64]:
-    """Return number the distinct rows; equal rows get the same number."""
+        parts = pairwise(X.indptr)
+        lines = (X.indices[a:b].tobytes() + X.data[a:b].tobytes() for a, b in parts)
+    else:
+        X = X + 0 if X.dtype.kind == "f" else X  # -0.0 equals 0.0
+        lines = (row.tobytes() for row in X)
+    digests = (blake2b(line, digest_size=16).digest() for line in lines)
     seen: dict[bytes, int] = {}
-    return np.fromiter(
-        (seen.setdefault(digest, len(seen)) for digest in _lines(X)),
-        dtype=np.int64,
-        count=X.shape[0],
-    )
+    numbers = (seen.setdefault(digest, len(seen)) for digest in digests)
+    return np.fromiter(numbers, dtype=np.int64, count=X.shape[0])
 
 
 def _deviation(X: Any) -> NDArray[Any]:

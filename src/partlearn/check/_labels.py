@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 from partlearn._typing import Mask
 from partlearn.check._report import Finding, Severity, found
 
-__all__ = ["ambiguity_degree", "cooccurrence", "label_findings", "truth_findings"]
-
 
 def cooccurrence(S: Mask) -> NDArray[np.int64]:
     """Count, for each pair of labels, the sets that contain both."""
@@ -33,9 +31,7 @@ def ambiguity_degree(
     """
     q = S.shape[1]
     if truth is not None and truth.ndim == 1:
-        Y = sp.csr_array(
-            (np.ones(len(truth)), (np.arange(len(truth)), truth)), shape=(len(truth), q)
-        )
+        Y = sp.eye_array(q, format="csr")[truth]
         together = np.asarray((Y.T @ sp.csr_array(S.astype(np.float64))).toarray())
         totals = np.bincount(truth, minlength=q).astype(float)
     else:

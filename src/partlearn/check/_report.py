@@ -217,17 +217,16 @@ class DataReport:
 
     def _parts(self) -> dict[str, str]:
         """What pages and notebooks show, escaped."""
-        facts = "\n".join(_row(_label(k), _show(v)) for k, v in self.facts.items())
+        facts = {_label(key): _show(value) for key, value in self.facts.items()}
         memory = ""
         if self._memory_matters():
-            lines = "\n".join(_row(k, _size(v)) for k, v in self.memory.items())
-            memory = _MEMORY.format(memory=lines)
+            sizes = {name: _size(n) for name, n in self.memory.items()}
+            memory = _table("Rough peak memory per method", sizes)
         findings = "\n".join(_item(f) for f in self.findings)
         return {
             "summary": escape(self._summary()),
             "findings": findings or "<li>Nothing to complain about.</li>",
-            "facts": f"<table><caption>Facts about the data</caption>\n<tbody>\n{facts}"
-            "\n</tbody></table>",
+            "facts": _table("Facts about the data", facts),
             "memory": memory,
         }
 
@@ -276,8 +275,12 @@ def _item(finding: Finding) -> str:
     )
 
 
-def _row(head: str, value: str) -> str:
-    return f'<tr><th scope="row">{escape(head)}</th><td>{escape(value)}</td></tr>'
+def _table(caption: str, cells: dict[str, str]) -> str:
+    rows = "\n".join(
+        f'<tr><th scope="row">{escape(head)}</th><td>{escape(value)}</td></tr>'
+        for head, value in cells.items()
+    )
+    return f"<table><caption>{caption}</caption>\n<tbody>\n{rows}\n</tbody></table>\n"
 
 
 def _label(key: str) -> str:
@@ -297,10 +300,3 @@ def _size(n: int) -> str:
             break
         size /= 1000
     return f"{size:.0f} {unit}" if size >= 10 or unit == "B" else f"{size:.1f} {unit}"
-
-
-_MEMORY = """<table><caption>Rough peak memory per method</caption>
-<tbody>
-{memory}
-</tbody></table>
-"""

@@ -20,8 +20,6 @@ from partlearn.tables import (
     read_labels,
 )
 
-__all__ = ["column_findings", "label_text_findings", "look_alikes", "read_table"]
-
 
 def read_table(
     columns: dict[str, NDArray[Any]],

@@ -1,7 +1,12 @@
 """Tables of anything: what their columns are, and classifiers that take them."""
 
 from partlearn.tables._classifier import PartialClassifier, make_learner
-from partlearn.tables._column_kinds import ColumnKind, check_names, find_kinds
+from partlearn.tables._column_kinds import (
+    ColumnKind,
+    as_names,
+    check_names,
+    find_kinds,
+)
 from partlearn.tables._encoder import TableEncoder
 from partlearn.tables._frame import (
     as_text,
@@ -9,16 +14,11 @@ from partlearn.tables._frame import (
     is_plain,
     is_table,
     numbers_in,
+    read_columns,
     take_rows,
 )
-from partlearn.tables._labels import (
-    as_names,
-    label_columns,
-    named_columns,
-    read_labels,
-)
+from partlearn.tables._labels import label_columns, named_columns, read_labels
 from partlearn.tables._quality import QualityScore, estimate_quality
-from partlearn.tables._read import read_columns
 
 __all__ = [
     "ColumnKind",

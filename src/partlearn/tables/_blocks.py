@@ -13,8 +13,6 @@ from partlearn.tables._encoder import TableEncoder
 from partlearn.tables._frame import Columns, columns_of, is_missing_text, numbers_in
 from partlearn.tables._moments import moments_in
 
-__all__ = ["BlockEncoder"]
-
 
 class BlockEncoder:
     """Encode a block; cells that contradict the kind of their column are an error.
@@ -47,7 +45,16 @@ class BlockEncoder:
             odd = self._unread(name, column)
             rows = [i for i in np.flatnonzero(odd) if column[i] not in self._odd[name]]
             if rows:
-                self._refuse(block, name, int(rows[0]), column[rows[0]])
+                path, start = origin_of(block)
+                kind = self._encoder.kinds_[name].kind
+                raise DataFormatError(
+                    f"column {name!r} holds {str(column[rows[0]])[:40]!r}, while it is "
+                    f"a {kind} in the first rows",
+                    path=path,
+                    where=f"row {start + rows[0]}",
+                    advice="Mend the cell, or say what the column is with `number`, "
+                    "`category`, `date` or `text`, or leave it out with `ignore`.",
+                )
         return self._encoder.transform(columns)
 
     def _used(self) -> list[str]:
@@ -69,15 +76,3 @@ class BlockEncoder:
         if kind.kind == "date":
             return present & np.isnat(moments_in(column, kind.date_format))
         return present & (column.dtype.kind != self._types[name])
-
-    def _refuse(self, block: Any, name: str, row: int, cell: Any) -> None:
-        path, start = origin_of(block)
-        kind = self._encoder.kinds_[name].kind
-        raise DataFormatError(
-            f"column {name!r} holds {str(cell)[:40]!r}, while it is a {kind} in the "
-            "first rows",
-            path=path,
-            where=f"row {start + row}",
-            advice="Mend the cell, or say what the column is with `number`, "
-            "`category`, `date` or `text`, or leave it out with `ignore`.",
-        )

@@ -7,7 +7,7 @@ from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from partlearn._registry import DEFAULT_METHOD, PARTIAL_LABEL_ROLES, build
@@ -17,11 +17,11 @@ from partlearn.candidates import Evidence
 from partlearn.classification import PLKNN, CoupledClassifier, for_candidates
 from partlearn.io import import_optional
 from partlearn.tables._blocks import BlockEncoder
-from partlearn.tables._column_kinds import ColumnKind, check_names
+from partlearn.tables._column_kinds import ColumnKind, as_names, check_names
 from partlearn.tables._encoder import TableEncoder
 from partlearn.tables._familiarity import Familiarity, learn_familiarity
 from partlearn.tables._frame import Columns, columns_of, numbers_in, take_rows
-from partlearn.tables._labels import as_names, read_labels
+from partlearn.tables._labels import read_labels
 
 __all__ = ["PartialClassifier", "make_learner"]
 
@@ -53,15 +53,7 @@ def make_learner(method: Any, params: Mapping[str, Any] | None = None) -> Any:
     >>> make_learner("sklearn.linear_model:LogisticRegression", {"C": 2.0})
     CandidateClassifier(estimator=LogisticRegression(C=2.0, random_state=0))
     """
-    if isinstance(method, str):
-        estimator = build(method, params or {}, *PARTIAL_LABEL_ROLES, seed=0)
-    elif hasattr(method, "fit"):
-        estimator = clone(method)
-    else:
-        raise TypeError(
-            "`method` must be the name of a method or an estimator; got "
-            f"{type(method).__name__}."
-        )
+    estimator = build(method, params or {}, *PARTIAL_LABEL_ROLES, seed=0)
     if not hasattr(estimator, "predict"):
         return CoupledClassifier(estimator, PLKNN())
     return for_candidates(estimator)

@@ -14,7 +14,7 @@ from partlearn._typing import Array
 from partlearn.tables._frame import is_missing_text, numbers_in
 from partlearn.tables._moments import find_format
 
-__all__ = ["ColumnKind", "Kind", "check_names", "find_kinds"]
+__all__ = ["ColumnKind", "Kind", "as_names", "check_names", "find_kinds"]
 
 Kind = Literal[
     "number", "category", "date", "text", "id", "constant", "ignored", "label"
@@ -40,6 +40,13 @@ class ColumnKind(NamedTuple):
     def used(self) -> bool:
         """Whether the column becomes features."""
         return self.kind in ("number", "category", "date", "text")
+
+
+def as_names(value: str | Iterable[str] | None) -> list[str]:
+    """Names of columns as a list."""
+    if value is None:
+        return []
+    return [value] if isinstance(value, str) else list(value)
 
 
 def check_names(

@@ -15,7 +15,13 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
 from partlearn._typing import Array, Mask
-from partlearn.tables._column_kinds import ColumnKind, Kind, check_names, find_kinds
+from partlearn.tables._column_kinds import (
+    ColumnKind,
+    Kind,
+    as_names,
+    check_names,
+    find_kinds,
+)
 from partlearn.tables._frame import as_text, columns_of, is_missing_text, numbers_in
 from partlearn.tables._moments import calendar_parts, moments_in
 
@@ -272,10 +278,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     def _given(self, columns: Mapping[str, Any]) -> dict[str, Kind]:
         given: dict[str, Kind] = {}
         for mark in _MARKS:
-            value = getattr(self, mark)
-            names = [value] if isinstance(value, str) else list(value)
             kind: Any = "ignored" if mark == "ignore" else mark
-            for name in check_names(names, columns, mark):
+            for name in check_names(as_names(getattr(self, mark)), columns, mark):
                 if given.get(name, kind) != kind:
                     raise ValueError(
                         f"Column {name!r} cannot be {given[name]} and {kind} at once; "
@@ -301,7 +305,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         self.gaps_ = [
             name
             for name, values in parts.items()
-            if np.isnan(values).sum() >= _ENOUGH_GAPS and not _is_circle(name)
+            if np.isnan(values).sum() >= _ENOUGH_GAPS
+            and not name.endswith((" sin", " cos"))  # which are gaps of their days
         ]
         self.imputer_: Any = None
         self.scaler_: Any = None
@@ -395,9 +400,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             values = parts[name]
             masks[name] = (values < low - slack) | (values > high + slack)
         for name, encoder in self.categories_.items():
-            values = _category(columns[name]).ravel()
             known = set(encoder.categories_[0].tolist())
-            masks[name] = np.asarray([v not in known for v in values.tolist()])
+            masks[name] = np.asarray([v not in known for v in _plain(columns[name])])
         return {name: mask for name, mask in masks.items() if mask.any()}
 
     def __sklearn_tags__(self) -> Any:
@@ -413,19 +417,13 @@ def _lowest(N: Array) -> Array:
     return np.where(np.isnan(N), np.inf, N).min(axis=0)
 
 
-def _is_circle(name: str) -> bool:
-    return name.endswith((" sin", " cos"))
+def _plain(column: NDArray[Any]) -> list[str]:
+    """Cells as text; missing values are a value of their own."""
+    texts = column.tolist()
+    if column.dtype.kind != "O":
+        texts = [as_text(value) for value in texts]
+    return [_NOTHING if is_missing_text(text) else text.strip() for text in texts]
 
 
 def _category(column: NDArray[Any]) -> NDArray[Any]:
-    """One column of text; missing values are a value of their own."""
-    if column.dtype.kind == "O":
-        texts = column.tolist()
-    else:
-        texts = [as_text(value) for value in column.tolist()]
-    plain = [_NOTHING if is_missing_text(text) else text.strip() for text in texts]
-    return np.asarray(plain, dtype=object)[:, None]
-
-
-def _plain(column: NDArray[Any]) -> list[str]:
-    return [str(text) for text in _category(column).ravel()]
+    return np.asarray(_plain(column), dtype=object)[:, None]

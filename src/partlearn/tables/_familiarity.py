@@ -8,8 +8,6 @@ import numpy as np
 
 from partlearn._typing import Array, Mask
 
-__all__ = ["Familiarity", "learn_familiarity"]
-
 _SHRINK = 0.1  # share of the mean variance added to every direction
 _QUANTILE = 0.999  # of the training rows lie below the threshold before slack
 _SLACK = 1.5

@@ -2,13 +2,16 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
+import os
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from partlearn._typing import Array
+from partlearn.io import table_blocks
 
 __all__ = [
     "as_text",
@@ -17,6 +20,7 @@ __all__ = [
     "is_plain",
     "is_table",
     "numbers_in",
+    "read_columns",
     "take_rows",
 ]
 
@@ -99,10 +103,7 @@ def _column(values: Any) -> NDArray[Any]:
     array = array.astype(object)
     if _PLAIN_TEXT.issuperset(map(type, array)):  # nearly always, and all at once
         return array
-    out = np.empty(len(array), dtype=object)
-    for i, value in enumerate(array):
-        out[i] = as_text(value)
-    return _typed(out, array)
+    return _typed(_untyped([as_text(value) for value in array]), array)
 
 
 def _untyped(values: Any) -> NDArray[Any]:
@@ -186,3 +187,45 @@ def _number(text: str | None) -> float:
 def take_rows(columns: Columns, rows: Any) -> Columns:
     """Some rows of all columns."""
     return {name: column[rows] for name, column in columns.items()}
+
+
+def read_columns(path: str | os.PathLike[str]) -> Columns:
+    r"""Read a table whole.
+
+    Parameters
+    ----------
+    path : path-like
+        CSV, TSV, Parquet, Arrow or JSON lines; ``-`` is standard input.
+
+    Returns
+    -------
+    columns : dict of str to ndarray
+        As from :func:`columns_of`. Cells of text files stay text until somebody asks
+        what a column is: ``007`` is no number.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from partlearn.tables import read_columns
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "pets.csv")
+    ...     _ = path.write_text("weight,kind\n4,cat|dog\n30,dog\n")
+    ...     columns = read_columns(path)
+    >>> columns["kind"].tolist()
+    ['cat|dog', 'dog']
+    """
+    blocks = [columns_of(block) for block in table_blocks(Path(path))]
+    names = list(dict.fromkeys(name for block in blocks for name in block))
+    return {name: _joined([_part(block, name) for block in blocks]) for name in names}
+
+
+def _part(block: Columns, name: str) -> NDArray[Any]:
+    if name in block:
+        return block[name]
+    return np.full(len(next(iter(block.values()))), None, dtype=object)
+
+
+def _joined(parts: list[NDArray[Any]]) -> NDArray[Any]:
+    if len({part.dtype.kind for part in parts}) == 1:
+        return np.concatenate(parts)
+    return _untyped([as_text(value) for part in parts for value in part.tolist()])

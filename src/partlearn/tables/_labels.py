@@ -12,14 +12,7 @@ from partlearn.candidates import Evidence, check_evidence
 from partlearn.io import AmbiguousDataError, candidate_columns, label_evidence
 from partlearn.tables._column_kinds import check_names
 
-__all__ = ["as_names", "label_columns", "named_columns", "read_labels"]
-
-
-def as_names(value: str | Iterable[str] | None) -> list[str]:
-    """Names of columns as a list."""
-    if value is None:
-        return []
-    return [value] if isinstance(value, str) else list(value)
+__all__ = ["label_columns", "named_columns", "read_labels"]
 
 
 def label_columns(labels: str | None, columns: Iterable[str]) -> list[str]:

@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 
 from partlearn._typing import Array
 
-__all__ = ["calendar_parts", "find_format", "moments_in"]
-
 # ISO comes first; of the two orders with slashes the one that fits all cells is taken.
 _FORMATS = (
     "iso",

@@ -14,7 +14,7 @@ from partlearn.candidates import Evidence
 from partlearn.metrics import approximated_accuracy, candidate_hit_rate
 from partlearn.model_selection import CandidateKFold
 from partlearn.tables._classifier import PartialClassifier
-from partlearn.tables._frame import Columns, columns_of
+from partlearn.tables._frame import Columns, columns_of, take_rows
 
 __all__ = ["QualityScore", "estimate_quality"]
 
@@ -99,7 +99,7 @@ def estimate_quality(
         )
     known = None if truth is None else _true_labels(truth, evidence)
     outputs: dict[str, list[Array]] = {}
-    notes: dict[str, str] = {}
+    note = ""
     order = []
     column = classifier.groups
     groups = None if column is None else columns[column][evidence.rows]
@@ -107,38 +107,31 @@ def estimate_quality(
     for _, (train, test) in zip(iterations("held out", cv), folds, strict=True):
         order.append(test)
         part = evidence[train]
-        single = part.candidates.sum(axis=1) == 1
+        held = take_rows(columns, evidence.rows[test])
         model = clone(classifier).fit_evidence(columns, part, names)
-        held = {name: values[evidence.rows[test]] for name, values in columns.items()}
         label = type(model.estimator_).__name__
-        shares = np.tile(part.confidence().mean(axis=0), (len(test), 1))
+        shares = np.tile(part.confidence().mean(axis=0), (2, len(test), 1))
+        try:
+            on_singles = _beliefs(_fit_singles(classifier, columns, part, names), held)
+        except ValueError as error:
+            note = str(error).split(". ")[0]
+            on_singles = np.full(shares.shape, np.nan)
         rivals = {
             label: _beliefs(model, held),
-            f"{label} on single candidates": _on_singles(
-                classifier, columns, part[np.flatnonzero(single)], names, held
-            ),
-            "most frequent label": (shares, shares),
-            "random label": "",
+            f"{label} on single candidates": on_singles,
+            "most frequent label": shares,
         }
         for name, output in rivals.items():
-            if isinstance(output, str):
-                notes[name] = output
-                output = (np.full(shares.shape, np.nan),) * 2
-            outputs.setdefault(name, []).append(np.stack(output))
+            outputs.setdefault(name, []).append(output)
     rows = np.concatenate(order)
-    S = evidence.candidates[rows]
+    S, q = evidence.candidates[rows], len(evidence.classes)
     right = None if known is None else known[rows]
-    return [
-        _score(
-            name,
-            *np.concatenate(parts, axis=1),
-            S=S,
-            classes=evidence.classes,
-            truth=right,
-            note=notes.get(name, ""),
-        )
+    chance = None if right is None else 1 / q
+    scores = [
+        _score(name, np.concatenate(parts, axis=1), S, evidence.classes, right, note)
         for name, parts in outputs.items()
     ]
+    return [*scores, QualityScore("random label", float(S.mean()), 1 / q, chance)]
 
 
 def _true_labels(truth: ArrayLike, evidence: Evidence) -> NDArray[Any]:
@@ -148,47 +141,33 @@ def _true_labels(truth: ArrayLike, evidence: Evidence) -> NDArray[Any]:
     return np.asarray([None if v is None else str(v) for v in values[evidence.rows]])
 
 
-Beliefs = tuple[Array, Array]
-
-
-def _beliefs(model: PartialClassifier, held: Columns) -> Beliefs:
+def _beliefs(model: PartialClassifier, held: Columns) -> Array:
     """Probabilities, and what the largest of decides: the same without weights."""
     P = model.predict_proba(held)
-    return P, P if model.class_weights_ is None else P * model.class_weights_
+    return np.stack(
+        [P, P if model.class_weights_ is None else P * model.class_weights_]
+    )
 
 
-def _on_singles(
-    classifier: PartialClassifier,
-    columns: Columns,
-    singles: Evidence,
-    names: list[str],
-    held: Columns,
-) -> Beliefs | str:
-    """What the same learner says after seeing only rows whose label is certain."""
+def _fit_singles(
+    classifier: PartialClassifier, columns: Columns, part: Evidence, names: list[str]
+) -> PartialClassifier:
+    """Fit the same learner on the rows whose label is certain."""
+    singles = part[np.flatnonzero(part.candidates.sum(axis=1) == 1)]
     if len(np.unique(singles.candidates.argmax(axis=1))) < 2:
-        return "fewer than two labels are ever alone"
-    try:
-        model = clone(classifier).fit_evidence(columns, singles, names)
-        return _beliefs(model, held)
-    except ValueError as error:
-        return str(error).split(". ")[0]
+        raise ValueError("fewer than two labels are ever alone")
+    return clone(classifier).fit_evidence(columns, singles, names)
 
 
 def _score(
     name: str,
-    P: Array,
-    decision: Array,
-    *,
+    beliefs: Array,
     S: Mask,
     classes: NDArray[Any],
     truth: NDArray[Any] | None,
     note: str,
 ) -> QualityScore:
-    if name == "random label":
-        q = len(classes)
-        return QualityScore(
-            name, float(S.mean()), 1 / q, None if truth is None else 1 / q
-        )
+    P, decision = beliefs
     if np.isnan(P).any():
         return QualityScore(name, float("nan"), float("nan"), None, note)
     best = decision.argmax(axis=1)
