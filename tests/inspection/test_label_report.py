@@ -14,7 +14,7 @@ from sklearn.datasets import load_wine
 from partlearn import disambiguate
 from partlearn.candidates import from_annotators, make_candidates
 from partlearn.inspection import label_page, label_report
-from partlearn.inspection._label_page import _marks
+from partlearn.inspection._label_page import _marks, _scaled
 from partlearn.io import DataFormatError, read_corrections
 
 pytest.importorskip("jinja2")
@@ -318,11 +318,11 @@ def test_names_on_the_picture_do_not_lie_over_each_other(wine):
     X, y, _ = wine
     result = disambiguate(X, y, "plknn")
     report = replace(label_report(result), embedding=np.zeros((len(X), 2)))
-    heights = [y for _, y, _ in _marks(report)]
+    heights = [y for _, y, _ in _marks(report, _scaled(report.embedding))]
     assert len(heights) == 3
     assert np.diff(sorted(heights)).min() >= 30
     many = replace(report, classes=[str(j) for j in range(31)])
-    assert _marks(many) == _marks(replace(report, embedding=None)) == []
+    assert _marks(many, _scaled(many.embedding)) == _marks(report, None) == []
 
 
 def test_what_is_told_apart_is_folded(wine):

@@ -46,5 +46,5 @@ def test_unclear_messages_are_found():
 
 
 def test_accepted_labels_are_found():
-    with pytest.raises(AssertionError, match="nothing was raised"):
+    with pytest.raises(AssertionError, match="should have raised"):
         check_unhashable_labels(Trusting())

@@ -1,17 +1,16 @@
 """Looking at labels: displays in the manner of scikit-learn, and the label report."""
 
-from partlearn.inspection._confidence import ConfidenceDisplay
-from partlearn.inspection._confusion import (
+from partlearn.inspection._confidence import (
     CandidateConfusion,
     CandidateConfusionDisplay,
+    ConfidenceDisplay,
     candidate_confusion,
 )
-from partlearn.inspection._convergence import ConvergenceDisplay
 from partlearn.inspection._embedding import EmbeddingDisplay
 from partlearn.inspection._label_map import label_map
 from partlearn.inspection._label_page import label_page
 from partlearn.inspection._label_report import LabelReport, label_report
-from partlearn.inspection._selection import SelectionPathDisplay
+from partlearn.inspection._paths import ConvergenceDisplay, SelectionPathDisplay
 from partlearn.inspection._sureness import CalibrationDisplay, RiskCoverageDisplay
 
 __all__ = [

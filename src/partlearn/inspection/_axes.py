@@ -6,8 +6,6 @@ from typing import Any
 
 from partlearn._extras import import_optional
 
-__all__ = ["axes"]
-
 
 def axes(ax: Any, **figure: Any) -> Any:
     """Give the axes to draw on: those given, or those of a new figure."""

@@ -1,17 +1,200 @@
-"""Confidence before and after."""
+"""How sure labels are, which share candidate sets, and which are told apart."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from partlearn._typing import Mask
+from partlearn._typing import Array, Indices, Mask
 from partlearn.candidates import check_candidates, require_confidence
 from partlearn.inspection._axes import axes
 
-__all__ = ["ConfidenceDisplay"]
+__all__ = [
+    "CandidateConfusion",
+    "CandidateConfusionDisplay",
+    "ConfidenceDisplay",
+    "candidate_confusion",
+]
+
+
+class CandidateConfusion(NamedTuple):
+    """Pairs of labels in common sets: ``together`` (rows) and ``doubt`` (0 to 1).
+
+    ``together[i, j]`` counts the rows with both candidates. ``doubt[i, j]`` is the mean
+    over these rows of ``4 p (1 - p)``, where p is the share of i in the confidence in
+    both, and a row counts by that confidence: one that surely has a third label says
+    nothing about the two. It is zero where one of the two is always certain, one where
+    they are never told apart. Pairs that never meet have doubt zero.
+    """
+
+    together: Indices
+    doubt: Array
+
+
+def candidate_confusion(
+    label_confidence: ArrayLike, S: ArrayLike
+) -> CandidateConfusion:
+    """Count how often labels share a set and how much doubt is left between them.
+
+    Parameters
+    ----------
+    label_confidence : array-like of shape (n_samples, n_classes)
+        Belief in every candidate.
+    S : array-like of bool, shape (n_samples, n_classes)
+        Candidates.
+
+    Returns
+    -------
+    confusion : CandidateConfusion
+        Counts and doubts of all pairs.
+
+    Examples
+    --------
+    >>> from partlearn.inspection import candidate_confusion
+    >>> F = [[0.5, 0.5, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]
+    >>> confusion = candidate_confusion(F, [[1, 1, 0], [1, 1, 0], [0, 0, 1]])
+    >>> int(confusion.together[0, 1]), float(confusion.doubt[0, 1])
+    (2, 0.5)
+    """
+    F = np.asarray(label_confidence, dtype=np.float64)
+    M = np.asarray(S).astype(bool)
+    q = M.shape[1]
+    weights = M.astype(np.float64)
+    together = (weights.T @ weights).round().astype(np.intp)
+    doubt, belief = np.zeros((q, q)), np.zeros((q, q))
+    for i in range(q):
+        rows = M[:, i]
+        own, others = F[rows, i, None], F[rows]
+        both = (own + others) * M[rows]
+        share = np.divide(own, both, out=np.zeros_like(both), where=both > 0)
+        doubt[i] = (both * 4 * share * (1 - share)).sum(axis=0)
+        belief[i] = both.sum(axis=0)
+    np.fill_diagonal(together, 0)
+    np.fill_diagonal(doubt, 0.0)
+    return CandidateConfusion(
+        together, np.divide(doubt, belief, out=doubt, where=belief > 0)
+    )
+
+
+class CandidateConfusionDisplay:
+    """Doubt left between labels that share candidate sets.
+
+    Parameters
+    ----------
+    confusion : CandidateConfusion
+        What :func:`candidate_confusion` returns.
+    classes : array-like of shape (n_classes,)
+        Names of the labels.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        Where it was drawn.
+    figure_ : matplotlib Figure
+        Its figure.
+    im_ : matplotlib AxesImage
+        The picture; pairs that never share a set are left white.
+
+    Examples
+    --------
+    >>> from partlearn.inspection import CandidateConfusionDisplay
+    >>> F = [[0.5, 0.5, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]
+    >>> y = [{"a", "b"}, {"a", "b"}, {"c"}]
+    >>> display = CandidateConfusionDisplay.from_predictions(F, y)
+    >>> display.ax_.get_title()
+    'Doubt left between labels of one set'
+    """
+
+    def __init__(self, confusion: CandidateConfusion, classes: ArrayLike) -> None:
+        self.confusion = confusion
+        self.classes = np.asarray(classes)
+
+    @classmethod
+    def from_predictions(
+        cls, label_confidence: ArrayLike, y: Any, *, ax: Any = None
+    ) -> Self:
+        """Draw the doubt in confidences of rows with given candidates.
+
+        Parameters
+        ----------
+        label_confidence : array-like of shape (n_samples, n_classes)
+            Belief in every candidate.
+        y : candidate labels
+            In any form that :func:`partlearn.candidates.check_candidates` reads.
+        ax : matplotlib Axes, default=None
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        display : CandidateConfusionDisplay
+            The display, drawn.
+        """
+        classes, S = check_candidates(y)
+        return cls(candidate_confusion(label_confidence, S), classes).plot(ax=ax)
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, y: Any, *, ax: Any = None) -> Self:
+        """Draw the doubt in the training confidences of a fitted estimator.
+
+        Parameters
+        ----------
+        estimator : fitted estimator
+            With ``label_confidence_``, or a pipeline with such a step.
+        y : candidate labels
+            What it was fitted on.
+        ax : matplotlib Axes, default=None
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        display : CandidateConfusionDisplay
+            The display, drawn.
+        """
+        F = require_confidence(estimator, "Use `from_predictions` with probabilities.")
+        return cls.from_predictions(F, y, ax=ax)
+
+    def plot(self, *, ax: Any = None, cmap: str = "viridis") -> Self:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw; a new figure by default.
+        cmap : str, default="viridis"
+            Colour map.
+
+        Returns
+        -------
+        self : CandidateConfusionDisplay
+            The display, with its artists.
+        """
+        q = len(self.classes)
+        side = min(4 + 0.25 * q, 12)
+        self.ax_ = ax = axes(ax, figsize=(side + 1, side))
+        self.figure_ = ax.figure
+        together, doubt = self.confusion
+        self.im_ = ax.imshow(
+            np.ma.masked_where(together == 0, doubt), cmap=cmap, vmin=0, vmax=1
+        )
+        self.figure_.colorbar(self.im_, ax=ax, label="0 told apart, 1 never")
+        names = [str(name) for name in self.classes]
+        ax.set_xticks(range(q), names, rotation=90)
+        ax.set_yticks(range(q), names)
+        ax.set_title("Doubt left between labels of one set")
+        if q <= 12:
+            for i, j in np.argwhere(together > 0):
+                ax.text(
+                    j,
+                    i,
+                    str(together[i, j]),
+                    ha="center",
+                    va="center",
+                    color="black" if doubt[i, j] > 0.6 else "white",
+                    fontsize=8,
+                )
+        return self
 
 
 class ConfidenceDisplay:

@@ -48,14 +48,15 @@ def label_page(report: LabelReport) -> str:
     template = environment.from_string(
         folder.joinpath("label_report.html.j2").read_text(encoding="utf-8")
     )
+    places = None if report.embedding is None else _scaled(report.embedding)
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     return template.render(
         r=report,
         script=script,
         script_digest=digest,
-        data=_embedded(report),
-        points=_points(report),
-        marks=_marks(report),
+        data=_embedded(report, places),
+        points=_points(report, places),
+        marks=_marks(report, places),
         bars=_bars(report),
         colours=_COLOURS,
         pictures=[_picture(row.image) for row in report.review],
@@ -74,7 +75,7 @@ def _scaled(Z: Array) -> Indices:
     return places.round().astype(np.intp)
 
 
-def _embedded(report: LabelReport) -> str:
+def _embedded(report: LabelReport, places: Indices | None) -> str:
     """Rows for the script, as JSON that cannot end its element."""
     content = {
         "names": report.names,
@@ -83,9 +84,7 @@ def _embedded(report: LabelReport) -> str:
         "confidence": (100 * report.confidence).round().astype(int).tolist(),
         "set": report.set_index.tolist(),
         "sets": report.sets,
-        "xy": None
-        if report.embedding is None
-        else _scaled(report.embedding).ravel().tolist(),
+        "xy": None if places is None else places.ravel().tolist(),
         "colours": _COLOURS,
         "radius": _radius(report),
     }
@@ -98,12 +97,13 @@ def _radius(report: LabelReport) -> float:
     return float(np.clip(160 / np.sqrt(report.n_rows), 3, 9))
 
 
-def _points(report: LabelReport) -> list[tuple[int, int, float, str]]:
+def _points(
+    report: LabelReport, places: Indices | None
+) -> list[tuple[int, int, float, str]]:
     """Places, radii and colours of some rows, for those without a script."""
-    if report.embedding is None:
+    if places is None:
         return []
     order = np.random.RandomState(0).permutation(report.n_rows)[:_DRAWN]
-    places = _scaled(report.embedding)
     return [
         (
             int(places[i, 0]),
@@ -115,11 +115,10 @@ def _points(report: LabelReport) -> list[tuple[int, int, float, str]]:
     ]
 
 
-def _marks(report: LabelReport) -> list[tuple[int, int, str]]:
+def _marks(report: LabelReport, places: Indices | None) -> list[tuple[int, int, str]]:
     """Labels and the middle of their rows: colours alone tell few labels apart."""
-    if report.embedding is None or len(report.classes) > _MARKED:
+    if places is None or len(report.classes) > _MARKED:
         return []
-    places = _scaled(report.embedding)
     marks: list[tuple[int, int, str]] = []
     for j, name in enumerate(report.classes):
         if not (report.label == j).any():

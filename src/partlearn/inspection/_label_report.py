@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from partlearn._typing import Array, Indices, Mask
-from partlearn.inspection._confusion import candidate_confusion
+from partlearn.inspection._confidence import candidate_confusion
 
 __all__ = ["LabelReport", "Pair", "ReviewRow", "label_report"]
 

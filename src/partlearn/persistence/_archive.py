@@ -23,8 +23,6 @@ from partlearn.io import (
     regular_size,
 )
 
-__all__ = ["Archive", "open_archive", "write_archive"]
-
 STRUCTURE = "model.json"
 MAX_MEMBERS = 2**17
 # Python needs up to this many bytes for one byte of JSON (an empty object and its

@@ -22,15 +22,6 @@ from sklearn.feature_extraction import text
 from partlearn._registry import methods
 from partlearn.tables import PartialClassifier, TableEncoder
 
-__all__ = [
-    "DTYPES",
-    "SPARSE",
-    "TYPES",
-    "estimator_classes",
-    "name_of",
-    "state_types",
-]
-
 # What pipelines and encoders around our estimators are made of. None of these calls
 # what it holds or turns text into code; FunctionTransformer, kernels given as
 # functions, and whatever takes a callable in its place can therefore not be saved.

@@ -24,8 +24,6 @@ from partlearn.persistence._encode import MAX_DEPTH
 from partlearn.persistence._sound import check_sound
 from partlearn.persistence._trees import build_tree
 
-__all__ = ["Decoder"]
-
 _TEXT = re.compile(r"str(0|[1-9][0-9]{0,6})", re.ASCII)
 _FLOATS = ("nan", "inf", "-inf")
 _ATTRIBUTE = re.compile(r"[A-Za-z]\w{0,99}|_(?!_)\w{1,99}", re.ASCII)

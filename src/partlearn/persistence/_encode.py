@@ -18,8 +18,6 @@ from partlearn.persistence._classes import (
 from partlearn.persistence._sound import check_sound
 from partlearn.persistence._trees import is_tree, take_apart
 
-__all__ = ["Encoder"]
-
 MAX_DEPTH = 100
 _TYPE_NAMES = {cls: name for name, cls in TYPES.items()}
 

@@ -18,8 +18,6 @@ from sklearn.tree import BaseDecisionTree
 from partlearn.io import DataFormatError
 from partlearn.persistence._trees import check_forest, check_tree_owner
 
-__all__ = ["check_sound"]
-
 _MAX_JOBS = 1024
 # Regular expressions can take for ever on text that is made for it.
 _TOKEN_PATTERNS = (r"(?u)\b\w\w+\b", r"(?u)\b\w+\b")

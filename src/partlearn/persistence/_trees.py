@@ -15,8 +15,6 @@ from sklearn.tree import BaseDecisionTree
 from partlearn._sklearn_compat import decision_tree_type
 from partlearn.io import DataFormatError
 
-__all__ = ["build_tree", "check_forest", "check_tree_owner", "is_tree", "take_apart"]
-
 _LEAF = -1
 
 

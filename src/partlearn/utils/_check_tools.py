@@ -19,26 +19,6 @@ from sklearn.utils import get_tags
 from partlearn._typing import Indices, Mask
 from partlearn.candidates import make_candidates
 
-__all__ = [
-    "AGREEMENT",
-    "Check",
-    "assert_close",
-    "assert_same",
-    "assert_stable",
-    "coarse",
-    "confidence",
-    "error_message",
-    "fit",
-    "frames",
-    "is_multilabel",
-    "optional",
-    "order_matters",
-    "output",
-    "problem",
-    "uses_labels",
-    "with_truth",
-]
-
 Check = Callable[[Any], None]
 AGREEMENT = 0.9  # least agreement of two fits whose random draws differ
 

@@ -140,10 +140,8 @@ def check_weights_and_votes(estimator: Any) -> None:
             if "CRISPClassifier" not in str(error):
                 raise
             continue
-        F = confidence(fitted)
-        if F is not None:
-            _assert_confidence(F, labels.weights > 0)
-            assert np.mean(F.argmax(axis=1) == y) >= AGREEMENT
+        F = _assert_confidence(fitted, labels.weights > 0)
+        assert F is None or np.mean(F.argmax(axis=1) == y) >= AGREEMENT
         if is_classifier(fitted):
             assert np.mean(fitted.predict(X) == y) >= AGREEMENT
 
@@ -158,20 +156,21 @@ def check_full_rows(estimator: Any) -> None:
     S = S.copy()
     S[::4] = True
     fitted = fit(estimator, X, S)
-    F = confidence(fitted)
-    if F is not None:
-        _assert_confidence(F, S)
+    _assert_confidence(fitted, S)
     assert_permuted(estimator, X, S)
     if is_classifier(fitted):
         assert np.mean(fitted.predict(X) == y) >= AGREEMENT
 
 
-def _assert_confidence(F: NDArray[Any], S: Mask) -> None:
-    assert F.shape == S.shape
-    assert np.isfinite(F).all()
-    assert (F >= 0).all()
-    assert not F[~S].any()
-    np.testing.assert_allclose(F.sum(axis=1), 1, atol=1e-5)
+def _assert_confidence(fitted: Any, S: Mask) -> NDArray[Any] | None:
+    F = confidence(fitted)
+    if F is not None:
+        assert F.shape == S.shape
+        assert np.isfinite(F).all()
+        assert (F >= 0).all()
+        assert not F[~S].any()
+        np.testing.assert_allclose(F.sum(axis=1), 1, atol=1e-5)
+    return F
 
 
 def check_unused_label(estimator: Any) -> None:
@@ -180,9 +179,7 @@ def check_unused_label(estimator: Any) -> None:
     S = np.insert(S, 2, False, axis=1)
     fitted = fit(estimator, X, S)
     assert np.isfinite(output(fitted, X)).all()
-    F = confidence(fitted)
-    if F is not None:
-        _assert_confidence(F, S)
+    _assert_confidence(fitted, S)
     if is_classifier(fitted):
         assert 2 not in fitted.predict(X)
 

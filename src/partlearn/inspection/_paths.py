@@ -1,16 +1,18 @@
-"""The objective of a fit, after each iteration."""
+"""The way of a fit: its objective by iteration, its features by number."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
+from collections.abc import Mapping
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
+from partlearn.feature_selection import SelectionCurve, plot_selection_path
 from partlearn.inspection._axes import axes
 
-__all__ = ["ConvergenceDisplay"]
+__all__ = ["ConvergenceDisplay", "SelectionPathDisplay"]
 
 
 class ConvergenceDisplay:
@@ -109,4 +111,102 @@ class ConvergenceDisplay:
         steps = np.arange(1, len(self.objective) + 1)
         (self.line_,) = ax.plot(steps, self.objective, "o-", markersize=3)
         ax.set(xlabel="iteration", ylabel="objective", title=self.name)
+        return self
+
+
+class SelectionPathDisplay:
+    """Relevance and redundancy along a path, or accuracy by number of features.
+
+    Parameters
+    ----------
+    selector : fitted SAUTE or MaxRelevance, default=None
+        Drawn along its path.
+    curves : mapping of str to SelectionCurve, default=None
+        Drawn instead, by name; see
+        :func:`~partlearn.feature_selection.selection_curve`.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+        Where it was drawn.
+    figure_ : matplotlib Figure
+        Its figure.
+    lines_ : list of matplotlib Line2D
+        The curves.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from partlearn.feature_selection import MaxRelevance
+    >>> from partlearn.inspection import SelectionPathDisplay
+    >>> X, y = load_wine(return_X_y=True)
+    >>> display = SelectionPathDisplay.from_estimator(MaxRelevance(5).fit(X, y))
+    >>> len(display.lines_)
+    2
+    """
+
+    def __init__(
+        self,
+        selector: Any = None,
+        *,
+        curves: Mapping[str, SelectionCurve] | None = None,
+    ) -> None:
+        self.selector = selector
+        self.curves = curves
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, *, ax: Any = None) -> Self:
+        """Draw a fitted selector along its path.
+
+        Parameters
+        ----------
+        estimator : fitted SAUTE or MaxRelevance
+            The selector.
+        ax : matplotlib Axes, default=None
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        display : SelectionPathDisplay
+            The display, drawn.
+        """
+        return cls(estimator).plot(ax=ax)
+
+    @classmethod
+    def from_predictions(
+        cls, curves: Mapping[str, SelectionCurve], *, ax: Any = None
+    ) -> Self:
+        """Draw accuracy against number of features.
+
+        Parameters
+        ----------
+        curves : mapping of str to SelectionCurve
+            Curves by name.
+        ax : matplotlib Axes, default=None
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        display : SelectionPathDisplay
+            The display, drawn.
+        """
+        return cls(curves=curves).plot(ax=ax)
+
+    def plot(self, *, ax: Any = None) -> Self:
+        """Draw.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        self : SelectionPathDisplay
+            The display, with its artists.
+        """
+        ax = axes(ax, figsize=(6, 4))
+        self.ax_ = plot_selection_path(self.selector, curves=self.curves, ax=ax)
+        self.figure_ = ax.figure
+        self.lines_ = list(ax.get_lines())
         return self
