@@ -199,6 +199,6 @@ def test_data_are_never_replaced_by_what_was_made_of_them(run, pets, tmp_path):
     [(None, None), ("auto", "auto"), ("12", 12), ("0.99", 0.99), ("15%", 0.15)],
 )
 def test_amounts(text, value):
-    from partlearn.cli._models import parse_amount
+    from partlearn.cli._input import parse_amount
 
     assert parse_amount(text, "--n") == value

@@ -294,7 +294,7 @@ def test_without_the_extra_of_a_scheduler(parquet, run, tmp_path, monkeypatch):
 
 def test_a_scheduler_that_does_not_answer(parquet, run, tmp_path, monkeypatch):
     pytest.importorskip("distributed")
-    monkeypatch.setattr("partlearn.cli._train_blocks.WAIT", 1)
+    monkeypatch.setattr("partlearn.cli._train._WAIT", 1)
     words = ("--save", tmp_path / "m", "--scheduler", "tcp://127.0.0.1:1")
     code, _, err = run("train", parquet, *words)
     assert code == 2

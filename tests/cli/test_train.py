@@ -517,7 +517,7 @@ def test_what_is_odd_in_the_first_file_is_odd_in_others(parquet_folder):
 
 def test_a_scheduler_that_does_not_answer_is_named(parquet_folder, capsys, monkeypatch):
     pytest.importorskip("distributed")
-    monkeypatch.setattr("partlearn.cli._train_blocks.WAIT", 1)
+    monkeypatch.setattr("partlearn.cli._train._WAIT", 1)
     options = ["--labels", "candidates", "--scheduler", "tcp://127.0.0.1:1"]
     path, saved = parquet_folder / "0.parquet", parquet_folder / "m.skops"
     assert call("train", path, *options, "--save", saved) != 0

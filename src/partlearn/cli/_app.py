@@ -6,17 +6,14 @@ from typing import Annotated
 
 import typer
 
-from partlearn.cli._bench import bench
+from partlearn.cli._bench import bench, report
 from partlearn.cli._check import check
 from partlearn.cli._console import fit_progress
 from partlearn.cli._data import app as data
 from partlearn.cli._demo import demo
 from partlearn.cli._disambiguate import disambiguate
 from partlearn.cli._reduce import reduce, select
-from partlearn.cli._report import report
 from partlearn.cli._train import predict, train
-
-__all__ = ["app"]
 
 app = typer.Typer(
     help="Learn from labels that are sets of candidates.",

@@ -11,16 +11,15 @@ from partlearn.cli._data_options import (
     DataOptions,
     Json,
     read_matrix,
-    with_data_options,
+    with_options,
 )
+from partlearn.cli._input import find_truth, is_table_file, read_table_input
 
 if TYPE_CHECKING:
     from partlearn.check import DataReport
 
-__all__ = ["check"]
 
-
-@with_data_options()
+@with_options()
 def check(
     file: Annotated[Path, typer.Argument(help="The data: CSV, Parquet, .mat, ...")],
     options: DataOptions,
@@ -28,8 +27,6 @@ def check(
     as_json: Json = False,
 ) -> None:
     """Say what is wrong with a data set; exit code 1 if something breaks learning."""
-    from partlearn.cli._tables import is_table_file
-
     table = is_table_file(file) and options.task in (None, "pll")
     report = (_check_table if table else _check_matrix)(file, options)
     if html is not None:
@@ -45,7 +42,6 @@ def check(
 def _check_table(file: Path, options: DataOptions) -> "DataReport":
     """Check a table whose columns may be anything: problems are findings."""
     from partlearn.check import check as check_data
-    from partlearn.cli._tables import find_truth, read_table_input
     from partlearn.tables import TableEncoder, check_names, read_columns
 
     encoder = TableEncoder(**options.roles, ignore=options.ignore or ())

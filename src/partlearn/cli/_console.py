@@ -20,17 +20,6 @@ if TYPE_CHECKING:
     from partlearn.io import TableWriter
     from partlearn.report import Summary
 
-__all__ = [
-    "errors",
-    "fit_progress",
-    "output",
-    "print_json",
-    "print_summary",
-    "progress",
-    "row_progress",
-    "say",
-]
-
 _BETWEEN = 0.2  # seconds between two lines about a fit
 
 
@@ -38,16 +27,7 @@ def output() -> "Console":
     """Console for results; wide when not a terminal, so that nothing is cut."""
     from rich.console import Console
 
-    if sys.stdout.isatty():
-        return Console(highlight=False)
-    return Console(highlight=False, width=240)
-
-
-def errors() -> "Console":
-    """Console for progress and messages."""
-    from rich.console import Console
-
-    return Console(stderr=True, highlight=False)
+    return Console(highlight=False, width=None if sys.stdout.isatty() else 240)
 
 
 def say(text: str) -> None:
@@ -64,6 +44,7 @@ def print_json(content: Any) -> None:
 @contextmanager
 def progress(title: str) -> "Iterator[Callable[[int, int, str], None]]":
     """Bar with the time left on standard error; silent when it is no terminal."""
+    from rich.console import Console
     from rich.progress import (
         BarColumn,
         MofNCompleteColumn,
@@ -78,7 +59,7 @@ def progress(title: str) -> "Iterator[Callable[[int, int, str], None]]":
         MofNCompleteColumn(),
         TimeRemainingColumn(),
         TextColumn("{task.description}"),
-        console=errors(),
+        console=Console(stderr=True, highlight=False),
         disable=not sys.stderr.isatty(),
     )
     # A second line about each fit would tear the bar.

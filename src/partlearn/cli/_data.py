@@ -3,7 +3,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
 import sys
-import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -16,13 +15,12 @@ from partlearn.cli._data_options import (
     Json,
     check_output,
     read_matrix,
-    with_data_options,
+    with_options,
 )
+from partlearn.cli._input import notes
 
 if TYPE_CHECKING:
     from sklearn.utils import Bunch
-
-__all__ = ["app"]
 
 app = typer.Typer(
     help="List, look at, convert, fetch and make data sets.", no_args_is_help=True
@@ -103,7 +101,7 @@ def _facts(bunch: "Bunch") -> dict[str, Any]:
 
 
 @app.command()
-@with_data_options(without=_OF_TABLES)
+@with_options(without=_OF_TABLES)
 def info(
     name: Annotated[str, typer.Argument(help="Name of a known set, or a file.")],
     options: DataOptions,
@@ -139,7 +137,7 @@ def _written(path: Path, as_json: bool, **facts: Any) -> None:
 
 
 @app.command()
-@with_data_options(without=_OF_TABLES)
+@with_options(without=_OF_TABLES)
 def convert(
     source: Annotated[Path, typer.Argument(help="The file to read.")],
     target: Annotated[
@@ -173,18 +171,15 @@ def fetch(
         print(f"\r{name}: {100 * have // size} %", end="", file=sys.stderr)
 
     terminal = sys.stderr.isatty()
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
+    with notes():
         path = fetch_file(
             name,
             data_home=data_home,
             timeout=timeout,
             progress=show if terminal else None,
         )
-    if terminal:
-        print(file=sys.stderr)
-    for item in caught:
-        print(f"partlearn: {item.message}", file=sys.stderr)
+        if terminal:
+            print(file=sys.stderr)
     # A .csv is a table for pandas: it does not say what is what.
     facts = {} if path.suffix == ".csv" else _facts(read(path))
     _written(path, as_json, **facts)

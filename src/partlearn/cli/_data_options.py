@@ -13,23 +13,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from partlearn.cli._console import print_json
+
 if TYPE_CHECKING:
     from sklearn.utils import Bunch
 
-__all__ = [
-    "ROLES",
-    "DataOptions",
-    "Input",
-    "Json",
-    "Out",
-    "Param",
-    "SafeCsv",
-    "check_output",
-    "print_error",
-    "read_matrix",
-    "report_to",
-    "with_data_options",
-]
+    from partlearn.io import TableWriter
 
 Input = Annotated[
     Path,
@@ -38,24 +27,11 @@ Input = Annotated[
         "input."
     ),
 ]
-Out = Annotated[
-    Path,
-    typer.Option(
-        help="Table to write: .csv, .tsv, .parquet or .jsonl; - is standard output."
-    ),
-]
 Param = Annotated[
     list[str] | None,
     typer.Option(help="Parameter of the method, name=value; repeat for more."),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
-SafeCsv = Annotated[
-    bool,
-    typer.Option(
-        "--safe-csv",
-        help="For spreadsheets: text that looks like a formula gets a quotation mark.",
-    ),
-]
 
 Names = list[str] | None
 ROLES = ("id", "number", "category", "date", "text")  # of columns
@@ -130,23 +106,75 @@ class DataOptions:
                 )
 
 
-def with_data_options(
+@dataclass(frozen=True)
+class Output:
+    """Where a command writes its table, and how it tells of it."""
+
+    out: Annotated[
+        Path,
+        typer.Option(
+            help="Table to write: .csv, .tsv, .parquet or .jsonl; - is standard output."
+        ),
+    ]
+    safe_csv: Annotated[
+        bool,
+        typer.Option(
+            "--safe-csv",
+            help="For spreadsheets: text that looks like a formula gets a quotation "
+            "mark.",
+        ),
+    ] = False
+    as_json: Json = False
+
+    def check(self, data: Path) -> None:
+        """Refuse to replace the data, and to mix two outputs."""
+        if self.as_json and str(self.out) == "-":
+            raise ValueError(
+                "--json and --out - would both write to standard output; leave out "
+                "--json, or give --out a file"
+            )
+        check_output(data, self.out)
+
+    def open(self) -> "TableWriter":
+        """Open the table, which appears when it is complete."""
+        from partlearn.io import TableWriter
+
+        return TableWriter(self.out, safe_csv=self.safe_csv)
+
+    def tell(self, facts: dict[str, Any], *lines: str) -> None:
+        """Say what was done, but not where the table goes."""
+        if self.as_json:
+            print_json({**facts, "out": str(self.out)})
+            return
+        stream = sys.stderr if str(self.out) == "-" else sys.stdout
+        print(*lines, sep="\n", file=stream)
+
+
+def with_options(
     *, without: Collection[str] = ()
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Give a command the options about data, which it takes as one `options`."""
+    """Let a command take the fields of its DataOptions and Output as options."""
 
     def decorate(function: Callable[..., None]) -> Callable[..., None]:
         signature = inspect.signature(function)
-        fields = inspect.signature(DataOptions).parameters
-        shared = [option for name, option in fields.items() if name not in without]
         parameters = []
+        records = {}  # by argument: the class, and the fields that are options
         for own in signature.parameters.values():
-            parameters += shared if own.name == "options" else [own]
+            if own.annotation in (DataOptions, Output):
+                fields = inspect.signature(own.annotation).parameters
+                names = [name for name in fields if name not in without]
+                records[own.name] = own.annotation, names
+                parameters += [fields[name] for name in names]
+            else:
+                parameters.append(own)
 
         @wraps(function)
         def command(**given: Any) -> None:
-            options = {option.name: given.pop(option.name) for option in shared}
-            function(**given, options=DataOptions(**options))
+            made = {
+                argument: record(**{name: given.pop(name) for name in names})
+                for argument, (record, names) in records.items()
+            }
+            function(**given, **made)
 
         # By keyword, since options that must be given may follow others.
         keywords = [p.replace(kind=p.KEYWORD_ONLY) for p in parameters]
@@ -203,18 +231,8 @@ def _in_options(text: str) -> str:
     return text
 
 
-def report_to(out: Path) -> Any:
-    """Stream for what a command says: not the one its table goes to."""
-    return sys.stderr if str(out) == "-" else sys.stdout
-
-
-def check_output(source: Path, target: Path, as_json: bool = False) -> None:
-    """Refuse to replace data by what was made of them, and to mix two outputs."""
-    if as_json and str(target) == "-":
-        raise ValueError(
-            "--json and --out - would both write to standard output; leave out --json, "
-            "or give --out a file"
-        )
+def check_output(source: Path, target: Path) -> None:
+    """Refuse to replace data by what was made of them."""
     if source.exists() and target.exists() and target.samefile(source):
         raise ValueError(f"{target} is the data itself; write to another file")
 

@@ -3,13 +3,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any
 
 import typer
 
+from partlearn.cli._bench import run_and_report
+from partlearn.cli._console import say
 from partlearn.cli._data_options import Json
-
-__all__ = ["demo"]
 
 N_FALSE = 4  # false labels beside the true one
 
@@ -30,28 +30,11 @@ def demo(
     writes a page on which doubtful digits can be looked at and corrected, and then
     compares methods where reducing dimensions does not help, with a second page.
     """
-    from partlearn.cli._console import say
-    from partlearn.cli._finish import run_and_report
-
     plan = "demo-quick" if quick else "demo"
     if as_json:
         run_and_report(plan, out, workers=jobs, as_json=True)
         return
-    story = ambiguous_digits(out / "labels.html", n_rows=300 if quick else 1000)
-    print(
-        f"{story.n_rows:,} images of handwritten digits. Each came with "
-        f"{N_FALSE + 1} possible labels, one of them true.\n\n"
-        f"  labels found right                                {story.right:6.1%}\n"
-        f"    a guess among the {N_FALSE + 1} would get                   "
-        f"{1 / (N_FALSE + 1):6.1%}\n"
-        f"  new images recognised, learnt from the sets       {story.new:6.1%}\n"
-        f"    logistic regression on all candidates           {story.naive:6.1%}\n"
-        f"    logistic regression with the true labels        {story.told:6.1%}\n"
-    )
-    if story.page is not None:
-        print(f"Label report, to look at doubtful digits: {story.page}\n")
-    else:
-        say("The label report needs jinja2: pip install 'partlearn[report]'.")
+    right, new, told = _label_digits(out / "labels.html", 300 if quick else 1000)
     print(
         "And where it does not help: reducing the 64 pixels to fewer numbers first.\n"
         "Each image with r false labels beside the true one, two learners (PL-KNN, "
@@ -59,26 +42,19 @@ def demo(
     )
     run_and_report(plan, out, workers=jobs, sections=("Conclusion", "Results"))
     print(
-        f"\nIn one sentence: from sets of {N_FALSE + 1} labels, {story.right:.0%} of "
-        f"the digits got their right label and {story.new:.0%} of new images were "
+        f"\nIn one sentence: from sets of {N_FALSE + 1} labels, {right:.0%} of "
+        f"the digits got their right label and {new:.0%} of new images were "
         "recognised, where logistic regression given the true labels recognises "
-        f"{story.told:.0%}."
+        f"{told:.0%}."
     )
 
 
-class Story(NamedTuple):
-    """Shares of right labels, and where the label report is."""
+def _label_digits(page: Path, n_rows: int) -> tuple[float, float, float]:
+    """Disambiguate digits, classify new ones, tell of it and write the label report.
 
-    n_rows: int
-    right: float
-    new: float
-    naive: float
-    told: float
-    page: Path | None
-
-
-def ambiguous_digits(page: Path, *, n_rows: int) -> Story:
-    """Disambiguate digits, classify new ones, and write the label report."""
+    Returns the shares of labels found right, of new digits recognised, and of those
+    that logistic regression recognises when it is told the true labels.
+    """
     import numpy as np
     from sklearn.datasets import load_digits
     from sklearn.linear_model import LogisticRegression
@@ -101,21 +77,27 @@ def ambiguous_digits(page: Path, *, n_rows: int) -> Story:
         return float(line.fit(rows, labels).score(X[test], y[test]))
 
     row, label = np.nonzero(S)
-    page.parent.mkdir(parents=True, exist_ok=True)
-    written: Path | None = page
+    right = result.agreement(y[train]).accuracy
+    new = float(model.score(X[test], y[test]))
+    told = supervised(X[train], y[train])
+    print(
+        f"{n_rows:,} images of handwritten digits. Each came with "
+        f"{N_FALSE + 1} possible labels, one of them true.\n\n"
+        f"  labels found right                                {right:6.1%}\n"
+        f"    a guess among the {N_FALSE + 1} would get                   "
+        f"{1 / (N_FALSE + 1):6.1%}\n"
+        f"  new images recognised, learnt from the sets       {new:6.1%}\n"
+        f"    logistic regression on all candidates           "
+        f"{supervised(X[train][row], label):6.1%}\n"
+        f"    logistic regression with the true labels        {told:6.1%}\n"
+    )
     try:
         result.to_html(
             page,
             images=list(X[train].reshape(-1, 8, 8)),
             title=f"Handwritten digits with {N_FALSE + 1} possible labels each",
         )
+        print(f"Label report, to look at doubtful digits: {page}\n")
     except ImportError:
-        written = None
-    return Story(
-        n_rows,
-        result.agreement(y[train]).accuracy,
-        float(model.score(X[test], y[test])),
-        supervised(X[train][row], label),
-        supervised(X[train], y[train]),
-        written,
-    )
+        say("The label report needs jinja2: pip install 'partlearn[report]'.")
+    return right, new, told

@@ -9,28 +9,33 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from partlearn._registry import DEFAULT_METHOD, PARTIAL_LABEL_ROLES, build
+from partlearn.cli._console import say
 from partlearn.cli._data_options import (
     DataOptions,
     Input,
-    Json,
-    Out,
+    Output,
     Param,
-    SafeCsv,
     check_output,
-    report_to,
-    with_data_options,
+    with_options,
+)
+from partlearn.cli._input import (
+    fitting,
+    is_table_file,
+    labels_of,
+    notes,
+    parse_params,
+    read_input,
+    read_table_input,
 )
 
 if TYPE_CHECKING:
     from partlearn import Disambiguation
 
-__all__ = ["disambiguate"]
 
-
-@with_data_options(without=["task"])
+@with_options(without=["task"])
 def disambiguate(
     data: Input,
-    out: Out,
+    output: Output,
     options: DataOptions,
     method: Annotated[
         str, typer.Option(help="Reducer, selector or learner that leaves confidences.")
@@ -53,8 +58,6 @@ def disambiguate(
             "are certain."
         ),
     ] = None,
-    safe_csv: SafeCsv = False,
-    as_json: Json = False,
 ) -> None:
     """Choose one label from every candidate set, with a confidence.
 
@@ -62,12 +65,9 @@ def disambiguate(
     its confidence, the runner-up, the candidate set. Columns of text, dates and
     missing values are encoded.
     """
-    from partlearn.cli._console import print_json
-    from partlearn.cli._models import parse_params
-    from partlearn.cli._tables import is_table_file
-    from partlearn.io import BLOCK_ROWS, TableWriter, read_corrections
+    from partlearn.io import BLOCK_ROWS, read_corrections
 
-    check_output(data, out, as_json)
+    output.check(data)
     if html is not None:
         check_output(data, html)
     if image is not None:
@@ -76,7 +76,7 @@ def disambiguate(
         options = replace(options, ignore=[*(options.ignore or []), image])
     fixed = read_corrections(corrections) if corrections is not None else None
     estimator = build(method, parse_params(param or []), *PARTIAL_LABEL_ROLES, seed=0)
-    with TableWriter(out, safe_csv=safe_csv) as writer:
+    with output.open() as writer:
         run = _of_table if is_table_file(data) else _of_matrix
         result, right, contents = run(data, options, estimator, fixed)
         images = None if image is None else _images(contents, image, data)
@@ -92,33 +92,26 @@ def disambiguate(
             images=images,
             title=f"Labels of {data.name}",
         )
-    outcome = _outcome(result, right, out)
-    if as_json:
-        print_json(outcome)
-        return
-    told = report_to(out)
-    print(f"{outcome['rows']} rows labelled by {outcome['method']}: {out}", file=told)
+    outcome = _outcome(result, right)
     several = result.candidates.sum(axis=1) > 1
     settled = several & (result.confidence >= 0.9)
     doubtful = several & (result.confidence < 0.5)
-    print(
+    lines = [
+        f"{outcome['rows']} rows labelled by {outcome['method']}: {output.out}",
         f"{several.sum()} had several candidates: {settled.sum()} are settled "
         f"(confidence 0.9 or more), {doubtful.sum()} doubtful (below 0.5).",
-        file=told,
-    )
+    ]
     if html is not None:
-        print(f"Label report: {html}", file=told)
+        lines.append(f"Label report: {html}")
     if outcome["accuracy"] is not None:
-        print(
-            f"Right according to the true labels: {outcome['accuracy']:.1%}", file=told
+        lines.append(f"Right according to the true labels: {outcome['accuracy']:.1%}")
+    if outcome["ambiguous_rows"]:
+        lines.append(
+            f"Right among the {outcome['ambiguous_rows']} rows with several "
+            f"candidates: {outcome['ambiguous_accuracy']:.1%} "
+            f"(chance {outcome['chance']:.1%})"
         )
-        if outcome["ambiguous_rows"]:
-            print(
-                f"Right among the {outcome['ambiguous_rows']} rows with several "
-                f"candidates: {outcome['ambiguous_accuracy']:.1%} "
-                f"(chance {outcome['chance']:.1%})",
-                file=told,
-            )
+    output.tell(outcome, *lines)
 
 
 def _images(contents: dict[str, Any] | None, column: str, data: Path) -> list[Path]:
@@ -137,9 +130,6 @@ Found = tuple["Disambiguation", Any, dict[str, Any] | None]
 def _of_table(data: Path, options: DataOptions, estimator: Any, fixed: Any) -> Found:
     """Labels of a table, whose columns may be anything."""
     from partlearn import disambiguate as find_labels
-    from partlearn.cli._console import say
-    from partlearn.cli._models import notes
-    from partlearn.cli._tables import read_table_input
     from partlearn.tables import TableEncoder, take_rows
 
     table = read_table_input(data, options)
@@ -168,7 +158,6 @@ def _of_matrix(data: Path, options: DataOptions, estimator: Any, fixed: Any) -> 
     from scipy.sparse import issparse
 
     from partlearn import disambiguate as find_labels
-    from partlearn.cli._models import fitting, labels_of, read_input
 
     options.refuse_table_options(data)
     bunch = read_input(data, options)
@@ -199,7 +188,7 @@ def _lines(
     }
 
 
-def _outcome(result: "Disambiguation", truth: Any, out: Path) -> dict[str, Any]:
+def _outcome(result: "Disambiguation", truth: Any) -> dict[str, Any]:
     shares: list[Any] = [None] * 4
     if truth is not None:
         shares = [None if n != n else n for n in result.agreement(truth)]
@@ -214,5 +203,4 @@ def _outcome(result: "Disambiguation", truth: Any, out: Path) -> dict[str, Any]:
         "ambiguous_rows": n_ambiguous,
         "ambiguous_accuracy": ambiguous_accuracy,
         "chance": chance,
-        "out": str(out),
     }

@@ -8,23 +8,30 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from partlearn._registry import build
+from partlearn.cli._console import row_progress, say
 from partlearn.cli._data_options import (
     DataOptions,
     Input,
-    Json,
-    Out,
+    Output,
     Param,
-    SafeCsv,
-    check_output,
-    report_to,
-    with_data_options,
+    with_options,
+)
+from partlearn.cli._input import (
+    fitting,
+    is_table_file,
+    labels_of,
+    notes,
+    parse_amount,
+    parse_params,
+    raise_on_missing_values,
+    read_input,
+    read_table_input,
 )
 
 if TYPE_CHECKING:
     from partlearn.io import TableWriter
     from partlearn.persistence import Model
-
-__all__ = ["reduce", "select"]
 
 Save = Annotated[
     Path | None, typer.Option(help="Save the fitted model, under any name.")
@@ -36,10 +43,10 @@ Load = Annotated[
 Blocks = Iterable[tuple[dict[str, Any], dict[str, Any]]]
 
 
-@with_data_options(without=["votes", "task"])
+@with_options(without=["votes", "task"])
 def reduce(
     data: Input,
-    out: Out,
+    output: Output,
     options: DataOptions,
     method: Annotated[str, typer.Option(help="Reducer, such as cenda.")] = "crisp",
     n_components: Annotated[
@@ -48,8 +55,6 @@ def reduce(
     param: Param = None,
     save: Save = None,
     load: Load = None,
-    safe_csv: SafeCsv = False,
-    as_json: Json = False,
 ) -> None:
     """Project the features onto a few directions learnt from candidate sets.
 
@@ -57,13 +62,13 @@ def reduce(
     values are encoded as `partlearn train` does.
     """
     params = _params(param, "n_components", "--n-components", n_components)
-    _run("reducer", data, out, method, params, options, save, load, safe_csv, as_json)
+    _run("reducer", data, output, method, params, options, save, load)
 
 
-@with_data_options(without=["votes", "task"])
+@with_options(without=["votes", "task"])
 def select(
     data: Input,
-    out: Out,
+    output: Output,
     options: DataOptions,
     method: Annotated[
         str, typer.Option(help="Selector, such as saute.")
@@ -78,8 +83,6 @@ def select(
     param: Param = None,
     save: Save = None,
     load: Load = None,
-    safe_csv: SafeCsv = False,
-    as_json: Json = False,
 ) -> None:
     """Keep the features that tell the labels apart.
 
@@ -87,14 +90,12 @@ def select(
     column is kept as it is if one of the features made of it is chosen.
     """
     params = _params(param, "n_features_to_select", "--n-features", n_features)
-    _run("selector", data, out, method, params, options, save, load, safe_csv, as_json)
+    _run("selector", data, output, method, params, options, save, load)
 
 
 def _params(
     pairs: list[str] | None, name: str, option: str, amount: str | None
 ) -> dict[str, Any]:
-    from partlearn.cli._models import parse_amount, parse_params
-
     size = parse_amount(amount, option)
     return parse_params(pairs or []) | ({} if size is None else {name: size})
 
@@ -102,24 +103,20 @@ def _params(
 def _run(
     role: Any,
     data: Path,
-    out: Path,
+    output: Output,
     method: str,
     params: dict[str, Any],
     options: DataOptions,
     save: Path | None,
     load: Path | None,
-    safe_csv: bool,
-    as_json: bool,
 ) -> None:
-    from partlearn.cli._console import print_json
-    from partlearn.io import TableWriter
     from partlearn.persistence import save_model
 
     default = {"reducer": "crisp", "selector": "crisp-selector"}[role]
     if load is not None and (save is not None or params or method != default):
         raise ValueError("--load applies a model as it was saved; leave out the rest")
-    check_output(data, out, as_json)
-    with TableWriter(out, safe_csv=safe_csv) as writer:
+    output.check(data)
+    with output.open() as writer:
         if load is None:
             model, blocks = _fit(role, data, method, params, options, writer)
         else:
@@ -147,20 +144,15 @@ def _run(
                 f"{n_chosen} of {n_in} features, in {len(names)} of {n_columns} columns"
             )
     method = type(_last(model)).__name__
-    if as_json:
-        print_json(
-            {
-                "method": method,
-                "rows": writer.n_rows,
-                "features_in": n_in,
-                "features_out": len(names),
-                "features": names,
-                "out": str(out),
-                "saved": str(save) if save else None,
-            }
-        )
-        return
-    print(f"{method}: {writer.n_rows} rows, {told}: {out}", file=report_to(out))
+    outcome = {
+        "method": method,
+        "rows": writer.n_rows,
+        "features_in": n_in,
+        "features_out": len(names),
+        "features": names,
+        "saved": str(save) if save else None,
+    }
+    output.tell(outcome, f"{method}: {writer.n_rows} rows, {told}: {output.out}")
 
 
 def _loaded(path: Path, role: str) -> "Model":
@@ -224,9 +216,6 @@ def _fit(
     writer: "TableWriter",
 ) -> tuple["Model", Blocks]:
     """Fit a method on a matrix of numbers, or on a table that is encoded."""
-    from partlearn._registry import build
-    from partlearn.cli._models import fitting, labels_of
-    from partlearn.cli._tables import is_table_file
     from partlearn.persistence import Model
 
     estimator = build(method, params, role, seed=0)
@@ -250,8 +239,6 @@ def _numbers(data: Path, options: DataOptions) -> Any | None:
     import numpy as np
     from scipy.sparse import issparse
 
-    from partlearn.cli._models import read_input
-    from partlearn.cli._tables import is_table_file
     from partlearn.io import DataError, is_table
 
     if not is_table_file(data):
@@ -274,9 +261,6 @@ def _fit_table(
     """Encode a table, fit a method on the rows that have labels, and give all rows."""
     from sklearn.pipeline import make_pipeline
 
-    from partlearn.cli._console import say
-    from partlearn.cli._models import notes
-    from partlearn.cli._tables import read_table_input
     from partlearn.persistence import Model
     from partlearn.tables import TableEncoder, read_labels, take_rows
 
@@ -316,7 +300,6 @@ def _fitted_blocks(model: "Model", columns: dict[str, Any], labelled: Any) -> Bl
 
 def _table_blocks(model: "Model", data: Path, writer: "TableWriter") -> Blocks:
     """Rows of a table for a model that encodes them."""
-    from partlearn.cli._console import row_progress
     from partlearn.io import table_blocks
     from partlearn.tables import columns_of
 
@@ -345,8 +328,6 @@ def _of_table(
 def _automatic(selector: Any) -> Any:
     """Let a selector choose how many features, if it knows how to."""
     from sklearn.base import clone
-
-    from partlearn.cli._console import say
 
     chosen = clone(selector).set_params(n_features_to_select="auto")
     try:
@@ -385,7 +366,6 @@ def _number_blocks(
     model: "Model", data: Path, writer: "TableWriter", *, fitted: bool = False
 ) -> Blocks:
     """Rows of a table of numbers; `fitted` says that the model was fitted on them."""
-    from partlearn.cli._models import raise_on_missing_values
     from partlearn.io import read_blocks
 
     names = _names_out(model)

@@ -2,33 +2,39 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
+from collections.abc import Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from partlearn._registry import DEFAULT_METHOD
+from partlearn.cli._console import print_json, row_progress, say
 from partlearn.cli._data_options import (
     DataOptions,
     Json,
-    Out,
+    Output,
     Param,
-    SafeCsv,
     check_output,
-    report_to,
-    with_data_options,
+    with_options,
+)
+from partlearn.cli._input import (
+    notes,
+    parse_class_weight,
+    parse_params,
+    read_table_input,
 )
 
 if TYPE_CHECKING:
     from partlearn.tables import QualityScore
 
-__all__ = ["predict", "train"]
-
 # Few rows at a time: kernels of all training rows with these are held at once.
 _BLOCK_ROWS = 500
+_WAIT = 30  # seconds that a scheduler has to answer
 
 
-@with_data_options(without=["task"])
+@with_options(without=["task"])
 def train(
     data: Annotated[
         list[Path],
@@ -92,10 +98,6 @@ def train(
     asked for, are rows of tables of more than 25,000.
     """
     from partlearn import PartialClassifier
-    from partlearn.cli._console import print_json, say
-    from partlearn.cli._models import notes, parse_class_weight, parse_params
-    from partlearn.cli._tables import read_table_input
-    from partlearn.cli._train_blocks import fit_files
     from partlearn.neighbors import EXACT_ROWS
     from partlearn.persistence import save_model
     from partlearn.tables import estimate_quality, make_learner
@@ -126,7 +128,7 @@ def train(
     scores = []
     with notes():
         if table is None:
-            rows = fit_files(model, data, options.labels, scheduler)
+            rows = _fit_files(model, data, options.labels, scheduler)
         else:
             rows = table.n_rows
             model.fit(table.columns, table.y)
@@ -156,6 +158,28 @@ def train(
     if scores:
         print(_score_table(scores, folds or 0))
     print(f"Model: {save}")
+
+
+def _fit_files(
+    model: Any, paths: Sequence[Path], labels: str | None, scheduler: str | None
+) -> int:
+    """Fit a PartialClassifier on blocks of Parquet files; returns the number of rows.
+
+    A `scheduler` is the address of one of Dask; without, all runs in this process.
+    """
+    from partlearn.blocks import connect
+    from partlearn.io import load_columns, open_tables
+    from partlearn.tables import label_columns
+
+    rows = open_tables(paths)
+    assert rows.names is not None
+    names = label_columns(labels, rows.names)
+    evidence, _ = model.read_labels(load_columns(paths, names), names)
+    with nullcontext() if scheduler is None else connect(scheduler, _WAIT):
+        model.fit_blocks(
+            rows if scheduler is None else rows.with_dask(), evidence, names
+        )
+    return len(rows)
 
 
 def _score_table(scores: "list[QualityScore]", folds: int) -> str:
@@ -200,6 +224,7 @@ def _outcome(model: Any, scores: "list[QualityScore]", save: Path) -> dict[str, 
     }
 
 
+@with_options()
 def predict(
     data: Annotated[
         Path,
@@ -208,9 +233,7 @@ def predict(
         ),
     ],
     load: Annotated[Path, typer.Option(help="Model that `partlearn train` saved.")],
-    out: Out,
-    safe_csv: SafeCsv = False,
-    as_json: Json = False,
+    output: Output,
 ) -> None:
     """Label the rows of a table with a saved model.
 
@@ -220,11 +243,10 @@ def predict(
     it is interrupted.
     """
     from partlearn import PartialClassifier
-    from partlearn.cli._console import print_json, row_progress
-    from partlearn.io import DataError, DataFormatError, TableWriter, table_blocks
+    from partlearn.io import DataError, DataFormatError, table_blocks
     from partlearn.persistence import load_model
 
-    check_output(data, out, as_json)
+    output.check(data)
     model = load_model(load).estimator
     if not isinstance(model, PartialClassifier):
         raise ValueError(
@@ -233,10 +255,7 @@ def predict(
             "apply others with --load"
         )
     unlike = 0
-    with (
-        TableWriter(out, safe_csv=safe_csv) as writer,
-        row_progress(data.name, writer) as show,
-    ):
+    with output.open() as writer, row_progress(data.name, writer) as show:
         for block in table_blocks(data, block_rows=_BLOCK_ROWS, progress=show):
             try:
                 columns = model.predictions(block)
@@ -252,8 +271,5 @@ def predict(
                 columns["row"] = columns["row"] + writer.n_rows
             unlike += int((columns["unlike"] != "").sum())
             writer.write(columns)
-    if as_json:
-        print_json({"rows": writer.n_rows, "unlike": unlike, "out": str(out)})
-        return
-    told = f"{writer.n_rows} rows labelled, {unlike} unlike the training rows: {out}"
-    print(told, file=report_to(out))
+    told = f"{writer.n_rows} rows labelled, {unlike} unlike the training rows"
+    output.tell({"rows": writer.n_rows, "unlike": unlike}, f"{told}: {output.out}")

@@ -1,0 +1,304 @@
+"""What commands read: parameters, data sets, tables and votes."""
+
+# SPDX-License-Identifier: BSD-3-Clause
+
+import json
+import warnings
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from partlearn.cli._console import say
+from partlearn.cli._data_options import DataOptions, read_matrix
+
+if TYPE_CHECKING:
+    from partlearn.candidates import Votes
+
+_SUFFIXES = (
+    ".csv", ".tsv", ".tab", ".parquet", ".pq", ".arrow", ".feather", ".jsonl", ".ndjson"
+)  # fmt: skip
+# What columns of a long table of votes are called.
+_VOTE_NAMES = {
+    "row": ("row", "item", "task", "id", "index", "example", "instance"),
+    "annotator": ("annotator", "worker", "user", "rater", "labeler", "coder", "judge"),
+    "label": ("label", "vote", "answer", "class", "choice", "response"),
+}
+
+
+def parse_amount(text: str | None, option: str) -> int | float | str | None:
+    """Read "12", "0.99", "15%" or "auto"."""
+    if text is None or text == "auto":
+        return text
+    try:
+        if text.endswith("%"):
+            return float(text[:-1]) / 100
+        return int(text) if text.lstrip("-").isdigit() else float(text)
+    except ValueError:
+        raise ValueError(
+            f"{option} must be a number, a share like 15%, or auto; got {text!r}"
+        ) from None
+
+
+def parse_params(pairs: Sequence[str]) -> dict[str, Any]:
+    """Read ``name=value``; values are JSON where they look like it, else text."""
+    params: dict[str, Any] = {}
+    for pair in pairs:
+        name, equals, text = pair.partition("=")
+        if not equals:
+            raise ValueError(f"--param must look like name=value; got {pair!r}")
+        try:
+            params[name.strip()] = json.loads(text)
+        except json.JSONDecodeError:
+            params[name.strip()] = text
+    return params
+
+
+def parse_class_weight(words: Sequence[str]) -> Any:
+    """Read ``balanced``, or ``label=weight`` once for each label."""
+    if not words:
+        return None
+    if list(words) == ["balanced"]:
+        return "balanced"
+    weights = {}
+    for word in words:
+        label, _, text = word.rpartition("=")
+        try:
+            weights[label] = float(text)
+        except ValueError:
+            label = ""
+        if not label:
+            raise ValueError(
+                "--class-weight must be balanced, or a label and a number such as "
+                f"fraud=5; got {word!r}"
+            )
+    return weights
+
+
+def read_input(path: Path, options: DataOptions) -> Any:
+    """Read a data set and make sure that it has candidate sets."""
+    import numpy as np
+
+    from partlearn.io import format_of
+
+    bunch = read_matrix(path, options)
+    if bunch.candidates is None:
+        # One label per row is a set of one.
+        if bunch.truth is None or bunch.truth.ndim != 1:
+            advice = "name their column with --labels"
+            if format_of(path, None) in ("arff", "libsvm"):
+                advice = (
+                    "if its labels are candidates, use what `partlearn data convert "
+                    f"{path.name} {path.stem}.npz --task pll` writes"
+                )
+            raise ValueError(f"{path.name} has no candidate sets; {advice}")
+        bunch.candidates = bunch.truth[:, None] == np.arange(len(bunch.target_names))
+    if bunch.feature_names is None:
+        bunch.feature_names = [f"x{j}" for j in range(bunch.data.shape[1])]
+    bunch.path = path
+    return bunch
+
+
+@contextmanager
+def notes() -> Iterator[None]:
+    """Print warnings as notes on standard error, each once."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield
+    for text in dict.fromkeys(str(w.message) for w in caught):
+        say(f"Note: {text}")
+
+
+@contextmanager
+def fitting(bunch: Any) -> Iterator[None]:
+    """Print warnings as notes, and say which values are to blame for an error."""
+    with notes():
+        try:
+            yield
+        except ValueError:
+            raise_on_missing_values(bunch.data, bunch.feature_names, bunch.path)
+            raise
+
+
+def labels_of(bunch: Any) -> Any:
+    """Labels by name for `fit`: sets, or the weights or votes of the file.
+
+    Sets that break learning are refused here: estimators know neither rows nor names.
+    """
+    import numpy as np
+
+    from partlearn.candidates import Evidence
+    from partlearn.io import DataFormatError
+
+    empty = np.flatnonzero(~bunch.candidates.any(axis=1))
+    if empty.size:
+        raise DataFormatError(
+            f"{empty.size} of {len(bunch.candidates)} rows have no candidate label, "
+            f"the first is row {empty[0]}",
+            path=bunch.path,
+            advice="Leave them out, or give them every label that is possible.",
+        )
+    if len(bunch.target_names) == 1:
+        raise DataFormatError(
+            f"there is no other label than {bunch.target_names[0]!r}",
+            path=bunch.path,
+            advice="Add rows of another label: nothing can be learnt from one.",
+        )
+    evidence = bunch.get("evidence")
+    return (
+        Evidence(bunch.candidates, bunch.target_names) if evidence is None else evidence
+    )
+
+
+def raise_on_missing_values(
+    X: Any, names: Sequence[str], path: Path, start: int = 0
+) -> None:
+    """Say where values are missing, if any are; `start` is the first row of `X`."""
+    import numpy as np
+    from scipy import sparse
+
+    from partlearn.io import DataFormatError
+
+    if X.dtype.kind != "f":
+        return
+    if sparse.issparse(X):
+        X = X.tocoo()
+        rows, columns = (place[~np.isfinite(X.data)] for place in X.coords)
+    else:
+        rows, columns = np.nonzero(~np.isfinite(X))
+    if rows.size:
+        raise DataFormatError(
+            f"missing or infinite values, the first in row {start + rows[0]} of column "
+            f"{names[columns[0]]!r}",
+            path=path,
+            advice="Fill them in, or leave these rows or columns out.",
+        )
+
+
+@dataclass(frozen=True)
+class TableInput:
+    """A table, its labels and its truth: names of columns, or votes of another file."""
+
+    columns: dict[str, Any]
+    labels: list[str]
+    truth: str | None
+    ignored: list[str]
+    votes: "Votes | None" = None
+
+    @property
+    def y(self) -> Any:
+        """What functions of the library take as labels."""
+        return self.labels if self.votes is None else self.votes
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows."""
+        return len(next(iter(self.columns.values())))
+
+    def true_labels(self, rows: Any = None) -> Any:
+        """True labels of some rows; None where they are not known."""
+        if self.truth is None:
+            return None
+        values = self.columns[self.truth]
+        return values if rows is None else values[rows]
+
+    @property
+    def hidden(self) -> list[str]:
+        """Columns that are no features, besides the labels."""
+        return [*self.ignored, *([self.truth] if self.truth else [])]
+
+
+def is_table_file(path: Path) -> bool:
+    """Whether a file has named columns of any kind, or is standard input."""
+    return str(path) == "-" or path.name.removesuffix(".gz").lower().endswith(_SUFFIXES)
+
+
+def read_table_input(path: Path, options: DataOptions) -> TableInput:
+    """Read a table and find its label columns, by option or by name."""
+    from partlearn.tables import check_names, label_columns, read_columns
+
+    columns = read_columns(path)
+    hidden = check_names(options.ignore or (), columns, "ignore")
+    names: list[str] = []
+    votes = None
+    if options.votes is None:
+        names = label_columns(options.labels, columns)
+    else:
+        votes = _read_votes(options.votes, options, columns)
+    truth = options.truth
+    if truth is not None:
+        check_names([truth], columns, "truth")
+    else:
+        truth = find_truth(columns, {*hidden, *names})
+    return TableInput(columns, names, truth, hidden, votes)
+
+
+def find_truth(columns: Iterable[str], taken: Collection[str | None]) -> str | None:
+    """The only free column whose name says that it holds true labels."""
+    from partlearn.io import truth_columns
+
+    truths = truth_columns([name for name in columns if name not in taken])
+    return truths[0] if len(truths) == 1 else None
+
+
+def _read_votes(
+    path: Path, options: DataOptions, columns: Mapping[str, Any]
+) -> "Votes":
+    """Votes of a long table: one line per row, annotator and label."""
+    from partlearn.candidates import from_votes
+    from partlearn.io import DataFormatError
+    from partlearn.tables import check_names, numbers_in, read_columns
+
+    id = check_names(options.id or (), columns, "id")
+    long = read_columns(path)
+    row, annotator, label = _vote_columns(long, options.labels, id, path)
+    rows: list[Any] = [None if v != v else int(v) for v in numbers_in(long[row])]
+    index: Any = None
+    if row in id:
+        rows, index = _texts(long[row]), _texts(columns[row])
+    try:
+        return from_votes(
+            rows,
+            _texts(long[annotator]),
+            _texts(long[label]),
+            n_rows=len(next(iter(columns.values()))),
+            index=index,
+            empty="drop",
+        )
+    except ValueError as error:
+        text = str(error).replace("`index`", f"column {row!r} of the data")
+        raise DataFormatError(text.rstrip("."), path=path) from None
+
+
+def _vote_columns(
+    long: Mapping[str, Any], labels: str | None, id: list[str], path: Path
+) -> list[str]:
+    from partlearn.io import AmbiguousDataError
+    from partlearn.tables import check_names
+
+    if labels is not None:
+        names = check_names([n.strip() for n in labels.split(",")], long, "labels")
+        if len(names) == 3:
+            return names
+    else:
+        known = {"row": (*id, *_VOTE_NAMES["row"])}
+        names = []
+        places = {name.lower(): name for name in reversed(list(long))}
+        for words in (_VOTE_NAMES | known).values():
+            names += [places[w.lower()] for w in words if w.lower() in places][:1]
+        if len(set(names)) == 3:
+            return names
+    raise AmbiguousDataError(
+        "a table of votes has a column that names the row, one of the annotator and "
+        f"one of the label; found {', '.join(map(repr, list(long)[:10]))}",
+        path=path,
+        advice="Say with --id which column of the data the first one is, or name the "
+        "three with labels=, separated by commas, in this order.",
+    )
+
+
+def _texts(values: Any) -> list[str | None]:
+    from partlearn.tables import as_text
+
+    return [as_text(value) for value in values.tolist()]
