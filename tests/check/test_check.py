@@ -338,8 +338,7 @@ def test_every_finding_has_its_words_and_a_condition():
     folder = resources.files("partlearn.check")
     texts = tomllib.loads((folder / "findings.toml").read_text("utf-8"))
     source = "".join(
-        (folder / f"{name}.py").read_text("utf-8")
-        for name in ("_check", "_features", "_labels", "_table")
+        (folder / f"{name}.py").read_text("utf-8") for name in ("_check", "_findings")
     )
     for code, text in texts.items():
         assert text.keys() - {"of"} == {"severity", "title", "advice"}, code

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from partlearn.check import check
-from partlearn.check._table import look_alikes
+from partlearn.check._findings import look_alikes
 from partlearn.cli.__main__ import main
 from partlearn.datasets import make_tickets
 from partlearn.tables import TableEncoder

@@ -13,25 +13,29 @@ from sklearn.base import clone
 from sklearn.utils import check_array
 
 from partlearn._registry import PARTIAL_LABEL_ROLES, methods
-from partlearn._typing import Indices, Mask
-from partlearn.candidates import check_candidates
-from partlearn.check._features import feature_findings
-from partlearn.check._labels import (
+from partlearn._typing import Array, Indices, Mask
+from partlearn.candidates import Evidence, check_candidates
+from partlearn.check._findings import (
     ambiguity_degree,
+    column_findings,
     cooccurrence,
+    feature_findings,
     label_findings,
+    label_text_findings,
     truth_findings,
 )
 from partlearn.check._report import DataReport, Finding, found
-from partlearn.check._table import label_text_findings, read_table
 from partlearn.model_selection import truth_codes
 from partlearn.tables import (
+    ColumnKind,
     TableEncoder,
     as_names,
     check_names,
     columns_of,
     is_plain,
     is_table,
+    label_columns,
+    read_labels,
 )
 
 __all__ = ["check"]
@@ -161,7 +165,7 @@ def _check_table(
         check_names([truth], columns, "truth")
         chosen.set_params(ignore=[*as_names(chosen.ignore), truth])
         truth = columns[truth]
-    evidence, Z, findings = read_table(columns, labels, sep, chosen)
+    evidence, Z, findings = _read_table(columns, labels, sep, chosen)
     m = len(next(iter(columns.values())))
     if evidence is None or Z is None:
         facts: dict[str, Any] = {"n_samples": m, "n_features": len(columns)}
@@ -177,6 +181,42 @@ def _check_table(
     return replace(
         report, findings=findings, facts=report.facts | {"n_columns": len(columns)}
     )
+
+
+def _read_table(
+    columns: dict[str, NDArray[Any]],
+    labels: Any,
+    sep: str | None,
+    encoder: TableEncoder,
+) -> tuple[Evidence | None, Array | None, list[Finding]]:
+    """Labels and encoded features of a table, and what was wrong with either."""
+    findings: list[Finding] = []
+    evidence: Evidence | None = None
+    names: list[str] = []
+    try:
+        if labels is None or isinstance(labels, str):
+            labels = label_columns(labels, columns)
+        evidence, names = read_labels(columns, labels, sep)
+    except ValueError as error:
+        said = str(error)
+        given = labels if isinstance(labels, (str, list, tuple)) else ()
+        findings += found("labels", error=said[0].upper() + said[1:])
+        names = [name for name in as_names(given) if name in columns]
+    encoder.set_params(ignore=[*as_names(encoder.ignore), *names])
+    try:
+        Z = encoder.fit_transform(columns)
+    except ValueError as error:
+        said = str(error).split(". ")[0].rstrip(".")
+        findings += found("features", error=f"{said}.")
+        return evidence, None, findings
+    for name in names:
+        encoder.kinds_[name] = ColumnKind("label", "")
+    findings += column_findings(encoder.kinds_)
+    for name in as_names(encoder.id):
+        values, counts = np.unique(columns[name].astype(np.str_), return_counts=True)
+        repeated = values[counts > 1].tolist()
+        findings += found("repeated-ids", repeated, name=name)
+    return evidence, Z, findings
 
 
 def _table_truth(

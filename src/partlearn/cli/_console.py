@@ -44,21 +44,15 @@ def print_json(content: Any) -> None:
 @contextmanager
 def progress(title: str) -> "Iterator[Callable[[int, int, str], None]]":
     """Bar with the time left on standard error; silent when it is no terminal."""
+    from rich import progress as parts
     from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeRemainingColumn,
-    )
 
-    bar = Progress(
-        TextColumn("{task.fields[title]}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-        TextColumn("{task.description}"),
+    bar = parts.Progress(
+        parts.TextColumn("{task.fields[title]}"),
+        parts.BarColumn(),
+        parts.MofNCompleteColumn(),
+        parts.TimeRemainingColumn(),
+        parts.TextColumn("{task.description}"),
         console=Console(stderr=True, highlight=False),
         disable=not sys.stderr.isatty(),
     )

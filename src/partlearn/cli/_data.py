@@ -67,17 +67,6 @@ def list_(as_json: Json = False, data_home: Home = None) -> None:
         typer.echo(f"{row['name']:<18} {row['how']:<6} {here:<5} {row['about']}")
 
 
-def _named(name: str, data_home: Path | None, download: bool) -> "Bunch | None":
-    """Return a bundled or registered set; None if there is none of this name."""
-    import partlearn.datasets as sets
-
-    if name in _BUNDLED:
-        return getattr(sets, f"load_{name}_partial")()
-    if name in sets.REGISTRY:
-        return sets.fetch(name, data_home=data_home, download=download)
-    return None
-
-
 def _facts(bunch: "Bunch") -> dict[str, Any]:
     import scipy.sparse as sp
 
@@ -109,14 +98,19 @@ def info(
     as_json: Json = False,
 ) -> None:
     """Say what a data set is; nothing is downloaded for it."""
-    bunch = _named(name, data_home, download=False)
-    if bunch is None and not Path(name).exists():
+    import partlearn.datasets as sets
+
+    if name in _BUNDLED:
+        bunch = getattr(sets, f"load_{name}_partial")()
+    elif name in sets.REGISTRY:
+        bunch = sets.fetch(name, data_home=data_home, download=False)
+    elif Path(name).exists():
+        bunch = read_matrix(Path(name), options)
+    else:
         raise FileNotFoundError(
             f"{name}: no such file, and no set of this name; `partlearn data list` "
             "names all sets"
         )
-    if bunch is None:
-        bunch = read_matrix(Path(name), options)
     facts = _facts(bunch)
     if as_json:
         facts["description"] = bunch.DESCR

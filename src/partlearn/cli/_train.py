@@ -202,8 +202,6 @@ def _score_table(scores: "list[QualityScore]", folds: int) -> str:
 
 
 def _outcome(model: Any, scores: "list[QualityScore]", save: Path) -> dict[str, Any]:
-    import math
-
     return {
         "learner": type(model.estimator_).__name__,
         "columns": {
@@ -214,10 +212,7 @@ def _outcome(model: Any, scores: "list[QualityScore]", save: Path) -> dict[str, 
         "labels": model.classes_.tolist(),
         "rows_without_labels": model.n_unlabelled_,
         "held_out": [
-            {
-                key: None if isinstance(v, float) and math.isnan(v) else v
-                for key, v in score._asdict().items()
-            }
+            {key: None if v != v else v for key, v in score._asdict().items()}
             for score in scores
         ],
         "model": str(save),

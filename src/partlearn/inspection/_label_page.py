@@ -136,16 +136,12 @@ def _marks(report: LabelReport, places: Indices | None) -> list[tuple[int, int, 
 def _bars(report: LabelReport) -> list[tuple[str, int, int]]:
     """Ambiguous rows by confidence in tenths: range, before, after."""
     ambiguous = report.before < 1
-    counts = [
-        np.bincount(
-            np.minimum((values[ambiguous] * 10 + 1e-9).astype(int), 9), minlength=10
-        )
+    before, after = (
+        np.histogram(np.minimum(values[ambiguous] + 1e-10, 1), 10, (0, 1))[0].tolist()
         for values in (report.before, report.confidence)
-    ]
-    return [
-        (f"{k / 10:.1f} to {(k + 1) / 10:.1f}", int(counts[0][k]), int(counts[1][k]))
-        for k in range(10)
-    ]
+    )
+    ranges = [f"{k / 10:.1f} to {(k + 1) / 10:.1f}" for k in range(10)]
+    return list(zip(ranges, before, after, strict=True))
 
 
 def _picture(image: Any) -> str | None:

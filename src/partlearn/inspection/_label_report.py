@@ -190,6 +190,7 @@ def label_report(
     names = [str(name) for name in result.index]
     code = {name: j for j, name in enumerate(result.classes)}
     pairs, never = _pairs(F, S, classes)
+    order = np.lexsort((result.margin, result.confidence))  # the least certain first
     shown = S | (F >= _WORTH_SHOWING)  # votes may all be for a wrong label
     return LabelReport(
         title=title,
@@ -212,7 +213,7 @@ def label_report(
                 [(name, _text(values[i])) for name, values in columns],
                 None if images is None else images[i],
             )
-            for i in _doubtful_first(result.confidence, result.margin)[:n_review]
+            for i in order[result.confidence[order] < SETTLED][:n_review]
         ],
         calibration=calibration,
         right=right,
@@ -227,12 +228,6 @@ def _annotators(annotators: Any) -> list[tuple[str, int, float]]:
     known = zip(annotators.name, annotators.n_votes, annotators.accuracy, strict=True)
     told = [(str(name), int(votes), float(accuracy)) for name, votes, accuracy in known]
     return sorted(told, key=itemgetter(2))
-
-
-def _doubtful_first(confidence: Array, margin: Array) -> Indices:
-    """Rows that are not settled, the least certain first; one vote settles nothing."""
-    order = np.lexsort((margin, confidence))
-    return order[confidence[order] < SETTLED]
 
 
 def _text(value: Any) -> str:

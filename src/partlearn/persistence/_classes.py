@@ -78,13 +78,9 @@ def estimator_classes() -> dict[str, type[Any]]:
 
 
 @cache
-def _names() -> dict[type[Any], str]:
+def class_names() -> dict[type[Any], str]:
+    """Names under which files know classes; a subclass of one is another class."""
     return {cls: name for name, cls in estimator_classes().items()}
-
-
-def name_of(cls: type[Any]) -> str | None:
-    """Name under which files know a class; a subclass of it is another class."""
-    return _names().get(cls)
 
 
 def state_types(cls: type[Any]) -> dict[str, type[Any]]:

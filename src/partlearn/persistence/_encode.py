@@ -12,7 +12,7 @@ from partlearn.persistence._classes import (
     DTYPES,
     SPARSE,
     TYPES,
-    name_of,
+    class_names,
     state_types,
 )
 from partlearn.persistence._sound import check_sound
@@ -79,7 +79,7 @@ class Encoder:
 
     def _object(self, value: Any, place: str, owner: type[Any], depth: int) -> Any:
         cls = type(value)
-        name = name_of(cls)
+        name = class_names().get(cls)
         if name is not None:
             check_sound(value)  # what is saved can be loaded
             kind, owner, state = "object", cls, vars(value)

@@ -14,7 +14,7 @@ import sklearn
 from partlearn._version import __version__
 from partlearn.io import DataError, DataFormatError, Limits, atomic_write
 from partlearn.persistence._archive import open_archive, write_archive
-from partlearn.persistence._classes import name_of
+from partlearn.persistence._classes import class_names
 from partlearn.persistence._decode import Decoder
 from partlearn.persistence._encode import Encoder
 
@@ -93,7 +93,7 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> Path:
     """
     if not isinstance(model, Model):
         model = Model(model)
-    if name_of(type(model.estimator)) is None:
+    if type(model.estimator) not in class_names():
         raise ValueError(
             f"a {type(model.estimator).__name__} cannot be saved; models are "
             "estimators of partlearn, alone or in a pipeline of scikit-learn"

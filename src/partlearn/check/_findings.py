@@ -1,0 +1,303 @@
+"""What is wrong with labels, features and columns: the conditions of the findings."""
+
+# SPDX-License-Identifier: BSD-3-Clause
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from hashlib import blake2b
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.utils.sparsefuncs import mean_variance_axis, min_max_axis
+
+from partlearn._typing import Mask
+from partlearn.check._report import Finding, Severity, found
+from partlearn.tables import ColumnKind
+
+_SCALES = 1e3  # ratio of standard deviations that ruins distances
+_SAMPLE = 200
+_AGREE = 0.98  # share of rows that makes a column look like a label
+_ENOUGH = 5  # rows with the same value that make agreement remarkable
+
+
+def cooccurrence(S: Mask) -> NDArray[np.int64]:
+    """Count, for each pair of labels, the sets that contain both."""
+    counts = sp.csr_array(S.astype(np.int64))
+    return np.asarray((counts.T @ counts).toarray())
+
+
+def ambiguity_degree(
+    S: Mask, C: NDArray[np.int64], truth: NDArray[Any] | None
+) -> float:
+    """Return how often the worst false label accompanies a label.
+
+    With known truth this is the ambiguity degree of Cour, Sapp and Taskar (2011),
+    the largest probability of a false label given the true one; at 1 a label cannot
+    be learnt. Without truth, candidate labels stand in for true ones, which bounds
+    the quantity only roughly.
+    """
+    q = S.shape[1]
+    if truth is not None and truth.ndim == 1:
+        Y = sp.eye_array(q, format="csr")[truth]
+        together = np.asarray((Y.T @ sp.csr_array(S.astype(np.float64))).toarray())
+        totals = np.bincount(truth, minlength=q).astype(float)
+    else:
+        together, totals = C.astype(float), np.diag(C).astype(float)
+    together = together.copy()
+    np.fill_diagonal(together, 0.0)
+    occurs = totals > 0
+    if not occurs.any() or q < 2:
+        return 0.0
+    return float((together[occurs] / totals[occurs, None]).max())
+
+
+def label_findings(
+    S: Mask, C: NDArray[np.int64], names: list[str], several: bool, empty_breaks: bool
+) -> Iterator[Finding]:
+    """Find what is wrong with the sets; `several` labels of a row may be true."""
+    m, q = S.shape
+    sizes = S.sum(axis=1)
+    empty = np.flatnonzero(sizes == 0)
+    severity: Severity = "error" if empty_breaks else "warning"
+    yield from found("empty-sets", empty, severity=severity, total=m)
+    occurring = np.flatnonzero(np.diag(C))
+    if occurring.size == 1 and not several:
+        yield from found("one-label", items=(names[occurring[0]],))
+    full = np.flatnonzero(sizes == q)
+    if full.size and q > 1:
+        severity = "error" if full.size == m else "warning"
+        yield from found("full-sets", full, severity=severity, total=m)
+    counts = np.diag(C)
+    never = np.flatnonzero(counts == 0)
+    yield from found("never-candidate", [names[i] for i in never])
+    yield from _alone(S, sizes, counts, names)
+    yield from _together(C, counts, names)
+
+
+def _alone(
+    S: Mask, sizes: NDArray[Any], counts: NDArray[Any], names: list[str]
+) -> Iterator[Finding]:
+    single = sizes == 1
+    if not single.any():
+        if S.any():
+            yield from found("no-singletons")
+        return
+    alone = S[single].any(axis=0)
+    never = np.flatnonzero(~alone & (counts > 0))
+    yield from found("never-alone", [names[i] for i in never])
+
+
+def _together(
+    C: NDArray[np.int64], counts: NDArray[Any], names: list[str]
+) -> Iterator[Finding]:
+    inside = (counts[:, None] > 0) & (counts[:, None] == C)  # row label needs column's
+    np.fill_diagonal(inside, False)
+    same = np.argwhere(np.triu(inside & inside.T))
+    pairs = [f"{names[a]} + {names[b]}" for a, b in same]
+    yield from found("not-identifiable", pairs)
+    oneway = inside & ~inside.T
+    led = np.flatnonzero(oneway.any(axis=1))
+    lead = oneway.argmax(axis=1)
+    yield from found(
+        "always-accompanied", [f"{names[a]} (with {names[lead[a]]})" for a in led]
+    )
+
+
+def truth_findings(S: Mask, truth: NDArray[Any], names: list[str]) -> Iterator[Finding]:
+    """Compare the true labels with the candidate sets."""
+    if truth.ndim == 1:
+        outside = np.flatnonzero(~S[np.arange(len(S)), truth])
+        occurring = np.zeros(S.shape[1], dtype=bool)
+        occurring[truth] = True
+    else:
+        outside = np.flatnonzero((truth & ~S).any(axis=1))
+        occurring = np.asarray(truth.any(axis=0))
+    yield from found("truth-outside", outside)
+    never = np.flatnonzero(np.asarray(~occurring & S.any(axis=0)))
+    yield from found("never-true", [names[i] for i in never])
+
+
+def label_text_findings(S: Mask, names: Sequence[str]) -> Iterator[Finding]:
+    """Find labels that may be the same one, and labels that hardly occur."""
+    groups = [" / ".join(map(repr, group)) for group in look_alikes(names)]
+    yield from found("look-alike-labels", groups)
+    once = np.flatnonzero(S.sum(axis=0) == 1)
+    rows = tuple(int(S[:, j].argmax()) for j in once[:10])
+    yield from found("rare-labels", [names[int(j)] for j in once], rows=rows)
+
+
+def look_alikes(names: Sequence[str]) -> list[list[str]]:
+    """Groups of names that are the same without case, spaces and marks."""
+    groups: dict[str, list[str]] = {}
+    for name in names:
+        key = re.sub(r"[\W_]+", "", name).casefold()
+        groups.setdefault(key or name, []).append(name)
+    return [group for group in groups.values() if len(group) > 1]
+
+
+def column_findings(kinds: Mapping[str, ColumnKind]) -> Iterator[Finding]:
+    """Say what columns were taken for, where a reader may want to know."""
+    for kind in ("text", "date", "category", "id", "constant"):
+        names = [name for name, column in kinds.items() if column.kind == kind]
+        if kind in ("id", "constant"):
+            names = [f"{name} ({kinds[name].reason})" for name in names]
+        yield from found(f"{kind}-columns", names)
+    gaps = {
+        name: int(match[1])
+        for name, column in kinds.items()
+        if column.used and (match := re.search(r"(\d+) of \d+ missing", column.reason))
+    }
+    yield from found("gaps", [f"{name} ({n})" for name, n in gaps.items()])
+
+
+def feature_findings(X: Any, S: Mask, names: list[str]) -> Iterator[Finding]:
+    """Find useless, badly scaled and contradictory data."""
+    values = X.data if sp.issparse(X) else X
+    if values.dtype.kind == "f" and not np.isfinite(values).all():
+        place = sp.coo_array(X).coords[0] if sp.issparse(X) else np.arange(len(X))
+        bad = ~np.isfinite(values)
+        rows = np.unique(place[bad if bad.ndim == 1 else bad.any(axis=1)])
+        yield from found("not-finite", rows)
+        return
+    low, high = min_max_axis(X, axis=0) if sp.issparse(X) else (X.min(0), X.max(0))
+    constant = np.asarray(low == high)
+    flat = np.flatnonzero(constant)
+    yield from found(
+        "constant-features",
+        [names[i] for i in flat],
+        severity="error" if flat.size == constant.size else None,
+    )
+    yield from _duplicate_features(X, constant, names)
+    yield from _duplicate_rows(X, S)
+    deviation = _deviation(X)
+    moving = deviation[~constant & (deviation > 0)]
+    if moving.size and moving.max() > _SCALES * moving.min():
+        yield from found("scales", factor=moving.max() / moving.min())
+    columns = sp.csc_array(X) if sp.issparse(X) else X
+    yield from _leakage(columns, S, names)
+
+
+def _duplicate_features(X: Any, constant: Mask, names: list[str]) -> Iterator[Finding]:
+    columns = sp.csr_array(X.T) if sp.issparse(X) else X.T
+    groups = group_lines(columns)
+    _, first = np.unique(groups, return_index=True)
+    repeated = np.setdiff1d(np.arange(len(groups)), first)
+    repeated = repeated[~constant[repeated]]
+    yield from found("duplicate-features", [names[i] for i in repeated])
+
+
+def _duplicate_rows(X: Any, S: Mask) -> Iterator[Finding]:
+    groups = group_lines(X)
+    number, first, size = np.unique(groups, return_index=True, return_counts=True)
+    extra = len(groups) - len(number)
+    if not extra:
+        return
+    # Sets of equal rows that have no label in common cannot all be right.
+    several = np.flatnonzero(size[groups] > 1)
+    order = several[np.argsort(groups[several], kind="stable")]
+    starts = np.flatnonzero(np.diff(groups[order], prepend=-1))
+    common = np.logical_and.reduceat(S[order], starts, axis=0).any(axis=1)
+    apart = first[groups[order[starts[~common]]]]
+    copies = np.setdiff1d(np.arange(len(groups)), first)
+    yield from found("duplicate-rows", copies)
+    yield from found("contradictions", np.sort(apart))
+
+
+def _leakage(X: Any, S: Mask, names: list[str]) -> Iterator[Finding]:
+    """Find features that look like a label; a sparse X comes as CSC."""
+    labelled = np.flatnonzero(S.any(axis=1))
+    suspects = []
+    if labelled.size:
+        S = S[labelled]
+        rare = S.mean(axis=0) < 0.9
+        spread = np.linspace(0, len(S) - 1, _SAMPLE).astype(np.int64)
+        sample = np.unique(spread)
+        few = S[sample]
+        for j in range(X.shape[1]):
+            column = _column(X, j)[labelled]
+            # A sample settles it for nearly all columns.
+            if _agreement(column[sample], few, rare, 2)[0] < _AGREE - 0.05:
+                continue
+            if _tells_label(column, S, rare):
+                suspects.append(j)
+    yield from found("leakage", [names[j] for j in suspects])
+    counting = [j for j in range(X.shape[1]) if _counts_rows(_column(X, j))]
+    yield from found("row-numbers", [names[j] for j in counting])
+
+
+def _column(X: Any, j: int) -> NDArray[Any]:
+    if not sp.issparse(X):
+        return np.asarray(X[:, j])
+    column = np.zeros(X.shape[0], dtype=X.dtype)
+    part = slice(X.indptr[j], X.indptr[j + 1])
+    column[X.indices[part]] = X.data[part]
+    return column
+
+
+def _agreement(
+    column: NDArray[Any], S: Mask, rare: Mask, enough: int
+) -> tuple[float, int]:
+    """Return which share of rows has the commonest label of its value.
+
+    Only values of at least `enough` rows and `rare` labels count. The second result
+    is the number of different commonest labels.
+    """
+    _, code, size = np.unique(column, return_inverse=True, return_counts=True)
+    order = np.argsort(code.reshape(-1), kind="stable")
+    starts = np.concatenate(([0], np.cumsum(size)[:-1]))
+    counts = np.add.reduceat(S[order].astype(np.int32), starts, axis=0) * rare
+    counts = counts[size >= enough]
+    if not len(counts):
+        return 1.0, 0
+    share = counts.max(axis=1).sum() / size[size >= enough].sum()
+    return float(share), len(np.unique(counts.argmax(axis=1)))
+
+
+def _tells_label(column: NDArray[Any], S: Mask, rare: Mask) -> bool:
+    """Tell whether rows of equal value share a candidate, for several values.
+
+    Labels which nearly every set contains do not count, nor do values that few rows
+    have: agreement must be remarkable. A few wrong sets do not hide it.
+    """
+    values, size = np.unique(column, return_counts=True)
+    often = size >= _ENOUGH
+    if not 2 <= len(values) <= max(50, 2 * S.shape[1]):
+        return False
+    if size[often].sum() < 0.9 * len(column):
+        return False
+    share, labels = _agreement(column, S, rare, _ENOUGH)
+    return share >= _AGREE and labels > 1
+
+
+def _counts_rows(column: NDArray[Any]) -> bool:
+    if len(column) <= 10 or column[1] != column[0] + 1:
+        return False
+    return bool((np.diff(column.astype(np.float64)) == 1).all())
+
+
+def group_lines(X: Any) -> NDArray[np.int64]:
+    """Number the distinct rows; equal rows get the same number."""
+    if sp.issparse(X):
+        X = sp.csr_array(X, copy=True)
+        X.sum_duplicates()
+        X.eliminate_zeros()
+        parts = pairwise(X.indptr)
+        lines = (X.indices[a:b].tobytes() + X.data[a:b].tobytes() for a, b in parts)
+    else:
+        X = X + 0 if X.dtype.kind == "f" else X  # -0.0 equals 0.0
+        lines = (row.tobytes() for row in X)
+    digests = (blake2b(line, digest_size=16).digest() for line in lines)
+    seen: dict[bytes, int] = {}
+    numbers = (seen.setdefault(digest, len(seen)) for digest in digests)
+    return np.fromiter(numbers, dtype=np.int64, count=X.shape[0])
+
+
+def _deviation(X: Any) -> NDArray[Any]:
+    """Standard deviation of each column, without densifying."""
+    if sp.issparse(X):
+        return np.sqrt(mean_variance_axis(X.astype(np.float64), axis=0)[1])
+    with np.errstate(over="ignore", invalid="ignore"):  # values near the largest
+        return np.asarray(X.std(axis=0, dtype=float))
