@@ -123,9 +123,9 @@ def test_directions_by_hand():
     """Two rows of different labels: D = [[0, 1], [1, 0]], A = I, lambda = 2."""
     Z = np.array([[1.0, 0.0], [-1.0, 0.0]])
     W = sp.csr_array((2, 2))
-    eigen = dissimilarity_directions(Z[:, :1], np.eye(2), W, 0.1, 1)
-    np.testing.assert_allclose(eigen.values, [2.0], rtol=1e-6)
-    np.testing.assert_allclose(np.abs(eigen.vectors), [[1.0]])
+    values, vectors = dissimilarity_directions(Z[:, :1], np.eye(2), W, 0.1, 1)
+    np.testing.assert_allclose(values, [2.0], rtol=1e-6)
+    np.testing.assert_allclose(np.abs(vectors), [[1.0]])
 
 
 def test_heavy_neighbourhoods(problem):

@@ -248,16 +248,17 @@ class BaseReducer(
 
     def _neighbors(
         self, Z: NDArray[Any], last: NDArray[np.int64] | None
-    ) -> NDArray[np.int64]:
+    ) -> tuple[NDArray[Any], NDArray[np.int64]]:
         """Neighbours of embedded rows; the search starts from the last ones."""
-        neighbors: NDArray[np.int64] = self_neighbors(
+        distances, neighbors = self_neighbors(
             Z,
             self.n_neighbors,
             search=self.search,
             warm_start=last,
             n_jobs=self.n_jobs,
+            return_distance=True,
         )
-        return neighbors
+        return distances, neighbors
 
     def _votes(
         self, Z: NDArray[Any], last: TiedVotes | None, reference: Any = None

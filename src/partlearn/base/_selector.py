@@ -11,11 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import (
+    check_consistent_length,
+    check_is_fitted,
+    validate_data,
+)
 
 from partlearn._array_api import is_numpy, namespace, same_namespace, take, where_true
 from partlearn._typing import Array, Indices, Mask
 from partlearn.base._mixins import CandidateMixin, MemoryEstimateMixin
+from partlearn.candidates import FLOATS, check_candidates
 
 Columns = Sequence[Any] | NDArray[Any] | None
 
@@ -106,6 +111,13 @@ def find_columns(
 
 class BaseSelector(CandidateMixin, MemoryEstimateMixin, SelectorMixin, BaseEstimator):
     """Selection of features; a subclass calls `_limits` and `_select` in `fit`."""
+
+    def _validate_unlabelled(self, X: Any, y: Any, **check_params: Any) -> Any:
+        """Check rows; labels, if there are any, must be as many, and are not used."""
+        X = validate_data(self, X, accept_sparse="csr", dtype=FLOATS, **check_params)
+        if y is not None:
+            check_consistent_length(X, check_candidates(y)[1])
+        return X
 
     def _limits(self) -> tuple[Indices, Indices, int]:
         """Columns to keep, columns to leave out, and how many may be selected."""

@@ -9,8 +9,7 @@ from partlearn.classification._ipal import IPAL
 from partlearn.classification._pl_aggd import PLAGGD
 from partlearn.classification._pl_ecoc import PLECOC
 from partlearn.classification._pl_knn import PLKNN
-from partlearn.classification._pl_svm import PLSVM
-from partlearn.classification._pl_svm_cv import PLSVMCV
+from partlearn.classification._pl_svm import PLSVM, PLSVMCV
 from partlearn.classification._pooled_classifier import PooledClassifier, for_candidates
 from partlearn.classification._proden import PRODEN
 from partlearn.classification._pruner import CandidatePruner

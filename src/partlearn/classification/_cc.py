@@ -2,10 +2,8 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from numbers import Integral
 from typing import Any
 
-from partlearn._sklearn_compat import Interval
 from partlearn._typing import Array
 from partlearn.classification._likelihood import BaseLikelihoodClassifier
 from partlearn.classification._score_models import (
@@ -90,10 +88,6 @@ class CC(BaseLikelihoodClassifier):
     >>> CC().fit(X, y).predict([[-2.0], [3.0]])
     array(['a', 'b'], dtype='<U1')
     """
-
-    _parameter_constraints = BaseLikelihoodClassifier._parameter_constraints | {
-        "hidden_layer_size": [Interval(Integral, 1, None, closed="left"), None],
-    }
 
     def __init__(
         self,

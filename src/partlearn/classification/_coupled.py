@@ -124,13 +124,10 @@ class CoupledClassifier(BasePartialClassifier):
         columns = recoded(labels)
         self.reducer_ = clone(self.reducer).fit(X, columns)
         Z = reduced_rows(self.reducer_, X)
-        self.classifier_ = clone(self.classifier)
+        given = {}
         if self.pass_confidence:
-            self.classifier_.fit(
-                Z, columns, confidence=require_confidence(self.reducer_, _NOTHING)
-            )
-        else:
-            self.classifier_.fit(Z, columns)
+            given["confidence"] = require_confidence(self.reducer_, _NOTHING)
+        self.classifier_ = clone(self.classifier).fit(Z, columns, **given)
         return self
 
     def predict_proba(self, X: Any) -> NDArray[Any]:

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
 import warnings
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any, Self
 
 import numpy as np
@@ -41,6 +41,7 @@ class BaseLikelihoodClassifier(BaseScoreClassifier):
     """
 
     _parameter_constraints = PARAMETERS | {
+        "hidden_layer_size": [Interval(Integral, 1, None, closed="left"), None],
         "lam": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
     }
 
@@ -78,18 +79,20 @@ class BaseLikelihoodClassifier(BaseScoreClassifier):
     @property
     def coef_(self) -> NDArray[Any]:
         """Weights of the features, (n_classes, n_features), of a linear model."""
-        if len(self.coefs_) > 1:
-            raise AttributeError("A model with a hidden layer has `coefs_`, no `coef_`")
-        return self.coefs_[0].T
+        return self._only_layer("coef").T
 
     @property
     def intercept_(self) -> NDArray[Any]:
         """Intercepts, (n_classes,), of a linear model."""
-        if len(self.coefs_) > 1:
+        return self._only_layer("intercept")
+
+    def _only_layer(self, name: str) -> NDArray[Any]:
+        layers = getattr(self, f"{name}s_")
+        if len(layers) > 1:
             raise AttributeError(
-                "A model with a hidden layer has `intercepts_`, no `intercept_`"
+                f"A model with a hidden layer has `{name}s_`, no `{name}_`"
             )
-        return self.intercepts_[0]
+        return np.asarray(layers[0])
 
     def _train(self, X: Any, F: Array, lam: float) -> Layers:
         """Fit on standardised rows; the result takes rows in their own units."""

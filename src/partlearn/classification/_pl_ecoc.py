@@ -338,11 +338,10 @@ def draw_code(
         enough = (positive > 0) & (negative > 0) & (positive + negative >= min_size)
         for column in V.T[enough]:
             accepted.setdefault(column.tobytes(), column)
-            if len(accepted) == length:
-                break
-        if len(accepted) == length:
+        if len(accepted) >= length:
             break
-    return np.array(list(accepted.values()), dtype=np.int8).reshape(-1, q).T
+    drawn = list(accepted.values())[:length]
+    return np.array(drawn, dtype=np.int8).reshape(-1, q).T
 
 
 def _trials(

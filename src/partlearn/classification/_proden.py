@@ -2,13 +2,11 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from numbers import Integral
 from typing import Any
 
 import numpy as np
 
 from partlearn._progress import iterations
-from partlearn._sklearn_compat import Interval
 from partlearn._typing import Array
 from partlearn.classification._likelihood import BaseLikelihoodClassifier
 from partlearn.classification._score_models import (
@@ -96,10 +94,6 @@ class PRODEN(BaseLikelihoodClassifier):
     >>> bool(model.label_confidence_[1, 0] > 0.9)
     True
     """
-
-    _parameter_constraints = BaseLikelihoodClassifier._parameter_constraints | {
-        "hidden_layer_size": [Interval(Integral, 1, None, closed="left"), None],
-    }
 
     def __init__(
         self,

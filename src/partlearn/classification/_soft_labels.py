@@ -70,8 +70,7 @@ class SoftModel:
         scores = np.asarray(model.decision_function(X), dtype=np.float64)
         if scores.ndim == 1:
             scores = np.column_stack([np.zeros_like(scores), scores])
-        beliefs: Array = softmax(scores, axis=1)
-        return beliefs
+        return np.asarray(softmax(scores, axis=1))
 
 
 def normalized(P: Array) -> Array:

@@ -252,17 +252,11 @@ class TorchClassifier(BaseScoreClassifier):
     def _forward(self, torch: Any, net: Any, X: Any) -> Array:
         """Scores of rows, some at a time."""
         net.eval()
+        parts = []
         with torch.no_grad():
-            parts = [
-                _to_numpy(
-                    net(
-                        self._tensor(
-                            torch, net, self._rows(X, slice(start, start + _ROWS))
-                        )
-                    )
-                )
-                for start in range(0, X.shape[0], _ROWS)
-            ]
+            for start in range(0, X.shape[0], _ROWS):
+                rows = self._rows(X, slice(start, start + _ROWS))
+                parts.append(_to_numpy(net(self._tensor(torch, net, rows))))
         return np.concatenate(parts)
 
     def _raw_scores(self, X: Any) -> Array:

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
 from numbers import Real
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 import scipy.linalg
@@ -182,16 +182,16 @@ class PLDA(BaseReducer):
         beta = self.beta
         objective = []
         for t in iterations("PLDA", self.max_iter, start=1):
-            eigen = discriminants(basis, F, beta)
-            r = self._count(eigen.values)
-            A = eigen.vectors[:, :r].astype(matrix.dtype)
+            values, vectors = discriminants(basis, F, beta)
+            r = self._count(values)
+            A = vectors[:, :r].astype(matrix.dtype)
             P = basis.right(A)
             Z = normalize(basis.left(basis.s[:, None] * A) + origin @ P)
-            neighbors = self._neighbors(Z, neighbors)
+            _, neighbors = self._neighbors(Z, neighbors)
             W = reconstruction_graph(np.hstack([Z, F]), neighbors)
             before = F
             F = refine(F, W @ F, S)
-            objective.append(eigen.values[:r].sum())
+            objective.append(values[:r].sum())
             if np.abs(F - before).max() < self.tol and (
                 beta < self.tol or self.decay == 1
             ):
@@ -200,24 +200,19 @@ class PLDA(BaseReducer):
         else:
             self._warn_unless_settled(F, before)
         self._warn_if_fewer(r)
-        self._set_components(P, eigen.values)
+        self._set_components(P, values)
         self.label_confidence_ = F.astype(matrix.dtype, copy=False)
         self.objective_ = np.asarray(objective)
         self.n_iter_ = len(objective)
         return self
 
 
-class Discriminants(NamedTuple):
-    """Eigenvalues, largest first, and eigenvectors in the coordinates of the data."""
-
-    values: Array
-    vectors: Array
-
-
-def discriminants(basis: ThinBasis, F: Array, beta: float) -> Discriminants:
+def discriminants(basis: ThinBasis, F: Array, beta: float) -> tuple[Array, Array]:
     """Solve ``S_b p = lambda B p`` with ``B = (1 - beta) S_w + beta I``, p'Bp = 1.
 
     Source: PLDA, eigenproblem.
+
+    Eigenvalues, largest first, and eigenvectors in the coordinates of the data.
 
     In the coordinates of the data ``S_b = C C'`` and ``B = D - w C C'`` with
     ``w = 1 - beta`` and the diagonal ``D = w diag(s)^2 + beta I``. An eigenpair
@@ -234,4 +229,4 @@ def discriminants(basis: ThinBasis, F: Array, beta: float) -> Discriminants:
     rho = sigma**2
     within = np.maximum(1 - w * rho, _CAP)
     values = without_noise(rho, len(F), basis.s.dtype) / within
-    return Discriminants(values, A / root[:, None] / np.sqrt(within))
+    return values, A / root[:, None] / np.sqrt(within)

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
 from numbers import Real
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 import scipy.linalg
@@ -17,7 +17,6 @@ from partlearn.base import PARAMETERS, BaseReducer, count_directions
 from partlearn.candidates import warn_at_max_iter
 from partlearn.graphs import neighbor_graph
 from partlearn.linalg import ThinBasis
-from partlearn.neighbors import self_neighbors
 
 __all__ = ["SDLPP"]
 
@@ -169,44 +168,29 @@ class SDLPP(BaseReducer):
         F: NDArray[Any] = labels.first_confidence()
         Z, neighbors, objective = rows, None, []
         for _ in iterations("SDLPP", self.max_iter):
-            unit = normalize(Z)
-            distances, neighbors = self_neighbors(
-                unit,
-                self.n_neighbors,
-                search=self.search,
-                warm_start=neighbors,
-                n_jobs=self.n_jobs,
-                return_distance=True,
-            )
+            distances, neighbors = self._neighbors(normalize(Z), neighbors)
             kept = shares_a_label(F, neighbors)
             W = heat_weights(distances, neighbors, kept)
             F = add_neighbors(F, neighbors, kept & (distances > 0))
-            eigen = dissimilarity_directions(Z, F, W, self.mu, d)
-            r = max(count_directions(eigen.values, float(self.threshold)), 1)
-            objective.append(float(eigen.values[:r].sum()))
+            values, vectors = dissimilarity_directions(Z, F, W, self.mu, d)
+            r = max(count_directions(values, float(self.threshold)), 1)
+            objective.append(float(values[:r].sum()))
             settled = r == Z.shape[1]
-            Z, d = Z @ eigen.vectors[:, :r], r
+            Z, d = Z @ vectors[:, :r], r
             if settled:
                 break
         else:
             warn_at_max_iter(self.max_iter)
-        eigen = dissimilarity_directions(rows, F, W, self.mu, matrix.shape[1])
+        values, vectors = dissimilarity_directions(rows, F, W, self.mu, matrix.shape[1])
         wanted = len(self.classes_) - 1 if self._wanted is None else self._wanted
-        r = self._count(eigen.values, wanted)
+        r = self._count(values, wanted)
         self._warn_if_fewer(r)
-        P = basis.right(eigen.vectors[:, :r].astype(matrix.dtype))
-        self._set_components(P, eigen.values)
+        P = basis.right(vectors[:, :r].astype(matrix.dtype))
+        self._set_components(P, values)
         self.label_confidence_ = F.astype(matrix.dtype, copy=False)
         self.objective_ = np.asarray(objective)
         self.n_iter_ = len(objective)
         return self
-
-
-class Directions(NamedTuple):
-    """Eigenvalues, largest first, none negative, and eigenvectors of length one."""
-
-    values: Array
-    vectors: Array
 
 
 def shares_a_label(F: Array, neighbors: NDArray[np.int64]) -> Mask:
@@ -243,7 +227,7 @@ def add_neighbors(F: Array, neighbors: NDArray[np.int64], heard: Mask) -> Array:
 
 def dissimilarity_directions(
     Z: Array, F: Array, W: Any, mu: float, d: int
-) -> Directions:
+) -> tuple[Array, Array]:
     """Solve ``Z' (A - B) Z p = lambda Z' A Z p`` with ``B = D - mu (W + W') / 2``.
 
     Source: SDLPP, eigenproblem.
@@ -268,7 +252,5 @@ def dissimilarity_directions(
     left = A - B
     A.flat[:: len(A) + 1] += _RIDGE * np.trace(A) / d
     values, vectors = scipy.linalg.eigh((left + left.T) / 2, (A + A.T) / 2)
-    vectors = vectors[:, ::-1]
-    return Directions(
-        np.clip(values[::-1], 0.0, None), vectors / np.linalg.norm(vectors, axis=0)
-    )
+    vectors = vectors[:, ::-1] / np.linalg.norm(vectors[:, ::-1], axis=0)
+    return np.clip(values[::-1], 0.0, None), vectors

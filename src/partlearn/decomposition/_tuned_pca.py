@@ -252,11 +252,8 @@ class TunedPCA(BaseReducer):
                 # The fit on all rows, which follows, reports what there is to report.
                 warnings.simplefilter("ignore")
                 reducer = clone(self.reducer).fit(Z, labels)
-            Z, Q, F = (
-                reducer.transform(Z),
-                reducer.transform(Q),
-                reducer.label_confidence_,
-            )
+            Z, Q = reducer.transform(Z), reducer.transform(Q)
+            F = reducer.label_confidence_
         return held_out_hits([(Z, Q)], F, held, self.n_neighbors)[0]
 
 
@@ -273,5 +270,4 @@ def composed(reducer: Any, V: Array) -> Array:
             f"TunedPCA needs a linear reducer with `components_`; "
             f"{type(reducer).__name__} has none for its {V.shape[1]} features."
         )
-    P: Array = (reducer.components_ / reducer.scale_) @ V.T
-    return P
+    return np.asarray((reducer.components_ / reducer.scale_) @ V.T)

@@ -206,7 +206,7 @@ class WPLDR(BaseReducer):
         trace = []
         for _ in iterations("WPLDR", self.max_iter):
             Z = space.embedding(vectors[:, :r]).astype(np.float64, copy=False)
-            neighbors = self._neighbors(Z, neighbors)
+            _, neighbors = self._neighbors(Z, neighbors)
             points = np.hstack([self.alpha**0.5 * Z, self.beta**0.5 * F])
             A = residual_operator(reconstruction_graph(points, neighbors))
             before = F

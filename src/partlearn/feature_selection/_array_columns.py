@@ -22,7 +22,7 @@ from partlearn._array_api import (
     where_true,
 )
 from partlearn._typing import Array, Indices
-from partlearn.feature_selection._columns import N_BINS, STEPS, bin_codes, inverse
+from partlearn.feature_selection._columns import N_BINS, bin_codes, cuts, inverse
 from partlearn.linalg import column_moments
 
 _HOST_ENTRIES = 1 << 19  # numbers in the largest temporary in the memory of the host
@@ -112,13 +112,12 @@ def array_codes(columns: ArrayColumns) -> Any:
     xp = namespace(columns.X)
     X = as_double(columns.X)
     codes = xp.zeros_like(columns.X, dtype=xp.uint8)
-    for k in STEPS:
-        cut = np.where(columns.std > 0, columns.mean + k * columns.std, np.inf)
+    for cut in cuts(columns.mean, columns.std):
         codes = codes + xp.astype(like(cut, X) < X, xp.uint8)
     return codes
 
 
-def joint_counts(codes: Any, f: int, entries: int) -> NDArray[np.int64]:
+def array_joint_counts(codes: Any, f: int, entries: int) -> NDArray[np.int64]:
     """Joint counts of one feature with all features, (d, 5, 5), on the host.
 
     Parameters

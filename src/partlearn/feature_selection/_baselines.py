@@ -6,11 +6,9 @@ from typing import Any, Literal, Self
 
 import numpy as np
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_consistent_length, validate_data
 
 from partlearn._sklearn_compat import fit_context
 from partlearn.base import PARAMETERS, BaseSelector, Columns
-from partlearn.candidates import FLOATS, check_candidates
 from partlearn.feature_selection._criteria import relevance_only
 from partlearn.feature_selection._rounds import ConfidenceSelector
 
@@ -226,9 +224,7 @@ class RandomSelection(BaseSelector):
         self : RandomSelection
             The fitted selector.
         """
-        X = validate_data(self, X, accept_sparse="csr", dtype=FLOATS)
-        if y is not None:
-            check_consistent_length(X, check_candidates(y)[1])
+        X = self._validate_unlabelled(X, y)
         keep, exclude, available = self._limits()
         n = self._count(keep, available)
         d = X.shape[1]

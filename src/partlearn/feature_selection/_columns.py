@@ -20,10 +20,12 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from partlearn._typing import Array, Indices, Mask
+from partlearn.blocks import Rows
 from partlearn.linalg import column_moments
 
+Moments = tuple[Array, Array]
 N_BINS = 5
-STEPS = (-2.0, -1.0, 1.0, 2.0)  # bins end at these multiples of the spread
+_STEPS = (-2.0, -1.0, 1.0, 2.0)  # bins end at these multiples of the spread
 _BLOCK = 1 << 21  # numbers in a block of columns
 
 
@@ -40,7 +42,6 @@ class Points(NamedTuple):
     zeros: Indices | None = None
 
 
-Moments = tuple[Array, Array]
 PointsAndSums = tuple[Points, Array, Array]
 
 
@@ -75,20 +76,14 @@ def bin_codes(x: NDArray[Any], mean: Array, std: Array) -> NDArray[np.uint8]:
         0 to 4.
     """
     codes = np.zeros(np.broadcast_shapes(x.shape, mean.shape), dtype=np.uint8)
-    for over in _steps(x, mean, std):
-        codes += over
+    for cut in cuts(mean, std):
+        codes += x > cut
     return codes
 
 
-def _steps(x: NDArray[Any], mean: Array, std: Array) -> Iterator[Mask]:
-    """Whether values are over each of the four thresholds."""
-    for k in STEPS:
-        yield x > _cut(mean, std, k)
-
-
-def _cut(mean: Array, std: Array, k: float) -> Array:
-    """Threshold; nothing is over that of a constant feature."""
-    return np.where(std > 0, mean + k * std, np.inf)
+def cuts(mean: Array, std: Array) -> Array:
+    """Thresholds of the bins, (4, ...); nothing is over those of a constant feature."""
+    return np.array([np.where(std > 0, mean + k * std, np.inf) for k in _STEPS])
 
 
 class DenseColumns:
@@ -124,15 +119,6 @@ class DenseColumns:
         """Slices that cover all columns, each of bounded size."""
         return _slices(self.shape[1], max(8, _BLOCK // self.shape[0]))
 
-    def _block(self, which: Any) -> Array:
-        Z = np.array(self.X[:, which], dtype=np.float64, order="C")
-        Z -= self.mean[which]
-        Z *= self.inverse[which]
-        return Z
-
-    def _points(self, Z: Array) -> Points:
-        return Points(Z.T.flatten(), np.arange(Z.shape[1] + 1) * Z.shape[0])
-
     def points_and_sums(self, which: Any, members: Any) -> PointsAndSums:
         """Points, and their sums over the members of each class.
 
@@ -150,21 +136,13 @@ class DenseColumns:
         sums, squares : ndarray of shape (b, q)
             Sums of the values and of their squares.
         """
-        Z = self._block(which)
-        points = self._points(Z)
+        Z = np.array(self.X[:, which], dtype=np.float64, order="C")
+        Z -= self.mean[which]
+        Z *= self.inverse[which]
+        points = Points(Z.T.flatten(), np.arange(Z.shape[1] + 1) * Z.shape[0])
         sums = np.ascontiguousarray((members @ Z).T)
         np.multiply(Z, Z, out=Z)
         return points, sums, np.ascontiguousarray((members @ Z).T)
-
-    def cuts(self, which: Any) -> Array:
-        """Thresholds of the bins of some columns, (4, b)."""
-        mean, std = self.mean[which], self.std[which]
-        return np.array([_cut(mean, std, k) for k in STEPS])
-
-    def steps(self, which: Any) -> Iterator[Mask]:
-        """Whether values are over each of the four thresholds of the bins, (b, m)."""
-        x = np.ascontiguousarray(self.X[:, which].T)
-        return _steps(x, self.mean[which, None], self.std[which, None])
 
     def codes(self, which: Any) -> NDArray[np.uint8]:
         """Bins of some columns, (b, m)."""
@@ -201,17 +179,11 @@ class SparseColumns:
         per_column = max(1, self.X.nnz // max(1, self.shape[1]))
         return _slices(self.shape[1], max(64, _BLOCK // (4 * per_column)))
 
-    def _entries(self, which: Any) -> tuple[Any, Indices, Array]:
-        """Return sub-matrix, column of each entry, value of each entry."""
-        part = self.X[:, which]
-        column = np.repeat(np.arange(part.shape[1]), np.diff(part.indptr))
-        z = part.data * self.inverse[which][column] + self.zero[which][column]
-        return part, column, z
-
     def points_and_sums(self, which: Any, members: Any) -> PointsAndSums:
         """Points, and their sums over the members of each class."""
-        part, column, z = self._entries(which)
-        zero = self.zero[which]
+        part, zero = self.X[:, which], self.zero[which]
+        column = np.repeat(np.arange(part.shape[1]), np.diff(part.indptr))
+        z = part.data * self.inverse[which][column] + zero[column]
         zeros = self.shape[0] - np.diff(part.indptr)
         members = sp.csr_array(members)
         count = np.asarray(members.sum(axis=1)).ravel()
@@ -258,3 +230,92 @@ def inverse(std: Array) -> Array:
 
 def _slices(d: int, width: int) -> Iterator[slice]:
     return (slice(a, min(a + width, d)) for a in range(0, d, width))
+
+
+class BlockColumns:
+    """Columns of rows in blocks: sums over the rows that selectors ask for.
+
+    Parameters
+    ----------
+    X : Rows of shape (m, d)
+        The data.
+    """
+
+    sparse = False
+
+    def __init__(self, X: Rows) -> None:
+        self.X = X
+        self.shape: tuple[int, int] = (X.shape[0], X.shape[1])
+        self._moments = column_moments(X)
+
+    def class_sums(self, members: Mask) -> tuple[Array, Array]:
+        """Sums of all columns and of their squares over the members of classes, (d, q).
+
+        `members` (m, q) is true where a row belongs to a class.
+        """
+        sums, squares = self.X.total(block_class_sums, members, moments=self._moments)
+        return sums, squares
+
+    def entropy_sums(
+        self, parameters: tuple[Array, Array, Array], kernel: Any
+    ) -> Array:
+        """Sums of the posterior entropies over the rows, (d,)."""
+        sums: Array = self.X.total(
+            block_entropy_sums,
+            moments=self._moments,
+            parameters=parameters,
+            kernel=kernel,
+        )
+        return sums
+
+    def joint_bins(self) -> NDArray[np.int64]:
+        """Rows that two columns have in two bins, (d, 5, d, 5)."""
+        joint = self.X.total(block_joint_bins, moments=self._moments)
+        d = self.shape[1]
+        return np.reshape(joint, (d, N_BINS, d, N_BINS))
+
+    def scaled(self, chosen: Indices, standardize: bool) -> Any:
+        """Return the chosen columns for a search of neighbours, (m, len(chosen))."""
+        return self.X.map(
+            block_scaled,
+            moments=self._moments,
+            chosen=chosen,
+            standardize=standardize,
+        )
+
+
+def block_class_sums(X: Any, members: Mask, moments: Moments) -> Array:
+    """Class sums of the rows of a block, (2, d, q)."""
+    at = columns(X, moments)
+    of_class = members.T.astype(np.float64)
+    parts = [at.points_and_sums(which, of_class)[1:] for which in at.blocks()]
+    return np.stack([np.concatenate(both) for both in zip(*parts, strict=True)])
+
+
+def block_entropy_sums(
+    X: Any, moments: Moments, parameters: tuple[Array, Array, Array], kernel: Any
+) -> Array:
+    """Sums of the entropies over the rows of a block, (d,)."""
+    at = columns(X, moments)
+    nobody = np.zeros((1, X.shape[0]))
+    sums = []
+    for which in at.blocks():
+        points: Points = at.points_and_sums(which, nobody)[0]
+        sums.append(kernel(points, *(p[which] for p in parameters)))
+    return np.concatenate(sums)
+
+
+def block_joint_bins(X: Any, moments: Moments) -> NDArray[np.int64]:
+    """Joint counts of the bins of all columns over the rows of a block, (5 d, 5 d)."""
+    X = X.toarray() if sp.issparse(X) else X
+    n, d = X.shape
+    hit = np.zeros((n, d, N_BINS), dtype=np.float32)  # exact up to 2**24 rows
+    codes = bin_codes(X, *moments)
+    np.put_along_axis(hit, codes[:, :, None].astype(np.intp), 1.0, axis=2)
+    hit = hit.reshape(n, d * N_BINS)
+    return (hit.T @ hit).astype(np.int64)
+
+
+def block_scaled(X: Any, moments: Moments, chosen: Indices, standardize: bool) -> Any:
+    """Return chosen columns of the rows of a block."""
+    return columns(X, moments).scaled(chosen, standardize)

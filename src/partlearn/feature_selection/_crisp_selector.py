@@ -345,5 +345,4 @@ def _column(X: Standardized, f: int) -> Array:
         return np.array(X.dense[:, f], dtype=np.float64)
     unit = np.zeros((X.shape[1], 1))
     unit[f] = 1.0
-    column: Array = (X @ unit)[:, 0]
-    return column
+    return np.asarray((X @ unit)[:, 0])

@@ -36,8 +36,7 @@ def information(joint: NDArray[Any], m: float) -> Array:
     total = counts_log_counts(joint).sum(axis=(-2, -1))
     for axis in (-2, -1):
         total = total - counts_log_counts(joint.sum(axis=axis)).sum(axis=-1)
-    value: Array = np.maximum(total / m + np.log(m), 0.0)
-    return value
+    return np.asarray(np.maximum(total / m + np.log(m), 0.0))
 
 
 def complete(

@@ -9,13 +9,11 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.validation import check_consistent_length, validate_data
 
 from partlearn._progress import iterations
 from partlearn._sklearn_compat import StrOptions, fit_context
 from partlearn._typing import Array, Indices
 from partlearn.base import PARAMETERS, BaseSelector, Columns
-from partlearn.candidates import FLOATS, check_candidates
 from partlearn.feature_selection._columns import (
     N_BINS,
     DenseColumns,
@@ -125,11 +123,7 @@ class MaxJointEntropy(BaseSelector):
         self : MaxJointEntropy
             The fitted selector.
         """
-        X = validate_data(
-            self, X, accept_sparse="csr", dtype=FLOATS, ensure_min_samples=2
-        )
-        if y is not None:
-            check_consistent_length(X, check_candidates(y)[1])
+        X = self._validate_unlabelled(X, y, ensure_min_samples=2)
         keep, exclude, available = self._limits()
         n = self._count(keep, available)
         if self.estimator == "bins":

@@ -10,7 +10,6 @@ that what has been computed once serves all iterations.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -18,16 +17,18 @@ from numpy.typing import NDArray
 
 from partlearn._array_api import namespace, to_numpy
 from partlearn._typing import Array, Indices, Mask
-from partlearn.feature_selection._array_columns import ArrayColumns, array_codes
 from partlearn.feature_selection._array_columns import (
-    joint_counts as array_joint_counts,
+    ArrayColumns,
+    array_codes,
+    array_joint_counts,
 )
-from partlearn.feature_selection._block_columns import BlockColumns
 from partlearn.feature_selection._columns import (
     N_BINS,
+    BlockColumns,
     DenseColumns,
     SparseColumns,
     compiled,
+    cuts,
 )
 from partlearn.feature_selection._information import (
     complete,
@@ -114,11 +115,15 @@ class DenseTables:
             self._log_table = counts_log_counts(np.arange(m + 1))
 
     def _pack(self, columns: DenseColumns, block: slice) -> None:
-        planes = self._planes[block]
+        planes, limits = (
+            self._planes[block],
+            cuts(columns.mean[block], columns.std[block]),
+        )
         if self._kernels is not None:
-            self._kernels.pack(columns.X, block.start, columns.cuts(block), planes)
+            self._kernels.pack(columns.X, block.start, limits, planes)
             return
-        low, below, above, high = (_packed(bits) for bits in columns.steps(block))
+        x = np.ascontiguousarray(columns.X[:, block].T)
+        low, below, above, high = (_packed(x > cut[:, None]) for cut in limits)
         # Steps of a value over the thresholds become bins.
         planes[:, 0] = ~low & _packed(np.ones((1, self._m), dtype=bool))
         planes[:, 1] = low & ~below
@@ -231,20 +236,21 @@ class Redundancy:
         self._tables = tables(columns)
         m, d = columns.shape
         self.entropy = np.log(m) - counts_log_counts(self._tables.counts).sum(1) / m
-        self._rows: dict[int, Array] = {}
+        self.known: dict[int, Array] = {}
         self._room = max(1, _CACHE // (8 * d))
 
     def row(self, f: int) -> Array:
         """Mutual information of feature `f` with all features, (d,)."""
-        values = self._rows.get(f)
+        values = self.known.get(f)
         if values is None:
             values = self._tables.row(f)
-            self._remember(f, values)
+            self.remember(f, values)
         return values
 
-    def _remember(self, f: int, row: Array) -> None:
-        if len(self._rows) < self._room:
-            self._rows.setdefault(f, row)
+    def remember(self, f: int, row: Array) -> None:
+        """Keep a row, where there is room."""
+        if len(self.known) < self._room:
+            self.known.setdefault(f, row)
 
     def greedy(
         self, relevance: Array, stages: list[tuple[Mask, int]], tie: float
@@ -260,7 +266,7 @@ class Redundancy:
             return None
         if not self._tables.lazy or n > self._room:
             return None
-        return Ledger(self._tables, self._rows, self._remember, n)
+        return Ledger(self._tables, self, n)
 
     def conditional_row(self, f: int, F: Array) -> Array:
         """Mutual information of `f` with all features given the label, (d,).
@@ -302,10 +308,8 @@ class Ledger:
     ----------
     tables : DenseTables
         Where entries come from.
-    known : dict of int to ndarray
-        Rows that need not be computed again.
-    remember : callable
-        Takes a feature and its row when the book is closed.
+    rows : Redundancy
+        Has rows that need not be computed again, and is given those of the book.
     n : int
         How many features will be selected.
 
@@ -315,15 +319,9 @@ class Ledger:
         Sum of the entries of each feature.
     """
 
-    def __init__(
-        self,
-        tables: DenseTables,
-        known: dict[int, Array],
-        remember: Callable[[int, Array], None],
-        n: int,
-    ) -> None:
+    def __init__(self, tables: DenseTables, rows: Redundancy, n: int) -> None:
         d = len(tables.counts)
-        self._tables, self._known, self._remember = tables, known, remember
+        self._tables, self._rows = tables, rows
         self._table = np.empty((n, d))
         self._selected = np.empty(n, dtype=np.intp)
         self._n = 0
@@ -334,7 +332,7 @@ class Ledger:
         """Open a line for a newly selected feature."""
         p = self._n
         self._selected[p], self._n = f, p + 1
-        row = self._known.get(f)
+        row = self._rows.known.get(f)
         if row is None:
             self._table[p] = np.nan
             return
@@ -363,7 +361,7 @@ class Ledger:
         for f, row in zip(
             self._selected[: self._n].tolist(), self._table, strict=False
         ):
-            self._remember(f, row)
+            self._rows.remember(f, row)
 
 
 def _code_blocks(columns: DenseColumns | SparseColumns, q: int) -> Any:

@@ -23,8 +23,8 @@ from partlearn.feature_selection._array_columns import (
     entropy_means,
     members,
 )
-from partlearn.feature_selection._block_columns import BlockColumns
 from partlearn.feature_selection._columns import (
+    BlockColumns,
     DenseColumns,
     Points,
     SparseColumns,
@@ -242,10 +242,7 @@ class Relevance:
         # Few points per column of sparse data: double precision costs little there.
         single = kernels is not None and not columns.sparse and var_floor >= _ROUGHEST
         self.error = SINGLE_ERROR if single else 0.0
-        if single:
-            task = delayed(self._single)
-        else:
-            task = delayed(self._double)
+        task = delayed(self._single if single else self._double)
         parts = Parallel(n_jobs=n_jobs, prefer="threads")(
             task(block, kernels) for block in columns.blocks()
         )

@@ -25,8 +25,12 @@ from partlearn.candidates import (
 )
 from partlearn.feature_selection._array_columns import ArrayColumns
 from partlearn.feature_selection._auto import sizes_to_try, try_sizes
-from partlearn.feature_selection._block_columns import BlockColumns
-from partlearn.feature_selection._columns import DenseColumns, SparseColumns, columns
+from partlearn.feature_selection._columns import (
+    BlockColumns,
+    DenseColumns,
+    SparseColumns,
+    columns,
+)
 from partlearn.feature_selection._criteria import Criterion, relevance_only
 from partlearn.feature_selection._greedy import SelectionPath, greedy_path
 from partlearn.feature_selection._redundancy import Redundancy

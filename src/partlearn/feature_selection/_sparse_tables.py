@@ -80,8 +80,7 @@ class SparseTables:
         """
         m, table = self._m, self._log_table
         total = table[np.maximum(m - away - self._aways, 0)] - table[m - self._aways]
-        value: Array = np.maximum((total - table[m - away]) / m + np.log(m), 0.0)
-        return value
+        return np.maximum((total - table[m - away]) / m + np.log(m), 0.0)
 
     def greedy(
         self, relevance: Array, stages: list[tuple[Mask, int]], tie: float

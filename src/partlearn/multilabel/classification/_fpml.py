@@ -198,7 +198,8 @@ class FPML(BaseLinearScorer):
         """
         X, C = self._validate_fit(X, y)
         rng = check_random_state(self.random_state)
-        X, Y = X.astype(np.float64), _labels(C)
+        X, Y = X.astype(np.float64), C.astype(np.float64)
+        Y = sp.csr_array(Y) if C.mean() < _FEW else Y
         Z, mean, scale = standardize(X, center=self.intercept, scale=self.standardize)
         T, prior, _ = standardize(Y, center=self.intercept, scale=False)
         norms = Z.squared_norm(), T.squared_norm()
@@ -358,8 +359,3 @@ def ridge_solver(X: Standardized, penalty: float) -> Callable[[Array], Array]:
     if d <= n:
         return lambda G: scipy.linalg.cho_solve(factor, X.transposed_matmul(G))
     return lambda G: X.transposed_matmul(scipy.linalg.cho_solve(factor, G))
-
-
-def _labels(C: Mask) -> Any:
-    Y = C.astype(np.float64)
-    return sp.csr_array(Y) if C.mean() < _FEW else Y

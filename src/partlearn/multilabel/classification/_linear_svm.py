@@ -154,15 +154,8 @@ class LinearSVM(BaseLinearScorer):
             if value > best:
                 best, self.C_, self.held_out_scores_ = value, C, held_out
         W, b = machines(X, Y, self.C_)
-        d = X.shape[1]
-        self._set_weights(
-            W,
-            b,
-            np.zeros(d),
-            np.ones(d),
-            column_moments(X)[1],
-            check_random_state(self.random_state),
-        )
+        rng, zero = check_random_state(self.random_state), np.zeros(X.shape[1])
+        self._set_weights(W, b, zero, zero + 1, column_moments(X)[1], rng)
         return self
 
     def _splits(self, n: int) -> list[tuple[Indices, Indices]]:

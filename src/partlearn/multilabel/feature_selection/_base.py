@@ -10,6 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.linalg import cho_factor, cho_solve
 from sklearn.utils import check_random_state
+from sklearn.utils.extmath import row_norms
 from sklearn.utils.sparsefuncs import inplace_column_scale, min_max_axis
 
 from partlearn._progress import iterations
@@ -229,8 +230,7 @@ class PMLSelector(BaseSelector):
 
 def row_penalties(W: Array, smooth: float) -> Array:
     """``1 / (2 sqrt(|w_i|² + smooth))``: weights that turn ridge into row sparsity."""
-    penalties: Array = 0.5 / np.sqrt(np.einsum("ij,ij->i", W, W) + smooth)
-    return penalties
+    return np.asarray(0.5 / np.sqrt(row_norms(W, squared=True) + smooth))
 
 
 class ReweightedRidge:
@@ -262,8 +262,7 @@ class ReweightedRidge:
             A = self._XtX.copy()
             A[np.diag_indices_from(A)] += r
             right = np.asarray(self.X.T @ V)
-            W: Array = cho_solve(cho_factor(A, overwrite_a=True), right)
-            return W
+            return np.asarray(cho_solve(cho_factor(A, overwrite_a=True), right))
         if sp.issparse(self.X):
             scaled = self.X @ sp.diags_array(1 / r)
             A = (scaled @ self.X.T).toarray()

@@ -158,12 +158,11 @@ class DRMFS(PMLSelector):
         d, l = X.shape[1], C.shape[1]  # noqa: E741
         (W,) = self._start({"W": (d, l)}, rng)
         columns = sp.csr_array(X.T) if sp.issparse(X) else np.ascontiguousarray(X.T)
-        graphs = Graphs.of(
-            *(
-                heat_graph(points, self.n_neighbors, t="median")
-                for points in (columns, np.ascontiguousarray(Y.T))
-            )
+        Sf, Sl = (
+            heat_graph(points, self.n_neighbors, t="median")
+            for points in (columns, np.ascontiguousarray(Y.T))
         )
+        graphs = Graphs.of(Sf, Sl)
         w = (self.alpha, self.beta, self.gamma)
         robust = self.loss == "l21"
 

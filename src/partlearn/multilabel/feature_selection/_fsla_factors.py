@@ -154,8 +154,7 @@ LABEL_STEPS: dict[str, LabelStep] = {
 
 def _squared_row_norms(Q: Array, RRt: Array) -> Array:
     """``|(Q R)_i|²`` through the k x k matrix ``R R'``; no term is negative."""
-    norms: Array = np.einsum("ik,ik->i", Q @ RRt, Q)
-    return norms
+    return np.asarray(np.einsum("ik,ik->i", Q @ RRt, Q))
 
 
 def _half_inverse(squares: Array) -> Array:

@@ -413,13 +413,11 @@ class DecomposedData(NamedTuple):
     def correlations(self, columns: Indices, W: Array) -> Array:
         """``Z' Z[:, columns] W``, (d, l)."""
         inner = (self.s**2)[:, None] * (self.V[columns].T @ W)
-        product: Array = self.V @ inner
-        return product
+        return np.asarray(self.V @ inner)
 
     def transposed_matmul(self, T: Array) -> Array:
         """``Z' T``, (d, l)."""
-        product: Array = self.V @ (self.s[:, None] * (self.U.T @ T))
-        return product
+        return np.asarray(self.V @ (self.s[:, None] * (self.U.T @ T)))
 
     def subspace(self, columns: Indices) -> tuple[Array, Array]:
         """Left singular vectors and values of some columns."""
