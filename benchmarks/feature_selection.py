@@ -28,8 +28,7 @@ from threadpoolctl import threadpool_limits
 from partlearn.candidates import make_candidates, uniform_confidence
 from partlearn.feature_selection import SAUTE, MaxRelevance
 from partlearn.feature_selection._columns import columns
-from partlearn.feature_selection._criteria import difference
-from partlearn.feature_selection._greedy import greedy_path
+from partlearn.feature_selection._greedy import difference, greedy_path
 from partlearn.feature_selection._redundancy import Redundancy
 from partlearn.feature_selection._relevance import Relevance, membership
 

@@ -11,10 +11,8 @@ from sklearn.metrics import mutual_info_score
 
 from partlearn.candidates import make_candidates, uniform_confidence
 from partlearn.feature_selection import _greedy, _redundancy, _sparse_tables
-from partlearn.feature_selection._columns import bin_codes, columns
-from partlearn.feature_selection._criteria import difference, relevance_only
-from partlearn.feature_selection._greedy import greedy_path
-from partlearn.feature_selection._information import information
+from partlearn.feature_selection._columns import bin_codes, columns, information
+from partlearn.feature_selection._greedy import difference, greedy_path, relevance_only
 from partlearn.feature_selection._redundancy import (
     DenseTables,
     Redundancy,

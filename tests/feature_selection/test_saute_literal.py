@@ -209,8 +209,7 @@ def test_third_party_set_with_its_quirks(shared_dir):
 
 def quirky_table_1(X, S, n, k, alpha):
     """The package's reading: self among the neighbours, bits and nats, ddof 0."""
-    from partlearn.feature_selection._columns import columns
-    from partlearn.feature_selection._information import information
+    from partlearn.feature_selection._columns import columns, information
     from partlearn.feature_selection._relevance import Relevance
 
     m, d = X.shape

@@ -9,7 +9,8 @@ from sklearn.datasets import load_wine, make_blobs
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.pipeline import make_pipeline
 
-from partlearn.base import count_features, find_columns
+from partlearn.base import count_features
+from partlearn.base._selector import find_columns
 from partlearn.candidates import make_candidates
 from partlearn.classification import PLKNN
 from partlearn.feature_selection import (

@@ -9,7 +9,6 @@ constants are constraints on parameters that several methods share.
 # SPDX-License-Identifier: BSD-3-Clause
 
 from partlearn.base._classifier import (
-    PREDICTING,
     BasePartialClassifier,
     BaseScoreClassifier,
     initial_confidence,
@@ -24,12 +23,11 @@ from partlearn.base._reducer import (
     project_standardized,
     reduced_rows,
 )
-from partlearn.base._selector import BaseSelector, Columns, count_features, find_columns
+from partlearn.base._selector import BaseSelector, Columns, count_features
 
 __all__ = [
     "COUNT",
     "PARAMETERS",
-    "PREDICTING",
     "BaseMultilabelClassifier",
     "BasePartialClassifier",
     "BaseReducer",
@@ -41,7 +39,6 @@ __all__ = [
     "count_directions",
     "count_features",
     "drop_empty",
-    "find_columns",
     "initial_confidence",
     "project_standardized",
     "recoded",

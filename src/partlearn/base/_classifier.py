@@ -20,9 +20,6 @@ from partlearn.candidates import (
     validate_evidence,
 )
 
-# What asks a fitted classifier about rows.
-PREDICTING = ("predict", "predict_proba", "decision_function")
-
 
 class BasePartialClassifier(
     CandidateMixin, MemoryEstimateMixin, ClassifierMixin, BaseEstimator

@@ -4,9 +4,12 @@
 
 from typing import Any
 
+from partlearn._array_api import same_namespace
 from partlearn.blocks import LazyRowsMixin
 from partlearn.candidates import validate_rows
 
+# What asks a fitted classifier about rows.
+_PREDICTING = ("predict", "predict_proba", "decision_function")
 _BLOCKS = 2**25  # bytes of the blocks in which distances and kernels are computed
 _VALUE = 8  # bytes of a float64
 _COPIES = 3  # of the data: as given, standardised, sorted into folds or projected
@@ -23,8 +26,12 @@ class CandidateMixin(LazyRowsMixin):
     _needs_labels = True
     _array_api = False
 
-    def _validate_predict(self, X: Any) -> Any:
-        return validate_rows(self, X)
+    def _validate_predict(self, X: Any, fitted: Any = None) -> Any:
+        """Check rows; they must be where `fitted`, an array of the fit, is."""
+        X = validate_rows(self, X)
+        if fitted is not None:
+            same_namespace(self, X, fitted, *_PREDICTING)
+        return X
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()  # type: ignore[misc]

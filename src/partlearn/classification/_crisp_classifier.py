@@ -8,10 +8,9 @@ from typing import Any, Literal, Self
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from partlearn._array_api import same_namespace
 from partlearn._sklearn_compat import StrOptions, fit_context
 from partlearn._typing import Array
-from partlearn.base import PREDICTING, BasePartialClassifier, initial_confidence
+from partlearn.base import BasePartialClassifier, initial_confidence
 from partlearn.candidates import warn_at_max_iter
 from partlearn.crossfit import (
     POOLED_PARAMETERS,
@@ -227,8 +226,7 @@ class CRISPClassifier(BasePartialClassifier):
         P : ndarray of shape (n_samples, n_classes)
             Rows sum to one.
         """
-        X = self._validate_predict(X)
-        same_namespace(self, X, self.label_confidence_, *PREDICTING)
+        X = self._validate_predict(X, self.label_confidence_)
         return self.model_.belief(X, search=self.search, n_jobs=self.n_jobs)
 
     @property

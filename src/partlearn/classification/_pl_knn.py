@@ -10,22 +10,10 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.utils.validation import check_is_fitted
 
-from partlearn._array_api import (
-    is_numpy,
-    like,
-    namespace,
-    numpy_dtype,
-    same_namespace,
-    take,
-)
+from partlearn._array_api import is_numpy, like, namespace, numpy_dtype, take
 from partlearn._sklearn_compat import StrOptions, fit_context
 from partlearn._typing import Array, Indices
-from partlearn.base import (
-    PARAMETERS,
-    PREDICTING,
-    BasePartialClassifier,
-    initial_confidence,
-)
+from partlearn.base import PARAMETERS, BasePartialClassifier, initial_confidence
 from partlearn.blocks import Rows, refuse_blocks
 from partlearn.graphs import (
     ArrayVotes,
@@ -197,8 +185,7 @@ class PLKNN(BasePartialClassifier):
         return scores / namespace(scores).sum(scores, axis=1, keepdims=True)
 
     def _scores(self, X: Any) -> NDArray[Any]:
-        X = self._validate_predict(X)
-        same_namespace(self, X, self._X, *PREDICTING)
+        X = self._validate_predict(X, self._X)
         known, voters = self._X, self.votes_
         if self._reference is not None:
             known, voters = take(known, self._reference), take(voters, self._reference)

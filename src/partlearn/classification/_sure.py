@@ -9,16 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from partlearn._array_api import like, namespace, numpy_dtype, same_namespace
+from partlearn._array_api import like, namespace, numpy_dtype
 from partlearn._progress import iterations
 from partlearn._sklearn_compat import Interval, StrOptions, fit_context
 from partlearn._typing import Mask
-from partlearn.base import (
-    PARAMETERS,
-    PREDICTING,
-    BaseScoreClassifier,
-    initial_confidence,
-)
+from partlearn.base import PARAMETERS, BaseScoreClassifier, initial_confidence
 from partlearn.candidates import labels_settled, uniform_confidence, warn_at_max_iter
 from partlearn.classification._ridge import Predictor, Solution, make_ridge, ridge_side
 from partlearn.simplex import project_simplex
@@ -236,8 +231,7 @@ class SURE(BaseScoreClassifier):
         return project_simplex(self._scores(X))
 
     def _scores(self, X: Any) -> NDArray[Any]:
-        X = self._validate_predict(X)
-        same_namespace(self, X, self.label_confidence_, *PREDICTING)
+        X = self._validate_predict(X, self.label_confidence_)
         return self._predictor(X)
 
 

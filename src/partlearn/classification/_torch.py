@@ -2,12 +2,9 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from __future__ import annotations
-
 import copy
-from contextlib import contextmanager
 from numbers import Real
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -26,9 +23,6 @@ from partlearn.classification._score_models import (
     train_epochs,
 )
 from partlearn.linalg import standardize
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 __all__ = ["TorchClassifier"]
 
@@ -168,7 +162,8 @@ class TorchClassifier(BaseScoreClassifier):
         F = initial_confidence(confidence, S)
         _, self.mean_, self.scale_ = standardize(X.astype(np.float64, copy=False))
         rng = check_random_state(self.random_state)
-        with _seeded(torch, rng.randint(2**31 - 1)):
+        with torch.random.fork_rng():
+            torch.manual_seed(rng.randint(2**31 - 1))
             net = self._made(torch, X.shape[1], S.shape[1])
             self.objective_ = self._train(torch, net, X, F, rng)
         self.n_iter_ = len(self.objective_)
@@ -280,11 +275,3 @@ def _torch() -> Any:
             "torch`. PRODEN and CC do without it."
         ) from None
     return torch
-
-
-@contextmanager
-def _seeded(torch: Any, seed: int) -> Iterator[None]:
-    """Seed torch for a while."""
-    with torch.random.fork_rng():
-        torch.manual_seed(seed)
-        yield

@@ -5,7 +5,7 @@ from typing import Any
 
 from partlearn.feature_selection._baselines import MaxRelevance, RandomSelection
 from partlearn.feature_selection._crisp_selector import CRISPSelector
-from partlearn.feature_selection._criteria import PathState
+from partlearn.feature_selection._greedy import PathState
 from partlearn.feature_selection._joint_entropy import MaxJointEntropy
 from partlearn.feature_selection._plot import (
     SelectionCurve,

@@ -9,7 +9,6 @@ from sklearn.utils import check_random_state
 
 from partlearn._sklearn_compat import fit_context
 from partlearn.base import PARAMETERS, BaseSelector, Columns
-from partlearn.feature_selection._criteria import relevance_only
 from partlearn.feature_selection._rounds import ConfidenceSelector
 
 __all__ = ["MaxRelevance", "RandomSelection"]
@@ -128,28 +127,6 @@ class MaxRelevance(ConfidenceSelector):
         self.validation_fraction = validation_fraction
         self.random_state = random_state
         self.n_jobs = n_jobs
-
-    @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any) -> Self:
-        """Select features and learn the confidences.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Training rows.
-        y : candidate labels
-            1-D labels, a binary matrix of shape (n_samples, n_classes), a sequence of
-            label sets, or weights and votes, whose shares the first confidences then
-            are, which is no longer the published method; see
-            :func:`partlearn.candidates.check_evidence`.
-
-        Returns
-        -------
-        self : MaxRelevance
-            The fitted selector.
-        """
-        self._fit(X, y, relevance_only)
-        return self
 
 
 class RandomSelection(BaseSelector):

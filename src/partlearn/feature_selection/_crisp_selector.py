@@ -30,8 +30,8 @@ from partlearn.crossfit import (
     make_folds,
     targets,
 )
-from partlearn.feature_selection._auto import sizes_to_try, try_sizes
 from partlearn.feature_selection._columns import columns
+from partlearn.feature_selection._rounds import sizes_to_try, try_sizes
 from partlearn.linalg import Standardized, column_moments, standardize
 from partlearn.model_selection import one_standard_error_rule
 

@@ -19,8 +19,8 @@ from partlearn.feature_selection._columns import (
     DenseColumns,
     SparseColumns,
     columns,
+    counts_log_counts,
 )
-from partlearn.feature_selection._information import counts_log_counts
 from partlearn.linalg import standardize
 
 __all__ = ["MaxJointEntropy"]

@@ -28,11 +28,9 @@ from partlearn.feature_selection._columns import (
     DenseColumns,
     SparseColumns,
     compiled,
-    cuts,
-)
-from partlearn.feature_selection._information import (
     complete,
     counts_log_counts,
+    cuts,
     information,
 )
 from partlearn.feature_selection._sparse_tables import SparseTables

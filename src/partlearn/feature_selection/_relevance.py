@@ -169,11 +169,10 @@ class ArrayRelevance:
             sums, squares = (to_numpy((D.T @ part).T) for part in (x, x**2))
             mean, std = class_gaussians(count, np.array(sums), squares, var_floor)
             offset = np.log(prior) - np.log(std)
-            moved = [like(p, x) for p in (mean, np.sqrt(0.5) / std, offset)]
-            entropies = entropy_means(
-                x, moved[0], moved[1], moved[2], columns.entries // 4
+            mu, inverse, offset = (
+                like(p, x) for p in (mean, np.sqrt(0.5) / std, offset)
             )
-            parts.append(-entropies)
+            parts.append(-entropy_means(x, mu, inverse, offset, columns.entries // 4))
         self.values: Array = np.concatenate(parts)
 
     def exact(self, which: Indices) -> Array:

@@ -4,7 +4,7 @@
 
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,7 @@ from sklearn.utils import check_random_state
 
 from partlearn._array_api import is_numpy, like, namespace
 from partlearn._progress import iterations
-from partlearn._sklearn_compat import Interval, StrOptions
+from partlearn._sklearn_compat import Interval, StrOptions, fit_context
 from partlearn._typing import Indices, Mask
 from partlearn.base import COUNT, PARAMETERS, BaseSelector, count_features
 from partlearn.blocks import Rows, refuse_blocks
@@ -24,20 +24,26 @@ from partlearn.candidates import (
     warn_at_max_iter,
 )
 from partlearn.feature_selection._array_columns import ArrayColumns
-from partlearn.feature_selection._auto import sizes_to_try, try_sizes
 from partlearn.feature_selection._columns import (
     BlockColumns,
     DenseColumns,
     SparseColumns,
     columns,
 )
-from partlearn.feature_selection._criteria import Criterion, relevance_only
-from partlearn.feature_selection._greedy import SelectionPath, greedy_path
+from partlearn.feature_selection._greedy import (
+    CRITERIA,
+    Criterion,
+    SelectionPath,
+    greedy_path,
+    relevance_only,
+)
 from partlearn.feature_selection._redundancy import Redundancy
 from partlearn.feature_selection._relevance import ArrayRelevance, Relevance
 from partlearn.graphs import TiedVotes, vote_weights
-from partlearn.model_selection import one_standard_error_rule
+from partlearn.model_selection import held_out_hits, one_standard_error_rule
 from partlearn.neighbors import reference_rows
+
+FRACTIONS = (0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6)
 
 
 @dataclass(frozen=True)
@@ -61,7 +67,28 @@ class ConfidenceSelector(BaseSelector):
         "validation_fraction": [Interval(Real, 0, 1, closed="neither")],
     }
 
-    def _fit(self, X: Any, y: Any, criterion: Criterion) -> None:
+    @fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any) -> Self:
+        """Select features and learn the confidences.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Training rows.
+        y : candidate labels
+            1-D labels, a binary matrix of shape (n_samples, n_classes), a sequence of
+            label sets, or weights and votes, whose shares the first confidences then
+            are, which is no longer the published method; see
+            :func:`partlearn.candidates.check_evidence`.
+
+        Returns
+        -------
+        self : selector
+            The fitted selector.
+        """
+        # Maximum relevance has nothing to choose from.
+        given = getattr(self, "criterion", relevance_only)
+        criterion = CRITERIA[given] if isinstance(given, str) else given
         X, labels = validate_evidence(
             self, X, y, accept_sparse="csr", ensure_min_samples=2, blocks=True
         )
@@ -114,6 +141,7 @@ class ConfidenceSelector(BaseSelector):
                 setattr(self, f"{name}_", like(getattr(self, f"{name}_"), X))
             self.relevance_ = like(self.relevance_, X)
             self.redundancy_ = like(self.redundancy_, X)
+        return self
 
     def _usual(self, keep: Indices, available: int) -> int:
         """Features that vote where no number is given."""
@@ -227,3 +255,29 @@ class ConfidenceSelector(BaseSelector):
         if self.normalize_votes:
             V /= float(vote_weights(min(self.n_neighbors, F.shape[0] - 1)).sum())
         return refine(F, V, S, own=1 - self.alpha)
+
+
+def sizes_to_try(d: int, least: int, most: int) -> Indices:
+    """Sizes between `least` and `most`, up to three fifths of the `d` features."""
+    sizes = np.ceil(np.array(FRACTIONS) * d - 1e-9)
+    return np.unique(np.clip(sizes, max(1, least), most).astype(np.intp))
+
+
+def try_sizes(
+    data: DenseColumns | SparseColumns,
+    F: NDArray[Any],
+    order: Indices,
+    sizes: Indices,
+    standardize: bool,
+    X: Any,
+    S: Mask,
+) -> Mask:
+    """Whether neighbours of held-out rows `X` name a candidate, (n_sizes, len(X)).
+
+    They are searched among the training rows `data` in the first features of `order`.
+    """
+    spaces = (
+        (data.scaled(order[:n], standardize), data.scaled(order[:n], standardize, X))
+        for n in sizes
+    )
+    return held_out_hits(spaces, F, S)

@@ -2,11 +2,11 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
-from partlearn._sklearn_compat import StrOptions, fit_context
+from partlearn._sklearn_compat import StrOptions
 from partlearn.base import Columns
-from partlearn.feature_selection._criteria import CRITERIA, Criterion
+from partlearn.feature_selection._greedy import CRITERIA, Criterion
 from partlearn.feature_selection._rounds import ConfidenceSelector
 
 __all__ = ["SAUTE"]
@@ -179,28 +179,3 @@ class SAUTE(ConfidenceSelector):
         self.validation_fraction = validation_fraction
         self.random_state = random_state
         self.n_jobs = n_jobs
-
-    @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any) -> Self:
-        """Select features and learn the confidences.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Training rows.
-        y : candidate labels
-            1-D labels, a binary matrix of shape (n_samples, n_classes), a sequence of
-            label sets, or weights and votes, whose shares the first confidences then
-            are, which is no longer the published method; see
-            :func:`partlearn.candidates.check_evidence`.
-
-        Returns
-        -------
-        self : SAUTE
-            The fitted selector.
-        """
-        criterion = self.criterion
-        self._fit(
-            X, y, CRITERIA[criterion] if isinstance(criterion, str) else criterion
-        )
-        return self

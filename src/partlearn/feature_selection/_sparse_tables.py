@@ -13,8 +13,10 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from partlearn._typing import Array, Indices, Mask
-from partlearn.feature_selection._columns import N_BINS, SparseColumns, compiled
-from partlearn.feature_selection._information import (
+from partlearn.feature_selection._columns import (
+    N_BINS,
+    SparseColumns,
+    compiled,
     complete,
     counts_log_counts,
     information,

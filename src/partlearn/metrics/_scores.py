@@ -330,8 +330,7 @@ def _aligned(
         )
     if not np.isfinite(given).all() or (given < 0).any():
         raise ValueError("Probabilities must be finite and not negative.")
-    place = {label: j for j, label in enumerate(known.tolist())}
-    if not set(place) & set(labels.classes.tolist()):
+    if not set(known.tolist()) & set(labels.classes.tolist()):
         raise ValueError(
             f"None of the candidates is one of the classes {known.tolist()[:10]}."
         )

@@ -5,7 +5,6 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from partlearn._typing import Array, Indices, Mask
@@ -17,10 +16,11 @@ def _truth(Y: Any) -> Mask:
     return truth
 
 
-def _share(p: float) -> float:
+def _in_proportion(truth: Mask, p: float) -> Indices:
+    """Wrong labels to add to each row: `p` times its true ones, rounded."""
     if not p >= 0:
         raise ValueError(f"`p` must not be negative; got {p}.")
-    return float(p)
+    return np.floor(float(p) * truth.sum(axis=1) + 0.5).astype(np.intp)
 
 
 def _add(Y: Mask, n_false: Indices, keys: Array) -> Mask:
@@ -120,7 +120,7 @@ def noise_rate(Y: Any, p: float = 1.0, *, random_state: Any = None) -> Mask:
     """
     truth = _truth(Y)
     keys = check_random_state(random_state).uniform(size=truth.shape)
-    return _add(truth, _rounded(_share(p) * truth.sum(axis=1)), keys)
+    return _add(truth, _in_proportion(truth, p), keys)
 
 
 def noise_by_similarity(Y: Any, p: float = 1.0, *, random_state: Any = None) -> Mask:
@@ -160,8 +160,4 @@ def noise_by_similarity(Y: Any, p: float = 1.0, *, random_state: Any = None) -> 
     ties = check_random_state(random_state).uniform(size=truth.shape)
     # Round-off must not decide between equals; the draw is smaller than any step.
     keys = -np.round(similarity, 9) + 1e-10 * ties
-    return _add(truth, _rounded(_share(p) * truth.sum(axis=1)), keys)
-
-
-def _rounded(x: NDArray[Any]) -> Indices:
-    return np.floor(x + 0.5).astype(np.intp)
+    return _add(truth, _in_proportion(truth, p), keys)
