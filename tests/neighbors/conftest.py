@@ -56,5 +56,5 @@ def small_tiles(monkeypatch):
 
     monkeypatch.setattr(_exact, "_WIDEST", 40)
     monkeypatch.setattr(_exact, "_TALLEST", 7)
-    monkeypatch.setattr(_exact, "_PENDING", 50)
+    monkeypatch.setattr(_exact, "PENDING", 50)
     return _exact

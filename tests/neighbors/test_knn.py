@@ -154,7 +154,7 @@ def test_units_do_not_change_the_neighbours(form, power):
 def test_float32_gives_way_to_float64_products(hard_data, oracle):
     rng = np.random.default_rng(0)
     Z = hard_data("clusters", 600, 3, rng)
-    search = _exact._Search(Z, Z, 2, True, None)
+    search = _exact.Search(Z, Z, 2, True, None)
     assert search.dtype is np.float32
     search.run(search.blocks)
     assert search.dtype is np.float64

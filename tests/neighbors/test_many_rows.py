@@ -6,6 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_array
 from sklearn.datasets import make_blobs
 
+from partlearn.neighbors import _cells as cells_module
 from partlearn.neighbors import (
     cell_neighbors,
     neighbors_recall,
@@ -23,25 +24,28 @@ def nearest(Z, i, pool, k):
 
 
 def literal_cells(Z, cells, n_probes, k):
-    """Definition: search the rows of the cells whose centres are nearest."""
+    """Definition: search the rows of the cells near a row, and near its own cell."""
     answer = np.empty((len(Z), k), dtype=int)
     members = np.split(cells.order, cells.starts[1:-1])
     for c, rows in enumerate(members):
         apart = ((cells.centers - cells.centers[c]) ** 2).sum(axis=1)
-        probed = sorted(range(len(members)), key=lambda b: (b != c, apart[b]))
-        pool = np.concatenate([members[b] for b in probed[:n_probes]])
+        around = sorted(range(len(members)), key=lambda b: (b != c, apart[b]))
         for i in rows:
+            apart = ((cells.centers - Z[i]) ** 2).sum(axis=1)
+            probed = {*np.argsort(apart)[:n_probes], *around[: max(1, n_probes // 4)]}
+            pool = np.concatenate([members[b] for b in probed])
             answer[i] = nearest(Z, i, pool, k)
     return answer
 
 
-def test_cells_search_the_nearest_cells():
+@pytest.mark.parametrize("n_probes", [2, 3, 5])
+def test_cells_search_the_nearest_cells(n_probes):
     Z = np.random.default_rng(0).standard_normal((300, 3))
-    cells = _divide(Z, 20, np.random.RandomState(0))
+    cells = _divide(Z, 20, n_probes, np.random.RandomState(0))
     assert_array_equal(np.sort(cells.order), np.arange(300))
     assert (np.diff(cells.starts) > 0).all()
-    distances, indices = cell_neighbors(Z, 4, cell_size=20, n_probes=5)
-    assert_array_equal(indices, literal_cells(Z, cells, 5, 4))
+    distances, indices = cell_neighbors(Z, 4, cell_size=20, n_probes=n_probes)
+    assert_array_equal(indices, literal_cells(Z, cells, n_probes, 4))
     apart = np.linalg.norm(Z[:, None] - Z[indices], axis=2)
     assert_allclose(distances, apart, rtol=1e-12)
     assert 0.5 < neighbors_recall(Z, indices) < 1
@@ -56,6 +60,27 @@ def test_all_cells_are_the_exact_search(global_dtype):
     assert_array_equal(threads, indices)
 
 
+def test_cells_that_float32_cannot_tell_apart():
+    """Far from zero beside one another: distances are found in float64."""
+    Z = np.random.default_rng(0).standard_normal((400, 4))
+    Z[200:] += 1e8
+    _, indices = cell_neighbors(Z, 5, cell_size=20, n_probes=1000)
+    assert_array_equal(indices, self_neighbors(Z, 5))
+    tiny = cell_neighbors(Z[:200] * 1e-200, 5, cell_size=20)
+    assert_array_equal(tiny[1], self_neighbors(Z[:200], 5))
+    assert_allclose(tiny[0], cell_neighbors(Z[:200], 5)[0] * 1e-200)
+
+
+def test_candidates_of_cells_are_ranked_before_they_fill_the_memory(monkeypatch):
+    Z = np.random.default_rng(0).standard_normal((500, 6))
+    once = cell_neighbors(Z, 5, cell_size=20, n_probes=10)
+    monkeypatch.setattr(cells_module, "PENDING", 50)
+    monkeypatch.setattr(cells_module, "_ROWS", 60)
+    often = cell_neighbors(Z, 5, cell_size=20, n_probes=10)
+    assert_array_equal(often[1], once[1])
+    assert_array_equal(often[0], once[0])
+
+
 def test_groups_are_found_in_their_cells():
     Z, _ = make_blobs(3000, n_features=10, centers=30, random_state=0)
     _, indices = cell_neighbors(Z, 8, cell_size=50, n_probes=8)
@@ -65,7 +90,7 @@ def test_groups_are_found_in_their_cells():
 def test_equal_rows_do_not_fill_a_cell():
     Z = np.zeros((500, 2))
     Z[:40] = np.random.default_rng(0).standard_normal((40, 2))
-    cells = _divide(Z, 10, np.random.RandomState(0))
+    cells = _divide(Z, 10, 2, np.random.RandomState(0))
     assert np.diff(cells.starts).max() <= 40
     distances, indices = cell_neighbors(Z, 3, cell_size=10, n_probes=2)
     assert_array_equal(distances[40:], 0)

@@ -41,7 +41,7 @@ def test_same_answers_as_the_product(points, kind, d, global_random_seed, global
 
 
 def test_a_tree_it_is(points, monkeypatch):
-    monkeypatch.setattr(_exact, "_Search", None)
+    monkeypatch.setattr(_exact, "Search", None)
     Z = points("plain", 600, 3, 0)
     assert self_neighbors(Z, 5).shape == (600, 5)
     assert query_neighbors(Z, Z[:9], 5)[1][:, 0].tolist() == list(range(9))

@@ -30,12 +30,12 @@ from partlearn.neighbors._products import (
 )
 from partlearn.neighbors._tree import MOST_DIMENSIONS, tree_neighbors
 
-__all__ = ["exact_neighbors"]
+__all__ = ["PENDING", "Block", "Search", "enlarged", "exact_neighbors", "run_search"]
 
 _TILE = 1 << 20  # values of h held at once by a worker: near the cache
 _WIDEST = 1 << 14  # columns of a tile
 _TALLEST = 512  # rows of a tile
-_PENDING = 1 << 20  # candidates kept unranked
+PENDING = 1 << 20  # candidates kept unranked
 _PROBES = 16  # rows of a block that show whether a warm start is of use
 _TINY = 2.0**-300  # squares of numbers that are not much larger lose digits
 _TREE_ROWS = 500  # points from which a tree is faster than a product
@@ -61,13 +61,18 @@ def exact_neighbors(
     if k == 0:
         empty = np.empty((Q.shape[0], 0))
         return empty, empty.astype(np.int64)
-    largest = _largest(Z) if Q is Z else max(_largest(Z), _largest(Q))
-    Z, Q, unit = _enlarged(Z, Q, largest)
+    Z, Q, unit, largest = enlarged(Z, Q)
     if tree and largest < _FAR and _suits_tree(Z):
         nearest = tree_neighbors(Z, Q, k, exclude_self=exclude_self, n_jobs=n_jobs)
         if nearest is not None:
             return np.sqrt(nearest[0]) * unit, nearest[1]
-    search = _Search(Z, Q, k, exclude_self, warm_start)
+    search = Search(Z, Q, k, exclude_self, warm_start)
+    run_search(search, n_jobs)
+    return np.sqrt(search.squared) * unit, search.indices
+
+
+def run_search(search: "Search", n_jobs: int | None) -> None:
+    """Answer all blocks of a search, in this thread or in several."""
     workers = min(effective_n_jobs(n_jobs), len(search.blocks))
     if workers <= 1:
         numbers = iterations("nearest neighbours", len(search.blocks))
@@ -79,7 +84,6 @@ def exact_neighbors(
                 delayed(search.run)(search.blocks[worker::workers])
                 for worker in range(workers)
             )
-    return np.sqrt(search.squared) * unit, search.indices
 
 
 def _suits_tree(Z: Any) -> bool:
@@ -88,16 +92,18 @@ def _suits_tree(Z: Any) -> bool:
     return few and Z.shape[0] >= _TREE_ROWS and not issparse(Z)
 
 
-def _enlarged(Z: Any, Q: Any, largest: float) -> tuple[Any, Any, float]:
+def enlarged(Z: Any, Q: Any) -> tuple[Any, Any, float, float]:
     """Points so near zero that squares vanish, in a smaller unit, and this unit.
 
-    Units are powers of two: they change no digit.
+    Units are powers of two: they change no digit. The last number is the largest
+    magnitude of an entry.
     """
+    largest = _largest(Z) if Q is Z else max(_largest(Z), _largest(Q))
     if largest == 0 or largest > _TINY:
-        return Z, Q, 1.0
+        return Z, Q, 1.0, largest
     unit = 2.0 ** max(int(np.frexp(largest)[1]), -1000)  # its inverse must be finite
     scaled = Z * (1 / unit)
-    return scaled, scaled if Q is Z else Q * (1 / unit), unit
+    return scaled, scaled if Q is Z else Q * (1 / unit), unit, largest
 
 
 def _largest(X: Any) -> float:
@@ -106,7 +112,7 @@ def _largest(X: Any) -> float:
     return max(float(data.max(initial=0)), -float(data.min(initial=0)))
 
 
-class _Search:
+class Search:
     """One search: its data, the products in each precision, the answers."""
 
     def __init__(
@@ -127,7 +133,7 @@ class _Search:
         # A tile has room for twice the neighbours, so that it bounds the k-th.
         n_tiles = max(1, min(-(-m // _WIDEST), m // (2 * k)))
         edges = [m * t // n_tiles for t in range(n_tiles + 1)]
-        self.tiles = [slice(a, b) for a, b in pairwise(edges)]
+        self.tiles: list[Any] = [slice(a, b) for a, b in pairwise(edges)]
         self.width = max(b - a for a, b in pairwise(edges))
         self.groups = _scan.n_groups(k, edges[1])
         self.height = max(1, min(n, _TALLEST, _TILE // self.width))
@@ -168,7 +174,7 @@ class _Search:
         """Find the neighbours of a block; False if float32 does not suffice."""
         products = self.products(buffer.dtype.type)
         n = rows.stop - rows.start
-        block = _Block(self, rows, products)
+        block = Block(self, rows, products)
         left = products.left(rows)
         if self.overlaps is not None:
             own = np.arange(rows.start, rows.stop) if self.exclude_self else None
@@ -178,24 +184,24 @@ class _Search:
             if settled and (block.limit() < self.overlaps.beyond).all():
                 self.squared[rows], self.indices[rows] = block.best, block.nearest
                 return True
-            block = _Block(self, rows, products)  # rows that are not light may be near
+            block = Block(self, rows, products)  # rows that are not light may be near
         for t, tile in enumerate(self.tiles):
             H = buffer[: n * (tile.stop - tile.start)].reshape(n, -1)
             products.fill(left, t, H)
             block.exclude(H, tile)
             block.add(H, tile)
             last = t == len(self.tiles) - 1
-            full = last or block.n_pending > _PENDING
+            full = last or block.n_pending > PENDING
             if full and not block.settle(tile.stop):
                 return False
         self.squared[rows], self.indices[rows] = block.best, block.nearest
         return True
 
 
-class _Block:
+class Block:
     """A block of queries: the nearest so far, and candidates not yet ranked."""
 
-    def __init__(self, search: _Search, rows: slice, products: Products) -> None:
+    def __init__(self, search: Search, rows: slice, products: Products) -> None:
         n, k = rows.stop - rows.start, search.k
         self.search, self.rows, self.products = search, rows, products
         self.norms = products.norms[rows]
@@ -223,10 +229,11 @@ class _Block:
             inside = (self.known >= tile.start) & (self.known < tile.stop)
             H[np.nonzero(inside)[0], self.known[inside] - tile.start] = np.inf
 
-    def limit(self) -> Array:
-        """Largest value of h that a neighbour can have."""
+    def limit(self, rows: Any = slice(None)) -> Array:
+        """Largest value of h that a neighbour of these rows can have."""
+        products = self.products
         return threshold(
-            self.bound, self.norms, self.products.error, self.products.tiny
+            self.bound[rows], self.norms[rows], products.error, products.tiny
         )
 
     def no_minima(self) -> NDArray:
@@ -295,7 +302,7 @@ class _Block:
     def tighten_by(self, rows: NDArray[np.int64], values: Array) -> None:
         """Lower the bound to the k-th smallest of these values in each row."""
         n, k = self.best.shape
-        order = np.lexsort((values, rows))
+        order = _scan.by_row(rows, values)
         counts = np.bincount(rows, minlength=n)
         enough = np.flatnonzero(counts >= k)
         kth = values[order[(np.cumsum(counts) - counts)[enough] + k - 1]]

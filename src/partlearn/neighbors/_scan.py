@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from partlearn._typing import Array
 from partlearn.neighbors._products import threshold
 
-__all__ = ["Candidates", "keep_nearest", "n_groups", "round_up", "scan"]
+__all__ = ["Candidates", "by_row", "keep_nearest", "n_groups", "round_up", "scan"]
 
 # Queries (as rows of the tile), reference points (as its columns), values of h.
 Candidates = tuple[NDArray[np.int64], NDArray[np.int64], Array]
@@ -41,10 +41,7 @@ def scan(
     loosen the bound.
     """
     if minima is not None:
-        groups = minima.shape[1]
-        whole = H.shape[1] - H.shape[1] % groups
-        rounds = H[:, :whole].reshape(H.shape[0], -1, groups)
-        np.minimum(minima, rounds.min(axis=1, initial=np.inf), out=minima)
+        np.minimum(minima, group_minima(H, minima.shape[1]), out=minima)
         kth = np.partition(minima, k - 1, axis=1)[:, k - 1]
         np.minimum(bound, kth, out=bound)
     limit = round_up(threshold(bound, norms, error, tiny), H.dtype)[:, None]
@@ -53,10 +50,33 @@ def scan(
     return rows, columns, H.ravel()[flat].astype(np.float64)
 
 
+def group_minima(H: NDArray, groups: int) -> NDArray:
+    """Smallest value of each column group; see :func:`scan`."""
+    whole = H.shape[1] - H.shape[1] % groups
+    rounds = H[:, :whole].reshape(H.shape[0], -1, groups)
+    least: NDArray = rounds.min(axis=1, initial=np.inf)
+    return least
+
+
+def kth_smallest(H: NDArray, k: int, groups: int) -> NDArray:
+    """Hardly more than the k-th smallest value of each row, and never less."""
+    least = group_minima(H, groups) if H.shape[1] >= 2 * groups else H
+    kth: NDArray = np.partition(least, k - 1, axis=1)[:, k - 1]
+    return kth
+
+
 def round_up(values: Array, dtype: np.dtype) -> NDArray:
     """Smallest numbers of a narrower type that are not below the given ones."""
     narrow = values.astype(dtype)
     return np.where(narrow < values, np.nextafter(narrow, dtype.type(np.inf)), narrow)
+
+
+def by_row(rows: NDArray[np.int64], values: Array) -> NDArray[np.intp]:
+    """Places of values by row, ascending in each; ties are in no order."""
+    # Complex numbers are ordered by both parts, in a third of the time of a lexsort.
+    key = np.empty(rows.size, dtype=np.complex128)
+    key.real, key.imag = rows, values
+    return np.argsort(key)
 
 
 def keep_nearest(
@@ -74,12 +94,10 @@ def keep_nearest(
         columns = np.concatenate([nearest.ravel(), columns])
         squared = np.concatenate([best.ravel(), squared])
         counts += k
-    # Complex numbers are ordered by both parts, in a third of the time of a lexsort.
-    key = np.empty(rows.size, dtype=np.complex128)
-    key.real, key.imag = rows, squared
-    order = np.argsort(key)
-    ordered = key[order]
-    if (ordered[1:] == ordered[:-1]).any():
+    order = by_row(rows, squared)
+    ordered = squared[order]
+    tied = ordered[1:] == ordered[:-1]
+    if tied.any() and (np.diff(rows[order])[tied] == 0).any():
         order = np.lexsort((columns, squared, rows))
     first = order[(np.cumsum(counts) - counts)[:, None] + np.arange(k)]
     best[:] = squared[first]
