@@ -22,6 +22,7 @@ from partlearn.crossfit import (
     rank_vote,
     unit_rows,
 )
+from partlearn.crossfit._pooled import NO_WEIGHT
 from partlearn.decomposition import CENDA, CRISP, KernelCRISP
 from partlearn.feature_selection import SAUTE, MaxRelevance
 from partlearn.graphs import TiedVotes, vote
@@ -159,6 +160,22 @@ def test_crisp_asks_all_rows_at_the_end():
     mixture = sum(w * P for w, P in zip(weights, experts, strict=True))
     expected = refined(F, mixture, S, own=0.03)
     assert_allclose(model.label_confidence_[order], expected, rtol=1e-6)
+
+
+def test_votes_that_the_pool_passes_over_are_left_to_the_sample(monkeypatch):
+    asked = []
+
+    def searched(Z, k, n_jobs):
+        asked.append(Z.shape)
+        return self_neighbors(Z, k)
+
+    monkeypatch.setattr("partlearn.crossfit._rounds.many_neighbors", searched)
+    X, S = problem()
+    model = fit_briefly(CRISPClassifier(n_reference=40, max_iter=2), X, S)
+    weights = model.expert_weights_["log_linear"]
+    votes = [weight for name, weight in weights.items() if name.endswith("vote")]
+    assert len(votes) == 7
+    assert 0 < len(asked) == sum(weight > NO_WEIGHT for weight in votes) < 7
 
 
 @pytest.mark.parametrize("Method", [CRISP, KernelCRISP, CRISPClassifier])

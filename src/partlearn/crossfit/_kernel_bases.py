@@ -250,8 +250,8 @@ def kernel_features(
     step = kernel_rows(points)
     for start in range(0, len(X), step):
         rows = slice(start, start + step)
-        A[rows, 1:] = kernel_block(kernel, X[rows], points, width)
-        A[rows, 1:] -= near
+        K = kernel_block(kernel, X[rows], points, width)
+        np.subtract(K, near, out=A[rows, 1:])
     return A
 
 

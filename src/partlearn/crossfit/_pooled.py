@@ -40,6 +40,7 @@ from partlearn.neighbors import query_neighbors, reference_rows
 
 __all__ = ["PooledGeometry", "PooledModel", "expert_names", "fit_pooled"]
 
+NO_WEIGHT = 0.01  # log-linear weight up to which a sample goes on voting at the end
 STEADY = 0.02  # share of rows whose label changes in an iteration that decides little
 
 
@@ -322,9 +323,8 @@ class _Rounds:
         self.rows = rows
         self.ridges: dict[str, float] = {}
         self._start: Array | None = None
-        self._raw: NDArray[np.int64] | None = None
-        if find is not None and not isinstance(rows, Rows):
-            self._raw = find(rows, n_neighbors, "input")
+        self._neighbors: dict[str, NDArray[np.int64]] = {}
+        self._fixed: set[str] = set()  # votes whose neighbours stay what they were
 
     def embed(self, g: Geometry, F: Array, *, search: bool) -> Embedding:
         """Blocks A to D; with `search` the ridge is chosen anew."""
@@ -343,25 +343,36 @@ class _Rounds:
             embedding = self.embed(g, F, search=search)
             Z = embedding.held_out
             if self.find is not None:
-                experts.append(rank_vote(F, self.find(Z, self.k, f"{g.name} near")))
-                units = self.find(unit_rows(Z), self.k, f"{g.name} cosine")
-                experts.append(rank_vote(F, units))
+                experts.append(self.vote(F, Z, f"{g.name} euclidean vote"))
+                experts.append(self.vote(F, unit_rows(Z), f"{g.name} cosine vote"))
             experts.append(gaussian_expert(Z, F))
             experts.append(regression_belief(embedding.scores, share))
-        if self._raw is not None:
-            experts.append(rank_vote(F, self._raw))
+        if self.find is not None:
+            experts.append(self.vote(F, self.rows, "input vote"))
+            self._fixed.add("input vote")
         self.linear, _ = mixture_weights(experts, L)
         self._start = self.log_linear = log_linear_weights(experts, L, self._start)
         return pooled_belief(experts, self.linear, self.log_linear)
 
+    def vote(self, F: Array, Z: Any, name: str) -> Array:
+        """What the neighbours of each row say of it."""
+        assert self.find is not None
+        if name not in self._fixed:
+            self._neighbors[name] = self.find(Z, self.k, name)
+        return rank_vote(F, self._neighbors[name])
+
     def pool_among_all(self, F: Array, L: Array, n_jobs: int | None) -> Array:
-        """Pool with votes of all rows; what is kept for new rows stays as it was."""
-        kept = self.linear, self.log_linear, self.find, self._raw
+        """Pool with votes of all rows; what is kept for new rows stays as it was.
+
+        Votes that the log-linear pool passes over are left to the sample.
+        """
+        kept = self.linear, self.log_linear
+        names = expert_names([g.name for g in self.geometries], votes=True)
+        weights = zip(names, self.log_linear, strict=True)
+        self._fixed = {name for name, weight in weights if weight <= NO_WEIGHT}
         self.find = NeighborSearch(None, n_jobs, cells=True)
-        assert not isinstance(self.rows, Rows)  # which nobody votes on
-        self._raw = self.find(self.rows, self.k, "input")
         M = self.pool(F, L, search=False)
-        self.linear, self.log_linear, self.find, self._raw = kept
+        self.linear, self.log_linear = kept
         return M
 
     def finished(self, F: Array) -> list[PooledGeometry]:

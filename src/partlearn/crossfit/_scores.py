@@ -218,7 +218,8 @@ class CrossFit:
             for ridge, f in shrinkage.items():
                 if A is None:
                     root = namespace(f).sqrt(f)
-                    K = -root[:, None] * self._grams[b, :, :] * root
+                    K = -root[:, None] * self._grams[b, :, :]
+                    K *= root
                 else:
                     K = -_weighted_gram(A, f)
                 self._factors[ridge].append(cholesky(diagonal_added(K, 1 + _JITTER)))
