@@ -66,5 +66,9 @@ def test_the_page_and_the_figure(tmp_path):
     assert "first on 6 of 6 data sets" in page
     line = next(row for row in page.splitlines() if row.startswith("all, 6 sets"))
     assert line.split()[-4:-1] == ["1.00", "/", line.split()[-2]]
-    dots(made, tmp_path / "figure.svg")
-    assert "CRISPClassifier" in (tmp_path / "figure.svg").read_text(encoding="utf-8")
+    figures = [tmp_path / "figure.svg", tmp_path / "again.svg"]
+    for path in figures:
+        dots(made, path)
+    first, again = (path.read_text(encoding="utf-8") for path in figures)
+    assert "CRISPClassifier" in first
+    assert first == again
