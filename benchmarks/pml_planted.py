@@ -14,7 +14,7 @@ import warnings
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from partlearn.benchmark._rankings import RANKINGS, order_of, ordered
+from partlearn.benchmark._protocol import RANKINGS, order_of, ordered
 from partlearn.multilabel import (
     DRMFS,
     MIFS,

@@ -130,7 +130,7 @@ def test_exceptions_of_the_cluster_are_failures(monkeypatch):
     monkeypatch.setattr(distributed, "as_completed", lambda futures, loop: futures)
     ((number, failure),) = engine.run([(abs, (1,))])
     assert number == 0
-    assert (failure.error, failure.message) == ("RuntimeError", "killed")
+    assert repr(failure) == "RuntimeError('killed')"
     FakeFuture.status = "cancelled"
     with pytest.raises(EngineLostError, match="tcp://nowhere is gone"):
         list(engine.run([(abs, (1,))]))

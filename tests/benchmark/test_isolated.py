@@ -10,8 +10,8 @@ import types
 import pytest
 
 from partlearn.benchmark import _isolated
+from partlearn.benchmark._execute import PeakMemory
 from partlearn.benchmark._isolated import ChildDiedError, IsolatedProcess, process_bytes
-from partlearn.benchmark._memory import PeakMemory
 
 
 @pytest.fixture(scope="module")

@@ -16,10 +16,13 @@ from partlearn.benchmark import (
     make_engine,
     run_plan,
 )
-from partlearn.benchmark._curve_scores import ranking_scores
-from partlearn.benchmark._execute import JobLimits
 from partlearn.benchmark._multilabel import MultilabelTask
-from partlearn.benchmark._protocol import draw_candidates, split_rows, unit_scaled
+from partlearn.benchmark._protocol import (
+    draw_candidates,
+    ranking_scores,
+    split_rows,
+    unit_scaled,
+)
 from partlearn.multilabel import MLKNN, TRACE
 
 parse_plan = partial(benchmark.parse_plan, allow=["toy_methods"])
@@ -159,11 +162,11 @@ def test_test_labels_never_reach_a_ranking():
     task = MultilabelTask(plan)
     job = next(j for j in task.expand([data]) if j.reduction.reducer.cls)
     split = split_rows(70, 2, 0, 0)[0]
-    before = task.reduce(data, job.reduction, split, JobLimits()).arrays["order"]
+    before = task.reduce(data, job.reduction, split).arrays["order"]
     test = split[1]
     data.truth[test] = ~data.truth[test]
     data.X[test] = 7.0
-    after = task.reduce(data, job.reduction, split, JobLimits()).arrays["order"]
+    after = task.reduce(data, job.reduction, split).arrays["order"]
     np.testing.assert_array_equal(before, after)
 
 

@@ -10,18 +10,18 @@ from sklearn.metrics import (
 )
 
 from partlearn.benchmark import _protocol, published_scores
-from partlearn.benchmark._curve_scores import (
-    f1_scores,
-    ranking_scores,
-    tuned_thresholds,
-)
 from partlearn.benchmark._protocol import (
+    RANKINGS,
     draw_candidates,
+    f1_scores,
     n_selected,
+    order_of,
+    ordered,
+    ranking_scores,
     split_rows,
+    tuned_thresholds,
     unit_scaled,
 )
-from partlearn.benchmark._rankings import RANKINGS, order_of, ordered
 from partlearn.metrics import (
     average_precision,
     coverage,

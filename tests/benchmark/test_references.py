@@ -18,7 +18,6 @@ from partlearn.benchmark import (
     run_plan,
 )
 from partlearn.benchmark import _partial as task_module
-from partlearn.benchmark._execute import JobLimits
 from partlearn.benchmark._jobs import source_hash
 from partlearn.benchmark._methods import build
 from partlearn.benchmark._partial import PartialTask
@@ -114,7 +113,7 @@ def test_steps_chain_reducers_and_their_confidences_are_found():
     plan = check_methods(parsed(CHAIN))
     data, jobs, split = prepared(plan)
     with few_iterations():
-        record = PartialTask(plan).reduce(data, jobs[1].reduction, split, JobLimits())
+        record = PartialTask(plan).reduce(data, jobs[1].reduction, split)
     assert record.ok
     assert record.arrays["confidence"].shape == (len(split[0]), 3)
     assert record.disambiguation > 0.5
@@ -145,9 +144,9 @@ def test_learners_get_the_confidences_of_the_reducer(recorder):
     plan = parsed(learner="pass_confidence = true", head="scale_reduced = false")
     data, jobs, split = prepared(plan)
     task = PartialTask(plan)
-    reduced = task.reduce(data, jobs[1].reduction, split, JobLimits())
+    reduced = task.reduce(data, jobs[1].reduction, split)
     for job, record in zip(jobs, (None, reduced), strict=True):
-        (answer,) = task.learn(data, record, [job], split, JobLimits())
+        answer = task.learn(data, task.prepare(data, record, job, split), job, split)
         assert answer.ok
     (raw, S, uniform), (Z, _, F) = recorder.seen
     np.testing.assert_array_equal(raw, z_scores(data.X, split[0])[split[0]])
@@ -161,9 +160,9 @@ def test_transductive_confidences_are_those_of_the_training_rows(recorder):
     plan = parsed(learner="pass_confidence = true", head=head)
     data, jobs, split = prepared(plan)
     task = PartialTask(plan)
-    reduced = task.reduce(data, jobs[1].reduction, split, JobLimits())
+    reduced = task.reduce(data, jobs[1].reduction, split)
     assert len(reduced.arrays["rows"]) == len(data.truth)
-    task.learn(data, reduced, [jobs[1]], split, JobLimits())
+    task.learn(data, task.prepare(data, reduced, jobs[1], split), jobs[1], split)
     ((_, _, F),) = recorder.seen
     np.testing.assert_array_equal(F, reduced.arrays["confidence"][split[0]])
 
@@ -184,7 +183,7 @@ def test_supervised_reducers_get_the_truth_of_the_training_rows():
     plan = check_methods(parsed(LDA))
     assert [m.ranked for m in plan.reducers] == [True, False]
     data, jobs, split = prepared(plan)
-    record = PartialTask(plan).reduce(data, jobs[1].reduction, split, JobLimits())
+    record = PartialTask(plan).reduce(data, jobs[1].reduction, split)
     found, train = record.arrays["Z"], split[0]
     X = z_scores(data.X, train)
     expected = LinearDiscriminantAnalysis().fit(X[train], data.truth[train])

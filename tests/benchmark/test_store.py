@@ -53,7 +53,7 @@ def test_records_come_back_as_they_were(store):
 
 
 def test_failed_reductions_have_no_arrays(store):
-    store.put_reduction("r", Reduced.failed("E", "broken"))
+    store.put_reduction("r", Reduced.failed(ValueError("broken")))
     assert store.get_reduction("r").message == "broken"
 
 

@@ -17,8 +17,7 @@ from partlearn.benchmark import (
     friedman,
     parse_plan,
 )
-from partlearn.benchmark._facts import run_facts
-from partlearn.benchmark._load import save_run
+from partlearn.benchmark._load import run_facts, save_run
 from partlearn.report import summarize, to_html, to_latex, to_markdown
 from partlearn.report._blocks import tables_of
 from partlearn.report._overview import overview

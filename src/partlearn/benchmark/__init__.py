@@ -11,8 +11,20 @@ from partlearn.benchmark._engines import (
 )
 from partlearn.benchmark._isolated import EngineLostError
 from partlearn.benchmark._load import load_rows, load_run
-from partlearn.benchmark._lock import BusyError
 from partlearn.benchmark._methods import find_class, known_classes
+from partlearn.benchmark._paired import (
+    Comparison,
+    EffectSize,
+    Posterior,
+    WinTieLoss,
+    bayesian_signed_rank,
+    cohen_d_paired,
+    corrected_interval,
+    corrected_resampled_t,
+    paired_t,
+    rank_biserial,
+    win_tie_loss,
+)
 from partlearn.benchmark._parse import list_plans, load_plan, parse_plan
 from partlearn.benchmark._plan import (
     DataSpec,
@@ -26,6 +38,15 @@ from partlearn.benchmark._published import (
     PublishedFigure,
     published_figures,
     published_scores,
+)
+from partlearn.benchmark._ranks import (
+    FriedmanResult,
+    average_ranks,
+    friedman,
+    holm,
+    nemenyi_cliques,
+    nemenyi_critical_difference,
+    wilcoxon_holm,
 )
 from partlearn.benchmark._results import (
     NO_LEARNER,
@@ -47,30 +68,7 @@ from partlearn.benchmark._runner import (
     run_plan,
     verify_run,
 )
-from partlearn.benchmark._stats._bayes import Posterior, bayesian_signed_rank
-from partlearn.benchmark._stats._effects import (
-    EffectSize,
-    cohen_d_paired,
-    rank_biserial,
-)
-from partlearn.benchmark._stats._paired import (
-    Comparison,
-    WinTieLoss,
-    corrected_interval,
-    corrected_resampled_t,
-    paired_t,
-    win_tie_loss,
-)
-from partlearn.benchmark._stats._ranks import (
-    FriedmanResult,
-    average_ranks,
-    friedman,
-    holm,
-    nemenyi_cliques,
-    nemenyi_critical_difference,
-    wilcoxon_holm,
-)
-from partlearn.benchmark._store import DamagedStoreError, Store
+from partlearn.benchmark._store import BusyError, DamagedStoreError, Store
 from partlearn.benchmark._task import check_methods, load_plan_data
 from partlearn.benchmark._toml import PlanError
 from partlearn.benchmark._tuned import CHOICES, choose, settings

@@ -31,7 +31,6 @@ __all__ = [
     "DaskEngine",
     "Engine",
     "EngineLostError",
-    "Failure",
     "JoblibEngine",
     "SerialEngine",
     "make_engine",
@@ -40,22 +39,12 @@ __all__ = [
 Call = tuple[Callable[..., Any], tuple[Any, ...]]
 
 
-@dataclass(frozen=True)
-class Failure:
-    """A call that gave no answer at all, for instance because it ended its process.
-
-    Attributes
-    ----------
-    error, message : str
-        Type and text of the exception.
-    """
-
-    error: str
-    message: str
-
-
 class Engine(Protocol):
-    """Runs calls in any order and yields ``(number of the call, answer)``."""
+    """Runs calls in any order and yields ``(number of the call, answer)``.
+
+    The answer of a call that gave none, for instance because it ended its process, is
+    an exception.
+    """
 
     name: str
     workers: int
@@ -76,7 +65,7 @@ def _attempt(function: Callable[..., Any], args: tuple[Any, ...]) -> Any:
     except EngineLostError:
         raise
     except Exception as error:
-        return Failure(type(error).__name__, str(error))
+        return error
 
 
 class SerialEngine:
@@ -165,15 +154,10 @@ class JoblibEngine:
         def work(call: Call) -> Any:
             child = idle.get()
             try:
-                return child.call(_with_shared, call)
-            except ChildDiedError:
-                if stopped.is_set():
-                    raise
-                return _attempt(child.call, (_with_shared, call))
-            except EngineLostError:
-                raise
-            except Exception as error:
-                return Failure(type(error).__name__, str(error))
+                answer = _attempt(child.call, (_with_shared, call))
+                if isinstance(answer, ChildDiedError) and not stopped.is_set():
+                    answer = _attempt(child.call, (_with_shared, call))
+                return answer
             finally:
                 idle.put(child)
 
@@ -271,8 +255,7 @@ class DaskEngine:
                 if status == "finished":
                     yield i, future.result()
                 elif status == "error":
-                    error = future.exception()
-                    yield i, Failure(type(error).__name__, str(error))
+                    yield i, future.exception()
                 else:  # cancelled: nothing is known about the call
                     raise OSError(f"a job was {status}")
         except OSError as error:

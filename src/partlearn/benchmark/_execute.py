@@ -3,42 +3,65 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
 import sys
+import threading
 import traceback
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 from threadpoolctl import ThreadpoolController
 
-from partlearn.benchmark._isolated import ChildDiedError, call_isolated
-from partlearn.benchmark._memory import PeakMemory
+from partlearn.benchmark._isolated import (
+    ChildDiedError,
+    call_isolated,
+    process_bytes,
+)
+from partlearn.benchmark._plan import Plan
 from partlearn.benchmark._records import Record
 
-__all__ = ["JobLimits", "guard", "within_limits"]
+__all__ = ["PeakMemory", "guard", "is_limited", "within_limits"]
 
 R = TypeVar("R", bound=Record)
-T = TypeVar("T")
 
 
-@dataclass(frozen=True)
-class JobLimits:
-    """What one job may use.
+class PeakMemory:
+    """Context manager that samples the resident size of the process in a thread.
+
+    Parameters
+    ----------
+    interval : float, default=0.02
+        Seconds between samples: peaks shorter than this may be missed.
 
     Attributes
     ----------
-    threads : int
-        Threads of the numerical libraries.
-    time : float or None
-        Seconds.
-    memory : int or None
-        Megabytes above what the process uses before the job.
+    megabytes : float or None
+        Highest size above the size at entry; None where it cannot be measured.
     """
 
-    threads: int = 1
-    time: float | None = None
-    memory: int | None = None
+    def __init__(self, interval: float = 0.02) -> None:
+        self.interval = interval
+        self.megabytes: float | None = None
+        self._stop = threading.Event()
+
+    def __enter__(self) -> Self:
+        self._start = self._peak = process_bytes(1)
+        self._thread = threading.Thread(target=self._sample, daemon=True)
+        if self._start is not None:
+            self._thread.start()
+        return self
+
+    def _sample(self) -> None:
+        while not self._stop.wait(self.interval):
+            self._peak = max(self._peak or 0, process_bytes(1) or 0)
+
+    def __exit__(self, *error: object) -> None:
+        if self._start is not None:
+            self._stop.set()
+            self._thread.join()
+            peak = max(self._peak or 0, process_bytes(1) or 0)
+            self.megabytes = round((peak - self._start) / 2**20, 1)
 
 
 @lru_cache(maxsize=1)
@@ -50,17 +73,19 @@ def _controller(n_modules: int) -> ThreadpoolController:
     return ThreadpoolController()
 
 
-def guard(kind: type[R], work: Callable[[], R], limits: JobLimits) -> R:
-    """Do ``work()`` with capped threads; an exception becomes a failed record.
+def guard(kind: type[R], threads: int, work: Callable[..., R], *args: Any) -> R:
+    """Do ``work(*args)`` with capped threads; an exception becomes a failed record.
 
     Parameters
     ----------
     kind : type
         Kind of the record of failed work.
+    threads : int
+        Threads of the numerical libraries.
     work : callable
         Returns a record.
-    limits : JobLimits
-        Thread cap; the other limits are those of :func:`within_limits`.
+    *args : object
+        Its arguments.
 
     Returns
     -------
@@ -69,17 +94,16 @@ def guard(kind: type[R], work: Callable[[], R], limits: JobLimits) -> R:
     """
     with (
         warnings.catch_warnings(record=True) as caught,
-        _controller(len(sys.modules)).limit(limits=limits.threads),
+        _controller(len(sys.modules)).limit(limits=threads),
         PeakMemory() as peak,
     ):
         warnings.simplefilter("always")
         # Comes when garbage is collected, in whichever job that happens to be.
         warnings.simplefilter("ignore", ResourceWarning)
         try:
-            record = work()
+            record = work(*args)
         except Exception as error:
-            trace = traceback.format_exc()
-            record = kind.failed(type(error).__name__, str(error), trace)
+            record = kind.failed(error, traceback.format_exc())
     texts = {f"{w.category.__name__}: {w.message}" for w in caught}
     return replace(
         record,
@@ -88,20 +112,22 @@ def guard(kind: type[R], work: Callable[[], R], limits: JobLimits) -> R:
     )
 
 
+def is_limited(plan: Plan) -> bool:
+    """Whether a plan limits the time or memory of a job."""
+    return plan.time_limit is not None or plan.memory_limit is not None
+
+
 def within_limits(
-    limits: JobLimits,
-    failed: Callable[[str, str], T],
-    function: Callable[..., T],
-    *args: Any,
-) -> T:
+    plan: Plan, kind: type[R], function: Callable[..., list[R]], *args: Any
+) -> list[R]:
     """Call in a process of its own where there are limits on time or memory.
 
     Parameters
     ----------
-    limits : JobLimits
-        What the work may use.
-    failed : callable
-        Answer for work that was ended, from type and text of the error.
+    plan : Plan
+        Its limits.
+    kind : type
+        Kind of the record of work that was ended.
     function : callable
         Importable by name.
     *args : object
@@ -109,15 +135,15 @@ def within_limits(
 
     Returns
     -------
-    object
-        What the function or `failed` returned.
+    list of Record
+        What the function returned, or one failed record.
     """
-    if limits.time is None and limits.memory is None:
+    if not is_limited(plan):
         return function(*args)
     try:
-        answer: T = call_isolated(
-            function, args, seconds=limits.time, megabytes=limits.memory
+        records: list[R] = call_isolated(
+            function, args, seconds=plan.time_limit, megabytes=plan.memory_limit
         )
     except (TimeoutError, ChildDiedError) as error:
-        return failed(type(error).__name__, str(error))
-    return answer
+        return [kind.failed(error)]
+    return records

@@ -2,11 +2,18 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
+import os
+import platform
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from partlearn._version import __version__
+from partlearn.benchmark._engines import Engine
+from partlearn.benchmark._jobs import source_hash
 from partlearn.benchmark._plan import (
     DataSpec,
     MethodSpec,
@@ -32,9 +39,53 @@ from partlearn.benchmark._tables import (
 )
 from partlearn.benchmark._task import task_of
 
-__all__ = ["load_rows", "load_run", "save_run"]
+__all__ = ["load_rows", "load_run", "run_facts", "save_run"]
 
 RUN_FORMAT = "partlearn-run/2"
+PACKAGES = ("numpy", "scipy", "scikit-learn", "joblib", "numba", "distributed")
+
+
+_FROM_PLAN = ("protocols", "folds", "fold_seed", "seed", "time_limit", "memory_limit")
+
+
+def _versions() -> dict[str, str]:
+    versions = {}
+    for name in PACKAGES:
+        with suppress(metadata.PackageNotFoundError):
+            versions[name] = metadata.version(name)
+    return versions
+
+
+def run_facts(plan: Plan, engine: Engine, **outcome: Any) -> Facts:
+    """Versions, machine and settings of a run.
+
+    Parameters
+    ----------
+    plan : Plan
+        The plan.
+    engine : Engine
+        Where it ran.
+    **outcome : float or int
+        Times and counts, the other attributes of :class:`Facts`.
+
+    Returns
+    -------
+    Facts
+        No host or user name.
+    """
+    return Facts(
+        partlearn=__version__,
+        sources=source_hash(),
+        python=platform.python_version(),
+        versions=_versions(),
+        system=f"{platform.system()} {platform.machine()}",
+        cores=os.cpu_count(),
+        engine=engine.name,
+        workers=engine.workers,
+        threads_per_job=plan.threads,
+        **{name: getattr(plan, name) for name in _FROM_PLAN},
+        **outcome,
+    )
 
 
 def save_run(

@@ -18,13 +18,7 @@ from sklearn.utils import Bunch
 
 from partlearn._typing import Array, Indices, Mask
 from partlearn.benchmark._cells import curve_cells
-from partlearn.benchmark._curve_scores import (
-    f1_scores,
-    ranking_scores,
-    tuned_thresholds,
-)
 from partlearn.benchmark._data import BenchmarkData, fingerprint, load_all
-from partlearn.benchmark._execute import JobLimits, guard
 from partlearn.benchmark._jobs import Job, Reduction, shared_content, source_hash
 from partlearn.benchmark._methods import build, find_class
 from partlearn.benchmark._plan import (
@@ -34,12 +28,17 @@ from partlearn.benchmark._plan import (
     MultilabelPlan,
 )
 from partlearn.benchmark._protocol import (
+    RANKINGS,
     draw_candidates,
+    f1_scores,
     n_selected,
+    order_of,
+    ordered,
+    ranking_scores,
     split_rows,
+    tuned_thresholds,
     unit_scaled,
 )
-from partlearn.benchmark._rankings import RANKINGS, order_of, ordered
 from partlearn.benchmark._records import Cost, Point, Reduced, Scored
 from partlearn.benchmark._results import (
     NO_LEARNER,
@@ -239,73 +238,50 @@ class MultilabelTask:
         noise = self._spec(data.name).noise
         return draw_candidates(data.truth[train], noise, of.r, of.noise_seed, of.fold)
 
-    def reduce(
-        self, data: BenchmarkData, task: Reduction, split: Split, limits: JobLimits
-    ) -> Reduced:
+    def reduce(self, data: BenchmarkData, task: Reduction, split: Split) -> Reduced:
         """Order all features by what the training rows say."""
         train, _ = split
+        C = self._candidates(data, task, train)
+        X = unit_scaled(data.X, train)[train]
+        start = perf_counter()
+        if task.reducer.cls.startswith(_CONTROL):
+            score = RANKINGS[task.reducer.cls.removeprefix(_CONTROL)]
+            order = ordered(score(X, C), task.seed)
+        else:
+            method = build(task.reducer.cls, _with_top(task), "ranker", task.seed)
+            order = order_of(method.fit(X, C), task.seed)
+        cost = Cost(fit_time=perf_counter() - start)
+        return Reduced(arrays={"order": order}, cost=cost)
 
-        def work() -> Reduced:
-            C = self._candidates(data, task, train)
-            X = unit_scaled(data.X, train)[train]
-            start = perf_counter()
-            if task.reducer.cls.startswith(_CONTROL):
-                score = RANKINGS[task.reducer.cls.removeprefix(_CONTROL)]
-                order = ordered(score(X, C), task.seed)
-            else:
-                method = build(task.reducer.cls, _with_top(task), "ranker", task.seed)
-                order = order_of(method.fit(X, C), task.seed)
-            cost = Cost(fit_time=perf_counter() - start)
-            return Reduced(arrays={"order": order}, cost=cost)
-
-        return guard(Reduced, work, limits)
+    def prepare(
+        self, data: BenchmarkData, reduced: Reduced | None, job: Job, split: Split
+    ) -> Indices:
+        """Order of the features."""
+        return (
+            np.arange(data.X.shape[1]) if reduced is None else reduced.arrays["order"]
+        )
 
     def learn(
-        self,
-        data: BenchmarkData,
-        reduced: Reduced | None,
-        jobs: Sequence[Job],
-        split: Split,
-        limits: JobLimits,
-    ) -> list[Scored]:
-        """Fit and score learners on more and more of the features."""
-        return [self._follow(data, reduced, job, split, limits) for job in jobs]
-
-    def _follow(
-        self,
-        data: BenchmarkData,
-        ranked: Reduced | None,
-        job: Job,
-        split: Split,
-        limits: JobLimits,
+        self, data: BenchmarkData, order: Indices, job: Job, split: Split
     ) -> Scored:
+        """Fit and score a learner on more and more of the features."""
         train, test = split
-
-        def work() -> Scored:
-            clean = job.labels == "clean"
-            T = self._candidates(data, job.reduction, train)
-            T = data.truth[train] if clean else T
-            X = unit_scaled(data.X, train)
-            order = np.arange(X.shape[1]) if ranked is None else ranked.arrays["order"]
-            known: dict[int, tuple[dict[str, float], float, float]] = {}
-            points = []
-            for percentage, count in job.points:
-                if count not in known:
-                    columns = np.sort(order[:count])
-                    A, B = X[np.ix_(train, columns)], X[np.ix_(test, columns)]
-                    known[count] = self._point(job, A, T, B, data.truth[test])
-                points.append(Point(known[count][0], percentage, count))
-            return Scored(
-                points=tuple(points),
-                n_train=int(train.size),
-                n_test=int(test.size),
-                cost=Cost(
-                    fit_time=sum(fit for _, fit, _ in known.values()),
-                    predict_time=sum(predict for _, _, predict in known.values()),
-                ),
-            )
-
-        return guard(Scored, work, limits)
+        T = self._candidates(data, job.reduction, train)
+        T = data.truth[train] if job.labels == "clean" else T
+        X = unit_scaled(data.X, train)
+        known: dict[int, tuple[dict[str, float], float, float]] = {}
+        for _, count in job.points:
+            if count not in known:
+                columns = np.sort(order[:count])
+                A, B = X[np.ix_(train, columns)], X[np.ix_(test, columns)]
+                known[count] = self._point(job, A, T, B, data.truth[test])
+        _, fit_times, predict_times = zip(*known.values(), strict=True)
+        return Scored(
+            points=tuple(Point(known[n][0], share, n) for share, n in job.points),
+            n_train=int(train.size),
+            n_test=int(test.size),
+            cost=Cost(fit_time=sum(fit_times), predict_time=sum(predict_times)),
+        )
 
     def _point(
         self, job: Job, A: Array, T: Mask, B: Array, Y: Mask

@@ -17,7 +17,6 @@ from sklearn.utils import Bunch
 from partlearn.base import reduced_rows
 from partlearn.benchmark._cells import fold_cells
 from partlearn.benchmark._data import BenchmarkData, fingerprint, load_all
-from partlearn.benchmark._execute import JobLimits, guard
 from partlearn.benchmark._jobs import Job, Reduction, shared_content, source_hash
 from partlearn.benchmark._methods import build
 from partlearn.benchmark._plan import DataSpec, MethodSpec, Plan
@@ -45,6 +44,7 @@ __all__ = ["PartialTask"]
 # Above this size centring a sparse matrix would cost more memory than it is worth.
 DENSE_BYTES = 2**30
 Split = tuple[np.ndarray, np.ndarray]
+Prepared = tuple[Any, np.ndarray]
 _LOADERS = {
     "digits": datasets.load_digits,
     "iris": datasets.load_iris,
@@ -148,52 +148,40 @@ class PartialTask:
                     learn["pass_confidence"] = True
                 yield Job(learn, code, reduction=reduction, learner=learner, fold=fold)
 
-    def reduce(
-        self, data: BenchmarkData, task: Reduction, split: Split, limits: JobLimits
-    ) -> Reduced:
+    def reduce(self, data: BenchmarkData, task: Reduction, split: Split) -> Reduced:
         """Fit the reducer on the training rows, or on all; transform all rows."""
         train = None if task.fold is None else split[0]
+        X = z_scores(data.X, train, max_dense_bytes=DENSE_BYTES)
+        rows = np.arange(data.truth.size) if train is None else train
+        reducer = build(task.reducer.cls, task.reducer.params, "reducer", task.seed)
+        start = perf_counter()
+        labels = data.truth if task.reducer.supervised else data.S
+        reducer.fit(X[rows], labels[rows])
+        fitted = perf_counter()
+        Z = reduced_rows(reducer, X, rows)
+        done = perf_counter()
+        Z = np.asarray(Z.toarray() if sparse.issparse(Z) else Z)
+        n_iter = getattr(reducer, "n_iter_", None)
+        truth = data.truth[rows]
+        # Sets and truth of the fitted rows, for the pictures of the report.
+        arrays = {"Z": Z, "rows": rows, "candidates": data.S[rows], "truth": truth}
+        confidence, right = fitted_confidence(reducer), None
+        if confidence is not None:
+            arrays["confidence"] = confidence
+            right = float(disambiguation_accuracy(truth, confidence))
+        return Reduced(
+            n_components=int(Z.shape[1]),
+            n_iter=None if n_iter is None else int(np.max(n_iter)),
+            disambiguation=right,
+            arrays=arrays,
+            cost=Cost(fit_time=fitted - start, transform_time=done - fitted),
+        )
 
-        def work() -> Reduced:
-            X = z_scores(data.X, train, max_dense_bytes=DENSE_BYTES)
-            rows = np.arange(data.truth.size) if train is None else train
-            reducer = build(task.reducer.cls, task.reducer.params, "reducer", task.seed)
-            start = perf_counter()
-            labels = data.truth if task.reducer.supervised else data.S
-            reducer.fit(X[rows], labels[rows])
-            fitted = perf_counter()
-            Z = reduced_rows(reducer, X, rows)
-            done = perf_counter()
-            Z = np.asarray(Z.toarray() if sparse.issparse(Z) else Z)
-            n_iter = getattr(reducer, "n_iter_", None)
-            truth = data.truth[rows]
-            # Sets and truth of the fitted rows, for the pictures of the report.
-            arrays = {"Z": Z, "rows": rows, "candidates": data.S[rows], "truth": truth}
-            confidence, right = fitted_confidence(reducer), None
-            if confidence is not None:
-                arrays["confidence"] = confidence
-                right = float(disambiguation_accuracy(truth, confidence))
-            return Reduced(
-                n_components=int(Z.shape[1]),
-                n_iter=None if n_iter is None else int(np.max(n_iter)),
-                disambiguation=right,
-                arrays=arrays,
-                cost=Cost(fit_time=fitted - start, transform_time=done - fitted),
-            )
-
-        return guard(Reduced, work, limits)
-
-    def learn(
-        self,
-        data: BenchmarkData,
-        reduced: Reduced | None,
-        jobs: Sequence[Job],
-        split: Split,
-        limits: JobLimits,
-    ) -> list[Scored]:
-        """Fit and score the learners of jobs that share fold and reduction."""
-        whole = jobs[0].reduction.protocol == "transductive"
-        rows = None if whole else split[0]
+    def prepare(
+        self, data: BenchmarkData, reduced: Reduced | None, job: Job, split: Split
+    ) -> Prepared:
+        """Features and confidences that jobs on one fold of one reduction share."""
+        rows = None if job.reduction.protocol == "transductive" else split[0]
         F = np.asarray(uniform_confidence(data.S))
         if reduced is None:
             features = z_scores(data.X, rows, max_dense_bytes=DENSE_BYTES)
@@ -203,50 +191,54 @@ class PartialTask:
                 features = z_scores(features, rows)
             if "confidence" in reduced.arrays:
                 F[reduced.arrays["rows"]] = reduced.arrays["confidence"]
-        return [self._score(data, features, F, job, split, limits) for job in jobs]
+        return features, F
 
-    def _score(
-        self,
-        data: BenchmarkData,
-        features: Any,
-        F: np.ndarray,
-        job: Job,
-        split: Split,
-        limits: JobLimits,
+    def learn(
+        self, data: BenchmarkData, prepared: Prepared, job: Job, split: Split
     ) -> Scored:
-        train, test = split
-
-        def work() -> Scored:
-            learner = self._build(job)
-            given = {"confidence": F[train]} if job.learner.pass_confidence else {}
-            X_train, X_test = features[train], features[test]
-            start = perf_counter()
-            learner.fit(X_train, data.S[train], **given)
-            fitted = perf_counter()
-            predicted = learner.predict(X_test)
-            done = perf_counter()
-            # Columns of S are numbered, so classes_ are numbers of the true classes.
-            predicted = np.asarray(predicted).astype(np.int64)
-            scores = self._scores(learner, predicted, data, split)
-            if "risk_coverage_area" in self.plan.metrics:
-                sure = learner.predict_proba(X_test).max(axis=1)
-                right = predicted == data.truth[test]
-                scores["risk_coverage_area"] = area_under_risk_coverage(sure, right)
-            if "oracle_accuracy" in self.plan.metrics:
-                # The same learner, told the truth: what the candidates cost.
-                oracle = self._build(job).fit(X_train, data.truth[train])
-                scores["oracle_accuracy"] = float(
-                    accuracy_score(data.truth[test], oracle.predict(X_test))
-                )
-            criteria = self._criteria(job, X_train, data.S[train], given)
-            return Scored(
-                points=(Point({**scores, **criteria}),),
-                n_train=int(train.size),
-                n_test=int(test.size),
-                cost=Cost(fit_time=fitted - start, predict_time=done - fitted),
-            )
-
-        return guard(Scored, work, limits)
+        """Fit and score a learner."""
+        (train, test), (features, F), wanted = split, prepared, self.plan.metrics
+        truth = data.truth[test]
+        learner = self._build(job)
+        given = {"confidence": F[train]} if job.learner.pass_confidence else {}
+        X_train, X_test = features[train], features[test]
+        start = perf_counter()
+        learner.fit(X_train, data.S[train], **given)
+        fitted = perf_counter()
+        predicted = learner.predict(X_test)
+        done = perf_counter()
+        # Columns of S are numbered, so classes_ are numbers of the true classes.
+        predicted = np.asarray(predicted).astype(np.int64)
+        _, recalls = class_recalls(truth, predicted)
+        scores: dict[str, float | None] = {
+            "accuracy": float(accuracy_score(truth, predicted)),
+            "balanced_accuracy": float(recalls.mean()),
+            "worst_class_recall": float(recalls.min()),
+            "disambiguation": None,
+        }
+        if "candidate_hit" in wanted:
+            scores["candidate_hit"] = candidate_hit_rate(data.S[test], predicted)
+        known = fitted_confidence(learner) if "disambiguation" in wanted else None
+        if known is not None:
+            right = disambiguation_accuracy(data.truth[train], known)
+            scores["disambiguation"] = right
+        if "risk_coverage_area" in wanted:
+            sure = learner.predict_proba(X_test).max(axis=1)
+            area = area_under_risk_coverage(sure, predicted == truth)
+            scores["risk_coverage_area"] = area
+        if "oracle_accuracy" in wanted:
+            # The same learner, told the truth: what the candidates cost.
+            oracle = self._build(job).fit(X_train, data.truth[train])
+            told = accuracy_score(truth, oracle.predict(X_test))
+            scores["oracle_accuracy"] = float(told)
+        kept = {k: v for k, v in scores.items() if k in ("accuracy", *wanted)}
+        criteria = self._criteria(job, X_train, data.S[train], given)
+        return Scored(
+            points=(Point({**kept, **criteria}),),
+            n_train=int(train.size),
+            n_test=int(test.size),
+            cost=Cost(fit_time=fitted - start, predict_time=done - fitted),
+        )
 
     def _build(self, job: Job) -> Any:
         return build(job.learner.cls, job.learner.params, "learner", job.seed)
@@ -256,28 +248,6 @@ class PartialTask:
     ) -> dict[str, float]:
         """Scores that need no truth, measured within the training rows."""
         return {}
-
-    def _scores(
-        self, learner: Any, predicted: np.ndarray, data: BenchmarkData, split: Split
-    ) -> dict[str, float | None]:
-        train, test = split
-        wanted = self.plan.metrics
-        scores: dict[str, float | None] = {
-            "accuracy": float(accuracy_score(data.truth[test], predicted))
-        }
-        if "candidate_hit" in wanted:
-            hit = candidate_hit_rate(data.S[test], predicted)
-            scores["candidate_hit"] = float(hit)
-        _, recalls = class_recalls(data.truth[test], predicted)
-        if "balanced_accuracy" in wanted:
-            scores["balanced_accuracy"] = float(recalls.mean())
-        if "worst_class_recall" in wanted:
-            scores["worst_class_recall"] = float(recalls.min())
-        if "disambiguation" in wanted:
-            F = fitted_confidence(learner)
-            right = None if F is None else disambiguation_accuracy(data.truth[train], F)
-            scores["disambiguation"] = None if right is None else float(right)
-        return scores
 
     def summarise(self, results: Sequence[Result]) -> tuple[Cell, ...]:
         """Cells of the tables."""

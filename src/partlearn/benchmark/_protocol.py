@@ -1,4 +1,4 @@
-"""The protocol of multi-label comparisons: fit on training rows, test on clean ones."""
+"""Steps of a multi-label comparison: split, add noise, scale, rank, score."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -7,9 +7,13 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
+from sklearn.linear_model import Ridge
 from sklearn.model_selection import KFold
 
 from partlearn._typing import Array, Indices, Mask
+from partlearn.benchmark._results import Control
+from partlearn.metrics import ranking_scores as rows_ranked
+from partlearn.metrics import scored_rows
 from partlearn.multilabel import (
     add_noise_labels,
     noise_by_similarity,
@@ -17,7 +21,18 @@ from partlearn.multilabel import (
     noise_to_average,
 )
 
-__all__ = ["NOISE", "draw_candidates", "n_selected", "split_rows", "unit_scaled"]
+__all__ = [
+    "RANKINGS",
+    "draw_candidates",
+    "f1_scores",
+    "n_selected",
+    "order_of",
+    "ordered",
+    "ranking_scores",
+    "split_rows",
+    "tuned_thresholds",
+    "unit_scaled",
+]
 
 NOISE: dict[str, Callable[..., Mask]] = {
     "add": add_noise_labels,
@@ -121,3 +136,147 @@ def n_selected(percentage: float, d: int) -> int:
         Rounded, halves to even.
     """
     return max(1, round(percentage * d / 100))
+
+
+def _random(X: Array, C: Mask) -> Array:
+    return np.zeros(X.shape[1])
+
+
+def _norm(X: Array, C: Mask) -> Array:
+    return np.asarray(np.linalg.norm(X, axis=0))
+
+
+def _ridge(X: Array, C: Mask) -> Array:
+    W = Ridge(1.0).fit(X, C.astype(np.float64)).coef_
+    return np.asarray(np.linalg.norm(np.atleast_2d(W), axis=0))
+
+
+# The controls that order features, by their names in tables.
+RANKINGS: dict[str, Callable[[Array, Mask], Array]] = {
+    Control.RANDOM.value: _random,
+    Control.NORM.value: _norm,
+    Control.RIDGE.value: _ridge,
+}
+
+
+def ordered(scores: Array, seed: int) -> Indices:
+    """Features by falling score, equal ones shuffled: column order is not neutral.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n_features,)
+        One score per feature.
+    seed : int
+        Seed of the shuffle.
+
+    Returns
+    -------
+    ndarray of int, shape (n_features,)
+        Best first.
+    """
+    tie = np.random.default_rng(seed).permutation(len(scores))
+    return np.lexsort((tie, -scores))
+
+
+def order_of(method: Any, seed: int) -> Indices:
+    """Order of the features according to a fitted method.
+
+    Parameters
+    ----------
+    method : estimator
+        With ``ranking_``, a place per feature, 1 being the best.
+    seed : int
+        Decides between equal places.
+
+    Returns
+    -------
+    ndarray of int, shape (n_features,)
+        Best first.
+    """
+    name = type(method).__name__
+    ranking = getattr(method, "ranking_", None)
+    if ranking is None:
+        raise TypeError(
+            f"{name} has no `ranking_` after fit, so it cannot rank features; list it "
+            "under [[classifiers]]."
+        )
+    scores = getattr(method, "scores_", None)
+    if scores is not None and np.ptp(scores) == 0:
+        raise ValueError(f"All feature scores of {name} are equal: no ranking.")
+    return ordered(-np.asarray(ranking, dtype=np.float64), seed)
+
+
+def ranking_scores(Y: Mask, S: Array) -> dict[str, float]:
+    """Average precision, ranking loss and coverage from one comparison of scores.
+
+    The same numbers as the functions in :mod:`partlearn.metrics`, which compare anew
+    for each.
+
+    Parameters
+    ----------
+    Y : ndarray of bool, shape (n_samples, n_labels)
+        True labels.
+    S : ndarray of shape (n_samples, n_labels)
+        Real-valued scores.
+
+    Returns
+    -------
+    dict
+        One number each.
+    """
+    Y, S = scored_rows(Y, S, full=True)
+    full = Y.all(axis=1)
+    if full.all():
+        raise ValueError("No row has a true and a false label; nothing can be ranked.")
+    rows = rows_ranked(Y, S)
+    return {
+        "average_precision": float(rows["average_precision"][~full].mean()),
+        "ranking_loss": float(rows["ranking_loss"][~full].mean()),
+        "coverage": float(rows["coverage"].mean()),
+    }
+
+
+def f1_scores(Y: Mask, P: Mask) -> dict[str, float]:
+    """Macro and micro F1; a label neither true nor predicted counts 0.
+
+    Parameters
+    ----------
+    Y, P : ndarray of bool, shape (n_samples, n_labels)
+        True and predicted labels.
+
+    Returns
+    -------
+    dict
+        One number each.
+    """
+    hit = (Y & P).sum(axis=0)
+    total = Y.sum(axis=0) + P.sum(axis=0)
+    per_label = np.divide(2 * hit, total, out=np.zeros(len(hit)), where=total > 0)
+    micro = 2 * hit.sum() / total.sum() if total.sum() else 0.0
+    return {"macro_f1": float(per_label.mean()), "micro_f1": float(micro)}
+
+
+def tuned_thresholds(Y: Mask, S: Array) -> Array:
+    """Per label, the lowest score to predict it at which F1 is highest.
+
+    Parameters
+    ----------
+    Y : ndarray of bool, shape (n_samples, n_labels)
+        Training labels.
+    S : ndarray of shape (n_samples, n_labels)
+        Scores of the same rows, from models that have not seen them.
+
+    Returns
+    -------
+    ndarray of shape (n_labels,)
+        Infinite for a label that no row has. Of equal F1 the highest threshold.
+    """
+    order = np.argsort(-S, axis=0, kind="stable")
+    scores = np.take_along_axis(S, order, axis=0)
+    hits = np.cumsum(np.take_along_axis(Y, order, axis=0), axis=0)
+    count = np.arange(1, len(S) + 1)[:, None]
+    f1 = 2 * hits / (count + Y.sum(axis=0))
+    # A threshold takes all rows of equal score or none.
+    f1[:-1][scores[:-1] == scores[1:]] = -1.0
+    best = scores[f1.argmax(axis=0), np.arange(S.shape[1])]
+    return np.where(Y.any(axis=0), best, np.inf)

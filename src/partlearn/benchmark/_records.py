@@ -89,9 +89,9 @@ class Record:
         return self.status == "ok"
 
     @classmethod
-    def failed(cls, error: str, message: str, traceback: str = "") -> Self:
+    def failed(cls, error: BaseException, traceback: str = "") -> Self:
         """Record of work without an answer."""
-        return cls("failed", error, message, traceback)
+        return cls("failed", type(error).__name__, str(error), traceback)
 
     def without_cost(self) -> Self:
         """What two runs must agree on."""

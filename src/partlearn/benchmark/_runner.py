@@ -14,16 +14,10 @@ from typing import Any
 import numpy as np
 
 from partlearn.benchmark._data import BenchmarkData
-from partlearn.benchmark._engines import (
-    Call,
-    Engine,
-    Failure,
-    SerialEngine,
-)
-from partlearn.benchmark._execute import JobLimits, within_limits
-from partlearn.benchmark._facts import run_facts
+from partlearn.benchmark._engines import Call, Engine, SerialEngine
+from partlearn.benchmark._execute import guard, is_limited, within_limits
 from partlearn.benchmark._jobs import Job, Reduction
-from partlearn.benchmark._load import save_run
+from partlearn.benchmark._load import run_facts, save_run
 from partlearn.benchmark._plan import Plan
 from partlearn.benchmark._records import Record, Reduced, Scored
 from partlearn.benchmark._results import AbsentData, Result
@@ -272,12 +266,10 @@ class _Session:
         engine: Engine,
         progress: Progress | None,
     ) -> None:
-        plan = task.plan
         self.task = task
         self.store = store
         self.engine = engine
         self.progress = progress or (lambda done, total, label: None)
-        self.limits = JobLimits(plan.threads, plan.time_limit, plan.memory_limit)
         # Two entries of a plan may have the same content and other noise.
         self.data = {(item.name, item.fingerprint): item for item in data}
         self.folds = {key: task.folds(item) for key, item in self.data.items()}
@@ -315,10 +307,11 @@ class _Session:
 
     def run(self, reductions: Sequence[Reduction], pending: Sequence[Job]) -> float:
         """Fit the reducers, then the learners; return the seconds that took."""
+        # Limits are those of one job.
+        together = self.task.shares_features and not is_limited(self.task.plan)
         groups: dict[Any, list[Job]] = {}
         for job in pending:
-            together = (job.reduction.id, job.fold)
-            key = together if self.task.shares_features else job.id
+            key = (job.reduction.id, job.fold) if together else job.id
             groups.setdefault(key, []).append(job)
         self.total = len(reductions) + len(pending)
         return self._reduce_all(reductions) + self._learn_all(list(groups.values()))
@@ -326,8 +319,8 @@ class _Session:
     def _reduce_all(self, tasks: Sequence[Reduction]) -> float:
         def calls() -> Iterator[Call]:
             for task in tasks:
-                args = (self._data(task), task, self._split(task, task.fold or 0))
-                yield _reduce, (self.task, *args, self.limits)
+                split = self._split(task, task.fold or 0)
+                yield _reduce, (self.task, self._data(task), task, split)
 
         seconds = 0.0
         for i, answer in self.engine.run(calls()):
@@ -343,14 +336,13 @@ class _Session:
                 of = jobs[0].reduction
                 reduced = self._reduction(of)
                 split = self._split(of, jobs[0].fold)
-                args = (self._data(of), reduced, jobs, split, self.limits)
-                yield _learn, (self.task, *args)
+                yield _learn, (self.task, self._data(of), reduced, jobs, split)
 
         seconds = 0.0
         again: list[list[Job]] = []
         for i, answer in self.engine.run(calls()):
             jobs = groups[i]
-            if isinstance(answer, Failure) and len(jobs) > 1:
+            if isinstance(answer, Exception) and len(jobs) > 1:
                 # One of them took the others down with it: alone it will be seen.
                 again += [[job] for job in jobs]
                 continue
@@ -392,16 +384,19 @@ def _key(task: Reduction) -> tuple[str, str]:
 
 def _records(kind: type[Record], answer: Any) -> list[Any]:
     """Records of a call; one that gave no answer is a failed record."""
-    if isinstance(answer, Failure):
-        return [kind.failed(answer.error, answer.message)]
-    return answer if isinstance(answer, list) else [answer]
+    return [kind.failed(answer)] if isinstance(answer, Exception) else answer
 
 
 def _reduce(
-    task: Task, data: BenchmarkData, reduction: Reduction, split: Any, limits: JobLimits
-) -> Reduced:
-    args = (data, reduction, split, limits)
-    return within_limits(limits, Reduced.failed, task.reduce, *args)
+    task: Task, data: BenchmarkData, reduction: Reduction, split: Any
+) -> list[Reduced]:
+    return within_limits(task.plan, Reduced, _fit, task, data, reduction, split)
+
+
+def _fit(
+    task: Task, data: BenchmarkData, reduction: Reduction, split: Any
+) -> list[Reduced]:
+    return [guard(Reduced, task.plan.threads, task.reduce, data, reduction, split)]
 
 
 def _learn(
@@ -410,19 +405,22 @@ def _learn(
     reduced: Reduced | None,
     jobs: Sequence[Job],
     split: Any,
-    limits: JobLimits,
 ) -> list[Scored]:
     if reduced is not None and not reduced.ok:
         why = (reduced.error, reduced.message, reduced.traceback)
         return [Scored("failed", *why, reduced.warnings) for _ in jobs]
+    return within_limits(task.plan, Scored, _score, task, data, reduced, jobs, split)
 
-    def run(some: Sequence[Job]) -> list[Scored]:
-        def failed(error: str, message: str) -> list[Scored]:
-            return [Scored.failed(error, message) for _ in some]
 
-        args = (data, reduced, some, split, limits)
-        return within_limits(limits, failed, task.learn, *args)
-
-    if limits.time is None and limits.memory is None:
-        return run(jobs)
-    return [record for job in jobs for record in run([job])]
+def _score(
+    task: Task,
+    data: BenchmarkData,
+    reduced: Reduced | None,
+    jobs: Sequence[Job],
+    split: Any,
+) -> list[Scored]:
+    prepared: Any = task.prepare(data, reduced, jobs[0], split)
+    return [
+        guard(Scored, task.plan.threads, task.learn, data, prepared, job, split)
+        for job in jobs
+    ]

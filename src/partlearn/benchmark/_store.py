@@ -6,24 +6,28 @@ import hashlib
 import io
 import json
 import re
+import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import IO, Any, TypeVar
 from zipfile import BadZipFile
 
 import numpy as np
 
-from partlearn.benchmark._lock import locked
 from partlearn.benchmark._records import Record, Reduced, Scored
 from partlearn.io import atomic_write
 
-__all__ = ["DamagedStoreError", "Store", "file_digest"]
+__all__ = ["BusyError", "DamagedStoreError", "Store", "file_digest"]
 
 R = TypeVar("R", bound=Record)
 _FRAGMENT = re.compile(r"[0-9a-f]{20}\.(json|npz)")
 _FORMAT = "partlearn-fragment/1"
+
+
+class BusyError(OSError):
+    """Another process writes to the same folder."""
 
 
 class DamagedStoreError(ValueError):
@@ -70,6 +74,22 @@ def _opened(data: bytes) -> dict[str, Any]:
     return content
 
 
+def _try_lock(file: IO[bytes]) -> bool:
+    # The system lets go when the file is closed, also by the death of the process.
+    try:
+        if sys.platform == "win32":
+            import msvcrt
+
+            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
+        else:
+            import fcntl
+
+            fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
+
+
 class Store:
     """Folder of one run.
 
@@ -104,7 +124,14 @@ class Store:
     @contextmanager
     def writing(self) -> Iterator[None]:
         """Be the only writer; what a killed one left half-written is removed."""
-        with locked(self.folder / ".lock", self.folder):
+        self.folder.mkdir(parents=True, exist_ok=True)
+        # The file of the lock stays, since removing it would let two in.
+        with (self.folder / ".lock").open("a+b") as file:
+            if not _try_lock(file):
+                raise BusyError(
+                    f"another run is writing to {self.folder}; wait for it to end, or "
+                    "choose another folder with --out."
+                )
             for part in (".", "jobs", "reductions"):
                 for leftover in (self.folder / part).glob(".*.tmp"):
                     leftover.unlink(missing_ok=True)
@@ -177,19 +204,14 @@ class Store:
             "arrays": arrays,
             "record": record.to_json(),
         }
-        data = _sealed(content)
-        with atomic_write(self.folder / part / f"{key}.json") as file:
-            file.write(data)
+        self.write_json(f"{part}/{key}.json", content)
 
     def _get(self, part: str, key: str, kind: type[R]) -> tuple[R, str | None] | None:
         name = f"{part}/{key}.json"
         try:
             content = _opened((self.folder / name).read_bytes())
-            if (content["format"], content["part"], content["id"]) != (
-                _FORMAT,
-                part,
-                key,
-            ):
+            about = [content[name] for name in ("format", "part", "id")]
+            if about != [_FORMAT, part, key]:
                 raise ValueError("a fragment of another format or job")
             return kind.from_json(content["record"]), content["arrays"]
         except (FileNotFoundError, NotADirectoryError):

@@ -2,88 +2,23 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from partlearn.benchmark._data import BenchmarkData
-from partlearn.benchmark._execute import JobLimits
-from partlearn.benchmark._jobs import Job, Reduction
 from partlearn.benchmark._methods import available
 from partlearn.benchmark._multilabel import MultilabelTask
 from partlearn.benchmark._partial import PartialTask
 from partlearn.benchmark._plan import MultilabelPlan, Plan, TunedPlan
-from partlearn.benchmark._records import Reduced, Scored
-from partlearn.benchmark._results import AbsentData, Cell, DataFacts, Result
-from partlearn.benchmark._tables import Columns
+from partlearn.benchmark._results import AbsentData
 from partlearn.benchmark._tuned import TunedTask
 
 __all__ = ["Task", "check_methods", "load_plan_data", "task_of"]
 
 
-class Task(Protocol):
-    """Loads the data of a plan, expands it to jobs, executes and summarises them.
-
-    Attributes
-    ----------
-    plan : Plan
-        The plan.
-    shares_features : bool
-        Whether jobs on one fold of one reduction run together.
-    columns : sequence of (name, type)
-        Columns of the table of results.
-    kinds : mapping of str to str
-        What the methods under each heading of the plan are for.
-    """
-
-    @property
-    def plan(self) -> Plan:
-        """The plan."""
-
-    @property
-    def shares_features(self) -> bool:
-        """Whether jobs on one fold of one reduction run together."""
-
-    @property
-    def columns(self) -> Columns:
-        """Columns of the table of results."""
-
-    @property
-    def kinds(self) -> Mapping[str, str]:
-        """What the methods under each heading of the plan are for."""
-
-    def load(
-        self, folder: str | Path | None
-    ) -> tuple[list[BenchmarkData], list[AbsentData]]:
-        """Data sets that are there, and those that are not."""
-
-    def describe(self, data: BenchmarkData) -> DataFacts:
-        """Facts of a data set."""
-
-    def folds(self, data: BenchmarkData) -> dict[int | None, Any]:
-        """Lists of (train, test) by noise seed."""
-
-    def expand(self, data: Iterable[BenchmarkData]) -> list[Job]:
-        """All jobs, in the order of the plan."""
-
-    def reduce(
-        self, data: BenchmarkData, task: Reduction, split: Any, limits: JobLimits
-    ) -> Reduced:
-        """Fit a reducer."""
-
-    def learn(
-        self,
-        data: BenchmarkData,
-        reduced: Reduced | None,
-        jobs: Sequence[Job],
-        split: Any,
-        limits: JobLimits,
-    ) -> list[Scored]:
-        """Fit and score the learners of jobs that share fold and reduction."""
-
-    def summarise(self, results: Sequence[Result]) -> tuple[Cell, ...]:
-        """Cells of the tables."""
+# Loads the data of a plan, expands it to jobs, executes and summarises them.
+Task = PartialTask | MultilabelTask
 
 
 def task_of(plan: Plan) -> Task:

@@ -1,1 +1,0 @@
-"""Statistics of comparisons: no plots, no files, arrays in and numbers out."""
