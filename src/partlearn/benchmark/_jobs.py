@@ -120,6 +120,11 @@ class Reduction(_Work):
     draw: int = 0
     top: int | None = None
 
+    @property
+    def label(self) -> str:
+        """Name for the progress bar."""
+        return f"{self.data} {self.reducer.name}"
+
 
 @dataclass(frozen=True)
 class Job(_Work):
@@ -151,8 +156,7 @@ class Job(_Work):
     @property
     def label(self) -> str:
         """Name for the progress bar."""
-        names = (self.reduction.data, self.reduction.reducer.name, self.learner.name)
-        return " ".join(names)
+        return f"{self.reduction.label} {self.learner.name}"
 
 
 def shared_content(plan: Plan, fingerprint: str) -> dict[str, Any]:

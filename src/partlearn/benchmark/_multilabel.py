@@ -5,6 +5,7 @@
 import inspect
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 from pathlib import Path
 from time import perf_counter
 from types import MappingProxyType
@@ -54,6 +55,8 @@ from partlearn.benchmark._toml import PlanError
 __all__ = ["MultilabelTask"]
 
 Split = tuple[Indices, Indices]
+Points = tuple[tuple[float, int], ...]
+Combination = tuple[MethodSpec, int, int, MethodSpec, str, Points]
 _CONTROL = "control:"
 
 
@@ -125,98 +128,71 @@ class MultilabelTask:
         The reduction of a job is a ranking, or has no class where all features are
         used.
         """
-        code = source_hash()
-        return [
-            job
-            for item in data
-            for r in self._spec(item.name).r or (None,)
-            for seed in self._spec(item.name).noise_seeds
-            for fold in range(self.plan.folds)
-            for job in self._jobs(item, r, seed, fold, code)
-        ]
+        plan, code = self.plan, source_hash()
+        jobs = []
+        for item in data:
+            spec, combinations = self._spec(item.name), list(self._combinations(item))
+            rounds = product(spec.r or (None,), spec.noise_seeds, range(plan.folds))
+            for r, seed, fold in rounds:
+                shared = {
+                    **shared_content(plan, item.fingerprint),
+                    "task": plan.task,
+                    "noise": [None if r is None else spec.noise, r, seed],
+                    "fold": fold,
+                }
+                for method, draw, top, learner, labels, points in combinations:
+                    cls = [method.cls, dict(method.params)]
+                    order = {**shared, "reducer": cls, "draw": draw, "top": top}
+                    reduction = Reduction(
+                        order,
+                        code,
+                        data=item.name,
+                        fingerprint=item.fingerprint,
+                        r=r,
+                        noise_seed=seed,
+                        protocol="inductive",
+                        reducer=method,
+                        fold=fold,
+                        draw=draw,
+                        top=top,
+                    )
+                    content = {
+                        "reduction": order,
+                        "learner": [learner.cls, dict(learner.params)],
+                        "labels": labels,
+                        "points": [list(point) for point in points],
+                        "inner_folds": plan.inner_folds,
+                    }
+                    job = Job(content, code, reduction, learner, fold, labels, points)
+                    jobs.append(job)
+        return jobs
 
-    def _jobs(
-        self,
-        data: BenchmarkData,
-        r: float | None,
-        noise_seed: int,
-        fold: int,
-        code: str,
-    ) -> Iterator[Job]:
+    def _combinations(self, data: BenchmarkData) -> Iterator[Combination]:
+        """Ranking with its draw and length, learner, labels, points of the curve."""
         plan, spec, d = self.plan, self._spec(data.name), data.X.shape[1]
-        noise = spec.noise if r is not None else None
-        shared = {
-            **shared_content(plan, data.fingerprint),
-            "task": plan.task,
-            "noise": [noise, r, noise_seed],
-            "fold": fold,
-        }
-
-        def ranking(method: MethodSpec, draw: int, top: int) -> Reduction:
-            cls = [method.cls, dict(method.params)]
-            return Reduction(
-                {**shared, "reducer": cls, "draw": draw, "top": top},
-                code,
-                data=data.name,
-                fingerprint=data.fingerprint,
-                r=r,
-                noise_seed=noise_seed,
-                protocol="inductive",
-                reducer=method,
-                fold=fold,
-                draw=draw,
-                top=top,
-            )
-
-        def job(
-            of: Reduction,
-            learner: MethodSpec,
-            labels: str,
-            at: Sequence[tuple[float, int]],
-        ) -> Job:
-            content = {
-                "reduction": dict(of.content),
-                "learner": [learner.cls, dict(learner.params)],
-                "labels": labels,
-                "points": [list(point) for point in at],
-                "inner_folds": plan.inner_folds,
-            }
-            return Job(
-                content,
-                code,
-                reduction=of,
-                learner=learner,
-                fold=fold,
-                labels=labels,
-                points=tuple(at),
-            )
-
-        curve = [(p, n_selected(p, d)) for p in plan.percentages]
+        curve = tuple((p, n_selected(p, d)) for p in plan.percentages)
         if spec.counts is not None:
-            curve = [(100 * count / d, count) for count in spec.counts]
+            curve = tuple((100 * count / d, count) for count in spec.counts)
         top = max(count for _, count in curve)
         learners = [
             m for m in plan.learners if spec.learners is None or m.name in spec.learners
         ]
         for method, draw in self._orders(data.name):
-            order = ranking(method, draw, top)
             for labels in plan.labels:
                 for learner in learners:
-                    yield job(order, learner, labels, curve)
-        whole = [(100.0, d)]
+                    yield method, draw, top, learner, labels, curve
+        everything = MethodSpec(Control.ALL_FEATURES.value, "")
+        frequency = Control.LABEL_FREQUENCY.value
+        whole = ((100.0, d),)
         for labels in plan.labels:
             for learner in learners:
-                flat = ranking(MethodSpec(Control.ALL_FEATURES.value, ""), 0, d)
-                yield job(flat, learner, labels, whole)
+                yield everything, 0, d, learner, labels, whole
             for method in plan.classifiers:
                 method = method.for_data(data.name)
                 alone = MethodSpec(NO_LEARNER, method.cls, method.params)
-                flat = ranking(MethodSpec(method.name, ""), 0, d)
-                yield job(flat, alone, labels, whole)
-            frequency = Control.LABEL_FREQUENCY.value
+                yield MethodSpec(method.name, ""), 0, d, alone, labels, whole
             alone = MethodSpec(NO_LEARNER, _CONTROL + frequency)
-            flat = ranking(MethodSpec(frequency, ""), 0, d)
-            yield job(flat, alone, labels, [(0.0, 0)])
+            yield MethodSpec(frequency, ""), 0, d, alone, labels, ((0.0, 0),)
 
     def _orders(self, data: str) -> Iterator[tuple[MethodSpec, int]]:
         for spec in self.plan.reducers:

@@ -2,13 +2,13 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import fields, replace
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from difflib import get_close_matches
 from importlib import resources
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from partlearn._registry import MethodError, check_packages
 from partlearn.benchmark._plan import (
@@ -26,6 +26,9 @@ from partlearn.benchmark._toml import PlanError, key_lines, read_toml
 __all__ = ["list_plans", "load_plan", "parse_plan"]
 
 Schema = Mapping[str, Rules]
+Table = Mapping[str, Any]
+Specs = tuple[MethodSpec, ...]
+S = TypeVar("S", DataSpec, MethodSpec)
 
 
 def list_plans() -> list[str]:
@@ -164,10 +167,10 @@ def parse_plan(
         check_packages(merged, allow)
     except MethodError as error:
         raise PlanError(f"{origin}: {error}") from None
-    return _multilabel(merged, check, quick) if many else _partial(merged, check, quick)
+    return _plan(merged, schema, check, quick)
 
 
-def _with_parent(document: Mapping[str, Any], check: Checker) -> dict[str, Any]:
+def _with_parent(document: Table, check: Checker) -> dict[str, Any]:
     """The document, with the entries of the plan that it extends where it has none."""
     own = {k: v for k, v in document.items() if k != "quick"}
     name = document["plan"].get("extends")
@@ -185,7 +188,7 @@ def _with_parent(document: Mapping[str, Any], check: Checker) -> dict[str, Any]:
 
 
 def _apply_quick(
-    merged: dict[str, Any], quick: Mapping[str, Any], schema: Schema, check: Checker
+    merged: dict[str, Any], quick: Table, schema: Schema, check: Checker
 ) -> None:
     check.table(quick, ("quick",), schema["quick"])
     of_data = {}
@@ -206,98 +209,76 @@ def _apply_quick(
     ]
 
 
-def _entry_name(entry: Mapping[str, Any]) -> str:
+def _entry_name(entry: Table) -> str:
     name = entry.get("name") or entry.get("class") or entry.get("source") or ""
     return str(name).removeprefix("sklearn:")
 
 
-def _partial(merged: Mapping[str, Any], check: Checker, quick: bool) -> Plan:
-    for key in ("data", "reducers", "learners"):
+def _plan(merged: Table, schema: Schema, check: Checker, quick: bool) -> Plan:
+    many, tune = schema is MULTILABEL_FIELDS, merged.get("tune")
+    first, kind = ("selectors", MultilabelPlan) if many else ("reducers", Plan)
+    for key in ("data", first, "learners"):
         check.required_list(merged, key)
-    data: list[DataSpec] = []
-    for i, entry in enumerate(merged["data"]):
-        check.table(entry, ("data", i), FIELDS["data"])
-        spec = DataSpec(**_data_fields(entry))
-        _check_unique([spec], data, ("data", i), check)
-        data.append(spec)
-    reducers = _methods(merged, "reducers", FIELDS, check)
-    learners = _methods(merged, "learners", FIELDS, check)
-    tune = merged.get("tune")
-    head: dict[str, Any] = {
-        **_plan_fields(merged["plan"], Plan, quick),
-        "data": tuple(data),
-        "reducers": reducers,
-        "learners": learners,
-    }
-    if tune is None:
+    methods = _methods(merged, first, schema, check)
+    learners = _methods(merged, "learners", schema, check)
+    compared = methods
+    more: dict[str, Any] = {}
+    if many:
+        more["classifiers"] = _methods(merged, "classifiers", schema, check)
+        _check_names(methods, more["classifiers"], check)
+    elif tune is None:
         for learner in learners:
             if learner.search:
                 wrong = f"{learner.name!r} has values to search"
                 check.fail(("learners",), f"{wrong}, but the plan has no [tune] table")
-        return Plan(
-            **head,
-            reference=_reference(merged["plan"], reducers, "reducer", check, quick),
-        )
-    check.table(tune, ("tune",), FIELDS["tune"])
-    if len(reducers) > 1:
-        check.fail(("reducers",), "a plan that tunes learners has one reducer")
-    return TunedPlan(
-        **head,
-        **tune,
-        reference=_reference(merged["plan"], learners, "learner", check, quick),
+    else:
+        check.table(tune, ("tune",), FIELDS["tune"])
+        if len(methods) > 1:
+            check.fail(("reducers",), "a plan that tunes learners has one reducer")
+        first, kind, compared, more = "learners", TunedPlan, learners, tune
+    return kind(
+        **_plan_fields(merged["plan"], quick),
+        data=_data(merged["data"], schema, [s.name for s in learners], check, quick),
+        reducers=methods,
+        learners=learners,
+        reference=_reference(merged["plan"], compared, first[:-1], check, quick),
+        **more,
     )
 
 
-def _multilabel(
-    merged: Mapping[str, Any], check: Checker, quick: bool
-) -> MultilabelPlan:
-    for key in ("data", "selectors", "learners"):
-        check.required_list(merged, key)
-    merged = {"classifiers": [], **merged}
-    keys = ("selectors", "classifiers", "learners")
-    specs = {key: _methods(merged, key, MULTILABEL_FIELDS, check) for key in keys}
-    names: list[str] = []
-    for key in ("selectors", "classifiers"):
-        for spec in specs[key]:
+def _check_names(selectors: Specs, classifiers: Specs, check: Checker) -> None:
+    names = [spec.name for spec in selectors]
+    for key, specs in (("selectors", selectors), ("classifiers", classifiers)):
+        for spec in specs:
             if spec.name in list(Control):
                 check.fail((key,), f"{spec.name!r} is the name of a control")
-            if spec.name in names:
+            if key == "classifiers" and spec.name in names:
                 check.fail((key,), f"two methods are named {spec.name!r}")
-            names.append(spec.name)
-    selectors = specs["selectors"]
-    learners = [spec.name for spec in specs["learners"]]
-    return MultilabelPlan(
-        **_plan_fields(merged["plan"], MultilabelPlan, quick),
-        data=_multilabel_data(merged["data"], learners, check, quick),
-        reducers=selectors,
-        classifiers=specs["classifiers"],
-        learners=specs["learners"],
-        reference=_reference(merged["plan"], selectors, "selector", check, quick),
-    )
 
 
-def _multilabel_data(
-    entries: Sequence[Mapping[str, Any]],
+def _data(
+    entries: Sequence[Table],
+    schema: Schema,
     learners: Sequence[str],
     check: Checker,
     quick: bool,
-) -> tuple[MultilabelDataSpec, ...]:
-    specs: list[MultilabelDataSpec] = []
+) -> tuple[DataSpec, ...]:
+    kind = MultilabelDataSpec if schema is MULTILABEL_FIELDS else DataSpec
+    specs: list[DataSpec] = []
     for i, entry in enumerate(entries):
-        check.table(entry, ("data", i), MULTILABEL_FIELDS["data"])
-        wanted = entry.get("learners", ())
-        for name in wanted:
-            if name not in learners and not quick:
-                check.fail(("data", i, "learners"), f"no learner is named {name!r}")
+        check.table(entry, ("data", i), schema["data"])
         values = _data_fields(entry)
-        values["learners"] = tuple(n for n in wanted if n in learners) or None
-        spec = MultilabelDataSpec(**values)
-        _check_unique([spec], specs, ("data", i), check)
-        specs.append(spec)
+        if "learners" in entry:
+            for name in entry["learners"]:
+                if name not in learners and not quick:
+                    check.fail(("data", i, "learners"), f"no learner is named {name!r}")
+            some = [name for name in entry["learners"] if name in learners]
+            values["learners"] = tuple(some) or None
+        _add(specs, [kind(**values)], ("data", i), check)
     return tuple(specs)
 
 
-def _data_fields(entry: Mapping[str, Any]) -> dict[str, Any]:
+def _data_fields(entry: Table) -> dict[str, Any]:
     values = {**entry, "name": _entry_name(entry)}
     for key in ("r", "noise_seeds", "counts"):
         if key in values:
@@ -306,15 +287,12 @@ def _data_fields(entry: Mapping[str, Any]) -> dict[str, Any]:
     return values
 
 
-def _plan_fields(
-    head: Mapping[str, Any], cls: type[Plan], quick: bool
-) -> dict[str, Any]:
+def _plan_fields(head: Table, quick: bool) -> dict[str, Any]:
     """What the table ``[plan]`` says by itself."""
-    known = {f.name for f in fields(cls)} - {"reference"}
     values = {
         key: tuple(value) if isinstance(value, list) else value
         for key, value in head.items()
-        if key in known
+        if key not in ("extends", "reference")
     }
     values["name"] = head["name"] + ("-quick" if quick else "")
     values.setdefault("title", values["name"])
@@ -322,7 +300,7 @@ def _plan_fields(
 
 
 def _reference(
-    head: Mapping[str, Any],
+    head: Table,
     methods: Sequence[MethodSpec],
     kind: str,
     check: Checker,
@@ -336,23 +314,18 @@ def _reference(
     return ""
 
 
-def _check_unique(
-    new: Sequence[DataSpec | MethodSpec],
-    old: Sequence[DataSpec | MethodSpec],
-    path: tuple[str, int],
-    check: Checker,
+def _add(
+    specs: list[S], new: Iterable[S], path: tuple[str, int], check: Checker
 ) -> None:
-    taken = {spec.name for spec in old}
     for spec in new:
-        if spec.name in taken:
+        if spec.name in [known.name for known in specs]:
             check.fail(path, f"two {path[0]} entries are named {spec.name!r}")
+        specs.append(spec)
 
 
-def _methods(
-    merged: Mapping[str, Any], key: str, schema: Schema, check: Checker
-) -> tuple[MethodSpec, ...]:
+def _methods(merged: Table, key: str, schema: Schema, check: Checker) -> Specs:
     specs: list[MethodSpec] = []
-    for i, entry in enumerate(merged[key]):
+    for i, entry in enumerate(merged.get(key, ())):
         path = (key, i)
         check.table(entry, path, schema[key])
         supervised = entry.get("supervised", False)
@@ -367,35 +340,24 @@ def _methods(
             check.fail(path, "give a `class` or a `name`")
         cls = entry.get("class", "")
         if not cls and not (key == "reducers" and name == "none"):
-            check.fail(
-                path,
-                f"{name!r} has no `class`"
-                + (' (only the reducer "none" needs no class)' * (key == "reducers")),
-            )
-        spec = MethodSpec(
-            name=name,
-            cls=cls,
-            params=dict(entry.get("params", {})),
-            published=entry.get("published", name),
-            optional=entry.get("optional", False),
-            by_data=_by_data(entry.get("by_data", {}), path, merged, check),
-            supervised=supervised,
-            ranked=entry.get("ranked", True) and not supervised,
-            pass_confidence=entry.get("pass_confidence", False),
-            search=_lists(entry, "search", path, check),
-        )
-        points = _expand_grid(spec, _lists(entry, "grid", path, check))
-        _check_unique(points, specs, path, check)
-        specs += points
+            hint = ' (only the reducer "none" needs no class)' * (key == "reducers")
+            check.fail(path, f"{name!r} has no `class`{hint}")
+        _check_by_data(entry.get("by_data", {}), path, merged, check)
+        for table in ("search", "grid"):
+            for parameter, values in entry.get(table, {}).items():
+                if not isinstance(values, list) or not values:
+                    wrong = f"{table}.{parameter} must be a list of values"
+                    check.fail((*path, table), wrong)
+        given = {k: v for k, v in entry.items() if k not in ("name", "class", "grid")}
+        spec = MethodSpec(name, cls, **{"published": name, **given})
+        spec = replace(spec, ranked=spec.ranked and not supervised)
+        _add(specs, _expand_grid(spec, entry.get("grid", {})), path, check)
     return tuple(specs)
 
 
-def _by_data(
-    special: Mapping[str, Any],
-    path: tuple[str, int],
-    merged: Mapping[str, Any],
-    check: Checker,
-) -> dict[str, dict[str, Any]]:
+def _check_by_data(
+    special: Table, path: tuple[str, int], merged: Table, check: Checker
+) -> None:
     names = [_entry_name(entry) for entry in merged["data"]]
     for name, params in special.items():
         where = (*path, "by_data", name)
@@ -403,31 +365,15 @@ def _by_data(
             check.fail(where, f"by_data.{name} must be a table of parameters")
         if name not in names and name not in check.known_data:
             check.fail(where, f"by_data names {name!r}, which is not a data set here")
-    return dict(special)
-
-
-def _lists(
-    entry: Mapping[str, Any], key: str, path: tuple[str, int], check: Checker
-) -> dict[str, list[Any]]:
-    """A table of an entry whose values are lists."""
-    for name, values in entry.get(key, {}).items():
-        if not isinstance(values, list) or not values:
-            check.fail((*path, key), f"{key}.{name} must be a list of values")
-    return dict(entry.get(key, {}))
 
 
 def _expand_grid(spec: MethodSpec, grid: Mapping[str, list[Any]]) -> list[MethodSpec]:
     if not grid:
         return [spec]
-    points = [
-        dict(zip(grid, values, strict=True)) for values in product(*grid.values())
-    ]
-    return [
-        replace(
-            spec,
-            name=spec.name + "[" + ", ".join(f"{k}={v}" for k, v in p.items()) + "]",
-            params={**spec.params, **p},
-            point=p,
-        )
-        for p in points
-    ]
+    points = []
+    for values in product(*grid.values()):
+        point = dict(zip(grid, values, strict=True))
+        name = f"{spec.name}[{', '.join(f'{k}={v}' for k, v in point.items())}]"
+        params = {**spec.params, **point}
+        points.append(replace(spec, name=name, params=params, point=point))
+    return points

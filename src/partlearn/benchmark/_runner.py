@@ -4,12 +4,12 @@
 
 import random
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from math import ceil
 from pathlib import Path
 from time import perf_counter
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -28,6 +28,8 @@ from partlearn.benchmark._task import Task, check_methods, task_of
 __all__ = ["RunResult", "Verification", "run_plan", "verify_run"]
 
 Progress = Callable[[int, int, str], None]
+W = TypeVar("W", Reduction, Job)
+R = TypeVar("R", bound=Record)
 
 
 @dataclass(frozen=True)
@@ -241,7 +243,7 @@ def verify_run(
         session.run(reductions, chosen)
         names = {
             **{f"jobs/{j.id}": f"{j.label}, fold {j.fold}" for j in chosen},
-            **{f"reductions/{t.id}": f"{t.data} {t.reducer.name}" for t in reductions},
+            **{f"reductions/{t.id}": t.label for t in reductions},
         }
         different = [
             f"{name} ({key}.json)"
@@ -314,44 +316,45 @@ class _Session:
             key = (job.reduction.id, job.fold) if together else job.id
             groups.setdefault(key, []).append(job)
         self.total = len(reductions) + len(pending)
-        return self._reduce_all(reductions) + self._learn_all(list(groups.values()))
+        fits, learns = [[task] for task in reductions], list(groups.values())
+        fitting = self._run_all(fits, self._fitting, Reduced, self.store.put_reduction)
+        return fitting + self._run_all(
+            learns, self._learning, Scored, self.store.put_job
+        )
 
-    def _reduce_all(self, tasks: Sequence[Reduction]) -> float:
-        def calls() -> Iterator[Call]:
-            for task in tasks:
-                split = self._split(task, task.fold or 0)
-                yield _reduce, (self.task, self._data(task), task, split)
-
+    def _run_all(
+        self,
+        groups: Sequence[list[W]],
+        call: Callable[[list[W]], Call],
+        kind: type[R],
+        keep: Callable[[str, R], None],
+    ) -> float:
         seconds = 0.0
-        for i, answer in self.engine.run(calls()):
-            (record,) = _records(Reduced, answer)
-            self.store.put_reduction(tasks[i].id, record)
-            seconds += record.cost.seconds
-            self._advance(1, f"{tasks[i].data} {tasks[i].reducer.name}")
-        return seconds
-
-    def _learn_all(self, groups: Sequence[list[Job]]) -> float:
-        def calls() -> Iterator[Call]:
-            for jobs in groups:
-                of = jobs[0].reduction
-                reduced = self._reduction(of)
-                split = self._split(of, jobs[0].fold)
-                yield _learn, (self.task, self._data(of), reduced, jobs, split)
-
-        seconds = 0.0
-        again: list[list[Job]] = []
-        for i, answer in self.engine.run(calls()):
-            jobs = groups[i]
-            if isinstance(answer, Exception) and len(jobs) > 1:
+        again: list[list[W]] = []
+        for i, answer in self.engine.run(map(call, groups)):
+            group = groups[i]
+            if isinstance(answer, Exception) and len(group) > 1:
                 # One of them took the others down with it: alone it will be seen.
-                again += [[job] for job in jobs]
+                again += [[work] for work in group]
                 continue
-            records = _records(Scored, answer)
-            for job, record in zip(jobs, records, strict=True):
-                self.store.put_job(job.id, record)
+            failed = isinstance(answer, Exception)
+            records = [kind.failed(answer)] if failed else answer
+            for work, record in zip(group, records, strict=True):
+                keep(work.id, record)
                 seconds += record.cost.seconds
-            self._advance(len(jobs), jobs[0].label)
-        return seconds + (self._learn_all(again) if again else 0.0)
+            self.done += len(group)
+            self.progress(self.done, self.total, group[0].label)
+        return seconds + (self._run_all(again, call, kind, keep) if again else 0.0)
+
+    def _fitting(self, tasks: list[Reduction]) -> Call:
+        (task,) = tasks
+        split = self._split(task, task.fold or 0)
+        return _reduce, (self.task, self._data(task), task, split)
+
+    def _learning(self, jobs: list[Job]) -> Call:
+        of = jobs[0].reduction
+        split = self._split(of, jobs[0].fold)
+        return _learn, (self.task, self._data(of), self._reduction(of), jobs, split)
 
     def _data(self, task: Reduction) -> Any:
         key = _key(task)
@@ -373,18 +376,9 @@ class _Session:
     def _split(self, task: Reduction, fold: int) -> Any:
         return self.folds[_key(task)][task.noise_seed][fold]
 
-    def _advance(self, count: int, label: str) -> None:
-        self.done += count
-        self.progress(self.done, self.total, label)
-
 
 def _key(task: Reduction) -> tuple[str, str]:
     return task.data, task.fingerprint
-
-
-def _records(kind: type[Record], answer: Any) -> list[Any]:
-    """Records of a call; one that gave no answer is a failed record."""
-    return [kind.failed(answer)] if isinstance(answer, Exception) else answer
 
 
 def _reduce(

@@ -88,6 +88,14 @@ _percentages = _rule(
     "a list of numbers above 0, up to 100",
 )
 
+_METHOD: Rules = {
+    "name": (False, _string),
+    "class": (False, _string),
+    "params": (False, _table),
+    "grid": (False, _table),
+    "published": (False, _string),
+    "optional": (False, _flag),
+}
 # Field name -> (required, rule). The user guide documents the same table.
 FIELDS: dict[str, Rules] = {
     "document": {
@@ -132,23 +140,13 @@ FIELDS: dict[str, Rules] = {
         "note": (False, _string),
     },
     "reducers": {
-        "name": (False, _string),
-        "class": (False, _string),
-        "params": (False, _table),
-        "grid": (False, _table),
+        **_METHOD,
         "by_data": (False, _table),
-        "published": (False, _string),
-        "optional": (False, _flag),
         "supervised": (False, _flag),
         "ranked": (False, _flag),
     },
     "learners": {
-        "name": (False, _string),
-        "class": (False, _string),
-        "params": (False, _table),
-        "grid": (False, _table),
-        "published": (False, _string),
-        "optional": (False, _flag),
+        **_METHOD,
         "pass_confidence": (False, _flag),
         "search": (False, _table),
     },
@@ -168,7 +166,7 @@ def _without(rules: Rules, *names: str) -> dict[str, tuple[bool, Rule]]:
     return {name: rule for name, rule in rules.items() if name not in names}
 
 
-_METHOD = _without(FIELDS["reducers"], "supervised", "ranked")
+_SELECTOR = {**_METHOD, "by_data": (False, _table)}
 _CURVES: Rules = {
     "labels": (False, _some_of(TRAINING_LABELS)),
     "percentages": (False, _percentages),
@@ -195,9 +193,9 @@ MULTILABEL_FIELDS: dict[str, Rules] = {
         "counts": (False, _wholes(1)),
         "learners": (False, _strings),
     },
-    "selectors": _METHOD,
-    "classifiers": _METHOD,
-    "learners": _without(FIELDS["learners"], "pass_confidence", "search"),
+    "selectors": _SELECTOR,
+    "classifiers": _SELECTOR,
+    "learners": _METHOD,
     "quick": {
         **_without(FIELDS["quick"], "protocols", "reducers"),
         **_CURVES,

@@ -6,6 +6,7 @@ import csv
 import io
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
@@ -29,71 +30,45 @@ __all__ = [
 ]
 
 Row = dict[str, Any]
-Columns = tuple[tuple[str, str], ...]
+Columns = Mapping[str, str]
 _SCORES = (*METRICS, *CURVE_METRICS, *CRITERIA)
-_END: Columns = (
-    ("n_train", "int64"),
-    ("n_test", "int64"),
-    ("warnings", "string"),
-    ("error", "string"),
-    ("message", "string"),
-    ("traceback", "string"),
-)
+# Columns of other names hold numbers with decimals.
+_KINDS = {
+    "string": "id data protocol labels reducer learner status reduction warnings error "
+    "message traceback",
+    "int64": "r noise_seed draw fold n_components n_features n_train n_test "
+    "reducer_n_iter",
+}
+
+
+def _typed(*names: str) -> dict[str, str]:
+    """Types of columns, whose names may stand in one text."""
+    known = {name: kind for kind, text in _KINDS.items() for name in text.split()}
+    return {name: known.get(name, "double") for name in " ".join(names).split()}
+
+
+_END = "n_train n_test warnings error message traceback"
+_REDUCED = "n_components reducer_disambiguation reducer_n_iter"
+_JOB = "id data r noise_seed protocol reducer learner fold"
 # Nothing measured in seconds or bytes: two runs of a plan give the same file.
-PARTIAL_COLUMNS: Columns = (
-    ("id", "string"),
-    ("data", "string"),
-    ("r", "int64"),
-    ("noise_seed", "int64"),
-    ("protocol", "string"),
-    ("reducer", "string"),
-    ("learner", "string"),
-    ("fold", "int64"),
-    ("status", "string"),
-    *((name, "double") for name in METRICS),
-    ("n_components", "int64"),
-    ("reducer_disambiguation", "double"),
-    ("reducer_n_iter", "int64"),
-    *_END,
+PARTIAL_COLUMNS: Columns = _typed(_JOB, "status", *METRICS, _REDUCED, _END)
+TUNED_COLUMNS: Columns = _typed(
+    _JOB, "draw status", *CRITERIA, *METRICS, _REDUCED, _END
 )
-TUNED_COLUMNS: Columns = (
-    *PARTIAL_COLUMNS[:8],
-    ("draw", "int64"),
-    ("status", "string"),
-    *((name, "double") for name in CRITERIA),
-    *PARTIAL_COLUMNS[9:],
-)
-MULTILABEL_COLUMNS: Columns = (
-    ("id", "string"),
-    ("data", "string"),
-    ("r", "double"),
-    ("noise_seed", "int64"),
-    ("labels", "string"),
-    ("reducer", "string"),
-    ("draw", "int64"),
-    ("learner", "string"),
-    ("fold", "int64"),
-    ("status", "string"),
-    ("percentage", "double"),
-    ("n_features", "int64"),
-    *((name, "double") for name in CURVE_METRICS),
-    *_END,
-)
-_COSTS: Columns = (
-    ("reduction", "string"),
-    ("reduce_fit_time", "double"),
-    ("reduce_transform_time", "double"),
-    ("reduce_peak_mb", "double"),
-    ("fit_time", "double"),
-    ("predict_time", "double"),
-    ("peak_mb", "double"),
+MULTILABEL_COLUMNS: Columns = {
+    **_typed("id data r noise_seed labels reducer draw learner fold status"),
+    **_typed("percentage n_features", *CURVE_METRICS, _END),
+    "r": "double",
+}
+_COSTS = _typed(
+    "reduction reduce_fit_time reduce_transform_time reduce_peak_mb",
+    "fit_time predict_time peak_mb",
 )
 
 
 def _timing_columns(columns: Columns) -> Columns:
     """The columns that say which job it was, and those of its costs."""
-    names = [name for name, _ in columns]
-    return (*columns[: names.index("status")], *_COSTS)
+    return {**dict(takewhile(lambda c: c[0] != "status", columns.items())), **_COSTS}
 
 
 def merge(jobs: Sequence[Job], store: Store) -> tuple[list[Result], list[Timing]]:
@@ -188,7 +163,7 @@ def result_rows(results: Iterable[Result], columns: Columns) -> list[Row]:
     ----------
     results : iterable of Result
         The results.
-    columns : sequence of (name, type)
+    columns : mapping of name to type
         Columns of the table.
 
     Returns
@@ -207,7 +182,7 @@ def _row(result: Result, columns: Columns) -> Row:
         "n_components": result.n_features,
         "warnings": "\n".join(result.warnings),
     }
-    return {name: values[name] for name, _ in columns}
+    return {name: values[name] for name in columns}
 
 
 def write_tables(
@@ -226,7 +201,7 @@ def write_tables(
         Rows of the first table.
     timings : iterable of Timing
         Rows of the second.
-    columns : sequence of (name, type)
+    columns : mapping of name to type
         Columns of the first table.
 
     Returns
@@ -247,14 +222,14 @@ def _write(path: Path, rows: Sequence[Row], columns: Columns) -> Path:
         import pyarrow.parquet as pq
     except ImportError:
         target, text = path.with_suffix(".csv"), io.StringIO()
-        names = [name for name, _ in columns]
-        writer = csv.DictWriter(text, names, extrasaction="ignore")
+        writer = csv.DictWriter(text, list(columns), extrasaction="ignore")
         writer.writeheader()
         writer.writerows(rows)
         with atomic_write(target) as file:
             file.write(text.getvalue().encode())
         return target
-    schema = pa.schema([(name, pa.type_for_alias(kind)) for name, kind in columns])
+    kinds = columns.items()
+    schema = pa.schema([(name, pa.type_for_alias(kind)) for name, kind in kinds])
     table = pa.Table.from_pylist(list(rows), schema=schema)
     target = path.with_suffix(".parquet")
     with atomic_write(target) as file:
@@ -272,9 +247,7 @@ def _read(path: Path, columns: Columns) -> list[Row]:
     else:
         with path.with_suffix(".csv").open(newline="", encoding="utf-8") as file:
             rows = list(csv.DictReader(file))
-    return [
-        {name: _cast(row.get(name), kind) for name, kind in columns} for row in rows
-    ]
+    return [{k: _cast(row.get(k), kind) for k, kind in columns.items()} for row in rows]
 
 
 _CAST: dict[str, Any] = {"string": str, "int64": int, "double": float}
@@ -295,7 +268,7 @@ def read_results(
     ----------
     folder : Path
         Folder of the run.
-    columns : sequence of (name, type)
+    columns : mapping of name to type
         Its columns.
     amounts : mapping
         Amounts of noise as the plan has them, by their values.
@@ -305,7 +278,7 @@ def read_results(
     list of Result
         The rows.
     """
-    metrics = [name for name, _ in columns if name in _SCORES]
+    metrics = [name for name in columns if name in _SCORES]
     names = {f.name for f in fields(Result)}
     results = []
     for row in _read(folder / "results", columns):
@@ -325,7 +298,7 @@ def read_timings(
     ----------
     folder : Path
         Folder of the run.
-    columns : sequence of (name, type)
+    columns : mapping of name to type
         Columns of the table of results.
     amounts : mapping
         As for :func:`read_results`.
