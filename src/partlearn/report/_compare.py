@@ -36,6 +36,7 @@ __all__ = [
     "compare",
     "complete_blocks",
     "interval",
+    "mean_of_known",
     "place",
 ]
 
@@ -48,6 +49,12 @@ DECIMALS = 12  # of scores; what lies behind them is rounding
 
 Place = tuple[Any, ...]
 Blocks = dict[Place, dict[str, float]]
+
+
+def mean_of_known(values: Iterable[float | None]) -> float | None:
+    """Mean of the values that are there."""
+    known = [value for value in values if value is not None]
+    return float(np.mean(known)) if known else None
 
 
 def place(cell: Cell) -> Place:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from partlearn.report._compare import FEWEST_DATA_SETS, ROPE
 from partlearn.report._format import (
+    capital,
     method_name,
     metric_name,
     plural,
@@ -45,7 +46,7 @@ def conclusion(
             sentences.append(_against(pair))
     if not c.tested:
         sentences.append(_not_tested(c))
-    return [f"{text[0].upper()}{text[1:]}" for text in sentences]
+    return [capital(text) for text in sentences]
 
 
 def _first(c: Comparison, at: int) -> str:

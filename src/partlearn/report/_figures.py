@@ -5,6 +5,7 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -160,11 +161,8 @@ def critical_difference(comparison: Comparison, number: int) -> list[Figure]:
 
 def gaps(summary: Summary, protocol: str, number: int) -> list[Block]:
     """Differences to the best of each data set and learner, with intervals."""
-    cells = [
-        c
-        for c in summary.cells
-        if (c.protocol, c.metric) == (protocol, summary.metric) and c.mean is not None
-    ]
+    scored = summary.select(protocol=protocol, metric=summary.metric)
+    cells = [cell for cell in scored if cell.mean is not None]
     if summary.sweep or not cells:
         return []
     methods = [m for m in summary.methods if any(c.method == m for c in cells)]
@@ -284,9 +282,7 @@ def regimes(summary: Summary) -> list[Block]:
     for number, c in enumerate(summary.comparisons):
         if len(c.data) < 3:
             continue
-        cells = (
-            x for x in summary.cells if (x.protocol, x.metric) == (c.protocol, c.metric)
-        )
+        cells = summary.select(protocol=c.protocol, metric=c.metric)
         means = by_data(complete_blocks(cells, c.methods), c.methods)
         x = [ratios[name] for name in means]
         y = np.array(list(means.values()))
@@ -362,7 +358,7 @@ def plane(view: View, number: int) -> Figure:
     wrong = sum(not p["correct"] for p in points)
     return Figure(
         f"plane-{number}",
-        f"First two directions: {_view_name(view)}",
+        f"First two directions: {view.name}",
         "Each mark is a training row, drawn by its most likely label; the fainter, the "
         "less confident; rows whose most likely label is wrong have a ring.",
         f"{len(points)} rows in the reduced plane; {wrong} have a wrong most likely "
@@ -370,10 +366,6 @@ def plane(view: View, number: int) -> Figure:
         [Panel("", draw)],
         (5.0, 4.0),
     )
-
-
-def _view_name(view: View) -> str:
-    return f"{data_name(view.data, view.r)}, {view.reducer}, {view.protocol}"
 
 
 def histogram(view: View, number: int) -> Figure:
@@ -401,7 +393,7 @@ def histogram(view: View, number: int) -> Figure:
 
     return Figure(
         f"confidence-{number}",
-        f"Confidence before and after: {_view_name(view)}",
+        f"Confidence before and after: {view.name}",
         "Highest label confidence of each training row: before, every label of a set "
         "counts the same; after, as the method left it.",
         f"After fitting, {counts['after'][-1]} of {sum(counts['after'])} rows have a "
@@ -415,34 +407,26 @@ def curves(summary: Summary) -> list[Block]:
     """Scores over the shares of features, with the controls in every picture."""
     name = metric_name(summary.metric)
     figures: list[Block] = []
-    for labels in summary.labels:
-        for learner in summary.learners:
-            cells = [
-                c
-                for c in summary.cells
-                if (c.metric, c.labels, c.learner) == (summary.metric, labels, learner)
-                and c.curve is not None
-                and c.curve.x
-            ]
-            if not cells:
-                continue
-            methods = [m for m in summary.methods if any(c.method == m for c in cells)]
-            best = {(c.data, c.r): c for c in reversed(cells) if c.best}
-            told = [
-                f"{data_name(*k)}: {c.method}, {c.mean:.3f}" for k, c in best.items()
-            ]
-            figures += _folded(
-                Figure(
-                    f"curves-{len(figures)}",
-                    f"{capital(name)}, {learner}, trained on {labels}",
-                    f"Mean {name} on clean test labels over folds and seeds against "
-                    "the share of features; level lines are all features and label "
-                    "frequency, which looks at none.",
-                    f"Best areas: {'; '.join(told)}.",
-                    _panels(cells, _curve_drawer(methods, summary.controls, name)),
-                    (3.6, 3.2),
-                )
+    for labels, learner in product(summary.labels, summary.learners):
+        scored = summary.select(metric=summary.metric, labels=labels, learner=learner)
+        cells = [c for c in scored if c.curve is not None and c.curve.x]
+        if not cells:
+            continue
+        methods = [m for m in summary.methods if any(c.method == m for c in cells)]
+        best = {(c.data, c.r): c for c in reversed(cells) if c.best}
+        told = [f"{data_name(*k)}: {c.method}, {c.mean:.3f}" for k, c in best.items()]
+        figures += _folded(
+            Figure(
+                f"curves-{len(figures)}",
+                f"{capital(name)}, {learner}, trained on {labels}",
+                f"Mean {name} on clean test labels over folds and seeds against the "
+                "share of features; level lines are all features and label frequency, "
+                "which looks at none.",
+                f"Best areas: {'; '.join(told)}.",
+                _panels(cells, _curve_drawer(methods, summary.controls, name)),
+                (3.6, 3.2),
             )
+        )
     return figures
 
 

@@ -2,7 +2,8 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import product
 from typing import Any
 
 from partlearn.benchmark import Cell as Result
@@ -17,7 +18,7 @@ from partlearn.report._blocks import (
     Table,
     Text,
 )
-from partlearn.report._compare import place
+from partlearn.report._compare import mean_of_known
 from partlearn.report._format import (
     EMPTY,
     capital,
@@ -30,7 +31,7 @@ from partlearn.report._format import (
     seconds,
     signed,
 )
-from partlearn.report._records import Against, Summary
+from partlearn.report._records import Summary
 from partlearn.report._sections import (
     closing_sections,
     comparison_section,
@@ -64,35 +65,44 @@ def document(summary: Summary) -> Document:
             f"{type(summary).__name__}."
         )
     sections = _multilabel if summary.task == "multilabel" else _partial
-    return Document(summary.title, lead(summary), sections(summary))
+    there = [section for section in sections(summary) if section.blocks]
+    return Document(summary.title, lead(summary), there)
 
 
 def _partial(s: Summary) -> list[Section]:
+    drawn = [*_figures.sweeps(s.sweep), *_figures.regimes(s)]
     return [
         conclusion_section(s, ["none"]),
-        *comparison_section(s),
-        *published_section(s, lambda name: _label(s, name)),
+        comparison_section(s),
+        published_section(s, lambda name: _label(s, name)),
         _results(s),
-        *_overview(s),
-        *_win_tie_loss(s),
-        *_differences(s),
-        *_side_by_side(s),
-        *_named_right(s),
-        *_section(
-            "figures",
-            "What the scores depend on",
-            [*_figures.sweeps(s.sweep), *_figures.regimes(s)],
-        ),
-        *_inside(s),
+        _overview(s),
+        _win_tie_loss(s),
+        _differences(s),
+        _side_by_side(s),
+        _named_right(s),
+        Section("figures", "What the scores depend on", drawn),
+        _inside(s),
         *closing_sections(s, _data(s), {}),
     ]
 
 
-def _section(
-    key: str, title: str, blocks: Sequence[Block], *, brief: bool = False
-) -> list[Section]:
-    """A section if there is anything in it."""
-    return [Section(key, title, blocks, brief)] if blocks else []
+def _crossed(
+    caption: str,
+    head: Sequence[str],
+    columns: Mapping[Any, str],
+    cells: Iterable[tuple[tuple[str, ...], Any, Cell | str]],
+) -> Table:
+    """Table of cells, each after the names of its row and the key of its column."""
+    rows: dict[tuple[str, ...], dict[Any, Cell | str]] = {}
+    for row, key, cell in cells:
+        rows.setdefault(row, {})[key] = cell
+    return Table(
+        caption,
+        [*head, *columns.values()],
+        [[*row, *(here.get(k, EMPTY) for k in columns)] for row, here in rows.items()],
+        n_names=len(head),
+    )
 
 
 def _label(s: Summary, name: str) -> str:
@@ -101,45 +111,28 @@ def _label(s: Summary, name: str) -> str:
     return f"{shown} {DAGGER}" if name in s.unranked else shown
 
 
-def _unranked(s: Summary) -> list[Block]:
-    """Sentence on the references, or nothing."""
-    texts = [f"{method_name(name)} ({why})" for name, why in s.unranked.items()]
-    if not texts:
-        return []
-    return [Text(f"{DAGGER} Not ranked and not tested: {', '.join(texts)}.")]
-
-
 def _results(s: Summary) -> Section:
-    blocks: list[Block] = _unranked(s)
+    texts = [f"{method_name(name)} ({why})" for name, why in s.unranked.items()]
+    blocks: list[Block] = []
+    if texts:
+        text = f"{DAGGER} Not ranked and not tested: {', '.join(texts)}."
+        blocks.append(Text(text))
     for number, protocol in enumerate(s.protocols):
-        places: dict[Any, dict[str, Result]] = {}
-        for c in s.cells:
-            if (c.protocol, c.metric) == (protocol, s.metric):
-                places.setdefault(place(c), {})[c.method] = c
-        blocks.append(
-            Table(
-                f"{s.metric.capitalize()} (mean ± standard deviation over "
-                f"{s.facts.folds} folds), {protocol} protocol; a star marks the best "
-                "of a row",
-                ["data", "learner", *(_label(s, name) for name in s.methods)],
-                [
-                    [
-                        data_name(data, r),
-                        learner,
-                        *(_result(here.get(name)) for name in s.methods),
-                    ]
-                    for (data, r, _, learner), here in places.items()
-                ],
-                n_names=2,
-            )
+        cells = (
+            ((data_name(c.data, c.r), c.learner), c.method, _result(c))
+            for c in s.select(protocol=protocol, metric=s.metric)
         )
+        caption = (
+            f"{s.metric.capitalize()} (mean ± standard deviation over {s.facts.folds} "
+            f"folds), {protocol} protocol; a star marks the best of a row"
+        )
+        methods = {name: _label(s, name) for name in s.methods}
+        blocks.append(_crossed(caption, ["data", "learner"], methods, cells))
         blocks += _figures.gaps(s, protocol, number)
     return Section("results", "Results", blocks, brief=True)
 
 
-def _result(cell: Result | None) -> Cell:
-    if cell is None:
-        return Cell(EMPTY)
+def _result(cell: Result) -> Cell:
     remarks = []
     if cell.n_features is not None:
         remarks.append(f"{dims(cell.n_features)} columns")
@@ -149,7 +142,7 @@ def _result(cell: Result | None) -> Cell:
     return Cell(text, small=", ".join(remarks), best=cell.best)
 
 
-def _overview(s: Summary) -> list[Section]:
+def _overview(s: Summary) -> Section:
     blocks: list[Block] = []
     for entry in s.overview:
         rows = []
@@ -169,62 +162,45 @@ def _overview(s: Summary) -> list[Section]:
                 rows,
             )
         )
-    return _section("overview", "Overview", blocks, brief=True)
+    return Section("overview", "Overview", blocks, brief=True)
 
 
-def _win_tie_loss(s: Summary) -> list[Section]:
-    columns = list(dict.fromkeys(w.learner for w in s.win_tie_loss))
+def _win_tie_loss(s: Summary) -> Section:
+    names = list(dict.fromkeys(w.learner for w in s.win_tie_loss))
     # A learner that failed for some reducers must not come after the total.
-    columns.sort(key=lambda name: name == "all")
-    rows: dict[tuple[str, str], dict[str, Against]] = {}
-    for w in s.win_tie_loss:
-        rows.setdefault((w.protocol, w.other), {})[w.learner] = w
-    if not rows:
-        return []
+    names.sort(key=lambda name: name == "all")
     text = (
         "Two-sided paired t-test over folds at 0.05 within each combination of data "
         "set and r, as in the papers; in brackets the corrected resampled test, which "
         "allows for overlapping training folds and finds fewer differences."
     )
-    table = Table(
+    table = _crossed(
         f"{method_name(s.reference)} against each other reduction",
-        [
-            "protocol",
-            "against",
-            *("all learners" if name == "all" else name for name in columns),
-        ],
-        [
-            [
-                protocol,
-                _label(s, other),
-                *(
-                    f"{e.plain} ({e.corrected})" if (e := here.get(name)) else EMPTY
-                    for name in columns
-                ),
-            ]
-            for (protocol, other), here in rows.items()
-        ],
-        n_names=2,
+        ["protocol", "against"],
+        {name: "all learners" if name == "all" else name for name in names},
+        (
+            ((w.protocol, _label(s, w.other)), w.learner, f"{w.plain} ({w.corrected})")
+            for w in s.win_tie_loss
+        ),
     )
     title = f"Win/tie/loss of {method_name(s.reference)}"
-    return [Section("wtl", title, [Text(text), table], brief=True)]
+    blocks: list[Block] = [Text(text), table] if s.win_tie_loss else []
+    return Section("wtl", title, blocks, brief=True)
 
 
-def _differences(s: Summary) -> list[Section]:
+def _differences(s: Summary) -> Section:
     tables = [
         pair_table(c, s.reference, s.methods)
         for c in s.comparisons
         if s.reference in c.methods and len(c.data) > 1
     ]
-    return _section("effects", f"{method_name(s.reference)} against each other", tables)
+    return Section("effects", f"{method_name(s.reference)} against each other", tables)
 
 
-def _named_right(s: Summary) -> list[Section]:
+def _named_right(s: Summary) -> Section:
     """Training labels named right beside test scores, where they were recorded."""
     test = {(n.protocol, n.data, n.r, n.reducer): n.test for n in s.named_right}
     named = [n for n in s.named_right if (n.by_reduction, n.by_learner) != (None, None)]
-    if not named:
-        return []
     oracles = [n for n, why in s.unranked.items() if why.endswith("true labels")]
     text = (
         "Share of training rows whose most likely label is the true one, beside the "
@@ -251,44 +227,35 @@ def _named_right(s: Summary) -> list[Section]:
         )
     caption = f"Labels named right and test {s.metric}"
     table = Table.of(caption, named, columns, n_names=3)
-    return [Section("named", "Labels named right", [Text(text), table])]
+    return Section("named", "Labels named right", [Text(text), table] if named else [])
 
 
-def _side_by_side(s: Summary) -> list[Section]:
+def _side_by_side(s: Summary) -> Section:
     """All scores of the plan beside each other, where it has more than one."""
-    if len(s.metrics) < 2:
-        return []
-    means = {(c.metric, c.protocol, place(c), c.method): c.mean for c in s.cells}
-    rows = list(dict.fromkeys(key[1:] for key in means))
-    columns: dict[str, Any] = {
-        "data": lambda row: data_name(*row[1][:2]),
-        "protocol": lambda row: row[0],
-        "learner": lambda row: row[1][-1],
-        "method": lambda row: _label(s, row[2]),
-    }
-    for m in s.metrics:
-        columns[metric_name(m)] = lambda row, m=m: score(means.get((m, *row)))
-    table = Table.of("Means over folds", rows, columns, n_names=4)
-    averages: dict[str, Any] = {"method": lambda name: _label(s, name)}
-    for m in s.metrics:
-        averages[metric_name(m)] = lambda n, m=m: score(_average(means, m, n))
-    mean = Table.of("Means over all rows", s.methods, averages, n_names=1)
-    return _section("scores", "All scores", [mean, Details("By data set", [table])])
+    columns = {metric: metric_name(metric) for metric in s.metrics}
+    averages = []
+    for name, metric in product(s.methods, s.metrics):
+        average = mean_of_known(c.mean for c in s.select(method=name, metric=metric))
+        averages.append(((_label(s, name),), metric, score(average)))
+    means = (
+        (
+            (data_name(c.data, c.r), c.protocol, c.learner, _label(s, c.method)),
+            c.metric,
+            score(c.mean),
+        )
+        for c in s.cells
+    )
+    names = ["data", "protocol", "learner", "method"]
+    rows = _crossed("Means over folds", names, columns, means)
+    whole = _crossed("Means over all rows", ["method"], columns, averages)
+    blocks: list[Block] = [whole, Details("By data set", [rows])]
+    return Section("scores", "All scores", blocks if len(columns) > 1 else [])
 
 
-def _average(
-    means: Mapping[tuple[Any, ...], float | None], metric: str, method: str
-) -> float | None:
-    known = [v for k, v in means.items() if (k[0], k[-1]) == (metric, method)]
-    values = [v for v in known if v is not None]
-    return sum(values) / len(values) if values else None
-
-
-def _inside(s: Summary) -> list[Section]:
+def _inside(s: Summary) -> Section:
     blocks: list[Block] = []
     for number, v in enumerate(s.views):
-        caption = f"Most ambiguous rows: {data_name(v.data, v.r)}, {v.reducer}, "
-        caption += v.protocol
+        caption = f"Most ambiguous rows: {v.name}"
         if v.disambiguation is not None:
             share = 100 * v.disambiguation
             caption += f"; {share:.1f} % of the most likely labels are right"
@@ -304,10 +271,9 @@ def _inside(s: Summary) -> list[Section]:
             },
             n_names=3,
         )
-        name = f"{data_name(v.data, v.r)}, {v.reducer}, {v.protocol}"
         figures = [_figures.plane(v, number), _figures.histogram(v, number)]
-        blocks.append(Details(name, [*figures, table]))
-    return _section("inside", "A look at reduced rows", blocks)
+        blocks.append(Details(v.name, [*figures, table]))
+    return Section("inside", "A look at reduced rows", blocks)
 
 
 _SIZE: dict[str, Any] = {
@@ -336,47 +302,40 @@ def _multilabel(s: Summary) -> list[Section]:
     beside = (Control.RANDOM, Control.ALL_FEATURES, Control.LABEL_FREQUENCY)
     return [
         conclusion_section(s, beside[:2]),
-        *comparison_section(s),
-        *published_section(s, method_name, beside),
+        comparison_section(s),
+        published_section(s, method_name, beside),
         Section("results", "Results", results, brief=True),
-        *_against_control(s, Control.RANDOM),
-        *_against_control(s, Control.LABEL_FREQUENCY),
-        *_section("figures", "What the scores depend on", drawn),
+        _against_control(s, Control.RANDOM),
+        _against_control(s, Control.LABEL_FREQUENCY),
+        Section("figures", "What the scores depend on", drawn),
         *closing_sections(s, _multilabel_data(s), {"reducer": "selector"}),
     ]
 
 
 def _areas(s: Summary, metric: str) -> list[Table]:
     """One table per kind of training labels and learner: methods by data sets."""
-    name = metric_name(metric)
+    shown = {m: f"{m} (control)" if m in s.controls else m for m in s.methods}
     tables = []
-    for labels in s.labels:
-        for learner in s.learners:
-            known = {
-                (c.method, c.data, c.r): c
-                for c in s.cells
-                if (c.metric, c.labels, c.learner) == (metric, labels, learner)
-            }
-            sets = list(dict.fromkeys((data, r) for _, data, r in known))
-            rows: list[list[Cell | str]] = []
-            for method in s.methods:
-                cells = [known.get((method, *key)) for key in sets]
-                if not any(cells):
-                    continue
-                control = " (control)" if method in s.controls else ""
-                rows.append([method + control, *map(_result, cells)])
-            if rows:
-                caption = (
-                    f"{capital(name)}, {learner}, trained on {labels}: "
-                    "area under the curve (mean ± standard deviation over folds and "
-                    "seeds); a star marks the best order"
-                )
-                head = ["method", *(data_name(*key) for key in sets)]
-                tables.append(Table(caption, head, rows))
+    for labels, learner in product(s.labels, s.learners):
+        known = s.select(metric=metric, labels=labels, learner=learner)
+        cells = [
+            ((shown[method],), (c.data, c.r), _result(c))
+            for method in s.methods
+            for c in known
+            if c.method == method
+        ]
+        caption = (
+            f"{capital(metric_name(metric))}, {learner}, trained on {labels}: "
+            "area under the curve (mean ± standard deviation over folds and "
+            "seeds); a star marks the best order"
+        )
+        sets = {(c.data, c.r): data_name(c.data, c.r) for c in known}
+        if cells:
+            tables.append(_crossed(caption, ["method"], sets, cells))
     return tables
 
 
-def _against_control(s: Summary, control: str) -> list[Section]:
+def _against_control(s: Summary, control: str) -> Section:
     compared = {c.metric: c for c in s.comparisons}
     rows: dict[bool, list[list[str]]] = {True: [], False: []}
     for e in (e for e in s.win_tie_loss if e.other == control):
@@ -396,8 +355,6 @@ def _against_control(s: Summary, control: str) -> list[Section]:
                 beats,
             ]
         )
-    if not rows[True]:
-        return []
     head = ["score", "method", "mean difference", "better in", "win/tie/loss", "p"]
     head.append("significantly better")
     title = f"Against {control}"
@@ -411,7 +368,8 @@ def _against_control(s: Summary, control: str) -> list[Section]:
     if rows[False]:
         more = Table(f"{title}, other scores", head, rows[False], n_names=2)
         blocks.append(Details("Other scores", [more]))
-    return [Section(control.replace(" ", "-"), title, blocks, brief=True)]
+    key = control.replace(" ", "-")
+    return Section(key, title, blocks if rows[True] else [], brief=True)
 
 
 def _multilabel_data(s: Summary) -> Table:

@@ -15,6 +15,7 @@ from partlearn.benchmark import (
     Posterior,
     WinTieLoss,
 )
+from partlearn.report._format import data_name
 
 __all__ = [
     "Against",
@@ -174,6 +175,11 @@ class View:
     histogram: dict[str, list[float]]
     ambiguous: list[dict[str, Any]]
 
+    @property
+    def name(self) -> str:
+        """Which data set, reduced how."""
+        return f"{data_name(self.data, self.r)}, {self.reducer}, {self.protocol}"
+
 
 @dataclass(frozen=True)
 class Sweep:
@@ -266,6 +272,11 @@ class Summary:
     failures: tuple[Failure, ...]
     warnings: tuple[Warned, ...]
     facts: Facts
+
+    def select(self, **where: Any) -> list[Cell]:
+        """Cells whose attributes are as given, in the order of the tables."""
+        wanted = where.items()
+        return [c for c in self.cells if all(getattr(c, k) == v for k, v in wanted)]
 
     def __getitem__(self, name: str) -> Any:
         if name not in {field.name for field in fields(self)}:

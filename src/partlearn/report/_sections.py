@@ -71,13 +71,13 @@ def conclusion_section(summary: Summary, baselines: Sequence[str]) -> Section:
     return Section("conclusion", "Conclusion", blocks, brief=True)
 
 
-def comparison_section(summary: Summary) -> list[Section]:
+def comparison_section(summary: Summary) -> Section:
     """Matrix of all pairs as the main figure; ranks folded away."""
-    if not summary.comparisons:
-        return []
     first = [c for c in summary.comparisons if c.metric == summary.metric]
     others = [c for c in summary.comparisons if c.metric != summary.metric]
-    blocks: list[Block] = [Text(_how(first or others))]
+    blocks: list[Block] = []
+    if summary.comparisons:
+        blocks.append(Text(_how(first or others)))
     for number, comparison in enumerate(first):
         blocks.append(_matrix(comparison))
         blocks += _figures.forest(comparison, number)
@@ -85,7 +85,7 @@ def comparison_section(summary: Summary) -> list[Section]:
     if others:
         more = [b for c in others for b in (_matrix(c), *_ranks(c, None))]
         blocks.append(Details("Other scores", more))
-    return [Section("comparison", "Who is better than whom", blocks, brief=True)]
+    return Section("comparison", "Who is better than whom", blocks, brief=True)
 
 
 def _how(comparisons: Sequence[Comparison]) -> str:
@@ -198,12 +198,10 @@ def pair_table(c: Comparison, reference: str, others: Sequence[str]) -> Table:
 
 def published_section(
     summary: Summary, label: Callable[[str], str], beside: Sequence[str] = ()
-) -> list[Section]:
+) -> Section:
     """Published, measured, difference, for every protocol; controls beside."""
     known = {(c.metric, *place(c), c.method, c.protocol): c for c in summary.cells}
     keys = dict.fromkeys(key[:-1] for key, c in known.items() if c.published)
-    if not keys:
-        return []
     several = len(summary.metrics) > 1
     dimensions = any(c.published and c.published.n_components for c in summary.cells)
     names = ["data", "learner", "method"]
@@ -241,7 +239,7 @@ def published_section(
     blocks: list[Block] = [*first]
     blocks += [Details("Other scores", more)] if more else []
     title = "Published, measured, difference"
-    return [Section("published", title, blocks, brief=True)]
+    return Section("published", title, blocks, brief=True)
 
 
 def closing_sections(
@@ -268,7 +266,7 @@ def closing_sections(
     notes = [Text(note, "note") for note in summary.notes]
     facts = Table("How this run was made", ["fact", "value"], _facts(summary.facts), 2)
     return [
-        *([Section("notes", "Notes", notes)] if notes else []),
+        Section("notes", "Notes", notes),
         Section("costs", "Time and memory", [costs]),
         Section("data", "Data", there),
         Section("failures", "Failures and warnings", _problems(summary)),

@@ -7,8 +7,6 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from partlearn.benchmark import (
     Cell,
     Control,
@@ -18,7 +16,7 @@ from partlearn.benchmark import (
     Timing,
     load_run,
 )
-from partlearn.report._compare import against, compare
+from partlearn.report._compare import against, compare, mean_of_known
 from partlearn.report._overview import overview
 from partlearn.report._records import (
     Cost,
@@ -169,11 +167,6 @@ def _grouped(
         yield dict(zip(names, key, strict=True)), group
 
 
-def _mean(values: Iterable[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return float(np.mean(known)) if known else None
-
-
 def _named_right(run: Run) -> tuple[NamedRight, ...]:
     """By data set and method, over learners, where labels are named at all."""
     good = (row for row in run.results if row.ok)
@@ -181,9 +174,9 @@ def _named_right(run: Run) -> tuple[NamedRight, ...]:
     shares = (
         NamedRight(
             **which,
-            by_reduction=_mean(row.reducer_disambiguation for row in rows),
-            by_learner=_mean(row.scores.get("disambiguation") for row in rows),
-            test=_mean(row.scores.get(metric) for row in rows),
+            by_reduction=mean_of_known(row.reducer_disambiguation for row in rows),
+            by_learner=mean_of_known(row.scores.get("disambiguation") for row in rows),
+            test=mean_of_known(row.scores.get(metric) for row in rows),
         )
         for which, rows in _grouped(good, "protocol", "data", "r", "reducer")
     )
@@ -211,12 +204,8 @@ def _sweep(reducers: Sequence[MethodSpec], cells: Iterable[Cell]) -> tuple[Sweep
             if (*place, name) in level:
                 flat = dict.fromkeys(line, level[*place, name])
                 lines[*place, parameter, str(name)] = flat
-    names = [field.name for field in fields(Sweep)]
     return tuple(
-        Sweep(
-            **dict(zip(names, (*key, tuple(line), tuple(line.values())), strict=True))
-        )
-        for key, line in lines.items()
+        Sweep(*(*key, tuple(line), tuple(line.values()))) for key, line in lines.items()
     )
 
 
@@ -261,7 +250,7 @@ def _cost(kind: str, name: str, rows: Sequence[Timing], prefix: str, use: str) -
         kind,
         name,
         n_runs=len(rows),
-        fit_time=_mean(getattr(row, f"{prefix}fit_time") for row in rows),
-        use_time=_mean(getattr(row, use) for row in rows),
+        fit_time=mean_of_known(getattr(row, f"{prefix}fit_time") for row in rows),
+        use_time=mean_of_known(getattr(row, use) for row in rows),
         peak_mb=max((peak for peak in peaks if peak is not None), default=None),
     )
