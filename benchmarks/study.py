@@ -20,9 +20,8 @@ import numpy as np
 
 from partlearn.benchmark import average_ranks, wilcoxon_holm
 from partlearn.report import Summary, summarize
-from partlearn.report._compare import compare, complete_blocks
+from partlearn.report._compare import compare, complete_blocks, overview
 from partlearn.report._figures import critical_difference, regimes
-from partlearn.report._overview import overview
 from partlearn.report._records import Comparison, Overview
 from partlearn.report._svg import panels_svg
 

@@ -20,7 +20,7 @@ from partlearn.benchmark import (
 from partlearn.benchmark._load import run_facts, save_run
 from partlearn.report import summarize, to_html, to_latex, to_markdown
 from partlearn.report._blocks import tables_of
-from partlearn.report._overview import overview
+from partlearn.report._compare import overview
 from partlearn.report._pages import document
 from partlearn.report._records import Cost
 

@@ -19,12 +19,10 @@ from partlearn.report._blocks import (
     Table,
     Text,
 )
-from partlearn.report._console import console_print
 from partlearn.report._figures import plane
 from partlearn.report._format import pvalue, score, signed
-from partlearn.report._html import _template
-from partlearn.report._markdown import escape
 from partlearn.report._records import View
+from partlearn.report._render import _template, console_print, in_markdown
 from partlearn.report._svg import COLOURS, panels_svg
 
 VOID = {"meta", "link", "br", "img", "hr", "input"}
@@ -214,8 +212,8 @@ def test_nothing_can_turn_a_line_around_or_drive_a_terminal(summary, capsys):
         ("---", "\\---"),
     ],
 )
-def test_markdown_escapes(text, wanted):
-    assert escape(text) == wanted
+def test_in_markdowns(text, wanted):
+    assert in_markdown(text) == wanted
 
 
 def test_markdown_keeps_tables_whole(summary):

@@ -19,6 +19,7 @@ from partlearn.report._compare import (
     complete_blocks,
     interval,
     place,
+    rows_per_feature,
 )
 from partlearn.report._format import (
     capital,
@@ -26,7 +27,6 @@ from partlearn.report._format import (
     method_name,
     metric_name,
 )
-from partlearn.report._overview import rows_per_feature
 from partlearn.report._records import Comparison, Summary, Sweep, View
 from partlearn.report._svg import COLOURS, INK, LINES, MARKS
 

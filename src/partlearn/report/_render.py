@@ -1,22 +1,79 @@
-"""The public renderers: a summary becomes blocks, blocks become a page."""
+"""The renderers: a summary becomes blocks, blocks become a page."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
 import json
-from collections.abc import Container
-from typing import TYPE_CHECKING
+import re
+from collections.abc import Container, Iterator, Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
 
-from partlearn.report._console import console_print
-from partlearn.report._html import html
-from partlearn.report._latex import latex
-from partlearn.report._markdown import markdown
+from partlearn._extras import import_optional
+from partlearn._pages import visible
+from partlearn.report._blocks import (
+    Block,
+    Cell,
+    Code,
+    Details,
+    Document,
+    Figure,
+    Items,
+    Table,
+    Text,
+    tables_of,
+)
+from partlearn.report._format import EMPTY
 from partlearn.report._pages import document
 from partlearn.report._records import Summary, plain
+from partlearn.report._svg import panels_svg
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.text import Text as Plain
 
 __all__ = ["print_report", "to_html", "to_json", "to_latex", "to_markdown"]
+
+SPECIAL = re.compile(r"[\\`*_{}\[\]<>|#~!]")
+# A line that begins so would be a list, a rule or a heading.
+START = re.compile(r"^(\s*\d*)([-+.)=])(?=[-=\s]|$)")
+# Never a link, whatever a program makes of bare addresses.
+SCHEME = re.compile(r"(javascript|vbscript|data|file)\s*:", re.IGNORECASE)
+_TEX = {
+    "\\": r"\textbackslash{}",
+    "&": r"\&",
+    "%": r"\%",
+    "$": r"\$",
+    "#": r"\#",
+    "_": r"\_",
+    "{": r"\{",
+    "}": r"\}",
+    # A bracket at the start of a row would be an argument of the line break.
+    "[": "{[}",
+    "]": "{]}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "±": r"$\pm$",
+    EMPTY: "--",
+    "\N{DAGGER}": r"$\dagger$",
+}
+
+
+@lru_cache(maxsize=1)
+def _template() -> Any:
+    jinja2 = import_optional("jinja2", "HTML reports", "report")
+    import_optional("matplotlib", "HTML reports", "report")
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("partlearn.report", "templates"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        # Everything that is printed passes here before it is escaped.
+        finalize=lambda v: visible(v, lines=True) if type(v) is str else v,
+    )
+    return environment.get_template("report.html.j2")
 
 
 def to_html(summary: Summary) -> str:
@@ -32,7 +89,14 @@ def to_html(summary: Summary) -> str:
     str
         The page: no script, no outside request. Text that comes from data is escaped.
     """
-    return html(document(summary))
+    template = _template()
+    from markupsafe import Markup
+
+    def pictures(figure: Figure) -> list[Any]:
+        # Our own SVG is markup; its text was escaped by matplotlib and by us.
+        return [Markup(svg) for svg in panels_svg(figure)]
+
+    return str(template.render(document=document(summary), pictures=pictures))
 
 
 def to_markdown(summary: Summary) -> str:
@@ -48,7 +112,58 @@ def to_markdown(summary: Summary) -> str:
     str
         All paragraphs and tables; figures are described in words. No HTML, no links.
     """
-    return markdown(document(summary))
+    page = document(summary)
+    lines = [f"# {in_markdown(page.title)}", "", *_markdown(page.lead)]
+    for section in page.sections:
+        lines += [f"## {in_markdown(section.title)}", "", *_markdown(section.blocks)]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def in_markdown(text: Any) -> str:
+    """Escape what would be markup, HTML, a link, or the end of a table cell."""
+    line = visible(text).replace("&", "&amp;")
+    line = SPECIAL.sub(r"\\\g<0>", line)
+    line = START.sub(r"\1\\\2", line)
+    return SCHEME.sub(r"\1&#58;", line)
+
+
+def _markdown(blocks: Sequence[Block]) -> Iterator[str]:
+    for block in blocks:
+        match block:
+            case Text(text, role):
+                mark = "> " if role in ("note", "warn") else ""
+                yield from (mark + in_markdown(text), "")
+            case Items(items):
+                yield from (f"- {in_markdown(item)}" for item in items)
+                yield ""
+            case Code(text):
+                shown = visible(text, lines=True).splitlines()
+                # Indented lines need no closing mark that the text could contain.
+                yield from (f"    {line}" for line in shown)
+                yield ""
+            case Table():
+                yield from _markdown_table(block)
+            case Figure():
+                yield f"*Figure: {in_markdown(block.title)}.* {in_markdown(block.alt)}"
+                yield ""
+            case Details(title, inner):
+                yield from (f"**{in_markdown(title)}**", "")
+                yield from _markdown(inner)
+
+
+def _markdown_table(table: Table) -> Iterator[str]:
+    yield from (f"{in_markdown(table.caption)}:", "")
+    yield "| " + " | ".join(map(in_markdown, table.head)) + " |"
+    left = table.n_names
+    yield "|" + " --- |" * left + " ---: |" * (len(table.head) - left)
+    for row in table.cells:
+        texts = []
+        for cell in row:
+            text = "; ".join(map(in_markdown, (cell.text, *cell.below)))
+            text = f"**{text}**" if cell.best else text
+            texts.append(f"{text} ({in_markdown(cell.small)})" if cell.small else text)
+        yield "| " + " | ".join(texts) + " |"
+    yield ""
 
 
 def to_latex(summary: Summary) -> str:
@@ -64,7 +179,37 @@ def to_latex(summary: Summary) -> str:
     str
         Tables of the short version; they need the package booktabs.
     """
-    return latex(document(summary))
+    page = document(summary)
+    tables = [t for s in page.sections if s.brief for t in tables_of(s.blocks)]
+    return "\n".join(_latex_table(table, page.title) for table in tables)
+
+
+def in_latex(text: Any) -> str:
+    """Escape what TeX would take for a command."""
+    return "".join(_TEX.get(c, c) for c in visible(text))
+
+
+def _latex_table(table: Table, title: str) -> str:
+    columns = "l" * table.n_names + "r" * (len(table.head) - table.n_names)
+    lines = [
+        r"\begin{table}",
+        rf"\caption{{{in_latex(title)}. {in_latex(table.caption)}}}",
+        rf"\begin{{tabular}}{{{columns}}}",
+        r"\toprule",
+        " & ".join(map(in_latex, table.head)) + r" \\",
+        r"\midrule",
+        *(" & ".join(map(_latex_cell, row)) + r" \\" for row in table.cells),
+        r"\bottomrule",
+        r"\end{tabular}",
+        r"\end{table}",
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def _latex_cell(cell: Cell) -> str:
+    text = "; ".join(map(in_latex, (cell.text, *cell.below)))
+    return rf"\textbf{{{text}}}" if cell.best else text
 
 
 def print_report(
@@ -82,6 +227,78 @@ def print_report(
         Titles of those to print; by default all of the short version.
     """
     console_print(document(summary), console, sections)
+
+
+def console_print(
+    document: Document, console: "Console", titles: Container[str] | None = None
+) -> None:
+    """Print paragraphs and tables of the brief sections, not what is folded."""
+    for section in document.sections:
+        if section.brief and (titles is None or section.title in titles):
+            console.print(visible(section.title), style="bold", markup=False)
+            _print(section.blocks, console)
+
+
+def _print(blocks: Sequence[Block], console: "Console") -> None:
+    for block in blocks:
+        match block:
+            case Text(text):
+                console.print(visible(text), markup=False, soft_wrap=False)
+            case Items(items):
+                for item in items:
+                    console.print(f"- {visible(item)}", markup=False)
+            case Table():
+                # On a line of its own: as a title of the table it would wrap.
+                console.print(visible(block.caption), style="italic", markup=False)
+                _print_table(block, console)
+
+
+def _print_table(table: Table, console: "Console") -> None:
+    """Print a table, in parts that fit beside the names of the rows."""
+    from rich.table import Table as Grid
+    from rich.text import Text as Plain
+
+    starred = {i for row in table.cells for i, cell in enumerate(row) if cell.best}
+    columns = [
+        [Plain(visible(name)), *(_text(row[i], i in starred) for row in table.cells)]
+        for i, name in enumerate(table.head)
+    ]
+    n = table.n_names
+    for part in _parts([_width(column) for column in columns], n, console.width):
+        grid = Grid()
+        for i in part:
+            grid.add_column(
+                columns[i][0], justify="left" if i < n else "right", no_wrap=True
+            )
+        for row in zip(*(columns[i][1:] for i in part), strict=True):
+            grid.add_row(*row)
+        console.print(grid)
+
+
+def _width(column: list["Plain"]) -> int:
+    """Cells that the widest text takes, with its edge and the blanks around it."""
+    return 3 + max(line.cell_len for text in column for line in text.split("\n"))
+
+
+def _parts(widths: list[int], n_names: int, most: int) -> list[list[int]]:
+    """Columns that fit beside those that name the rows, at least one at a time."""
+    names = list(range(n_names))
+    left = most - 1 - sum(widths[:n_names])
+    parts: list[list[int]] = [[]]
+    for i in range(n_names, len(widths)):
+        if parts[-1] and sum(widths[j] for j in parts[-1]) + widths[i] > left:
+            parts.append([])
+        parts[-1].append(i)
+    return [names + part for part in parts]
+
+
+def _text(cell: Cell, starred: bool) -> "Plain":
+    from rich.text import Text as Plain
+
+    # A blank in the others keeps the numbers of a column under each other.
+    text = visible(cell.text) + (" *" if cell.best else "  " if starred else "")
+    lines = "\n".join([text, *map(visible, cell.below)])
+    return Plain(lines, style="bold" if cell.best else "")
 
 
 def to_json(summary: Summary) -> str:

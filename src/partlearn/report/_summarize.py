@@ -2,10 +2,12 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from partlearn.benchmark import (
     Cell,
@@ -13,20 +15,20 @@ from partlearn.benchmark import (
     MethodSpec,
     Result,
     Run,
+    Store,
     Timing,
     load_run,
 )
-from partlearn.report._compare import against, compare, mean_of_known
-from partlearn.report._overview import overview
+from partlearn.report._compare import against, compare, mean_of_known, overview
 from partlearn.report._records import (
     Cost,
     Failure,
     NamedRight,
     Summary,
     Sweep,
+    View,
     Warned,
 )
-from partlearn.report._views import views
 
 __all__ = ["summarize"]
 
@@ -43,6 +45,10 @@ AREA_NOTE = (
     "candidates or, to tell the worth of the features alone, on clean labels. Test "
     "labels are clean."
 )
+MAX_POINTS = 400
+MAX_VIEWS = 4
+N_BINS = 10
+N_ROWS = 10
 ORDERS = (Control.RANDOM, Control.NORM, Control.RIDGE)
 # Level lines: they do not depend on what a plan varies.
 LEVELS = (Control.RANDOM, Control.ALL_FEATURES, Control.LABEL_FREQUENCY)
@@ -144,7 +150,7 @@ def summarize(folder: str | Path) -> Summary:
         named_right=() if plan.task != "partial" else _named_right(run),
         sweep=_sweep(plan.reducers, run.cells),
         costs=costs,
-        views=() if many else views(run),
+        views=() if many else _views(run),
         failures=_failures(run.results),
         warnings=_warnings(run.results),
         facts=run.facts,
@@ -254,3 +260,77 @@ def _cost(kind: str, name: str, rows: Sequence[Timing], prefix: str, use: str) -
         use_time=mean_of_known(getattr(row, use) for row in rows),
         peak_mb=max((peak for peak in peaks if peak is not None), default=None),
     )
+
+
+def _views(run: Run) -> tuple[View, ...]:
+    """One view per reducer that has confidences, on the first data set of the run."""
+    store = Store(run.folder)
+    kept: list[View] = []
+    seen: set[tuple[str, str]] = set()
+    for t in run.timings:
+        first = run.data[0]
+        here = t.data == first.name and t.r == next(iter(first.r), None)
+        if not here or not t.reduction or (t.protocol, t.reducer) in seen:
+            continue
+        if len(kept) >= MAX_VIEWS:
+            break
+        seen.add((t.protocol, t.reducer))
+        record = store.get_reduction(t.reduction)
+        if record is None or "confidence" not in record.arrays:
+            continue
+        kept.append(
+            View(
+                protocol=t.protocol,
+                data=t.data,
+                r=t.r,
+                reducer=t.reducer,
+                fold=t.fold,
+                disambiguation=record.disambiguation,
+                **_view(record.arrays, first.classes),
+            )
+        )
+    return tuple(kept)
+
+
+def _view(arrays: Mapping[str, np.ndarray], classes: Sequence[str]) -> dict[str, Any]:
+    rows, F = arrays["rows"], arrays["confidence"]
+    S, truth = arrays["candidates"].astype(bool), arrays["truth"]
+    Z = arrays["Z"][rows]
+    plane = Z[:, :2] if Z.shape[1] > 1 else np.column_stack([Z[:, 0], np.zeros(len(Z))])
+    top = F.argmax(axis=1)
+    level = F.max(axis=1)
+    # Evenly spread rows: the picture does not depend on a random draw.
+    shown = np.unique(np.linspace(0, len(Z) - 1, min(len(Z), MAX_POINTS)).astype(int))
+    edges = np.linspace(0, 1, N_BINS + 1)
+    start = 1.0 / S.sum(axis=1)
+    doubtful = np.lexsort((np.arange(len(F)), level))[:N_ROWS]
+    return {
+        "points": [
+            {
+                "x": float(plane[i, 0]),
+                "y": float(plane[i, 1]),
+                "label": classes[int(top[i])],
+                "confidence": float(level[i]),
+                "correct": bool(top[i] == truth[i]),
+            }
+            for i in shown
+        ],
+        "histogram": {
+            "edges": edges.tolist(),
+            "before": np.histogram(start, edges)[0].tolist(),
+            "after": np.histogram(np.clip(level, 0, 1), edges)[0].tolist(),
+        },
+        "ambiguous": [
+            {
+                "row": int(rows[i]),
+                "candidates": [
+                    {"label": classes[j], "confidence": float(F[i, j])}
+                    for j in sorted(
+                        np.flatnonzero(S[i]).tolist(), key=lambda j: (-F[i, j], j)
+                    )
+                ][:5],
+                "truth": classes[int(truth[i])],
+            }
+            for i in doubtful
+        ],
+    }
