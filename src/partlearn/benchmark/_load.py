@@ -116,7 +116,7 @@ def save_run(
     timings : sequence of Timing
         Rows of the timings table.
     """
-    files = write_tables(store.folder, results, timings, task_of(plan).columns)
+    files = write_tables(store.folder, results, timings, plan.task)
     # Last, and together: an interrupted run leaves the report of the one before.
     store.write_json("plan.json", asdict(plan))
     store.write_json(
@@ -163,9 +163,8 @@ def load_run(folder: str | Path) -> Run:
     """
     folder = Path(folder)
     plan, run = _opened(folder)
-    task = task_of(plan)
     amounts = {float(r): r for spec in plan.data for r in spec.r or ()}
-    results = read_results(folder, task.columns, amounts)
+    results = read_results(folder, plan.task, amounts)
     return Run(
         folder=folder,
         plan=plan,
@@ -173,8 +172,8 @@ def load_run(folder: str | Path) -> Run:
         data=tuple(DataFacts(**_with_tuples(item)) for item in run["data"]),
         absent=tuple(AbsentData(**item) for item in run["absent"]),
         results=tuple(results),
-        timings=tuple(read_timings(folder, task.columns, amounts)),
-        cells=task.summarise(results),
+        timings=tuple(read_timings(folder, plan.task, amounts)),
+        cells=task_of(plan).summarise(results),
     )
 
 
@@ -196,8 +195,7 @@ def load_rows(
         Attributes of :class:`Timing`.
     """
     run = load_run(folder)
-    columns = task_of(run.plan).columns
-    return result_rows(run.results, columns), [asdict(t) for t in run.timings]
+    return result_rows(run.results, run.plan.task), [asdict(t) for t in run.timings]
 
 
 def _opened(folder: Path) -> tuple[Plan, dict[str, Any]]:

@@ -49,7 +49,6 @@ from partlearn.benchmark._results import (
     DataFacts,
     Result,
 )
-from partlearn.benchmark._tables import MULTILABEL_COLUMNS
 from partlearn.benchmark._toml import PlanError
 
 __all__ = ["MultilabelTask"]
@@ -78,7 +77,6 @@ class MultilabelTask:
     kinds = MappingProxyType(
         {"reducers": "ranker", "classifiers": "multilabel", "learners": "multilabel"}
     )
-    columns = MULTILABEL_COLUMNS
 
     def _spec(self, name: str) -> MultilabelDataSpec:
         spec = next(spec for spec in self.plan.data if spec.name == name)

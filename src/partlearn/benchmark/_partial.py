@@ -22,7 +22,6 @@ from partlearn.benchmark._methods import build
 from partlearn.benchmark._plan import DataSpec, MethodSpec, Plan
 from partlearn.benchmark._records import Cost, Point, Reduced, Scored
 from partlearn.benchmark._results import AbsentData, Cell, DataFacts, Result
-from partlearn.benchmark._tables import PARTIAL_COLUMNS
 from partlearn.benchmark._toml import PlanError
 from partlearn.candidates import (
     fitted_confidence,
@@ -67,7 +66,6 @@ class PartialTask:
     # The learners of a fold share features that are scaled once.
     shares_features = True
     kinds = MappingProxyType({"reducers": "reducer", "learners": "learner"})
-    columns = PARTIAL_COLUMNS
 
     def load(
         self, folder: str | Path | None

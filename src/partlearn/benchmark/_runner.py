@@ -71,7 +71,7 @@ class RunResult:
     @property
     def rows(self) -> list[dict[str, Any]]:
         """The results as rows of the results table."""
-        return result_rows(self.results, task_of(self.plan).columns)
+        return result_rows(self.results, self.plan.task)
 
 
 def run_plan(

@@ -17,17 +17,7 @@ from partlearn.benchmark._results import Result, Timing
 from partlearn.benchmark._store import Store
 from partlearn.io import atomic_write
 
-__all__ = [
-    "MULTILABEL_COLUMNS",
-    "PARTIAL_COLUMNS",
-    "TUNED_COLUMNS",
-    "Columns",
-    "merge",
-    "read_results",
-    "read_timings",
-    "result_rows",
-    "write_tables",
-]
+__all__ = ["merge", "read_results", "read_timings", "result_rows", "write_tables"]
 
 Row = dict[str, Any]
 Columns = Mapping[str, str]
@@ -50,15 +40,16 @@ def _typed(*names: str) -> dict[str, str]:
 _END = "n_train n_test warnings error message traceback"
 _REDUCED = "n_components reducer_disambiguation reducer_n_iter"
 _JOB = "id data r noise_seed protocol reducer learner fold"
-# Nothing measured in seconds or bytes: two runs of a plan give the same file.
-PARTIAL_COLUMNS: Columns = _typed(_JOB, "status", *METRICS, _REDUCED, _END)
-TUNED_COLUMNS: Columns = _typed(
-    _JOB, "draw status", *CRITERIA, *METRICS, _REDUCED, _END
-)
-MULTILABEL_COLUMNS: Columns = {
-    **_typed("id data r noise_seed labels reducer draw learner fold status"),
-    **_typed("percentage n_features", *CURVE_METRICS, _END),
-    "r": "double",
+# By the task of the plan. Nothing measured in seconds or bytes: two runs of a plan give
+# the same file.
+COLUMNS: dict[str, Columns] = {
+    "partial": _typed(_JOB, "status", *METRICS, _REDUCED, _END),
+    "tuned": _typed(_JOB, "draw status", *CRITERIA, *METRICS, _REDUCED, _END),
+    "multilabel": {
+        **_typed("id data r noise_seed labels reducer draw learner fold status"),
+        **_typed("percentage n_features", *CURVE_METRICS, _END),
+        "r": "double",
+    },
 }
 _COSTS = _typed(
     "reduction reduce_fit_time reduce_transform_time reduce_peak_mb",
@@ -66,9 +57,10 @@ _COSTS = _typed(
 )
 
 
-def _timing_columns(columns: Columns) -> Columns:
+def _timing_columns(task: str) -> Columns:
     """The columns that say which job it was, and those of its costs."""
-    return {**dict(takewhile(lambda c: c[0] != "status", columns.items())), **_COSTS}
+    job = takewhile(lambda column: column[0] != "status", COLUMNS[task].items())
+    return {**dict(job), **_COSTS}
 
 
 def merge(jobs: Sequence[Job], store: Store) -> tuple[list[Result], list[Timing]]:
@@ -156,40 +148,39 @@ def _timing(job: Job, record: Scored, reduced: Reduced) -> Timing:
     )
 
 
-def result_rows(results: Iterable[Result], columns: Columns) -> list[Row]:
+def result_rows(results: Iterable[Result], task: str) -> list[Row]:
     """Results as rows of the table that is written.
 
     Parameters
     ----------
     results : iterable of Result
         The results.
-    columns : mapping of name to type
-        Columns of the table.
+    task : str
+        Task of the plan.
 
     Returns
     -------
     list of dict
         Plain values.
     """
-    return [_row(result, columns) for result in results]
-
-
-def _row(result: Result, columns: Columns) -> Row:
-    values = {
-        **vars(result),
-        **dict.fromkeys(_SCORES),
-        **result.scores,
-        "n_components": result.n_features,
-        "warnings": "\n".join(result.warnings),
-    }
-    return {name: values[name] for name in columns}
+    rows = []
+    for result in results:
+        values = {
+            **vars(result),
+            **dict.fromkeys(_SCORES),
+            **result.scores,
+            "n_components": result.n_features,
+            "warnings": "\n".join(result.warnings),
+        }
+        rows.append({name: values[name] for name in COLUMNS[task]})
+    return rows
 
 
 def write_tables(
     folder: Path,
     results: Iterable[Result],
     timings: Iterable[Timing],
-    columns: Columns,
+    task: str,
 ) -> list[Path]:
     """Write ``results`` and ``timings`` as Parquet, or CSV without pyarrow.
 
@@ -201,8 +192,8 @@ def write_tables(
         Rows of the first table.
     timings : iterable of Timing
         Rows of the second.
-    columns : mapping of name to type
-        Columns of the first table.
+    task : str
+        Task of the plan.
 
     Returns
     -------
@@ -211,8 +202,8 @@ def write_tables(
     """
     costs = [vars(timing) for timing in timings]
     return [
-        _write(folder / "results", result_rows(results, columns), columns),
-        _write(folder / "timings", costs, _timing_columns(columns)),
+        _write(folder / "results", result_rows(results, task), COLUMNS[task]),
+        _write(folder / "timings", costs, _timing_columns(task)),
     ]
 
 
@@ -260,7 +251,7 @@ def _cast(value: Any, kind: str) -> Any:
 
 
 def read_results(
-    folder: Path, columns: Columns, amounts: Mapping[float, float]
+    folder: Path, task: str, amounts: Mapping[float, float]
 ) -> list[Result]:
     """Read the table of results.
 
@@ -268,8 +259,8 @@ def read_results(
     ----------
     folder : Path
         Folder of the run.
-    columns : mapping of name to type
-        Its columns.
+    task : str
+        Task of the plan.
     amounts : mapping
         Amounts of noise as the plan has them, by their values.
 
@@ -278,6 +269,7 @@ def read_results(
     list of Result
         The rows.
     """
+    columns = COLUMNS[task]
     metrics = [name for name in columns if name in _SCORES]
     names = {f.name for f in fields(Result)}
     results = []
@@ -290,7 +282,7 @@ def read_results(
 
 
 def read_timings(
-    folder: Path, columns: Columns, amounts: Mapping[float, float]
+    folder: Path, task: str, amounts: Mapping[float, float]
 ) -> list[Timing]:
     """Read the table of costs.
 
@@ -298,8 +290,8 @@ def read_timings(
     ----------
     folder : Path
         Folder of the run.
-    columns : mapping of name to type
-        Columns of the table of results.
+    task : str
+        Task of the plan.
     amounts : mapping
         As for :func:`read_results`.
 
@@ -308,7 +300,7 @@ def read_timings(
     list of Timing
         The rows.
     """
-    rows = _read(folder / "timings", _timing_columns(columns))
+    rows = _read(folder / "timings", _timing_columns(task))
     return [Timing(**_complete(row, amounts)) for row in rows]
 
 

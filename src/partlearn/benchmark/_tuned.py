@@ -16,7 +16,6 @@ from partlearn.benchmark._jobs import Job
 from partlearn.benchmark._partial import PartialTask
 from partlearn.benchmark._plan import CRITERIA, MethodSpec, TunedPlan
 from partlearn.benchmark._results import NO_LEARNER, Cell, Result
-from partlearn.benchmark._tables import TUNED_COLUMNS
 from partlearn.metrics import (
     approximated_accuracy,
     candidate_log_likelihood,
@@ -127,7 +126,6 @@ class TunedTask(PartialTask):
     """
 
     plan: TunedPlan
-    columns = TUNED_COLUMNS
 
     def expand(self, data: Iterable[BenchmarkData]) -> list[Job]:
         """One job for every setting, those of one learner after each other."""
