@@ -26,15 +26,7 @@ from partlearn.benchmark._isolated import (
 from partlearn.blocks import connect
 from partlearn.io import atomic_write
 
-__all__ = [
-    "Call",
-    "DaskEngine",
-    "Engine",
-    "EngineLostError",
-    "JoblibEngine",
-    "SerialEngine",
-    "make_engine",
-]
+__all__ = ["DaskEngine", "Engine", "JoblibEngine", "SerialEngine", "make_engine"]
 
 Call = tuple[Callable[..., Any], tuple[Any, ...]]
 

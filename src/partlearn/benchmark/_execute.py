@@ -13,17 +13,23 @@ from typing import Any, Self, TypeVar
 
 from threadpoolctl import ThreadpoolController
 
-from partlearn.benchmark._isolated import (
-    ChildDiedError,
-    call_isolated,
-    process_bytes,
-)
+from partlearn.benchmark._isolated import ChildDiedError, IsolatedProcess, process_bytes
 from partlearn.benchmark._plan import Plan
 from partlearn.benchmark._records import Record
 
 __all__ = ["PeakMemory", "guard", "is_limited", "within_limits"]
 
 R = TypeVar("R", bound=Record)
+
+
+class _Local(threading.local):
+    """The child process of each thread."""
+
+    def __init__(self) -> None:
+        self.child = IsolatedProcess()
+
+
+_local = _Local()
 
 
 class PeakMemory:
@@ -141,7 +147,7 @@ def within_limits(
     if not is_limited(plan):
         return function(*args)
     try:
-        records: list[R] = call_isolated(
+        records: list[R] = _local.child.call(
             function, args, seconds=plan.time_limit, megabytes=plan.memory_limit
         )
     except (TimeoutError, ChildDiedError) as error:

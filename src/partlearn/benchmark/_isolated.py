@@ -10,7 +10,6 @@ import math
 import os
 import pickle
 import signal
-import struct
 import subprocess
 import sys
 import threading
@@ -19,15 +18,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import IO, Any
 
-__all__ = [
-    "ChildDiedError",
-    "EngineLostError",
-    "IsolatedProcess",
-    "call_isolated",
-    "process_bytes",
-]
+__all__ = ["ChildDiedError", "EngineLostError", "IsolatedProcess", "process_bytes"]
 
-_HEADER = struct.Struct(">Q")
 _GRACE = 2.0  # seconds for an idle child to leave
 
 
@@ -39,21 +31,18 @@ class EngineLostError(OSError):
     """Where jobs ran is gone, which says nothing about the jobs themselves."""
 
 
+# The bytes of a value are a value themselves: one that cannot be read, for instance for
+# want of its module, leaves nothing of itself in the pipe.
 def _send(stream: IO[bytes], value: Any) -> None:
-    body = pickle.dumps(value, protocol=pickle.HIGHEST_PROTOCOL)
-    stream.write(_HEADER.pack(len(body)))
-    stream.write(body)
+    pickle.dump(pickle.dumps(value, pickle.HIGHEST_PROTOCOL), stream)
     stream.flush()
 
 
 def _receive(stream: IO[bytes]) -> Any:
-    header = stream.read(_HEADER.size)
-    if len(header) < _HEADER.size:
-        raise EOFError
-    (size,) = _HEADER.unpack(header)
-    body = stream.read(size)
-    if len(body) < size:
-        raise EOFError
+    try:
+        body = pickle.load(stream)
+    except pickle.UnpicklingError as error:
+        raise EOFError from error
     return pickle.loads(body)
 
 
@@ -158,38 +147,6 @@ class IsolatedProcess:
             process.kill()
             process.wait()
         process.stdout.close()
-
-
-_local = threading.local()
-
-
-def call_isolated(
-    function: Callable[..., Any],
-    args: tuple[Any, ...],
-    *,
-    seconds: float | None = None,
-    megabytes: int | None = None,
-) -> Any:
-    """Call in the child process that belongs to this thread.
-
-    Parameters
-    ----------
-    function : callable
-        Importable by name.
-    args : tuple
-        Arguments that can be pickled.
-    seconds, megabytes : number or None
-        Limits.
-
-    Returns
-    -------
-    object
-        What the function returned.
-    """
-    child = getattr(_local, "child", None)
-    if child is None:
-        child = _local.child = IsolatedProcess()
-    return child.call(function, args, seconds=seconds, megabytes=megabytes)
 
 
 def process_bytes(column: int) -> int | None:

@@ -4,6 +4,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 from pathlib import Path
 from time import perf_counter
 from types import MappingProxyType
@@ -19,7 +20,7 @@ from partlearn.benchmark._cells import fold_cells
 from partlearn.benchmark._data import BenchmarkData, fingerprint, load_all
 from partlearn.benchmark._jobs import Job, Reduction, shared_content, source_hash
 from partlearn.benchmark._methods import build
-from partlearn.benchmark._plan import DataSpec, MethodSpec, Plan
+from partlearn.benchmark._plan import DataSpec, Plan
 from partlearn.benchmark._records import Cost, Point, Reduced, Scored
 from partlearn.benchmark._results import AbsentData, Cell, DataFacts, Result
 from partlearn.benchmark._toml import PlanError
@@ -100,36 +101,27 @@ class PartialTask:
     def expand(self, data: Iterable[BenchmarkData]) -> list[Job]:
         """All jobs, in the order of the plan."""
         # Once for all jobs, here: workers that have other sources cannot disagree.
-        code = source_hash()
-        return [
-            job
-            for item in data
-            for protocol in self.plan.protocols
-            for reducer in self.plan.reducers
-            for job in self._jobs(item, protocol, reducer.for_data(item.name), code)
-        ]
-
-    def _jobs(
-        self, data: BenchmarkData, protocol: str, reducer: MethodSpec, code: str
-    ) -> Iterator[Job]:
-        plan = self.plan
-        for fold in range(plan.folds):
+        plan, code = self.plan, source_hash()
+        jobs = []
+        for item, protocol, method, fold in product(
+            data, plan.protocols, plan.reducers, range(plan.folds)
+        ):
+            reducer = method.for_data(item.name)
             scope = fold if protocol == "inductive" else None
             content = {
-                **shared_content(plan, data.fingerprint),
+                **shared_content(plan, item.fingerprint),
                 "protocol": protocol,
                 "reducer": [reducer.cls, dict(reducer.params)],
                 "fold": scope,
+                **({"supervised": True} if reducer.supervised else {}),
             }
-            if reducer.supervised:
-                content["supervised"] = True
             reduction = Reduction(
                 content,
                 code,
-                data=data.name,
-                fingerprint=data.fingerprint,
-                r=data.r,
-                noise_seed=data.noise_seed,
+                data=item.name,
+                fingerprint=item.fingerprint,
+                r=item.r,
+                noise_seed=item.noise_seed,
                 protocol=protocol,
                 reducer=reducer,
                 fold=scope,
@@ -141,10 +133,10 @@ class PartialTask:
                     "fold": fold,
                     "scale_reduced": plan.scale_reduced,
                     "metrics": list(plan.metrics),
+                    **({"pass_confidence": True} if learner.pass_confidence else {}),
                 }
-                if learner.pass_confidence:
-                    learn["pass_confidence"] = True
-                yield Job(learn, code, reduction=reduction, learner=learner, fold=fold)
+                jobs.append(Job(learn, code, reduction, learner, fold))
+        return jobs
 
     def reduce(self, data: BenchmarkData, task: Reduction, split: Split) -> Reduced:
         """Fit the reducer on the training rows, or on all; transform all rows."""
