@@ -418,11 +418,11 @@ def test_verification_finds_what_was_changed(plan_text, tmp_path, toys):
     path = min((tmp_path / "jobs").iterdir())
     record = store.get_job(path.stem)
     wrong = replace(record, points=(Point({"accuracy": 0.123}),))
-    store.put_job(path.stem, wrong)
+    store.put(path.stem, wrong)
     other = min((tmp_path / "reductions").glob("*.json"))
     reduced = store.get_reduction(other.stem)
     arrays = {**reduced.arrays, "Z": reduced.arrays["Z"] + 1e-12}
-    store.put_reduction(other.stem, replace(reduced, arrays=arrays))
+    store.put(other.stem, replace(reduced, arrays=arrays))
     one, two = verify_run(plan, tmp_path, share=1).different
     assert f"(jobs/{path.name})" in one
     assert f"CENDA (reductions/{other.name})" in two

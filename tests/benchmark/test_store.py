@@ -37,8 +37,8 @@ FITTED = Reduced(n_components=2, arrays={"Z": np.arange(6.0).reshape(3, 2)})
 @pytest.fixture
 def store(tmp_path):
     store = Store(tmp_path)
-    store.put_job(KEY, DONE)
-    store.put_reduction(KEY, FITTED)
+    store.put(KEY, DONE)
+    store.put(KEY, FITTED)
     return store
 
 
@@ -53,7 +53,7 @@ def test_records_come_back_as_they_were(store):
 
 
 def test_failed_reductions_have_no_arrays(store):
-    store.put_reduction("r", Reduced.failed(ValueError("broken")))
+    store.put("r", Reduced.failed(ValueError("broken")))
     assert store.get_reduction("r").message == "broken"
 
 
@@ -126,7 +126,7 @@ def test_a_renamed_key_and_a_fragment_of_another_job(store):
 
 def test_a_write_that_fails_leaves_the_old_file(store):
     with pytest.raises(TypeError):
-        store.put_job(KEY, replace(DONE, n_train=object()))
+        store.put(KEY, replace(DONE, n_train=object()))
     assert store.get_job(KEY) == DONE
     assert [p.name for p in (store.folder / "jobs").iterdir()] == [f"{KEY}.json"]
 
@@ -145,8 +145,8 @@ def test_files_follow_the_umask(tmp_path, umask, mode):
     before = os.umask(umask)
     try:
         store = Store(tmp_path)
-        store.put_job("j", DONE)
-        store.put_reduction("r", FITTED)
+        store.put("j", DONE)
+        store.put("r", FITTED)
     finally:
         os.umask(before)
     written = [*(tmp_path / "jobs").iterdir(), *(tmp_path / "reductions").iterdir()]

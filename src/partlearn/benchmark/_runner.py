@@ -29,7 +29,6 @@ __all__ = ["RunResult", "Verification", "run_plan", "verify_run"]
 
 Progress = Callable[[int, int, str], None]
 W = TypeVar("W", Reduction, Job)
-R = TypeVar("R", bound=Record)
 
 
 @dataclass(frozen=True)
@@ -257,25 +256,22 @@ def _is_open(record: Record | None, retry_failed: bool) -> bool:
     return record is None or (retry_failed and not record.ok)
 
 
+@dataclass
 class _Session:
     """One pass over the open jobs of a plan."""
 
-    def __init__(
-        self,
-        task: Task,
-        data: Sequence[BenchmarkData],
-        store: Store,
-        engine: Engine,
-        progress: Progress | None,
-    ) -> None:
-        self.task = task
-        self.store = store
-        self.engine = engine
-        self.progress = progress or (lambda done, total, label: None)
+    task: Task
+    items: Sequence[BenchmarkData]
+    store: Store
+    engine: Engine
+    progress: Progress | None
+    done: int = 0
+    total: int = 0
+
+    def __post_init__(self) -> None:
         # Two entries of a plan may have the same content and other noise.
-        self.data = {(item.name, item.fingerprint): item for item in data}
-        self.folds = {key: task.folds(item) for key, item in self.data.items()}
-        self.done = self.total = 0
+        self.data = {(item.name, item.fingerprint): item for item in self.items}
+        self.folds = {key: self.task.folds(item) for key, item in self.data.items()}
         self._shared: dict[tuple[str, str], Any] = {}
         self._reduced: tuple[str, Any] = ("", None)
 
@@ -316,35 +312,33 @@ class _Session:
             key = (job.reduction.id, job.fold) if together else job.id
             groups.setdefault(key, []).append(job)
         self.total = len(reductions) + len(pending)
-        fits, learns = [[task] for task in reductions], list(groups.values())
-        fitting = self._run_all(fits, self._fitting, Reduced, self.store.put_reduction)
-        return fitting + self._run_all(
-            learns, self._learning, Scored, self.store.put_job
-        )
+        learns = list(groups.values())
+        seconds = self._run_all(Reduced, [[task] for task in reductions], self._fitting)
+        return seconds + self._run_all(Scored, learns, self._learning)
 
     def _run_all(
         self,
+        kind: type[Reduced] | type[Scored],
         groups: Sequence[list[W]],
         call: Callable[[list[W]], Call],
-        kind: type[R],
-        keep: Callable[[str, R], None],
     ) -> float:
         seconds = 0.0
         again: list[list[W]] = []
         for i, answer in self.engine.run(map(call, groups)):
             group = groups[i]
-            if isinstance(answer, Exception) and len(group) > 1:
-                # One of them took the others down with it: alone it will be seen.
-                again += [[work] for work in group]
-                continue
-            failed = isinstance(answer, Exception)
-            records = [kind.failed(answer)] if failed else answer
-            for work, record in zip(group, records, strict=True):
-                keep(work.id, record)
+            if isinstance(answer, Exception):
+                if len(group) > 1:
+                    # One of them took the others down with it: alone it will be seen.
+                    again += [[work] for work in group]
+                    continue
+                answer = [kind.failed(answer)]
+            for work, record in zip(group, answer, strict=True):
+                self.store.put(work.id, record)
                 seconds += record.cost.seconds
             self.done += len(group)
-            self.progress(self.done, self.total, group[0].label)
-        return seconds + (self._run_all(again, call, kind, keep) if again else 0.0)
+            if self.progress:
+                self.progress(self.done, self.total, group[0].label)
+        return seconds + (self._run_all(kind, again, call) if again else 0.0)
 
     def _fitting(self, tasks: list[Reduction]) -> Call:
         (task,) = tasks

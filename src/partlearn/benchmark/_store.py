@@ -158,10 +158,6 @@ class Store:
         fragment = self._get("jobs", job_id, Scored)
         return fragment and fragment[0]
 
-    def put_job(self, job_id: str, record: Scored) -> None:
-        """Keep the record of a job."""
-        self._put("jobs", job_id, record, None)
-
     def get_reduction(self, reduction_id: str, arrays: bool = True) -> Reduced | None:
         """Record of a finished reduction with its arrays, or None."""
         fragment = self._get("reductions", reduction_id, Reduced)
@@ -183,28 +179,20 @@ class Store:
             self.damaged[name] = str(error)
             return None
 
-    def put_reduction(self, reduction_id: str, record: Reduced) -> None:
-        """Keep a reduction: arrays first, so that a record implies its arrays."""
-        digest = None
-        if record.arrays:
-            buffer = io.BytesIO()
-            arrays: dict[str, Any] = dict(record.arrays)
-            np.savez(buffer, **arrays)
-            digest = hashlib.sha256(buffer.getbuffer()).hexdigest()
-            path = self.folder / "reductions" / f"{reduction_id}.npz"
-            with atomic_write(path) as file:
-                file.write(buffer.getbuffer())
-        self._put("reductions", reduction_id, record, digest)
-
-    def _put(self, part: str, key: str, record: Record, arrays: str | None) -> None:
-        content = {
-            "format": _FORMAT,
-            "part": part,
-            "id": key,
-            "arrays": arrays,
-            "record": record.to_json(),
-        }
-        self.write_json(f"{part}/{key}.json", content)
+    def put(self, key: str, record: Scored | Reduced) -> None:
+        """Keep a job or a reduction: arrays first, so that a record implies its own."""
+        part, digest = "jobs", None
+        if isinstance(record, Reduced):
+            part = "reductions"
+            if record.arrays:
+                buffer = io.BytesIO()
+                arrays: dict[str, Any] = dict(record.arrays)
+                np.savez(buffer, **arrays)
+                digest = hashlib.sha256(buffer.getbuffer()).hexdigest()
+                with atomic_write(self.folder / part / f"{key}.npz") as file:
+                    file.write(buffer.getbuffer())
+        about = {"format": _FORMAT, "part": part, "id": key, "arrays": digest}
+        self.write_json(f"{part}/{key}.json", {**about, "record": record.to_json()})
 
     def _get(self, part: str, key: str, kind: type[R]) -> tuple[R, str | None] | None:
         name = f"{part}/{key}.json"
