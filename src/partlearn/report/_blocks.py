@@ -4,7 +4,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 __all__ = [
     "Block",
@@ -26,7 +26,6 @@ __all__ = [
 class Text:
     """A paragraph; a note or a warning stands out."""
 
-    kind: ClassVar[str] = "text"
     text: str
     role: Literal["", "lead", "note", "warn"] = ""
 
@@ -35,7 +34,6 @@ class Text:
 class Items:
     """A list of short sentences."""
 
-    kind: ClassVar[str] = "items"
     items: Sequence[str]
     role: Literal["", "warn"] = ""
 
@@ -44,7 +42,6 @@ class Items:
 class Code:
     """Lines to be shown as they are."""
 
-    kind: ClassVar[str] = "code"
     text: str
 
 
@@ -69,7 +66,6 @@ class Table:
     A plain string stands for a cell without more.
     """
 
-    kind: ClassVar[str] = "table"
     caption: str
     head: Sequence[str]
     rows: Sequence[Sequence[Cell | str]]
@@ -108,7 +104,6 @@ class Figure:
     ``size`` of one panel is in inches.
     """
 
-    kind: ClassVar[str] = "figure"
     key: str
     title: str
     caption: str
@@ -121,7 +116,6 @@ class Figure:
 class Details:
     """Blocks folded away under one line."""
 
-    kind: ClassVar[str] = "details"
     title: str
     blocks: Sequence["Block"]
 

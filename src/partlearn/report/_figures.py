@@ -80,29 +80,25 @@ def _panels(things: Iterable[Any], draw: DrawPart) -> list[Panel]:
 def forest(comparison: Comparison, number: int) -> list[Figure]:
     """Differences to the best mean over data sets, with intervals."""
     best, *others = comparison.methods
-    pairs = [p for m in others if (p := comparison.pair(m, best)) is not None]
-    rows = [
-        (method_name(p.first), p.difference, p.low, p.high)
-        for p in pairs
-        if p.low is not None and p.high is not None
-    ]
-    if not rows:
+    pairs = [p for m in others if (p := comparison.pair(m, best)) and p.low is not None]
+    if not pairs:
         return []
 
     def draw(axes: Any) -> None:
         axes.axvspan(-ROPE, ROPE, color=COLOURS[6], alpha=0.25, linewidth=0)
         axes.axvline(0, color=INK, linewidth=1)
-        for y, (_, difference, low, high) in enumerate(rows):
-            axes.plot([low, high], [y, y], color=COLOURS[0], linewidth=1.5)
-            axes.plot(difference, y, linestyle="none", **_look(0))
-        axes.set_yticks(range(len(rows)), [_short(name) for name, *_ in rows])
+        for y, p in enumerate(pairs):
+            axes.plot([p.low, p.high], [y, y], color=COLOURS[0], linewidth=1.5)
+            axes.plot(p.difference, y, linestyle="none", **_look(0))
+        names = [_short(method_name(p.first)) for p in pairs]
+        axes.set_yticks(range(len(pairs)), names)
         axes.invert_yaxis()
         than = _short(method_name(best))
         axes.set_xlabel(f"{metric_name(comparison.metric)} minus that of {than}")
 
     told = "; ".join(
-        f"{name} {difference:+.3f} ({low:+.3f} to {high:+.3f})"
-        for name, difference, low, high in rows
+        f"{method_name(p.first)} {p.difference:+.3f} ({p.low:+.3f} to {p.high:+.3f})"
+        for p in pairs
     )
     return [
         Figure(
@@ -112,7 +108,7 @@ def forest(comparison: Comparison, number: int) -> list[Figure]:
             f"differences inside the grey band ({ROPE:g}) do not matter in practice.",
             f"{told}.",
             [Panel("", draw)],
-            (5.0, 1.0 + 0.3 * len(rows)),
+            (5.0, 1.0 + 0.3 * len(pairs)),
         )
     ]
 
@@ -323,14 +319,18 @@ def _draw_regimes(
 def plane(view: View, number: int) -> Figure:
     """First two directions of a reduced data set."""
     points = view.points
+    labels = sorted({p["label"] for p in points})
+    rest = [p for p in points if p["label"] in labels[MOST_LABELS:]]
+    wrong = [p for p in points if not p["correct"]]
 
     def draw(axes: Any) -> None:
-        labels = sorted({p["label"] for p in points})
+        def scatter(some: Sequence[dict[str, Any]], **style: Any) -> None:
+            axes.scatter([p["x"] for p in some], [p["y"] for p in some], **style)
+
         for i, label in enumerate(labels[:MOST_LABELS]):
             mine = [p for p in points if p["label"] == label]
-            axes.scatter(
-                [p["x"] for p in mine],
-                [p["y"] for p in mine],
+            scatter(
+                mine,
                 s=18,
                 color=COLOURS[i % len(COLOURS)],
                 marker=MARKS[(i // len(COLOURS) + i) % len(MARKS)],
@@ -338,31 +338,20 @@ def plane(view: View, number: int) -> Figure:
                 linewidths=0,
                 label=_short(label),
             )
-        for chosen, style in (
-            (
-                [p for p in points if p["label"] in labels[MOST_LABELS:]],
-                {"s": 10, "color": COLOURS[6], "label": "other labels"},
-            ),
-            (
-                [p for p in points if not p["correct"]],
-                {"s": 60, "facecolors": "none", "edgecolors": INK, "label": "wrong"},
-            ),
-        ):
-            if chosen:
-                axes.scatter(
-                    [p["x"] for p in chosen], [p["y"] for p in chosen], **style
-                )
+        if rest:
+            scatter(rest, s=10, color=COLOURS[6], label="other labels")
+        if wrong:
+            scatter(wrong, s=60, facecolors="none", edgecolors=INK, label="wrong")
         axes.set_xlabel("direction 1")
         axes.set_ylabel("direction 2")
 
-    wrong = sum(not p["correct"] for p in points)
     return Figure(
         f"plane-{number}",
         f"First two directions: {view.name}",
         "Each mark is a training row, drawn by its most likely label; the fainter, the "
         "less confident; rows whose most likely label is wrong have a ring.",
-        f"{len(points)} rows in the reduced plane; {wrong} have a wrong most likely "
-        "label.",
+        f"{len(points)} rows in the reduced plane; {len(wrong)} have a wrong most "
+        "likely label.",
         [Panel("", draw)],
         (5.0, 4.0),
     )
@@ -375,19 +364,10 @@ def histogram(view: View, number: int) -> Figure:
     width = (edges[1] - edges[0]) * 0.45
 
     def draw(axes: Any) -> None:
-        style = {"align": "edge", "linewidth": 0}
-        axes.bar(
-            edges[:-1],
-            counts["before"],
-            width,
-            color=COLOURS[6],
-            label="before",
-            **style,
-        )
-        right = [x + width for x in edges[:-1]]
-        axes.bar(
-            right, counts["after"], width, color=COLOURS[0], label="after", **style
-        )
+        for i, (when, colour) in enumerate({"before": 6, "after": 0}.items()):
+            left = [x + i * width for x in edges[:-1]]
+            style = {"color": COLOURS[colour], "align": "edge", "linewidth": 0}
+            axes.bar(left, counts[when], width, label=when, **style)
         axes.set_xlabel("highest confidence of a row")
         axes.set_ylabel("rows")
 

@@ -96,7 +96,11 @@ def to_html(summary: Summary) -> str:
         # Our own SVG is markup; its text was escaped by matplotlib and by us.
         return [Markup(svg) for svg in panels_svg(figure)]
 
-    return str(template.render(document=document(summary), pictures=pictures))
+    def kind(block: Block) -> str:
+        return type(block).__name__
+
+    page = document(summary)
+    return str(template.render(document=page, pictures=pictures, kind=kind))
 
 
 def to_markdown(summary: Summary) -> str:

@@ -264,35 +264,27 @@ def _cost(kind: str, name: str, rows: Sequence[Timing], prefix: str, use: str) -
 
 def _views(run: Run) -> tuple[View, ...]:
     """One view per reducer that has confidences, on the first data set of the run."""
-    store = Store(run.folder)
-    kept: list[View] = []
-    seen: set[tuple[str, str]] = set()
+    store, first = Store(run.folder), run.data[0]
+    here = (first.name, next(iter(first.r), None))
+    chosen: dict[tuple[str, str], Timing] = {}
     for t in run.timings:
-        first = run.data[0]
-        here = t.data == first.name and t.r == next(iter(first.r), None)
-        if not here or not t.reduction or (t.protocol, t.reducer) in seen:
-            continue
-        if len(kept) >= MAX_VIEWS:
-            break
-        seen.add((t.protocol, t.reducer))
-        record = store.get_reduction(t.reduction)
-        if record is None or "confidence" not in record.arrays:
-            continue
-        kept.append(
-            View(
-                protocol=t.protocol,
-                data=t.data,
-                r=t.r,
-                reducer=t.reducer,
-                fold=t.fold,
-                disambiguation=record.disambiguation,
-                **_view(record.arrays, first.classes),
-            )
-        )
-    return tuple(kept)
+        if t.reduction and (t.data, t.r) == here:
+            chosen.setdefault((t.protocol, t.reducer), t)
+    views: list[View] = []
+    for t in chosen.values():
+        record = store.get_reduction(t.reduction) if len(views) < MAX_VIEWS else None
+        if record is not None and "confidence" in record.arrays:
+            right = record.disambiguation
+            views.append(_view(t, record.arrays, right, first.classes))
+    return tuple(views)
 
 
-def _view(arrays: Mapping[str, np.ndarray], classes: Sequence[str]) -> dict[str, Any]:
+def _view(
+    t: Timing,
+    arrays: Mapping[str, np.ndarray],
+    right: float | None,
+    classes: Sequence[str],
+) -> View:
     rows, F = arrays["rows"], arrays["confidence"]
     S, truth = arrays["candidates"].astype(bool), arrays["truth"]
     Z = arrays["Z"][rows]
@@ -304,8 +296,14 @@ def _view(arrays: Mapping[str, np.ndarray], classes: Sequence[str]) -> dict[str,
     edges = np.linspace(0, 1, N_BINS + 1)
     start = 1.0 / S.sum(axis=1)
     doubtful = np.lexsort((np.arange(len(F)), level))[:N_ROWS]
-    return {
-        "points": [
+    return View(
+        protocol=t.protocol,
+        data=t.data,
+        r=t.r,
+        reducer=t.reducer,
+        fold=t.fold,
+        disambiguation=right,
+        points=[
             {
                 "x": float(plane[i, 0]),
                 "y": float(plane[i, 1]),
@@ -315,22 +313,22 @@ def _view(arrays: Mapping[str, np.ndarray], classes: Sequence[str]) -> dict[str,
             }
             for i in shown
         ],
-        "histogram": {
+        histogram={
             "edges": edges.tolist(),
             "before": np.histogram(start, edges)[0].tolist(),
             "after": np.histogram(np.clip(level, 0, 1), edges)[0].tolist(),
         },
-        "ambiguous": [
+        ambiguous=[
             {
                 "row": int(rows[i]),
                 "candidates": [
                     {"label": classes[j], "confidence": float(F[i, j])}
                     for j in sorted(
-                        np.flatnonzero(S[i]).tolist(), key=lambda j: (-F[i, j], j)
-                    )
-                ][:5],
+                        np.flatnonzero(S[i]).tolist(), key=lambda j: -F[i, j]
+                    )[:5]
+                ],
                 "truth": classes[int(truth[i])],
             }
             for i in doubtful
         ],
-    }
+    )
