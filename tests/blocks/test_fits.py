@@ -19,6 +19,7 @@ from partlearn.classification import PLKNN, PLSVM, CRISPClassifier
 from partlearn.crossfit import _geometries as geometries
 from partlearn.decomposition import CENDA, CRISP, PLDA, KernelCRISP, TunedPCA
 from partlearn.feature_selection import SAUTE, MaxRelevance
+from partlearn.feature_selection import _relevance as relevance
 
 X, TRUTH = make_blobs(
     400, n_features=8, centers=5, cluster_std=5.0, center_box=(-5, 5), random_state=0
@@ -117,6 +118,15 @@ def test_features_of_blocks_that_dask_holds_are_not_kept_here(monkeypatch):
     assert_same_fit(fit_briefly(clone(expected), X, S), expected)
     lazy = da.from_array(X, chunks=(60, 8))
     assert_same_fit(fit_briefly(clone(expected), lazy, S), expected)
+
+
+@pytest.mark.parametrize("model", [SAUTE(4), MaxRelevance(3)], ids=name_of)
+def test_scores_found_in_single_precision_are_refined(monkeypatch, model):
+    """Large data in memory are searched in single precision; blocks never are."""
+    pytest.importorskip("numba")
+    expected = fit_briefly(clone(model), in_blocks((150, 250)), S)
+    monkeypatch.setattr(relevance, "_WORTH_COMPILING", 0)
+    assert_same_fit(fit_briefly(clone(model), X, S), expected)
 
 
 @pytest.mark.parametrize(("background", "extra"), [("none", 0), (0.0, 0), (0.5, 2)])

@@ -8,6 +8,7 @@ blocks of columns; no array of size m x d x q exists.
 
 # SPDX-License-Identifier: BSD-3-Clause
 
+from collections.abc import Callable
 from functools import cached_property
 from typing import Any
 
@@ -237,15 +238,13 @@ class Relevance:
         points = columns.n_points
         if use_compiled is None:
             use_compiled = points * len(prior) > _WORTH_COMPILING
-        self._kernels = kernels = compiled("_relevance_numba") if use_compiled else None
+        kernels = compiled("_relevance_numba") if use_compiled else None
+        self._kernels: Any = kernels
         # Few points per column of sparse data: double precision costs little there.
         single = kernels is not None and not columns.sparse and var_floor >= _ROUGHEST
         self.error = SINGLE_ERROR if single else 0.0
-        task = delayed(self._single if single else self._double)
-        parts = Parallel(n_jobs=n_jobs, prefer="threads")(
-            task(block, kernels) for block in columns.blocks()
-        )
-        self.values = np.concatenate(parts)
+        self._n_jobs = n_jobs
+        self.values = self._by_blocks(self._single if single else self.exact)
 
     values: Array
 
@@ -257,18 +256,25 @@ class Relevance:
         members = rows.T.astype(np.float64)
         return sp.csr_array(members) if few else members.toarray()
 
-    def exact(self, which: Indices) -> Array:
-        """Give the values of some features in double precision."""
-        return self._double(which, self._kernels)
+    def refine(self) -> None:
+        """Compute all values once more, in double precision."""
+        self.error, self.values = 0.0, self._by_blocks(self.exact)
 
-    def _double(self, which: Any, kernels: Any) -> Array:
+    def _by_blocks(self, compute: Callable[[Any], Array]) -> Array:
+        parts = Parallel(n_jobs=self._n_jobs, prefer="threads")(
+            delayed(compute)(block) for block in self._columns.blocks()
+        )
+        return np.concatenate(parts)
+
+    def exact(self, which: Indices | slice) -> Array:
+        """Give the values of some features in double precision."""
         points, sums, squares = self._columns.points_and_sums(which, self._members)
         parameters = self._parameters(sums, squares)
-        total = entropies(points, *parameters, kernels=kernels)
+        total = entropies(points, *parameters, kernels=self._kernels)
         return -total / self._columns.shape[0]
 
-    def _single(self, block: slice, kernels: Any) -> Array:
-        at = self._columns
+    def _single(self, block: slice) -> Array:
+        at, kernels = self._columns, self._kernels
         points, sums, squares = kernels.points_and_sums(
             at.X,
             block.start,

@@ -242,8 +242,12 @@ class ConfidenceSelector(BaseSelector):
                 Z, self.n_neighbors, reference="cells", n_jobs=self.n_jobs
             )
             F = self._voted(F, S, votes)
-        if length is not None and length > n:
-            path = select(length)
+        longest = max(n, length or 0)
+        rough = bool(relevance.error)
+        if rough:  # so that scores are those of blocks to the last digits
+            relevance.refine()
+        if rough or longest > n:
+            path = select(longest)
         return Rounds(path, F, n_iter, settled)
 
     def _voted(self, F: NDArray[Any], S: Mask, votes: TiedVotes) -> NDArray[Any]:
