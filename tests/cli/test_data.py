@@ -7,7 +7,7 @@ import sys
 import numpy as np
 import pytest
 
-from partlearn.cli._data_options import print_error
+from partlearn.cli._options import print_error
 from partlearn.datasets import load_iris_partial
 from partlearn.io import DownloadError, read, write
 

@@ -9,7 +9,7 @@ import pytest
 
 import partlearn.cli
 from partlearn.classification import PLKNN
-from partlearn.cli._data_options import print_error
+from partlearn.cli._options import print_error
 from partlearn.feature_selection import MaxRelevance
 from partlearn.io import AmbiguousDataError, DataError, DataFormatError, DataLimitError
 from partlearn.persistence import Model, save_model

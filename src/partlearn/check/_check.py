@@ -117,7 +117,9 @@ default=None
         return _report(X, S, features, labels)
     known = _truth(truth, classes, S)
     several = known.ndim == 2
-    report = _report(X, S, features, labels, known, several, not several)
+    report = _report(
+        X, S, features, labels, known, several=several, empty_breaks=not several
+    )
     told = truth_findings(S, known, labels)
     return replace(report, findings=[*report.findings, *told])
 
@@ -128,6 +130,7 @@ def _report(
     features: list[str],
     labels: list[str],
     known: Mask | Indices | None = None,
+    *,
     several: bool = False,
     empty_breaks: bool = True,
 ) -> DataReport:

@@ -30,7 +30,7 @@ def main(argv: Sequence[str] | None = None) -> None:
             app(args=argv, prog_name="partlearn")
     except (ValueError, OSError, ImportError) as error:
         # What a user can put right: bad plans, absent files, extras not installed.
-        from partlearn.cli._data_options import print_error
+        from partlearn.cli._options import print_error
 
         sys.exit(print_error(error))
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from partlearn.cli._console import print_summary, progress, say
-from partlearn.cli._data_options import Json
+from partlearn.cli._options import Json
 
 if TYPE_CHECKING:
     from partlearn.report import Summary

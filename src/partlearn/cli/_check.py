@@ -7,13 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from partlearn.cli._data_options import (
-    DataOptions,
-    Json,
-    read_matrix,
-    with_options,
-)
 from partlearn.cli._input import find_truth, is_table_file, read_table_input
+from partlearn.cli._options import DataOptions, Json, read_matrix, with_options
 
 if TYPE_CHECKING:
     from partlearn.check import DataReport

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from partlearn.cli._console import print_json
-from partlearn.cli._data_options import (
+from partlearn.cli._input import notes
+from partlearn.cli._options import (
     ROLES,
     DataOptions,
     Json,
@@ -17,7 +18,6 @@ from partlearn.cli._data_options import (
     read_matrix,
     with_options,
 )
-from partlearn.cli._input import notes
 
 if TYPE_CHECKING:
     from sklearn.utils import Bunch

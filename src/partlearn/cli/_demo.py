@@ -9,7 +9,7 @@ import typer
 
 from partlearn.cli._bench import run_and_report
 from partlearn.cli._console import say
-from partlearn.cli._data_options import Json
+from partlearn.cli._options import Json
 
 N_FALSE = 4  # false labels beside the true one
 

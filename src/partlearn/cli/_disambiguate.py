@@ -10,14 +10,6 @@ import typer
 
 from partlearn._registry import DEFAULT_METHOD, PARTIAL_LABEL_ROLES, build
 from partlearn.cli._console import say
-from partlearn.cli._data_options import (
-    DataOptions,
-    Input,
-    Output,
-    Param,
-    check_output,
-    with_options,
-)
 from partlearn.cli._input import (
     fitting,
     is_table_file,
@@ -26,6 +18,14 @@ from partlearn.cli._input import (
     parse_params,
     read_input,
     read_table_input,
+)
+from partlearn.cli._options import (
+    DataOptions,
+    Input,
+    Output,
+    Param,
+    check_output,
+    with_options,
 )
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from partlearn.cli._console import say
-from partlearn.cli._data_options import DataOptions, read_matrix
+from partlearn.cli._options import DataOptions, read_matrix
 
 if TYPE_CHECKING:
     from partlearn.candidates import Votes

@@ -10,13 +10,6 @@ import typer
 
 from partlearn._registry import build
 from partlearn.cli._console import row_progress, say
-from partlearn.cli._data_options import (
-    DataOptions,
-    Input,
-    Output,
-    Param,
-    with_options,
-)
 from partlearn.cli._input import (
     fitting,
     is_table_file,
@@ -28,6 +21,7 @@ from partlearn.cli._input import (
     read_input,
     read_table_input,
 )
+from partlearn.cli._options import DataOptions, Input, Output, Param, with_options
 
 if TYPE_CHECKING:
     from partlearn.io import TableWriter

@@ -11,19 +11,19 @@ import typer
 
 from partlearn._registry import DEFAULT_METHOD
 from partlearn.cli._console import print_json, row_progress, say
-from partlearn.cli._data_options import (
+from partlearn.cli._input import (
+    notes,
+    parse_class_weight,
+    parse_params,
+    read_table_input,
+)
+from partlearn.cli._options import (
     DataOptions,
     Json,
     Output,
     Param,
     check_output,
     with_options,
-)
-from partlearn.cli._input import (
-    notes,
-    parse_class_weight,
-    parse_params,
-    read_table_input,
 )
 
 if TYPE_CHECKING:

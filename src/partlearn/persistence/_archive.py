@@ -15,13 +15,7 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from partlearn.io import (
-    Budget,
-    DataFormatError,
-    DataLimitError,
-    Limits,
-    regular_size,
-)
+from partlearn.io import Budget, DataFormatError, DataLimitError, Limits, regular_size
 
 STRUCTURE = "model.json"
 MAX_MEMBERS = 2**17

@@ -142,7 +142,7 @@ class Output:
         return TableWriter(self.out, safe_csv=self.safe_csv)
 
     def tell(self, facts: dict[str, Any], *lines: str) -> None:
-        """Say what was done, but not where the table goes."""
+        """Say what was done, on another stream than the table's."""
         if self.as_json:
             print_json({**facts, "out": str(self.out)})
             return
