@@ -269,9 +269,7 @@ def test_xml_is_not_trusted(tmp_path, xml, match):
 
 
 def test_xml_has_a_size(tmp_path, monkeypatch):
-    from partlearn.io import _mulan
-
-    monkeypatch.setattr(_mulan, "_MAX_BYTES", 10)
+    monkeypatch.setattr("partlearn.io._arff_text._MAX_BYTES", 10)
     (tmp_path / "set.xml").write_text(XML)
     with pytest.raises(DataLimitError, match="never this large"):
         read(put(tmp_path, MULAN + DENSE))

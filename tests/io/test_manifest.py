@@ -126,7 +126,7 @@ def test_mat_and_npz_are_the_same_cell_for_cell(shared_dir, original, npz):
 # A newer SciPy announces what its reader will give one day.
 @pytest.mark.filterwarnings("ignore:The default value for `spmatrix`")
 def test_our_reader_agrees_with_scipy(shared_dir):
-    from partlearn.io._limits import Budget, Limits
+    from partlearn.io import Budget, Limits
     from partlearn.io._mat5 import read_mat5
 
     for file in sorted((shared_dir / "data" / "original").glob("*.mat")):

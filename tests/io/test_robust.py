@@ -155,7 +155,7 @@ def test_npz_bomb(tmp_path):
 
 
 def test_ratio(tmp_path):
-    from partlearn.io._limits import Budget
+    from partlearn.io import Budget
 
     budget = Budget(Limits(), stored=1000, ratio_from=10_000)
     budget.charge(10_000, "a")

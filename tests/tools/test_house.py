@@ -47,11 +47,11 @@ def test_growth(house, build):
 
 def test_private_names_elsewhere_are_told_apart(house):
     private = house.is_private_elsewhere
-    assert private("partlearn.io._limits.Limits", "partlearn.datasets")
+    assert private("partlearn.io._options.Limits", "partlearn.datasets")
     assert private("partlearn.io.Limits._largest", "partlearn.datasets")
     assert private("partlearn.a.b._c", "partlearn.a")
     assert not private("partlearn.a._c", "partlearn.a.b")
-    assert not private("partlearn.io._limits.Limits", "partlearn.io")
+    assert not private("partlearn.io._options.Limits", "partlearn.io")
     assert not private("partlearn._sklearn_compat.Interval", "partlearn.io")
     assert not private("partlearn.io.__doc__", "partlearn.datasets")
 

@@ -242,9 +242,9 @@ def check_two_classes(classes: NDArray[Any], name: str) -> None:
         Name of the estimator, for the message.
     """
     if len(classes) < 2:
+        only = classes.tolist()[0]
         raise ValueError(
-            f"{name} needs at least two classes; y has 1 class "
-            f"({classes.tolist()[0]!r})."
+            f"{name} needs at least two classes; y has 1 class ({only!r})."
         )
 
 
@@ -260,10 +260,7 @@ def check_informative(S: NDArray[Any], classes: NDArray[Any], name: str) -> None
     """
     check_two_classes(classes, name)
     if (S[0] == S).all():
-        raise ValueError(
-            "The candidate sets carry no information: all rows have the same "
-            "candidates."
-        )
+        raise ValueError("The candidate sets carry no information: all are the same.")
 
 
 def validate_rows(estimator: Any, X: Any) -> Any:

@@ -105,10 +105,7 @@ def check_candidates(
 def _read(y: Any, classes: Classes) -> Labels:
     """Dispatch on the form of `y`; empty rows are allowed here."""
     if y is None:
-        raise ValueError(
-            "Learning from candidate labels requires y to be passed, but the target "
-            "y is None."
-        )
+        raise ValueError("Fitting requires y to be passed, but the target y is None.")
     if classes is not None:
         _check_distinct(classes, "`classes`")
     if isinstance(y, Evidence):
@@ -310,10 +307,7 @@ def _columns(q: int, classes: Classes) -> NDArray[Any]:
     if classes is None:
         return np.arange(q)
     if len(classes) != q:
-        raise ValueError(
-            f"The candidate matrix has {q} columns but there are {len(classes)} "
-            "classes."
-        )
+        raise ValueError(f"y has {q} columns but there are {len(classes)} classes.")
     return classes
 
 

@@ -95,28 +95,22 @@ def _by_program(archive: Path, folder: Path) -> None:
         into = folder / name
         into.mkdir()
         words = [w.format(archive=archive, folder=into) for w in _PROGRAMS[name]]
-        failure = _failure(program, words)
-        if failure is None:
+        try:
+            subprocess.run(
+                [program, *words],
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                timeout=_SECONDS,
+                check=True,
+            )
             return
+        except subprocess.TimeoutExpired:
+            said = "it took too long"
+        except subprocess.CalledProcessError as error:
+            said = (error.stderr or error.stdout).decode(errors="replace").strip()
         shutil.rmtree(into)
-        failures.append(f"{name} could not unpack {archive.name}: {failure}")
+        failures.append(f"{name} could not unpack {archive.name}: {said[-300:]}")
     raise DownloadError(
         "; ".join(failures),
         advice=f"Remove {archive} and fetch again, or unpack it yourself.",
     )
-
-
-def _failure(program: str, words: list[str]) -> str | None:
-    """What a program says that fails; None where it does not."""
-    try:
-        done = subprocess.run(
-            [program, *words],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=_SECONDS,
-            check=False,
-        )
-    except subprocess.TimeoutExpired:
-        return "it took too long"
-    said = (done.stderr or done.stdout).decode(errors="replace").strip()[-300:]
-    return said if done.returncode else None

@@ -77,7 +77,6 @@ def _download(
     url: str,
     part: Path,
     size: int,
-    *,
     timeout: float,
     deadline: float,
     progress: Progress | None,
@@ -278,11 +277,10 @@ def _try_mirrors(
     target.parent.mkdir(parents=True, exist_ok=True)
     mark = entry.sha256[:12] or entry.git_blob or "new"
     part = target.with_name(f"{target.name}.{mark}.part")
-    options: Any = {"timeout": timeout, "deadline": deadline, "progress": progress}
     reasons = []
     for url in entry.urls:
         try:
-            _download(url, part, entry.size, **options)
+            _download(url, part, entry.size, timeout, deadline, progress)
         except (urllib.error.URLError, http.client.HTTPException, OSError) as error:
             reasons.append(f"{url}: {error}")
             continue

@@ -2,6 +2,7 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -92,11 +93,8 @@ def make_tickets(
     )
 
 
-def _objects(values: Any) -> NDArray[Any]:
-    values = list(values)
-    out = np.empty(len(values), dtype=object)
-    out[:] = values
-    return out
+def _objects(values: Iterable[str]) -> NDArray[Any]:
+    return np.array(list(values), dtype=object)
 
 
 def _drawn(

@@ -1,7 +1,6 @@
 """Files: formats, readers, writers, limits, blocks of rows, whole-file writing."""
 
 from partlearn._extras import import_optional
-from partlearn.io._atomic import atomic_write
 from partlearn.io._columns import candidate_columns, truth_columns
 from partlearn.io._corrections import read_corrections
 from partlearn.io._errors import (
@@ -11,9 +10,9 @@ from partlearn.io._errors import (
     DataLimitError,
     DownloadError,
 )
-from partlearn.io._files import BLOCK_ROWS, STANDARD, regular_size
+from partlearn.io._files import BLOCK_ROWS, STANDARD, atomic_write, regular_size
 from partlearn.io._label_columns import label_evidence
-from partlearn.io._limits import Budget, Limits
+from partlearn.io._options import Budget, Limits
 from partlearn.io._read import format_of, read
 from partlearn.io._rows import load_columns, open_rows, open_tables, origin_of
 from partlearn.io._table_blocks import is_table, read_blocks, table_blocks

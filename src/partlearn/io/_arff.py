@@ -19,6 +19,8 @@ from partlearn.io._arff_text import (
     MISSING,
     Attribute,
     header,
+    mulan_labels,
+    sibling_xml,
     split_row,
     split_sparse,
 )
@@ -32,10 +34,8 @@ from partlearn.io._label_columns import (
     label_matrix,
     parse_sets,
 )
-from partlearn.io._limits import Budget
 from partlearn.io._matrix import worth_sparse
-from partlearn.io._mulan import mulan_labels, sibling_xml
-from partlearn.io._options import ReadOptions
+from partlearn.io._options import Budget, ReadOptions
 
 _MEKA = re.compile(r"-C\s+(-?\d{1,6})\b")
 _POSITIVE = {"1", "true", "yes", "t", "y"}
@@ -142,13 +142,12 @@ def read_arff(path: Path, options: ReadOptions, budget: Budget) -> Bunch:
         X,
         Y if as_candidates else None,
         None if as_candidates else Y,
+        options,
+        budget,
         target_names=names,
         feature_names=[attributes[j].name for j in features],
-        task=options.task,
-        sparse=options.sparse,
         descr=f"Read from an ARFF file, labels by {origin}.{notes}",
         key_argument="labels=",
-        budget=budget,
         variables={"labels": ", ".join(attributes[j].name for j in labels[:3])},
     )
 

@@ -1,12 +1,18 @@
-"""The ARFF grammar: attributes, dense rows and sparse rows."""
+"""The ARFF grammar, and the label lists of Mulan beside such files.
+
+These are small XML files, read without document types or entities.
+"""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from xml.parsers import expat
 
-from partlearn.io._errors import DataFormatError
+from partlearn.io._errors import DataFormatError, DataLimitError
 
 _NAME = re.compile(
     r"""\s*(?: '((?:[^'\\]|\\.)*)' | "((?:[^"\\]|\\.)*)" | (\S+) )\s*(.*)""", re.VERBOSE
@@ -14,6 +20,8 @@ _NAME = re.compile(
 _ESCAPE = re.compile(r"\\(.)")
 _NUMERIC = {"numeric", "real", "integer"}
 MISSING = "?"
+_MAX_BYTES = 2**26
+_MAX_DEPTH = 64
 
 
 @dataclass(frozen=True)
@@ -132,3 +140,55 @@ def header(lines: Iterator[tuple[int, str]]) -> tuple[str, list[Attribute]]:
             error.where = error.where or f"line {number}"
             raise
     raise DataFormatError("there is no @data section")
+
+
+def sibling_xml(path: Path) -> Path | None:
+    """Return the label list beside ``name.arff`` or ``name-train.arff``."""
+    stem = path.name.removesuffix(".gz").removesuffix(".arff")
+    for candidate in (stem, stem.removesuffix("-train").removesuffix("-test")):
+        xml = path.with_name(candidate + ".xml")
+        if xml.is_file():
+            return xml
+    return None
+
+
+def mulan_labels(path: Path) -> list[str]:
+    """Names of all labels, in the order of the file; nested labels count too."""
+    if path.stat().st_size > _MAX_BYTES:
+        raise DataLimitError("a label list is never this large", path=path)
+    names: list[str] = []
+    depth = 0
+
+    def start(tag: str, attributes: dict[str, str]) -> None:
+        nonlocal depth
+        depth += 1
+        if depth > _MAX_DEPTH:
+            raise DataFormatError("labels are nested too deeply", path=path)
+        if tag.rsplit(":", 1)[-1] == "label":
+            if "name" not in attributes:
+                raise DataFormatError("a label has no name", path=path)
+            names.append(attributes["name"])
+
+    def end(tag: str) -> None:
+        nonlocal depth
+        depth -= 1
+
+    def refuse(*_: Any) -> None:
+        raise DataFormatError(
+            "document types and entities are not allowed in a label list", path=path
+        )
+
+    parser = expat.ParserCreate()
+    parser.StartElementHandler = start
+    parser.EndElementHandler = end
+    parser.StartDoctypeDeclHandler = refuse
+    parser.EntityDeclHandler = refuse
+    try:
+        parser.Parse(path.read_bytes(), True)
+    except (expat.ExpatError, ValueError, LookupError) as error:
+        if isinstance(error, DataFormatError):
+            raise
+        raise DataFormatError(f"the XML is damaged ({error})", path=path) from error
+    if not names:
+        raise DataFormatError("the XML names no labels", path=path)
+    return names

@@ -12,9 +12,8 @@ from sklearn.utils import Bunch
 
 from partlearn._typing import Indices, Mask
 from partlearn.io._errors import AmbiguousDataError, DataFormatError
-from partlearn.io._limits import Budget
-from partlearn.io._matrix import Sparse, as_rows
-from partlearn.io._options import Task
+from partlearn.io._matrix import as_rows
+from partlearn.io._options import Budget, ReadOptions, Task
 
 
 def binary_matrix(A: Any, budget: Budget, where: str) -> Mask:
@@ -74,32 +73,29 @@ def make_bunch(
     X: Any,
     candidates: Mask | None,
     truth: NDArray[Any] | None,
+    options: ReadOptions,
+    budget: Budget,
     *,
     target_names: list[str],
     feature_names: list[str] | None,
-    task: Task | None,
-    sparse: Sparse,
     descr: str,
     key_argument: str,
-    budget: Budget,
     **extra: Any,
 ) -> Bunch:
     """Check that the parts agree, settle the task and build the Bunch.
 
     `truth` is a vector of codes or a boolean matrix.
     """
-    X = as_rows(X, sparse, budget)
+    X = as_rows(X, options.sparse, budget)
     m, q = X.shape[0], len(target_names)
     for what, part in (("candidates", candidates), ("truth", truth)):
         if part is not None and len(part) != m:
-            raise DataFormatError(
-                f"the data have {m} rows, the {what} have {len(part)}",
-            )
+            raise DataFormatError(f"there are {m} rows of data, {len(part)} of {what}")
         if part is not None and part.ndim == 2 and part.shape[1] != q:
             raise DataFormatError(
                 f"there are {q} classes, the {what} have {part.shape[1]}"
             )
-    task = _settle(task, candidates, truth, key_argument)
+    task = _settle(options.task, candidates, truth, key_argument)
     if task in ("multiclass", "multilabel"):
         candidates = None
     if truth is not None:
@@ -108,8 +104,7 @@ def make_bunch(
         feature_names = None
     sizes = ""
     if candidates is not None:
-        mean = np.count_nonzero(candidates) / max(1, m)
-        sizes = f", {mean:.2f} candidates per row"
+        sizes = f", {candidates.sum() / max(1, m):.2f} candidates per row"
     return Bunch(
         data=X,
         candidates=candidates,

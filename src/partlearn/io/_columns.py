@@ -33,9 +33,8 @@ from partlearn.io._label_columns import (
     silent_rows,
     unmarked,
 )
-from partlearn.io._limits import Budget
 from partlearn.io._matrix import as_dtype, read_matrix
-from partlearn.io._options import ReadOptions
+from partlearn.io._options import Budget, ReadOptions
 
 __all__ = ["candidate_columns", "truth_columns"]
 
@@ -181,13 +180,12 @@ def assemble_columns(
         as_dtype(X, meta.get("dtype")),
         matrices.get("candidates"),
         matrices.get("truth"),
+        options,
+        budget,
         target_names=list(names),
         feature_names=[k for k in features if k != dropped] if named else None,
-        task=options.task,
-        sparse=options.sparse,
         descr=f"Read from {origin}: {roles}.{note}",
         key_argument="labels= (candidate sets) or truth=",
-        budget=budget,
         variables=used,
         **({} if evidence is None else {"evidence": evidence}),
     )
@@ -287,21 +285,17 @@ def _label_columns(
                 f"no label column was recognised: {count} columns hold text",
                 advice="Name it with labels= (candidate sets) or truth=.",
             )
-        column = columns[text[0]]
-        assert isinstance(column, TextColumn)
-        if looks_like_sets(column) and options.task not in ("multiclass", "multilabel"):
-            return text, []
-        return [], text
-    if not candidates and options.truth is None and options.task is None:
-        only = columns[truth[0]]
-        several = isinstance(only, TextColumn) and looks_like_sets(only)
-        if several and not is_marked(truth[0]):
-            raise AmbiguousDataError(
-                f"column {truth[0]!r} holds label sets, which may be candidates of "
-                "one unknown label or several relevant labels",
-                advice='Say with task="pll", "pml" or "multilabel" which; labels= '
-                "names a column of candidates.",
-            )
+        single = options.task in ("multiclass", "multilabel")
+        several = looks_like_sets(columns[text[0]]) and not single
+        return (text, []) if several else ([], text)
+    unclear = not candidates and options.truth is None and options.task is None
+    if unclear and looks_like_sets(columns[truth[0]]) and not is_marked(truth[0]):
+        raise AmbiguousDataError(
+            f"column {truth[0]!r} holds label sets, which may be candidates of one "
+            "unknown label or several relevant labels",
+            advice='Say with task="pll", "pml" or "multilabel" which; labels= names a '
+            "column of candidates.",
+        )
     if not candidates and options.task in ("pll", "pml"):
         return truth, []
     return candidates, truth
@@ -340,15 +334,8 @@ def _features(
 ) -> tuple[Any, str | None]:
     """Return the data matrix and the name of the row-number column left out."""
     dropped = next((c for c in features if c in ("", "__index_level_0__")), None)
-    numeric: list[NDArray[Any]] = []
-    text = []
-    for name, column in features.items():
-        if name == dropped:
-            continue
-        if isinstance(column, TextColumn):
-            text.append(name)
-        else:
-            numeric.append(column)
+    kept = {name: c for name, c in features.items() if name != dropped}
+    text = [name for name, column in kept.items() if isinstance(column, TextColumn)]
     if text:
         raise AmbiguousDataError(
             f"columns {', '.join(map(repr, text[:5]))} hold text, not features"
@@ -356,10 +343,10 @@ def _features(
             advice="Leave them out with ignore=, name the label columns with labels= "
             "and truth=, or code them as numbers first, and missing ones as nothing.",
         )
+    numeric = [c for c in kept.values() if not isinstance(c, TextColumn)]
     if not numeric:
         raise DataFormatError("the table has no feature columns")
-    kinds = {c.dtype for c in numeric}
-    dtype = np.result_type(*kinds)
+    dtype = np.result_type(*{column.dtype for column in numeric})
     if dtype.kind == "b":
         dtype = np.dtype(np.uint8)
     rows = len(numeric[0])

@@ -1,20 +1,23 @@
-"""Files as they lie on the disk: regular ones, plain or compressed, within limits."""
+"""Files on the disk: plain or compressed, read within limits, written whole."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
+import errno
 import gzip
 import io
+import os
+import secrets
 import stat
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, BinaryIO
 
 from partlearn.io._errors import DataFormatError
-from partlearn.io._limits import Budget
+from partlearn.io._options import Budget
 
-__all__ = ["BLOCK_ROWS", "STANDARD", "regular_size"]
+__all__ = ["BLOCK_ROWS", "STANDARD", "atomic_write", "regular_size"]
 
 STANDARD = Path("-")  # standard input or output
 BLOCK_ROWS = 20_000
@@ -22,6 +25,9 @@ _BLOCK = 2**20
 # Bytes that a line of names may have; a table with a longer one is none, and looking
 # for its end could take for ever.
 MAX_LINE = 2**22
+
+# The disk, the quota of the user, or what a process may write.
+_FULL = {errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC)}
 
 
 def regular_size(path: Path) -> int:
@@ -59,14 +65,6 @@ def regular_size(path: Path) -> int:
     return status.st_size
 
 
-@contextmanager
-def _gzip_errors() -> Iterator[None]:
-    try:
-        yield
-    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        raise DataFormatError(f"the gzip data are damaged ({error})") from error
-
-
 class _Charged(io.RawIOBase):
     """A compressed file that charges what it expands to, and what that will become."""
 
@@ -79,8 +77,10 @@ class _Charged(io.RawIOBase):
 
     def readinto(self, buffer: Any) -> int:
         """Read as many bytes as the buffer has room for."""
-        with _gzip_errors():
+        try:
             piece = self._file.read(len(buffer))
+        except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+            raise DataFormatError(f"the gzip data are damaged ({error})") from error
         if self._budget is not None:
             self._budget.charge(len(piece), "the expanded file")
             if self._separator:
@@ -133,3 +133,60 @@ def header_line(line: bytes) -> bytes:
     if not line.strip():
         raise DataFormatError("the file has no header line")
     return line
+
+
+@contextmanager
+def atomic_write(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """Open a file that appears under its name only when it is complete.
+
+    Parameters
+    ----------
+    path : path-like
+        The file to write; its folder is made. An older file stays as it was until the
+        new one is complete, and for good if anything is raised before.
+
+    Yields
+    ------
+    file : binary file
+        What to write to.
+
+    Raises
+    ------
+    OSError
+        When there is no space left, with the file's name and what to do, or when it
+        cannot be written for another reason.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from partlearn.io import atomic_write
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "labels.csv")
+    ...     with atomic_write(path) as file:
+    ...         _ = file.write(b"label")
+    ...         print(path.exists())
+    ...     print(path.read_text())
+    False
+    label
+    """
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    # Not mkstemp: its files are for their owner only, whatever the umask says.
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")
+    try:
+        with temporary.open("xb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+    except OSError as error:
+        if error.errno not in _FULL:
+            raise
+        full = OSError(
+            f"no space left for {path} ({error.strerror}). What was there before is "
+            "unchanged: free some space, and run the same command again."
+        )
+        full.errno = error.errno
+        raise full from None
+    finally:
+        temporary.unlink(missing_ok=True)

@@ -19,7 +19,7 @@ from partlearn.candidates import (
 )
 from partlearn.io._bunch import as_whole, binary_matrix, sort_names
 from partlearn.io._errors import AmbiguousDataError, DataFormatError
-from partlearn.io._limits import Budget, Limits
+from partlearn.io._options import Budget, Limits
 
 __all__ = ["label_evidence"]
 
@@ -123,8 +123,10 @@ def _coded(kept: NDArray[Any], missing: Mask) -> TextColumn:
 # One column of sets ---------------------------------------------------------------
 
 
-def looks_like_sets(column: TextColumn) -> bool:
+def looks_like_sets(column: Column) -> bool:
     """Whether some value looks like a set of several labels."""
+    if not isinstance(column, TextColumn):
+        return False
     if column.sep is not None:
         return any(column.sep in value for value in column.values)
     return any(_SEVERAL.search(value) for value in column.values)

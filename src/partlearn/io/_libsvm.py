@@ -15,8 +15,7 @@ from partlearn._typing import Mask
 from partlearn.io._bunch import class_codes, make_bunch, one_hot
 from partlearn.io._errors import DataFormatError
 from partlearn.io._files import expand
-from partlearn.io._limits import Budget
-from partlearn.io._options import ReadOptions
+from partlearn.io._options import Budget, ReadOptions
 
 _MAX_INDEX = 2**31 - 2
 _DAMAGE = (ValueError, OverflowError, IndexError, UnicodeError, TypeError, MemoryError)
@@ -57,13 +56,12 @@ def read_libsvm(path: Path, options: ReadOptions, budget: Budget) -> Bunch:
         X,
         labels if as_candidates else None,
         None if as_candidates else labels,
+        options,
+        budget,
         target_names=names,
         feature_names=None,
-        task=options.task,
-        sparse=options.sparse,
         descr="Read from a LIBSVM file.",
         key_argument="task=",
-        budget=budget,
     )
 
 

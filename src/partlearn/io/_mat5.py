@@ -20,8 +20,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from partlearn.io._errors import DataFormatError
-from partlearn.io._limits import Budget
 from partlearn.io._matrix import BLOCK_BYTES, compressed, read_matrix
+from partlearn.io._options import Budget
 
 _TYPES = {1: "i1", 2: "u1", 3: "i2", 4: "u2", 5: "i4", 6: "u4", 7: "f4", 9: "f8"}
 _TYPES |= {12: "i8", 13: "u8", 16: "u1", 17: "u2", 18: "u4"}

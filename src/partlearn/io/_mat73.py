@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from partlearn._extras import import_optional
 from partlearn.io._errors import DataError, DataFormatError
-from partlearn.io._limits import Budget
 from partlearn.io._matrix import compressed, read_matrix
+from partlearn.io._options import Budget
 
 _PER_OBJECT = 512
 
@@ -34,10 +34,7 @@ class _Reader:
             self.budget.charge(_PER_OBJECT, "a variable")
             link = group.get(name, getlink=True)
             if not isinstance(link, self.h5py.HardLink):
-                raise DataFormatError(
-                    f"variable {name!r} is a link to somewhere else, which is not "
-                    "followed"
-                )
+                raise DataFormatError(f"variable {name!r} is a link, and not followed")
             value = self.value(group[name], name, depth)
             if value is not None:
                 out[name] = value

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.utils import gen_batches
 
 from partlearn.io._errors import DataFormatError
-from partlearn.io._limits import Budget
+from partlearn.io._options import Budget, Sparse
 
 BLOCK_BYTES = 2**20
 _SPARSE_BELOW = 0.1  # share of non-zero cells under which a matrix is kept sparse
@@ -22,8 +22,6 @@ _DTYPES = {
     np.dtype(t).str
     for t in ("?", "b", "B", "h", "H", "i", "I", "q", "Q", "e", "f", "d")
 }
-
-Sparse = bool | Literal["auto"]
 
 
 def read_matrix(
@@ -76,10 +74,7 @@ def compressed(
         raise DataFormatError(f"{where} has indices that are not integers")
     pointer = pointer.astype(np.int64)
     if len(pointer) != lines + 1 or pointer[0] != 0 or (np.diff(pointer) < 0).any():
-        raise DataFormatError(
-            f"{where} has pointers that do not describe its {shape[0]:,} rows and "
-            f"{shape[1]:,} columns"
-        )
+        raise DataFormatError(f"{where} has pointers that do not fit its shape {shape}")
     nnz = int(pointer[-1])
     if nnz > min(len(index), len(values)):
         raise DataFormatError(f"{where} has vectors that disagree in length")

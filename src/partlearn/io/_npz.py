@@ -14,8 +14,8 @@ from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 from partlearn.io._errors import DataError, DataFormatError
-from partlearn.io._limits import Budget
 from partlearn.io._matrix import compressed, read_matrix
+from partlearn.io._options import Budget
 
 _MAX_MEMBERS = 10_000
 

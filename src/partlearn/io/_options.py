@@ -1,18 +1,24 @@
-"""What a caller may say about a file when it does not speak for itself."""
+"""What a caller may say about a file, and how much it may ask for."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Literal
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, NoReturn
 
 import numpy as np
 
-from partlearn.io._matrix import Sparse
+from partlearn.io._errors import DataFormatError, DataLimitError
+
+__all__ = ["Budget", "Limits"]
 
 Task = Literal["pll", "pml", "multiclass", "multilabel"]
 TASKS = ("pll", "pml", "multiclass", "multilabel")
 Direction = Literal["rows", "columns"]
+Sparse = bool | Literal["auto"]
+# No deflate stream expands further (RFC 1951: 258 bytes from two bits).
+DEFLATE_RATIO = 1040
+_FREE = 2**20  # small declarations are not worth a ratio test
 
 
 @dataclass(frozen=True)
@@ -54,3 +60,81 @@ def _one_of(name: str, value: object, allowed: tuple[object, ...]) -> None:
     if value is not None and value not in allowed:
         words = ", ".join(repr(v) for v in allowed)
         raise ValueError(f"`{name}` must be one of {words}; got {value!r}.")
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Limits on what a file may ask of memory and time.
+
+    Parameters
+    ----------
+    max_bytes : int, default=4 GiB
+        Bytes that the content may take after decompression, all arrays together,
+        and that a matrix built from it may take.
+    max_ratio : float, default=500
+        Largest ratio of expanded to stored size, looked at only above 256 MiB.
+    max_depth : int, default=8
+        Depth of structs and cells inside each other.
+
+    Examples
+    --------
+    >>> from partlearn.io import Limits
+    >>> Limits(max_bytes=2**20).max_bytes
+    1048576
+    """
+
+    max_bytes: int = 2**32
+    max_ratio: float = 500.0
+    max_depth: int = 8
+
+
+@dataclass
+class Budget:
+    """What is left of the limits while one file is read."""
+
+    limits: Limits
+    stored: int  # size of the file
+    spent: int = 0
+    ratio_from: int = field(default=2**28, repr=False)
+
+    def charge(self, nbytes: int, what: str) -> None:
+        """Account for `nbytes` before they are allocated."""
+        if nbytes < 0:
+            raise DataFormatError(f"{what} declares a negative size")
+        total = self.spent + nbytes
+        if total > self.limits.max_bytes:
+            self._refuse(f"{what} would bring the content to {total:,} bytes", "bytes")
+        if total > self.ratio_from and total > self.limits.max_ratio * self.stored:
+            self._refuse(
+                f"{what} would expand {self.stored:,} stored bytes to {total:,}",
+                "ratio",
+            )
+        self.spent = total
+
+    def matrix(self, rows: int, columns: int, itemsize: int, what: str) -> None:
+        """Check (without spending) that a matrix to be built may exist."""
+        size = rows * columns * itemsize
+        if size > self.limits.max_bytes:
+            shape = f"{rows:,} x {columns:,}"
+            self._refuse(f"{what} of {shape} would take {size:,} bytes", "bytes")
+
+    def check_depth(self, depth: int) -> None:
+        """Refuse structs and cells that are nested too deeply."""
+        if depth > self.limits.max_depth:
+            self._refuse("structs and cells are nested too deeply", "depth")
+
+    def _refuse(self, what: str, of: str) -> NoReturn:
+        limit = getattr(self.limits, f"max_{of}")
+        raise DataLimitError(
+            f"{what}, above the limit of {limit:,}",
+            advice=f"If the file is trusted, pass limits=Limits(max_{of}=...).",
+        )
+
+    @staticmethod
+    def plausible(declared: int, stored: int, what: str) -> None:
+        """Refuse a declared size which the stored bytes cannot expand to."""
+        if declared > _FREE + DEFLATE_RATIO * stored:
+            raise DataFormatError(
+                f"{what} declares {declared:,} bytes, which {stored:,} stored bytes "
+                "cannot hold"
+            )

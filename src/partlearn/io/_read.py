@@ -14,12 +14,10 @@ from partlearn.io._errors import AmbiguousDataError, DataError, DataLimitError
 from partlearn.io._evidence import KEYS, read_evidence
 from partlearn.io._files import regular_size
 from partlearn.io._libsvm import read_libsvm
-from partlearn.io._limits import Budget, Limits
 from partlearn.io._mat5 import read_mat5
 from partlearn.io._mat73 import read_hdf5
-from partlearn.io._matrix import Sparse
 from partlearn.io._npz import csr_parts, parse_meta, read_npz
-from partlearn.io._options import Direction, ReadOptions, Task
+from partlearn.io._options import Budget, Direction, Limits, ReadOptions, Sparse, Task
 from partlearn.io._table import read_arrow, read_csv, read_parquet
 from partlearn.io._variables import assemble
 

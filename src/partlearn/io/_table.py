@@ -17,8 +17,7 @@ from partlearn.io._columns import assemble_columns, is_text
 from partlearn.io._errors import DataError, DataFormatError
 from partlearn.io._files import first_line, open_text, regular_size
 from partlearn.io._label_columns import Column, TextColumn
-from partlearn.io._limits import Budget
-from partlearn.io._options import ReadOptions
+from partlearn.io._options import Budget, ReadOptions
 
 META_KEY = b"partlearn"
 _MAX_COLUMNS = 1_000_000

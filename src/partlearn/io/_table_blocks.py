@@ -23,7 +23,7 @@ from partlearn.io._files import (
     open_text,
     regular_size,
 )
-from partlearn.io._limits import Limits
+from partlearn.io._options import Limits
 from partlearn.io._read import format_of
 from partlearn.io._table import (
     arrow_errors,

@@ -14,8 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from partlearn.io._atomic import atomic_write
-from partlearn.io._files import STANDARD
+from partlearn.io._files import STANDARD, atomic_write
 
 __all__ = ["TableWriter"]
 

@@ -20,6 +20,7 @@ from sklearn.utils import Bunch
 
 from partlearn._typing import Indices, Mask
 from partlearn.io._bunch import (
+    as_whole,
     binary_matrix,
     class_codes,
     make_bunch,
@@ -27,9 +28,8 @@ from partlearn.io._bunch import (
 )
 from partlearn.io._errors import AmbiguousDataError, DataFormatError
 from partlearn.io._folds import find_folds
-from partlearn.io._limits import Budget
 from partlearn.io._matrix import as_dtype
-from partlearn.io._options import TASKS, Direction, ReadOptions
+from partlearn.io._options import TASKS, Budget, Direction, ReadOptions
 
 # Patterns of plain names.
 _ROLES = {
@@ -257,10 +257,8 @@ def _choose_fold(parts: _Parts, options: ReadOptions) -> _Parts:
             "with labels of their own",
             advice="Name another variable with data_key=.",
         )
-    if any(sp.issparse(v) for v in views):
-        joined = sp.hstack([sp.csc_array(v) for v in views])
-    else:
-        joined = np.hstack(views)
+    sparse = any(sp.issparse(v) for v in views)
+    joined = sp.hstack(views, format="csc") if sparse else np.hstack(views)
     return replace(parts, values=parts.values | {"data": joined})
 
 
@@ -360,13 +358,12 @@ def _build(
         X,
         S,
         truth,
+        told.options,
+        told.budget,
         target_names=names,
         feature_names=features,
-        task=told.options.task,
-        sparse=told.options.sparse,
         descr=f"Read from {told.origin}: {roles}.{notes}",
         key_argument="candidates_key= or truth_key=",
-        budget=told.budget,
         variables=parts.names,
     )
 
@@ -440,22 +437,19 @@ def _truth(
         return _set_matrix(value, told)
     if not _is_vector(value, told.options):
         return _matrix(value, way, "truth", told)
-    flat = value.toarray() if sp.issparse(value) else value
-    codes, names = class_codes(flat.ravel(), "truth")
+    flat = (value.toarray() if sp.issparse(value) else value).ravel()
     if S is None and told.classes is None:
-        return codes, names
+        return class_codes(flat, "truth")
     q = S.shape[1] if S is not None else len(told.classes or ())
-    return _numbered(codes, names, q, S, told), [str(j) for j in range(q)]
+    return _numbered(flat, q, S, told), [str(j) for j in range(q)]
 
 
-def _numbered(
-    codes: Indices, names: list[str], q: int, S: Mask | None, told: _Told
-) -> Indices:
+def _numbered(values: NDArray[Any], q: int, S: Mask | None, told: _Told) -> Indices:
     """Class numbers as columns of the candidate matrix, counted from 0 or 1."""
-    try:
-        numbers = np.asarray([int(name) for name in names], dtype=np.int64)[codes]
-    except (ValueError, OverflowError) as error:
-        raise DataFormatError("class numbers are not whole", where="truth") from error
+    whole = as_whole(values)
+    if whole.dtype.kind == "f":
+        raise DataFormatError("class numbers are missing or not whole", where="truth")
+    numbers = whole.astype(np.int64)
     fits = [
         first
         for first in ((1, 0) if told.matlab else (0, 1))

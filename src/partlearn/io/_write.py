@@ -18,11 +18,11 @@ from sklearn.utils import gen_batches
 from partlearn._extras import import_optional
 from partlearn._typing import Mask
 from partlearn.candidates import Evidence, Votes
-from partlearn.io._atomic import atomic_write
 from partlearn.io._bunch import sort_names
 from partlearn.io._columns import is_label_name
 from partlearn.io._errors import DataFormatError
 from partlearn.io._evidence import check_fit, evidence_arrays, weight_texts
+from partlearn.io._files import atomic_write
 from partlearn.io._label_columns import CANDIDATE_MARK, TRUTH_MARK
 from partlearn.io._options import TASKS
 from partlearn.io._read import format_of
