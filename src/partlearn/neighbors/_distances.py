@@ -41,12 +41,12 @@ def _dense_chunk(
     Q: NDArray, rows: NDArray[np.int64], Z: NDArray, columns: NDArray[np.int64]
 ) -> Array:
     d = Z.shape[1]
-    lanes = np.zeros((rows.size, _LANES))
-    left, right = Q[rows], Z[columns]
-    difference = np.subtract(left, right, dtype=np.float64)
+    difference = np.take(Q, rows, axis=0).astype(np.float64, copy=False)
+    difference -= np.take(Z, columns, axis=0)
     difference *= difference
     whole = d - d % _LANES
-    for start in range(0, whole, _LANES):
+    lanes = difference[:, :_LANES].copy() if whole else np.zeros((rows.size, _LANES))
+    for start in range(_LANES, whole, _LANES):
         lanes += difference[:, start : start + _LANES]
     if whole < d:
         lanes[:, : d - whole] += difference[:, whole:]
