@@ -214,7 +214,7 @@ class PLAGGD(BaseScoreClassifier):
         return self
 
     def _square_side(self, n_samples: int, n_features: int) -> int:
-        return ridge_side(n_samples, n_features, n_landmarks=self.n_landmarks)
+        return ridge_side(n_samples, n_features, "rbf", self.n_landmarks)
 
     def predict_proba(self, X: Any) -> NDArray[Any]:
         """Give each class the confidence nearest to its score.

@@ -117,9 +117,7 @@ def make_ridge(
     return _Dual(X, beta, kernel, sigma)
 
 
-def ridge_side(
-    m: int, d: int, *, kernel: str = "rbf", n_landmarks: int | None = None
-) -> int:
+def ridge_side(m: int, d: int, kernel: str, n_landmarks: int | None) -> int:
     """Rows of the matrix that :func:`make_ridge` factors for data of this size."""
     if kernel == "linear":
         return min(m, d)

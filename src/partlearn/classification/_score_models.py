@@ -9,7 +9,8 @@ hidden layer, know nothing else about labels.
 
 from collections.abc import Callable
 from copy import deepcopy
-from typing import Any, NamedTuple
+from itertools import count
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from scipy.optimize import minimize
@@ -107,6 +108,7 @@ def average_hinge(G: Array, F: Array) -> tuple[float, Array]:
 
 
 Loss = Callable[[Array], tuple[float, Array]]
+Model = TypeVar("Model")
 _STEP, _DECAY, _SQUARE_DECAY, _TINY = 1e-3, 0.9, 0.999, 1e-8  # Adam's usual constants
 _BATCH = 256
 _PATIENCE = 20  # epochs without a better held-out loss
@@ -252,37 +254,36 @@ def fit_hidden_layer(
         [np.zeros(width), np.zeros(q)],
     )
     moments = [(np.zeros_like(p), np.zeros_like(p)) for p in _flat(layers)]
-    best, steps = [layers], [0]
+    steps = count(1)
     seen: dict[str, Array] = {}
 
     def step(batch: Indices) -> None:
         X = rows(batch)
         outputs = forward(X, layers)
         _, slope = batch_loss(outputs[-1], batch)
-        steps[0] += 1
-        _adam(layers, gradients(X, layers, outputs, slope, lam), moments, steps[0])
+        gradient = gradients(X, layers, outputs, slope, lam)
+        _adam(layers, gradient, moments, next(steps))
 
     def loss(held: Indices) -> float:
         if not seen:
             seen["rows"] = rows(held)
         return held_out_loss(forward(seen["rows"], layers)[-1], held)
 
-    def keep() -> None:
-        best[0] = deepcopy(layers)
+    def copied() -> Layers:
+        return deepcopy(layers)
 
-    trace = train_epochs(step, loss, keep, m, max_iter=max_iter, rng=rng)
-    return best[0], trace
+    return train_epochs(step, loss, copied, m, max_iter=max_iter, rng=rng)
 
 
 def train_epochs(
     step: Callable[[Indices], None],
     held_out_loss: Callable[[Indices], float],
-    keep: Callable[[], None],
+    copied: Callable[[], Model],
     m: int,
     *,
     max_iter: int,
     rng: np.random.RandomState,
-) -> Array:
+) -> tuple[Model, Array]:
     """Train a model on shuffled mini-batches until held-out rows get no better.
 
     A tenth of the rows is held out; the epoch with the least loss on them is kept, and
@@ -294,8 +295,8 @@ def train_epochs(
         Improves the model by the rows of given indices.
     held_out_loss : callable
         Mean loss of rows that the model is not trained on; always the same ones.
-    keep : callable
-        Remembers the model as it is now.
+    copied : callable
+        Gives a copy of the model as it is now.
     m : int
         Number of rows.
     max_iter : int
@@ -305,6 +306,8 @@ def train_epochs(
 
     Returns
     -------
+    best : model
+        The copy of the best epoch.
     trace : ndarray of shape (n_epochs,)
         Held-out loss of each epoch.
     """
@@ -312,22 +315,20 @@ def train_epochs(
     n_held = int(_HELD_OUT * m)
     # With hardly any rows the training rows themselves decide.
     held, kept = (order[:n_held], order[n_held:]) if n_held else (order, order)
-    best_loss, waited = np.inf, 0
+    best, best_loss, waited = copied(), np.inf, 0
     trace: list[float] = []
-    keep()
     for _ in iterations("epochs", max_iter):
         kept = rng.permutation(kept)
         for start in range(0, len(kept), _BATCH):
             step(kept[start : start + _BATCH])
         trace.append(held_out_loss(held))
         if trace[-1] < best_loss:
-            best_loss, waited = trace[-1], 0
-            keep()
+            best, best_loss, waited = copied(), trace[-1], 0
         else:
             waited += 1
             if waited == _PATIENCE:
                 break
-    return np.asarray(trace)
+    return best, np.asarray(trace)
 
 
 def _flat(layers: Layers) -> list[Array]:

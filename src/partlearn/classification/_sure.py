@@ -207,12 +207,7 @@ class SURE(BaseScoreClassifier):
         return S.astype(dtype) if self.init == "raw" else uniform_confidence(S, dtype)
 
     def _square_side(self, n_samples: int, n_features: int) -> int:
-        return ridge_side(
-            n_samples,
-            n_features,
-            kernel=self.kernel,
-            n_landmarks=self.n_landmarks,
-        )
+        return ridge_side(n_samples, n_features, self.kernel, self.n_landmarks)
 
     def predict_proba(self, X: Any) -> NDArray[Any]:
         """Give each class the confidence nearest to its score.

@@ -222,7 +222,6 @@ class TorchClassifier(BaseScoreClassifier):
         adam = torch.optim.Adam(
             [group for group in groups if group["params"]], lr=self.learning_rate
         )
-        best: dict[str, Any] = {}
 
         def step(batch: Indices) -> None:
             G = net.train()(self._tensor(torch, net, self._rows(X, batch)))
@@ -235,11 +234,11 @@ class TorchClassifier(BaseScoreClassifier):
             G = self._forward(torch, net, X[held])
             return candidate_loss(G, relative(F[held]))[0]
 
-        def keep() -> None:
-            best.update(copy.deepcopy(net.state_dict()))
+        def copied() -> dict[str, Any]:
+            return copy.deepcopy(net.state_dict())
 
-        trace = train_epochs(
-            step, held_out_loss, keep, len(F), max_iter=self.max_iter, rng=rng
+        best, trace = train_epochs(
+            step, held_out_loss, copied, len(F), max_iter=self.max_iter, rng=rng
         )
         net.load_state_dict(best)
         return trace

@@ -9,6 +9,7 @@ quadratic form ``A'A`` restricted to pairs of rows that share a candidate.
 
 import warnings
 from collections.abc import Callable
+from functools import partial
 from numbers import Integral, Real
 from typing import Any, Self
 
@@ -394,13 +395,18 @@ def confidence_step(
         # The same for every column of F, so that one column is enough to measure it.
         norm = power_iteration(lambda v: At @ (A @ v), (len(F), 1))
         quadratic = _quadratic(A, At, S, place, filled)
+
+    def slope(G: Array, F: NDArray[Any]) -> NDArray[Any]:
+        return beta * quadratic(F) - G
+
     for _ in range(max_iter):
         G = np.take_along_axis(Z @ (Z.T @ F), place, axis=1)
         start = np.take_along_axis(F, place, axis=1) * filled
         if beta == 0:
             new = _best_only(G, filled)
         else:
-            new = _proximal(start, filled, G, quadratic, beta, norm)
+            curvature = 1.02 * beta * norm
+            new, _ = minimize_on_simplex(partial(slope, G), start, filled, curvature)
         change = np.abs(new - start).max()
         F = np.zeros_like(F)
         rows, slots = np.nonzero(filled)
@@ -415,20 +421,6 @@ def _best_only(G: Array, filled: Mask) -> NDArray[Any]:
     new = np.zeros_like(G)
     new[np.arange(len(G)), np.where(filled, G, -np.inf).argmax(axis=1)] = 1.0
     return new
-
-
-def _proximal(
-    start: Array,
-    filled: Mask,
-    G: Array,
-    quadratic: Callable[[NDArray[Any]], NDArray[Any]],
-    beta: float,
-    norm: float,
-) -> Array:
-    def gradient(F: NDArray[Any]) -> NDArray[Any]:
-        return beta * quadratic(F) - G
-
-    return minimize_on_simplex(gradient, start, filled, 1.02 * beta * norm)[0]
 
 
 def _quadratic(

@@ -260,11 +260,10 @@ class Redundancy:
 
     def ledger(self, n: int) -> Ledger | None:
         """Book in which redundancies with `n` features are entered when needed."""
-        if not isinstance(self._tables, DenseTables):
-            return None
-        if not self._tables.lazy or n > self._room:
-            return None
-        return Ledger(self._tables, self, n)
+        tables = self._tables
+        if isinstance(tables, DenseTables) and tables.lazy and n <= self._room:
+            return Ledger(tables, self, n)
+        return None
 
     def conditional_row(self, f: int, F: Array) -> Array:
         """Mutual information of `f` with all features given the label, (d,).

@@ -207,8 +207,21 @@ class FPML(BaseLinearScorer):
         weights = Weights(
             self.lam1 / (X.shape[1] if self.balance else 1), self.lam2, self.lam3
         )
-        W, G, S = self._sweeps(Z, T, weights, norms, rng)
-        self.labels_ = np.clip(G @ S.T + prior, 0, 1) * C
+        sizes = [(side, self.n_latent_) for side in C.shape]
+        factors = Factors(*(rng.uniform(size=size) for size in sizes))
+        solve = ridge_solver(Z, weights.lam3 / (weights.lam2 or 1.0))
+        objective: list[float] = []
+        for _ in iterations("fPML", self.max_iter):
+            factors, value = fpml_sweep(Z, T, factors, weights, solve, norms)
+            objective.append(value)
+            before = objective[-2:][0]
+            if len(objective) > 1 and abs(before - value) <= self.tol * abs(before):
+                break
+        else:
+            warn_at_max_iter(self.max_iter, "The objective still changes")
+        self.objective_, self.n_iter_ = np.array(objective), len(objective)
+        W = solve(factors.G) @ factors.S.T
+        self.labels_ = np.clip(factors.G @ factors.S.T + prior, 0, 1) * C
         self.n_labels_ = max(1, round(float(C.sum(axis=1).mean())))
         self.threshold_ = None if self.threshold == "count" else self.threshold
         self._set_weights(W, prior, mean, scale, column_moments(X)[1], rng)
@@ -224,31 +237,6 @@ class FPML(BaseLinearScorer):
                 "so that the labels are not denoised."
             )
         return min(n, l, self.n_latent)
-
-    def _sweeps(
-        self,
-        X: Standardized,
-        C: Standardized,
-        weights: Weights,
-        norms: tuple[float, float],
-        rng: np.random.RandomState,
-    ) -> tuple[Array, Array, Array]:
-        n, l, k = X.shape[0], C.shape[1], self.n_latent_  # noqa: E741
-        factors = Factors(rng.uniform(size=(n, k)), rng.uniform(size=(l, k)))
-        solve = ridge_solver(X, weights.lam3 / (weights.lam2 or 1.0))
-        objective: list[float] = []
-        for _ in iterations("fPML", self.max_iter):
-            factors, value = fpml_sweep(X, C, factors, weights, solve, norms)
-            objective.append(value)
-            if len(objective) > 1:
-                before = objective[-2]
-                if abs(before - value) <= self.tol * abs(before):
-                    break
-        else:
-            warn_at_max_iter(self.max_iter, "The objective still changes")
-        self.objective_ = np.array(objective)
-        self.n_iter_ = len(objective)
-        return solve(factors.G) @ factors.S.T, factors.G, factors.S
 
 
 class Weights(NamedTuple):
