@@ -138,26 +138,10 @@ class DenseTables:
         self.enter(np.array([f]), every, table, np.zeros(d, dtype=np.intp), row)
         return row
 
-    def enter(
-        self,
-        selected: Indices,
-        features: Indices,
-        table: Array,
-        entered: Indices,
-        redundancy: Array,
-    ) -> None:
+    def enter(self, *book: NDArray[Any]) -> None:
         """Bring the redundancy of some features up to date; see `Ledger`."""
         assert self._kernels is not None
-        self._kernels.enter(
-            self._planes,
-            self.counts,
-            self._log_table,
-            selected,
-            features,
-            table,
-            entered,
-            redundancy,
-        )
+        self._kernels.enter(self._planes, self.counts, self._log_table, *book)
 
 
 def _packed(bits: Mask) -> NDArray[np.uint64]:

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 from sklearn.cluster import cluster_optics_xi
 from sklearn.neighbors import NearestNeighbors
@@ -427,30 +426,24 @@ def _optics_graph(X: Any) -> tuple[Indices, Array, Indices]:
     metric = "euclidean" if sp.issparse(X) else "minkowski"
     search = NearestNeighbors(n_neighbors=_MIN_SAMPLES, metric=metric).fit(X)
     core = np.around(search.kneighbors(X)[0][:, -1], _DECIMALS)
-    distances = _sparse_distances(X) if sp.issparse(X) else _dense_distances(X)
+    squared = row_norms(X, squared=True)
     left = np.arange(n)
     ordering = np.empty(n, dtype=np.intp)
     reachability, predecessor = np.full(n, np.inf), np.full(n, -1)
     for step in range(n):
         point = ordering[step] = left[np.argmin(reachability[left])]
         left = left[left != point]
-        reach = np.around(np.maximum(distances(point)[left], core[point]), _DECIMALS)
+        reach = np.maximum(_distances(X, squared, point)[left], core[point])
+        reach = np.around(reach, _DECIMALS)
         nearer = reach < reachability[left]
         reachability[left[nearer]] = reach[nearer]
         predecessor[left[nearer]] = point
     return ordering, reachability, predecessor
 
 
-def _dense_distances(X: NDArray[Any]) -> Any:
-    return lambda point: cdist(X[point : point + 1], X)[0]
-
-
-def _sparse_distances(X: Any) -> Any:
-    squared = row_norms(X, squared=True)
-
-    def distances(point: int) -> Array:
-        products = X @ X[[point]].toarray()[0]
-        apart = -2 * products + squared[point] + squared
-        return np.asarray(np.sqrt(np.maximum(apart, 0)))
-
-    return distances
+def _distances(X: Any, squared: Array, point: int) -> Array:
+    """Distances of all rows to one of them; `squared` are squared lengths of rows."""
+    if not sp.issparse(X):
+        return cdist(X[point : point + 1], X)[0]
+    products = X @ X[[point]].toarray()[0]
+    return np.sqrt(np.maximum(-2 * products + squared[point] + squared, 0))
