@@ -9,6 +9,7 @@ recorded, and later fetches are held to it. None of these files is part of this 
 
 # SPDX-License-Identifier: BSD-3-Clause
 
+import re
 import tomllib
 from dataclasses import dataclass
 from importlib import resources
@@ -71,15 +72,10 @@ class RemoteFile:
         for name, value in (("file", self.file), ("archive", self.archive or "none")):
             if not value or set(value) & set("/\\:\0") or value.startswith("."):
                 raise ValueError(f"`{name}` must be a plain file name; got {value!r}.")
-        digits = set("0123456789abcdef")
-        if len(self.sha256) not in (0, 64) or not set(self.sha256) <= digits:
+        if not re.fullmatch(r"([0-9a-f]{64})?", self.sha256):
             raise ValueError("`sha256` must be 64 hexadecimal digits, or empty.")
-        if not (self.git_blob == "" or 12 <= len(self.git_blob) <= 40):
-            raise ValueError(
-                "`git_blob` must be 12 to 40 hexadecimal digits, or empty."
-            )
-        if not set(self.git_blob) <= digits:
-            raise ValueError("`git_blob` must be hexadecimal digits.")
+        if not re.fullmatch(r"([0-9a-f]{12,40})?", self.git_blob):
+            raise ValueError("`git_blob` must be 12 to 40 hexadecimal digits or empty.")
         for url in self.urls:
             if not url.startswith(("https://", "http://")):
                 raise ValueError(f"`urls` must be http or https; got {url!r}.")

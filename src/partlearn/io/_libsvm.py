@@ -2,6 +2,7 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
+import re
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -18,25 +19,15 @@ from partlearn.io._files import expand
 from partlearn.io._options import Budget, ReadOptions
 
 _MAX_INDEX = 2**31 - 2
+# A row that lists labels, or has none and begins with a column.
+_SEVERAL = re.compile(rb"^[ \t]*[^\s#]*[,:]", re.MULTILINE)
 _DAMAGE = (ValueError, OverflowError, IndexError, UnicodeError, TypeError, MemoryError)
-
-
-def _is_multilabel(data: bytes) -> bool:
-    """Whether some row lists labels, or has none."""
-    for line in BytesIO(data):
-        line = line.split(b"#", 1)[0]
-        if not line.strip():
-            continue
-        first = line.split(None, 1)[0]
-        if b"," in first or b":" in first:
-            return True
-    return False
 
 
 def read_libsvm(path: Path, options: ReadOptions, budget: Budget) -> Bunch:
     """Read rows of ``label[,label...] column:value ...``."""
     data = expand(path, budget)
-    several = _is_multilabel(data)
+    several = _SEVERAL.search(data) is not None
     # One pair takes at least four characters and becomes 16 bytes.
     budget.charge(4 * len(data), "the data matrix")
     try:

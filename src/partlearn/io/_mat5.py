@@ -112,13 +112,6 @@ class _Reader:
             self.stream.skip(-length % 8)
         return kind, data
 
-    def numbers(self, limit: int, what: str) -> NDArray[Any]:
-        kind, data = self.content(limit, what)
-        dtype = self.dtype(kind, what)
-        if len(data) % dtype.itemsize:
-            raise DataFormatError(f"{what} is not a whole number of values")
-        return np.frombuffer(data, dtype=dtype).astype(dtype.newbyteorder("="))
-
     def dtype(self, kind: int, what: str) -> np.dtype[Any]:
         if kind not in _TYPES:
             raise DataFormatError(f"{what} has the unknown data type {kind}")
@@ -148,7 +141,7 @@ class _Reader:
         return name, value
 
     def matrix_content(self, depth: int) -> tuple[str, Any]:
-        flags = self.numbers(16, "array flags")
+        flags = self.vector("array flags", 16)
         if len(flags) != 2:
             raise DataFormatError("the array flags are damaged")
         word = int(flags[0])
@@ -156,7 +149,7 @@ class _Reader:
         if mclass not in range(_CELL, 16):
             # Function handles and new-style objects hold no data for us.
             return "", None
-        dims = tuple(int(n) for n in self.numbers(256, "dimensions"))
+        dims = tuple(int(n) for n in self.vector("dimensions", 256))
         if len(dims) < 2 or any(n < 0 for n in dims):
             raise DataFormatError(f"impossible dimensions {dims}")
         name = self.content(4096, "name")[1].decode("latin-1")
@@ -184,7 +177,7 @@ class _Reader:
         if mclass == _CELL:
             total = self.count(dims, _PER_OBJECT, where)
             return [self.element(depth + 1)[1] for _ in range(total)]
-        width = self.numbers(8, "length of field names")
+        width = self.vector("length of field names", 8)
         if len(width) != 1 or not 1 <= width[0] <= 4096:
             raise DataFormatError(f"{where} has damaged field names")
         names = self.content(2**20, "field names")[1]
@@ -236,8 +229,10 @@ class _Reader:
         self.budget.charge(length, where)
         return dtype, length, small
 
-    def vector(self, where: str) -> NDArray[Any]:
+    def vector(self, where: str, limit: int | None = None) -> NDArray[Any]:
         dtype, length, small = self.data(None, where)
+        if limit is not None and length > limit:
+            raise DataFormatError(f"{where} of {length:,} bytes are too long")
         if small is None:
             small = self.stream.read(length)
             self.stream.skip(-length % 8)

@@ -283,11 +283,8 @@ def _column(column: Any, name: str, pa: Any, is_label: bool) -> Column:
 
 
 def _is_text(kind: Any, types: Any) -> bool:
-    return bool(
-        types.is_string(kind)
-        or types.is_large_string(kind)
-        or types.is_string_view(kind)
-    )
+    known = (types.is_string, types.is_large_string, types.is_string_view)
+    return any(is_known(kind) for is_known in known)
 
 
 def _list_column(column: Any, name: str, pa: Any) -> TextColumn:

@@ -4,7 +4,7 @@
 
 import json
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -30,6 +30,7 @@ from partlearn.io._table import META_KEY
 
 __all__ = ["write"]
 
+_FORMATS = ("npz", "parquet", "arrow", "csv", "mat")
 _BLOCK_ROWS = 4096
 _RESERVED = (CANDIDATE_MARK, TRUTH_MARK, "__index_level_")
 
@@ -75,17 +76,20 @@ def write(
     """
     target = Path(path)
     kind = format_of(target, format)
-    if target.suffix == ".gz" or kind not in _WRITERS:
+    if target.suffix == ".gz" or kind not in _FORMATS:
         raise DataFormatError(
-            f"files are written as {', '.join(_WRITERS)}; got {target.name!r}"
+            f"files are written as {', '.join(_FORMATS)}; got {target.name!r}"
         )
     parts = _Parts(bunch)
     _check_evidence(parts, kind)
     with atomic_write(target) as file:
-        if kind == "csv":
-            _write_csv(file, parts, "," if target.suffix == ".csv" else "\t")
+        if kind == "npz":
+            _write_npz(file, parts)
+        elif kind == "mat":
+            _write_mat(file, parts)
         else:
-            _WRITERS[kind](file, parts)
+            delimiter = "," if target.suffix == ".csv" else "\t"
+            _write_table(file, parts, kind, delimiter)
     return target
 
 
@@ -279,40 +283,23 @@ def _batches(parts: _Parts, as_sets: bool | None) -> Iterator[Any]:
         yield pa.RecordBatch.from_pydict(columns, metadata=metadata)
 
 
-def _write_batches(batches: Iterator[Any], open_writer: Callable[[Any], Any]) -> None:
-    """Write batches, of which there is at least one, by the writer of their schema."""
+def _write_table(file: BinaryIO, parts: _Parts, kind: str, delimiter: str) -> None:
+    if kind == "csv":
+        names = [*parts.names, *(parts.features or [])]
+        if any(set(n) & set("\n\r") for n in names):
+            raise DataFormatError("names with line breaks cannot be written to CSV")
+    batches = _batches(parts, _sets_fit(parts) if kind == "csv" else None)
     first = next(batches)
-    with open_writer(first.schema) as writer:
+    if kind == "parquet":
+        pq = import_optional("pyarrow.parquet", "Parquet files")
+        opened = pq.ParquetWriter(file, first.schema)
+    elif kind == "arrow":
+        ipc = import_optional("pyarrow.ipc", "Arrow files")
+        opened = ipc.new_file(file, first.schema)
+    else:
+        csv = import_optional("pyarrow.csv", "CSV files")
+        options = csv.WriteOptions(delimiter=delimiter)
+        opened = csv.CSVWriter(file, first.schema, write_options=options)
+    with opened as writer:
         for batch in chain([first], batches):
             writer.write_batch(batch)
-
-
-def _write_parquet(file: BinaryIO, parts: _Parts) -> None:
-    pq = import_optional("pyarrow.parquet", "Parquet files")
-    _write_batches(_batches(parts, None), lambda schema: pq.ParquetWriter(file, schema))
-
-
-def _write_arrow(file: BinaryIO, parts: _Parts) -> None:
-    ipc = import_optional("pyarrow.ipc", "Arrow files")
-    _write_batches(_batches(parts, None), lambda schema: ipc.new_file(file, schema))
-
-
-def _write_csv(file: BinaryIO, parts: _Parts, delimiter: str = ",") -> None:
-    csv = import_optional("pyarrow.csv", "CSV files")
-    names = [*parts.names, *(parts.features or [])]
-    if any(set(n) & set("\n\r") for n in names):
-        raise DataFormatError("names with line breaks cannot be written to CSV")
-    options = csv.WriteOptions(delimiter=delimiter)
-    batches = _batches(parts, _sets_fit(parts))
-    _write_batches(
-        batches, lambda schema: csv.CSVWriter(file, schema, write_options=options)
-    )
-
-
-_WRITERS = {
-    "npz": _write_npz,
-    "parquet": _write_parquet,
-    "arrow": _write_arrow,
-    "csv": _write_csv,
-    "mat": _write_mat,
-}
