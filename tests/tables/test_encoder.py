@@ -238,3 +238,13 @@ def test_text_of_any_type_is_the_same_text():
     given = text("b", "c")
     columns_of({"a": given})["a"][0] = "changed"
     assert given[0] == "b"
+
+
+def test_columns_of_many_strings_are_known_by_some_of_them():
+    numbers = text(*(f"{i / 7:.5g}" for i in range(20_000)))
+    columns = {"weight": numbers, "name": text(*(f"a{i}" for i in range(20_000)))}
+    kinds = find_kinds(columns, {})
+    assert [kind.kind for kind in kinds.values()] == ["number", "id"]
+    np.testing.assert_allclose(columns["weight"], numbers_in(numbers))
+    back = {"weight": numbers[::-1]}
+    assert find_kinds(back, {})["weight"] == kinds["weight"]

@@ -6,12 +6,13 @@ import re
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from typing import Any, Literal, NamedTuple
+from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
 
 from partlearn._typing import Array
-from partlearn.tables._frame import is_missing_text, numbers_in
+from partlearn.tables._frame import NOTHING, is_missing_text, numbers_in
 from partlearn.tables._moments import find_format
 
 __all__ = ["ColumnKind", "Kind", "as_names", "check_names", "find_kinds"]
@@ -67,14 +68,15 @@ def check_names(
 
 
 def find_kinds(
-    columns: Mapping[str, NDArray[Any]], given: Mapping[str, Kind]
+    columns: dict[str, NDArray[Any]], given: Mapping[str, Kind]
 ) -> dict[str, ColumnKind]:
     """Find what each column is.
 
     Parameters
     ----------
-    columns : mapping of str to ndarray
-        The columns, as ``columns_of`` makes them.
+    columns : dict of str to ndarray
+        The columns, as ``columns_of`` makes them. Text that turns out to be numbers is
+        replaced by these, so that it is read once.
     given : mapping of str to str
         What the caller says about some of them.
 
@@ -95,7 +97,7 @@ def find_kinds(
         elif column.dtype.kind == "f":
             kinds[name] = _number_kind(name, column)
         else:
-            kinds[name] = _text_kind(name, column)
+            kinds[name] = _text_kind(name, columns)
     return kinds
 
 
@@ -139,19 +141,32 @@ def _gaps(missing: int, total: int) -> str:
 
 
 def _texts(column: NDArray[Any]) -> list[str]:
-    return [text for text in column if not is_missing_text(text)]
+    texts = [text for text in column.tolist() if text is not None]
+    if NOTHING.isdisjoint(map(str.lower, map(str.strip, texts))):  # nearly always
+        return texts
+    return [text for text in texts if not is_missing_text(text)]
 
 
-def _text_kind(name: str, column: NDArray[Any]) -> ColumnKind:
+def _some(texts: set[str]) -> list[str]:
+    """Some of many strings, in their order, whatever the order of the rows is."""
+    step = max(1, len(texts) // _SAMPLE)
+    if step == 1:
+        return sorted(texts)
+    # To sort them all takes longer than to read them.
+    chosen = [t for t in texts if crc32(t.encode("utf-8", "replace")) % step == 0]
+    return sorted(chosen or texts)
+
+
+def _text_kind(name: str, columns: dict[str, NDArray[Any]]) -> ColumnKind:
+    column = columns[name]
     texts = _texts(column)
-    distinct = sorted(set(texts))
+    distinct = set(texts)
     missing = _gaps(len(column) - len(texts), len(column))
     if len(distinct) == 0:
         return ColumnKind("constant", "no value at all")
     if len(distinct) == 1:
-        return ColumnKind("constant", f"always {distinct[0][:40]!r}")
-    step = max(1, len(distinct) // _SAMPLE)
-    sample = distinct[::step]
+        return ColumnKind("constant", f"always {texts[0][:40]!r}")
+    sample = _some(distinct)
     form = find_format(sample)
     if form is not None:
         return ColumnKind("date", missing, form)
@@ -159,7 +174,8 @@ def _text_kind(name: str, column: NDArray[Any]) -> ColumnKind:
     # Leading zeros, as in postal codes, say that digits are no amount.
     coded = any(re.fullmatch(r"0\d+", text.strip()) for text in sample)
     if np.isfinite(numbers).mean() >= _NUMBERS and not coded:
-        return _number_kind(name, numbers_in(column))
+        columns[name] = numbers_in(column)
+        return _number_kind(name, columns[name])
     words = float(np.mean([len(text.split()) for text in sample]))
     share = len(distinct) / len(texts)
     if share > 0.95 and words < 2 and len(texts) >= _MANY_ROWS:

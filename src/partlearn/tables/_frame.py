@@ -14,6 +14,7 @@ from partlearn._typing import Array
 from partlearn.io import table_blocks
 
 __all__ = [
+    "NOTHING",
     "as_text",
     "columns_of",
     "is_missing_text",
@@ -27,7 +28,7 @@ __all__ = [
 Columns = dict[str, NDArray[Any]]
 _PLAIN_TEXT = frozenset((str, type(None)))
 # Ways of writing nothing, compared without case.
-_NOTHING = frozenset(
+NOTHING = frozenset(
     ("", "na", "n/a", "#n/a", "#na", "nan", "null", "none", "nil", "-", "?", "missing")
 )
 
@@ -147,7 +148,7 @@ def as_text(value: Any) -> str | None:
 
 def is_missing_text(text: str | None) -> bool:
     """Whether a cell of text says nothing."""
-    return text is None or text.strip().lower() in _NOTHING
+    return text is None or text.strip().lower() in NOTHING
 
 
 def numbers_in(column: NDArray[Any]) -> Array:
