@@ -326,6 +326,9 @@ def test_whatever_a_reader_finds_has_a_next_step(kind, capsys):
     err = capsys.readouterr().err
     assert "a.csv, line 3: two cells too many." in err
     assert "Mend the file there, or leave that part of it out." in err
+    print_error(kind("no table", path="a.csv"))  # a place is not known
+    err = capsys.readouterr().err
+    assert err.endswith("no table. Check that it is the right file, and mend it.\n")
     print_error(kind("two cells too many", path="a.csv", advice="Drop them."))
     assert capsys.readouterr().err.endswith("two cells too many. Drop them.\n")
 

@@ -189,7 +189,9 @@ def print_error(error: Exception) -> int:
     from partlearn.io import AmbiguousDataError, DataError
 
     if isinstance(error, DataError) and not error.advice:
-        error.advice = "Mend the file there, or leave that part of it out."
+        error.advice = "Check that it is the right file, and mend it."
+        if error.where:
+            error.advice = "Mend the file there, or leave that part of it out."
     text = _in_options(str(error))
     if isinstance(error, FileNotFoundError) and error.filename is not None:
         text = _not_found(Path(error.filename))
