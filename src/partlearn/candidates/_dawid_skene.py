@@ -127,9 +127,9 @@ class Confusions:
     def probability(self) -> Array:
         """Probability of each group's vote, by true label, (n_groups, n_classes)."""
         q = len(self.common)
-        acc = self.accuracy[self.annotator]
-        coin = np.repeat(((1 - acc) / max(q - 1, 1))[:, None], q, axis=1)
-        coin[np.arange(len(acc)), self.label] = acc
+        acc = self.accuracy[self.annotator, None]
+        own = np.arange(q) == self.label[:, None]
+        coin = np.where(own, acc, (1 - acc) / max(q - 1, 1))
         prior = 0.5 * self.common[:, self.label].T + 0.5 * coin
         shrunk: Array = (self.count + CONFUSION * prior) / (
             self.total[self.annotator] + CONFUSION

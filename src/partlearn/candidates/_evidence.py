@@ -77,9 +77,9 @@ class Evidence:
         L = np.asarray(weights)
         self.classes: NDArray[Any] = np.asarray(classes)
         if L.ndim != 2 or self.classes.shape != (L.shape[1],):
+            q = self.classes.size
             raise ValueError(
-                "Evidence needs a matrix with one column per class; got shape "
-                f"{L.shape} and {self.classes.size} classes."
+                f"Evidence needs one column per class, {q}; got {L.shape}."
             )
         self._weights = _scaled(L, self.classes)
         self.rows: Indices = (
@@ -216,8 +216,8 @@ class Evidence:
         S = self.candidates
         outside = (~S).sum(axis=1, keepdims=True)
         # A full set cannot miss the truth.
-        L = np.where(S, (1 - miss_rate) * self.confidence(), 0.0)
-        L += np.where(S, 0.0, miss_rate / np.maximum(outside, 1))
+        missed = miss_rate / np.maximum(outside, 1)
+        L = np.where(S, (1 - miss_rate) * self.confidence(), missed)
         return Evidence(L, self.classes, rows=self.rows)
 
     def with_known(self, known: Mapping[int, Any]) -> Self:

@@ -81,10 +81,7 @@ def make_candidates(
     classes, codes = _true_codes(y)
     q = len(classes)
     if not 0 <= n_false <= q - 1:
-        raise ValueError(
-            f"`n_false` must be between 0 and {q - 1}, the number of wrong labels; "
-            f"got {n_false}."
-        )
+        raise ValueError(f"`n_false` must be between 0 and {q - 1}; got {n_false}.")
     rng = check_random_state(random_state)
     S = np.zeros((len(codes), q), dtype=bool)
     step = max(1, _BLOCK // q)
@@ -202,10 +199,7 @@ def cooccurring_candidates(
         mate = np.asarray(partners, dtype=np.intp)
         valid = mate.shape == (q,) and ((mate >= 0) & (mate < q)).all()
         if not valid or (mate == np.arange(q)).any():
-            raise ValueError(
-                f"`partners` must name, for each of the {q} classes, the column of "
-                "another class."
-            )
+            raise ValueError(f"`partners` must be {q} columns, each of another class.")
     false = mate[codes]
     if q > 2:
         free = rng.uniform(size=len(codes)) >= eps
@@ -284,10 +278,7 @@ def instance_candidates(
         estimator = make_pipeline(scaler, LogisticRegression(max_iter=1000))
     smallest = int(np.bincount(codes).min())
     if smallest < 2:
-        raise ValueError(
-            "Out-of-fold probabilities need at least two rows of every class; the "
-            f"smallest class has {smallest}."
-        )
+        raise ValueError(f"A class needs two rows; the smallest class has {smallest}.")
     folds = StratifiedKFold(
         min(cv, smallest), shuffle=True, random_state=rng.randint(2**31 - 1)
     )

@@ -237,8 +237,5 @@ def _annotator_columns(frame: Any) -> dict[Any, Any]:
         return {name: frame[name] for name in frame.columns}
     array = np.asarray(frame, dtype=object)
     if array.ndim != 2:
-        raise ValueError(
-            "A table with one column per annotator is needed; got an array of "
-            f"{array.ndim} dimensions."
-        )
+        raise ValueError(f"Votes need a table of columns; got {array.ndim} dimensions.")
     return {j: list(array[:, j]) for j in range(array.shape[1])}

@@ -109,7 +109,10 @@ def _read(y: Any, classes: Classes) -> Labels:
     if classes is not None:
         _check_distinct(classes, "`classes`")
     if isinstance(y, Evidence):
-        return _from_evidence(y, classes)
+        if classes is None:
+            return y.classes, y.candidates.copy()
+        rows, columns = np.nonzero(y.candidates)
+        return _scatter(y.classes, columns, rows, len(y), classes)
     if isinstance(y, (str, bytes, Mapping)) or not (
         isinstance(y, Iterable) or hasattr(y, "__array__")
     ):
@@ -291,26 +294,6 @@ def _scatter(
     return labels, S
 
 
-def _from_evidence(labels: Evidence, classes: Classes) -> Labels:
-    S = labels.candidates
-    if classes is None:
-        return labels.classes, S.copy()
-    rows, columns = np.nonzero(S)
-    return _scatter(labels.classes, columns, rows, len(S), classes)
-
-
-def _columns(q: int, classes: Classes) -> NDArray[Any]:
-    if q < 2:
-        raise ValueError(
-            f"A candidate matrix needs one column per class, at least two; got {q}."
-        )
-    if classes is None:
-        return np.arange(q)
-    if len(classes) != q:
-        raise ValueError(f"y has {q} columns but there are {len(classes)} classes.")
-    return classes
-
-
 def _from_frame(frame: Any, names: NDArray[Any], classes: Classes) -> Labels:
     """Read a matrix with named columns; names of given classes decide their places."""
     _check_distinct(names, "The columns of y")
@@ -333,11 +316,15 @@ def _from_frame(frame: Any, names: NDArray[Any], classes: Classes) -> Labels:
 
 def _from_matrix(array: NDArray[Any], classes: Classes) -> Labels:
     if array.ndim != 2:
+        raise ValueError(f"y must be labels or a matrix; got {array.ndim} dimensions.")
+    q = array.shape[1]
+    if q < 2:
         raise ValueError(
-            "y must be 1-D labels or a 2-D candidate matrix; got an array of "
-            f"{array.ndim} dimensions."
+            f"A candidate matrix needs one column per class, at least two; got {q}."
         )
-    names = _columns(array.shape[1], classes)
+    names = np.arange(q) if classes is None else classes
+    if len(names) != q:
+        raise ValueError(f"y has {q} columns but there are {len(names)} classes.")
     if array.dtype == bool:
         return names, array.copy()
     if array.dtype == object:

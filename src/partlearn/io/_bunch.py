@@ -98,8 +98,10 @@ def make_bunch(
     task = _settle(options.task, candidates, truth, key_argument)
     if task in ("multiclass", "multilabel"):
         candidates = None
-    if truth is not None:
-        truth = _truth_form(truth, task, q, budget)
+    if truth is not None and task in ("pll", "multiclass"):
+        truth = (truth if truth.ndim == 1 else truth.argmax(axis=1)).astype(np.int64)
+    elif truth is not None and truth.ndim == 1:
+        truth = one_hot(truth, q, budget)
     if feature_names is not None and len(feature_names) != X.shape[1]:
         feature_names = None
     sizes = ""
@@ -148,11 +150,3 @@ def _settle(
             "by single_label().",
         )
     return task
-
-
-def _truth_form(
-    truth: NDArray[Any], task: Task, q: int, budget: Budget
-) -> NDArray[Any]:
-    if task in ("pll", "multiclass"):
-        return (truth if truth.ndim == 1 else truth.argmax(axis=1)).astype(np.int64)
-    return truth if truth.ndim == 2 else one_hot(truth, q, budget)

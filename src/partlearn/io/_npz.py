@@ -18,6 +18,7 @@ from partlearn.io._matrix import compressed, read_matrix
 from partlearn.io._options import Budget
 
 _MAX_MEMBERS = 10_000
+_COMPRESSIONS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # those of NumPy
 
 
 def read_npz(path: Path, budget: Budget) -> dict[str, Any]:
@@ -30,9 +31,14 @@ def read_npz(path: Path, budget: Budget) -> dict[str, Any]:
             out: dict[str, Any] = {}
             for member in members:
                 name = member.filename.removesuffix(".npy")
-                _check_member(member, budget)
+                where = f"array {name!r}"
+                if member.compress_type not in _COMPRESSIONS:
+                    raise DataFormatError(f"{where} uses an unknown compression")
+                stored = min(member.compress_size, budget.stored)
+                budget.plausible(member.file_size, stored, where)
+                budget.charge(member.file_size, where)
                 with archive.open(member) as stream:
-                    out[name] = _array(stream, member, name, budget)  # type: ignore[arg-type]
+                    out[name] = _array(stream, member.file_size, where)  # type: ignore[arg-type]
     except (DataError, MemoryError):
         raise
     except Exception as error:
@@ -41,16 +47,7 @@ def read_npz(path: Path, budget: Budget) -> dict[str, Any]:
     return out
 
 
-def _check_member(member: zipfile.ZipInfo, budget: Budget) -> None:
-    where = f"array {member.filename!r}"
-    if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
-        raise DataFormatError(f"{where} uses a compression that NumPy does not write")
-    budget.plausible(member.file_size, min(member.compress_size, budget.stored), where)
-    budget.charge(member.file_size, where)
-
-
-def _array(stream: BinaryIO, member: zipfile.ZipInfo, name: str, budget: Budget) -> Any:
-    where = f"array {name!r}"
+def _array(stream: BinaryIO, size: int, where: str) -> Any:
     version = npy.read_magic(stream)
     if version == (1, 0):
         shape, fortran, dtype = npy.read_array_header_1_0(stream)
@@ -68,10 +65,8 @@ def _array(stream: BinaryIO, member: zipfile.ZipInfo, name: str, budget: Budget)
     if any(n < 0 for n in shape):
         raise DataFormatError(f"{where} has a negative dimension")
     total = dtype.itemsize * math.prod(shape)
-    if total > member.file_size:
-        raise DataFormatError(
-            f"{where} declares {total:,} bytes, the archive holds {member.file_size:,}"
-        )
+    if total > size:
+        raise DataFormatError(f"{where} declares {total:,} bytes, and holds {size:,}")
     native = dtype.newbyteorder("=")
     if dtype.kind in "US" or len(shape) != 2 or not total:
         data = np.frombuffer(_exactly(stream, total, where), dtype=dtype)

@@ -159,11 +159,8 @@ def _npy_rows(paths: Sequence[Path], block_rows: int) -> Rows:
         except ValueError as error:
             raise DataFormatError(str(error), path=path) from None
         if array.ndim != 2 or array.dtype.kind not in "fiub":
-            raise DataFormatError(
-                f"rows need a matrix of numbers; got shape {array.shape} of "
-                f"{array.dtype}",
-                path=path,
-            )
+            got = f"shape {array.shape} of {array.dtype}"
+            raise DataFormatError(f"this is no matrix of numbers but {got}", path=path)
         widths.add(array.shape[1])
         kinds.add(array.dtype)
         for part in gen_batches(len(array), block_rows):

@@ -91,10 +91,7 @@ def read_blocks(
                 + ", ".join(absent[:5])
                 + (" ..." if len(absent) > 5 else "")
             )
-        try:
-            X = np.column_stack([_numbers(columns[n], n, start) for n in features])
-        except DataError as error:
-            raise error.at(path) from None
+        X = np.column_stack([_numbers(columns[n], n, start, path) for n in features])
         yield X, {n: column for n, column in columns.items() if n not in known}
         start += len(X)
 
@@ -107,7 +104,7 @@ def _by_name(block: Any) -> dict[str, Any]:
     return dict(zip(block.schema.names, block.columns, strict=True))
 
 
-def _numbers(column: Any, name: str, start: int) -> Array:
+def _numbers(column: Any, name: str, start: int, path: Path) -> Array:
     """Numbers of a column, which files of text have as text."""
     pa = import_optional("pyarrow", "tables")
     for form, kind in _forms(column, pa):
@@ -119,6 +116,7 @@ def _numbers(column: Any, name: str, start: int) -> Array:
     row, cell = _first_text(form)
     raise DataFormatError(
         f"a feature is not a number: {str(cell)[:40]!r}",
+        path=path,
         where=f"row {start + row} of column {name!r}",
     )
 

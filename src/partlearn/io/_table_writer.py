@@ -9,8 +9,7 @@ import sys
 from contextlib import ExitStack
 from io import TextIOWrapper
 from pathlib import Path
-from types import TracebackType
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -23,7 +22,7 @@ TABLE_SUFFIXES = (".csv", ".tsv", ".parquet", ".jsonl", ".ndjson")
 _FORMULA = tuple("=+-@\t\r\uff1d\uff0b\uff0d\uff20")
 
 
-class TableWriter:
+class TableWriter(ExitStack):
     """Writes columns block by block; the file appears when all of it is written.
 
     Parameters
@@ -43,15 +42,15 @@ class TableWriter:
         self.safe_csv = safe_csv
         self.n_rows = 0
         self._writer: Any = None
-        self._stack = ExitStack()
+        super().__init__()
 
-    def __enter__(self) -> "TableWriter":
+    def __enter__(self) -> Self:
         if self.path.is_dir():
             raise IsADirectoryError(f"{self.path} is a folder; --out names a file")
         if self.path == STANDARD:
             self._file: Any = sys.stdout.buffer
         else:
-            self._file = self._stack.enter_context(atomic_write(self.path))
+            self._file = self.enter_context(atomic_write(self.path))
         return self
 
     def write(self, columns: dict[str, Any]) -> None:
@@ -67,7 +66,7 @@ class TableWriter:
     def _write_text(self, columns: dict[str, Any]) -> None:
         if self._writer is None:
             text = TextIOWrapper(self._file, encoding="utf-8", newline="")
-            self._stack.callback(text.detach)  # which flushes, and closes nothing
+            self.callback(text.detach)  # which flushes, and closes nothing
             delimiter = "\t" if self.path.suffix == ".tsv" else ","
             self._writer = csv.writer(text, delimiter=delimiter, lineterminator="\n")
             self._writer.writerow(map(_neutral, columns) if self.safe_csv else columns)
@@ -94,16 +93,8 @@ class TableWriter:
         )
         if self._writer is None:
             self._writer = pq.ParquetWriter(self._file, table.schema)
-            self._stack.callback(self._writer.close)
+            self.callback(self._writer.close)
         self._writer.write_table(table)
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._stack.__exit__(kind, error, trace)
 
 
 def _cells(column: Any) -> list[Any]:

@@ -402,10 +402,7 @@ def _candidate_matrix(
     if isinstance(value, list):
         return _set_matrix(value, told)
     if _is_vector(value, told.options):
-        raise DataFormatError(
-            "candidates are a matrix of samples by labels or a cell of label sets; "
-            f"found a vector of {max(_shape(value))}"
-        )
+        raise DataFormatError("candidates are a matrix or a cell of sets, not a vector")
     return _matrix(value, way, "candidates", told)
 
 
