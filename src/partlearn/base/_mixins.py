@@ -26,11 +26,11 @@ class CandidateMixin(LazyRowsMixin):
     _needs_labels = True
     _array_api = False
 
-    def _validate_predict(self, X: Any, fitted: Any = None) -> Any:
-        """Check rows; they must be where `fitted`, an array of the fit, is."""
+    def _validate_predict(self, X: Any, fitted: str | None = None) -> Any:
+        """Check rows; they must be where the attribute `fitted` of the fit is."""
         X = validate_rows(self, X)
         if fitted is not None:
-            same_namespace(self, X, fitted, *_PREDICTING)
+            same_namespace(self, X, getattr(self, fitted), *_PREDICTING)
         return X
 
     def __sklearn_tags__(self) -> Any:

@@ -226,7 +226,7 @@ class CRISPClassifier(BasePartialClassifier):
         P : ndarray of shape (n_samples, n_classes)
             Rows sum to one.
         """
-        X = self._validate_predict(X, self.label_confidence_)
+        X = self._validate_predict(X, "label_confidence_")
         return self.model_.belief(X, search=self.search, n_jobs=self.n_jobs)
 
     @property

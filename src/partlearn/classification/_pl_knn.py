@@ -185,7 +185,7 @@ class PLKNN(BasePartialClassifier):
         return scores / namespace(scores).sum(scores, axis=1, keepdims=True)
 
     def _scores(self, X: Any) -> NDArray[Any]:
-        X = self._validate_predict(X, self._X)
+        X = self._validate_predict(X, "_X")
         known, voters = self._X, self.votes_
         if self._reference is not None:
             known, voters = take(known, self._reference), take(voters, self._reference)

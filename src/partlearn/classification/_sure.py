@@ -226,7 +226,7 @@ class SURE(BaseScoreClassifier):
         return project_simplex(self._scores(X))
 
     def _scores(self, X: Any) -> NDArray[Any]:
-        X = self._validate_predict(X, self.label_confidence_)
+        X = self._validate_predict(X, "label_confidence_")
         return self._predictor(X)
 
 
