@@ -93,7 +93,13 @@ def load_all(
         elif path := find_file(spec.source, folder):
             item = from_bunch(spec, _read(spec.name, path), path.name)
         else:
-            absent.append(_absent(spec.name, spec.source, folder))
+            known = _plain(Path(spec.source)).suffix in SUFFIXES
+            file = spec.source if known else f"{spec.source}.npz"
+            where = (
+                f" in {Path(folder).name}" if folder else "; no data folder was given"
+            )
+            reason = f"no file such as {file}{where}"
+            absent.append(AbsentData(spec.name, spec.source, file, reason))
             continue
         item = _some_rows(item, spec.max_rows)
         n = item.truth.shape[0]
@@ -136,14 +142,6 @@ def find_file(source: str, folder: str | Path | None) -> Path | None:
 def _plain(path: Path) -> Path:
     """Name of a file in small letters and without the end of a compressed one."""
     return Path(path.name.lower().removesuffix(".gz"))
-
-
-def _absent(name: str, source: str, folder: str | Path | None) -> AbsentData:
-    """Say that a data set is not there, and where it was looked for."""
-    file = source if _plain(Path(source)).suffix in SUFFIXES else f"{source}.npz"
-    where = f" in {Path(folder).name}" if folder else "; no data folder was given"
-    reason = f"no file such as {file}{where}"
-    return AbsentData(name, source, file, reason)
 
 
 def _read(name: str, path: Path) -> Bunch:

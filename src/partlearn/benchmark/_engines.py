@@ -214,9 +214,11 @@ class DaskEngine:
             ) from None
         self.workers = len(self._client.scheduler_info(n_workers=-1)["workers"])
         # A connection that is lost is told by us, in a sentence.
-        self._loggers = _loggers_of("distributed")
-        self._levels = [logger.level for logger in self._loggers]
-        for logger in self._loggers:
+        known = logging.root.manager.loggerDict  # each may have a level of its own
+        names = [name for name in known if f"{name}.".startswith("distributed.")]
+        loggers = map(logging.getLogger, ["distributed", *names])
+        self._levels = {logger: logger.level for logger in loggers}
+        for logger in self._levels:
             logger.setLevel(logging.CRITICAL)
 
     def share(self, value: Any, key: str, *, lasting: bool = True) -> Any:
@@ -260,14 +262,8 @@ class DaskEngine:
         """Close the connection; the cluster goes on."""
         with suppress(TimeoutError, OSError):
             self._client.close()
-        for logger, level in zip(self._loggers, self._levels, strict=True):
+        for logger, level in self._levels.items():
             logger.setLevel(level)
-
-
-def _loggers_of(package: str) -> list[logging.Logger]:
-    """Loggers of a package and of its modules: each may have a level of its own."""
-    names = [n for n in logging.root.manager.loggerDict if n.startswith(f"{package}.")]
-    return [logging.getLogger(name) for name in (package, *names)]
 
 
 def make_engine(workers: int | None = 1, scheduler: str | None = None) -> Engine:

@@ -135,9 +135,7 @@ def available(
                 find_class(spec.cls, kind)
                 known = True
                 for params in (spec.params, *spec.by_data.values()):
-                    estimator = build(spec.cls, params, kind)
-                    _check_confidence(spec, estimator)
-                    _check_search(spec, estimator)
+                    _check(spec, build(spec.cls, params, kind))
         except PlanError as error:
             if spec.optional and not known:
                 continue
@@ -146,19 +144,16 @@ def available(
     return tuple(kept)
 
 
-def _check_confidence(spec: MethodSpec, estimator: Any) -> None:
+def _check(spec: MethodSpec, estimator: Any) -> None:
+    name, known = type(estimator).__name__, estimator.get_params()
     if spec.pass_confidence and not has_fit_parameter(estimator, "confidence"):
         raise PlanError(
-            f"{type(estimator).__name__} cannot start from confidences: its fit takes "
-            "no `confidence`. Leave `pass_confidence` out."
+            f"{name} cannot start from confidences: its fit takes no `confidence`. "
+            "Leave `pass_confidence` out."
         )
-
-
-def _check_search(spec: MethodSpec, estimator: Any) -> None:
-    known = estimator.get_params()
-    for name in spec.search:
-        if name not in known:
+    for parameter in spec.search:
+        if parameter not in known:
             raise PlanError(
-                f"{type(estimator).__name__} has no parameter {name!r} to search. It "
-                f"has: {', '.join(sorted(known))}."
+                f"{name} has no parameter {parameter!r} to search. It has: "
+                f"{', '.join(sorted(known))}."
             )

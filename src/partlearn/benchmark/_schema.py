@@ -236,7 +236,8 @@ class Checker:
 
     def table(self, table: Any, path: KeyPath, rules: Rules) -> None:
         """Check names, required fields and values of one table."""
-        shown = _shown(path)
+        shown = f" in [{path[0]}]" if path else ""
+        shown = f" in [[{path[0]}]]" if len(path) > 1 else shown
         for key, value in table.items():
             if key not in rules:
                 near = get_close_matches(key, rules, n=1)
@@ -257,10 +258,3 @@ class Checker:
         """Fail unless the document has at least one ``[[key]]``."""
         if not document.get(key):
             self.fail((), f"a plan needs at least one [[{key}]] entry")
-
-
-def _shown(path: KeyPath) -> str:
-    if not path:
-        return ""
-    text = str(path[0])
-    return f" in [[{text}]]" if len(path) > 1 else f" in [{text}]"

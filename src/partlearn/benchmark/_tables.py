@@ -12,7 +12,7 @@ from typing import Any
 
 from partlearn.benchmark._jobs import Job
 from partlearn.benchmark._plan import CRITERIA, CURVE_METRICS, METRICS
-from partlearn.benchmark._records import Point, Reduced, Scored
+from partlearn.benchmark._records import Point, Reduced
 from partlearn.benchmark._results import Result, Timing
 from partlearn.benchmark._store import Store
 from partlearn.io import atomic_write
@@ -94,12 +94,39 @@ def merge(jobs: Sequence[Job], store: Store) -> tuple[list[Result], list[Timing]
             if key not in reductions:
                 reductions[key] = store.get_reduction(key, arrays=False) or reduced
             reduced = reductions[key]
-        results += _results(job, record, reduced)
-        timings.append(_timing(job, record, reduced))
+        which = _which(job)
+        for point in record.points or (Point({}),):
+            result = Result(
+                **which,
+                status=record.status,
+                scores=point.scores,
+                percentage=point.percentage,
+                n_features=point.n_features if job.points else reduced.n_components,
+                reducer_disambiguation=reduced.disambiguation,
+                reducer_n_iter=reduced.n_iter,
+                n_train=record.n_train,
+                n_test=record.n_test,
+                warnings=tuple(dict.fromkeys([*reduced.warnings, *record.warnings])),
+                error=record.error,
+                message=record.message,
+                traceback=record.traceback,
+            )
+            results.append(result)
+        timing = Timing(
+            **which,
+            reduction=job.reduction.id if job.reduction.reducer.cls else "",
+            reduce_fit_time=reduced.cost.fit_time,
+            reduce_transform_time=reduced.cost.transform_time,
+            reduce_peak_mb=reduced.cost.peak_mb,
+            fit_time=record.cost.fit_time,
+            predict_time=record.cost.predict_time,
+            peak_mb=record.cost.peak_mb,
+        )
+        timings.append(timing)
     return results, timings
 
 
-def _head(job: Job) -> Row:
+def _which(job: Job) -> Row:
     task = job.reduction
     return {
         "id": job.id,
@@ -113,39 +140,6 @@ def _head(job: Job) -> Row:
         "learner": job.learner.name,
         "fold": job.fold,
     }
-
-
-def _results(job: Job, record: Scored, reduced: Reduced) -> Iterable[Result]:
-    for point in record.points or (Point({}, n_features=None),):
-        columns = point.n_features if job.points else reduced.n_components
-        yield Result(
-            **_head(job),
-            status=record.status,
-            scores=point.scores,
-            percentage=point.percentage,
-            n_features=columns,
-            reducer_disambiguation=reduced.disambiguation,
-            reducer_n_iter=reduced.n_iter,
-            n_train=record.n_train,
-            n_test=record.n_test,
-            warnings=tuple(dict.fromkeys([*reduced.warnings, *record.warnings])),
-            error=record.error,
-            message=record.message,
-            traceback=record.traceback,
-        )
-
-
-def _timing(job: Job, record: Scored, reduced: Reduced) -> Timing:
-    return Timing(
-        **_head(job),
-        reduction=job.reduction.id if job.reduction.reducer.cls else "",
-        reduce_fit_time=reduced.cost.fit_time,
-        reduce_transform_time=reduced.cost.transform_time,
-        reduce_peak_mb=reduced.cost.peak_mb,
-        fit_time=record.cost.fit_time,
-        predict_time=record.cost.predict_time,
-        peak_mb=record.cost.peak_mb,
-    )
 
 
 def result_rows(results: Iterable[Result], task: str) -> list[Row]:

@@ -267,38 +267,36 @@ def against(
     if len(learners) != 1:
         learners.append("all")
     counts = []
-    for method in methods:
-        for other in others:
-            pairs = [
-                (b[method].learner, *_folds(b[method], b[other]))
-                for b in places.values()
-                if method != other and method in b and other in b
+    for method, other in product(methods, others):
+        pairs = [
+            (b[method].learner, *_folds(b[method], b[other]))
+            for b in places.values()
+            if method != other and method in b and other in b
+        ]
+        for learner in learners:
+            part = [(a, b) for name, a, b in pairs if learner in ("all", name)]
+            if not part:
+                continue
+            tested = [(a, b) for a, b in part if len(a) > 1]
+            corrected = [
+                corrected_resampled_t(a, b, test_fraction=1 / folds) for a, b in tested
             ]
-            for learner in learners:
-                part = [(a, b) for name, a, b in pairs if learner in ("all", name)]
-                if part:
-                    head = (cells[0].protocol, cells[0].metric, method, other, learner)
-                    counts.append(_count(head, part, folds))
+            differences = [float(np.mean(a) - np.mean(b)) for a, b in part if a]
+            counts.append(
+                Against(
+                    protocol=cells[0].protocol,
+                    metric=cells[0].metric,
+                    method=method,
+                    other=other,
+                    learner=learner,
+                    n_cells=len(differences),
+                    n_above=sum(d > 0 for d in differences),
+                    difference=mean_of_known(differences) or 0.0,
+                    plain=win_tie_loss(paired_t(a, b) for a, b in tested),
+                    corrected=win_tie_loss(corrected),
+                )
+            )
     return counts
-
-
-def _count(
-    head: tuple[str, str, str, str, str],
-    pairs: Sequence[tuple[list[float], list[float]]],
-    folds: int,
-) -> Against:
-    tested = [(a, b) for a, b in pairs if len(a) > 1]
-    differences = [float(np.mean(a) - np.mean(b)) for a, b in pairs if a]
-    return Against(
-        *head,
-        n_cells=len(differences),
-        n_above=sum(d > 0 for d in differences),
-        difference=float(np.mean(differences)) if differences else 0.0,
-        plain=win_tie_loss(paired_t(a, b) for a, b in tested),
-        corrected=win_tie_loss(
-            corrected_resampled_t(a, b, test_fraction=1 / folds) for a, b in tested
-        ),
-    )
 
 
 def rows_per_feature(data: Iterable[DataFacts], folds: int) -> dict[str, float]:

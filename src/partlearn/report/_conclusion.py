@@ -45,7 +45,11 @@ def conclusion(
         if reference not in chosen and (pair := c.pair(reference, leader)):
             sentences.append(_against(pair))
     if not c.tested:
-        sentences.append(_not_tested(c))
+        sentences.append(
+            f"No test is made: {plural(len(c.data), 'data set')} cannot show a "
+            f"difference beyond chance ({FEWEST_DATA_SETS} are needed), and "
+            "combinations of r and learner on one data set are not independent samples."
+        )
     return [capital(text) for text in sentences]
 
 
@@ -99,12 +103,3 @@ def _against(p: Pair) -> str:
             f"practically the same: {b.equivalent:.2f}, worse: {b.worse:.2f}"
         )
     return f"{text}."
-
-
-def _not_tested(c: Comparison) -> str:
-    """Why there is no p value."""
-    return (
-        f"No test is made: {plural(len(c.data), 'data set')} cannot show a difference "
-        f"beyond chance ({FEWEST_DATA_SETS} are needed), and combinations of r and "
-        "learner on one data set are not independent samples."
-    )

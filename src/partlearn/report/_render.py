@@ -40,13 +40,7 @@ START = re.compile(r"^(\s*\d*)([-+.)=])(?=[-=\s]|$)")
 SCHEME = re.compile(r"(javascript|vbscript|data|file)\s*:", re.IGNORECASE)
 _TEX = {
     "\\": r"\textbackslash{}",
-    "&": r"\&",
-    "%": r"\%",
-    "$": r"\$",
-    "#": r"\#",
-    "_": r"\_",
-    "{": r"\{",
-    "}": r"\}",
+    **{mark: f"\\{mark}" for mark in "&%$#_{}"},
     # A bracket at the start of a row would be an argument of the line break.
     "[": "{[}",
     "]": "{]}",
@@ -240,21 +234,21 @@ def console_print(
     for section in document.sections:
         if section.brief and (titles is None or section.title in titles):
             console.print(visible(section.title), style="bold", markup=False)
-            _print(section.blocks, console)
+            for block in section.blocks:
+                _print(block, console)
 
 
-def _print(blocks: Sequence[Block], console: "Console") -> None:
-    for block in blocks:
-        match block:
-            case Text(text):
-                console.print(visible(text), markup=False, soft_wrap=False)
-            case Items(items):
-                for item in items:
-                    console.print(f"- {visible(item)}", markup=False)
-            case Table():
-                # On a line of its own: as a title of the table it would wrap.
-                console.print(visible(block.caption), style="italic", markup=False)
-                _print_table(block, console)
+def _print(block: Block, console: "Console") -> None:
+    match block:
+        case Text(text):
+            console.print(visible(text), markup=False, soft_wrap=False)
+        case Items(items):
+            for item in items:
+                console.print(f"- {visible(item)}", markup=False)
+        case Table():
+            # On a line of its own: as a title of the table it would wrap.
+            console.print(visible(block.caption), style="italic", markup=False)
+            _print_table(block, console)
 
 
 def _print_table(table: Table, console: "Console") -> None:
@@ -271,9 +265,8 @@ def _print_table(table: Table, console: "Console") -> None:
     for part in _parts([_width(column) for column in columns], n, console.width):
         grid = Grid()
         for i in part:
-            grid.add_column(
-                columns[i][0], justify="left" if i < n else "right", no_wrap=True
-            )
+            side: Any = "left" if i < n else "right"
+            grid.add_column(columns[i][0], justify=side, no_wrap=True)
         for row in zip(*(columns[i][1:] for i in part), strict=True):
             grid.add_row(*row)
         console.print(grid)
