@@ -18,6 +18,7 @@ from sklearn.model_selection import KFold
 from sklearn.utils import Bunch
 
 from partlearn._typing import Array, Indices, Mask
+from partlearn.benchmark import _protocol
 from partlearn.benchmark._cells import curve_cells
 from partlearn.benchmark._data import BenchmarkData, fingerprint, load_all
 from partlearn.benchmark._jobs import Job, Reduction, shared_content, source_hash
@@ -27,18 +28,6 @@ from partlearn.benchmark._plan import (
     MethodSpec,
     MultilabelDataSpec,
     MultilabelPlan,
-)
-from partlearn.benchmark._protocol import (
-    RANKINGS,
-    draw_candidates,
-    f1_scores,
-    n_selected,
-    order_of,
-    ordered,
-    ranking_scores,
-    split_rows,
-    tuned_thresholds,
-    unit_scaled,
 )
 from partlearn.benchmark._records import Cost, Point, Reduced, Scored
 from partlearn.benchmark._results import (
@@ -116,7 +105,7 @@ class MultilabelTask:
         """Training and test rows by noise seed."""
         plan, n = self.plan, data.truth.shape[0]
         return {
-            seed: split_rows(n, plan.folds, plan.fold_seed, seed)
+            seed: _protocol.split_rows(n, plan.folds, plan.fold_seed, seed)
             for seed in self._spec(data.name).noise_seeds
         }
 
@@ -168,7 +157,7 @@ class MultilabelTask:
     def _combinations(self, data: BenchmarkData) -> Iterator[Combination]:
         """Ranking with its draw and length, learner, labels, points of the curve."""
         plan, spec, d = self.plan, self._spec(data.name), data.X.shape[1]
-        curve = tuple((p, n_selected(p, d)) for p in plan.percentages)
+        curve = tuple((p, _protocol.n_selected(p, d)) for p in plan.percentages)
         if spec.counts is not None:
             curve = tuple((100 * count / d, count) for count in spec.counts)
         top = max(count for _, count in curve)
@@ -195,7 +184,7 @@ class MultilabelTask:
     def _orders(self, data: str) -> Iterator[tuple[MethodSpec, int]]:
         for spec in self.plan.reducers:
             yield spec.for_data(data), 0
-        for control in RANKINGS:
+        for control in _protocol.RANKINGS:
             spec = MethodSpec(control, _CONTROL + control, published=control)
             draws = self.plan.random_draws if control == Control.RANDOM else 1
             for draw in range(draws):
@@ -210,20 +199,22 @@ class MultilabelTask:
         assert of.noise_seed is not None
         assert of.fold is not None
         noise = self._spec(data.name).noise
-        return draw_candidates(data.truth[train], noise, of.r, of.noise_seed, of.fold)
+        return _protocol.draw_candidates(
+            data.truth[train], noise, of.r, of.noise_seed, of.fold
+        )
 
     def reduce(self, data: BenchmarkData, task: Reduction, split: Split) -> Reduced:
         """Order all features by what the training rows say."""
         train, _ = split
         C = self._candidates(data, task, train)
-        X = unit_scaled(data.X, train)[train]
+        X = _protocol.unit_scaled(data.X, train)[train]
         start = perf_counter()
         if task.reducer.cls.startswith(_CONTROL):
-            score = RANKINGS[task.reducer.cls.removeprefix(_CONTROL)]
-            order = ordered(score(X, C), task.seed)
+            score = _protocol.RANKINGS[task.reducer.cls.removeprefix(_CONTROL)]
+            order = _protocol.ordered(score(X, C), task.seed)
         else:
             method = build(task.reducer.cls, _with_top(task), "ranker", task.seed)
-            order = order_of(method.fit(X, C), task.seed)
+            order = _protocol.order_of(method.fit(X, C), task.seed)
         cost = Cost(fit_time=perf_counter() - start)
         return Reduced(arrays={"order": order}, cost=cost)
 
@@ -242,7 +233,7 @@ class MultilabelTask:
         train, test = split
         T = self._candidates(data, job.reduction, train)
         T = data.truth[train] if job.labels == "clean" else T
-        X = unit_scaled(data.X, train)
+        X = _protocol.unit_scaled(data.X, train)
         known: dict[int, tuple[dict[str, float], float, float]] = {}
         for _, count in job.points:
             if count not in known:
@@ -271,11 +262,11 @@ class MultilabelTask:
             fitted = perf_counter()
             S = _label_scores(learner, B)
             P = np.asarray(learner.predict(B)).astype(bool)
-            thresholds = tuned_thresholds(T, held_out)
-        tuned = f1_scores(Y, thresholds <= S)
+            thresholds = _protocol.tuned_thresholds(T, held_out)
+        tuned = _protocol.f1_scores(Y, thresholds <= S)
         scores = {
-            **ranking_scores(Y, S),
-            **f1_scores(Y, P),
+            **_protocol.ranking_scores(Y, S),
+            **_protocol.f1_scores(Y, P),
             **{f"{name}_tuned": value for name, value in tuned.items()},
         }
         return scores, fitted - start, perf_counter() - fitted

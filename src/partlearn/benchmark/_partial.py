@@ -15,6 +15,7 @@ from scipy import sparse
 from sklearn import datasets
 from sklearn.utils import Bunch
 
+from partlearn import metrics
 from partlearn.base import reduced_rows
 from partlearn.benchmark._cells import fold_cells
 from partlearn.benchmark._data import BenchmarkData, fingerprint, load_all
@@ -30,13 +31,6 @@ from partlearn.candidates import (
     uniform_confidence,
 )
 from partlearn.linalg import z_scores
-from partlearn.metrics import (
-    accuracy_score,
-    area_under_risk_coverage,
-    candidate_hit_rate,
-    class_recalls,
-    disambiguation_accuracy,
-)
 from partlearn.model_selection import CandidateKFold
 
 __all__ = ["PartialTask"]
@@ -158,7 +152,7 @@ class PartialTask:
         confidence, right = fitted_confidence(reducer), None
         if confidence is not None:
             arrays["confidence"] = confidence
-            right = float(disambiguation_accuracy(truth, confidence))
+            right = float(metrics.disambiguation_accuracy(truth, confidence))
         return Reduced(
             n_components=int(Z.shape[1]),
             n_iter=None if n_iter is None else int(np.max(n_iter)),
@@ -199,27 +193,29 @@ class PartialTask:
         done = perf_counter()
         # Columns of S are numbered, so classes_ are numbers of the true classes.
         predicted = np.asarray(predicted).astype(np.int64)
-        _, recalls = class_recalls(truth, predicted)
+        _, recalls = metrics.class_recalls(truth, predicted)
         scores: dict[str, float | None] = {
-            "accuracy": float(accuracy_score(truth, predicted)),
+            "accuracy": float(metrics.accuracy_score(truth, predicted)),
             "balanced_accuracy": float(recalls.mean()),
             "worst_class_recall": float(recalls.min()),
             "disambiguation": None,
         }
         if "candidate_hit" in wanted:
-            scores["candidate_hit"] = candidate_hit_rate(data.S[test], predicted)
+            scores["candidate_hit"] = metrics.candidate_hit_rate(
+                data.S[test], predicted
+            )
         known = fitted_confidence(learner) if "disambiguation" in wanted else None
         if known is not None:
-            right = disambiguation_accuracy(data.truth[train], known)
+            right = metrics.disambiguation_accuracy(data.truth[train], known)
             scores["disambiguation"] = right
         if "risk_coverage_area" in wanted:
             sure = learner.predict_proba(X_test).max(axis=1)
-            area = area_under_risk_coverage(sure, predicted == truth)
+            area = metrics.area_under_risk_coverage(sure, predicted == truth)
             scores["risk_coverage_area"] = area
         if "oracle_accuracy" in wanted:
             # The same learner, told the truth: what the candidates cost.
             oracle = self._build(job).fit(X_train, data.truth[train])
-            told = accuracy_score(truth, oracle.predict(X_test))
+            told = metrics.accuracy_score(truth, oracle.predict(X_test))
             scores["oracle_accuracy"] = float(told)
         kept = {k: v for k, v in scores.items() if k in ("accuracy", *wanted)}
         criteria = self._criteria(job, X_train, data.S[train], given)

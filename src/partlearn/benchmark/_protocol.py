@@ -10,16 +10,11 @@ from scipy import sparse
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import KFold
 
+from partlearn import multilabel
 from partlearn._typing import Array, Indices, Mask
 from partlearn.benchmark._results import Control
 from partlearn.metrics import ranking_scores as rows_ranked
 from partlearn.metrics import scored_rows
-from partlearn.multilabel import (
-    add_noise_labels,
-    noise_by_similarity,
-    noise_rate,
-    noise_to_average,
-)
 
 __all__ = [
     "RANKINGS",
@@ -35,10 +30,10 @@ __all__ = [
 ]
 
 NOISE: dict[str, Callable[..., Mask]] = {
-    "add": add_noise_labels,
-    "average": noise_to_average,
-    "rate": noise_rate,
-    "similarity": noise_by_similarity,
+    "add": multilabel.add_noise_labels,
+    "average": multilabel.noise_to_average,
+    "rate": multilabel.noise_rate,
+    "similarity": multilabel.noise_by_similarity,
 }
 # Above this size a data set is refused rather than made dense.
 DENSE_BYTES = 2**30

@@ -10,17 +10,13 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.model_selection import ParameterGrid, ParameterSampler
 
+from partlearn import metrics
 from partlearn.benchmark._cells import fold_cell, grouped, with_best
 from partlearn.benchmark._data import BenchmarkData
 from partlearn.benchmark._jobs import Job
 from partlearn.benchmark._partial import PartialTask
 from partlearn.benchmark._plan import CRITERIA, MethodSpec, TunedPlan
 from partlearn.benchmark._results import NO_LEARNER, Cell, Result
-from partlearn.metrics import (
-    approximated_accuracy,
-    candidate_log_likelihood,
-    covering_rate,
-)
 
 __all__ = ["CHOICES", "TunedTask", "choose", "settings"]
 
@@ -159,11 +155,11 @@ class TunedTask(PartialTask):
         P = learner.predict_proba(X[held])
         candidates = S[held][:, np.asarray(classes, dtype=np.int64)]
         return {
-            "covering_rate": covering_rate(
+            "covering_rate": metrics.covering_rate(
                 candidates, learner.predict(X[held]), classes=classes
             ),
-            "approximated_accuracy": approximated_accuracy(candidates, P),
-            "candidate_log_likelihood": candidate_log_likelihood(candidates, P),
+            "approximated_accuracy": metrics.approximated_accuracy(candidates, P),
+            "candidate_log_likelihood": metrics.candidate_log_likelihood(candidates, P),
         }
 
     def summarise(self, results: Sequence[Result]) -> tuple[Cell, ...]:

@@ -10,23 +10,8 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-from partlearn.benchmark import (
-    Cell,
-    DataFacts,
-    average_ranks,
-    bayesian_signed_rank,
-    corrected_interval,
-    corrected_resampled_t,
-    friedman,
-    holm,
-    metric_sign,
-    nemenyi_cliques,
-    nemenyi_critical_difference,
-    paired_t,
-    rank_biserial,
-    wilcoxon_holm,
-    win_tie_loss,
-)
+from partlearn import benchmark
+from partlearn.benchmark import Cell, DataFacts, metric_sign
 from partlearn.report._records import Against, Comparison, Cost, Overview, Pair
 
 __all__ = [
@@ -147,17 +132,17 @@ def compare(
         data=tuple(means),
         n_cells=len(blocks),
         means=tuple((metric_sign(metric) * scores.mean(axis=0)).tolist()),
-        ranks=tuple(average_ranks(scores).tolist()),
+        ranks=tuple(benchmark.average_ranks(scores).tolist()),
         n_first=_n_first(scores),
-        cell_ranks=tuple(average_ranks(places).tolist()),
+        cell_ranks=tuple(benchmark.average_ranks(places).tolist()),
         n_first_cells=_n_first(places),
         tested=len(means) >= FEWEST_DATA_SETS,
         pairs=(*_verdicts([p for p in pairs if p]), *(p for p in told if p)),
     )
     if not comparison.tested or len(methods) < 3:
         return comparison
-    test = friedman(scores)
-    critical = nemenyi_critical_difference(len(methods), len(scores))
+    test = benchmark.friedman(scores)
+    critical = benchmark.nemenyi_critical_difference(len(methods), len(scores))
     return replace(
         comparison,
         friedman=test.statistic,
@@ -165,7 +150,7 @@ def compare(
         iman_davenport_p=test.iman_davenport_p_value,
         critical_difference=critical,
         cliques=tuple(
-            tuple(m) for *_, m in nemenyi_cliques(comparison.ranks, critical)
+            tuple(m) for *_, m in benchmark.nemenyi_cliques(comparison.ranks, critical)
         ),
     )
 
@@ -194,7 +179,9 @@ def _pair(blocks: Blocks, first: str, second: str, *, test: bool) -> Pair | None
         win=int((difference > 0).sum()),
         tie=int((difference == 0).sum()),
         loss=int((difference < 0).sum()),
-        rank_biserial=rank_biserial(a, b, n_resamples=1).value if n > 1 else 0.0,
+        rank_biserial=benchmark.rank_biserial(a, b, n_resamples=1).value
+        if n > 1
+        else 0.0,
     )
     if not test or n < FEWEST_DATA_SETS:
         return pair
@@ -203,13 +190,13 @@ def _pair(blocks: Blocks, first: str, second: str, *, test: bool) -> Pair | None
         pair,
         low=mean - half,
         high=mean + half,
-        p=float(wilcoxon_holm(scores)[0, 1]),
-        belief=bayesian_signed_rank(a, b, rope=ROPE),
+        p=float(benchmark.wilcoxon_holm(scores)[0, 1]),
+        belief=benchmark.bayesian_signed_rank(a, b, rope=ROPE),
     )
 
 
 def _verdicts(pairs: Sequence[Pair]) -> list[Pair]:
-    corrected = iter(holm([p.p for p in pairs if p.p is not None]))
+    corrected = iter(benchmark.holm([p.p for p in pairs if p.p is not None]))
     return [
         p if p.p is None else replace(p, significant=bool(next(corrected) < ALPHA))
         for p in pairs
@@ -230,7 +217,7 @@ def interval(a: Cell, b: Cell, folds: int) -> tuple[float, float] | None:
     ours, theirs = _folds(a, b)
     if len(ours) < 2 or a is b:
         return None
-    return corrected_interval(ours, theirs, test_fraction=1 / folds)
+    return benchmark.corrected_interval(ours, theirs, test_fraction=1 / folds)
 
 
 def against(
@@ -279,7 +266,8 @@ def against(
                 continue
             tested = [(a, b) for a, b in part if len(a) > 1]
             corrected = [
-                corrected_resampled_t(a, b, test_fraction=1 / folds) for a, b in tested
+                benchmark.corrected_resampled_t(a, b, test_fraction=1 / folds)
+                for a, b in tested
             ]
             differences = [float(np.mean(a) - np.mean(b)) for a, b in part if a]
             counts.append(
@@ -292,8 +280,10 @@ def against(
                     n_cells=len(differences),
                     n_above=sum(d > 0 for d in differences),
                     difference=mean_of_known(differences) or 0.0,
-                    plain=win_tie_loss(paired_t(a, b) for a, b in tested),
-                    corrected=win_tie_loss(corrected),
+                    plain=benchmark.win_tie_loss(
+                        benchmark.paired_t(a, b) for a, b in tested
+                    ),
+                    corrected=benchmark.win_tie_loss(corrected),
                 )
             )
     return counts
@@ -376,7 +366,7 @@ def _column(
 ) -> dict[str, tuple[float | None, float | None]]:
     """Ranks and means; none of a reference that failed, since it would not compare."""
     scores = np.array([[block[name] for name in ranked] for block in blocks])
-    ranks = dict(zip(ranked, average_ranks(scores).tolist(), strict=True))
+    ranks = dict(zip(ranked, benchmark.average_ranks(scores).tolist(), strict=True))
     known = {name: [b[name] for b in blocks if name in b] for name in names}
     return {
         name: (ranks.get(name), float(np.mean(v)) if len(v) == len(blocks) else None)
