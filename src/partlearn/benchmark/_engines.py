@@ -215,7 +215,7 @@ class DaskEngine:
         self.workers = len(self._client.scheduler_info(n_workers=-1)["workers"])
         # A connection that is lost is told by us, in a sentence.
         known = logging.root.manager.loggerDict  # each may have a level of its own
-        names = [name for name in known if f"{name}.".startswith("distributed.")]
+        names = [name for name in known if name.startswith("distributed.")]
         loggers = map(logging.getLogger, ["distributed", *names])
         self._levels = {logger: logger.level for logger in loggers}
         for logger in self._levels:

@@ -20,12 +20,11 @@ from partlearn.benchmark._plan import (
     TunedPlan,
 )
 from partlearn.benchmark._results import Control
-from partlearn.benchmark._schema import FIELDS, MULTILABEL_FIELDS, Checker, Rules
+from partlearn.benchmark._schema import FIELDS, MULTILABEL_FIELDS, Checker
 from partlearn.benchmark._toml import PlanError, key_lines, read_toml
 
 __all__ = ["list_plans", "load_plan", "parse_plan"]
 
-Schema = Mapping[str, Rules]
 Table = Mapping[str, Any]
 Specs = tuple[MethodSpec, ...]
 S = TypeVar("S", DataSpec, MethodSpec)
@@ -152,22 +151,22 @@ def parse_plan(
     ('PLKNN', (1,))
     """
     document = read_toml(text, origin)
-    check = Checker(origin, key_lines(text))
     head = document.get("plan")
     many = isinstance(head, Mapping) and head.get("task") == "multilabel"
     schema = MULTILABEL_FIELDS if many else FIELDS
-    check.table(document, (), schema["document"])
-    check.table(document["plan"], ("plan",), schema["plan"])
+    check = Checker(origin, key_lines(text), schema, quick)
+    check.table(document)
+    check.table(document["plan"], ("plan",))
     merged = _with_parent(document, check)
     check.known_data = {_entry_name(entry) for entry in merged.get("data", [])}
     if quick:
-        _apply_quick(merged, document.get("quick", {}), schema, check)
-    check.table(merged["plan"], ("plan",), schema["plan"])
+        _apply_quick(merged, document.get("quick", {}), check)
+    check.table(merged["plan"], ("plan",))
     try:
         check_packages(merged, allow)
     except MethodError as error:
         raise PlanError(f"{origin}: {error}") from None
-    return _plan(merged, schema, check, quick)
+    return _plan(merged, check)
 
 
 def _with_parent(document: Table, check: Checker) -> dict[str, Any]:
@@ -187,19 +186,17 @@ def _with_parent(document: Table, check: Checker) -> dict[str, Any]:
     return {**parent, **own, "plan": {**parent["plan"], **document["plan"]}}
 
 
-def _apply_quick(
-    merged: dict[str, Any], quick: Table, schema: Schema, check: Checker
-) -> None:
-    check.table(quick, ("quick",), schema["quick"])
+def _apply_quick(merged: dict[str, Any], quick: Table, check: Checker) -> None:
+    check.table(quick, ("quick",))
     of_data = {}
     for key, value in quick.items():
-        if key in schema["document"]:
+        if key in check.schema["document"]:
             have = {_entry_name(entry): entry for entry in merged.get(key, [])}
             for name in value:
                 if name not in have:
                     check.fail(("quick", key), f"no {key} entry is named {name!r}")
             merged[key] = [have[name] for name in value]
-        elif key in schema["plan"]:
+        elif key in check.schema["plan"]:
             merged["plan"][key] = value
         else:
             of_data[key] = value
@@ -214,17 +211,17 @@ def _entry_name(entry: Table) -> str:
     return str(name).removeprefix("sklearn:")
 
 
-def _plan(merged: Table, schema: Schema, check: Checker, quick: bool) -> Plan:
-    many, tune = schema is MULTILABEL_FIELDS, merged.get("tune")
+def _plan(merged: Table, check: Checker) -> Plan:
+    many, tune = check.schema is MULTILABEL_FIELDS, merged.get("tune")
     first, kind = ("selectors", MultilabelPlan) if many else ("reducers", Plan)
     for key in ("data", first, "learners"):
         check.required_list(merged, key)
-    methods = _methods(merged, first, schema, check)
-    learners = _methods(merged, "learners", schema, check)
+    methods = _methods(merged, first, check)
+    learners = _methods(merged, "learners", check)
     compared = methods
     more: dict[str, Any] = {}
     if many:
-        more["classifiers"] = _methods(merged, "classifiers", schema, check)
+        more["classifiers"] = _methods(merged, "classifiers", check)
         _check_names(methods, more["classifiers"], check)
     elif tune is None:
         for learner in learners:
@@ -232,16 +229,16 @@ def _plan(merged: Table, schema: Schema, check: Checker, quick: bool) -> Plan:
                 wrong = f"{learner.name!r} has values to search"
                 check.fail(("learners",), f"{wrong}, but the plan has no [tune] table")
     else:
-        check.table(tune, ("tune",), FIELDS["tune"])
+        check.table(tune, ("tune",))
         if len(methods) > 1:
             check.fail(("reducers",), "a plan that tunes learners has one reducer")
         first, kind, compared, more = "learners", TunedPlan, learners, tune
     return kind(
-        **_plan_fields(merged["plan"], quick),
-        data=_data(merged["data"], schema, [s.name for s in learners], check, quick),
+        **_plan_fields(merged["plan"], check.quick),
+        data=_data(merged["data"], [spec.name for spec in learners], check),
         reducers=methods,
         learners=learners,
-        reference=_reference(merged["plan"], compared, first[:-1], check, quick),
+        reference=_reference(merged["plan"], compared, first[:-1], check),
         **more,
     )
 
@@ -257,20 +254,17 @@ def _check_names(selectors: Specs, classifiers: Specs, check: Checker) -> None:
 
 
 def _data(
-    entries: Sequence[Table],
-    schema: Schema,
-    learners: Sequence[str],
-    check: Checker,
-    quick: bool,
+    entries: Sequence[Table], learners: Sequence[str], check: Checker
 ) -> tuple[DataSpec, ...]:
-    kind = MultilabelDataSpec if schema is MULTILABEL_FIELDS else DataSpec
+    many = check.schema is MULTILABEL_FIELDS
+    kind = MultilabelDataSpec if many else DataSpec
     specs: list[DataSpec] = []
     for i, entry in enumerate(entries):
-        check.table(entry, ("data", i), schema["data"])
+        check.table(entry, ("data", i))
         values = _data_fields(entry)
         if "learners" in entry:
             for name in entry["learners"]:
-                if name not in learners and not quick:
+                if name not in learners and not check.quick:
                     check.fail(("data", i, "learners"), f"no learner is named {name!r}")
             some = [name for name in entry["learners"] if name in learners]
             values["learners"] = tuple(some) or None
@@ -299,17 +293,11 @@ def _plan_fields(head: Table, quick: bool) -> dict[str, Any]:
     return values
 
 
-def _reference(
-    head: Table,
-    methods: Sequence[MethodSpec],
-    kind: str,
-    check: Checker,
-    quick: bool,
-) -> str:
+def _reference(head: Table, methods: Specs, kind: str, check: Checker) -> str:
     reference = head.get("reference", "")
     if not reference or reference in [m.name for m in methods]:
         return str(reference)
-    if not quick:
+    if not check.quick:
         check.fail(("plan", "reference"), f"no {kind} is named {reference!r}")
     return ""
 
@@ -323,11 +311,11 @@ def _add(
         specs.append(spec)
 
 
-def _methods(merged: Table, key: str, schema: Schema, check: Checker) -> Specs:
+def _methods(merged: Table, key: str, check: Checker) -> Specs:
     specs: list[MethodSpec] = []
     for i, entry in enumerate(merged.get(key, ())):
         path = (key, i)
-        check.table(entry, path, schema[key])
+        check.table(entry, path)
         supervised = entry.get("supervised", False)
         if supervised and "transductive" in merged["plan"].get("protocols", ()):
             check.fail(

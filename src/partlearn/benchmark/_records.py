@@ -204,15 +204,10 @@ def _are(rule: Callable[[Any], bool]) -> Callable[[Any], bool]:
 
 _RULES: dict[str, Callable[[Any], bool]] = {
     "status": lambda value: value in ("ok", "failed"),
-    "error": _is_text,
-    "message": _is_text,
-    "traceback": _is_text,
+    **dict.fromkeys(("error", "message", "traceback"), _is_text),
+    **dict.fromkeys(("n_components", "n_iter", "n_train", "n_test"), _is_count),
     "warnings": _are(_is_text),
     "cost": _is_cost,
-    "n_components": _is_count,
-    "n_iter": _is_count,
     "disambiguation": _is_share,
     "points": _are(_is_point),
-    "n_train": _is_count,
-    "n_test": _is_count,
 }

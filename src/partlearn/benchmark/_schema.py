@@ -16,10 +16,11 @@ from partlearn.benchmark._plan import (
 )
 from partlearn.benchmark._toml import KeyPath, PlanError
 
-__all__ = ["FIELDS", "MULTILABEL_FIELDS", "Checker", "Rules"]
+__all__ = ["FIELDS", "MULTILABEL_FIELDS", "Checker"]
 
 Rule = Callable[[Any], str | None]
 Rules = Mapping[str, tuple[bool, Rule]]
+Schema = Mapping[str, Rules]
 
 
 def _rule(good: Callable[[Any], bool], words: str) -> Rule:
@@ -208,7 +209,7 @@ MULTILABEL_FIELDS: dict[str, Rules] = {
 
 
 class Checker:
-    """Checks tables against :data:`FIELDS`; failures name file and line.
+    """Checks tables against rules; failures name file and line.
 
     Parameters
     ----------
@@ -216,12 +217,17 @@ class Checker:
         File name.
     lines : dict
         From :func:`partlearn.benchmark._toml.key_lines`.
+    schema : mapping of str to rules
+        :data:`FIELDS` or :data:`MULTILABEL_FIELDS`.
+    quick : bool
+        Whether the quick variant is wanted, which leaves out what the plan still
+        speaks of.
     """
 
-    def __init__(self, origin: str, lines: Mapping[KeyPath, int]) -> None:
-        self.origin = origin
-        self.lines = lines
-        # A quick variant leaves data out that the plan still speaks of.
+    def __init__(
+        self, origin: str, lines: Mapping[KeyPath, int], schema: Schema, quick: bool
+    ) -> None:
+        self.origin, self.lines, self.schema, self.quick = origin, lines, schema, quick
         self.known_data: set[str] = set()
 
     def fail(self, path: KeyPath, message: str) -> NoReturn:
@@ -234,8 +240,9 @@ class Checker:
         where = f"{self.origin}:{line}" if line else self.origin
         raise PlanError(f"{where}: {message}.")
 
-    def table(self, table: Any, path: KeyPath, rules: Rules) -> None:
+    def table(self, table: Any, path: KeyPath = ()) -> None:
         """Check names, required fields and values of one table."""
+        rules = self.schema[str(path[0]) if path else "document"]
         shown = f" in [{path[0]}]" if path else ""
         shown = f" in [[{path[0]}]]" if len(path) > 1 else shown
         for key, value in table.items():
