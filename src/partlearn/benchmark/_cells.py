@@ -210,16 +210,12 @@ def curve_cells(plan: MultilabelPlan, results: Sequence[Result]) -> tuple[Cell, 
 def _curve_cell(
     metric: str, rows: Sequence[Result], figure: PublishedFigure | None
 ) -> Cell:
-    # Draws of a random order are averaged first: they are not folds.
-    draws: dict[tuple[int | None, int], dict[float, list[Any]]] = {}
     good = [row for row in rows if row.ok]
-    for row in good:
-        points = draws.setdefault((row.noise_seed, row.fold), {})
-        points.setdefault(row.percentage or 0.0, []).append(row.scores[metric])
-    curves = {
-        key: {x: float(np.mean(values)) for x, values in points.items()}
-        for key, points in draws.items()
-    }
+    curves: dict[tuple[Any, ...], dict[float, float]] = {}
+    # Draws of a random order are averaged first: they are not folds.
+    for (*fold, x), draws in grouped(good, "noise_seed", "fold", "percentage").items():
+        values: list[Any] = [row.scores[metric] for row in draws]
+        curves.setdefault(tuple(fold), {})[x or 0.0] = float(np.mean(values))
     folds = [
         FoldScore(seed, fold, area_under_curve(list(curve), list(curve.values())))
         for (seed, fold), curve in curves.items()

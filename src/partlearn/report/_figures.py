@@ -186,9 +186,8 @@ def gaps(summary: Summary, protocol: str, number: int) -> list[Block]:
 
     tops: dict[str, Cell] = {}
     for cell in (c for c in cells if c.best):
-        top = tops.setdefault(data_name(cell.data, cell.r), cell)
-        if (cell.mean or 0.0) > (top.mean or 0.0):
-            tops[data_name(cell.data, cell.r)] = cell
+        name = data_name(cell.data, cell.r)
+        tops[name] = max(tops.get(name, cell), cell, key=lambda c: c.mean or 0.0)
     told = [
         f"{name}: {method_name(c.method)} with {c.learner}, {c.mean:.3f}"
         for name, c in tops.items()

@@ -83,7 +83,7 @@ def _partial(s: Summary) -> list[Section]:
         _named_right(s),
         Section("figures", "What the scores depend on", drawn),
         _inside(s),
-        *closing_sections(s, _data(s), {}),
+        *closing_sections(s),
     ]
 
 
@@ -276,23 +276,6 @@ def _inside(s: Summary) -> Section:
     return Section("inside", "A look at reduced rows", blocks)
 
 
-_SIZE: dict[str, Any] = {
-    "rows": lambda d: str(d.n_samples),
-    "features": lambda d: str(d.n_features),
-}
-
-
-def _data(s: Summary) -> Table:
-    columns = {
-        "name": lambda d: data_name(d.name, next(iter(d.r), None)),
-        **_SIZE,
-        "classes": lambda d: str(len(d.classes)),
-        "mean candidates": lambda d: f"{d.mean_labels:.2f}",
-        "fingerprint": lambda d: d.fingerprint,
-    }
-    return Table.of("Data sets of this run", s.data, columns)
-
-
 def _multilabel(s: Summary) -> list[Section]:
     swept = [curve for curve in s.sweep if curve.metric == s.metric]
     drawn = _figures.sweeps(swept) if swept else _figures.curves(s)
@@ -308,7 +291,7 @@ def _multilabel(s: Summary) -> list[Section]:
         _against_control(s, Control.RANDOM),
         _against_control(s, Control.LABEL_FREQUENCY),
         Section("figures", "What the scores depend on", drawn),
-        *closing_sections(s, _multilabel_data(s), {"reducer": "selector"}),
+        *closing_sections(s),
     ]
 
 
@@ -370,16 +353,3 @@ def _against_control(s: Summary, control: str) -> Section:
         blocks.append(Details("Other scores", [more]))
     key = control.replace(" ", "-")
     return Section(key, title, blocks if rows[True] else [], brief=True)
-
-
-def _multilabel_data(s: Summary) -> Table:
-    columns = {
-        "name": lambda d: d.name,
-        **_SIZE,
-        "labels": lambda d: str(len(d.classes)),
-        "labels a row": lambda d: f"{d.mean_labels:.2f}",
-        "noise": lambda d: ", ".join([d.noise, *(f"{r:g}" for r in d.r)]),
-        "first labels": lambda d: ", ".join(d.classes[:5]),
-        "fingerprint": lambda d: d.fingerprint,
-    }
-    return Table.of("Data sets of this run", s.data, columns)

@@ -2,7 +2,7 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from partlearn.benchmark import Facts
@@ -242,10 +242,9 @@ def published_section(
     return Section("published", title, blocks, brief=True)
 
 
-def closing_sections(
-    summary: Summary, data: Table, kinds: Mapping[str, str]
-) -> list[Section]:
+def closing_sections(summary: Summary) -> list[Section]:
     """Notes, costs, data, failures, facts."""
+    kinds = {"reducer": "selector"} if summary.task == "multilabel" else {}
     columns: dict[str, Any] = {
         "method": lambda c: method_name(c.name),
         "kind": lambda c: kinds.get(c.kind, c.kind),
@@ -258,7 +257,7 @@ def closing_sections(
         caption += " and highest memory above the start of a run"
         columns["peak memory, MB"] = lambda c: megabytes(c.peak_mb)
     costs = Table.of(caption, summary.costs, columns, n_names=2)
-    there: list[Block] = [data]
+    there: list[Block] = [_data(summary)]
     if summary.absent:
         there.append(Text("Not there, left out:"))
         absent = [f"{a.name}: {a.reason}" for a in summary.absent]
@@ -272,6 +271,22 @@ def closing_sections(
         Section("failures", "Failures and warnings", _problems(summary)),
         Section("facts", "Run facts", [Details("Versions, seeds, limits", [facts])]),
     ]
+
+
+def _data(summary: Summary) -> Table:
+    many = summary.task == "multilabel"
+    columns: dict[str, Any] = {
+        "name": lambda d: d.name if many else data_name(d.name, next(iter(d.r), None)),
+        "rows": lambda d: str(d.n_samples),
+        "features": lambda d: str(d.n_features),
+        "labels" if many else "classes": lambda d: str(len(d.classes)),
+        "labels a row" if many else "mean candidates": lambda d: f"{d.mean_labels:.2f}",
+    }
+    if many:
+        columns["noise"] = lambda d: ", ".join([d.noise, *(f"{r:g}" for r in d.r)])
+        columns["first labels"] = lambda d: ", ".join(d.classes[:5])
+    columns["fingerprint"] = lambda d: d.fingerprint
+    return Table.of("Data sets of this run", summary.data, columns)
 
 
 def _problems(summary: Summary) -> list[Block]:
