@@ -213,7 +213,9 @@ class MultilabelTask:
             score = _protocol.RANKINGS[task.reducer.cls.removeprefix(_CONTROL)]
             order = _protocol.ordered(score(X, C), task.seed)
         else:
-            method = build(task.reducer.cls, _with_top(task), "ranker", task.seed)
+            # No more features than will be looked at.
+            top = {"n_features_to_select": task.top}
+            method = _build(task.reducer, "ranker", task.seed, **top)
             order = _protocol.order_of(method.fit(X, C), task.seed)
         cost = Cost(fit_time=perf_counter() - start)
         return Reduced(arrays={"order": order}, cost=cost)
@@ -257,7 +259,9 @@ class MultilabelTask:
             S, P, thresholds = _frequency(T, len(B))
             fitted = perf_counter()
         else:
-            learner = self._learner(job).fit(A, T)
+            inner = self.plan.inner_folds
+            learner = _build(job.learner, "multilabel", job.seed, inner_folds=inner)
+            learner.fit(A, T)
             held_out = self._held_out(learner, A, T, job.seed)
             fitted = perf_counter()
             S = _label_scores(learner, B)
@@ -270,13 +274,6 @@ class MultilabelTask:
             **{f"{name}_tuned": value for name, value in tuned.items()},
         }
         return scores, fitted - start, perf_counter() - fitted
-
-    def _learner(self, job: Job) -> Any:
-        params = dict(job.learner.params)
-        cls = find_class(job.learner.cls, "multilabel")
-        if "inner_folds" in inspect.signature(cls).parameters:
-            params.setdefault("inner_folds", self.plan.inner_folds)
-        return build(job.learner.cls, params, "multilabel", job.seed)
 
     def _held_out(self, learner: Any, A: Array, T: Mask, seed: int) -> Array:
         """Scores of the training rows by models that have not seen them."""
@@ -295,13 +292,11 @@ class MultilabelTask:
         return curve_cells(self.plan, results)
 
 
-def _with_top(task: Reduction) -> dict[str, Any]:
-    """Ask a selector for as many features as will be looked at, not for more."""
-    params = dict(task.reducer.params)
-    accepted = inspect.signature(find_class(task.reducer.cls, "ranker")).parameters
-    if "n_features_to_select" in accepted:
-        params.setdefault("n_features_to_select", task.top)
-    return params
+def _build(method: MethodSpec, kind: str, seed: int, **defaults: Any) -> Any:
+    """Build a method, with defaults for those parameters that its class has."""
+    accepted = inspect.signature(find_class(method.cls, kind)).parameters
+    known = {name: value for name, value in defaults.items() if name in accepted}
+    return build(method.cls, {**known, **method.params}, kind, seed)
 
 
 def _frequency(T: Mask, n: int) -> tuple[Array, Mask, Array]:

@@ -6,11 +6,12 @@ import io
 import re
 import warnings
 from collections.abc import Callable
+from functools import partial
 from html import escape
 from typing import Any
 
 from partlearn._pages import visible
-from partlearn.report._blocks import Figure
+from partlearn.report._blocks import Figure, Panel
 
 __all__ = ["COLOURS", "INK", "LINES", "MARKS", "panels_svg"]
 
@@ -62,25 +63,24 @@ def panels_svg(figure: Figure) -> list[str]:
         SVG elements with names for screen readers and ids of their own.
     """
     legend: dict[str, Any] = {}
+
+    def draw(panel: Panel, canvas: Any) -> None:
+        axes = canvas.subplots()
+        panel.draw(axes)
+        if panel.title:
+            axes.set_title(visible(panel.title), fontsize=10)
+        handles, labels = axes.get_legend_handles_labels()
+        for handle, label in zip(handles, labels, strict=True):
+            legend.setdefault(label, handle)
+
+    def draw_legend(canvas: Any) -> None:
+        canvas.legend(list(legend.values()), list(legend), loc="center", ncols=1)
+
     drawn = []
     for number, panel in enumerate(figure.panels):
-
-        def draw(canvas: Any, panel: Any = panel) -> None:
-            axes = canvas.subplots()
-            panel.draw(axes)
-            if panel.title:
-                axes.set_title(visible(panel.title), fontsize=10)
-            handles, labels = axes.get_legend_handles_labels()
-            for handle, label in zip(handles, labels, strict=True):
-                legend.setdefault(label, handle)
-
-        key = f"{figure.key}-{number}"
-        drawn.append(_svg(draw, figure.size, panel.title or figure.title, key))
+        name, key = panel.title or figure.title, f"{figure.key}-{number}"
+        drawn.append(_svg(partial(draw, panel), figure.size, name, key))
     if len(legend) > 1:
-
-        def draw_legend(canvas: Any) -> None:
-            canvas.legend(list(legend.values()), list(legend), loc="center", ncols=1)
-
         size = (figure.size[0], 0.35 + 0.2 * len(legend))
         drawn.append(_svg(draw_legend, size, "Legend", f"{figure.key}-legend"))
     return drawn
