@@ -234,20 +234,17 @@ def _warnings(results: Iterable[Result]) -> tuple[Warned, ...]:
 
 def _costs(run: Run) -> tuple[Cost, ...]:
     """Reducers first, then learners; each reduction counts once."""
+    plan = run.plan
     shared = {(t.reducer, t.reduction): t for t in run.timings if t.reduction}
-    known = [
-        _cost("reducer", which["reducer"], rows, "reduce_", "reduce_transform_time")
-        for which, rows in _grouped(shared.values(), "reducer")
-    ]
-    known += [
-        _cost("learner", which["learner"], rows, "", "predict_time")
-        for which, rows in _grouped(run.timings, "learner")
-    ]
-    order = [spec.name for spec in (*run.plan.reducers, *run.plan.learners)]
-    chosen = (cost for cost in known if cost.name in order)
-    return tuple(
-        sorted(chosen, key=lambda c: (c.kind != "reducer", order.index(c.name)))
-    )
+    costs = []
+    for kind, specs, timings, prefix, use in (
+        ("reducer", plan.reducers, shared.values(), "reduce_", "reduce_transform_time"),
+        ("learner", plan.learners, run.timings, "", "predict_time"),
+    ):
+        known = {which[kind]: rows for which, rows in _grouped(timings, kind)}
+        names = [spec.name for spec in specs if spec.name in known]
+        costs += [_cost(kind, name, known[name], prefix, use) for name in names]
+    return tuple(costs)
 
 
 def _cost(kind: str, name: str, rows: Sequence[Timing], prefix: str, use: str) -> Cost:
