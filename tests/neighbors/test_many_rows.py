@@ -30,9 +30,12 @@ def literal_cells(Z, cells, n_probes, k):
     for c, rows in enumerate(members):
         apart = ((cells.centers - cells.centers[c]) ** 2).sum(axis=1)
         around = sorted(range(len(members)), key=lambda b: (b != c, apart[b]))
+        near = max(1, n_probes // 4)
+        while sum(len(members[b]) for b in around[:near]) <= k:
+            near *= 2
         for i in rows:
             apart = ((cells.centers - Z[i]) ** 2).sum(axis=1)
-            probed = {*np.argsort(apart)[:n_probes], *around[: max(1, n_probes // 4)]}
+            probed = {*np.argsort(apart)[:n_probes], *around[:near]}
             pool = np.concatenate([members[b] for b in probed])
             answer[i] = nearest(Z, i, pool, k)
     return answer

@@ -20,8 +20,8 @@ __all__ = ["cell_neighbors"]
 _LEAST_SIZE = 64  # rows of a cell by default, where there are few cells
 _LEAST_PROBES = 32  # cells searched by default, where they are large
 _COMPARED = 2560  # rows of the cells searched by default, where cells are small
-_SAMPLE = 16  # rows per cell that place the centres
-_STEPS = 4  # iterations of k-means: cells need not be the best ones
+_SAMPLE = 8  # rows per cell that place the centres
+_STEPS = 2  # iterations of k-means: cells need not be the best ones
 _LARGEST = 4  # times the wanted size at which a cell is cut
 _BLOCK = 1 << 19  # distances to centres held at once: in the cache
 _AROUND = 4  # one cell in so many that are searched is near a row's own cell
@@ -153,7 +153,7 @@ class _CellSearch(Search):
                 if not block.settle(0):
                     return False
                 limit = _scan.round_up(block.limit(), buffer.dtype)
-        if not block.settle(0):
+        if block.pending and not block.settle(0):
             return False
         self.squared[rows], self.indices[rows] = block.best, block.nearest
         return True

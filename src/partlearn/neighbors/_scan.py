@@ -20,7 +20,7 @@ def n_groups(k: int, width: int) -> int:
     The k-th smallest of the group minima is at least the k-th smallest value and,
     with many more groups than neighbours, hardly ever much larger.
     """
-    return int(min(width, max(256, 32 * k)))
+    return int(min(width, max(128, 8 * k)))
 
 
 def scan(
