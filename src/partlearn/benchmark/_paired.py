@@ -91,14 +91,12 @@ def _decide(difference: np.ndarray, variance_factor: float, alpha: float) -> Com
     if variance <= noise:
         if abs(mean) <= 1e-15:
             return Comparison("tie", 0.0, 0.0, 1.0)
-        outcome: Outcome = "win" if mean > 0 else "loss"
-        return Comparison(outcome, mean, float(np.copysign(np.inf, mean)), 0.0)
-    statistic = mean / float(np.sqrt(variance * variance_factor))
-    p_value = float(2 * stats.t.sf(abs(statistic), n - 1))
-    if p_value >= alpha:
-        outcome = "tie"
+        statistic, p_value = float(np.copysign(np.inf, mean)), 0.0
     else:
-        outcome = "win" if mean > 0 else "loss"
+        statistic = mean / float(np.sqrt(variance * variance_factor))
+        p_value = float(2 * stats.t.sf(abs(statistic), n - 1))
+    higher: Outcome = "win" if mean > 0 else "loss"
+    outcome = higher if p_value < alpha else "tie"
     return Comparison(outcome, mean, statistic, p_value)
 
 

@@ -182,18 +182,14 @@ def wilcoxon_holm(scores: Any, *, control: int | None = None) -> np.ndarray:
     """
     scores = _table(scores, 2)
     k = scores.shape[1]
-    if control is not None:
-        others = [i for i in range(k) if i != control]
-        p = [_signed_rank_p(scores[:, control] - scores[:, i]) for i in others]
-        against = np.ones(k)
-        against[others] = holm(p)
-        return against
     pairs = list(combinations(range(k), 2))
+    if control is not None:
+        pairs = [(control, i) for i in range(k) if i != control]
     raw = [_signed_rank_p(scores[:, i] - scores[:, j]) for i, j in pairs]
     result = np.ones((k, k))
     for (i, j), p in zip(pairs, holm(raw), strict=True):
         result[i, j] = result[j, i] = p
-    return result
+    return result if control is None else result[control]
 
 
 def _signed_rank_p(difference: np.ndarray) -> float:

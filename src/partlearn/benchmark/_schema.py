@@ -28,14 +28,14 @@ def _rule(good: Callable[[Any], bool], words: str) -> Rule:
     return lambda value: None if good(value) else f"must be {words}"
 
 
-def _list_of(good: Callable[[Any], bool]) -> Callable[[Any], bool]:
-    return lambda value: isinstance(value, list) and all(map(good, value))
+def _list_of(good: Callable[[Any], bool], least: int = 1) -> Callable[[Any], bool]:
+    return lambda v: isinstance(v, list) and len(v) >= least and all(map(good, v))
 
 
 def _some(good: Callable[[Any], bool]) -> Callable[[Any], bool]:
     """One good value, or a list of at least one."""
     several = _list_of(good)
-    return lambda v: bool(v) and several(v) if isinstance(v, list) else good(v)
+    return lambda value: several(value) or good(value)
 
 
 def _is_number(value: Any) -> bool:
@@ -60,9 +60,8 @@ def _one_of(allowed: tuple[str, ...]) -> Rule:
 
 
 def _some_of(allowed: tuple[str, ...]) -> Rule:
-    several = _list_of(lambda value: value in allowed)
-    words = f"a list out of {', '.join(allowed)}"
-    return _rule(lambda value: bool(value) and several(value), words)
+    good = _list_of(lambda value: value in allowed)
+    return _rule(good, f"a list out of {', '.join(allowed)}")
 
 
 def _is_string(value: Any) -> bool:
@@ -74,10 +73,10 @@ def _is_table(value: Any) -> bool:
 
 
 _string = _rule(lambda value: _is_string(value) and value != "", "a string")
-_strings = _rule(lambda v: bool(v) and _list_of(_is_string)(v), "a list of strings")
+_strings = _rule(_list_of(_is_string), "a list of strings")
 _flag = _rule(lambda value: isinstance(value, bool), "true or false")
 _table = _rule(_is_table, "a table")
-_tables = _rule(_list_of(_is_table), "a list of tables, written [[...]]")
+_tables = _rule(_list_of(_is_table, 0), "a list of tables, written [[...]]")
 _positive = _rule(lambda value: _is_number(value) and value > 0, "a positive number")
 _share = _rule(lambda v: isinstance(v, float) and 0 < v < 1, "a number between 0 and 1")
 _amounts = _rule(
@@ -85,7 +84,7 @@ _amounts = _rule(
     "a number of at least 0, or a list of them",
 )
 _percentages = _rule(
-    lambda v: bool(v) and _list_of(lambda p: _is_number(p) and 0 < p <= 100)(v),
+    _list_of(lambda value: _is_number(value) and 0 < value <= 100),
     "a list of numbers above 0, up to 100",
 )
 
