@@ -82,9 +82,8 @@ class Evidence:
                 f"Evidence needs one column per class, {q}; got {L.shape}."
             )
         self._weights = _scaled(L, self.classes)
-        self.rows: Indices = (
-            np.arange(len(L)) if rows is None else np.asarray(rows, dtype=np.intp)
-        )
+        rows = np.arange(len(L)) if rows is None else rows
+        self.rows: Indices = np.asarray(rows, dtype=np.intp)
 
     # What estimators read -----------------------------------------------------------
 

@@ -224,9 +224,7 @@ def from_annotators(
         if not _is_empty(label)
     ]
     rows, who, labels = zip(*entries, strict=True) if entries else ((), (), ())
-    return from_votes(
-        list(rows), list(who), list(labels), n_rows=m, classes=classes, empty=empty
-    )
+    return from_votes(rows, who, labels, n_rows=m, classes=classes, empty=empty)
 
 
 def _annotator_columns(frame: Any) -> dict[Any, Any]:

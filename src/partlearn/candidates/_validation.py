@@ -8,6 +8,7 @@ boolean matrix of shape ``(n_samples, n_classes)``; no estimator checks labels a
 
 from collections.abc import Hashable, Iterable, Mapping
 from itertools import chain
+from numbers import Real
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -174,17 +175,10 @@ def _as_sets(y: NDArray[Any] | list[Any]) -> list[Any] | None:
         return rows
     lengths = {len(row) for row in rows}
     # Rows of one label each are sets of one: no matrix has a single column.
-    if (
-        len(lengths) == 1
-        and lengths != {1}
-        and all(
-            isinstance(v, (bool, int, float, np.bool_, np.integer, np.floating))
-            and v in (0, 1)
-            for v in chain.from_iterable(rows)
-        )
-    ):
+    even, flat = len(lengths) == 1 and lengths != {1}, list(chain.from_iterable(rows))
+    if even and all(isinstance(v, (Real, np.bool_)) and v in (0, 1) for v in flat):
         return None  # the rows of a binary matrix
-    if any(isinstance(v, _SETS) for v in chain.from_iterable(rows)):
+    if any(isinstance(v, _SETS) for v in flat):
         return None  # deeper nesting is no set of labels: let the matrix check speak
     return rows
 

@@ -76,9 +76,8 @@ class Votes(Evidence):
         self.table = table
         self.classes = np.asarray(classes)
         self.annotators: NDArray[Any] = np.asarray(annotators)
-        self.rows = (
-            np.arange(table.n_rows) if rows is None else np.asarray(rows, np.intp)
-        )
+        rows = np.arange(table.n_rows) if rows is None else rows
+        self.rows = np.asarray(rows, dtype=np.intp)
         self.known = np.full(table.n_rows, -1, dtype=np.intp)
         self._belief: Array | None = None
 

@@ -233,8 +233,7 @@ def _label_part(
         if single and (column.codes < 0).any():
             row = int(np.flatnonzero(column.codes < 0)[0])
             raise DataFormatError(f"row {row} has no class", where=where)
-        names = list(attribute.values) if whole and attribute.values else None
-        names = names or all_names(sets)
+        names = (list(attribute.values) if whole else []) or all_names(sets)
         return label_matrix(column, sets, names, budget, np.bool_), names
     Y = np.zeros((values.n_rows, len(labels)), dtype=bool)
     for k, j in enumerate(labels):

@@ -117,19 +117,6 @@ def open_parquet(path: Path) -> Any:
     return pq.ParquetFile(path, read_dictionary=text)
 
 
-def _check_row_groups(facts: Any, budget: Budget) -> None:
-    """Look at declared sizes; what is built of them is charged when it is known.
-
-    Not at the columns of a group: on a damaged file, looking at them ends the process
-    in an uncaught C++ exception (pyarrow 26).
-    """
-    for i in range(facts.num_row_groups):
-        size = facts.row_group(i).total_byte_size
-        if size < 0:
-            raise DataFormatError("a row group declares a negative size")
-        budget.matrix(1, size, 1, "a row group")
-
-
 def _charged_table(file: Any, n_rows: int, budget: Budget) -> Any:
     """Read the table in batches, so that a small file cannot become a large table.
 
@@ -181,7 +168,13 @@ def read_parquet(path: Path, options: ReadOptions, budget: Budget) -> Bunch:
             facts = file.metadata
             if facts.num_columns > _MAX_COLUMNS:
                 raise DataFormatError(f"more than {_MAX_COLUMNS:,} columns")
-            _check_row_groups(facts, budget)
+            # Not the sizes of columns: on a damaged file, looking at them ends the
+            # process in an uncaught C++ exception (pyarrow 26).
+            for i in range(facts.num_row_groups):
+                size = facts.row_group(i).total_byte_size
+                if size < 0:
+                    raise DataFormatError("a row group declares a negative size")
+                budget.matrix(1, size, 1, "a row group")
             table = _charged_table(file, facts.num_rows, budget)
         table.validate(full=True)
         return _from_table(table, options, budget, "a Parquet file", _meta(table))

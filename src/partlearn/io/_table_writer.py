@@ -85,12 +85,7 @@ class TableWriter(ExitStack):
         import pyarrow as pa
         import pyarrow.parquet as pq
 
-        table = pa.table(
-            {
-                name: column if isinstance(column, pa.Array) else pa.array(column)
-                for name, column in columns.items()
-            }
-        )
+        table = pa.table(columns)
         if self._writer is None:
             self._writer = pq.ParquetWriter(self._file, table.schema)
             self.callback(self._writer.close)

@@ -233,8 +233,7 @@ def _texts(matrix: Mask, names: list[str]) -> list[str]:
 def _batches(parts: _Parts, as_sets: bool | None) -> Iterator[Any]:
     """Blocks of rows as Arrow batches; `as_sets` is None where a note goes along."""
     pa = import_optional("pyarrow", "tables")
-    d = parts.X.shape[1]
-    features = parts.features or [f"x{j}" for j in range(d)]
+    features = parts.features or [f"x{j}" for j in range(parts.X.shape[1])]
     odd = [n for n in features if n.startswith(_RESERVED) or not n]
     if as_sets is not None:
         odd += [n for n in features if is_label_name(n)]
@@ -264,22 +263,18 @@ def _batches(parts: _Parts, as_sets: bool | None) -> Iterator[Any]:
         X = parts.X[rows]
         X = X.toarray() if sp.issparse(X) else X
         X = X.astype(kind) if X.dtype.kind == "f" and X.dtype != np.float64 else X
-        columns = {
-            name: pa.array(np.ascontiguousarray(X[:, j]))
-            for j, name in enumerate(features)
-        }
+        columns: dict[str, Any] = dict(zip(features, X.T.copy(), strict=True))
         for matrix, name, mark in labels:
             if matrix is None:
                 continue
             if not as_sets:
                 for label, marks in zip(parts.names, matrix[rows].T, strict=True):
-                    columns[mark + label] = pa.array(marks.astype(np.uint8))
+                    columns[mark + label] = marks.astype(np.uint8)
                 continue
             if parts.evidence is not None and name == "candidates":
-                texts = weight_texts(parts.evidence.weights[rows], parts.names)
+                columns[name] = weight_texts(parts.evidence.weights[rows], parts.names)
             else:
-                texts = _texts(matrix[rows], parts.names)
-            columns[name] = pa.array(texts, pa.string())
+                columns[name] = _texts(matrix[rows], parts.names)
         yield pa.RecordBatch.from_pydict(columns, metadata=metadata)
 
 
