@@ -173,12 +173,8 @@ def restrict_confidence(F: Any, S: Mask) -> Array:
     array([[0.75, 0.25, 0.  ],
            [0.5 , 0.5 , 0.  ]])
     """
-    inside = np.asarray(F, dtype=np.float64) * S
-    mass = inside.sum(axis=1, keepdims=True)
-    heard = mass[:, 0] > 0
-    result = np.asarray(uniform_confidence(S))
-    result[heard] = inside[heard] / mass[heard]
-    return result
+    V = np.asarray(F, dtype=np.float64)
+    return refine(uniform_confidence(S), V, S, own=0.0).astype(np.float64, copy=False)
 
 
 def padded_candidates(S: Mask) -> tuple[Indices, Mask]:

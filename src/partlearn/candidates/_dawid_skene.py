@@ -65,11 +65,9 @@ class VoteTable:
 
     def shares(self) -> Array:
         """Vote shares of each row; all labels alike where nobody voted."""
-        total = self.counts.sum(axis=1, keepdims=True)
-        voted = total > 0
-        return np.where(
-            voted, self.counts / np.where(voted, total, 1), 1 / self.n_classes
-        )
+        voted = self.counts.any(axis=1, keepdims=True)
+        counts = np.where(voted, self.counts, 1.0)
+        return counts / counts.sum(axis=1, keepdims=True)
 
     def confusions(self, F: Array) -> Confusions:
         """Confusions of all annotators, if `F` are the beliefs in the labels."""

@@ -124,8 +124,7 @@ class CandidateBinarizer(BaseEstimator):
             One set of labels per row.
         """
         check_is_fitted(self)
-        if not sp.issparse(S):
-            S = np.asarray(S)
+        S = S if sp.issparse(S) else np.asarray(S)
         q = len(self.classes_)
         if S.ndim != 2 or S.shape[1] != q:
             raise ValueError(

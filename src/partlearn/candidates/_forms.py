@@ -74,16 +74,11 @@ or sequence of mappings
         q = matrix.shape[1] if matrix.ndim == 2 else 0
         labels = np.arange(q) if given is None else given
     if matrix.ndim != 2 or matrix.shape[1] < 2:
-        raise ValueError(
-            "Weights need one column per class, at least two; got shape "
-            f"{matrix.shape}."
-        )
+        raise ValueError(f"Weights need at least two columns; got {matrix.shape}.")
     try:
         matrix = matrix.astype(np.float64)
     except (TypeError, ValueError):
-        raise ValueError(
-            f"Weights are numbers; this table holds {matrix.flat[0]!r}."
-        ) from None
+        raise ValueError(f"Weights are numbers; got {matrix.flat[0]!r}.") from None
     if np.isnan(matrix).any() or (matrix < 0).any():
         Evidence(matrix, labels)  # which says where
     return make_evidence(matrix, labels, empty=empty)

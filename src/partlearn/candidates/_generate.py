@@ -135,13 +135,8 @@ def flip_candidates(
     S[np.arange(len(codes)), codes] = True
     if at_least_one:
         alone = np.flatnonzero(S.sum(axis=1) == 1)
-        S[alone, _other(codes[alone], q, rng)] = True
+        S[alone, (codes[alone] + rng.randint(1, q, size=len(alone))) % q] = True
     return S
-
-
-def _other(codes: Indices, q: int, rng: np.random.RandomState) -> Indices:
-    """One wrong label per row, uniformly."""
-    return (codes + rng.randint(1, q, size=len(codes))) % q
 
 
 def cooccurring_candidates(

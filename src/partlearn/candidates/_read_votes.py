@@ -2,7 +2,7 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -28,14 +28,14 @@ def _is_empty(value: Any) -> bool:
 
 
 def _codes(
-    values: list[Any], known: ArrayLike | None, complain: Any
+    values: list[Any], known: ArrayLike | None, shown: Callable[[int], str]
 ) -> tuple[NDArray[Any], Indices]:
     """Distinct names, sorted or in the order given, and the place of every value."""
     if known is None:
         kinds = {isinstance(v, str) for v in values}
         if len(kinds) > 1:
             k = next(i for i, v in enumerate(values) if isinstance(v, str))
-            complain(k, "is text, others are numbers; convert them to one type.")
+            raise ValueError(f"{shown(k)} is text, others are numbers; convert them.")
         names, codes = np.unique(np.asarray(values), return_inverse=True)
         return names, codes.astype(np.intp)
     names = np.asarray(known)
@@ -44,7 +44,7 @@ def _codes(
         raise ValueError(f"Names must be distinct; got {names.tolist()}.")
     for k, value in enumerate(values):
         if value not in place:
-            complain(k, f"is not known. {did_you_mean(value, place)}")
+            raise ValueError(f"{shown(k)} is not known. {did_you_mean(value, place)}")
     return names, np.array([place[v] for v in values], dtype=np.intp)
 
 
@@ -117,19 +117,17 @@ def from_votes(
     who = [columns[1][k] for k in given]
     what_label = [columns[2][k] for k in given]
 
-    def complain_annotator(k: int, why: str) -> None:
-        raise ValueError(f"Annotator {who[k]!r} (vote {given[k]}) {why}")
+    def annotator_of(k: int) -> str:
+        return f"Annotator {who[k]!r} (vote {given[k]})"
 
-    def complain_label(k: int, why: str) -> None:
-        raise ValueError(
-            f"Label {what_label[k]!r} of annotator {who[k]!r} "
-            f"(row {columns[0][given[k]]!r}) {why}"
-        )
+    def label_of(k: int) -> str:
+        row = f"(row {columns[0][given[k]]!r})"
+        return f"Label {what_label[k]!r} of annotator {who[k]!r} {row}"
 
     if not given and classes is None:
         raise ValueError("There is no vote, so there are no classes.")
-    names, annotator = _codes(who, None, complain_annotator)
-    known, label = _codes(what_label, classes, complain_label)
+    names, annotator = _codes(who, None, annotator_of)
+    known, label = _codes(what_label, classes, label_of)
     table = VoteTable(row[given], annotator, label, n, len(names), len(known))
     votes = Votes(table, known, names)
     silent = ~table.counts.any(axis=1)

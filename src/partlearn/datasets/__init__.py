@@ -63,11 +63,9 @@ __all__ = [
     "write",
 ]
 
-_CHECKER = ("DataReport", "Finding", "check")
-
 
 def __getattr__(name: str) -> Any:
     """Hand on the checker, which lies above this layer, when it is asked for."""
-    if name in _CHECKER:
+    if name in ("DataReport", "Finding", "check"):
         return getattr(import_module("partlearn.check"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

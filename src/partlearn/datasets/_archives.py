@@ -58,26 +58,23 @@ def take_out(archive: Path, target: Path) -> None:
 
 def _from_zip(archive: Path, suffix: str, folder: Path) -> None:
     try:
-        opened = zipfile.ZipFile(archive)
+        with zipfile.ZipFile(archive) as file:
+            wanted = [i for i in file.infolist() if i.filename.lower().endswith(suffix)]
+            for number, info in enumerate(wanted):
+                if info.file_size > _LARGEST:
+                    raise DownloadError(
+                        f"{info.filename} in {archive.name}: {info.file_size:,} bytes",
+                        advice="No known data set is that large: it was not unpacked.",
+                    )
+                # By number: names inside an archive are not to be trusted.
+                copy = folder / f"{number}{suffix}"
+                with file.open(info) as source, copy.open("wb") as target:
+                    shutil.copyfileobj(source, target)
     except zipfile.BadZipFile:
         raise DownloadError(
-            f"{archive.name} is not a zip archive",
+            f"{archive.name} is not a zip archive, or a damaged one",
             advice=f"Remove {archive} and fetch again, or unpack it yourself.",
         ) from None
-    with opened as file:
-        wanted = [i for i in file.infolist() if i.filename.lower().endswith(suffix)]
-        for number, info in enumerate(wanted):
-            if info.file_size > _LARGEST:
-                raise DownloadError(
-                    f"{info.filename} in {archive.name} has {info.file_size:,} bytes",
-                    advice="No known data set is that large: it was not unpacked.",
-                )
-            # By number: names inside an archive are not to be trusted.
-            with (
-                file.open(info) as source,
-                open(folder / f"{number}{suffix}", "wb") as copy,
-            ):
-                shutil.copyfileobj(source, copy)
 
 
 def _by_program(archive: Path, folder: Path) -> None:

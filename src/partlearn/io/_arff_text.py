@@ -34,10 +34,8 @@ class Attribute:
 
 
 def _name(match: re.Match[str]) -> str:
-    single, double, bare = match.group(1), match.group(2), match.group(3)
-    if bare is not None:
-        return bare
-    return _ESCAPE.sub(r"\1", single if single is not None else double)
+    quoted = match.group(1) or match.group(2) or ""
+    return match.group(3) or _ESCAPE.sub(r"\1", quoted)
 
 
 def _unquote(part: str) -> str:

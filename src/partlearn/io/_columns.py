@@ -311,9 +311,8 @@ def _named(free: list[str], names: str, argument: str) -> list[str]:
     return matching
 
 
-def _first_text(name: str, column: Column) -> str:
+def _first_text(name: str, column: TextColumn) -> str:
     """Say which value makes a column one of text, unless all of them are numbers."""
-    assert isinstance(column, TextColumn)
     for code, value in enumerate(column.values):
         if not _is_number(value) and value not in _MISSING:
             row = int((column.codes == code).argmax())
@@ -335,11 +334,11 @@ def _features(
     """Return the data matrix and the name of the row-number column left out."""
     dropped = next((c for c in features if c in ("", "__index_level_0__")), None)
     kept = {name: c for name, c in features.items() if name != dropped}
-    text = [name for name, column in kept.items() if isinstance(column, TextColumn)]
+    text = {name: c for name, c in kept.items() if isinstance(c, TextColumn)}
     if text:
         raise AmbiguousDataError(
-            f"columns {', '.join(map(repr, text[:5]))} hold text, not features"
-            + _first_text(text[0], features[text[0]]),
+            f"columns {', '.join(map(repr, list(text)[:5]))} hold text, not features"
+            + _first_text(*next(iter(text.items()))),
             advice="Leave them out with ignore=, name the label columns with labels= "
             "and truth=, or code them as numbers first, and missing ones as nothing.",
         )

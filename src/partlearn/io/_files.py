@@ -126,8 +126,7 @@ def header_line(line: bytes) -> bytes:
     line = line.removeprefix(b"\xef\xbb\xbf").rstrip(b"\r\n")
     if len(line) >= MAX_LINE:
         raise DataFormatError(
-            f"the first line, which should name the columns, is longer than "
-            f"{MAX_LINE:,} bytes",
+            f"the first line, of names of columns, is longer than {MAX_LINE:,} bytes",
             advice="Rows end with a line break; the first holds the names of columns.",
         )
     if not line.strip():

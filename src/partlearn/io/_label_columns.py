@@ -240,15 +240,15 @@ def one_hot_columns(
     values = []
     for name in chosen:
         column = columns[name]
-        if isinstance(column, TextColumn) and _yes_or_no(column):
+        if isinstance(column, TextColumn):
+            if not _yes_or_no(column):
+                raise DataFormatError(
+                    "one-hot label columns must hold 0 and 1; found text",
+                    where=f"column {name!r}",
+                    advice="Columns of annotators hold text in every column.",
+                )
             yes = np.asarray([v.strip().lower() in _YES for v in (*column.values, "")])
             column = yes[column.codes]
-        if isinstance(column, TextColumn):
-            raise DataFormatError(
-                "one-hot label columns must hold 0 and 1; found text",
-                where=f"column {name!r}",
-                advice="Columns of annotators hold text in every column.",
-            )
         values.append(column)
     return binary_matrix(np.column_stack(values), budget, "the label matrix")
 

@@ -18,10 +18,7 @@ _SPARSE_BELOW = 0.1  # share of non-zero cells under which a matrix is kept spar
 _WORTH = 2**16  # cells from which it is worth the trouble
 _WIDE = 100  # features from which X is left sparse
 
-_DTYPES = {
-    np.dtype(t).str
-    for t in ("?", "b", "B", "h", "H", "i", "I", "q", "Q", "e", "f", "d")
-}
+_DTYPES = {np.dtype(code).str for code in "?bBhHiIqQefd"}
 
 
 def read_matrix(

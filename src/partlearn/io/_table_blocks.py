@@ -264,11 +264,9 @@ def _line_batches(file: Any, path: Path, block_rows: int) -> Blocks:
         try:
             row = json.loads(line)
         except (ValueError, RecursionError) as error:
-            raise DataFormatError(
-                f"line {number} is not JSON ({error})", path=path
-            ) from None
+            raise DataFormatError(f"line {number} is not JSON ({error})") from None
         if not isinstance(row, dict):
-            raise DataFormatError(f"line {number} is not a JSON object", path=path)
+            raise DataFormatError(f"line {number} is not a JSON object")
         names |= dict.fromkeys(row)
         rows.append(row)
         if len(rows) == block_rows:

@@ -95,10 +95,10 @@ def _is_numeric(value: Any) -> bool:
 
 
 def _could_be_labels(value: Any) -> bool:
-    return _is_numeric(value) or (
-        isinstance(value, list)
-        and bool(value)
-        and all(isinstance(v, (str, list)) or _is_numeric(v) for v in value)
+    if not isinstance(value, list):
+        return _is_numeric(value)
+    return bool(value) and all(
+        isinstance(v, str | list) or _is_numeric(v) for v in value
     )
 
 
@@ -199,8 +199,7 @@ def _main_part(flat: dict[str, Any]) -> tuple[dict[str, Any], str]:
 
 
 def _listing(flat: dict[str, Any]) -> str:
-    names = sorted(flat)[:20]
-    return ", ".join(repr(n) for n in names) or "no variables at all"
+    return ", ".join(map(repr, sorted(flat)[:20])) or "no variables at all"
 
 
 def _pick(

@@ -169,10 +169,8 @@ def _maybe(value: Any, dtype: Any) -> NDArray[Any] | None:
 def _write_npz(file: BinaryIO, parts: _Parts) -> None:
     arrays: dict[str, Any] = {}
     if sp.issparse(parts.X):
-        arrays["X_data"] = parts.X.data
-        arrays["X_indices"] = parts.X.indices
-        arrays["X_indptr"] = parts.X.indptr
-        arrays["X_shape"] = np.asarray(parts.X.shape, dtype=np.int64)
+        for part in ("data", "indices", "indptr", "shape"):
+            arrays[f"X_{part}"] = np.asarray(getattr(parts.X, part))
     else:
         arrays["X"] = parts.X
     if parts.candidates is not None:
