@@ -49,7 +49,7 @@ class CRISPClassifier(BasePartialClassifier):
         Number of rows, drawn once, among which neighbours are searched, those of new
         rows, too. "auto" is all of up to 25,000 rows and 4,000 of more, None all. Where
         they are fewer than all, all training rows vote once at the end, searched in
-        cells, for experts whose log-linear weight exceeds .01. Not used with `search`.
+        cells, for experts whose log-linear weight exceeds .05. Not used with `search`.
     max_iter : int, default=10
         Maximum number of iterations.
     tol : float, default=0.01

@@ -40,7 +40,7 @@ from partlearn.neighbors import query_neighbors, reference_rows
 
 __all__ = ["PooledGeometry", "PooledModel", "expert_names", "fit_pooled"]
 
-NO_WEIGHT = 0.01  # log-linear weight up to which a sample goes on voting at the end
+NO_WEIGHT = 0.05  # log-linear weight up to which a sample goes on voting at the end
 STEADY = 0.02  # share of rows whose label changes in an iteration that decides little
 
 
