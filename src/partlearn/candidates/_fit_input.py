@@ -260,7 +260,10 @@ def check_informative(S: NDArray[Any], classes: NDArray[Any], name: str) -> None
     """
     check_two_classes(classes, name)
     if (S[0] == S).all():
-        raise ValueError("The candidate sets carry no information: all are the same.")
+        raise ValueError(
+            "The candidate sets carry no information: all rows have the same "
+            "candidates."
+        )
 
 
 def validate_rows(estimator: Any, X: Any) -> Any:
