@@ -90,6 +90,7 @@ def read_blocks(
                 f"{path.name} lacks columns that the model was fitted on: "
                 + ", ".join(absent[:5])
                 + (" ..." if len(absent) > 5 else "")
+                + ". Add or rename them."
             )
         X = np.column_stack([_numbers(columns[n], n, start, path) for n in features])
         yield X, {n: column for n, column in columns.items() if n not in known}
