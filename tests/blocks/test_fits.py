@@ -114,7 +114,7 @@ def test_features_of_blocks_that_dask_holds_are_not_kept_here(monkeypatch):
     """Features of many rows are kept only of rows that are in memory themselves."""
     model = CRISPClassifier(votes=False, n_landmarks=25, max_iter=4)
     expected = fit_briefly(clone(model), X, S)
-    monkeypatch.setattr(geometries, "FEW_ROWS", 100)
+    monkeypatch.setattr(geometries, "EXACT_ROWS", 100)
     assert_same_fit(fit_briefly(clone(expected), X, S), expected)
     lazy = da.from_array(X, chunks=(60, 8))
     assert_same_fit(fit_briefly(clone(expected), lazy, S), expected)
@@ -193,7 +193,7 @@ def test_what_is_no_sum_is_refused_with_advice(estimator, advice):
 
 
 def test_exact_kernels_of_many_rows_are_refused(monkeypatch):
-    monkeypatch.setattr(geometries, "EXACT_ROWS", 399)
+    monkeypatch.setattr(geometries, "EXACT_KERNELS", 399)
     model = CRISPClassifier(votes=False, n_landmarks=None)
     with pytest.raises(ValueError, match=r"needs all rows at once.*Set n_landmarks"):
         model.fit(in_blocks((200, 200)), S)

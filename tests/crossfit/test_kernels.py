@@ -210,7 +210,7 @@ def test_features_of_blocks_are_those_of_all_rows(kernel, d, global_random_seed)
 def test_many_rows_in_memory_have_their_features_by_blocks(monkeypatch):
     X, S = problem(0, m=900, d=5)
     expected = fit_briefly(CRISPClassifier(n_landmarks=40, max_iter=2), X, S)
-    monkeypatch.setattr(geometries, "FEW_ROWS", 800)
+    monkeypatch.setattr(geometries, "EXACT_ROWS", 800)
     monkeypatch.setattr(geometries, "BLOCK_ROWS", 250)
     passes = []
     monkeypatch.setattr(Rows, "_log_pass", lambda *of: passes.append(of))

@@ -83,7 +83,7 @@ def test_a_warm_start_ends_at_the_same_place():
 def test_some_of_many_rows_find_the_weights(monkeypatch):
     experts, L = problem(0)
     all_rows = log_linear_weights(experts, L)
-    monkeypatch.setattr("partlearn.crossfit._pool.ENOUGH", len(L) // 2)
+    monkeypatch.setattr("partlearn.crossfit._pool._ENOUGH", len(L) // 2)
     some = np.sort(np.random.RandomState(0).permutation(len(L))[: len(L) // 2])
     found = log_linear_weights(experts, L)
     monkeypatch.undo()

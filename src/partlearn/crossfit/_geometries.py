@@ -27,14 +27,14 @@ from partlearn.crossfit._kernels import Kernel, median_distance
 from partlearn.crossfit._scores import KEPT_FACTORS, RIDGE_GRID, CrossFit, targets
 from partlearn.crossfit._space import InputSpace, LinearMap
 from partlearn.linalg import GIB, too_large
-from partlearn.neighbors import EXACT_ROWS as FEW_ROWS
+from partlearn.neighbors import EXACT_ROWS
 
 __all__ = ["GEOMETRIES", "Geometry", "GeometryName", "make_geometries"]
 
 GeometryName = Literal["linear", "rbf", "laplacian"]
 GEOMETRIES: tuple[GeometryName, ...] = ("linear", "rbf", "laplacian")
 
-EXACT_ROWS = 3000  # rows up to which "auto" takes exact kernels
+EXACT_KERNELS = 3000  # rows up to which "auto" takes exact kernels
 LANDMARKS = 2000  # landmarks that "auto" takes above
 FEWER_LANDMARKS = 1000  # and at least, where rows are very many
 FEATURES = 10**8  # numbers in the features of a kernel that are kept, 0.8 GB
@@ -126,7 +126,7 @@ def make_geometries(
     count = landmark_count(m, n_landmarks)
     kernels = [name for name in names if name != "linear"]
     if kernels and count is None:
-        if isinstance(rows, Rows) and m <= EXACT_ROWS:
+        if isinstance(rows, Rows) and m <= EXACT_KERNELS:
             rows = take(rows, np.arange(m))
         refuse_blocks(rows, "exact kernels are of all pairs of rows", "n_landmarks")
     if kernels and not isinstance(rows, Rows) and is_numpy(rows):
@@ -215,7 +215,7 @@ def landmark_count(m: int, wanted: int | Literal["auto"] | None) -> int | None:
     """Landmarks to draw; None where the kernels are exact."""
     if wanted is None:
         return None
-    if wanted == "auto" and m <= EXACT_ROWS:
+    if wanted == "auto" and m <= EXACT_KERNELS:
         return None
     if wanted == "auto":
         return min(LANDMARKS, max(FEATURES // m, FEWER_LANDMARKS))
@@ -229,7 +229,7 @@ def by_block(m: int, n_landmarks: int, n_folds: int) -> bool:
     some size they are computed anew in each pass, which takes as long as a few products
     with them. Regressions must be of few columns.
     """
-    return m > FEW_ROWS and n_landmarks + 1 < m / n_folds
+    return m > EXACT_ROWS and n_landmarks + 1 < m / n_folds
 
 
 def check_memory(

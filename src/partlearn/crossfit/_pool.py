@@ -13,7 +13,6 @@ from scipy.optimize import minimize
 
 from partlearn._array_api import array_device, like, namespace, row_dots, take, to_numpy
 from partlearn._typing import Array, Mask
-from partlearn.neighbors import EXACT_ROWS as ENOUGH
 
 __all__ = [
     "linear_pool",
@@ -28,6 +27,7 @@ _EM_ROUNDS = 15
 _LARGEST = 5.0  # bound of a log-linear weight
 _PENALTY = 1e-3  # of the squared distance to equal weights
 _STEPS = 50
+_ENOUGH = 25_000  # rows for the few weights of a log-linear pool
 
 
 def mixture_weights(experts: Sequence[Array], L: Mask | Array) -> tuple[Array, float]:
@@ -129,8 +129,8 @@ def log_linear_weights(
     """
     E = len(experts)
     xp = namespace(*experts)
-    if L.shape[0] > ENOUGH:  # for a few weights
-        some = np.sort(np.random.RandomState(0).permutation(L.shape[0])[:ENOUGH])
+    if L.shape[0] > _ENOUGH:
+        some = np.sort(np.random.RandomState(0).permutation(L.shape[0])[:_ENOUGH])
         experts, L = [take(P, some) for P in experts], take(L, some)
     logs = xp.log(xp.stack([xp.reshape(P, (-1,)) for P in experts]))
 
