@@ -166,6 +166,10 @@ def many_rows(run: Run) -> None:
         times = run.time(f"{m} x 19, {name}", works, repeats=1)
         run.ratio(f"{name}: exact / cells", times["exact"] / times["cells"])
         run.ratio(f"{name}: recall of cells", recall)
+    for m in run.pick((100_000, 1_000_000), (900,)):
+        Z = np.random.default_rng(0).standard_normal((m, 19))
+        recall = neighbors_recall(Z, cell_neighbors(Z, 8, n_jobs=1)[1])
+        run.ratio(f"{m} x 19, one cloud: recall of cells", recall)
     m = run.pick(6000, 300)
     rng = np.random.RandomState(0)
     y = rng.randint(20, size=m)
