@@ -10,23 +10,15 @@ from tests.settling import fit_briefly
 
 from partlearn.graphs import heat_graph, laplacian
 from partlearn.multilabel import DRMFS, MIFS, PMLFSSO
+from partlearn.multilabel.feature_selection import _drmfs as drmfs
+from partlearn.multilabel.feature_selection import _pml_fsso as fsso
 from partlearn.multilabel.feature_selection._base import EPS, ReweightedRidge
-from partlearn.multilabel.feature_selection._drmfs import (
-    Graphs,
-    drmfs_objective,
-    drmfs_update,
-)
 from partlearn.multilabel.feature_selection._mifs import (
     Problem,
     _solve_V,
     mifs_als,
     mifs_gd,
     mifs_objective,
-)
-from partlearn.multilabel.feature_selection._pml_fsso import (
-    Fixed,
-    fsso_objective,
-    fsso_sweep,
 )
 
 SELECTORS = [PMLFSSO, MIFS, DRMFS]
@@ -62,10 +54,10 @@ class TestPMLFSSO:
         A = np.diag(S.sum(axis=1))
         k = 4
         U, V, M = (rng.uniform(size=s) for s in [(n, k), (k, 5), (k, 9)])
-        fixed = Fixed.of(sp.csr_array(X) if sparse else X, Y, sp.csr_array(S))
-        f = (U, V, M)
+        data, graph = sp.csr_array(X) if sparse else X, sp.csr_array(S)
+        p = fsso.Problem(data, Y, graph, (a, b, c, th), stale)
+        *_, (f, reported) = islice(fsso.fsso_sweeps(p, U, V, M), 4)
         for _ in range(4):
-            f = fsso_sweep(fixed, *f, a, b, c, th, stale=stale)
             W = M.T @ V
             D = np.diag(0.5 / np.sqrt(np.sum(W**2, axis=1) + EPS))
             V = (
@@ -92,7 +84,8 @@ class TestPMLFSSO:
         value = np.sum((X @ W - Y) ** 2) + a * np.sum((Y - U @ V) ** 2)
         value += b * np.sum((X - U @ M) ** 2) + c * np.trace(U.T @ (A - S) @ U)
         value += 2 * th * np.sqrt(np.sum(W**2, axis=1)).sum()
-        assert fsso_objective(fixed, *f, a, b, c, th) == pytest.approx(value, rel=1e-9)
+        assert fsso.fsso_objective(p, *f) == pytest.approx(value, rel=1e-9)
+        assert (reported == pytest.approx(value, rel=1e-9)) is not stale
 
     def test_the_latent_size_has_a_limit(self):
         rng = np.random.default_rng(0)
@@ -195,16 +188,17 @@ class TestDRMFS:
         Y, a, b, g = C.astype(float), 0.7, 1.3, 2.0
         Sf = heat_graph(X.T, 3).toarray()
         Sl = heat_graph(Y.T, 2, t="median").toarray()
-        graphs = Graphs.of(sp.csr_array(Sf), sp.csr_array(Sl))
-        W = found = rng.uniform(size=(9, 5))
-        M = sp.csr_array(X) if sparse else X
+        Af, Al = np.diag(Sf.sum(axis=1)), np.diag(Sl.sum(axis=1))
+        graphs = sp.csr_array(Sf), np.diag(Af), sp.csr_array(Sl), np.diag(Al)
+        W = rng.uniform(size=(9, 5))
+        data = sp.csr_array(X) if sparse else X
+        p = drmfs.Problem(data, Y, *graphs, a, b, g, robust)
+        *_, (found, reported) = islice(drmfs.drmfs_sweeps(p, W), 4)
         for _ in range(4):
-            found = drmfs_update(M, Y, found, graphs, a, b, g, robust=robust)
             E = X @ W - Y
             D1 = np.diag(0.5 / np.sqrt(np.sum(E**2, axis=1) + EPS))
             D1 = D1 if robust else np.eye(len(X))
             D2 = np.diag(0.5 / np.sqrt(np.sum(W**2, axis=1) + EPS))
-            Af, Al = np.diag(Sf.sum(axis=1)), np.diag(Sl.sum(axis=1))
             up = X.T @ D1 @ Y + a * Sf @ W + b * W @ Sl
             down = X.T @ D1 @ X @ W + a * Af @ W + b * W @ Al + g * D2 @ W
             W = W * up / (down + EPS)
@@ -213,8 +207,8 @@ class TestDRMFS:
         value = np.sqrt(np.sum(E**2, axis=1)).sum() if robust else np.sum(E**2)
         value += a * np.trace(W.T @ (Af - Sf) @ W) + b * np.trace(W @ (Al - Sl) @ W.T)
         value += g * np.sqrt(np.sum(W**2, axis=1)).sum()
-        found = drmfs_objective(M, Y, W, graphs, a, b, g, robust=robust)
-        assert found == pytest.approx(value, rel=1e-12)
+        assert drmfs.drmfs_objective(p, W) == pytest.approx(value, rel=1e-12)
+        assert reported == pytest.approx(value, rel=1e-9)
 
     def test_outliers_move_the_robust_loss_less(self, global_random_seed):
         rng = np.random.default_rng(global_random_seed)
@@ -315,10 +309,11 @@ def test_only_the_best_start_is_reported():
     def starts(settled, wild):
         return iter([("a", v) for v in settled]), iter([("b", v) for v in wild])
 
-    used = PMLFSSO()._descend(*starts([5, 1, 1], [9, 8, 7]), max_iter=3, tol=0.0)
-    assert used == "a"
+    selector = PMLFSSO(max_iter=3)
+    used, every = selector._descend(*starts([5, 1, 1], [9, 8, 7]), tol=0.0)
+    assert (used, every) == ("a", ["a", "b"])
     with pytest.warns(ConvergenceWarning, match="still changes after"):
-        used = PMLFSSO()._descend(*starts([5, 4, 4], [3, 2, 1]), max_iter=3, tol=0.0)
+        used, _ = selector._descend(*starts([5, 4, 4], [3, 2, 1]), tol=0.0)
     assert used == "b"
 
 

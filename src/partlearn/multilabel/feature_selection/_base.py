@@ -2,7 +2,7 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from numbers import Integral, Real
 from typing import Any, Self, TypeVar
 
@@ -20,6 +20,8 @@ from partlearn.base import PARAMETERS, BaseSelector
 from partlearn.candidates import validate_partial_data, warn_at_max_iter
 
 Factors = TypeVar("Factors")
+Sweeps = Iterable[tuple[Factors, float]]
+Tolerance = float | Callable[[float], float]
 
 EPS = 2.0**-52  # keeps denominators of multiplicative updates positive
 
@@ -87,6 +89,48 @@ def check_init(
     return factors
 
 
+def descend(
+    name: str,
+    sweeps: Sweeps[Factors],
+    max_iter: int,
+    tol: Tolerance,
+    least_iter: int = 3,
+) -> tuple[Factors, list[float], bool]:
+    """Sweep until the value changes by less than `tol` of it, or there are no more.
+
+    Parameters
+    ----------
+    name : str
+        What listeners to the progress are told.
+    sweeps : iterable of (factors, float)
+        Factors and value of the objective after each sweep.
+    max_iter : int
+        Maximum number of sweeps.
+    tol : float or callable
+        Relative change at which to stop, or what gives it for a value.
+    least_iter : int, default=3
+        Sweeps before the value may stop the iteration.
+
+    Returns
+    -------
+    factors : object
+        The last factors.
+    objective : list of float
+        Value after every sweep.
+    settled : bool
+        Whether the change fell below `tol`.
+    """
+    objective: list[float] = []
+    for _, (factors, value) in zip(iterations(name, max_iter), sweeps, strict=False):
+        objective.append(value)
+        if len(objective) >= least_iter:
+            before = objective[-2]
+            limit = tol(value) if callable(tol) else tol
+            if abs(value - before) <= limit * abs(before):
+                return factors, objective, True
+    return factors, objective, False
+
+
 class PMLSelector(BaseSelector):
     """Selector that scores every feature once, from candidate labels.
 
@@ -146,38 +190,23 @@ class PMLSelector(BaseSelector):
 
     def _descend(
         self,
-        *starts: Iterable[tuple[Factors, float]],
-        max_iter: int,
-        tol: float,
-        least_iter: int = 3,
-    ) -> Factors:
-        """Sweep from each start until the objective settles; the best last factors."""
-
-        def descend(
-            sweeps: Iterable[tuple[Factors, float]],
-        ) -> tuple[Factors, list[float], bool]:
-            objective: list[float] = []
-            steps = iterations(type(self).__name__, max_iter)
-            for _, (factors, value) in zip(steps, sweeps, strict=False):
-                objective.append(value)
-                if len(objective) >= least_iter:
-                    before, now = objective[-2:]
-                    if abs(now - before) <= tol * abs(before):
-                        return factors, objective, True
-            return factors, objective, False
-
-        runs = [descend(sweeps) for sweeps in starts]
+        *starts: Sweeps[Factors],
+        tol: Tolerance,
+        max_iter: int = 0,
+        **options: int,
+    ) -> tuple[Factors, list[Factors]]:
+        """Sweep from each start; the factors of least objective, and those of all."""
+        name, max_iter = type(self).__name__, max_iter or self.max_iter
+        runs = [descend(name, sweeps, max_iter, tol, **options) for sweeps in starts]
         best, objective, settled = min(runs, key=lambda run: run[1][-1])
         if not settled:
-            self._warn_unsettled(max_iter)
-        self.objective_ = np.array(objective)
-        self.n_iter_ = len(objective)
-        return best
-
-    def _warn_unsettled(self, max_iter: int) -> None:
-        warn_at_max_iter(
-            max_iter, "The objective still changes", "the ranking may change with more"
-        )
+            warn_at_max_iter(
+                max_iter,
+                "The objective still changes",
+                "the ranking may change with more",
+            )
+        self.objective_, self.n_iter_ = np.array(objective), len(objective)
+        return best, [factors for factors, _, _ in runs]
 
     def _validate(self, X: Any, y: Any) -> tuple[Any, Mask]:
         """Features in float64, and candidates; rows may have none."""

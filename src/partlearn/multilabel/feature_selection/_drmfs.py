@@ -2,8 +2,6 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
@@ -155,107 +153,78 @@ class DRMFS(PMLSelector):
 
     def _fit(self, X: Any, C: Mask, rng: np.random.RandomState) -> None:
         Y = C.astype(np.float64)
-        d, l = X.shape[1], C.shape[1]  # noqa: E741
-        (W,) = self._start({"W": (d, l)}, rng)
+        (W,) = self._start({"W": (X.shape[1], C.shape[1])}, rng)
         columns = sp.csr_array(X.T) if sp.issparse(X) else np.ascontiguousarray(X.T)
         Sf, Sl = (
             heat_graph(points, self.n_neighbors, t="median")
             for points in (columns, np.ascontiguousarray(Y.T))
         )
-        graphs = Graphs.of(Sf, Sl)
-        w = (self.alpha, self.beta, self.gamma)
-        robust = self.loss == "l21"
-
-        def sweeps(W: Array) -> Iterator[tuple[Array, float]]:
-            while True:
-                W = drmfs_update(X, Y, W, graphs, *w, robust=robust)
-                yield W, drmfs_objective(X, Y, W, graphs, *w, robust=robust)
-
-        self.weights_ = W = self._descend(
-            sweeps(W), max_iter=self.max_iter, tol=self.tol
-        )
+        terms = self.alpha, self.beta, self.gamma, self.loss == "l21"
+        problem = Problem(X, Y, Sf, degrees(Sf), Sl, degrees(Sl), *terms)
+        W, _ = self._descend(drmfs_sweeps(problem, W), tol=self.tol)
+        self.weights_ = W
         self.labels_ = np.asarray(X @ W) * C
         self._rank(row_norms(W), rng, 1 / max(float(X.max()), 1.0))
 
 
-class Graphs(NamedTuple):
-    """Weights and degrees of the graphs of features and of labels."""
+class Problem(NamedTuple):
+    """Features, candidates, graphs of features and labels, weights of the terms.
 
+    ``Af`` and ``Al`` are the degrees of the graphs ``Sf`` and ``Sl``; ``robust`` says
+    whether the loss sums norms of residuals, not their squares.
+    """
+
+    X: Any
+    Y: Array
     Sf: sp.csr_array
     Af: Array
     Sl: sp.csr_array
     Al: Array
+    a: float
+    b: float
+    g: float
+    robust: bool = True
 
-    @classmethod
-    def of(cls, Sf: sp.csr_array, Sl: sp.csr_array) -> Graphs:
-        """Graphs with their degrees."""
-        return cls(Sf, degrees(Sf), Sl, degrees(Sl))
 
-
-def drmfs_update(
-    X: Any,
-    Y: Array,
-    W: Array,
-    graphs: Graphs,
-    a: float,
-    b: float,
-    g: float,
-    *,
-    robust: bool = True,
-) -> Array:
-    """One multiplicative update of the coefficients; never raises the objective.
+def drmfs_sweeps(p: Problem, W: Array) -> Iterator[tuple[Array, float]]:
+    """Multiplicative updates of the coefficients; none raises the objective.
 
     Source: DRMFS, multiplicative update (reconstructed).
 
     Parameters
     ----------
-    X : ndarray or CSR matrix of shape (n, d)
-        Features, not negative.
-    Y : ndarray of shape (n, l)
-        Candidates.
+    p : Problem
+        Data, not negative, graphs and weights.
     W : ndarray of shape (d, l)
-        Current coefficients.
-    graphs : Graphs
-        Graphs of features and labels.
-    a, b, g : float
-        Weights of the graphs and of the row-sparsity.
-    robust : bool, default=True
-        Whether the loss sums norms of residuals, not their squares.
+        Coefficients to start from.
 
-    Returns
-    -------
+    Yields
+    ------
     W : ndarray of shape (d, l)
         New coefficients.
+    objective : float
+        Their value.
     """
-    XW = np.asarray(X @ W)
-    D1 = np.ones((len(Y), 1))
-    if robust:
-        E = XW - Y
-        D1 = np.minimum(row_penalties(E, EPS), _CAP)[:, None]
-    D2 = row_penalties(W, EPS)
-    up = np.asarray(X.T @ (D1 * Y)) + a * (graphs.Sf @ W) + b * (W @ graphs.Sl)
-    down = np.asarray(X.T @ (D1 * XW)) + (a * graphs.Af + g * D2)[:, None] * W
-    return W * up / (down + b * W * graphs.Al + EPS)
+    while True:
+        XW = np.asarray(p.X @ W)
+        D1 = np.ones((len(p.Y), 1))
+        if p.robust:
+            D1 = np.minimum(row_penalties(XW - p.Y, EPS), _CAP)[:, None]
+        D2 = row_penalties(W, EPS)
+        up = np.asarray(p.X.T @ (D1 * p.Y)) + p.a * (p.Sf @ W) + p.b * (W @ p.Sl)
+        down = np.asarray(p.X.T @ (D1 * XW)) + (p.a * p.Af + p.g * D2)[:, None] * W
+        W = W * up / (down + p.b * W * p.Al + EPS)
+        yield W, drmfs_objective(p, W)
 
 
-def drmfs_objective(
-    X: Any,
-    Y: Array,
-    W: Array,
-    graphs: Graphs,
-    a: float,
-    b: float,
-    g: float,
-    *,
-    robust: bool = True,
-) -> float:
-    """``|XW - Y|_21 + a Tr(W'LfW) + b Tr(W Ll W') + g |W|_21``; see `drmfs_update`.
+def drmfs_objective(p: Problem, W: Array) -> float:
+    """``|XW - Y|_21 + a Tr(W'LfW) + b Tr(W Ll W') + g |W|_21``.
 
     Source: DRMFS, objective (reconstructed).
     """
-    E = np.asarray(X @ W) - Y
-    value = row_norms(E).sum() if robust else np.sum(E**2)
+    E = np.asarray(p.X @ W) - p.Y
+    value = row_norms(E).sum() if p.robust else np.sum(E**2)
     squares = W**2
-    value += a * (graphs.Af @ squares.sum(axis=1) - np.vdot(graphs.Sf @ W, W))
-    value += b * (squares.sum(axis=0) @ graphs.Al - np.vdot(W @ graphs.Sl, W))
-    return float(value + g * row_norms(W).sum())
+    value += p.a * (p.Af @ squares.sum(axis=1) - np.vdot(p.Sf @ W, W))
+    value += p.b * (squares.sum(axis=0) @ p.Al - np.vdot(W @ p.Sl, W))
+    return float(value + p.g * row_norms(W).sum())

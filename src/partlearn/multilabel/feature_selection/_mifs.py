@@ -195,11 +195,9 @@ class MIFS(PMLSelector):
             sweeps = mifs_als(problem, W, V, B)
         else:
             sweeps = mifs_gd(problem, W, V, B, self.step)
-        W, V, B = self._descend(
-            sweeps,
-            max_iter=self.max_iter or _MAX_ITER[self.solver],
-            tol=self.tol,
-            least_iter=2,
+        max_iter = self.max_iter or _MAX_ITER[self.solver]
+        (W, V, B), _ = self._descend(
+            sweeps, tol=self.tol, max_iter=max_iter, least_iter=2
         )
         self.factors_ = {"W": W, "V": V, "B": B}
         self.weights_ = W

@@ -175,9 +175,7 @@ class PMFSLRS(PMLSelector):
             _PACKAGE_MU if package else self.mu,
         )
         sweeps = lrs_sweeps(problem, package=package)
-        W, F = self._descend(
-            sweeps, max_iter=self.max_iter, tol=self.tol, least_iter=_LEAST_ITER
-        )
+        (W, F), _ = self._descend(sweeps, tol=self.tol, least_iter=_LEAST_ITER)
         self.weights_ = W
         self.labels_ = F * C
         self._rank(row_norms(W), rng, 1e-100)

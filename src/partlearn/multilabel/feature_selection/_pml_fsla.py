@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from numbers import Integral, Real
 from typing import Any
 
@@ -14,7 +14,6 @@ from sklearn.cluster import cluster_optics_xi
 from sklearn.neighbors import NearestNeighbors
 from sklearn.utils.extmath import row_norms
 
-from partlearn._progress import iterations
 from partlearn._sklearn_compat import Interval, StrOptions
 from partlearn._typing import Array, Indices, Mask
 from partlearn.base import Columns
@@ -32,7 +31,6 @@ __all__ = ["PMLFSLA"]
 
 _MIN_SAMPLES = 5
 _DECIMALS = int(np.finfo(np.float64).precision)
-_LEAST_ITER = 3  # sweeps before the value may stop the iteration
 _FLOOR = 1e-8  # a zero never grows again under multiplicative updates
 
 
@@ -235,30 +233,19 @@ class PMLFSLA(PMLSelector):
                 'updates="paper" are the printed rules, whose objective grows without '
                 'bound; use them for comparison only, and "derived" otherwise.'
             )
+        weights = Weights(self.alpha, self.beta, self.gamma, self.mu)
         runs = [
-            factorize(
-                X,
-                Support(C),
-                start,
-                Weights(self.alpha, self.beta, self.gamma, self.mu),
-                updates=self.updates,
-                t_update=self.t_update,
-                tol=None if self.stop == "code" else self.tol,
-                max_iter=self.max_iter,
-            )
+            fsla_sweeps(X, Support(C), start, weights, self.updates, self.t_update)
             for start in self._starts(X, C, rng)
         ]
-        best, objective, settled = min(runs, key=lambda run: run[1][-1])
-        if not settled:
-            self._warn_unsettled(self.max_iter)
+        tol = _program_tol if self.stop == "code" else self.tol
+        with np.errstate(over="ignore", invalid="ignore"):
+            best, found = self._descend(*runs, tol=tol)
         self.factors_ = {name: getattr(best, name) for name in ("Q", "L", "P", "R")}
         self.weights_ = best.Q @ best.R
         self.labels_ = Support(C).toarray(best.T)
-        self.objective_ = objective
-        self.n_iter_ = len(objective)
         self.n_latent_ = best.Q.shape[1]
-        scores = [self._scores(run[0]) for run in runs]
-        self.rank_agreement_ = _agreement(scores)
+        self.rank_agreement_ = _agreement([self._scores(f) for f in found])
         self._rank(self._scores(best), rng, float(X.max()))
 
     def _scores(self, f: Factors) -> Array:
@@ -306,18 +293,15 @@ def _agreement(scores: list[Array]) -> float:
     return float(agreement[np.triu_indices(len(scores), 1)].mean())
 
 
-def factorize(
+def fsla_sweeps(
     X: Any,
     support: Support,
     start: Mapping[str, Array],
     weights: Weights,
-    *,
     updates: str = "derived",
     t_update: str = "anchor",
-    tol: float | None = 1e-4,
-    max_iter: int = 1000,
-) -> tuple[Factors, Array, bool]:
-    """Run sweeps until the objective converges.
+) -> Iterator[tuple[Factors, float]]:
+    """Sweeps from a start, as long as the objective is finite.
 
     Source: PMLFSLA, Algorithm 1.
 
@@ -333,19 +317,13 @@ def factorize(
         Weights of the terms.
     updates, t_update : str
         Rules; see :class:`PMLFSLA`.
-    tol : float or None, default=1e-4
-        Relative change at which to stop; None is the rule of the authors' program.
-    max_iter : int, default=1000
-        Maximum number of iterations.
 
-    Returns
-    -------
+    Yields
+    ------
     factors : Factors
-        The last finite ones.
-    objective : ndarray
-        Value after every sweep.
-    settled : bool
-        Whether the change fell below `tol`.
+        Factors after a sweep.
+    objective : float
+        Their value.
     """
     T = support.ones
     if updates == "code" or t_update in ("simplex", "normalize"):
@@ -354,24 +332,17 @@ def factorize(
     sweep, step = SWEEPS[updates], LABEL_STEPS[t_update]
     entries = X.data if hasattr(X, "tocsr") else X
     xx = float(np.vdot(entries, entries))
-    objective: list[float] = []
-    with np.errstate(over="ignore", invalid="ignore"):
-        for _ in iterations("PML-FSLA", max_iter):
-            following, value = sweep(X, support, f, weights, step, xx)
-            if not np.isfinite(value):
-                break  # the printed rules overflow; what came before is kept
-            f = following
-            objective.append(value)
-            if len(objective) >= _LEAST_ITER and _settled(objective, tol):
-                return f, np.array(objective), True
-    return f, np.array(objective or [np.inf]), False
+    following, value = sweep(X, support, f, weights, step, xx)
+    if not np.isfinite(value):
+        yield f, np.inf
+    while np.isfinite(value):  # the printed rules overflow; what came before is kept
+        yield following, value
+        following, value = sweep(X, support, following, weights, step, xx)
 
 
-def _settled(objective: list[float], tol: float | None) -> bool:
-    before, now = objective[-2:]
-    if tol is None:
-        tol = 0.1 if now < 100 else 1e-3
-    return abs(now - before) <= tol * abs(before)
+def _program_tol(value: float) -> float:
+    """Relative change at which the authors' program stops."""
+    return 0.1 if value < 100 else 1e-3
 
 
 def optics_clusters(

@@ -158,7 +158,7 @@ class PMLFSMIR(PMLSelector):
             # Rows start by their content and labels alike: their order is irrelevant.
             U = np.asarray(X @ V.T) / X.shape[1]
             starts.append(fsmir_sweeps(problem, U, V, np.tile(w, C.shape[1])))
-        self.weights_ = self._descend(*starts, max_iter=self.max_iter, tol=self.tol)
+        self.weights_, _ = self._descend(*starts, tol=self.tol)
         self.labels_ = T
         self.n_latent_ = k
         self._rank(row_norms(self.weights_) ** 2, rng, 1e-100)

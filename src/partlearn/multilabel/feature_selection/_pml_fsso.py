@@ -2,12 +2,10 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from math import ceil
 from numbers import Real
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -22,7 +20,6 @@ from partlearn.multilabel.feature_selection._base import EPS, PMLSelector, row_p
 
 __all__ = ["PMLFSSO"]
 
-Triple = tuple[Array, Array, Array]
 _LARGEST = 200  # latent directions beyond which the default stops growing
 
 
@@ -189,17 +186,10 @@ class PMLFSSO(PMLSelector):
         k = self._latent_size(d) if self.init is None else self._init_size("U")
         U, V, M = self._start({"U": (n, k), "V": (k, l), "M": (k, d)}, rng)
         S = heat_graph(X, self.n_neighbors, t=self.t, self_loops=self.self_loops)
-        fixed = Fixed.of(X, C.astype(np.float64), S)
-        w = (self.alpha, self.beta, self.gamma, self.theta)
+        weights = self.alpha, self.beta, self.gamma, self.theta
+        problem = Problem(X, C.astype(np.float64), S, weights, self.stale)
         tol = (1e-3 if self.stale else 1e-4) if self.tol is None else self.tol
-
-        def sweeps(f: Triple) -> Iterator[tuple[Triple, float]]:
-            while True:
-                _, D = coefficients(f[2], f[1])
-                f = fsso_sweep(fixed, *f, *w, stale=self.stale)
-                yield f, fsso_objective(fixed, *f, *w, D if self.stale else None)
-
-        U, V, M = self._descend(sweeps((U, V, M)), max_iter=self.max_iter, tol=tol)
+        (U, V, M), _ = self._descend(fsso_sweeps(problem, U, V, M), tol=tol)
         self.factors_ = {"U": U, "V": V, "M": M}
         self.weights_ = M.T @ V
         self.labels_ = (U @ V) * C
@@ -216,24 +206,31 @@ class PMLFSSO(PMLSelector):
         return self.n_latent or min(usual, _LARGEST)
 
 
-class Fixed(NamedTuple):
-    """What does not change from sweep to sweep."""
+class Problem:
+    """What does not change from sweep to sweep.
 
-    X: Any
-    Y: Array
-    XtX: Array | None
-    XtY: Array
-    S: sp.csr_array
-    degree: Array
+    Parameters
+    ----------
+    X : ndarray or CSR matrix of shape (n, d)
+        Features, not negative.
+    Y : ndarray of shape (n, l)
+        Candidates.
+    S : sparse array of shape (n, n)
+        Graph of the rows.
+    weights : tuple of four floats
+        Weights of the terms: a, b, c and th.
+    stale : bool, default=False
+        Whether M sees the coefficients from before V moved.
+    """
 
-    @classmethod
-    def of(cls, X: Any, Y: Array, S: sp.csr_array) -> Fixed:
-        """Form the products that are used again."""
-        XtX = None
+    def __init__(
+        self, X: Any, Y: Array, S: sp.csr_array, weights: Any, stale: bool = False
+    ) -> None:
+        self.X, self.Y, self.S, self.weights, self.stale = X, Y, S, weights, stale
+        self.XtY, self.degree, self.XtX = np.asarray(X.T @ Y), degrees(S), None
         if X.shape[1] <= X.shape[0]:
             XtX = X.T @ X
-            XtX = XtX.toarray() if sp.issparse(XtX) else XtX
-        return cls(X, Y, XtX, np.asarray(X.T @ Y), S, degrees(S))
+            self.XtX = XtX.toarray() if sp.issparse(XtX) else XtX
 
     def gram_times(self, W: Array) -> Array:
         """``X' X W``."""
@@ -246,73 +243,49 @@ def coefficients(M: Array, V: Array) -> tuple[Array, Array]:
     return W, row_penalties(W, EPS)
 
 
-def fsso_sweep(
-    fixed: Fixed,
-    U: Array,
-    V: Array,
-    M: Array,
-    a: float,
-    b: float,
-    c: float,
-    th: float,
-    *,
-    stale: bool = False,
-) -> tuple[Array, Array, Array]:
+def fsso_sweeps(
+    p: Problem, U: Array, V: Array, M: Array
+) -> Iterator[tuple[tuple[Array, Array, Array], float]]:
     """Update V, then U, then M.
 
     Source: PMLFSSO, updates.
 
     Parameters
     ----------
-    fixed : Fixed
+    p : Problem
         Data, graph and their products.
     U, V, M : ndarray
-        Current factors.
-    a, b, c, th : float
-        Weights of the terms.
-    stale : bool, default=False
-        Whether M sees the coefficients from before V moved.
+        Factors to start from.
 
-    Returns
-    -------
+    Yields
+    ------
     U, V, M : ndarray
         New factors.
+    objective : float
+        Their value.
     """
-    X, Y, XtY = fixed.X, fixed.Y, fixed.XtY
-    W, D = coefficients(M, V)
-    G = fixed.gram_times(W)  # (d, l)
-    V = (
-        V
-        * (M @ XtY + a * (U.T @ Y))
-        / (M @ (G + 2 * th * D[:, None] * W) + a * ((U.T @ U) @ V) + EPS)
-    )
-    U = (
-        U
-        * (a * (Y @ V.T) + b * (X @ M.T) + c * (fixed.S @ U))
-        / (U @ (a * (V @ V.T) + b * (M @ M.T)) + c * fixed.degree[:, None] * U + EPS)
-    )
-    if not stale:
+    X, Y, XtY = p.X, p.Y, p.XtY
+    a, b, c, th = p.weights
+    while True:
         W, D = coefficients(M, V)
-        G = fixed.gram_times(W)
-    UtX = (X.T @ U).T  # (k, d)
-    M = (
-        M
-        * (V @ XtY.T + b * UtX)
-        / (V @ G.T + b * ((U.T @ U) @ M) + 2 * th * ((V @ V.T) @ M) * D + EPS)
-    )
-    return U, V, M
+        G, old = p.gram_times(W), D  # (d, l)
+        up = M @ XtY + a * (U.T @ Y)
+        down = M @ (G + 2 * th * D[:, None] * W) + a * ((U.T @ U) @ V)
+        V = V * up / (down + EPS)
+        up = a * (Y @ V.T) + b * (X @ M.T) + c * (p.S @ U)
+        down = U @ (a * (V @ V.T) + b * (M @ M.T)) + c * p.degree[:, None] * U
+        U = U * up / (down + EPS)
+        if not p.stale:
+            W, D = coefficients(M, V)
+            G = p.gram_times(W)
+        up = V @ XtY.T + b * (X.T @ U).T
+        down = V @ G.T + b * ((U.T @ U) @ M) + 2 * th * ((V @ V.T) @ M) * D
+        M = M * up / (down + EPS)
+        yield (U, V, M), fsso_objective(p, U, V, M, old if p.stale else None)
 
 
 def fsso_objective(
-    fixed: Fixed,
-    U: Array,
-    V: Array,
-    M: Array,
-    a: float,
-    b: float,
-    c: float,
-    th: float,
-    stale_weights: Array | None = None,
+    p: Problem, U: Array, V: Array, M: Array, stale_weights: Array | None = None
 ) -> float:
     """Value of the objective.
 
@@ -320,12 +293,10 @@ def fsso_objective(
 
     Parameters
     ----------
-    fixed : Fixed
+    p : Problem
         Data, graph and their products.
     U, V, M : ndarray
         Factors.
-    a, b, c, th : float
-        Weights of the terms.
     stale_weights : ndarray or None, default=None
         With them the value that the authors' program reports: ``2 th Tr(W' D W)``
         instead of ``2 th`` times the sum of the row norms of W.
@@ -335,14 +306,15 @@ def fsso_objective(
     value : float
         The value.
     """
-    X, Y = fixed.X, fixed.Y
+    X, Y = p.X, p.Y
+    a, b, c, th = p.weights
     W = M.T @ V
     entries = X.data if sp.issparse(X) else X
     value = np.sum((X @ W - Y) ** 2) + a * np.sum((Y - U @ V) ** 2)
     # |X - U M|² without the residual, which would be dense.
     fit = np.vdot(entries, entries) - 2 * np.vdot(X @ M.T, U)
     value += b * (fit + np.vdot(U.T @ U, M @ M.T))
-    value += c * (fixed.degree @ np.einsum("ij,ij->i", U, U) - np.vdot(fixed.S @ U, U))
+    value += c * (p.degree @ np.einsum("ij,ij->i", U, U) - np.vdot(p.S @ U, U))
     if stale_weights is None:
         return float(value + 2 * th * row_norms(W).sum())
     return float(value + 2 * th * (stale_weights @ np.einsum("ij,ij->i", W, W)))
