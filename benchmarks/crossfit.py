@@ -9,7 +9,7 @@ from sklearn.ensemble import RandomForestClassifier
 from benchmarks.runner import Run, case
 from partlearn.candidates import make_candidates
 from partlearn.classification import PLAGGD, SURE, CRISPClassifier
-from partlearn.crossfit import kernel_matrix
+from partlearn.crossfit._kernels import kernel_matrix
 from partlearn.neighbors import self_neighbors
 
 GROWTH = (1_000, 3_000, 10_000, 100_000)

@@ -4,6 +4,7 @@ import numpy as np
 from scipy.optimize import nnls
 
 from benchmarks.runner import Run, case
+from partlearn._extras import compiled_twin
 from partlearn.neighbors import self_neighbors
 from partlearn.simplex import (
     _nnls,
@@ -27,7 +28,7 @@ def project_one(row: np.ndarray) -> np.ndarray:
 @case("simplex-projection")
 def projection(run: Run) -> None:
     """Masked projection of rows, beside a loop over rows and one sort."""
-    compiled = _projection.compiled_projection()
+    compiled = compiled_twin(_projection.project_rows)
     shapes = run.pick([(20_000, 4, 4), (5000, 50, 50), (5000, 200, 20)], [(50, 6, 3)])
     for m, q, c in shapes:
         rng = np.random.default_rng(0)
@@ -81,7 +82,7 @@ def trick(E: np.ndarray) -> np.ndarray:
 def programs(run: Run) -> None:
     """Many simplex programs of size 10, k <= d and k > d (G11)."""
     m, few, k = run.pick((10_000, 500, 10), (30, 10, 4))
-    compiled = _nnls.compiled_solver()
+    compiled = compiled_twin(_nnls.solve_all)
     for d in run.pick((50, 20, 5), (6, 2)):
         Z = np.random.default_rng(0).standard_normal((m, d))
         E = Z[:, None, :] - Z[self_neighbors(Z, k)]

@@ -15,13 +15,11 @@ from partlearn.crossfit import (
     content_order,
     crisp_rounds,
     embed,
-    gaussian_expert,
     linear_basis,
     make_folds,
-    mixture_weights,
-    rank_vote,
-    unit_rows,
 )
+from partlearn.crossfit._experts import gaussian_expert, rank_vote, unit_rows
+from partlearn.crossfit._pool import mixture_weights
 from partlearn.crossfit._pooled import NO_WEIGHT
 from partlearn.decomposition import CENDA, CRISP, KernelCRISP
 from partlearn.feature_selection import SAUTE, MaxRelevance

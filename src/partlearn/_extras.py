@@ -2,10 +2,23 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
+from collections.abc import Callable
+from functools import cache
 from importlib import import_module
 from typing import Any
 
-__all__ = ["import_optional"]
+__all__ = ["compiled_twin", "import_optional"]
+
+
+@cache
+def compiled_twin(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Function of the same name in ``_x_numba`` for one in ``_x``; itself without."""
+    try:
+        module = import_module(f"{function.__module__}_numba")
+    except ImportError:  # numba is not installed
+        return function
+    twin: Callable[..., Any] = getattr(module, function.__name__)
+    return twin
 
 
 def import_optional(module: str, purpose: str, extra: str = "data") -> Any:

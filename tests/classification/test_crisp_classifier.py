@@ -20,14 +20,8 @@ from threadpoolctl import threadpool_limits
 
 from partlearn.candidates import from_votes, from_weights, make_candidates
 from partlearn.classification import CRISPClassifier
-from partlearn.crossfit import (
-    RIDGE_GRID,
-    _pooled,
-    _rounds,
-    _space,
-    content_order,
-    make_folds,
-)
+from partlearn.crossfit import _pooled, _rounds, _space, content_order, make_folds
+from partlearn.crossfit._scores import RIDGE_GRID
 from partlearn.decomposition import CRISP, KernelCRISP
 from partlearn.persistence import load_model, save_model
 

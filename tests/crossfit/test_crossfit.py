@@ -8,31 +8,31 @@ from scipy.sparse.linalg import svds
 
 from partlearn.candidates import make_candidates, uniform_confidence
 from partlearn.crossfit import (
-    RIDGE_GRID,
-    Basis,
     CrossFit,
     StoppingRule,
     background_size,
-    choose_ridge,
-    class_means,
     content_order,
-    decompose,
-    gaussian_expert,
     in_data_order,
     make_folds,
-    mixture_weights,
-    rank_vote,
-    rotation,
     targets,
-    unit_rows,
-    within_scatter,
 )
 from partlearn.crossfit._background import (
     BACKGROUND_GRID,
     choose_background,
     mixed,
 )
-from partlearn.linalg import randomized_left, standardize
+from partlearn.crossfit._bases import Basis, decompose
+from partlearn.crossfit._embedding import (
+    choose_ridge,
+    class_means,
+    rotation,
+    within_scatter,
+)
+from partlearn.crossfit._experts import gaussian_expert, rank_vote, unit_rows
+from partlearn.crossfit._pool import mixture_weights
+from partlearn.crossfit._scores import RIDGE_GRID
+from partlearn.linalg import standardize
+from partlearn.linalg._svd import randomized_left
 from partlearn.neighbors import self_neighbors
 
 

@@ -5,14 +5,13 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.optimize import approx_fprime
 
-from partlearn.crossfit import (
+from partlearn.crossfit import log_linear_pool, log_linear_weights
+from partlearn.crossfit._experts import smooth
+from partlearn.crossfit._pool import (
     linear_pool,
     log_linear_objective,
-    log_linear_pool,
-    log_linear_weights,
     mixture_weights,
     pooled_belief,
-    smooth,
 )
 
 

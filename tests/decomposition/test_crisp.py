@@ -12,15 +12,9 @@ from tests.settling import fit_briefly
 
 from partlearn.candidates import make_candidates, uniform_confidence
 from partlearn.classification import PLKNN
-from partlearn.crossfit import (
-    RIDGE_GRID,
-    CrossFit,
-    content_order,
-    decompose,
-    embed,
-    make_folds,
-    targets,
-)
+from partlearn.crossfit import CrossFit, content_order, embed, make_folds, targets
+from partlearn.crossfit._bases import decompose
+from partlearn.crossfit._scores import RIDGE_GRID
 from partlearn.decomposition import CRISP
 from partlearn.linalg import standardize
 from partlearn.neighbors import self_neighbors

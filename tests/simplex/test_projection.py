@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_allclose, assert_array_equal
 
+from partlearn._extras import compiled_twin
 from partlearn.simplex import _projection, _projection_numba, project_simplex
 
 ANY_ROWS = arrays(
@@ -88,28 +89,28 @@ def test_float32_stays_float32(global_dtype):
 def test_large_arrays_ask_for_the_compiled_loop(monkeypatch):
     asked = []
 
-    def compiled():
-        asked.append(1)
-        return _projection.project_rows
+    def compiled(function):
+        asked.append(function)
+        return function
 
     monkeypatch.setattr(_projection, "_WORTH_COMPILING", 10)
-    monkeypatch.setattr(_projection, "compiled_projection", compiled)
+    monkeypatch.setattr(_projection, "compiled_twin", compiled)
     project_simplex(np.ones((3, 3)))
     assert not asked
     project_simplex(np.ones((2, 5)))
-    assert asked
+    assert asked == [_projection.project_rows]
 
 
 def test_without_numba_numpy_serves(monkeypatch):
-    _projection.compiled_projection.cache_clear()
-    found = _projection.compiled_projection()
+    compiled_twin.cache_clear()
+    found = compiled_twin(_projection.project_rows)
     assert found is _projection_numba.project_rows
     monkeypatch.setitem(sys.modules, "numba", None)
     monkeypatch.delitem(sys.modules, "partlearn.simplex._projection_numba")
     monkeypatch.delattr("partlearn.simplex._projection_numba")
-    _projection.compiled_projection.cache_clear()
-    assert _projection.compiled_projection() is _projection.project_rows
-    _projection.compiled_projection.cache_clear()
+    compiled_twin.cache_clear()
+    assert compiled_twin(_projection.project_rows) is _projection.project_rows
+    compiled_twin.cache_clear()
 
 
 def test_wrong_arguments_are_named():

@@ -11,16 +11,6 @@ import numpy as np
 
 from partlearn._extras import import_optional
 
-__all__ = [
-    "DaskBlocks",
-    "compute_all",
-    "connect",
-    "dask_blocks",
-    "import_dask",
-    "in_memory",
-    "is_dask",
-]
-
 # A graph carries what is broadcast to the blocks and the thin parts that belong to
 # them, which Dask would otherwise warn of.
 _GRAPH_WARNING = "distributed.admin.large-graph-warning-threshold"

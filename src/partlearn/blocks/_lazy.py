@@ -15,8 +15,6 @@ import scipy.sparse as sp
 from partlearn.blocks._dask import DaskBlocks, dask_blocks, is_dask
 from partlearn.blocks._rows import Rows, framed
 
-__all__ = ["LazyRowsMixin", "takes_blocks"]
-
 METHODS = ("transform", "predict", "predict_proba", "decision_function")
 
 

@@ -21,17 +21,6 @@ from partlearn._progress import iterations
 from partlearn._typing import Indices
 from partlearn.blocks._dask import compute_all, dask_blocks, import_dask, is_dask
 
-__all__ = [
-    "Rows",
-    "as_rows",
-    "framed",
-    "gather",
-    "in_blocks",
-    "refuse_blocks",
-    "take",
-    "total",
-]
-
 log = logging.getLogger("partlearn.blocks")
 
 

@@ -15,8 +15,6 @@ from partlearn.crossfit._experts import rank_vote
 from partlearn.crossfit._rounds import NeighborSearch
 from partlearn.neighbors import reference_neighbors
 
-__all__ = ["background_size", "background_weight", "mean_norm"]
-
 BACKGROUND_GRID = (0.0, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0)
 BACKGROUND_ROWS = 10_000  # rows that are asked, of more than that a random part
 _NEIGHBORS = 10

@@ -26,8 +26,6 @@ from partlearn.linalg import (
     standardize,
 )
 
-__all__ = ["Basis", "LinearBasis", "decompose", "linear_basis"]
-
 _EVEN = 1e-3  # least to largest singular value, from which Gram matrices may be turned
 
 

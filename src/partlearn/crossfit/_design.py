@@ -11,8 +11,6 @@ from partlearn._array_api import by_row, is_numpy, namespace, take, where_true
 from partlearn._typing import Array, Indices
 from partlearn.blocks import Rows, gather, total
 
-__all__ = ["Design", "augmented", "fold_numbers"]
-
 Features = Callable[[Any], Array]
 
 

@@ -18,15 +18,6 @@ from partlearn._typing import Array
 from partlearn.crossfit._scores import RIDGE_GRID, CrossFit, Projection, targets
 from partlearn.linalg import fix_signs
 
-__all__ = [
-    "Embedding",
-    "choose_ridge",
-    "class_means",
-    "embed",
-    "rotation",
-    "within_scatter",
-]
-
 MASS_FLOOR = 1e-9  # mass of a label that no row believes in
 _LEAST_SCATTER = 1e-12  # of the scores' variance, where classes have none
 _EPS = 1e-2  # ridge of the within-class scatter, as a share of its mean eigenvalue

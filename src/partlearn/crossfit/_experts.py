@@ -10,16 +10,6 @@ from partlearn._typing import Array
 from partlearn.crossfit._embedding import MASS_FLOOR, class_means
 from partlearn.graphs import vote
 
-__all__ = [
-    "gaussian_belief",
-    "gaussian_expert",
-    "label_share",
-    "rank_vote",
-    "regression_belief",
-    "smooth",
-    "unit_rows",
-]
-
 _LEAST = 1e-3  # what a regression's estimate of a confidence is clipped at
 
 

@@ -8,8 +8,6 @@ import numpy as np
 
 from partlearn._typing import Indices
 
-__all__ = ["deal_groups", "group_codes", "make_folds"]
-
 
 def make_folds(
     m: int, n_folds: int, rng: np.random.RandomState, groups: Indices | None = None

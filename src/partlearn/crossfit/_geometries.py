@@ -29,8 +29,6 @@ from partlearn.crossfit._space import InputSpace, LinearMap
 from partlearn.linalg import GIB, too_large
 from partlearn.neighbors import EXACT_ROWS
 
-__all__ = ["GEOMETRIES", "Geometry", "GeometryName", "make_geometries"]
-
 GeometryName = Literal["linear", "rbf", "laplacian"]
 GEOMETRIES: tuple[GeometryName, ...] = ("linear", "rbf", "laplacian")
 

@@ -32,14 +32,6 @@ from partlearn.crossfit._kernels import (
     kernel_rows,
 )
 
-__all__ = [
-    "ExactKernelBasis",
-    "KernelMap",
-    "NystroemBasis",
-    "exact_kernel_basis",
-    "nystroem_basis",
-]
-
 _RESOLVED = 1e-10  # squared singular values, of the largest, that count
 _RESOLVED_LANDMARKS = 1e-9  # eigenvalues of the landmarks' kernel that count
 _EVEN = 1e-4  # least to largest of them, from which the kernel's own Gram will do
@@ -125,7 +117,7 @@ def exact_kernel_basis(kernel: Kernel, X: Array, width: float) -> ExactKernelBas
     Parameters
     ----------
     kernel, width
-        As in :func:`~partlearn.crossfit.kernel_block`.
+        As in :func:`kernel_block`.
     X : ndarray of shape (m, d)
         Standardised rows.
 
@@ -170,7 +162,7 @@ def nystroem_basis(
     Parameters
     ----------
     kernel, width
-        As in :func:`~partlearn.crossfit.kernel_block`.
+        As in :func:`kernel_block`.
     X : ndarray or Rows of shape (m, d)
         Standardised rows.
     landmarks : ndarray of shape (n_landmarks, d)

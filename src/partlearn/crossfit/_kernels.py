@@ -2,8 +2,6 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from collections.abc import Callable
-from functools import cache
 from typing import Literal
 
 import numpy as np
@@ -17,15 +15,8 @@ from partlearn._array_api import (
     on_host,
     to_numpy,
 )
+from partlearn._extras import compiled_twin
 from partlearn._typing import Array
-
-__all__ = [
-    "Kernel",
-    "kernel_block",
-    "kernel_matrix",
-    "kernel_product",
-    "median_distance",
-]
 
 Kernel = Literal["rbf", "laplacian"]
 
@@ -55,7 +46,7 @@ def kernel_block(kernel: Kernel, X: Array, Z: Array, width: float) -> Array:
     Examples
     --------
     >>> import numpy as np
-    >>> from partlearn.crossfit import kernel_block
+    >>> from partlearn.crossfit._kernels import kernel_block
     >>> kernel_block("laplacian", np.zeros((1, 2)), np.ones((1, 2)), 2.0).round(3)
     array([[0.368]])
     """
@@ -69,7 +60,7 @@ def kernel_block(kernel: Kernel, X: Array, Z: Array, width: float) -> Array:
         D = at_least(D, 0.0, overwrite=True)
         D *= -0.5 / width**2
     else:
-        D = city_block()(X, Z) if numpy else array_city_block(X, Z)
+        D = (compiled_twin(city_block) if numpy else array_city_block)(X, Z)
         D *= -1 / width
     return np.exp(D, out=D) if numpy else xp.exp(D)
 
@@ -160,17 +151,6 @@ def median_distance(kernel: Kernel, X: Array) -> float:
     return float(apart.mean()) if apart.size else 1.0
 
 
-@cache
-def city_block() -> Callable[[Array, Array], Array]:
-    """City-block distances, compiled by numba where it is installed."""
-    try:
-        from partlearn.crossfit._kernels_numba import city_block as compiled
-    except ImportError:
-        return scipy_city_block
-    function: Callable[[Array, Array], Array] = compiled
-    return function
-
-
 def array_city_block(X: Array, Z: Array) -> Array:
     """City-block distances on an array of another library than NumPy."""
     xp = namespace(X, Z)
@@ -183,7 +163,7 @@ def array_city_block(X: Array, Z: Array) -> Array:
     return D
 
 
-def scipy_city_block(X: Array, Z: Array) -> Array:
+def city_block(X: Array, Z: Array) -> Array:
     """City-block distances by SciPy, without a difference of all pairs of rows."""
     D: Array = cdist(X, Z, "cityblock")
     return D

@@ -7,8 +7,6 @@ from numba import njit
 
 from partlearn._typing import Array
 
-__all__ = ["city_block"]
-
 _STRIP = 512  # reference rows at a time: their sums stay in the nearest cache
 
 

@@ -17,8 +17,6 @@ from partlearn._array_api import as_double, is_numpy, like, take, to_numpy
 from partlearn._typing import Array, Indices
 from partlearn.linalg import column_moments
 
-__all__ = ["content_order", "in_content_order", "in_data_order"]
-
 _BITS = 36  # to which a row's number is rounded: equal rows shall have equal numbers
 
 
@@ -65,24 +63,6 @@ def _rounded(numbers: Array) -> Array:
     _, exponent = np.frexp(numbers.max())
     unit = float(np.ldexp(1.0, int(exponent) - _BITS))
     return np.round(numbers / unit)
-
-
-def in_content_order(X: Any, order: Indices) -> Any:
-    """Rows of the data in the order of their content.
-
-    Parameters
-    ----------
-    X : ndarray, CSR matrix, Rows or array of another library, of shape (m, d)
-        The data.
-    order : ndarray of int, shape (m,)
-        What :func:`content_order` gave.
-
-    Returns
-    -------
-    rows : as `X`
-        ``X[order]``.
-    """
-    return X[order] if is_numpy(X) else take(X, order)
 
 
 def in_data_order(A: Any, order: Indices) -> Any:

@@ -14,15 +14,6 @@ from scipy.optimize import minimize
 from partlearn._array_api import array_device, like, namespace, row_dots, take, to_numpy
 from partlearn._typing import Array, Mask
 
-__all__ = [
-    "linear_pool",
-    "log_linear_objective",
-    "log_linear_pool",
-    "log_linear_weights",
-    "mixture_weights",
-    "pooled_belief",
-]
-
 _EM_ROUNDS = 15
 _LARGEST = 5.0  # bound of a log-linear weight
 _PENALTY = 1e-3  # of the squared distance to equal weights

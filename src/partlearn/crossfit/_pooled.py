@@ -38,8 +38,6 @@ from partlearn.crossfit._scores import targets
 from partlearn.crossfit._space import InputSpace, LinearMap, input_space
 from partlearn.neighbors import query_neighbors, reference_rows
 
-__all__ = ["PooledGeometry", "PooledModel", "expert_names", "fit_pooled"]
-
 NO_WEIGHT = 0.05  # log-linear weight up to which a sample goes on voting at the end
 STEADY = 0.02  # share of rows whose label changes in an iteration that decides little
 
@@ -193,7 +191,7 @@ def expert_names(names: Sequence[str], *, votes: bool) -> list[str]:
 
     Examples
     --------
-    >>> from partlearn.crossfit import expert_names
+    >>> from partlearn.crossfit._pooled import expert_names
     >>> expert_names(["rbf"], votes=False)
     ['rbf gaussian', 'rbf regression']
     """

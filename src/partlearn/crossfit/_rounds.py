@@ -24,15 +24,6 @@ from partlearn.crossfit._pool import linear_pool, mixture_weights
 from partlearn.crossfit._scores import CrossFit, targets
 from partlearn.neighbors import many_neighbors, reference_neighbors, self_neighbors
 
-__all__ = [
-    "N_SEARCH",
-    "NeighborSearch",
-    "Rounds",
-    "StoppingRule",
-    "crisp_rounds",
-    "vote_among_all",
-]
-
 N_SEARCH = 4  # iterations in which the ridge is chosen anew
 STEADY = 0.005  # share of rows whose label changes in an iteration that decides little
 OWN_WEIGHT = 0.03  # weight of a row's own confidence beside the experts

@@ -26,8 +26,6 @@ from partlearn._typing import Array, Indices
 from partlearn.crossfit._bases import Basis
 from partlearn.crossfit._design import fold_numbers
 
-__all__ = ["RIDGE_GRID", "CrossFit", "Projection", "targets"]
-
 RIDGE_GRID = (1e-3, 3e-3, 1e-2, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
 _JITTER = 1e-12  # on diagonals that are positive but for round-off
 KEPT_FACTORS = 1 << 27  # numbers in the factors that are kept: 1 GB

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
-from partlearn._array_api import as_double, like, namespace, to_numpy
+from partlearn._array_api import as_double, like, namespace, take, to_numpy
 from partlearn._sklearn_compat import HasMethods, Interval, StrOptions
 from partlearn._typing import Array
 from partlearn.candidates import (
@@ -28,7 +28,7 @@ from partlearn.crossfit._geometries import (
     landmark_count,
 )
 from partlearn.crossfit._kernel_bases import KernelMap
-from partlearn.crossfit._order import content_order, in_content_order
+from partlearn.crossfit._order import content_order
 from partlearn.crossfit._pooled import (
     PooledGeometry,
     PooledModel,
@@ -37,14 +37,6 @@ from partlearn.crossfit._pooled import (
 )
 from partlearn.crossfit._space import InputSpace, LinearMap
 from partlearn.neighbors import N_REFERENCE
-
-__all__ = [
-    "POOLED_PARAMETERS",
-    "POOLED_STATE",
-    "fit_estimator",
-    "kernel_side",
-    "set_fitted",
-]
 
 POOLED_STATE = (
     InputSpace,
@@ -140,7 +132,7 @@ def fit_estimator(
     if confidence is not None:
         F = like(np.asarray(confidence(labels), dtype=np.float64)[order], F)
     model = fit_pooled(
-        in_content_order(X, order),
+        take(X, order),
         as_double(L),
         F,
         geometries=names,

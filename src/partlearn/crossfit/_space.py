@@ -14,8 +14,6 @@ from partlearn.blocks import Rows
 from partlearn.crossfit._bases import LinearBasis, decompose
 from partlearn.linalg import BlockStandardized, Standardized, column_moments
 
-__all__ = ["InputSpace", "LinearMap", "input_space"]
-
 # Columns of sparse data up to which kernels see the columns themselves: dense, the rows
 # are no larger than the features of the usual number of landmarks.
 WIDE = 2000

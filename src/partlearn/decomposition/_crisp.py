@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from partlearn._array_api import as_double, at_least, like, namespace
+from partlearn._array_api import as_double, at_least, like, namespace, take
 from partlearn._sklearn_compat import Interval, StrOptions, fit_context
 from partlearn._typing import Array
 from partlearn.base import PARAMETERS, BaseReducer, count_directions
@@ -27,7 +27,6 @@ from partlearn.crossfit import (
     crisp_rounds,
     embed,
     group_codes,
-    in_content_order,
     in_data_order,
     linear_basis,
     make_folds,
@@ -239,7 +238,7 @@ class CRISP(BaseReducer):
         if self.votes:
             refuse_blocks(X, "neighbours in the space of the input vote", "votes=False")
         order = content_order(X, labels.weights)
-        X, labels = in_content_order(X, order), labels[order]
+        X, labels = take(X, order), labels[order]
         rng = check_random_state(self.random_state)
         if groups is not None:
             groups = group_codes(groups, len(order))[order]

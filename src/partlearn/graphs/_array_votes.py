@@ -11,8 +11,6 @@ from typing import Any
 
 from partlearn._array_api import array_device, namespace, replaced, take
 
-__all__ = ["ArrayVotes", "array_votes"]
-
 _MORE = 8  # neighbours looked at for ties, beyond those that vote
 _MOST = 128  # neighbours that are looked at for ties at all
 

@@ -12,8 +12,6 @@ import scipy.sparse as sp
 
 from partlearn._typing import Mask
 
-__all__ = ["few_candidates", "lift"]
-
 # Above this share of candidates a plain product with the dense matrix is smaller.
 _FEW = 0.25
 

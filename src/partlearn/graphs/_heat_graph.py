@@ -12,8 +12,6 @@ from partlearn.candidates import warn_caller
 from partlearn.graphs._neighbor_graph import neighbor_graph
 from partlearn.neighbors import self_neighbors
 
-__all__ = ["degrees", "heat_graph", "laplacian"]
-
 _EMPTY_WEIGHT = 1e-12  # an edge below this does nothing
 
 

@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 
 from partlearn._typing import Array
 
-__all__ = ["difference_grams", "neighbor_grams"]
-
 _BLOCK = 1 << 22  # numbers gathered at a time
 
 

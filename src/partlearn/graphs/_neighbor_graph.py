@@ -12,8 +12,6 @@ from partlearn._array_api import is_numpy_namespace, like, namespace
 from partlearn._typing import Array, Indices
 from partlearn.graphs._array_votes import array_votes
 
-__all__ = ["neighbor_graph", "vote", "vote_weights"]
-
 Vote = Literal["rank", "uniform"]
 
 

@@ -12,8 +12,6 @@ from partlearn.graphs._local_grams import neighbor_grams
 from partlearn.graphs._neighbor_graph import neighbor_graph
 from partlearn.simplex import nnls_from_gram, reconstruction_weights
 
-__all__ = ["rebuilding_graph", "reconstruction_graph", "residual_operator"]
-
 _BLOCK = 1 << 22  # numbers held at once in a block of differences
 
 

@@ -26,8 +26,6 @@ from partlearn.neighbors import (
     some_neighbors,
 )
 
-__all__ = ["TiedVotes"]
-
 _MOST = 128  # distinct points that are looked at for ties
 
 

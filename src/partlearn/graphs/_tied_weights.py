@@ -11,8 +11,6 @@ from partlearn._array_api import namespace
 from partlearn._typing import Array, Indices
 from partlearn.linalg import column_moments
 
-__all__ = ["find_ties", "tie_tolerance", "tied_weights"]
-
 _SAME = 1e-9  # distances that differ by less, in units of the data, are equal
 _ROUNDINGS = 16  # the same in units of rounding, for rows in single precision
 

@@ -6,7 +6,7 @@ from partlearn.linalg._eigen import (
     conjugate_gradients,
     fix_signs,
 )
-from partlearn.linalg._memory import GIB, available_memory, memory_error, too_large
+from partlearn.linalg._memory import GIB, memory_error, too_large
 from partlearn.linalg._squared_hinge import squared_hinge, squared_hinge_labels
 from partlearn.linalg._standardized import (
     BlockScaling,
@@ -22,7 +22,6 @@ from partlearn.linalg._svd import (
     ThinSVD,
     leading_directions,
     leading_rank,
-    randomized_left,
     thin_svd,
 )
 
@@ -36,14 +35,12 @@ __all__ = [
     "ThinBasis",
     "ThinEigenSolver",
     "ThinSVD",
-    "available_memory",
     "column_moments",
     "conjugate_gradients",
     "fix_signs",
     "leading_directions",
     "leading_rank",
     "memory_error",
-    "randomized_left",
     "squared_hinge",
     "squared_hinge_labels",
     "standardize",

@@ -32,8 +32,6 @@ from partlearn._array_api import (
 from partlearn._typing import Array
 from partlearn.linalg._standardized import Standardized, thin_product
 
-__all__ = ["Eigen", "ThinEigenSolver", "conjugate_gradients", "fix_signs"]
-
 # Above this many rows and columns no dense factor is kept: 20,000^2 float64 is 3.2 GB.
 MAX_FACTOR = 20_000
 _TIED = 1e-6  # relative difference of magnitudes that are taken for equal

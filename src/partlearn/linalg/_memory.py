@@ -4,8 +4,6 @@
 
 import os
 
-__all__ = ["GIB", "available_memory", "memory_error", "too_large"]
-
 GIB = 2**30
 
 

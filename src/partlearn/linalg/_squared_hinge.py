@@ -19,8 +19,6 @@ from partlearn._typing import Array, Indices, Mask
 from partlearn.candidates import warn_caller
 from partlearn.linalg._eigen import conjugate_gradients
 
-__all__ = ["squared_hinge", "squared_hinge_labels"]
-
 _DIRECT = 1500  # largest system to be factored; beyond it conjugate gradients
 _BLOCK = 2**21  # products of two features held at a time
 _MAX_NEWTON = 100

@@ -26,15 +26,6 @@ from partlearn._array_api import as_double, is_numpy, is_numpy_namespace, namesp
 from partlearn._typing import Array, Indices, Mask
 from partlearn.blocks import Rows, total
 
-__all__ = [
-    "BlockStandardized",
-    "Standardized",
-    "column_moments",
-    "standardize",
-    "thin_product",
-    "z_scores",
-]
-
 _FAR = 300  # powers of two from which numbers are scaled before they are squared
 _FULL = 0.9  # share of entries from which a sparse column is as good as dense
 _HUGE = 1e4  # means, in deviations, from which the rounding of a mean matters

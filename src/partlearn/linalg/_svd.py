@@ -27,16 +27,6 @@ from partlearn.linalg._standardized import (
     thin_product,
 )
 
-__all__ = [
-    "FULL_SIZE",
-    "ThinBasis",
-    "ThinSVD",
-    "leading_directions",
-    "leading_rank",
-    "randomized_left",
-    "thin_svd",
-]
-
 Solver = Literal["svd", "gram", "randomized"]
 
 FULL_SIZE = 4000  # rows or columns up to which all singular directions are kept

@@ -19,8 +19,6 @@ from partlearn._array_api import (
     top_k,
 )
 
-__all__ = ["array_neighbors"]
-
 _SLACK = 7  # places of the shortlist beyond the neighbours that are asked for
 _LONGER = 8  # factor by which a shortlist grows that was too short
 _LONGEST = 4096  # places; more rows at one distance are taken as they come

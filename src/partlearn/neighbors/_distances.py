@@ -10,8 +10,6 @@ from scipy.sparse import csr_array, issparse
 
 from partlearn._typing import Array
 
-__all__ = ["pair_distances"]
-
 # Dense and sparse rows add the squares in this one order, so that their distances are
 # equal to the last bit and ties fall alike: feature j belongs to lane j % 8, lanes are
 # summed by ascending j, then added as a tree.

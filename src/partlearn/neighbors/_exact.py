@@ -30,8 +30,6 @@ from partlearn.neighbors._products import (
 )
 from partlearn.neighbors._tree import MOST_DIMENSIONS, tree_neighbors
 
-__all__ = ["PENDING", "Block", "Search", "enlarged", "exact_neighbors", "run_search"]
-
 _TILE = 1 << 20  # values of h held at once by a worker: near the cache
 _WIDEST = 1 << 14  # columns of a tile
 _TALLEST = 512  # rows of a tile

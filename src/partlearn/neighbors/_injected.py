@@ -11,8 +11,6 @@ from sklearn.base import clone
 
 from partlearn._typing import Array
 
-__all__ = ["graph_to_neighbors", "injected_neighbors"]
-
 
 def injected_neighbors(
     search: Any, Z: Any, Q: Any, n_neighbors: int

@@ -16,8 +16,6 @@ from partlearn.neighbors._array import array_neighbors
 from partlearn.neighbors._exact import exact_neighbors
 from partlearn.neighbors._injected import injected_neighbors
 
-__all__ = ["query_neighbors", "same_kind", "self_neighbors", "some_neighbors"]
-
 
 def self_neighbors(
     Z: Any,

@@ -15,8 +15,6 @@ from scipy.sparse import csr_array
 
 from partlearn.neighbors._scan import Candidates
 
-__all__ = ["Overlaps", "overlap_rarely"]
-
 _RARELY = 0.1  # share of pairs up to which a list of them is faster than a matrix
 _MORE = 512  # light rows that are kept in addition to twice the neighbours
 

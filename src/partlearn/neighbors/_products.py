@@ -15,8 +15,6 @@ from scipy.sparse import csr_array
 
 from partlearn._typing import Array
 
-__all__ = ["DenseProducts", "Products", "SparseProducts", "squared_norms", "threshold"]
-
 _ROWS = 4096  # rows centred at once
 
 

@@ -11,8 +11,6 @@ from sklearn.utils import check_array, check_random_state
 from partlearn.neighbors._distances import pair_distances
 from partlearn.neighbors._knn import query_neighbors, same_kind
 
-__all__ = ["neighbors_recall"]
-
 
 def neighbors_recall(
     Z: Any,

@@ -15,14 +15,6 @@ from partlearn._typing import Indices
 from partlearn.neighbors._cells import cell_neighbors
 from partlearn.neighbors._knn import query_neighbors, self_neighbors
 
-__all__ = [
-    "EXACT_ROWS",
-    "N_REFERENCE",
-    "many_neighbors",
-    "reference_neighbors",
-    "reference_rows",
-]
-
 EXACT_ROWS = 25_000  # rows up to which "auto" searches among all
 REFERENCE_ROWS = 4000  # rows among which it searches above
 DEVICE_ROWS = 100_000  # rows among which all rows are searched on a device at the end

@@ -8,8 +8,6 @@ from numpy.typing import NDArray
 from partlearn._typing import Array
 from partlearn.neighbors._products import threshold
 
-__all__ = ["Candidates", "by_row", "keep_nearest", "n_groups", "round_up", "scan"]
-
 # Queries (as rows of the tile), reference points (as its columns), values of h.
 Candidates = tuple[NDArray[np.int64], NDArray[np.int64], Array]
 

@@ -10,8 +10,6 @@ from scipy.spatial import cKDTree
 from partlearn._typing import Array
 from partlearn.neighbors._distances import pair_distances
 
-__all__ = ["MOST_DIMENSIONS", "tree_neighbors"]
-
 MOST_DIMENSIONS = 6  # beyond them a blocked product is as fast or faster
 _ROUNDING = 1e-9  # far above what the distances of a tree are off by, relatively
 _TIES = 4  # points that may have to be ranked anew, per query

@@ -11,8 +11,6 @@ from numpy.typing import ArrayLike, NDArray
 from partlearn.candidates import warn_at_max_iter
 from partlearn.simplex._projection import projector
 
-__all__ = ["minimize_on_simplex", "power_iteration"]
-
 
 def minimize_on_simplex(
     gradient: Callable[[NDArray], NDArray],

@@ -2,12 +2,10 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from collections.abc import Callable
-from functools import cache
-
 import numpy as np
 from numpy.typing import ArrayLike
 
+from partlearn._extras import compiled_twin
 from partlearn._typing import Array, Mask
 from partlearn.simplex._pivoting import (
     DEPENDENT,
@@ -15,8 +13,6 @@ from partlearn.simplex._pivoting import (
     noise_of_slopes,
     pivot_all,
 )
-
-__all__ = ["compiled_solver", "nnls_from_gram", "solve_all", "solve_carefully"]
 
 _WORTH_COMPILING = 1e6  # matrix entries from which compiled loops are asked for
 
@@ -63,18 +59,9 @@ def nnls_from_gram(G: ArrayLike, b: ArrayLike) -> Array:
             "`G` must have shape (n_problems, k, k) and `b` (n_problems, k); got "
             f"{G.shape} and {b.shape}."
         )
-    solve = compiled_solver() if G.size >= _WORTH_COMPILING else solve_all
-    return solve(G, b)
-
-
-@cache
-def compiled_solver() -> Callable[..., Array]:
-    """Solver compiled by numba, or the one in NumPy where numba is not installed."""
-    try:
-        from partlearn.simplex import _nnls_numba
-    except ImportError:
-        return solve_all
-    return _nnls_numba.solve_all
+    large = G.size >= _WORTH_COMPILING
+    weights: Array = (compiled_twin(solve_all) if large else solve_all)(G, b)
+    return weights
 
 
 def solve_all(G: Array, b: Array) -> Array:

@@ -7,8 +7,6 @@ from numba import njit
 
 from partlearn.simplex._pivoting import DEPENDENT, EPS, MAX_ENTRIES
 
-__all__ = ["solve_all"]
-
 
 @njit(cache=True, nogil=True)
 def solve_all(G, b):  # type: ignore[no-untyped-def]

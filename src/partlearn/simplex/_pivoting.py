@@ -7,8 +7,6 @@ from numpy.typing import NDArray
 
 from partlearn._typing import Array, Mask
 
-__all__ = ["DEPENDENT", "EPS", "MAX_ENTRIES", "noise_of_slopes", "pivot_all"]
-
 EPS = float(np.finfo(np.float64).eps)
 # A column whose remainder after projection on the passive ones is below this part of
 # its squared length counts as dependent: its pivot would be rounding error.

@@ -3,16 +3,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
 from collections.abc import Callable
-from functools import cache, partial
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from partlearn._array_api import array_device, at_least, is_numpy, namespace
+from partlearn._extras import compiled_twin
 from partlearn._typing import Mask
-
-__all__ = ["compiled_projection", "project_rows", "project_simplex", "projector"]
 
 _WORTH_COMPILING = 1e5  # entries from which compiled loops are asked for
 _FEW_CLASSES = 8  # up to which a bubble sort of whole rows beats a sort of each column
@@ -77,18 +76,7 @@ def projector(
         if empty.size:
             raise ValueError(f"Rows without a candidate: {empty[:5].tolist()}.")
     large = shape[0] * shape[1] >= _WORTH_COMPILING
-    project = compiled_projection() if large else project_rows
-    return partial(project, S=mask)
-
-
-@cache
-def compiled_projection() -> Callable[..., NDArray]:
-    """Projection compiled by numba, or in NumPy where numba is not installed."""
-    try:
-        from partlearn.simplex import _projection_numba
-    except ImportError:
-        return project_rows
-    return _projection_numba.project_rows
+    return partial(compiled_twin(project_rows) if large else project_rows, S=mask)
 
 
 def project_rows(Q: NDArray, S: Mask) -> NDArray:

@@ -5,8 +5,6 @@
 import numpy as np
 from numba import njit
 
-__all__ = ["project_rows"]
-
 _FEW = 24  # candidates up to which insertion beats the general sort
 
 

@@ -8,8 +8,6 @@ from numpy.typing import ArrayLike
 from partlearn._typing import Array
 from partlearn.simplex._nnls import nnls_from_gram
 
-__all__ = ["reconstruction_weights", "reconstruction_weights_from_gram"]
-
 
 def reconstruction_weights(E: ArrayLike) -> Array:
     """Convex weights that make each weighted sum of differences shortest.
