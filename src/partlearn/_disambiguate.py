@@ -40,8 +40,6 @@ from partlearn.tables import (
     take_rows,
 )
 
-__all__ = ["Agreement", "Disambiguation", "disambiguate"]
-
 
 class Agreement(NamedTuple):
     """How labels that were found agree with true ones.

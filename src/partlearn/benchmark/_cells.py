@@ -24,16 +24,6 @@ from partlearn.benchmark._results import (
     metric_sign,
 )
 
-__all__ = [
-    "area_under_curve",
-    "curve_cells",
-    "fold_cell",
-    "fold_cells",
-    "grouped",
-    "spread",
-    "with_best",
-]
-
 
 def spread(values: Sequence[float]) -> float | None:
     """Standard deviation (ddof 1); None for a single value.

@@ -17,8 +17,6 @@ from partlearn.benchmark._results import AbsentData
 from partlearn.benchmark._toml import PlanError
 from partlearn.io import AmbiguousDataError, read
 
-__all__ = ["BenchmarkData", "fingerprint", "load_all"]
-
 SUFFIXES = (".npz", ".mat", ".parquet", ".arff", ".csv", ".tsv")
 
 

@@ -26,8 +26,6 @@ from partlearn.benchmark._isolated import (
 from partlearn.blocks import connect
 from partlearn.io import atomic_write
 
-__all__ = ["DaskEngine", "Engine", "JoblibEngine", "SerialEngine", "make_engine"]
-
 Call = tuple[Callable[..., Any], tuple[Any, ...]]
 
 

@@ -17,8 +17,6 @@ from partlearn.benchmark._isolated import ChildDiedError, IsolatedProcess, proce
 from partlearn.benchmark._plan import Plan
 from partlearn.benchmark._records import Record
 
-__all__ = ["PeakMemory", "guard", "is_limited", "within_limits"]
-
 R = TypeVar("R", bound=Record)
 
 

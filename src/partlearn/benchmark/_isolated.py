@@ -18,8 +18,6 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import IO, Any
 
-__all__ = ["ChildDiedError", "EngineLostError", "IsolatedProcess", "process_bytes"]
-
 _GRACE = 2.0  # seconds for an idle child to leave
 
 

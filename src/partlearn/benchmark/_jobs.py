@@ -13,8 +13,6 @@ from typing import Any
 import partlearn
 from partlearn.benchmark._plan import MethodSpec, Plan
 
-__all__ = ["Job", "Reduction", "identity", "shared_content", "source_hash"]
-
 # In every seed. It is the version of the first plans and stays what it is: another text
 # would draw other numbers.
 _SEEDS_SINCE = "0.1.0.dev0"

@@ -39,8 +39,6 @@ from partlearn.benchmark._tables import (
 )
 from partlearn.benchmark._task import task_of
 
-__all__ = ["load_rows", "load_run", "run_facts", "save_run"]
-
 RUN_FORMAT = "partlearn-run/2"
 PACKAGES = ("numpy", "scipy", "scikit-learn", "joblib", "numba", "distributed")
 

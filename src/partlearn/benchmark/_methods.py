@@ -13,8 +13,6 @@ from partlearn._registry import MethodError, Role
 from partlearn.benchmark._plan import MethodSpec, Plan
 from partlearn.benchmark._toml import PlanError
 
-__all__ = ["available", "build", "find_class", "known_classes"]
-
 # What plans call their methods, and the roles that are meant.
 KINDS: dict[str, tuple[Role, ...]] = {
     "reducer": ("reducer", "selector"),

@@ -40,8 +40,6 @@ from partlearn.benchmark._results import (
 )
 from partlearn.benchmark._toml import PlanError
 
-__all__ = ["MultilabelTask"]
-
 Split = tuple[Indices, Indices]
 Points = tuple[tuple[float, int], ...]
 Combination = tuple[MethodSpec, int, int, MethodSpec, str, Points]

@@ -10,20 +10,6 @@ from typing import Any, Literal
 import numpy as np
 from scipy import optimize, stats
 
-__all__ = [
-    "Comparison",
-    "EffectSize",
-    "Posterior",
-    "WinTieLoss",
-    "bayesian_signed_rank",
-    "cohen_d_paired",
-    "corrected_interval",
-    "corrected_resampled_t",
-    "paired_t",
-    "rank_biserial",
-    "win_tie_loss",
-]
-
 Outcome = Literal["win", "tie", "loss"]
 
 

@@ -23,8 +23,6 @@ from partlearn.benchmark._results import Control
 from partlearn.benchmark._schema import FIELDS, MULTILABEL_FIELDS, Checker
 from partlearn.benchmark._toml import PlanError, key_lines, read_toml
 
-__all__ = ["list_plans", "load_plan", "parse_plan"]
-
 Table = Mapping[str, Any]
 Specs = tuple[MethodSpec, ...]
 S = TypeVar("S", DataSpec, MethodSpec)

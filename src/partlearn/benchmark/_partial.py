@@ -33,8 +33,6 @@ from partlearn.candidates import (
 from partlearn.linalg import z_scores
 from partlearn.model_selection import CandidateKFold
 
-__all__ = ["PartialTask"]
-
 # Above this size centring a sparse matrix would cost more memory than it is worth.
 DENSE_BYTES = 2**30
 Split = tuple[np.ndarray, np.ndarray]

@@ -6,21 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-__all__ = [
-    "CRITERIA",
-    "CURVE_METRICS",
-    "METRICS",
-    "NOISE_KINDS",
-    "PROTOCOLS",
-    "TRAINING_LABELS",
-    "DataSpec",
-    "MethodSpec",
-    "MultilabelDataSpec",
-    "MultilabelPlan",
-    "Plan",
-    "TunedPlan",
-]
-
 PROTOCOLS = ("inductive", "transductive")
 METRICS = (
     "accuracy",

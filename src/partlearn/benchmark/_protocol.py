@@ -16,19 +16,6 @@ from partlearn.benchmark._results import Control
 from partlearn.metrics import ranking_scores as rows_ranked
 from partlearn.metrics import scored_rows
 
-__all__ = [
-    "RANKINGS",
-    "draw_candidates",
-    "f1_scores",
-    "n_selected",
-    "order_of",
-    "ordered",
-    "ranking_scores",
-    "split_rows",
-    "tuned_thresholds",
-    "unit_scaled",
-]
-
 NOISE: dict[str, Callable[..., Mask]] = {
     "add": multilabel.add_noise_labels,
     "average": multilabel.noise_to_average,

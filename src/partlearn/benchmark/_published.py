@@ -7,8 +7,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import resources
 
-__all__ = ["PublishedFigure", "published_figures", "published_scores"]
-
 
 @dataclass(frozen=True)
 class PublishedFigure:

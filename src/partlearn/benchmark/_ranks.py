@@ -9,16 +9,6 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
-__all__ = [
-    "FriedmanResult",
-    "average_ranks",
-    "friedman",
-    "holm",
-    "nemenyi_cliques",
-    "nemenyi_critical_difference",
-    "wilcoxon_holm",
-]
-
 _DECIMALS = 12  # of scores; what lies behind them is rounding
 
 

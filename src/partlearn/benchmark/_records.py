@@ -11,8 +11,6 @@ import numpy as np
 
 from partlearn.benchmark._plan import CURVE_METRICS, METRICS
 
-__all__ = ["Cost", "Point", "Record", "Reduced", "Scored"]
-
 # Scores that are shares; those of others may be any finite number.
 _SHARES = (*METRICS, *CURVE_METRICS)
 

@@ -11,21 +11,6 @@ from typing import Any
 from partlearn.benchmark._plan import Plan
 from partlearn.benchmark._published import PublishedFigure
 
-__all__ = [
-    "NO_LEARNER",
-    "AbsentData",
-    "Cell",
-    "Control",
-    "Curve",
-    "DataFacts",
-    "Facts",
-    "FoldScore",
-    "Result",
-    "Run",
-    "Timing",
-    "metric_sign",
-]
-
 # The learner of methods that predict by themselves.
 NO_LEARNER = "-"
 _LOWER_IS_BETTER = ("ranking_loss", "coverage", "risk_coverage_area")

@@ -25,8 +25,6 @@ from partlearn.benchmark._store import Store
 from partlearn.benchmark._tables import merge, result_rows
 from partlearn.benchmark._task import Task, check_methods, task_of
 
-__all__ = ["RunResult", "Verification", "run_plan", "verify_run"]
-
 Progress = Callable[[int, int, str], None]
 W = TypeVar("W", Reduction, Job)
 

@@ -16,8 +16,6 @@ from partlearn.benchmark._plan import (
 )
 from partlearn.benchmark._toml import KeyPath, PlanError
 
-__all__ = ["FIELDS", "MULTILABEL_FIELDS", "Checker"]
-
 Rule = Callable[[Any], str | None]
 Rules = Mapping[str, tuple[bool, Rule]]
 Schema = Mapping[str, Rules]

@@ -19,8 +19,6 @@ import numpy as np
 from partlearn.benchmark._records import Record, Reduced, Scored
 from partlearn.io import atomic_write
 
-__all__ = ["BusyError", "DamagedStoreError", "Store", "file_digest"]
-
 R = TypeVar("R", bound=Record)
 _FRAGMENT = re.compile(r"[0-9a-f]{20}\.(json|npz)")
 _FORMAT = "partlearn-fragment/1"

@@ -17,8 +17,6 @@ from partlearn.benchmark._results import Result, Timing
 from partlearn.benchmark._store import Store
 from partlearn.io import atomic_write
 
-__all__ = ["merge", "read_results", "read_timings", "result_rows", "write_tables"]
-
 Row = dict[str, Any]
 Columns = Mapping[str, str]
 _SCORES = (*METRICS, *CURVE_METRICS, *CRITERIA)

@@ -14,9 +14,6 @@ from partlearn.benchmark._plan import MultilabelPlan, Plan, TunedPlan
 from partlearn.benchmark._results import AbsentData
 from partlearn.benchmark._tuned import TunedTask
 
-__all__ = ["Task", "check_methods", "load_plan_data", "task_of"]
-
-
 # Loads the data of a plan, expands it to jobs, executes and summarises them.
 Task = PartialTask | MultilabelTask
 

@@ -6,8 +6,6 @@ import re
 import tomllib
 from typing import Any
 
-__all__ = ["KeyPath", "PlanError", "key_lines", "read_toml"]
-
 KeyPath = tuple[str | int, ...]
 
 _KEY = re.compile(

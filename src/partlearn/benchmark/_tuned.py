@@ -18,8 +18,6 @@ from partlearn.benchmark._partial import PartialTask
 from partlearn.benchmark._plan import CRITERIA, MethodSpec, TunedPlan
 from partlearn.benchmark._results import NO_LEARNER, Cell, Result
 
-__all__ = ["CHOICES", "TunedTask", "choose", "settings"]
-
 # By what a setting may be chosen; the oracle sees the test rows and is a ceiling.
 CHOICES = ("defaults", *CRITERIA, "oracle")
 

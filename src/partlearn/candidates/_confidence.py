@@ -14,15 +14,6 @@ from numpy.typing import NDArray
 from partlearn._array_api import namespace
 from partlearn._typing import Array, Indices, Mask
 
-__all__ = [
-    "fitted_confidence",
-    "padded_candidates",
-    "refine",
-    "require_confidence",
-    "restrict_confidence",
-    "uniform_confidence",
-]
-
 
 def uniform_confidence(S: Mask, dtype: Any = np.float64) -> NDArray[np.floating[Any]]:
     """Spread one unit of belief evenly over the candidates of each row.

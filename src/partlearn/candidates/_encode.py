@@ -12,8 +12,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from partlearn.candidates._validation import check_candidates
 
-__all__ = ["CandidateBinarizer"]
-
 
 class CandidateBinarizer(BaseEstimator):
     """Encode candidate sets as a binary matrix, and decode them.

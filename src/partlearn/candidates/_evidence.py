@@ -21,8 +21,6 @@ from partlearn._typing import Indices, Mask
 from partlearn.candidates._confidence import uniform_confidence
 from partlearn.candidates._messages import some_rows
 
-__all__ = ["Evidence", "concatenate"]
-
 _SHOWN = 6  # rows that a display lists
 
 EmptyRows = Literal["error", "drop", "all"]

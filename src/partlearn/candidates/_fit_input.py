@@ -23,19 +23,6 @@ from partlearn.blocks import Rows, as_rows, framed, in_memory
 from partlearn.candidates._evidence import Evidence
 from partlearn.candidates._validation import Empty, check_candidates, check_evidence
 
-__all__ = [
-    "FLOATS",
-    "check_informative",
-    "check_two_classes",
-    "move_evidence",
-    "move_labels",
-    "one_label_each",
-    "refuse_weights",
-    "validate_evidence",
-    "validate_partial_data",
-    "validate_rows",
-]
-
 FLOATS = (np.float64, np.float32)
 
 

@@ -14,8 +14,6 @@ from partlearn.candidates._evidence import EmptyRows, Evidence, make_evidence
 from partlearn.candidates._messages import check_known, is_missing
 from partlearn.candidates._validation import check_candidates
 
-__all__ = ["from_complementary", "from_hierarchy", "from_intervals", "from_weights"]
-
 _SETS = (set, frozenset, list, tuple)
 
 

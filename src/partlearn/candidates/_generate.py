@@ -19,14 +19,6 @@ from partlearn.candidates._dawid_skene import VoteTable
 from partlearn.candidates._validation import check_candidates
 from partlearn.candidates._votes import Votes
 
-__all__ = [
-    "cooccurring_candidates",
-    "flip_candidates",
-    "instance_candidates",
-    "make_candidates",
-    "make_votes",
-]
-
 _BLOCK = 1 << 22  # random keys drawn at a time, so that memory stays bounded
 
 

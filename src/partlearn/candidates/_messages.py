@@ -15,8 +15,6 @@ from sklearn.exceptions import ConvergenceWarning
 from partlearn._array_api import namespace
 from partlearn._typing import Indices
 
-__all__ = ["labels_settled", "warn_at_max_iter", "warn_caller"]
-
 _SHOWN = 5  # how many offending rows an error names
 _UNSETTLED = 0.05  # share of rows whose label may still change in the last iteration
 

@@ -10,8 +10,6 @@ from scipy.stats import binomtest
 from partlearn.candidates._messages import as_column, is_missing
 from partlearn.candidates._validation import check_candidates
 
-__all__ = ["MissRate", "estimate_miss_rate"]
-
 
 class MissRate(NamedTuple):
     """Estimated share of sets that miss the truth.

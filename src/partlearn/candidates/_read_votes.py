@@ -20,8 +20,6 @@ from partlearn.candidates._messages import (
 )
 from partlearn.candidates._votes import Votes
 
-__all__ = ["from_annotators", "from_votes"]
-
 
 def _is_empty(value: Any) -> bool:
     return is_missing(value) or (isinstance(value, str) and not value.strip())

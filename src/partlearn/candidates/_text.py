@@ -16,8 +16,6 @@ from partlearn.candidates._evidence import EmptyRows, Evidence, make_evidence
 from partlearn.candidates._messages import as_column, is_missing
 from partlearn.candidates._validation import check_candidates
 
-__all__ = ["from_text", "parse_candidates", "parse_label_cells"]
-
 SEPARATORS = ("|", ";", ",")
 _LONGEST = 100_000  # characters of a list that is read as Python
 _WEIGHTED = re.compile(r"(.*\S)\s*:\s*([0-9]*\.?[0-9]+(?:[eE][-+]?[0-9]+)?)\s*%?")

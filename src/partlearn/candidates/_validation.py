@@ -20,8 +20,6 @@ from partlearn._typing import Indices
 from partlearn.candidates._evidence import Evidence
 from partlearn.candidates._messages import is_missing, some_rows, warn_caller
 
-__all__ = ["check_candidates", "check_evidence"]
-
 _SETS = (set, frozenset, list, tuple)
 
 Empty = Literal["error", "drop", "all", "keep"]

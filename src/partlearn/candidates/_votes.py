@@ -20,15 +20,6 @@ from partlearn.candidates._dawid_skene import (
 from partlearn.candidates._evidence import Evidence, certain_rows
 from partlearn.candidates._messages import check_known
 
-__all__ = [
-    "VOTE_STATE",
-    "Annotators",
-    "VoteSummary",
-    "Votes",
-    "aggregate_votes",
-    "summarize_votes",
-]
-
 
 class Votes(Evidence):
     """Labels that several annotators gave, some of them wrong.

@@ -38,8 +38,6 @@ from partlearn.tables import (
     read_labels,
 )
 
-__all__ = ["check"]
-
 _LARGE = 8 * 10**9
 
 

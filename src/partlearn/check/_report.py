@@ -16,8 +16,6 @@ from numpy.typing import NDArray
 
 from partlearn._pages import POLICY, visible
 
-__all__ = ["DataReport", "Finding", "Severity", "found"]
-
 Severity = Literal["error", "warning", "note"]
 _SEVERITIES = ("error", "warning", "note")  # the worst first
 _SHOWN = 10  # rows or names that a finding lists

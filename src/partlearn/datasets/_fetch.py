@@ -19,16 +19,6 @@ from partlearn.datasets._archives import take_out
 from partlearn.datasets._remote import REGISTRY, RemoteFile
 from partlearn.io import DownloadError, atomic_write, import_optional, read
 
-__all__ = [
-    "data_folder",
-    "fetch",
-    "fetch_emotions_pml",
-    "fetch_file",
-    "fetch_italian",
-    "fetch_lost",
-    "fetch_slashdot_r1",
-]
-
 _CHUNK = 2**16
 _LARGEST = 2**30  # bytes of a file whose length nobody knows
 Progress = Callable[[int, int], None]

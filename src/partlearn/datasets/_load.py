@@ -11,13 +11,6 @@ from sklearn.utils import Bunch
 
 from partlearn.candidates import make_candidates
 
-__all__ = [
-    "load_breast_cancer_partial",
-    "load_digits_partial",
-    "load_iris_partial",
-    "load_wine_partial",
-]
-
 
 def _partial(
     loader: Callable[[], Any], n_false: int, random_state: Any, return_X_y: bool

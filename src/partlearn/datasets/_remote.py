@@ -17,8 +17,6 @@ from types import MappingProxyType
 from typing import Any
 from urllib.parse import quote
 
-__all__ = ["REGISTRY", "RemoteFile"]
-
 
 @dataclass(frozen=True)
 class RemoteFile:

@@ -10,8 +10,6 @@ from sklearn.utils import Bunch, check_array
 
 from partlearn.candidates import check_candidates
 
-__all__ = ["single_label"]
-
 
 def single_label(
     X: Any,

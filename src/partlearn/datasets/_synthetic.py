@@ -9,8 +9,6 @@ from sklearn.utils import Bunch, check_random_state
 
 from partlearn.candidates import make_candidates
 
-__all__ = ["make_partial_classification"]
-
 
 def make_partial_classification(
     n_samples: int = 200,

@@ -11,8 +11,6 @@ from sklearn.utils import Bunch, check_random_state
 
 from partlearn._typing import Array
 
-__all__ = ["make_tickets"]
-
 _LABELS = ("account", "billing", "bug", "delivery", "feature", "refund")
 _CHANNELS = ("email", "phone", "chat", "web form")
 _PRODUCTS = ("basic", "family", "office", "pro", "school", "studio", "travel")

@@ -11,13 +11,6 @@ from partlearn._typing import Array, Indices, Mask
 from partlearn.candidates import check_candidates, require_confidence
 from partlearn.inspection._axes import axes
 
-__all__ = [
-    "CandidateConfusion",
-    "CandidateConfusionDisplay",
-    "ConfidenceDisplay",
-    "candidate_confusion",
-]
-
 
 class CandidateConfusion(NamedTuple):
     """Pairs of labels in common sets: ``together`` (rows) and ``doubt`` (0 to 1).

@@ -10,8 +10,6 @@ from numpy.typing import ArrayLike
 from partlearn.candidates import fitted_confidence
 from partlearn.inspection._axes import axes
 
-__all__ = ["EmbeddingDisplay"]
-
 _MARKERS = "osD^vPX*<>"
 _LEGEND = 20  # labels from which on a legend hides more than it tells
 

@@ -12,8 +12,6 @@ from sklearn.metrics.pairwise import euclidean_distances
 
 from partlearn._typing import Array
 
-__all__ = ["label_map"]
-
 _DIRECTIONS = 30
 _ROWS_PER_DIRECTION = 10  # fewer, and chance would draw labels apart
 _LABELS = 500  # from which on their distances are not worth the time

@@ -18,8 +18,6 @@ from partlearn._pages import visible
 from partlearn._typing import Array, Indices
 from partlearn.inspection._label_report import DOUBTFUL, LabelReport
 
-__all__ = ["label_page"]
-
 # Ten colours that differ for most eyes and stand out on light and dark ground.
 _COLOURS = (
     "#3b7dd8", "#d9822b", "#2f9e63", "#c94f4f", "#8b6fd1",

@@ -13,8 +13,6 @@ from numpy.typing import ArrayLike
 from partlearn._typing import Array, Indices, Mask
 from partlearn.inspection._confidence import candidate_confusion
 
-__all__ = ["LabelReport", "Pair", "ReviewRow", "label_report"]
-
 SETTLED = 0.9  # confidence from which a label counts as settled
 DOUBTFUL = 0.5  # confidence below which no candidate has the majority
 _APART = 0.1  # doubt between two labels up to which they are told apart

@@ -12,8 +12,6 @@ from sklearn.utils.validation import check_is_fitted
 from partlearn.feature_selection import SelectionCurve, plot_selection_path
 from partlearn.inspection._axes import axes
 
-__all__ = ["ConvergenceDisplay", "SelectionPathDisplay"]
-
 
 class ConvergenceDisplay:
     """Objective of a fit against the iterations.

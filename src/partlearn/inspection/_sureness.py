@@ -16,8 +16,6 @@ from partlearn.metrics import (
     risk_coverage_curve,
 )
 
-__all__ = ["CalibrationDisplay", "RiskCoverageDisplay"]
-
 
 def _answers(estimator: Any, X: Any, truth: ArrayLike) -> tuple[Array, Mask]:
     """Probability of the most likely label of each row, and whether it is right."""

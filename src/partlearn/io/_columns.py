@@ -36,8 +36,6 @@ from partlearn.io._label_columns import (
 from partlearn.io._matrix import as_dtype, read_matrix
 from partlearn.io._options import Budget, ReadOptions
 
-__all__ = ["candidate_columns", "truth_columns"]
-
 # Names without case, spaces and dashes.
 _CANDIDATES = r"candidate(label|set)?s?|partiallabels?|partialtarget"
 _TRUTH = r"truth|truelabel|groundtruth"

@@ -8,8 +8,6 @@ from pathlib import Path
 
 from partlearn.io._errors import DataFormatError
 
-__all__ = ["read_corrections"]
-
 
 def read_corrections(path: str | PathLike[str]) -> dict[str, str]:
     """Read what the label report saves: a CSV file with columns row and label.

@@ -6,14 +6,6 @@ from __future__ import annotations
 
 import os
 
-__all__ = [
-    "AmbiguousDataError",
-    "DataError",
-    "DataFormatError",
-    "DataLimitError",
-    "DownloadError",
-]
-
 
 class DataError(ValueError):
     """Base of everything that can be wrong with a data file.

@@ -17,8 +17,6 @@ from typing import IO, Any, BinaryIO
 from partlearn.io._errors import DataFormatError
 from partlearn.io._options import Budget
 
-__all__ = ["BLOCK_ROWS", "STANDARD", "atomic_write", "regular_size"]
-
 STANDARD = Path("-")  # standard input or output
 BLOCK_ROWS = 20_000
 _BLOCK = 2**20

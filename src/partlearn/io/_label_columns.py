@@ -21,8 +21,6 @@ from partlearn.io._bunch import as_whole, binary_matrix, sort_names
 from partlearn.io._errors import AmbiguousDataError, DataFormatError
 from partlearn.io._options import Budget, Limits
 
-__all__ = ["label_evidence"]
-
 CANDIDATE_MARK, TRUTH_MARK = "candidate:", "truth:"
 _YES, _NO = {"1", "yes", "y", "true", "t", "x"}, {"", "0", "no", "n", "false", "f"}
 _SEVERAL = re.compile(r"[|;,]|^\s*[\[{(].*[\])}]\s*$")

@@ -10,8 +10,6 @@ import numpy as np
 
 from partlearn.io._errors import DataFormatError, DataLimitError
 
-__all__ = ["Budget", "Limits"]
-
 Task = Literal["pll", "pml", "multiclass", "multilabel"]
 TASKS = ("pll", "pml", "multiclass", "multilabel")
 Direction = Literal["rows", "columns"]

@@ -21,8 +21,6 @@ from partlearn.io._options import Budget, Direction, Limits, ReadOptions, Sparse
 from partlearn.io._table import read_arrow, read_csv, read_parquet
 from partlearn.io._variables import assemble
 
-__all__ = ["format_of", "read"]
-
 _HDF5 = b"\x89HDF\r\n\x1a\n"
 
 

@@ -18,8 +18,6 @@ from partlearn.blocks import Rows
 from partlearn.io._errors import DataFormatError
 from partlearn.io._files import BLOCK_ROWS, regular_size
 
-__all__ = ["load_columns", "open_rows", "open_tables", "origin_of"]
-
 Source = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
 

@@ -33,8 +33,6 @@ from partlearn.io._table import (
     open_parquet,
 )
 
-__all__ = ["is_table", "read_blocks", "table_blocks"]
-
 _BLOCK = 1 << 20  # bytes
 
 

@@ -15,8 +15,6 @@ import numpy as np
 
 from partlearn.io._files import STANDARD, atomic_write
 
-__all__ = ["TableWriter"]
-
 TABLE_SUFFIXES = (".csv", ".tsv", ".parquet", ".jsonl", ".ndjson")
 # What a formula begins with, in spreadsheets of the West and of the East.
 _FORMULA = tuple("=+-@\t\r\uff1d\uff0b\uff0d\uff20")

@@ -28,8 +28,6 @@ from partlearn.io._options import TASKS
 from partlearn.io._read import format_of
 from partlearn.io._table import META_KEY
 
-__all__ = ["write"]
-
 _FORMATS = ("npz", "parquet", "arrow", "csv", "mat")
 _BLOCK_ROWS = 4096
 _RESERVED = (CANDIDATE_MARK, TRUTH_MARK, "__index_level_")

@@ -18,8 +18,6 @@ from partlearn.persistence._classes import class_names
 from partlearn.persistence._decode import Decoder
 from partlearn.persistence._encode import Encoder
 
-__all__ = ["Model", "load_model", "save_model"]
-
 FORMAT = "partlearn-model/2"
 _VERSION = re.compile(r"[0-9A-Za-z.+!_-]{1,40}", re.ASCII)
 _KEYS = {"format", "versions", "feature_names", "target_names", "estimator"}

@@ -6,21 +6,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-__all__ = [
-    "Block",
-    "Cell",
-    "Code",
-    "Details",
-    "Document",
-    "Figure",
-    "Items",
-    "Panel",
-    "Section",
-    "Table",
-    "Text",
-    "tables_of",
-]
-
 
 @dataclass(frozen=True)
 class Text:

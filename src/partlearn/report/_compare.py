@@ -14,20 +14,6 @@ from partlearn import benchmark
 from partlearn.benchmark import Cell, DataFacts, metric_sign
 from partlearn.report._records import Against, Comparison, Cost, Overview, Pair
 
-__all__ = [
-    "FEWEST_DATA_SETS",
-    "ROPE",
-    "against",
-    "by_data",
-    "compare",
-    "complete_blocks",
-    "interval",
-    "mean_of_known",
-    "overview",
-    "place",
-    "rows_per_feature",
-]
-
 # With fewer data sets no signed-rank test can reach 0.05.
 FEWEST_DATA_SETS = 6
 # Scores that differ by no more are the same in practice.

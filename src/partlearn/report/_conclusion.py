@@ -16,8 +16,6 @@ from partlearn.report._format import (
 )
 from partlearn.report._records import Comparison, Pair
 
-__all__ = ["conclusion"]
-
 
 def conclusion(
     comparison: Comparison, reference: str, baselines: Sequence[str]

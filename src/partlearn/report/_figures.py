@@ -30,17 +30,6 @@ from partlearn.report._format import (
 from partlearn.report._records import Comparison, Summary, Sweep, View
 from partlearn.report._svg import COLOURS, INK, LINES, MARKS
 
-__all__ = [
-    "critical_difference",
-    "curves",
-    "forest",
-    "gaps",
-    "histogram",
-    "plane",
-    "regimes",
-    "sweeps",
-]
-
 MOST_PANELS = 9  # side by side; more are folded away
 MOST_LABELS = 20  # with a mark of their own
 

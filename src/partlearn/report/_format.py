@@ -4,21 +4,6 @@
 
 from math import isnan
 
-__all__ = [
-    "EMPTY",
-    "capital",
-    "data_name",
-    "dims",
-    "megabytes",
-    "method_name",
-    "metric_name",
-    "plural",
-    "pvalue",
-    "score",
-    "seconds",
-    "signed",
-]
-
 EMPTY = "\N{EN DASH}"
 
 

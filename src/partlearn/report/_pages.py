@@ -41,8 +41,6 @@ from partlearn.report._sections import (
     published_section,
 )
 
-__all__ = ["document"]
-
 DAGGER = "\N{DAGGER}"
 
 

@@ -17,21 +17,6 @@ from partlearn.benchmark import (
 )
 from partlearn.report._format import data_name
 
-__all__ = [
-    "Against",
-    "Comparison",
-    "Cost",
-    "Failure",
-    "NamedRight",
-    "Overview",
-    "Pair",
-    "Summary",
-    "Sweep",
-    "View",
-    "Warned",
-    "plain",
-]
-
 
 @dataclass(frozen=True)
 class Pair:

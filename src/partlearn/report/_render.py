@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text as Plain
 
-__all__ = ["print_report", "to_html", "to_json", "to_latex", "to_markdown"]
-
 SPECIAL = re.compile(r"[\\`*_{}\[\]<>|#~!]")
 # A line that begins so would be a list, a rule or a heading.
 START = re.compile(r"^(\s*\d*)([-+.)=])(?=[-=\s]|$)")

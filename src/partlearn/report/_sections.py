@@ -35,14 +35,6 @@ from partlearn.report._format import (
 )
 from partlearn.report._records import Comparison, Pair, Summary
 
-__all__ = [
-    "closing_sections",
-    "comparison_section",
-    "conclusion_section",
-    "lead",
-    "published_section",
-]
-
 
 def lead(summary: Summary) -> list[Block]:
     """Blocks under the title."""

@@ -30,8 +30,6 @@ from partlearn.report._records import (
     Warned,
 )
 
-__all__ = ["summarize"]
-
 LEAK_NOTE = (
     "The transductive protocol is the recipe behind the published tables: the reducer "
     "is fitted once on all rows and all candidate sets, those of the test rows "

@@ -13,8 +13,6 @@ from typing import Any
 from partlearn._pages import visible
 from partlearn.report._blocks import Figure, Panel
 
-__all__ = ["COLOURS", "INK", "LINES", "MARKS", "panels_svg"]
-
 # Told apart with any colour vision, and at least 3:1 against the light and the dark
 # ground of the page; marks repeat the distinction: colour is never the only sign.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#8C6BC8", "#A07800", "#7F7F7F")

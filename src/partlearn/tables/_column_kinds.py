@@ -15,8 +15,6 @@ from partlearn._typing import Array
 from partlearn.tables._frame import NOTHING, is_missing_text, numbers_in
 from partlearn.tables._moments import find_format
 
-__all__ = ["ColumnKind", "Kind", "as_names", "check_names", "find_kinds"]
-
 Kind = Literal[
     "number", "category", "date", "text", "id", "constant", "ignored", "label"
 ]

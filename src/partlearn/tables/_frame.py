@@ -13,18 +13,6 @@ from numpy.typing import NDArray
 from partlearn._typing import Array
 from partlearn.io import table_blocks
 
-__all__ = [
-    "NOTHING",
-    "as_text",
-    "columns_of",
-    "is_missing_text",
-    "is_plain",
-    "is_table",
-    "numbers_in",
-    "read_columns",
-    "take_rows",
-]
-
 Columns = dict[str, NDArray[Any]]
 _PLAIN_TEXT = frozenset((str, type(None)))
 # Ways of writing nothing, compared without case.

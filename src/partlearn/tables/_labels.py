@@ -12,8 +12,6 @@ from partlearn.candidates import Evidence, check_evidence
 from partlearn.io import AmbiguousDataError, candidate_columns, label_evidence
 from partlearn.tables._column_kinds import check_names
 
-__all__ = ["label_columns", "named_columns", "read_labels"]
-
 
 def label_columns(labels: str | None, columns: Iterable[str]) -> list[str]:
     """Columns that hold the labels: those named, or the one with a telling name.

@@ -16,8 +16,6 @@ from partlearn.model_selection import CandidateKFold
 from partlearn.tables._classifier import PartialClassifier
 from partlearn.tables._frame import Columns, columns_of, take_rows
 
-__all__ = ["QualityScore", "estimate_quality"]
-
 
 class QualityScore(NamedTuple):
     """Scores of one way of predicting, on rows that it was not fitted on.

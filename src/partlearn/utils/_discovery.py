@@ -6,8 +6,6 @@ from typing import Any
 
 from partlearn._registry import methods
 
-__all__ = ["all_estimators"]
-
 
 def all_estimators() -> list[tuple[str, type[Any]]]:
     """List the public estimator classes of the library.
