@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.utils import check_array
 
+from partlearn._extras import import_optional
 from partlearn._registry import DEFAULT_METHOD, PARTIAL_LABEL_ROLES, build
 from partlearn._typing import Array, Indices, Mask
 from partlearn.candidates import (
@@ -26,7 +27,7 @@ from partlearn.candidates import (
     summarize_votes,
 )
 from partlearn.inspection import CalibrationDisplay, label_map, label_page, label_report
-from partlearn.io import atomic_write, import_optional
+from partlearn.io import atomic_write
 from partlearn.linalg import z_scores
 from partlearn.metrics import CalibrationBins, calibration_bins
 from partlearn.tables import (

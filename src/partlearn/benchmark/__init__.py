@@ -29,13 +29,11 @@ from partlearn.benchmark._parse import list_plans, load_plan, parse_plan
 from partlearn.benchmark._plan import (
     DataSpec,
     MethodSpec,
-    MultilabelDataSpec,
     MultilabelPlan,
     Plan,
     TunedPlan,
 )
 from partlearn.benchmark._published import (
-    PublishedFigure,
     published_figures,
     published_scores,
 )
@@ -53,7 +51,6 @@ from partlearn.benchmark._results import (
     AbsentData,
     Cell,
     Control,
-    Curve,
     DataFacts,
     Facts,
     FoldScore,
@@ -64,7 +61,6 @@ from partlearn.benchmark._results import (
 )
 from partlearn.benchmark._runner import (
     RunResult,
-    Verification,
     run_plan,
     verify_run,
 )
@@ -82,7 +78,6 @@ __all__ = [
     "Cell",
     "Comparison",
     "Control",
-    "Curve",
     "DamagedStoreError",
     "DaskEngine",
     "DataFacts",
@@ -95,12 +90,10 @@ __all__ = [
     "FriedmanResult",
     "JoblibEngine",
     "MethodSpec",
-    "MultilabelDataSpec",
     "MultilabelPlan",
     "Plan",
     "PlanError",
     "Posterior",
-    "PublishedFigure",
     "Result",
     "Run",
     "RunResult",
@@ -108,7 +101,6 @@ __all__ = [
     "Store",
     "Timing",
     "TunedPlan",
-    "Verification",
     "WinTieLoss",
     "area_under_curve",
     "average_ranks",

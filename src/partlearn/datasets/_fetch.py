@@ -15,9 +15,10 @@ from typing import Any
 
 from sklearn.utils import Bunch
 
+from partlearn._extras import import_optional
 from partlearn.datasets._archives import take_out
 from partlearn.datasets._remote import REGISTRY, RemoteFile
-from partlearn.io import DownloadError, atomic_write, import_optional, read
+from partlearn.io import DownloadError, atomic_write, read
 
 _CHUNK = 2**16
 _LARGEST = 2**30  # bytes of a file whose length nobody knows

@@ -1,6 +1,5 @@
 """Files: formats, readers, writers, limits, blocks of rows, whole-file writing."""
 
-from partlearn._extras import import_optional
 from partlearn.io._columns import candidate_columns, truth_columns
 from partlearn.io._corrections import read_corrections
 from partlearn.io._errors import (
@@ -10,7 +9,7 @@ from partlearn.io._errors import (
     DataLimitError,
     DownloadError,
 )
-from partlearn.io._files import BLOCK_ROWS, STANDARD, atomic_write, regular_size
+from partlearn.io._files import BLOCK_ROWS, atomic_write, regular_size
 from partlearn.io._label_columns import label_evidence
 from partlearn.io._options import Budget, Limits
 from partlearn.io._read import format_of, read
@@ -21,7 +20,6 @@ from partlearn.io._write import write
 
 __all__ = [
     "BLOCK_ROWS",
-    "STANDARD",
     "AmbiguousDataError",
     "Budget",
     "DataError",
@@ -33,7 +31,6 @@ __all__ = [
     "atomic_write",
     "candidate_columns",
     "format_of",
-    "import_optional",
     "is_table",
     "label_evidence",
     "load_columns",

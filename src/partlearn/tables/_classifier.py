@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
+from partlearn._extras import import_optional
 from partlearn._registry import DEFAULT_METHOD, PARTIAL_LABEL_ROLES, build
 from partlearn._typing import Array
 from partlearn.blocks import Rows
 from partlearn.candidates import Evidence
 from partlearn.classification import PLKNN, CoupledClassifier, for_candidates
-from partlearn.io import import_optional
 from partlearn.tables._blocks import BlockEncoder
 from partlearn.tables._column_kinds import ColumnKind, as_names, check_names
 from partlearn.tables._encoder import TableEncoder
