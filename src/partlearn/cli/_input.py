@@ -121,6 +121,23 @@ def fitting(bunch: Any) -> Iterator[None]:
             raise
 
 
+@contextmanager
+def applying(path: Path) -> Iterator[None]:
+    """Say of an error in applying a model that the rows of a file are to blame."""
+    from partlearn.io import DataError, DataFormatError
+
+    try:
+        yield
+    except DataError:
+        raise
+    except ValueError as error:
+        raise DataFormatError(
+            str(error),
+            path=path,
+            advice="The model needs a table like the one it was trained on.",
+        ) from error
+
+
 def labels_of(bunch: Any) -> Any:
     """Labels by name for `fit`: sets, or the weights or votes of the file.
 

@@ -11,6 +11,7 @@ import typer
 from partlearn._registry import build
 from partlearn.cli._console import row_progress, say
 from partlearn.cli._input import (
+    applying,
     fitting,
     is_table_file,
     labels_of,
@@ -300,8 +301,10 @@ def _table_blocks(model: "Model", data: Path, writer: "TableWriter") -> Blocks:
     with row_progress(data.name, writer) as show:
         for block in table_blocks(data, progress=show):
             columns = columns_of(block)
-            model.estimator[0].check_columns(columns)
-            yield _of_table(model, columns)
+            with applying(data):
+                model.estimator[0].check_columns(columns)
+                learnt, kept = _of_table(model, columns)
+            yield learnt, kept
 
 
 def _of_table(

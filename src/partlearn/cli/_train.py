@@ -12,6 +12,7 @@ import typer
 from partlearn._registry import DEFAULT_METHOD
 from partlearn.cli._console import print_json, row_progress, say
 from partlearn.cli._input import (
+    applying,
     notes,
     parse_class_weight,
     parse_params,
@@ -238,7 +239,7 @@ def predict(
     it is interrupted.
     """
     from partlearn import PartialClassifier
-    from partlearn.io import DataError, DataFormatError, table_blocks
+    from partlearn.io import table_blocks
     from partlearn.persistence import load_model
 
     output.check(data)
@@ -252,16 +253,8 @@ def predict(
     unlike = 0
     with output.open() as writer, row_progress(data.name, writer) as show:
         for block in table_blocks(data, block_rows=_BLOCK_ROWS, progress=show):
-            try:
+            with applying(data):
                 columns = model.predictions(block)
-            except DataError:
-                raise
-            except ValueError as error:
-                raise DataFormatError(
-                    str(error),
-                    path=data,
-                    advice="The model needs a table like the one it was trained on.",
-                ) from error
             if "row" in columns:
                 columns["row"] = columns["row"] + writer.n_rows
             unlike += int((columns["unlike"] != "").sum())

@@ -84,11 +84,12 @@ def read_blocks(
         columns = _by_name(block)
         absent = [name for name in features if name not in columns]
         if absent:
-            raise ValueError(
-                f"{path.name} lacks columns that the model was fitted on: "
-                + ", ".join(absent[:5])
-                + (" ..." if len(absent) > 5 else "")
-                + ". Add or rename them."
+            more = " ..." if len(absent) > 5 else ""
+            raise DataFormatError(
+                "the table lacks columns that the model was fitted on: "
+                f"{', '.join(absent[:5])}{more}",
+                path=path,
+                advice="Add or rename them.",
             )
         X = np.column_stack([_numbers(columns[n], n, start, path) for n in features])
         yield X, {n: column for n, column in columns.items() if n not in known}
