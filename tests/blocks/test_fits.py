@@ -152,7 +152,7 @@ def test_fold_grams_are_found_with_the_scatter(caplog, noise, passes):
         model.fit(rows, S)
     messages = [record.message.split(" over ")[0] for record in caplog.records]
     assert messages.count("fold grams") == passes
-    assert "block scatter" not in messages
+    assert "scatter" not in messages
     assert_same_fit(model, expected)
 
 

@@ -14,10 +14,9 @@ import scipy.linalg
 from partlearn._array_api import array_device, as_double, is_numpy, namespace
 from partlearn._typing import Array, Indices
 from partlearn.blocks import Rows
-from partlearn.crossfit._design import Design, augmented, fold_numbers
+from partlearn.crossfit._design import Design, fold_numbers
 from partlearn.linalg import (
     FULL_SIZE,
-    BlockScaling,
     BlockStandardized,
     Standardized,
     ThinBasis,
@@ -178,7 +177,7 @@ def decompose(
     whole = leading is None or rank >= small
     grams = None
     if isinstance(X, BlockStandardized) and folds is not None:
-        features = Design(X.rows, StandardizedFeatures(X.block))
+        features = Design(X.blocks, standardized_features)
         grams = features.grams(fold_numbers(folds, X.shape[0]), len(folds))
         X.known_scatter = grams[:, 1:, 1:].sum(axis=0)
     thin = ThinBasis(X, solver="gram" if whole else "randomized", rank=rank, rng=rng)
@@ -189,7 +188,7 @@ def decompose(
         # Of columns that are nearly equal too few digits would be left on the way.
         even = grams is not None and thin.s[-1] >= _EVEN * thin.s[0]
         grams = T.T @ grams @ T if even else None
-        design = Design(X.rows, StandardizedFeatures(X.block), T, grams)
+        design = Design(X.blocks, standardized_features, T, grams)
     else:
         assert thin.U is not None  # both solvers keep the left factor
         xp = namespace(thin.U)
@@ -204,13 +203,8 @@ def decompose(
     return LinearBasis(design, thin.s, total, mean_square, right)
 
 
-@dataclass(frozen=True)
-class StandardizedFeatures:
-    """Columns of a linear design for the rows of a block."""
-
-    scaling: BlockScaling
-
-    def __call__(self, block: Any) -> Array:
-        """Give a constant column and the standardised ones."""
-        Z = self.scaling(block)
-        return augmented(Z @ np.eye(Z.shape[1]) if Z.dense is None else Z.dense)
+def standardized_features(block: Standardized) -> Array:
+    """Columns of a linear design for a block: a constant one and its own."""
+    m, d = block.shape
+    Z = block @ np.eye(d) if block.dense is None else block.dense
+    return np.hstack([np.ones((m, 1)), Z])

@@ -89,11 +89,6 @@ class Design:
         return product
 
 
-def augmented(Z: Array) -> Array:
-    """Put a column of ones in front."""
-    return np.hstack([np.ones((len(Z), 1)), Z])
-
-
 def fold_numbers(folds: Sequence[Indices], m: int) -> Indices:
     """Give the number of its fold for each of m rows."""
     numbers = np.empty(m, dtype=np.intp)

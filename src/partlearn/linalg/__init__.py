@@ -9,7 +9,6 @@ from partlearn.linalg._eigen import (
 from partlearn.linalg._memory import GIB, memory_error, too_large
 from partlearn.linalg._squared_hinge import squared_hinge, squared_hinge_labels
 from partlearn.linalg._standardized import (
-    BlockScaling,
     BlockStandardized,
     Standardized,
     column_moments,
@@ -28,7 +27,6 @@ from partlearn.linalg._svd import (
 __all__ = [
     "FULL_SIZE",
     "GIB",
-    "BlockScaling",
     "BlockStandardized",
     "Eigen",
     "Standardized",

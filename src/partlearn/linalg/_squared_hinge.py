@@ -8,7 +8,7 @@ active rows the objective is a quadratic, so a few steps end at the exact minimi
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import scipy.linalg
@@ -109,20 +109,20 @@ def squared_hinge_labels(X: Array, Y: Mask, C: float = 1.0) -> tuple[Array, Arra
     return W[:-1], W[-1]
 
 
-def _newton(space: _Space, y: Array, C: float) -> Array:
-    """Machines of the columns of `y`, as `space` stores them, (size, l)."""
+def _newton(space: _AllLabels | _Tall, y: Array, C: float) -> Array:
+    """Machines of the columns of `y`, as `space` stores them, (size, l).
+
+    A space says how: a machine is a column, an intercept its last entry. `ridge` gives
+    the minimisers if the active rows stay the active ones, `scores` the outputs for all
+    rows, `inner` the inner products of what is penalised, column by column.
+    """
     n, l = y.shape  # noqa: E741
     W, F = np.zeros((space.size, l)), np.zeros((n, l))
     slack, value = np.ones((n, l)), np.full(l, float(C * n))
     left = np.arange(l)
     for _ in range(_MAX_NEWTON):
-        w, f, s, v, sign = (
-            W[:, left],
-            F[:, left],
-            slack[:, left],
-            value[left],
-            y[:, left],
-        )
+        w, f, s, sign = (A[:, left] for A in (W, F, slack, y))
+        v = value[left]
         active = s > 0
         goal = space.ridge(active, sign, C, w)
         reached = space.scores(goal)
@@ -157,24 +157,6 @@ def _newton(space: _Space, y: Array, C: float) -> Array:
         ConvergenceWarning,
     )
     return W
-
-
-class _Space(Protocol):
-    """How machines are stored, and ridge regression of their active rows in that form.
-
-    A machine is a column; an intercept is its last entry.
-    """
-
-    size: int
-
-    def ridge(self, active: Mask, y: Array, C: float, start: Array) -> Array:
-        """Minimisers if the active rows stay the active ones."""
-
-    def scores(self, W: Array) -> Array:
-        """Outputs for all rows."""
-
-    def inner(self, V: Array, W: Array) -> Array:
-        """Inner products of what is penalised, column by column."""
 
 
 class _AllLabels:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -235,8 +236,7 @@ class Standardized:
         """``X' X`` of shape (d, d), in float64."""
         if self.dense is not None:
             return as_double(self.dense.T @ self.dense)
-        scaled = sp.csr_array(self._X @ sp.diags_array(self._inverse))
-        shift = (self._shift * self._inverse).astype(np.float64)
+        scaled, shift = self._scaled()
         sums = np.asarray(scaled.sum(axis=0), dtype=np.float64).ravel()
         left = np.column_stack([shift, sums - self.shape[0] * shift])
         return _dense_product(
@@ -247,8 +247,7 @@ class Standardized:
         """``X X'`` of shape (m, m), in float64; for few rows and many columns."""
         if self.dense is not None:
             return as_double(self.dense @ self.dense.T)
-        scaled = sp.csr_array(self._X @ sp.diags_array(self._inverse))
-        shift = (self._shift * self._inverse).astype(np.float64)
+        scaled, shift = self._scaled()
         cross = np.asarray(scaled @ shift, dtype=np.float64)
         ones = np.ones_like(cross)
         left = np.column_stack([cross, ones])
@@ -259,13 +258,17 @@ class Standardized:
             np.stack([ones, cross - shift @ shift]),
         )
 
+    def _scaled(self) -> tuple[sp.csr_array, Array]:
+        """Sparse data divided by the scale, and what is still subtracted from them."""
+        scaled = sp.csr_array(self._X @ sp.diags_array(self._inverse))
+        return scaled, (self._shift * self._inverse).astype(np.float64)
+
     def squared_norm(self) -> float:
         """Sum of all squared entries."""
         if self.dense is not None:
             flat = namespace(self.dense).reshape(self.dense, (-1,))
             return float(flat @ flat)
-        scaled = sp.csr_array(self._X @ sp.diags_array(self._inverse))
-        shift = (self._shift * self._inverse).astype(np.float64)
+        scaled, shift = self._scaled()
         sums = np.asarray(scaled.sum(axis=0), dtype=np.float64).ravel()
         squares = float(np.square(scaled.data, dtype=np.float64).sum())
         return squares - float(shift @ (2 * sums - self.shape[0] * shift))
@@ -283,43 +286,38 @@ class BlockStandardized(Standardized):
 
     Attributes
     ----------
+    blocks : Rows
+        The same, each block a :class:`Standardized` of its rows.
     known_scatter : ndarray of shape (d, d) or None
         What `scatter` gives, where it was found on the way, which saves a pass.
     """
 
     def __init__(self, X: Rows, mean: Array, scale: Array) -> None:
-        self.rows, self.dtype, self.dense = X, X.dtype, None
+        self.dtype, self.dense = X.dtype, None
         self.shape = (X.shape[0], X.shape[1])
         self.mean = mean.astype(X.dtype)
         self.known_scatter: Array | None = None
-        self.block = BlockScaling(mean, scale, np.zeros_like(mean))
+        rest = np.zeros_like(mean)
         if _far(mean, _inverse(scale)).any():
-            sums = X.total(_block_sums, scaling=self.block)
-            self.block = BlockScaling(mean, scale, sums / self.shape[0])
-
-    def astype(self, dtype: Any) -> Standardized:
-        """Return the same matrix in another precision."""
-        rows = self.rows.astype(dtype)
-        return BlockStandardized(rows, self.block.mean, self.block.scale)
+            rest = _blocks(X, mean, scale, rest).total(_column_sums) / self.shape[0]
+        self.blocks = _blocks(X, mean, scale, rest)
 
     def __matmul__(self, P: NDArray[Any]) -> NDArray[Any]:
         """Product with a (d, p) matrix."""
-        product: NDArray[Any] = self.rows.map(_block_product, scaling=self.block, P=P)
+        product: NDArray[Any] = self.blocks.map(Standardized.__matmul__, P=P)
         return product
 
     def transposed_matmul(self, A: NDArray[Any]) -> NDArray[Any]:
         """Product of the transpose with an (m, p) matrix."""
-        product: NDArray[Any] = self.rows.total(
-            _block_transposed_product, A, scaling=self.block
-        )
+        product: NDArray[Any] = self.blocks.total(Standardized.transposed_matmul, A)
         return product
 
     def scatter(self) -> Array:
         """``X' X`` of shape (d, d), in float64."""
-        if self.known_scatter is not None:
-            return self.known_scatter.copy()
-        scatter: Array = self.rows.total(_block_scatter, scaling=self.block)
-        return scatter
+        scatter = self.known_scatter
+        if scatter is None:
+            scatter = self.blocks.total(Standardized.scatter)
+        return scatter.copy()
 
     def gram(self) -> Array:
         """Refuse ``X X'``, which is no sum over rows."""
@@ -331,42 +329,18 @@ class BlockStandardized(Standardized):
 
     def squared_norm(self) -> float:
         """Sum of all squared entries."""
-        return float(self.rows.total(_block_squared_norm, scaling=self.block))
+        return float(self.blocks.total(Standardized.squared_norm))
 
 
-class BlockScaling(NamedTuple):
-    """Standardisation of a block by the mean and scale of all rows."""
-
-    mean: Array
-    scale: Array
-    rest: Array
-
-    def __call__(self, X: Any) -> Standardized:
-        """Standardise the rows of a block."""
-        return Standardized(X, *self)
+def _blocks(X: Rows, mean: Array, scale: Array, rest: Array) -> Rows:
+    """Blocks of rows, standardised by the mean and scale of all rows."""
+    standardized = partial(Standardized, mean=mean, scale=scale, rest=rest)
+    return X.apply(standardized, n_features=X.shape[1])
 
 
-def _block_sums(X: Any, scaling: BlockScaling) -> Array:
+def _column_sums(X: Standardized) -> Array:
     ones = np.ones((X.shape[0], 1), dtype=X.dtype)
-    return scaling(X).transposed_matmul(ones)[:, 0].astype(np.float64)
-
-
-def _block_product(X: Any, scaling: BlockScaling, P: NDArray[Any]) -> NDArray[Any]:
-    return scaling(X) @ P
-
-
-def _block_transposed_product(
-    X: Any, A: NDArray[Any], scaling: BlockScaling
-) -> NDArray[Any]:
-    return scaling(X).transposed_matmul(A)
-
-
-def _block_scatter(X: Any, scaling: BlockScaling) -> Array:
-    return scaling(X).scatter()
-
-
-def _block_squared_norm(X: Any, scaling: BlockScaling) -> float:
-    return scaling(X).squared_norm()
+    return X.transposed_matmul(ones)[:, 0].astype(np.float64)
 
 
 def _inverse(scale: Array) -> Array:
