@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -28,7 +29,6 @@ from partlearn.neighbors import (
     cell_neighbors,
     query_neighbors,
     reference_rows,
-    self_neighbors,
     some_neighbors,
 )
 
@@ -212,7 +212,7 @@ class PLKNN(BasePartialClassifier):
         """Votes of the neighbours of each training row, itself excluded."""
         X = self._X
         if self._reference is None or issparse(X) or not is_numpy(X):
-            find = others(X, self.n_jobs)
+            find = partial(some_neighbors, X, n_jobs=self.n_jobs)
             return self._nearest_votes(find, self.votes_, X.shape[0] - 1)
         distances, neighbors = cell_neighbors(X, self.n_neighbors, n_jobs=self.n_jobs)
         w = neighbor_weights(distances, self.weights)
@@ -286,8 +286,8 @@ def nearest_votes(
     step = max(1, _BLOCK // (_MOST * votes.shape[1]))
     for start in range(0, len(tied), step):
         rows = tied[start : start + step]
-        distances, neighbors, first, members = _all_tied(find, rows, k, near)
-        shares = tied_weights(w[rows], first, members)
+        neighbors, *ties = _all_tied(find, rows, k, near)
+        shares = tied_weights(w[rows], *ties)
         scores[rows] = weighted_votes(votes, neighbors, shares)
     return scores
 
@@ -297,31 +297,11 @@ def _all_tied(find: Find, rows: Indices, k: int, near: float) -> Any:
     wanted, last = 2 * (k + 1), 0
     while True:
         distances, neighbors = find(rows, wanted)
-        first, members = find_ties(distances, near)
+        first, end = find_ties(distances, near)
         searched = distances.shape[1]
         if searched == last or searched >= _MOST or not (first[:, -1] < k).any():
-            return distances, neighbors, first, members
+            return neighbors, first, end
         wanted, last = 2 * wanted, searched
-
-
-def others(X: Any, n_jobs: int | None) -> Find:
-    """Search for the neighbours of training rows among the other ones."""
-
-    def find(rows: Any, k: int) -> Neighbors:
-        if not is_numpy(X):
-            return some_neighbors(X, rows, k)
-        if rows is None:
-            nearest: Neighbors = self_neighbors(
-                X, k, return_distance=True, n_jobs=n_jobs
-            )
-            return nearest
-        distances, neighbors = query_neighbors(X, X[rows], k + 1, n_jobs=n_jobs)
-        itself = neighbors == rows[:, None]
-        itself[~itself.any(axis=1), -1] = True  # behind as many rows that equal it
-        shape = (len(rows), -1)
-        return distances[~itself].reshape(shape), neighbors[~itself].reshape(shape)
-
-    return find
 
 
 def neighbor_weights(distances: NDArray[Any], kind: str) -> Array:

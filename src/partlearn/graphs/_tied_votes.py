@@ -194,15 +194,15 @@ class _Places(NamedTuple):
         Rows at each point.
     indices : ndarray of int, shape (n, p)
         Other points, nearest first.
-    start, members : ndarray of shape (n, p)
-        First rank of the tie that each belongs to, and the number of its rows.
+    start, end : ndarray of int, shape (n, p)
+        First rank of the tie that each belongs to, and the one behind its last.
     """
 
     k: int
     size: Indices
     indices: NDArray[np.int64]
     start: Indices
-    members: NDArray[Any]
+    end: Indices
 
     def weights(self, kind: Vote) -> tuple[Array, sp.csr_array]:
         """Weight of each other row at a point itself, and of each row at other points.
@@ -215,7 +215,7 @@ class _Places(NamedTuple):
         first = np.zeros((n, 1), dtype=np.intp)
         own = tied_weights(ranks, first, np.maximum(others, 1)[:, None])[:, 0]
         own[others == 0] = 0.0
-        weights = tied_weights(ranks, self.start, self.members)
+        weights = tied_weights(ranks, self.start, self.end)
         keep = weights > 0
         rows = np.broadcast_to(np.arange(n)[:, None], keep.shape)[keep]
         graph = (weights[keep], (rows, self.indices[keep]))
@@ -247,21 +247,22 @@ def _shared_places(
     """
     n = len(size)
     if n == 1:
-        none = np.empty((1, 0))
-        whole = none.astype(np.int64)
-        return _Places(k, size, whole, whole, none)
+        none = np.empty((1, 0), dtype=np.int64)
+        return _Places(k, size, none, none, none)
     wanted = 2 * (k + 1)  # one search for these is faster than two, as ties need
     while True:
         wanted = min(wanted, n - 1)
         distances, indices = self_neighbors(
             points, wanted, return_distance=True, n_jobs=n_jobs
         )
-        before = np.cumsum(size[indices], axis=1) + size[:, None] - 1
-        before -= size[indices]  # rows nearer than each point, in the order found
-        first, members = find_ties(distances, near, size[indices])
-        start = np.take_along_axis(before, first, axis=1)  # where its tie begins
+        # Rows nearer than each point, in the order found, and all of them.
+        before = np.cumsum(np.hstack([size[:, None] - 1, size[indices]]), axis=1)
+        start, end = (
+            np.take_along_axis(before, place, axis=1)
+            for place in find_ties(distances, near)
+        )
         if wanted >= min(n - 1, _MOST) or not (start[:, -1] < k).any():
             break
         # The last point found may share a rank with points that were not found.
         wanted *= 2
-    return _Places(k, size, indices, start, members)
+    return _Places(k, size, indices, start, end)

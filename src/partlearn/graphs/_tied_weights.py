@@ -4,11 +4,8 @@
 
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from partlearn._array_api import namespace
-from partlearn._typing import Array, Indices
+from partlearn._typing import Array
 from partlearn.linalg import column_moments
 
 _SAME = 1e-9  # distances that differ by less, in units of the data, are equal
@@ -44,76 +41,71 @@ def tie_tolerance(Z: Any) -> tuple[float, Array]:
     return same * float(xp.sqrt(std @ std)), same / 10 * std
 
 
-def find_ties(
-    distances: Array, near: float, size: NDArray[Any] | None = None
-) -> tuple[Indices, NDArray[Any]]:
+def find_ties(distances: Any, near: float) -> tuple[Any, Any]:
     """Which neighbours are equally near.
 
     Parameters
     ----------
-    distances : ndarray of shape (n, p)
+    distances : array of shape (n, p)
         Distances, smallest first.
     near : float
         Neighbours that differ by less from the next one are equally near.
-    size : ndarray of shape (n, p), default=None
-        Rows that each neighbour stands for; one by default.
 
     Returns
     -------
-    first : ndarray of int, shape (n, p)
-        First neighbour of the tie that each belongs to.
-    members : ndarray of shape (n, p)
-        Number of rows in it, as far as they are among the neighbours.
+    first, end : array of int, shape (n, p)
+        First neighbour of the tie that each belongs to, and the one behind its last.
 
     Examples
     --------
     >>> import numpy as np
     >>> from partlearn.graphs import find_ties
-    >>> first, members = find_ties(np.array([[0.0, 2.0, 2.0]]), 1e-9)
-    >>> first, members
-    (array([[0, 1, 1]]), array([[1., 2., 2.]]))
+    >>> find_ties(np.array([[0.0, 2.0, 2.0]]), 1e-9)
+    (array([[0, 1, 1]]), array([[1, 3, 3]]))
     """
-    n, p = distances.shape
-    same = np.diff(distances, axis=1, prepend=-np.inf) <= near
-    first = np.maximum.accumulate(np.where(same, 0, np.arange(p)), axis=1)
-    tie = first + np.arange(n)[:, None] * p
-    counts = None if size is None else size.ravel()
-    members = np.bincount(tie.ravel(), counts, n * p)[tie].astype(np.float64)
-    return first, members
+    xp, p = namespace(distances), distances.shape[1]
+    same = distances[:, 1:] - distances[:, :-1] <= near
+    place = xp.zeros_like(distances[:, 0], dtype=xp.int64)
+    first, end = [place], [place + p]
+    for j in range(1, p):
+        first.append(xp.where(same[:, j - 1], first[-1], place + j))
+    for j in range(p - 1, 0, -1):
+        end.append(xp.where(same[:, j - 1], end[-1], place + j))
+    return xp.stack(first, axis=1), xp.stack(end[::-1], axis=1)
 
 
-def tied_weights(ranks: Array, start: Indices, members: NDArray[Any]) -> Array:
+def tied_weights(ranks: Any, start: Any, end: Any) -> Any:
     """Mean weight of the ranks that a tie takes, also those beyond the last.
 
     What each row would get on average if ties were drawn by lot.
 
     Parameters
     ----------
-    ranks : ndarray of shape (n, k) or (1, k)
+    ranks : array of shape (n, k); in NumPy also (1, k)
         Weights of the first k ranks.
-    start : ndarray of int, shape (n, p)
-        Rank at which the tie of each neighbour begins, counted from zero.
-    members : ndarray of shape (n, p)
-        Rows in the tie.
+    start, end : array of int, shape (n, p)
+        Rank at which the tie of each neighbour begins, counted from zero, and the one
+        behind its last.
 
     Returns
     -------
-    weights : ndarray of shape (n, p)
+    weights : array of shape (n, p)
         The mean weights.
 
     Examples
     --------
     >>> import numpy as np
     >>> from partlearn.graphs import tied_weights
-    >>> start, members = np.array([[0, 1, 1]]), np.array([[1, 2, 2]])
-    >>> tied_weights(np.array([[2.0, 1.0]]), start, members)
+    >>> start, end = np.array([[0, 1, 1]]), np.array([[1, 3, 3]])
+    >>> tied_weights(np.array([[2.0, 1.0]]), start, end)
     array([[2. , 0.5, 0.5]])
     """
-    k = ranks.shape[1]
-    until = np.hstack([np.zeros((len(ranks), 1)), np.cumsum(ranks, axis=1)])
-    rows = np.zeros((1, 1), dtype=np.intp)
-    if len(ranks) > 1:
-        rows = np.arange(len(ranks))[:, None]
-    a = np.minimum(start, k)
-    b = np.minimum(start + members, k).astype(np.intp)
-    return np.asarray((until[rows, b] - until[rows, a]) / members)
+    xp, k = namespace(ranks), ranks.shape[1]
+    # Sum of the weights of the first ranks, however many.
+    sums = xp.cumulative_sum(ranks, axis=1)
+    until = xp.concat([xp.zeros_like(ranks[:, :1]), sums], axis=1)
+    before, after = (
+        xp.take_along_axis(until, xp.where(at < k, at, k), axis=1)
+        for at in (start, end)
+    )
+    return (after - before) / xp.astype(end - start, ranks.dtype)

@@ -1,8 +1,12 @@
 """Nearest neighbours: exact with deterministic ties, in cells, among a sample."""
 
 from partlearn.neighbors._cells import cell_neighbors
-from partlearn.neighbors._knn import query_neighbors, self_neighbors, some_neighbors
-from partlearn.neighbors._recall import neighbors_recall
+from partlearn.neighbors._knn import (
+    neighbors_recall,
+    query_neighbors,
+    self_neighbors,
+    some_neighbors,
+)
 from partlearn.neighbors._reference import (
     EXACT_ROWS,
     N_REFERENCE,

@@ -26,10 +26,7 @@ def injected_neighbors(
             "`search` must give distances to order neighbours by; build it with "
             "mode='distance' instead of 'connectivity'."
         )
-    if Q is None:
-        graph = search.fit_transform(Z)
-    else:
-        graph = search.fit(Z).transform(Q)
+    graph = search.fit_transform(Z) if Q is None else search.fit(Z).transform(Q)
     n_rows = Z.shape[0] if Q is None else Q.shape[0]
     if not issparse(graph) or graph.shape != (n_rows, Z.shape[0]):
         kind = type(graph).__name__ if not issparse(graph) else graph.shape
@@ -37,21 +34,12 @@ def injected_neighbors(
             f"`search` must return a sparse graph of shape ({n_rows}, {Z.shape[0]}) "
             f"whose entries are distances; got {kind}."
         )
-    return graph_to_neighbors(csr_array(graph), n_neighbors, drop_self=Q is None)
-
-
-def graph_to_neighbors(
-    graph: csr_array, n_neighbors: int, *, drop_self: bool
-) -> tuple[Array, NDArray[np.int64]]:
-    """First `n_neighbors` entries of each row, by (distance, index).
-
-    Explicit zeros are neighbours at distance zero (duplicates), not gaps.
-    """
-    n_rows = graph.shape[0]
+    # Explicit zeros are neighbours at distance zero (duplicates), not gaps.
+    graph = csr_array(graph)
     rows = np.repeat(np.arange(n_rows), np.diff(graph.indptr))
     columns = graph.indices.astype(np.int64)
     distances = graph.data.astype(np.float64)
-    if drop_self:
+    if Q is None:
         others = rows != columns
         rows, columns, distances = rows[others], columns[others], distances[others]
     counts = np.bincount(rows, minlength=n_rows)
@@ -61,7 +49,7 @@ def graph_to_neighbors(
             f"`search` found {counts[short[0]]} neighbours for row {short[0]} "
             f"({short.size} of {n_rows} rows have too few), but {n_neighbors} are "
             "needed"
-            + (" besides the point itself" if drop_self else "")
+            + (" besides the point itself" if Q is None else "")
             + f"; build it with a larger n_neighbors (at least {n_neighbors + 1})."
         )
     order = np.lexsort((columns, distances, rows))

@@ -1,4 +1,4 @@
-"""Exact k nearest neighbours, by row blocks."""
+"""Exact k nearest neighbours, and how many of them another search found."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array, issparse
-from sklearn.utils import check_array
+from sklearn.utils import check_array, check_random_state
 
 from partlearn._array_api import float_dtypes, is_numpy
-from partlearn._typing import Array
+from partlearn._typing import Array, Indices, Mask
 from partlearn.neighbors._array import array_neighbors
+from partlearn.neighbors._distances import pair_distances
 from partlearn.neighbors._exact import exact_neighbors
 from partlearn.neighbors._injected import injected_neighbors
 
@@ -140,24 +141,94 @@ def query_neighbors(
     return exact_neighbors(*same_kind(Z, Q), k, exclude_self=False, n_jobs=n_jobs)
 
 
-def some_neighbors(Z: Any, rows: Any, k: int) -> tuple[Any, Any]:
-    """Neighbours of some rows of an array of another library than NumPy.
+def some_neighbors(
+    Z: Any, rows: Any, k: int, n_jobs: int | None = None
+) -> tuple[Any, Any]:
+    """Nearest other rows of some rows.
 
     Parameters
     ----------
-    Z : array of shape (m, p)
+    Z : array or CSR matrix of shape (m, p)
         Points.
     rows : array of int or None
         Which of them are asked about; all by default.
     k : int
         Neighbours of each, at most ``m - 1``.
+    n_jobs : int, default=None
+        Threads.
 
     Returns
     -------
     distances, indices : array of shape (n, k)
         As :func:`self_neighbors` gives them.
     """
-    return array_neighbors(Z, Z, k, exclude_self=True, rows=rows)
+    if not is_numpy(Z):
+        return array_neighbors(Z, Z, k, exclude_self=True, rows=rows)
+    if rows is None:
+        distances, near = self_neighbors(Z, k, return_distance=True, n_jobs=n_jobs)
+        return distances, near
+    distances, near = query_neighbors(Z, Z[rows], k + 1, n_jobs=n_jobs)
+    other, shape = other_rows(near, rows), (len(rows), -1)
+    return distances[other].reshape(shape), near[other].reshape(shape)
+
+
+def other_rows(near: Indices, rows: Indices) -> Mask:
+    """Which neighbours are not the row itself; all but the last where it is not there.
+
+    It is not where as many rows that equal it come first.
+    """
+    own = near == rows[:, None]
+    own[~own.any(axis=1), -1] = True
+    return ~own
+
+
+def neighbors_recall(
+    Z: Any,
+    indices: ArrayLike,
+    *,
+    n_samples: int = 1000,
+    random_state: Any = 0,
+    n_jobs: int | None = None,
+) -> float:
+    """Share of given neighbours that an exact search confirms.
+
+    Parameters
+    ----------
+    Z : array-like or sparse matrix of shape (n_samples, n_features)
+        Points.
+    indices : array-like of shape (n_samples, k)
+        Neighbours of each point, as :func:`self_neighbors` returns them.
+    n_samples : int, default=1000
+        Points to check, drawn without replacement; all if there are fewer.
+    random_state : int, RandomState instance or None, default=0
+        Determines the points drawn.
+    n_jobs : int, default=None
+        Threads of the exact search.
+
+    Returns
+    -------
+    recall : float
+        Mean share of neighbours that are as near as the true k-th one, so that it
+        does not matter which of several equally near points was given.
+
+    Examples
+    --------
+    >>> from partlearn.neighbors import neighbors_recall
+    >>> neighbors_recall([[0.0], [1.0], [3.0]], [[1], [0], [0]])
+    0.666...
+    """
+    Z = check_array(Z, accept_sparse="csr", dtype=[np.float64, np.float32])
+    indices = np.asarray(indices)
+    m, k = indices.shape
+    if m != Z.shape[0]:
+        raise ValueError(f"`indices` must have {Z.shape[0]} rows like `Z`; got {m}.")
+    rows = np.arange(m)
+    if n_samples < m:
+        rows = check_random_state(random_state).choice(m, n_samples, replace=False)
+    kth = some_neighbors(Z, rows, k, n_jobs)[0][:, -1:]
+    Z, _ = same_kind(Z, Z)
+    given = pair_distances(Z, np.repeat(rows, k), Z, indices[rows].ravel())
+    return float((np.sqrt(given).reshape(rows.size, k) <= kth).mean())
 
 
 def _check_points(X: Any, search: Any) -> Any:

@@ -7,8 +7,6 @@ which no neighbour hides.
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from typing import Any, Protocol
-
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
@@ -18,29 +16,13 @@ from partlearn._typing import Array
 _ROWS = 4096  # rows centred at once
 
 
-class Products(Protocol):
-    """Values of ``h`` for blocks of queries and tiles of reference points.
+class DenseProducts:
+    """Products of dense data, centred and scaled, in float32 or float64.
 
     `error` times ``(|x| + |y|)^2``, plus `tiny`, bounds the error of ``h`` against
     the distances that decide in the end; `norms` are those of the queries, and
     ``scale**2`` takes squared distances to the units of ``h``.
     """
-
-    dtype: np.dtype
-    norms: Array
-    scale: float
-    error: float
-    tiny: float
-
-    def left(self, rows: slice) -> Any:
-        """Left factor for these queries."""
-
-    def fill(self, left: Any, tile: int, out: NDArray) -> None:
-        """Write ``h`` for a tile of reference points."""
-
-
-class DenseProducts:
-    """Products of dense data, centred and scaled, in float32 or float64."""
 
     def __init__(
         self,
@@ -104,6 +86,9 @@ class SparseProducts:
         """Write ``h`` for a tile of reference points."""
         np.multiply((left @ self._tiles[tile]).toarray(), -2, out=out)
         out += self._squared[tile]
+
+
+Products = DenseProducts | SparseProducts
 
 
 def _check_range(norms: Array, others: Array) -> None:

@@ -13,7 +13,7 @@ from partlearn._array_api import is_numpy, like, namespace, take
 from partlearn._sklearn_compat import Interval, StrOptions
 from partlearn._typing import Indices
 from partlearn.neighbors._cells import cell_neighbors
-from partlearn.neighbors._knn import query_neighbors, self_neighbors
+from partlearn.neighbors._knn import other_rows, query_neighbors, self_neighbors
 
 EXACT_ROWS = 25_000  # rows up to which "auto" searches among all
 REFERENCE_ROWS = 4000  # rows among which it searches above
@@ -110,7 +110,9 @@ def reference_neighbors(
     k = min(n_neighbors, points.shape[0] - 1)
     _, near = query_neighbors(points, queries, k + 1, search=search, n_jobs=n_jobs)
     if reference is not None:
-        near = at_places(reference, near)
+        xp = namespace(near)
+        places = xp.reshape(near, (-1,))
+        near = xp.reshape(take(like(reference, near), places), near.shape)
     return without_own(near, np.arange(Z.shape[0]) if rows is None else rows)
 
 
@@ -148,15 +150,6 @@ def many_neighbors(Z: Any, n_neighbors: int, n_jobs: int | None = None) -> Any:
     return reference_neighbors(Z, reference, n_neighbors)
 
 
-def at_places(reference: Indices, near: NDArray[np.int64]) -> Any:
-    """Rows at some places among the reference rows, where the places are."""
-    if is_numpy(near):
-        return reference[near]
-    xp = namespace(near)
-    rows = take(like(reference, near), xp.reshape(near, (-1,)))
-    return xp.reshape(rows, near.shape)
-
-
 def without_own(near: NDArray[np.int64], rows: Indices) -> NDArray[np.int64]:
     """Drop each row from its neighbours or, where it is not among them, the last."""
     if not is_numpy(near):
@@ -164,6 +157,4 @@ def without_own(near: NDArray[np.int64], rows: Indices) -> NDArray[np.int64]:
         own = xp.astype(near == like(rows, near)[:, None], xp.int64)
         last = xp.argsort(own, axis=1, stable=True)
         return xp.take_along_axis(near, last[:, : near.shape[1] - 1], axis=1)
-    own = near == rows[:, None]
-    own[~own.any(axis=1), -1] = True
-    return near[~own].reshape(len(rows), -1)
+    return near[other_rows(near, rows)].reshape(len(rows), -1)
