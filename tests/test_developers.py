@@ -26,6 +26,14 @@ EXAMPLES = {
     "candidate_relevance": ("multilabel/feature_selection", "CandidateRelevance"),
     "nearest_mean": ("classification", "NearestMean"),
 }
+# Tests of the list of methods as a whole; the common tests take minutes for each.
+ALL_METHODS = [
+    "tests/test_gallery.py::test_every_method_has_a_picture",
+    "tests/test_readme.py::test_every_estimator_is_named",
+    "tests/test_readme.py::test_every_estimator_has_its_origin",
+    "tests/test_registry.py",
+    "tests/tools/test_equations.py",
+]
 
 
 @pytest.fixture
@@ -71,21 +79,38 @@ def test_a_method_needs_its_file_and_a_line_in_its_package(tmp_path):
         "known = methods()\n"
         "print(*(known[name].role for name in "
         f"{[name for _, name in EXAMPLES.values()]!r}), sep=', ', flush=True)\n"
-        "main(['reduce', 'data.csv', '--labels', 'labels', '--out', 'out.csv',"
-        " '--method', 'candidate-covariance'])\n"
+        "for verb, method in [('reduce', 'candidate-covariance'),"
+        " ('disambiguate', 'nearest-mean')]:\n"
+        "    try:\n"
+        "        main([verb, 'data.csv', '--labels', 'labels', '--out', 'out.csv',"
+        " '--method', method])\n"
+        "    except SystemExit as end:\n"
+        "        assert not end.code\n"
     )
     rows = [f"{i},{i % 3},{'x|y' if i % 4 else 'x'}" for i in range(12)]
     (tmp_path / "data.csv").write_text("\n".join(["a,b,labels", *rows]))
-    done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", code],
+    done = run_with(source, "-W", "ignore", "-c", code, cwd=tmp_path)
+    assert done.stdout.startswith("reducer, multilabel selector, learner\n"), done
+    assert "CandidateCovariance: 12 rows" in done.stdout, done
+    assert "NearestMean" in done.stdout, done
+    assert not done.returncode, done
+    # Tests that look at all methods ask for no other file.
+    done = run_with(
+        source, "-m", "pytest", "-q", "-p", "no:cacheprovider", *ALL_METHODS
+    )
+    assert not done.returncode, done.stdout
+
+
+def run_with(source, *arguments, cwd=ROOT):
+    """Run Python with another copy of the library."""
+    return subprocess.run(
+        [sys.executable, *arguments],
         env=os.environ | {"PYTHONPATH": str(source.parent)},
-        cwd=tmp_path,
+        cwd=cwd,
         capture_output=True,
         text=True,
         check=False,
     )
-    assert done.stdout.startswith("reducer, multilabel selector, learner\n"), done
-    assert "CandidateCovariance: 12 rows" in done.stdout, done
 
 
 def hops(title):
@@ -157,3 +182,10 @@ def test_the_table_is_measured(load_tool):
         if row := re.search(rf"\* - {re.escape(name)}\n +- \d+\n +- 0\n", HOUSE):
             assert not measure(modules), row[0]
     assert HOUSE.count("\n     - 0\n") >= 4
+
+
+def test_before_the_first_release_all_changes_are_additions():
+    """Nobody had the faults that were mended before."""
+    released = "\n## " in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    kinds = {p.name.split(".")[1] for p in (ROOT / "changes").glob("*.*.md")}
+    assert kinds == {"added"} or released

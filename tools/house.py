@@ -18,6 +18,8 @@ from scipy.sparse.csgraph import connected_components
 
 ROOT = Path(__file__).resolve().parents[1]
 SHAPE = 6  # lines from which repeated code is counted
+VAGUE = {"found", "ending", "tell", "keep_apart", "blame_values", "_own", "OWN"}
+VAGUE |= {"smallest_good", "is_better"}
 MANY_PARAMETERS = ("PMLFSLA", "ParticleMAP", "PMLFSSO", "MIFS", "DRMFS")
 
 
@@ -266,6 +268,19 @@ def untyped_mappings(modules: list[Module]) -> list[str]:
     ]
 
 
+def vague_names(modules: list[Module]) -> list[str]:
+    """Variables, functions and classes whose names do not say what they are."""
+    return [
+        f"{module.path}:{node.lineno} {name}"
+        for module in modules
+        for node in ast.walk(module.tree)
+        if not isinstance(node, ast.keyword | ast.alias)
+        and not isinstance(getattr(node, "ctx", None), ast.Load)
+        for name in (getattr(node, field, None) for field in ("id", "arg", "name"))
+        if isinstance(name, str) and name in VAGUE
+    ]
+
+
 def constructor_parameters(modules: list[Module]) -> list[str]:
     """Parameters of the selectors and classifiers that had the most."""
     return [
@@ -338,6 +353,7 @@ MEASURES = {
         str(m.path) for m in modules if "_multilabel" in m.path.parts
     ],
     "mappings to Any in benchmark and report": untyped_mappings,
+    "names that do not say what they are": vague_names,
     "files in datasets": lambda modules: [
         str(m.path) for m in modules if m.path.parts[0] == "datasets"
     ],

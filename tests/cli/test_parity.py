@@ -2,15 +2,19 @@
 
 import csv
 import json
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
+from typer.main import get_command
 
 import partlearn
 from partlearn._registry import DEFAULT_METHOD, build
 from partlearn.benchmark import load_plan, run_plan
 from partlearn.check import check
 from partlearn.cli.__main__ import main
+from partlearn.cli._app import app
 from partlearn.datasets import load_wine_partial, make_partial_classification
 from partlearn.io import read, write
 from partlearn.report import summarize, to_markdown
@@ -149,13 +153,44 @@ def test_data_make_and_convert(run, tmp_path):
     made = tmp_path / "made.npz"
     run("data", "make", made, "--samples", 30, "--seed", 3)
     expected = make_partial_classification(30, random_state=3)
-    found = read(made)
-    np.testing.assert_array_equal(found.data, expected.data)
-    np.testing.assert_array_equal(found.candidates, expected.candidates)
+    bunch = read(made)
+    np.testing.assert_array_equal(bunch.data, expected.data)
+    np.testing.assert_array_equal(bunch.candidates, expected.candidates)
     run("data", "convert", made, tmp_path / "command.parquet")
-    write(found, tmp_path / "python.parquet")
+    write(bunch, tmp_path / "python.parquet")
     ours, theirs = (read(tmp_path / f"{n}.parquet") for n in ("command", "python"))
     np.testing.assert_array_equal(ours.data, theirs.data)
     np.testing.assert_array_equal(ours.candidates, theirs.candidates)
     facts = json.loads(run("data", "info", made, "--json"))
-    assert facts["n_samples"], facts["n_features"] == found.data.shape
+    assert (facts["n_samples"], facts["n_features"]) == bunch.data.shape
+
+
+def test_train_and_predict(run, wine, tmp_path):
+    path, _ = wine
+    model, out = tmp_path / "model.skops", tmp_path / "out.csv"
+    options = ("--labels", "candidates", "--ignore", "truth", "--folds", 0)
+    run("train", path, *options, "--save", model)
+    run("predict", path, "--load", model, "--out", out)
+    columns = read_columns(path)
+    python = partlearn.PartialClassifier(labels="candidates", ignore="truth")
+    expected = python.fit(columns).predictions(columns)
+    rows = table(out)
+    assert [row["label"] for row in rows] == expected["label"].tolist()
+    given = [float(row["probability"]) for row in rows]
+    np.testing.assert_array_equal(given, expected["probability"])
+
+
+def test_every_verb_is_compared():
+    """Each command is run above, but those that only print or ask the network."""
+    verbs = set()
+    for name, command in get_command(app).commands.items():
+        inner = getattr(command, "commands", {})
+        verbs |= {f"{name} {part}" for part in inner} or {name}
+    text = Path(__file__).read_text(encoding="utf-8")
+    calls = re.findall(r'run\(\s*"(\w+)"(?:, "(make|convert|info)")?', text)
+    compared = {" ".join(filter(None, call)) for call in calls}
+    assert verbs - compared - {"reduce", "select"} == {
+        "demo",
+        "data list",
+        "data fetch",
+    }

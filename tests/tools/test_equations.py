@@ -14,8 +14,8 @@ NUMBERED = {
     "WPLDR": {1, 7, 8, 9, 11, 12, 16},
 }
 # Methods of this library: the user guide describes them.
-OWN = {"CRISP", "CRISPClassifier", "CRISPSelector", "CandidateClassifier"}
-OWN |= {"KernelCRISP", "TRACE"}
+OUR_METHODS = {"CRISP", "CRISPClassifier", "CRISPSelector", "CandidateClassifier"}
+OUR_METHODS |= {"KernelCRISP", "TRACE"}
 # Baselines, and classes that put other methods together.
 WITHOUT_EQUATIONS = {"CoupledClassifier", "LinearSVM", "MaxJointEntropy", "PLSVMCV"}
 WITHOUT_EQUATIONS |= {"MaxRelevance", "PooledClassifier", "RandomSelection", "TunedPCA"}
@@ -41,7 +41,7 @@ def test_every_method_can_be_looked_up(equations):
         if re.search(r"\b(19|20)\d\d\b", equations.reference(cls))
     }
     methods = {place.method for place in equations.places()}
-    assert methods | OWN == (cited - WITHOUT_EQUATIONS) | OWN
+    assert methods | OUR_METHODS == (cited - WITHOUT_EQUATIONS) | OUR_METHODS
 
 
 def test_lines_are_well_formed(equations):

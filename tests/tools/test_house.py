@@ -143,3 +143,17 @@ def test_mappings_and_parameters(house, build):
     )
     assert house.untyped_mappings(modules) == ["report/a.py:1", "report/a.py:1"]
     assert house.constructor_parameters(modules) == ["MIFS(a)", "MIFS(b)"]
+
+
+def test_vague_names(house, build):
+    """Where they are given, not where they are used or belong to others."""
+    modules = build(
+        a="found = 1\nfor OWN in found: print(found, tell=1)\n",
+        b="from x import OWN\ndef tell(_own):\n    return file.tell() + len(_own)\n",
+    )
+    assert house.vague_names(modules) == [
+        "a.py:1 found",
+        "a.py:2 OWN",
+        "b.py:2 tell",
+        "b.py:2 _own",
+    ]

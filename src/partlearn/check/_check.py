@@ -24,7 +24,7 @@ from partlearn.check._findings import (
     label_text_findings,
     truth_findings,
 )
-from partlearn.check._report import DataReport, Finding, found
+from partlearn.check._report import DataReport, Finding, make_findings
 from partlearn.model_selection import truth_codes
 from partlearn.tables import (
     ColumnKind,
@@ -201,14 +201,14 @@ def _read_table(
     except ValueError as error:
         said = str(error)
         given = labels if isinstance(labels, (str, list, tuple)) else ()
-        findings += found("labels", error=said[0].upper() + said[1:])
+        findings += make_findings("labels", error=said[0].upper() + said[1:])
         names = [name for name in as_names(given) if name in columns]
     encoder.set_params(ignore=[*as_names(encoder.ignore), *names])
     try:
         Z = encoder.fit_transform(columns)
     except ValueError as error:
         said = str(error).split(". ")[0].rstrip(".")
-        findings += found("features", error=f"{said}.")
+        findings += make_findings("features", error=f"{said}.")
         return evidence, None, findings
     for name in names:
         encoder.kinds_[name] = ColumnKind("label", "")
@@ -216,7 +216,7 @@ def _read_table(
     for name in as_names(encoder.id):
         values, counts = np.unique(columns[name].astype(np.str_), return_counts=True)
         repeated = values[counts > 1].tolist()
-        findings += found("repeated-ids", repeated, name=name)
+        findings += make_findings("repeated-ids", repeated, name=name)
     return evidence, Z, findings
 
 
@@ -229,7 +229,7 @@ def _table_truth(
     texts = ["" if v is None or v != v else str(v).strip() for v in values]
     unknown = [i for i, text in enumerate(texts) if text and text not in place]
     words = tuple(dict.fromkeys(texts[i] for i in unknown))[:10]
-    findings = list(found("truth-unknown", unknown, items=words))
+    findings = list(make_findings("truth-unknown", unknown, items=words))
     codes = np.asarray([place.get(text, -1) for text in texts], dtype=np.intp)
     rows = np.flatnonzero((codes >= 0) & S.any(axis=1))
     if rows.size:
@@ -315,9 +315,9 @@ def _size_findings(facts: dict[str, Any], memory: dict[str, int]) -> Iterator[Fi
     large = [name for name, size in memory.items() if size > _LARGE]
     if large:
         total = len(memory)
-        yield from found("memory", large, items=tuple(large), methods=total)
+        yield from make_findings("memory", large, items=tuple(large), methods=total)
     if facts["n_samples"] < 5 * facts["n_classes"]:
-        yield from found("few-rows", **facts)
+        yield from make_findings("few-rows", **facts)
     if facts["difficulty"] in ("hard", "very hard"):
         degree = 100 * facts["ambiguity_degree"]
-        yield from found("difficulty", degree=degree, **facts)
+        yield from make_findings("difficulty", degree=degree, **facts)

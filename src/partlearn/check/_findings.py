@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from sklearn.utils.sparsefuncs import mean_variance_axis, min_max_axis
 
 from partlearn._typing import Mask
-from partlearn.check._report import Finding, Severity, found
+from partlearn.check._report import Finding, Severity, make_findings
 from partlearn.tables import ColumnKind
 
 _SCALES = 1e3  # ratio of standard deviations that ruins distances
@@ -62,17 +62,17 @@ def label_findings(
     sizes = S.sum(axis=1)
     empty = np.flatnonzero(sizes == 0)
     severity: Severity = "error" if empty_breaks else "warning"
-    yield from found("empty-sets", empty, severity=severity, total=m)
+    yield from make_findings("empty-sets", empty, severity=severity, total=m)
     occurring = np.flatnonzero(np.diag(C))
     if occurring.size == 1 and not several:
-        yield from found("one-label", items=(names[occurring[0]],))
+        yield from make_findings("one-label", items=(names[occurring[0]],))
     full = np.flatnonzero(sizes == q)
     if full.size and q > 1:
         severity = "error" if full.size == m else "warning"
-        yield from found("full-sets", full, severity=severity, total=m)
+        yield from make_findings("full-sets", full, severity=severity, total=m)
     counts = np.diag(C)
     never = np.flatnonzero(counts == 0)
-    yield from found("never-candidate", [names[i] for i in never])
+    yield from make_findings("never-candidate", [names[i] for i in never])
     yield from _alone(S, sizes, counts, names)
     yield from _together(C, counts, names)
 
@@ -83,11 +83,11 @@ def _alone(
     single = sizes == 1
     if not single.any():
         if S.any():
-            yield from found("no-singletons")
+            yield from make_findings("no-singletons")
         return
     alone = S[single].any(axis=0)
     never = np.flatnonzero(~alone & (counts > 0))
-    yield from found("never-alone", [names[i] for i in never])
+    yield from make_findings("never-alone", [names[i] for i in never])
 
 
 def _together(
@@ -97,11 +97,11 @@ def _together(
     np.fill_diagonal(inside, False)
     same = np.argwhere(np.triu(inside & inside.T))
     pairs = [f"{names[a]} + {names[b]}" for a, b in same]
-    yield from found("not-identifiable", pairs)
+    yield from make_findings("not-identifiable", pairs)
     oneway = inside & ~inside.T
     led = np.flatnonzero(oneway.any(axis=1))
     lead = oneway.argmax(axis=1)
-    yield from found(
+    yield from make_findings(
         "always-accompanied", [f"{names[a]} (with {names[lead[a]]})" for a in led]
     )
 
@@ -115,18 +115,18 @@ def truth_findings(S: Mask, truth: NDArray[Any], names: list[str]) -> Iterator[F
     else:
         outside = np.flatnonzero((truth & ~S).any(axis=1))
         occurring = np.asarray(truth.any(axis=0))
-    yield from found("truth-outside", outside)
+    yield from make_findings("truth-outside", outside)
     never = np.flatnonzero(np.asarray(~occurring & S.any(axis=0)))
-    yield from found("never-true", [names[i] for i in never])
+    yield from make_findings("never-true", [names[i] for i in never])
 
 
 def label_text_findings(S: Mask, names: Sequence[str]) -> Iterator[Finding]:
     """Find labels that may be the same one, and labels that hardly occur."""
     groups = [" / ".join(map(repr, group)) for group in look_alikes(names)]
-    yield from found("look-alike-labels", groups)
+    yield from make_findings("look-alike-labels", groups)
     once = np.flatnonzero(S.sum(axis=0) == 1)
     rows = tuple(int(S[:, j].argmax()) for j in once[:10])
-    yield from found("rare-labels", [names[int(j)] for j in once], rows=rows)
+    yield from make_findings("rare-labels", [names[int(j)] for j in once], rows=rows)
 
 
 def look_alikes(names: Sequence[str]) -> list[list[str]]:
@@ -144,13 +144,13 @@ def column_findings(kinds: Mapping[str, ColumnKind]) -> Iterator[Finding]:
         names = [name for name, column in kinds.items() if column.kind == kind]
         if kind in ("id", "constant"):
             names = [f"{name} ({kinds[name].reason})" for name in names]
-        yield from found(f"{kind}-columns", names)
+        yield from make_findings(f"{kind}-columns", names)
     gaps = {
         name: int(match[1])
         for name, column in kinds.items()
         if column.used and (match := re.search(r"(\d+) of \d+ missing", column.reason))
     }
-    yield from found("gaps", [f"{name} ({n})" for name, n in gaps.items()])
+    yield from make_findings("gaps", [f"{name} ({n})" for name, n in gaps.items()])
 
 
 def feature_findings(X: Any, S: Mask, names: list[str]) -> Iterator[Finding]:
@@ -160,12 +160,12 @@ def feature_findings(X: Any, S: Mask, names: list[str]) -> Iterator[Finding]:
         place = sp.coo_array(X).coords[0] if sp.issparse(X) else np.arange(len(X))
         bad = ~np.isfinite(values)
         rows = np.unique(place[bad if bad.ndim == 1 else bad.any(axis=1)])
-        yield from found("not-finite", rows)
+        yield from make_findings("not-finite", rows)
         return
     low, high = min_max_axis(X, axis=0) if sp.issparse(X) else (X.min(0), X.max(0))
     constant = np.asarray(low == high)
     flat = np.flatnonzero(constant)
-    yield from found(
+    yield from make_findings(
         "constant-features",
         [names[i] for i in flat],
         severity="error" if flat.size == constant.size else None,
@@ -175,7 +175,7 @@ def feature_findings(X: Any, S: Mask, names: list[str]) -> Iterator[Finding]:
     deviation = _deviation(X)
     moving = deviation[~constant & (deviation > 0)]
     if moving.size and moving.max() > _SCALES * moving.min():
-        yield from found("scales", factor=moving.max() / moving.min())
+        yield from make_findings("scales", factor=moving.max() / moving.min())
     columns = sp.csc_array(X) if sp.issparse(X) else X
     yield from _leakage(columns, S, names)
 
@@ -186,7 +186,7 @@ def _duplicate_features(X: Any, constant: Mask, names: list[str]) -> Iterator[Fi
     _, first = np.unique(groups, return_index=True)
     repeated = np.setdiff1d(np.arange(len(groups)), first)
     repeated = repeated[~constant[repeated]]
-    yield from found("duplicate-features", [names[i] for i in repeated])
+    yield from make_findings("duplicate-features", [names[i] for i in repeated])
 
 
 def _duplicate_rows(X: Any, S: Mask) -> Iterator[Finding]:
@@ -202,8 +202,8 @@ def _duplicate_rows(X: Any, S: Mask) -> Iterator[Finding]:
     common = np.logical_and.reduceat(S[order], starts, axis=0).any(axis=1)
     apart = first[groups[order[starts[~common]]]]
     copies = np.setdiff1d(np.arange(len(groups)), first)
-    yield from found("duplicate-rows", copies)
-    yield from found("contradictions", np.sort(apart))
+    yield from make_findings("duplicate-rows", copies)
+    yield from make_findings("contradictions", np.sort(apart))
 
 
 def _leakage(X: Any, S: Mask, names: list[str]) -> Iterator[Finding]:
@@ -223,9 +223,9 @@ def _leakage(X: Any, S: Mask, names: list[str]) -> Iterator[Finding]:
                 continue
             if _tells_label(column, S, rare):
                 suspects.append(j)
-    yield from found("leakage", [names[j] for j in suspects])
+    yield from make_findings("leakage", [names[j] for j in suspects])
     counting = [j for j in range(X.shape[1]) if _counts_rows(_column(X, j))]
-    yield from found("row-numbers", [names[j] for j in counting])
+    yield from make_findings("row-numbers", [names[j] for j in counting])
 
 
 def _column(X: Any, j: int) -> NDArray[Any]:

@@ -82,7 +82,7 @@ def _texts() -> dict[str, dict[str, str]]:
     return tomllib.loads(file.read_text("utf-8"))
 
 
-def found(
+def make_findings(
     code: str,
     things: Sequence[int] | Sequence[str] | NDArray[Any] | None = None,
     *,

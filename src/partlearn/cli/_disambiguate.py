@@ -111,7 +111,7 @@ def disambiguate(
             f"candidates: {outcome['ambiguous_accuracy']:.1%} "
             f"(chance {outcome['chance']:.1%})"
         )
-    output.tell(outcome, *lines)
+    output.report(outcome, *lines)
 
 
 def _images(contents: dict[str, Any] | None, column: str, data: Path) -> list[Path]:

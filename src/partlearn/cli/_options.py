@@ -141,7 +141,7 @@ class Output:
 
         return TableWriter(self.out, safe_csv=self.safe_csv)
 
-    def tell(self, facts: dict[str, Any], *lines: str) -> None:
+    def report(self, facts: dict[str, Any], *lines: str) -> None:
         """Say what was done, on another stream than the table's."""
         if self.as_json:
             print_json({**facts, "out": str(self.out)})
@@ -159,14 +159,14 @@ def with_options(
         signature = inspect.signature(function)
         parameters = []
         records = {}  # by argument: the class, and the fields that are options
-        for own in signature.parameters.values():
-            if own.annotation in (DataOptions, Output):
-                fields = inspect.signature(own.annotation).parameters
+        for parameter in signature.parameters.values():
+            if parameter.annotation in (DataOptions, Output):
+                fields = inspect.signature(parameter.annotation).parameters
                 names = [name for name in fields if name not in without]
-                records[own.name] = own.annotation, names
+                records[parameter.name] = parameter.annotation, names
                 parameters += [fields[name] for name in names]
             else:
-                parameters.append(own)
+                parameters.append(parameter)
 
         @wraps(function)
         def command(**given: Any) -> None:

@@ -147,7 +147,7 @@ def _run(
         "features": names,
         "saved": str(save) if save else None,
     }
-    output.tell(outcome, f"{method}: {writer.n_rows} rows, {told}: {output.out}")
+    output.report(outcome, f"{method}: {writer.n_rows} rows, {told}: {output.out}")
 
 
 def _loaded(path: Path, role: str) -> "Model":

@@ -260,4 +260,4 @@ def predict(
             unlike += int((columns["unlike"] != "").sum())
             writer.write(columns)
     told = f"{writer.n_rows} rows labelled, {unlike} unlike the training rows"
-    output.tell({"rows": writer.n_rows, "unlike": unlike}, f"{told}: {output.out}")
+    output.report({"rows": writer.n_rows, "unlike": unlike}, f"{told}: {output.out}")

@@ -208,9 +208,9 @@ def greedy_path(
         return SelectionPath(order, values[order], np.zeros(len(order)), values)
     if criterion is difference and redundancy is not None and not relevance.error:
         stages = [(kept & open_, min(len(keep), n)), (open_, n)]
-        found = redundancy.greedy(values, stages, _TIE)
-        if found is not None:
-            order, on_path, mean = found
+        path = redundancy.greedy(values, stages, _TIE)
+        if path is not None:
+            order, on_path, mean = path
             final = values - mean
             final[order] = values[order] - on_path
             return SelectionPath(order, values[order], on_path, final)

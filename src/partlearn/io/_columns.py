@@ -169,8 +169,8 @@ def assemble_columns(
             evidence = from_weights(weights, classes=names, empty="all")
     features = {k: v for k, v in columns.items() if k not in {*candidates, *truth}}
     X, dropped = _features(features, budget, options.sparse is True)
-    found = {"candidates": ", ".join(candidates[:3]), "truth": ", ".join(truth[:3])}
-    used = {role: shown for role, shown in found.items() if shown}
+    sources = {"candidates": ", ".join(candidates[:3]), "truth": ", ".join(truth[:3])}
+    used = {role: shown for role, shown in sources.items() if shown}
     roles = ", ".join(f"{role} from {shown!r}" for role, shown in used.items())
     note = "" if dropped is None else f" Column {dropped!r} was taken as row numbers."
     named = meta.get("feature_names", True)

@@ -270,8 +270,8 @@ def _nearest_cells(
             row, cell = np.divmod(np.flatnonzero(limit[:, None] >= D), len(centers))
             counts[start : start + n] = np.bincount(row, minlength=n)
             probes.append(cell.astype(np.int32))
-    found = np.concatenate(probes) if probes else np.empty(0, dtype=np.int32)
-    return label, found, np.cumsum(counts)
+    cells = np.concatenate(probes) if probes else np.empty(0, dtype=np.int32)
+    return label, cells, np.cumsum(counts)
 
 
 def _smallest(values: Array, count: int) -> Indices:

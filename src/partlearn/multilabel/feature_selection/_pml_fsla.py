@@ -240,12 +240,12 @@ class PMLFSLA(PMLSelector):
         ]
         tol = _program_tol if self.stop == "code" else self.tol
         with np.errstate(over="ignore", invalid="ignore"):
-            best, found = self._descend(*runs, tol=tol)
+            best, all_factors = self._descend(*runs, tol=tol)
         self.factors_ = {name: getattr(best, name) for name in ("Q", "L", "P", "R")}
         self.weights_ = best.Q @ best.R
         self.labels_ = Support(C).toarray(best.T)
         self.n_latent_ = best.Q.shape[1]
-        self.rank_agreement_ = _agreement([self._scores(f) for f in found])
+        self.rank_agreement_ = _agreement([self._scores(f) for f in all_factors])
         self._rank(self._scores(best), rng, float(X.max()))
 
     def _scores(self, f: Factors) -> Array:
