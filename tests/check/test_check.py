@@ -344,6 +344,6 @@ def test_every_finding_has_its_words_and_a_condition():
         assert text.keys() - {"of"} == {"severity", "title", "advice"}, code
         assert text["severity"] in ("error", "warning", "note"), code
         assert text["advice"].endswith("."), code
-    named = set(re.findall(r'found\(\s*"([\w-]+)"', source))
+    named = set(re.findall(r'make_findings\(\s*"([\w-]+)"', source))
     of_columns = {code for code in texts if code.endswith("-columns")}
     assert named | of_columns == texts.keys()
