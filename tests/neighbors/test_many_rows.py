@@ -1,5 +1,7 @@
 """Neighbours of many rows: cells, and samples of the rows."""
 
+from collections import Counter
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -24,20 +26,22 @@ def nearest(Z, i, pool, k):
 
 
 def literal_cells(Z, cells, n_probes, k):
-    """Definition: search the rows of the cells near a row, and near its own cell."""
+    """Definition: search the cells near a row, and those near most rows of its own."""
     answer = np.empty((len(Z), k), dtype=int)
     members = np.split(cells.order, cells.starts[1:-1])
     for c, rows in enumerate(members):
-        apart = ((cells.centers - cells.centers[c]) ** 2).sum(axis=1)
-        around = sorted(range(len(members)), key=lambda b: (b != c, apart[b]))
-        near = max(1, n_probes // 4)
-        while sum(len(members[b]) for b in around[:near]) <= k:
-            near *= 2
+        probed = {}
         for i in rows:
             apart = ((cells.centers - Z[i]) ** 2).sum(axis=1)
-            probed = {*np.argsort(apart)[:n_probes], *around[:near]}
-            pool = np.concatenate([members[b] for b in probed])
-            answer[i] = nearest(Z, i, pool, k)
+            probed[i] = np.argsort(apart)[:n_probes].tolist()
+        times = Counter(b for near in probed.values() for b in near if b != c)
+        around = [c, *sorted(times, key=lambda b: (-times[b], b))]
+        near = max(1, n_probes // 4)
+        while near < len(around) and sum(len(members[b]) for b in around[:near]) <= k:
+            near += 1
+        for i in rows:
+            pool = [members[b] for b in {*probed[i], *around[:near]}]
+            answer[i] = nearest(Z, i, np.concatenate(pool), k)
     return answer
 
 

@@ -24,8 +24,9 @@ _SAMPLE = 8  # rows per cell that place the centres
 _STEPS = 2  # iterations of k-means: cells need not be the best ones
 _LARGEST = 4  # times the wanted size at which a cell is cut
 _BLOCK = 1 << 19  # distances to centres held at once: in the cache
-_AROUND = 4  # one cell in so many that are searched is near a row's own cell
+_AROUND = 4  # one cell in so many that are searched is near most rows of a cell
 _ROWS = 1 << 15  # rows answered at once
+_GROUP = 64  # cells of a group: those near each other are answered together
 
 Array = NDArray[np.floating[Any]]
 
@@ -56,7 +57,7 @@ def cell_neighbors(
 
     The rows are divided into cells around centres that k-means finds. The neighbours
     of a row are searched, exactly, among the rows of the cells whose centres are
-    nearest to it, and of those nearest to its own cell, a quarter as many.
+    nearest to it, and of those nearest to most rows of its cell, a quarter as many.
 
     Parameters
     ----------
@@ -125,6 +126,7 @@ class _CellSearch(Search):
     def __init__(self, Z: Array, cells: _Cells, k: int, n_probes: int) -> None:
         super().__init__(Z, Z[cells.order], k, False, None)
         self.cells, self.near = cells, max(1, n_probes // _AROUND)
+        self.sizes = np.diff(cells.starts)
         self.tiles = [cells.order[a:b] for a, b in pairwise(cells.starts)]
         self.width = max(len(tile) for tile in self.tiles)
         self.groups = 1  # bounds come from the cells around
@@ -138,17 +140,21 @@ class _CellSearch(Search):
         products = self.products(buffer.dtype.type)
         block = Block(self, rows, products)
         left = products.left(rows)
-        first, last = np.searchsorted(self.cells.starts, [rows.start, rows.stop])
+        starts = self.cells.starts
+        first, last = np.searchsorted(starts, [rows.start, rows.stop])
+        asking, asked = self._probes(rows)
+        edges = np.searchsorted(asking, starts[first : last + 1] - rows.start)
         around = np.zeros((last - first, len(self.tiles)), dtype=bool)
-        for cell in range(first, last):
-            near = self._cells_around(cell)
-            around[cell - first, near] = True
-            self._bound(block, left, cell, near)
+        for i, (start, stop) in enumerate(pairwise(edges)):
+            near = self._cells_around(first + i, asked[start:stop])
+            around[i, near] = True
+            self._bound(block, left, first + i, near)
+        new = ~around[np.repeat(np.arange(last - first), np.diff(edges)), asked]
         limit = _scan.round_up(block.limit(), buffer.dtype)
-        for cell, asked in self._asked(rows, around):
-            H = buffer[: len(asked) * len(self.tiles[cell])].reshape(len(asked), -1)
-            products.fill(left[asked], cell, H)
-            _collect(block, H, limit[asked], asked, self.tiles[cell])
+        for cell, some in _by_cell(asking[new], asked[new], len(self.tiles)):
+            H = buffer[: len(some) * len(self.tiles[cell])].reshape(len(some), -1)
+            products.fill(left[some], cell, H)
+            _collect(block, H, limit[some], some, self.tiles[cell])
             if block.n_pending > PENDING:
                 if not block.settle(0):
                     return False
@@ -158,17 +164,21 @@ class _CellSearch(Search):
         self.squared[rows], self.indices[rows] = block.best, block.nearest
         return True
 
-    def _cells_around(self, cell: int) -> Indices:
-        """Cells nearest to a cell, itself first, with enough rows together."""
-        centers, starts = self.cells.centers, self.cells.starts
-        apart = np.linalg.norm(centers - centers[cell], axis=1)
-        apart[cell] = -1
-        near, sizes = self.near, np.diff(starts)
-        while True:
-            nearest = _smallest(apart, near)
-            if near >= len(apart) or sizes[nearest].sum() > self.k:
-                return nearest
-            near *= 2
+    def _probes(self, rows: slice) -> tuple[Indices, NDArray[np.int32]]:
+        """Places of a block's rows, and the cells that are near them."""
+        here = self.cells.order[rows]
+        counts = np.diff(self.cells.ends, prepend=0)[here]
+        asked = self.cells.probes[_places(self.cells.ends[here], counts)]
+        return np.repeat(np.arange(len(here)), counts), asked
+
+    def _cells_around(self, cell: int, asked: NDArray[np.int32]) -> Indices:
+        """A cell and those near most of its rows, more than k rows together."""
+        others, times = np.unique(asked[asked != cell], return_counts=True)
+        near = np.append(cell, others[np.argsort(-times, kind="stable")])
+        held = np.cumsum(self.sizes[near])
+        if held[-1] <= self.k:
+            return np.append(cell, np.delete(np.arange(len(self.sizes)), cell))
+        return near[: max(self.near, int(np.searchsorted(held, self.k, "right")) + 1)]
 
     def _bound(self, block: Block, left: Any, cell: int, near: Indices) -> None:
         """Search a cell's rows in the cells around, which bounds their distances."""
@@ -185,27 +195,16 @@ class _CellSearch(Search):
         limit = _scan.round_up(block.limit(own), H.dtype)
         _collect(block, H, limit, own, points)
 
-    def _asked(
-        self, rows: slice, around: NDArray[np.bool_]
-    ) -> Iterator[tuple[int, Indices]]:
-        """Cells, and the rows of a block that ask them, places in the block."""
-        cells, here = self.cells, self.cells.order[rows]
-        first = np.searchsorted(cells.starts, rows.start)
-        sizes = np.diff(cells.starts)[first : first + len(around)]
-        counts = np.diff(cells.ends, prepend=0)[here]
-        asked = np.repeat(np.arange(len(here)), counts)
-        place = np.arange(len(asked)) + np.repeat(
-            cells.ends[here] - np.cumsum(counts), counts
-        )
-        cell = cells.probes[place]
-        new = ~around[np.repeat(np.arange(len(around)), sizes)[asked], cell]
-        asked, cell = asked[new], cell[new]
-        small = cell.astype(np.int16) if len(self.tiles) < 1 << 15 else cell
-        order = np.argsort(small, kind="stable")  # 16 bits are sorted in linear time
-        edges = np.cumsum(np.bincount(cell, minlength=len(self.tiles)))
-        for c in np.unique(cell):
-            start = edges[c - 1] if c else 0
-            yield int(c), asked[order[start : edges[c]]]
+
+def _by_cell(
+    asking: Indices, asked: NDArray[np.int32], n_cells: int
+) -> Iterator[tuple[int, Indices]]:
+    """Cells, and the rows that ask them."""
+    small = asked.astype(np.int16) if n_cells < 1 << 15 else asked
+    order = np.argsort(small, kind="stable")  # 16 bits are sorted in linear time
+    edges = np.append(0, np.cumsum(np.bincount(asked, minlength=n_cells)))
+    for cell in np.flatnonzero(np.diff(edges)):
+        yield int(cell), asking[order[edges[cell] : edges[cell + 1]]]
 
 
 def _collect(
@@ -222,17 +221,12 @@ def _collect(
 def _divide(
     Z: Array, cell_size: int, n_probes: int, rng: np.random.RandomState
 ) -> _Cells:
-    """Cells of about the same number of rows."""
+    """Cells of about the same number of rows, those of a group side by side."""
     n_cells = max(1, len(Z) // cell_size)
     sample = Z[rng.permutation(len(Z))[: _SAMPLE * n_cells]].astype(np.float32)
-    centers = sample[:n_cells]
-    for _ in range(_STEPS):
-        label = _nearest_cells(sample, centers, 0)[0]
-        count = np.bincount(label, minlength=len(centers))
-        ones, rows = np.ones(len(label)), np.arange(len(label) + 1)
-        members = sp.csr_array((ones, label, rows), (len(label), len(centers)))
-        sums = members.T @ sample
-        centers = (sums[count > 0] / count[count > 0, None]).astype(np.float32)
+    centers = _centers(sample, n_cells)
+    heads = centers[::_GROUP]
+    centers = centers[np.argsort(_nearest_cells(centers, heads, 0)[0], kind="stable")]
     label, probes, ends = _nearest_cells(Z, centers, n_probes)
     sizes = np.bincount(label, minlength=len(centers))
     order = np.argsort(label, kind="stable")
@@ -246,6 +240,19 @@ def _divide(
         centers = centers[owner]
         _, probes, ends = _nearest_cells(Z, centers, n_probes)
     return _Cells(centers, order, np.append(starts, len(Z)), probes, ends)
+
+
+def _centers(sample: Array, count: int) -> Array:
+    """Place centres by a few iterations of k-means, from the first rows on."""
+    centers = sample[:count]
+    for _ in range(_STEPS):
+        label = _nearest_cells(sample, centers, 0)[0]
+        sizes = np.bincount(label, minlength=len(centers))
+        ones, rows = np.ones(len(label)), np.arange(len(label) + 1)
+        members = sp.csr_array((ones, label, rows), (len(label), len(centers)))
+        sums = members.T @ sample
+        centers = (sums[sizes > 0] / sizes[sizes > 0, None]).astype(np.float32)
+    return centers
 
 
 def _nearest_cells(
@@ -274,9 +281,6 @@ def _nearest_cells(
     return label, cells, np.cumsum(counts)
 
 
-def _smallest(values: Array, count: int) -> Indices:
-    """Places of the smallest values, in their order."""
-    some = np.arange(len(values))
-    if count < len(values):
-        some = np.sort(np.argpartition(values, count - 1)[:count])
-    return some[np.argsort(values[some], kind="stable")]
+def _places(ends: Indices, counts: Indices) -> Indices:
+    """Places of runs that end at `ends`, one run after the other."""
+    return np.arange(counts.sum()) + np.repeat(ends - np.cumsum(counts), counts)
