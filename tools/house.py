@@ -308,33 +308,121 @@ def lines_by_package(modules: list[Module]) -> Counter[str]:
     return lines
 
 
+def lines_of(module: Module, node: ast.FunctionDef | ast.ClassDef) -> int:
+    """Lines of code of a function or class, decorators included."""
+    start = min(n.lineno for n in (node, *node.decorator_list))
+    return len(set(module.code_lines) & set(range(start, node.end_lineno + 1)))
+
+
 def lines_by_definition(modules: list[Module]) -> Counter[str]:
     """Lines of each function and class of a module's top level; "" has the others."""
     lines: Counter[str] = Counter()
     for module in modules:
-        code = set(module.code_lines)
+        inside = 0
         for node in module.tree.body:
             if isinstance(node, ast.FunctionDef | ast.ClassDef):
-                start = min(n.lineno for n in (node, *node.decorator_list))
-                inside = code & set(range(start, node.end_lineno + 1))
-                lines[node.name] += len(inside)
-                code -= inside
-        lines[""] += len(code)
+                lines[node.name] += (size := lines_of(module, node))
+                inside += size
+        lines[""] += len(module.code_lines) - inside
     return lines
 
 
+def public_names(modules: list[Module]) -> set[str]:
+    """Dotted names that users have: ``__all__`` of public modules, and commands."""
+    names = set()
+    for module in modules:
+        if ".cli." in module.name:
+            parts = (n.name for n in module.tree.body if isinstance(n, ast.FunctionDef))
+            names |= {f"{module.name}.{n}" for n in parts if not is_private(n)}
+        elif not is_private(module.name):
+            parts = (n for node in module.tree.body for n in exported(node))
+            names |= {f"{module.name}.{n}" for n in parts}
+    return names
+
+
+def exported(node: ast.stmt) -> set[str]:
+    """Names of an ``__all__``; none for other statements."""
+    if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
+        return {item.value for item in ast.walk(node) if isinstance(item, ast.Constant)}
+    return set()
+
+
+def lines_needed(modules: list[Module], names: set[str]) -> int:
+    """Lines of functions and classes behind dotted names, and of all that they use.
+
+    What a name stands for is followed through imports; what is looked up by a string,
+    as methods are in the registry, is not.
+    """
+    defined: dict[str, tuple[Module, ast.stmt]] = {}
+    imported: dict[str, str] = {}
+    for module in modules:
+        for node in ast.walk(module.tree):
+            if isinstance(node, ast.ImportFrom):
+                for alias in node.names:
+                    bound = f"{module.name}.{alias.asname or alias.name}"
+                    imported[bound] = f"{node.module}.{alias.name}"
+        for node in module.tree.body:
+            if isinstance(node, ast.FunctionDef | ast.ClassDef):
+                defined[f"{module.name}.{node.name}"] = module, node
+            elif isinstance(node, ast.Assign | ast.AnnAssign):
+                targets = (
+                    node.targets if isinstance(node, ast.Assign) else [node.target]
+                )
+                for target in targets:
+                    defined[f"{module.name}.{ast.unparse(target)}"] = module, node
+
+    def stands_for(name: str) -> str:
+        while name not in defined and name in imported and imported[name] != name:
+            name = imported[name]
+        return name
+
+    needed = {stands_for(name) for name in names} & defined.keys()
+    open_ = list(needed)
+    while open_:
+        module, node = defined[open_.pop()]
+        for part in ast.walk(node):
+            if isinstance(part, ast.Name):
+                name = stands_for(f"{module.name}.{part.id}")
+            elif isinstance(part, ast.Attribute) and isinstance(part.value, ast.Name):
+                package = stands_for(f"{module.name}.{part.value.id}")
+                name = stands_for(f"{package}.{part.attr}")
+            else:
+                continue
+            if name in defined and name not in needed:
+                needed.add(name)
+                open_.append(name)
+    return sum(
+        lines_of(*defined[name])
+        for name in needed
+        if isinstance(defined[name][1], ast.FunctionDef | ast.ClassDef)
+    )
+
+
 def growth(before: list[Module], after: list[Module]) -> dict[str, tuple[int, int]]:
-    """Lines of what both checkouts define, of what one of them does, and the rest."""
+    """Lines of names that both checkouts have, of those that one has, and the rest.
+
+    A function that was renamed, or moved out of another, is of one checkout only. So
+    there is a second count: what the public names of the first checkout need.
+    """
     old, new = lines_by_definition(before), lines_by_definition(after)
     parts = {
-        "functions and classes of both": (old.keys() & new.keys()) - {""},
-        "of one of them only": old.keys() ^ new.keys(),
-        "imports, __all__, constants": {""},
+        "of it functions and classes whose names both have": (old.keys() & new.keys())
+        - {""},
+        "of it functions and classes whose names only one has": old.keys() ^ new.keys(),
+        "of it imports, __all__ and constants": {""},
     }
-    return {
+    lines = {
         part: (sum(old[n] for n in names), sum(new[n] for n in names))
         for part, names in parts.items()
     }
+    names = public_names(before)
+    plain = {name.rpartition(".")[2] for name in names}
+    kept = {n for n in public_names(after) if n.rpartition(".")[2] in plain}
+    lines["functions and classes that the first one's names need"] = (
+        lines_needed(before, names),
+        lines_needed(after, kept),
+    )
+    return lines
 
 
 MEASURES = {

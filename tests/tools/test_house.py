@@ -38,11 +38,28 @@ def test_growth(house, build):
     """A name that both have counts where it is; what is renamed is old and new."""
     before = build(a="import b\nx = 1\ndef f():\n    y = 1\n    return y\n")
     after = build(a="import b\n@b\ndef f():\n    return 1\nclass C:\n    z = 1\n")
-    assert house.growth(before, after) == {
-        "functions and classes of both": (3, 3),
-        "of one of them only": (0, 2),
-        "imports, __all__, constants": (2, 1),
-    }
+    assert list(house.growth(before, after).values()) == [
+        (3, 3),  # functions and classes of both
+        (0, 2),  # of one of them
+        (2, 1),  # the rest
+        (0, 0),  # needed by public names, which neither has
+    ]
+
+
+def test_what_public_names_need(house, build):
+    """Followed through packages, other modules and constants, as far as it goes."""
+    modules = build(
+        a="from partlearn._b import f\n__all__ = ['f']\n",
+        _b="from partlearn import _c\ndef f():\n    return _c.g()\n",
+        _c="def g():\n    return TABLE\nTABLE = {1: h}\ndef h(): ...\n"
+        "def idle(): ...\n",
+        cli___d="def command():\n    from partlearn.a import f\n    f()\n",
+    )
+    names = house.public_names(modules)
+    assert names == {"partlearn.a.f", "partlearn.cli._d.command"}
+    assert house.lines_needed(modules, {"partlearn.a.f"}) == 5  # f, g and h
+    assert house.lines_needed(modules, names) == 8
+    assert house.lines_needed(modules, {"partlearn._c.idle"}) == 1
 
 
 def test_private_names_elsewhere_are_told_apart(house):
