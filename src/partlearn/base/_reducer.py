@@ -4,7 +4,7 @@
 
 import warnings
 from numbers import Integral
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -21,6 +21,7 @@ from partlearn._array_api import (
     contiguous,
     float_dtypes,
     is_numpy_namespace,
+    like,
     namespace,
     same_namespace,
 )
@@ -279,6 +280,17 @@ class BaseReducer(
         self.components_ = contiguous(fix_signs(P[:, :r]).T)
         self.n_components_ = r
         self.eigenvalues_ = values[: min(r, values.shape[0])]
+
+    def _finish(
+        self, P: NDArray[Any], values: Array, F: Any, objective: Any, why: str = ""
+    ) -> Self:
+        """Record directions, the columns of `P`, confidences and objective."""
+        self._warn_if_fewer(P.shape[1], why)
+        self._set_components(P, values)
+        self.label_confidence_ = namespace(F).astype(F, P.dtype, copy=False)
+        self.objective_ = like(np.asarray(objective), F)
+        self.n_iter_ = len(objective)
+        return self
 
     def _warn_if_fewer(self, r: int, why: str = "") -> None:
         wanted, q = self.n_components, self.classes_.shape[0]

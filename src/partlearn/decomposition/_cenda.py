@@ -5,10 +5,9 @@
 from numbers import Real
 from typing import Any, Literal, Self
 
-import numpy as np
 from numpy.typing import NDArray
 
-from partlearn._array_api import like, namespace
+from partlearn._array_api import namespace
 from partlearn._progress import iterations
 from partlearn._sklearn_compat import Interval, StrOptions, fit_context
 from partlearn.base import PARAMETERS, BaseReducer
@@ -223,12 +222,8 @@ class CENDA(BaseReducer):
         if reference is not None:
             last = self._votes(Z, None, "cells")
             F = refine(F, last(F, self.vote), S, own=self.alpha)
-        self._warn_if_fewer(r)
-        self._set_components(solver.directions(eigen, r) * scale, eigen.values)
-        self.label_confidence_ = F
-        self.objective_ = like(np.asarray(settled.objective), F)
-        self.n_iter_ = len(settled.objective)
-        return self
+        P = solver.directions(eigen, r) * scale
+        return self._finish(P, eigen.values, F, settled.objective)
 
 
 def centred(F: NDArray[Any]) -> NDArray[Any]:

@@ -233,11 +233,8 @@ None, default=None
             settled = bool(np.abs(F - before).max() <= self.tol)
         if not settled:
             self._warn_unless_settled(F, before)
-        self._warn_if_fewer(r)
         P = space.directions(r).astype(matrix.dtype, copy=False)
-        self._set_components(P, space.values)
-        self.label_confidence_ = F.astype(matrix.dtype, copy=False)
-        self.objective_ = np.asarray(objective)
+        self._finish(P, space.values, F, objective)
         self.n_iter_ = n_iter
         return self
 

@@ -199,12 +199,7 @@ class PLDA(BaseReducer):
             beta *= self.decay**t
         else:
             self._warn_unless_settled(F, before)
-        self._warn_if_fewer(r)
-        self._set_components(P, values)
-        self.label_confidence_ = F.astype(matrix.dtype, copy=False)
-        self.objective_ = np.asarray(objective)
-        self.n_iter_ = len(objective)
-        return self
+        return self._finish(P, values, F, objective)
 
 
 def discriminants(basis: ThinBasis, F: Array, beta: float) -> tuple[Array, Array]:

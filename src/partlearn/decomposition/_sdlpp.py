@@ -184,13 +184,8 @@ class SDLPP(BaseReducer):
         values, vectors = dissimilarity_directions(rows, F, W, self.mu, matrix.shape[1])
         wanted = len(self.classes_) - 1 if self._wanted is None else self._wanted
         r = self._count(values, wanted)
-        self._warn_if_fewer(r)
         P = basis.right(vectors[:, :r].astype(matrix.dtype))
-        self._set_components(P, values)
-        self.label_confidence_ = F.astype(matrix.dtype, copy=False)
-        self.objective_ = np.asarray(objective)
-        self.n_iter_ = len(objective)
-        return self
+        return self._finish(P, values, F, objective)
 
 
 def shares_a_label(F: Array, neighbors: NDArray[np.int64]) -> Mask:

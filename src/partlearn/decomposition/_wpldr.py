@@ -222,12 +222,8 @@ class WPLDR(BaseReducer):
                 break
         else:
             self._warn_unless_settled(F, before)
-        self._warn_if_fewer(r, f"directions exist in data of rank {space.rank}")
-        self._set_components(space.directions(vectors[:, :r]), values)
-        self.label_confidence_ = F.astype(matrix.dtype, copy=False)
-        self.objective_ = np.asarray(trace)
-        self.n_iter_ = len(trace)
-        return self
+        why = f"directions exist in data of rank {space.rank}"
+        return self._finish(space.directions(vectors[:, :r]), values, F, trace, why)
 
     def _most(self, rank: int, q: int) -> int:
         """Directions to compute: those asked for, else one per class less one."""
