@@ -9,14 +9,13 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.preprocessing import normalize
-from sklearn.utils import check_random_state
 
 from partlearn._progress import iterations
 from partlearn._sklearn_compat import Interval, fit_context
 from partlearn._typing import Array, Mask
-from partlearn.base import PARAMETERS, BaseScoreClassifier, initial_confidence
+from partlearn.base import PARAMETERS, initial_confidence
 from partlearn.candidates import uniform_confidence
-from partlearn.classification._ridge import Predictor, make_ridge, ridge_side
+from partlearn.classification._ridge import BaseRidgeClassifier
 from partlearn.graphs import (
     difference_grams,
     few_candidates,
@@ -28,7 +27,6 @@ from partlearn.neighbors import self_neighbors
 from partlearn.simplex import (
     minimize_on_simplex,
     power_iteration,
-    project_simplex,
     reconstruction_weights_from_gram,
 )
 
@@ -37,7 +35,7 @@ __all__ = ["PLAGGD"]
 _FIRST_STEPS = 5000  # the first problem is convex, but not strictly
 
 
-class PLAGGD(BaseScoreClassifier):
+class PLAGGD(BaseRidgeClassifier):
     """Kernel regression with adaptive graph-guided disambiguation.
 
     Parameters
@@ -121,7 +119,6 @@ class PLAGGD(BaseScoreClassifier):
     array(['a', 'b'], dtype='<U1')
     """
 
-    __state_types__ = (Predictor,)
     _parameter_constraints = PARAMETERS | {
         "lam": [Interval(Real, 0, None, closed="left")],
         "mu": [Interval(Real, 0, None, closed="neither")],
@@ -179,14 +176,7 @@ class PLAGGD(BaseScoreClassifier):
             The fitted classifier.
         """
         X, S, confidence = self._validate_fit(X, y, confidence, ensure_min_samples=2)
-        ridge = make_ridge(
-            X,
-            self.gamma,
-            sigma=self.sigma,
-            n_landmarks=self.n_landmarks,
-            memory_limit=self.memory_limit,
-            rng=check_random_state(self.random_state),
-        )
+        ridge = self._ridge(X, self.gamma)
         unit = normalize(X)
         neighbors = self_neighbors(unit, self.n_neighbors, n_jobs=self.n_jobs)
         G = difference_grams(unit, neighbors)
@@ -212,29 +202,6 @@ class PLAGGD(BaseScoreClassifier):
         self.sigma_ = ridge.sigma
         self.intercept_ = solution.intercept
         return self
-
-    def _square_side(self, n_samples: int, n_features: int) -> int:
-        return ridge_side(n_samples, n_features, "rbf", self.n_landmarks)
-
-    def predict_proba(self, X: Any) -> NDArray[Any]:
-        """Give each class the confidence nearest to its score.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Rows to classify.
-
-        Returns
-        -------
-        P : ndarray of shape (n_samples, n_classes)
-            Projection of the scores onto the simplex: what the regression was trained
-            to give. Rows sum to one.
-        """
-        return project_simplex(self._scores(X))
-
-    def _scores(self, X: Any) -> NDArray[Any]:
-        X = self._validate_predict(X)
-        return self._predictor(X)
 
 
 def smooth_confidence(

@@ -18,6 +18,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.metrics.pairwise import euclidean_distances
+from sklearn.utils import check_random_state
 
 from partlearn._array_api import (
     array_device,
@@ -32,7 +33,9 @@ from partlearn._array_api import (
     take,
     where_true,
 )
+from partlearn.base import BaseScoreClassifier
 from partlearn.linalg import memory_error, too_large
+from partlearn.simplex import project_simplex
 
 _BLOCK = 1 << 22  # kernel entries computed at a time where few are needed
 
@@ -117,11 +120,46 @@ def make_ridge(
     return _Dual(X, beta, kernel, sigma)
 
 
-def ridge_side(m: int, d: int, kernel: str, n_landmarks: int | None) -> int:
-    """Rows of the matrix that :func:`make_ridge` factors for data of this size."""
-    if kernel == "linear":
-        return min(m, d)
-    return m if n_landmarks is None else min(m, n_landmarks)
+class BaseRidgeClassifier(BaseScoreClassifier):
+    """Classifier whose ``_scores`` are those of a ridge regression, ``_predictor``."""
+
+    __state_types__ = (Predictor,)
+    kernel: str = "rbf"
+
+    def _ridge(self, X: Any, penalty: float) -> _Dual | _Primal:
+        return make_ridge(
+            X,
+            penalty,
+            kernel=self.kernel,
+            sigma=self.sigma,
+            n_landmarks=self.n_landmarks,
+            memory_limit=self.memory_limit,
+            rng=check_random_state(self.random_state),
+        )
+
+    def _square_side(self, n_samples: int, n_features: int) -> int:
+        if self.kernel == "linear":
+            return min(n_samples, n_features)
+        return min(n_samples, self.n_landmarks or n_samples)
+
+    def predict_proba(self, X: Any) -> NDArray[Any]:
+        """Give each class the confidence nearest to its score.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Rows to classify.
+
+        Returns
+        -------
+        P : ndarray of shape (n_samples, n_classes)
+            Projection of the scores onto the simplex: what the regression was trained
+            to give. Rows sum to one.
+        """
+        return project_simplex(self._scores(X))
+
+    def _scores(self, X: Any) -> NDArray[Any]:
+        return self._predictor(self._validate_predict(X, "label_confidence_"))
 
 
 class _Dual:

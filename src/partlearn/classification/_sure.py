@@ -7,21 +7,20 @@ from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import check_random_state
 
 from partlearn._array_api import like, namespace, numpy_dtype
 from partlearn._progress import iterations
 from partlearn._sklearn_compat import Interval, StrOptions, fit_context
 from partlearn._typing import Mask
-from partlearn.base import PARAMETERS, BaseScoreClassifier, initial_confidence
+from partlearn.base import PARAMETERS, initial_confidence
 from partlearn.candidates import labels_settled, uniform_confidence, warn_at_max_iter
-from partlearn.classification._ridge import Predictor, Solution, make_ridge, ridge_side
+from partlearn.classification._ridge import BaseRidgeClassifier, Solution
 from partlearn.simplex import project_simplex
 
 __all__ = ["SURE"]
 
 
-class SURE(BaseScoreClassifier):
+class SURE(BaseRidgeClassifier):
     """Kernel ridge regression by self-training with ever clearer confidences.
 
     Alternates between a kernel ridge regression on the confidences and, for each
@@ -109,7 +108,6 @@ class SURE(BaseScoreClassifier):
     array([1., 0.])
     """
 
-    __state_types__ = (Predictor,)
     _array_api = True
     _parameter_constraints = PARAMETERS | {
         "lam": [Interval(Real, 0, None, closed="left")],
@@ -172,15 +170,7 @@ class SURE(BaseScoreClassifier):
         xp = namespace(X)
         P = like(self._start(confidence, S, numpy_dtype(X)), X)
         S = like(S, X)
-        ridge = make_ridge(
-            X,
-            self.beta,
-            kernel=self.kernel,
-            sigma=self.sigma,
-            n_landmarks=self.n_landmarks,
-            memory_limit=self.memory_limit,
-            rng=check_random_state(self.random_state),
-        )
+        ridge = self._ridge(X, self.beta)
         objective = []
         for _ in iterations("SURE", self.max_iter):
             solution = ridge.solve(P)
@@ -205,29 +195,6 @@ class SURE(BaseScoreClassifier):
         if confidence is not None:
             return initial_confidence(confidence, S, dtype)
         return S.astype(dtype) if self.init == "raw" else uniform_confidence(S, dtype)
-
-    def _square_side(self, n_samples: int, n_features: int) -> int:
-        return ridge_side(n_samples, n_features, self.kernel, self.n_landmarks)
-
-    def predict_proba(self, X: Any) -> NDArray[Any]:
-        """Give each class the confidence nearest to its score.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Rows to classify.
-
-        Returns
-        -------
-        P : ndarray of shape (n_samples, n_classes)
-            Projection of the scores onto the simplex: what the regression was trained
-            to give. Rows sum to one.
-        """
-        return project_simplex(self._scores(X))
-
-    def _scores(self, X: Any) -> NDArray[Any]:
-        X = self._validate_predict(X, "label_confidence_")
-        return self._predictor(X)
 
 
 def guided_confidence(Q: NDArray[Any], S: Mask, lam: float) -> NDArray[Any]:
