@@ -33,6 +33,7 @@ CASES = [
     CRISPClassifier(max_iter=2, n_neighbors=7),  # with 10, two are equally near
     SAUTE(4, max_iter=3),
     SAUTE(3, max_iter=2, normalize_votes=True, standardize=False, must_keep=[5]),
+    SAUTE(4, criterion="jmi", max_iter=2),
     SURE(max_iter=10),
     SURE(kernel="linear", init="uniform", refit=False, max_iter=10),
     SURE(n_landmarks=60, max_iter=10, random_state=0),

@@ -19,8 +19,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from partlearn._typing import Array, Indices, Mask
-from partlearn.blocks import Rows
+from partlearn._typing import Array, Indices
 from partlearn.linalg import column_moments
 
 Moments = tuple[Array, Array]
@@ -43,6 +42,7 @@ class Points(NamedTuple):
 
 
 PointsAndSums = tuple[Points, Array, Array]
+Parameters = tuple[Array, Array, Array]  # mean, inverse, offset of a posterior entropy
 
 
 def columns(X: Any, moments: Moments | None = None) -> DenseColumns | SparseColumns:
@@ -230,95 +230,6 @@ def inverse(std: Array) -> Array:
 
 def _slices(d: int, width: int) -> Iterator[slice]:
     return (slice(a, min(a + width, d)) for a in range(0, d, width))
-
-
-class BlockColumns:
-    """Columns of rows in blocks: sums over the rows that selectors ask for.
-
-    Parameters
-    ----------
-    X : Rows of shape (m, d)
-        The data.
-    """
-
-    sparse = False
-
-    def __init__(self, X: Rows) -> None:
-        self.X = X
-        self.shape: tuple[int, int] = (X.shape[0], X.shape[1])
-        self._moments = column_moments(X)
-
-    def class_sums(self, members: Mask) -> tuple[Array, Array]:
-        """Sums of all columns and of their squares over the members of classes, (d, q).
-
-        `members` (m, q) is true where a row belongs to a class.
-        """
-        sums, squares = self.X.total(block_class_sums, members, moments=self._moments)
-        return sums, squares
-
-    def entropy_sums(
-        self, parameters: tuple[Array, Array, Array], kernel: Any
-    ) -> Array:
-        """Sums of the posterior entropies over the rows, (d,)."""
-        sums: Array = self.X.total(
-            block_entropy_sums,
-            moments=self._moments,
-            parameters=parameters,
-            kernel=kernel,
-        )
-        return sums
-
-    def joint_bins(self) -> NDArray[np.int64]:
-        """Rows that two columns have in two bins, (d, 5, d, 5)."""
-        joint = self.X.total(block_joint_bins, moments=self._moments)
-        d = self.shape[1]
-        return np.reshape(joint, (d, N_BINS, d, N_BINS))
-
-    def scaled(self, chosen: Indices, standardize: bool) -> Any:
-        """Return the chosen columns for a search of neighbours, (m, len(chosen))."""
-        return self.X.map(
-            block_scaled,
-            moments=self._moments,
-            chosen=chosen,
-            standardize=standardize,
-        )
-
-
-def block_class_sums(X: Any, members: Mask, moments: Moments) -> Array:
-    """Class sums of the rows of a block, (2, d, q)."""
-    at = columns(X, moments)
-    of_class = members.T.astype(np.float64)
-    parts = [at.points_and_sums(which, of_class)[1:] for which in at.blocks()]
-    return np.stack([np.concatenate(both) for both in zip(*parts, strict=True)])
-
-
-def block_entropy_sums(
-    X: Any, moments: Moments, parameters: tuple[Array, Array, Array], kernel: Any
-) -> Array:
-    """Sums of the entropies over the rows of a block, (d,)."""
-    at = columns(X, moments)
-    nobody = np.zeros((1, X.shape[0]))
-    sums = []
-    for which in at.blocks():
-        points: Points = at.points_and_sums(which, nobody)[0]
-        sums.append(kernel(points, *(p[which] for p in parameters)))
-    return np.concatenate(sums)
-
-
-def block_joint_bins(X: Any, moments: Moments) -> NDArray[np.int64]:
-    """Joint counts of the bins of all columns over the rows of a block, (5 d, 5 d)."""
-    X = X.toarray() if sp.issparse(X) else X
-    n, d = X.shape
-    hit = np.zeros((n, d, N_BINS), dtype=np.float32)  # exact up to 2**24 rows
-    codes = bin_codes(X, *moments)
-    np.put_along_axis(hit, codes[:, :, None].astype(np.intp), 1.0, axis=2)
-    hit = hit.reshape(n, d * N_BINS)
-    return (hit.T @ hit).astype(np.int64)
-
-
-def block_scaled(X: Any, moments: Moments, chosen: Indices, standardize: bool) -> Any:
-    """Return chosen columns of the rows of a block."""
-    return columns(X, moments).scaled(chosen, standardize)
 
 
 def counts_log_counts(n: NDArray[Any]) -> Array:

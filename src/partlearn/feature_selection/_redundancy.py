@@ -15,16 +15,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from partlearn._array_api import namespace, to_numpy
 from partlearn._typing import Array, Indices, Mask
-from partlearn.feature_selection._array_columns import (
-    ArrayColumns,
-    array_codes,
-    array_joint_counts,
-)
+from partlearn.feature_selection._array_columns import ArrayColumns, ArrayTables
+from partlearn.feature_selection._block_columns import BlockColumns, BlockTables
 from partlearn.feature_selection._columns import (
     N_BINS,
-    BlockColumns,
     DenseColumns,
     SparseColumns,
     compiled,
@@ -35,7 +30,7 @@ from partlearn.feature_selection._columns import (
 )
 from partlearn.feature_selection._sparse_tables import SparseTables
 
-AnyColumns = DenseColumns | SparseColumns | BlockColumns
+AnyColumns = DenseColumns | SparseColumns | BlockColumns | ArrayColumns
 
 PACKED = (0, 1, 3, 4)  # the middle bin holds what is in no other
 _CHUNK = 1 << 17  # words looked at together in the NumPy path: they stay in cache
@@ -113,10 +108,8 @@ class DenseTables:
             self._log_table = counts_log_counts(np.arange(m + 1))
 
     def _pack(self, columns: DenseColumns, block: slice) -> None:
-        planes, limits = (
-            self._planes[block],
-            cuts(columns.mean[block], columns.std[block]),
-        )
+        planes = self._planes[block]
+        limits = cuts(columns.mean[block], columns.std[block])
         if self._kernels is not None:
             self._kernels.pack(columns.X, block.start, limits, planes)
             return
@@ -153,50 +146,17 @@ def _packed(bits: Mask) -> NDArray[np.uint64]:
     return words
 
 
-class BlockTables:
-    """Mutual information of rows in blocks, from the joint counts of all columns.
-
-    Parameters and attributes are those of :class:`DenseTables`; 25 d^2 counts are kept.
-    """
-
-    def __init__(self, columns: BlockColumns) -> None:
-        self._m, d = columns.shape
-        self._joint = columns.joint_bins()
-        every = np.arange(d)
-        self.counts = self._joint[every, :, every].sum(axis=2)
-
-    def row(self, f: int) -> Array:
-        """Mutual information of feature `f` with all features, (d,)."""
-        return information(self._joint[f].transpose(1, 0, 2), self._m)
-
-
-class ArrayTables:
-    """Mutual information of columns of an array of another library: m d bytes there."""
-
-    def __init__(self, columns: ArrayColumns) -> None:
-        self._codes, self._entries = array_codes(columns), columns.entries
-        xp, self._m = namespace(self._codes), columns.shape[0]
-        each = [
-            to_numpy(xp.sum(xp.astype(self._codes == a, xp.int64), axis=0))
-            for a in range(N_BINS)
-        ]
-        self.counts = np.stack(each, axis=1)
-
-    def row(self, f: int) -> Array:
-        """Mutual information of feature `f` with all features, (d,)."""
-        joint = array_joint_counts(self._codes, f, self._entries)
-        return information(joint, self._m)
-
-
 def tables(columns: Any) -> Any:
     """Choose the way of counting for the data at hand."""
-    if isinstance(columns, ArrayColumns):
-        return ArrayTables(columns)
-    if isinstance(columns, BlockColumns):
-        return BlockTables(columns)
-    if isinstance(columns, SparseColumns):
-        return SparseTables(columns)
-    return DenseTables(columns)
+    return _TABLES[type(columns)](columns)
+
+
+_TABLES: dict[type, Any] = {
+    ArrayColumns: ArrayTables,
+    BlockColumns: BlockTables,
+    DenseColumns: DenseTables,
+    SparseColumns: SparseTables,
+}
 
 
 class Redundancy:
@@ -264,7 +224,10 @@ class Redundancy:
             )
         of_f = at.codes(np.array([f]))[0]
         parts = []
-        for codes in _code_blocks(at, q):
+        # Few columns at a time: a table has 25 q numbers per column.
+        width = max(1, _CHUNK * 8 // max(m, N_BINS**2 * q))
+        for start in range(0, at.shape[1], width):
+            codes = at.codes(np.arange(start, min(start + width, at.shape[1])))
             joint = np.zeros((q, codes.shape[0], N_BINS, N_BINS))
             for a in np.unique(of_f):
                 rows = of_f == a
@@ -343,10 +306,3 @@ class Ledger:
             self._selected[: self._n].tolist(), self._table, strict=False
         ):
             self._rows.remember(f, row)
-
-
-def _code_blocks(columns: DenseColumns | SparseColumns, q: int) -> Any:
-    """Bins of all columns, few at a time: a table has 25 q numbers per column."""
-    m, d = columns.shape
-    width = max(1, _CHUNK * 8 // max(m, N_BINS**2 * q))
-    return (columns.codes(np.arange(a, min(a + width, d))) for a in range(0, d, width))

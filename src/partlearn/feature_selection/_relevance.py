@@ -17,16 +17,10 @@ import scipy.sparse as sp
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
-from partlearn._array_api import like, namespace, to_numpy
 from partlearn._typing import Array, Indices, Mask
-from partlearn.feature_selection._array_columns import (
-    ArrayColumns,
-    entropy_means,
-    members,
-)
 from partlearn.feature_selection._columns import (
-    BlockColumns,
     DenseColumns,
+    Parameters,
     Points,
     SparseColumns,
     compiled,
@@ -153,40 +147,12 @@ def entropy_sums(
     return sums
 
 
-class ArrayRelevance:
-    """As `Relevance`, for columns of an array of another library than NumPy."""
-
-    error = 0.0
-
-    def __init__(self, columns: ArrayColumns, F: Any, S: Any, var_floor: float) -> None:
-        xp, d = namespace(F), columns.shape[1]
-        D, prior = members(F, S)
-        self.prior_entropy = float(-(prior * np.log(prior)).sum())
-        count = to_numpy(xp.sum(D, axis=0))
-        parts = []
-        width = max(1, columns.entries // (4 * columns.shape[0]))
-        for start in range(0, d, width):
-            x = columns.block(start, min(start + width, d))
-            sums, squares = (to_numpy((D.T @ part).T) for part in (x, x**2))
-            mean, std = class_gaussians(count, np.array(sums), squares, var_floor)
-            offset = np.log(prior) - np.log(std)
-            mu, inverse, offset = (
-                like(p, x) for p in (mean, np.sqrt(0.5) / std, offset)
-            )
-            parts.append(-entropy_means(x, mu, inverse, offset, columns.entries // 4))
-        self.values: Array = np.concatenate(parts)
-
-    def exact(self, which: Indices) -> Array:
-        """Give the values of some features, which are exact."""
-        return self.values[which]
-
-
 class Relevance:
     """Relevance of all features under one set of confidences.
 
     Parameters
     ----------
-    columns : DenseColumns, SparseColumns or BlockColumns
+    columns : DenseColumns, SparseColumns, BlockColumns or ArrayColumns
         The data.
     F : ndarray of shape (m, q)
         Confidences, float64.
@@ -212,7 +178,7 @@ class Relevance:
 
     def __init__(
         self,
-        columns: DenseColumns | SparseColumns | BlockColumns,
+        columns: Any,
         F: Array,
         S: Mask,
         *,
@@ -228,9 +194,9 @@ class Relevance:
         self._log_prior = np.log(prior)
         self.prior_entropy = float(-(prior * self._log_prior).sum())
         self._count = D.sum(axis=0).astype(np.float64)
-        if isinstance(columns, BlockColumns):
+        if not isinstance(columns, (DenseColumns, SparseColumns)):  # rows are elsewhere
             parameters = self._parameters(*columns.class_sums(D))
-            sums = columns.entropy_sums(parameters, block_entropies)
+            sums = columns.entropy_sums(parameters)
             self.error, self.values = 0.0, -sums / columns.shape[0]
             return
         self._columns = columns
@@ -289,7 +255,7 @@ class Relevance:
         total = kernels.entropy_sums_single(points.ravel(), indptr, *parameters)
         return -total / at.shape[0]
 
-    def _parameters(self, sums: Array, squares: Array) -> tuple[Array, Array, Array]:
+    def _parameters(self, sums: Array, squares: Array) -> Parameters:
         """Mean, inverse and offset of :func:`posterior_entropy`, each (b, q)."""
         mean, std = class_gaussians(self._count, sums, squares, self._var_floor)
         mean, std = np.ascontiguousarray(mean), np.ascontiguousarray(std)

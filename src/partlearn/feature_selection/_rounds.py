@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from partlearn._array_api import is_numpy, like, namespace
+from partlearn._array_api import is_numpy, like, namespace, to_numpy
 from partlearn._progress import iterations
 from partlearn._sklearn_compat import Interval, StrOptions, fit_context
 from partlearn._typing import Indices, Mask
@@ -24,12 +24,8 @@ from partlearn.candidates import (
     warn_at_max_iter,
 )
 from partlearn.feature_selection._array_columns import ArrayColumns
-from partlearn.feature_selection._columns import (
-    BlockColumns,
-    DenseColumns,
-    SparseColumns,
-    columns,
-)
+from partlearn.feature_selection._block_columns import BlockColumns
+from partlearn.feature_selection._columns import DenseColumns, SparseColumns, columns
 from partlearn.feature_selection._greedy import (
     CRITERIA,
     Criterion,
@@ -37,8 +33,8 @@ from partlearn.feature_selection._greedy import (
     greedy_path,
     relevance_only,
 )
-from partlearn.feature_selection._redundancy import Redundancy
-from partlearn.feature_selection._relevance import ArrayRelevance, Relevance
+from partlearn.feature_selection._redundancy import AnyColumns, Redundancy
+from partlearn.feature_selection._relevance import Relevance
 from partlearn.graphs import TiedVotes, vote_weights
 from partlearn.model_selection import held_out_hits, one_standard_error_rule
 from partlearn.neighbors import reference_rows
@@ -172,7 +168,7 @@ class ConfidenceSelector(BaseSelector):
 
     def _alternate(
         self,
-        data: DenseColumns | SparseColumns | BlockColumns,
+        data: AnyColumns,
         labels: Evidence,
         n: int,
         length: int | None,
@@ -211,14 +207,14 @@ class ConfidenceSelector(BaseSelector):
             )
 
         for n_iter in iterations("selection", self.max_iter, start=1):  # noqa: B007
-            relevance: Any
-            if isinstance(data, ArrayColumns):
-                relevance = ArrayRelevance(data, F, S, self.var_floor)
-            else:
-                relevance = Relevance(
-                    data, F, S, var_floor=self.var_floor, n_jobs=self.n_jobs
-                )
-            before, used = chosen, F
+            before, used = chosen, to_numpy(F)
+            relevance = Relevance(
+                data,
+                used,
+                labels.candidates,
+                var_floor=self.var_floor,
+                n_jobs=self.n_jobs,
+            )
             path = select(n)
             chosen = np.sort(path.order)
             if before is None or not np.array_equal(chosen, before):
