@@ -9,7 +9,6 @@ from partlearn.candidates import make_candidates
 from partlearn.classification import CC, PLKNN, CandidatePruner
 from partlearn.classification._pruner import (
     conformal_pruning,
-    down_votes,
     neighbor_pruning,
 )
 
@@ -21,10 +20,10 @@ def digits():
     return X, make_candidates(y, 4, random_state=0), y
 
 
-def test_down_votes_by_hand():
+def test_pruning_by_hand():
     S = np.array([[1, 1, 1], [1, 0, 0], [1, 1, 0]], dtype=bool)
     neighbors = np.array([[1, 2], [0, 2], [0, 1]])
-    assert_array_equal(down_votes(S, neighbors), [[0, 1, 2], [0, 0, 1], [0, 1, 1]])
+    # Neighbours lack the labels of the rows 0, 1, 2 times; 0, 0, 1; and 0, 1, 1 times.
     # A third of two spare candidates is none, one half is one: the third label goes.
     assert_array_equal(neighbor_pruning(S, neighbors, 0.3), S)
     pruned = neighbor_pruning(S, neighbors, 0.5)

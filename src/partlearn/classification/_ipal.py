@@ -145,9 +145,7 @@ class IPAL(BasePartialClassifier):
         X, S, confidence = self._validate_fit(X, y, confidence)
         start = initial_confidence(confidence, S)
         self._X = normalize(X)
-        neighbors = np.empty((1, 0), dtype=np.int64)
-        if len(S) > 1:
-            neighbors = self_neighbors(self._X, self.n_neighbors, n_jobs=self.n_jobs)
+        neighbors = self_neighbors(self._X, self.n_neighbors, n_jobs=self.n_jobs)
         H = rebuilding_graph(self._X, neighbors)
         F, self.n_iter_, settled = propagate(
             H, start, S, self.alpha, self.max_iter, self.tol

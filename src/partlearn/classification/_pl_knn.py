@@ -20,6 +20,7 @@ from partlearn.graphs import (
     ArrayVotes,
     array_votes,
     find_ties,
+    neighbor_graph,
     tie_tolerance,
     tied_weights,
     vote_weights,
@@ -328,10 +329,6 @@ def weighted_votes(votes: NDArray[Any], neighbors: Indices, w: Array) -> NDArray
     """
     if not is_numpy(votes):
         return array_votes(votes, neighbors, w)
-    scores = np.empty((neighbors.shape[0], votes.shape[1]), dtype=votes.dtype)
-    w = w.astype(votes.dtype)
-    step = max(1, _BLOCK // (neighbors.shape[1] * votes.shape[1]))
-    for start in range(0, len(scores), step):
-        block = slice(start, start + step)
-        scores[block] = np.einsum("ia,iaj->ij", w[block], votes[neighbors[block]])
-    return scores
+    return np.asarray(
+        neighbor_graph(neighbors, w.astype(votes.dtype), len(votes)) @ votes
+    )

@@ -12,10 +12,11 @@ from sklearn.preprocessing import normalize
 from sklearn.utils.validation import check_is_fitted
 
 from partlearn._sklearn_compat import HasMethods, Interval, StrOptions, fit_context
-from partlearn._typing import Array, Indices, Mask
+from partlearn._typing import Array, Mask
 from partlearn.base import PARAMETERS, BasePartialClassifier, recoded
-from partlearn.candidates import validate_partial_data, vote
+from partlearn.candidates import validate_partial_data
 from partlearn.classification._cc import CC
+from partlearn.graphs import vote
 from partlearn.linalg import z_scores
 from partlearn.neighbors import self_neighbors
 
@@ -193,14 +194,6 @@ class CandidatePruner(BasePartialClassifier):
         return self.estimator_.predict_proba(X)
 
 
-def down_votes(S: Mask, neighbors: NDArray[np.int64]) -> Indices:
-    """How many neighbours do not have each label as a candidate, (m, q)."""
-    against = np.zeros(S.shape, dtype=np.intp)
-    for others in neighbors.T:
-        against += ~S[others]
-    return against
-
-
 def neighbor_pruning(S: Mask, neighbors: NDArray[np.int64], tau: float) -> Mask:
     """Remove from every set the candidates that most neighbours lack.
 
@@ -213,7 +206,8 @@ def neighbor_pruning(S: Mask, neighbors: NDArray[np.int64], tau: float) -> Mask:
     sizes = S.sum(axis=1)
     n_removed = np.floor(tau * (sizes - 1) + 1e-9).astype(int)
     support = vote(S / sizes[:, None], neighbors).round(12)
-    against = np.where(S, down_votes(S, neighbors), -1)
+    lacking = vote((~S).astype(np.float64), neighbors, "uniform")
+    against = np.where(S, lacking, -1)
     order = np.lexsort((support, -against), axis=1)
     rows = np.arange(len(S))
     stays = order[rows, n_removed]  # the worst candidate that is not removed

@@ -46,7 +46,7 @@ def neighbor_graph(
     """
     n, k = neighbors.shape
     return sp.csr_array(
-        (weights.ravel(), neighbors.ravel(), np.arange(0, n * k + 1, k)),
+        (weights.ravel(), neighbors.ravel(), k * np.arange(n + 1)),
         shape=(n, n if n_points is None else n_points),
     )
 

@@ -12,11 +12,10 @@ from sklearn.preprocessing import normalize
 from partlearn._sklearn_compat import Interval, StrOptions, fit_context
 from partlearn._typing import Array, Indices, Mask
 from partlearn.base import PARAMETERS, BaseMultilabelClassifier
+from partlearn.graphs import vote
 from partlearn.neighbors import query_neighbors, self_neighbors
 
 __all__ = ["MLKNN"]
-
-_BLOCK = 1 << 22  # labels gathered at a time
 
 
 class MLKNN(BaseMultilabelClassifier):
@@ -125,10 +124,8 @@ class MLKNN(BaseMultilabelClassifier):
         """
         X, C = self._validate_fit(X, y)
         self._X, self._C = self._points(X), C
-        self.n_neighbors_ = min(self.n_neighbors, X.shape[0] - 1)
-        neighbors = np.empty((X.shape[0], 0), dtype=np.int64)
-        if self.n_neighbors_:
-            neighbors = self_neighbors(self._X, self.n_neighbors_, n_jobs=self.n_jobs)
+        neighbors = self_neighbors(self._X, self.n_neighbors, n_jobs=self.n_jobs)
+        self.n_neighbors_ = neighbors.shape[1]
         self.prior_, self.likelihood_ = neighbor_tables(
             C, count_labels(C, neighbors), self.n_neighbors_, self.smoothing
         )
@@ -138,12 +135,10 @@ class MLKNN(BaseMultilabelClassifier):
         return X if self.metric == "euclidean" else normalize(X)
 
     def _label_scores(self, X: Any) -> Array:
-        neighbors = np.empty((X.shape[0], 0), dtype=np.int64)
-        if self.n_neighbors_:
-            _, neighbors = query_neighbors(
-                self._X, self._points(X), self.n_neighbors_, n_jobs=self.n_jobs
-            )
-        counts = count_labels(self._C, neighbors)
+        _, neighbors = query_neighbors(
+            self._X, self._points(X), self.n_neighbors, n_jobs=self.n_jobs
+        )
+        counts = count_labels(self._C, neighbors[:, : self.n_neighbors_])
         return posterior(self.prior_, self.likelihood_, counts)
 
 
@@ -152,12 +147,7 @@ def count_labels(C: Mask, neighbors: NDArray[np.int64]) -> Indices:
 
     Source: MLKNN, step (8) of the pseudo-code.
     """
-    counts = np.empty((len(neighbors), C.shape[1]), dtype=np.intp)
-    step = max(1, _BLOCK // max(1, neighbors.shape[1] * C.shape[1]))
-    for start in range(0, len(neighbors), step):
-        block = slice(start, start + step)
-        counts[block] = C[neighbors[block]].sum(axis=1)
-    return counts
+    return vote(C.astype(np.float64), neighbors, "uniform").astype(np.intp)
 
 
 def neighbor_tables(C: Mask, counts: Indices, k: int, s: float) -> tuple[Array, Array]:

@@ -91,12 +91,8 @@ class BaseParticle(BaseMultilabelClassifier):
         self, X: Any, C: Mask
     ) -> tuple[Array, int, Array, NDArray[np.int64]]:
         """Confidences, iterations, and distances and indices of the neighbours."""
-        n, k, n_jobs = X.shape[0], self.n_neighbors, self.n_jobs
-        distances, others = np.empty((n, 0)), np.empty((n, 0), dtype=np.int64)
-        if n > 1:
-            distances, others = self_neighbors(
-                X, k, return_distance=True, n_jobs=n_jobs
-            )
+        k, n_jobs = self.n_neighbors, self.n_jobs
+        distances, others = self_neighbors(X, k, return_distance=True, n_jobs=n_jobs)
         near, norm = others, "frobenius"
         if self.variant == "release":  # a row is its own neighbour, and rebuilds itself
             _, near = query_neighbors(X, X, k, n_jobs=n_jobs)
@@ -207,13 +203,10 @@ def rescale(P: Array, C: Mask) -> Array:
 
 def label_support(F: Array, distances: Array, neighbors: NDArray[np.int64]) -> Array:
     """``sum_a (1 - dist_a / sum_b dist_b) F_a`` over the neighbours a of each row."""
-    n, k = neighbors.shape
-    if k == 0:
-        return np.zeros((n, F.shape[1]))
     total = distances.sum(axis=1, keepdims=True)
     # One neighbour alone, or all at no distance: every neighbour counts alike.
     share = np.divide(distances, total, out=np.zeros_like(distances), where=total > 0)
-    weights = 1 - share if k > 1 else np.ones_like(share)
+    weights = 1 - share if neighbors.shape[1] > 1 else np.ones_like(share)
     return np.asarray(neighbor_graph(neighbors, weights, len(F)) @ F)
 
 
