@@ -53,8 +53,8 @@ class ArrayColumns:
 
     def class_sums(self, members: Mask) -> tuple[Array, ...]:
         """Sums of all columns and of their squares, as of `BlockColumns`."""
-        D = like(members.T.astype(np.float64), self.X)
-        parts = [[to_numpy((D @ p).T) for p in (x, x**2)] for _, x in self._blocks()]
+        D = like(members.astype(np.float64), self.X)
+        parts = [[to_numpy((D.T @ p).T) for p in (x, x**2)] for _, x in self._blocks()]
         return tuple(np.concatenate(both) for both in zip(*parts, strict=True))
 
     def entropy_sums(self, parameters: Parameters) -> Array:
