@@ -18,10 +18,17 @@ COUNT = [
 # A parameter of this name means the same in every method, unless the method says
 # otherwise; names that a method does not have are not asked for.
 PARAMETERS: dict[str, list[Any]] = {
+    "C": [Interval(Real, 0, None, closed="neither")],
+    "alpha": [Interval(Real, 0, None, closed="left")],
+    "beta": [Interval(Real, 0, None, closed="left")],
     "cv": [Interval(Integral, 2, None, closed="left")],
     "exclude": ["array-like", None],
+    "gamma": [Interval(Real, 0, None, closed="left")],
+    "lam": [Interval(Real, 0, None, closed="left")],
     "max_iter": [Interval(Integral, 1, None, closed="left")],
     "memory_limit": [Interval(Real, 0, None, closed="neither")],
+    "metric": [StrOptions({"euclidean", "cosine"})],
+    "mu": [Interval(Real, 0, None, closed="neither")],
     "must_keep": ["array-like", None],
     "n_components": [
         Interval(Integral, 1, None, closed="left"),
@@ -33,6 +40,7 @@ PARAMETERS: dict[str, list[Any]] = {
     "n_folds": [Interval(Integral, 2, None, closed="left")],
     "n_jobs": [Integral, None],
     "n_landmarks": [Interval(Integral, 1, None, closed="left"), None],
+    "n_latent": [Interval(Integral, 1, None, closed="left"), None],
     "n_neighbors": [Interval(Integral, 1, None, closed="left")],
     "n_reference": N_REFERENCE,
     "random_state": ["random_state"],
@@ -41,4 +49,5 @@ PARAMETERS: dict[str, list[Any]] = {
     "standardize": ["boolean"],
     "svd_rank": [Interval(Integral, 1, None, closed="left"), None],
     "tol": [Interval(Real, 0, None, closed="left")],
+    "votes": ["boolean"],
 }

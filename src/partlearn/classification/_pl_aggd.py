@@ -120,8 +120,6 @@ class PLAGGD(BaseRidgeClassifier):
     """
 
     _parameter_constraints = PARAMETERS | {
-        "lam": [Interval(Real, 0, None, closed="left")],
-        "mu": [Interval(Real, 0, None, closed="neither")],
         "gamma": [Interval(Real, 0, None, closed="neither")],
         "tol": [Interval(Real, 0, None, closed="left"), None],
     }

@@ -138,7 +138,6 @@ class PLECOC(BaseScoreClassifier):
         ],
         "min_size": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
         "estimator": [HasMethods(["fit", "predict"]), None],
-        "C": [Interval(Real, 0, None, closed="neither")],
         "gamma": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto"})],
         "max_samples": [Interval(Integral, 2, None, closed="left"), None],
         "max_tries": [Interval(Integral, 1, None, closed="left")],

@@ -110,7 +110,6 @@ class SURE(BaseRidgeClassifier):
 
     _array_api = True
     _parameter_constraints = PARAMETERS | {
-        "lam": [Interval(Real, 0, None, closed="left")],
         "beta": [Interval(Real, 0, None, closed="neither")],
         "kernel": [StrOptions({"rbf", "linear"})],
         "init": [StrOptions({"raw", "uniform"})],

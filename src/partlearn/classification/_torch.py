@@ -111,7 +111,6 @@ class TorchClassifier(BaseScoreClassifier):
     _parameter_constraints = PARAMETERS | {
         "module": [callable, None],
         "loss": [StrOptions({"cc", "proden"})],
-        "lam": [Interval(Real, 0, None, closed="left")],
         "learning_rate": [Interval(Real, 0, None, closed="neither")],
         "device": [str],
     }

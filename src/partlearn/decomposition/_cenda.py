@@ -138,7 +138,6 @@ class CENDA(BaseReducer):
     _array_api = True
     _parameter_constraints = PARAMETERS | {
         "mu": [Interval(Real, 0, 1, closed="neither")],
-        "alpha": [Interval(Real, 0, None, closed="left")],
         "vote": [StrOptions({"rank", "uniform"})],
         "scaling": [StrOptions({"constraint", "maxabs"})],
     }

@@ -174,7 +174,6 @@ class CRISP(BaseReducer):
     _fits_blocks = True
     _array_api = True
     _parameter_constraints = PARAMETERS | {
-        "votes": ["boolean"],
         "background": [
             StrOptions({"auto", "none"}),
             Interval(Real, 0, 1, closed="both"),

@@ -125,7 +125,6 @@ class PLDA(BaseReducer):
     """
 
     _parameter_constraints = PARAMETERS | {
-        "beta": [Interval(Real, 0, None, closed="left")],
         "decay": [Interval(Real, 0, 1, closed="right")],
     }
 

@@ -144,8 +144,6 @@ class WPLDR(BaseReducer):
     """
 
     _parameter_constraints = PARAMETERS | {
-        "alpha": [Interval(Real, 0, None, closed="left")],
-        "beta": [Interval(Real, 0, None, closed="left")],
         "mu": [Interval(Real, 0, 1, closed="neither")],
         "cccp_max_iter": [Interval(Integral, 1, None, closed="left")],
     }

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import ceil
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -143,7 +143,6 @@ class FPML(BaseLinearScorer):
     # Factors of rows and of labels are drawn to start.
     _order_matters = ("rows", "classes")
     _parameter_constraints = PARAMETERS | {
-        "n_latent": [Interval(Integral, 1, None, closed="left"), None],
         "lam1": [Interval(Real, 0, None, closed="left")],
         "lam2": [Interval(Real, 0, None, closed="left")],
         "lam3": [Interval(Real, 0, None, closed="neither")],

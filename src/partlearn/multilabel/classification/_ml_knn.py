@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.preprocessing import normalize
 
-from partlearn._sklearn_compat import Interval, StrOptions, fit_context
+from partlearn._sklearn_compat import Interval, fit_context
 from partlearn._typing import Array, Indices, Mask
 from partlearn.base import PARAMETERS, BaseMultilabelClassifier
 from partlearn.graphs import vote
@@ -89,7 +89,6 @@ class MLKNN(BaseMultilabelClassifier):
 
     _parameter_constraints = PARAMETERS | {
         "smoothing": [Interval(Real, 0, None, closed="left")],
-        "metric": [StrOptions({"euclidean", "cosine"})],
     }
 
     def __init__(

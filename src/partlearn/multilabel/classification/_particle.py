@@ -40,7 +40,6 @@ class BaseParticle(BaseMultilabelClassifier):
     _parameter_constraints = PARAMETERS | {
         "alpha": [Interval(Real, 0, 1, closed="left")],
         "thr": [Interval(Real, 0, 1, closed="both")],
-        "C": [Interval(Real, 0, None, closed="neither")],
         "variant": [StrOptions({"clean", "direct", "release"})],
     }
 

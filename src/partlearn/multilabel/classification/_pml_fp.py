@@ -15,7 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import normalize
 from sklearn.utils.extmath import row_norms
 
-from partlearn._sklearn_compat import Interval, StrOptions
+from partlearn._sklearn_compat import Interval
 from partlearn._typing import Array, Mask
 from partlearn.candidates import warn_caller
 from partlearn.linalg import Standardized
@@ -140,7 +140,6 @@ class PMLFP(BaseConfidenceRanker):
 
     _parameter_constraints = BaseConfidenceRanker._parameter_constraints | {
         "prototypes": [Interval(Integral, 1, None, closed="left")],
-        "metric": [StrOptions({"euclidean", "cosine"})],
     }
 
     def __init__(

@@ -139,12 +139,8 @@ class PMLSelector(BaseSelector):
     """
 
     _parameter_constraints = PARAMETERS | {
-        "alpha": [Interval(Real, 0, None, closed="left")],
-        "beta": [Interval(Real, 0, None, closed="left")],
-        "gamma": [Interval(Real, 0, None, closed="left")],
         "init": [dict, None],
         "n_init": [Interval(Integral, 1, None, closed="left")],
-        "n_latent": [Interval(Integral, 1, None, closed="left"), None],
         "scale": ["boolean"],
         "t": [StrOptions({"median"}), Interval(Real, 0, None, closed="neither")],
     }

@@ -126,7 +126,6 @@ class PMFSLRS(PMLSelector):
     _least_rows = 2
     _parameter_constraints = PMLSelector._parameter_constraints | {
         "lam": [Interval(Real, 0, None, closed="neither")],
-        "mu": [Interval(Real, 0, None, closed="neither")],
         "variant": [StrOptions({"derived", "package"})],
     }
 

@@ -4,7 +4,7 @@
 
 import warnings
 from collections.abc import Iterator, Mapping
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -176,7 +176,6 @@ class PMLFSLA(PMLSelector):
         "updates": [StrOptions(set(SWEEPS))],
         "t_update": [StrOptions(set(LABEL_STEPS))],
         "stop": [StrOptions({"tol", "code"})],
-        "mu": [Interval(Real, 0, None, closed="neither")],
         "variant": [StrOptions({"full", "feature-norm"})],
     }
 
