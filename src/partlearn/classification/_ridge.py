@@ -159,7 +159,8 @@ class BaseRidgeClassifier(BaseScoreClassifier):
         return project_simplex(self._scores(X))
 
     def _scores(self, X: Any) -> NDArray[Any]:
-        return self._predictor(self._validate_predict(X, "label_confidence_"))
+        X = self._validate_predict(X, "label_confidence_")
+        return self._predictor(X)
 
 
 class _Dual:
