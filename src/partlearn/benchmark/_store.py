@@ -227,5 +227,5 @@ class Store:
         except (ValueError, RecursionError) as error:
             raise DamagedStoreError(
                 f"{self.folder / name}: {error}. Run the plan again with the same "
-                "folder; finished jobs are kept."
+                "folder; jobs that this version finished are kept."
             ) from None

@@ -83,7 +83,7 @@ class CandidateClassifier(BasePartialClassifier):
     classes_ : ndarray of shape (n_classes,)
         The classes.
     label_confidence_ : ndarray of shape (n_samples, n_classes)
-        Belief in each candidate of each training row.
+        Confidence in each candidate of each training row.
     feature_belief_ : ndarray of shape (n_samples, n_classes)
         What the last round's classifiers expect of each training row from its features
         alone; rows sum to one.

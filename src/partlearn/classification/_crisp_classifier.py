@@ -76,7 +76,7 @@ class CRISPClassifier(BasePartialClassifier):
     classes_ : ndarray of shape (n_classes,)
         The classes.
     label_confidence_ : ndarray of shape (n_samples, n_classes)
-        Belief in each candidate of each training row.
+        Confidence in each candidate of each training row.
     expert_weights_ : dict of dict of str to float
         Trust in each expert, in the ``"linear"`` and in the ``"log_linear"`` pool.
     ridge_ : dict of str to float

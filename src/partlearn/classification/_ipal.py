@@ -55,7 +55,7 @@ class IPAL(BasePartialClassifier):
     classes_ : ndarray of shape (n_classes,)
         The classes.
     label_confidence_ : ndarray of shape (n_samples, n_classes)
-        Belief in each candidate of each training row.
+        Confidence in each candidate of each training row.
     disambiguated_ : ndarray of shape (n_samples,)
         The label chosen for each training row: the largest confidence after
         giving every class the mass that it had at the start.

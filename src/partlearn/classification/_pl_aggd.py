@@ -53,7 +53,7 @@ class PLAGGD(BaseRidgeClassifier):
         Number of iterations.
     tol : float, default=None
         Stop when no confidence changes by more than `tol`. None always runs
-        `max_iter` rounds, as the authors' program does.
+        `max_iter` iterations, as the authors' program does.
     sigma : float, default=None
         Width of the Gaussian kernel; the mean distance between training rows by
         default.
@@ -73,7 +73,7 @@ class PLAGGD(BaseRidgeClassifier):
     classes_ : ndarray of shape (n_classes,)
         The classes.
     label_confidence_ : ndarray of shape (n_samples, n_classes)
-        Belief in each candidate of each training row.
+        Confidence in each candidate of each training row.
     graph_ : CSR array of shape (n_samples, n_samples)
         Weights that rebuild each training row from its neighbours.
     n_iter_ : int

@@ -76,8 +76,8 @@ class PooledClassifier(BasePartialClassifier):
         all count alike. Below one a single learner becomes less certain, above one
         more.
     label_confidence_ : ndarray of shape (n_samples, n_classes)
-        Belief in each candidate of each training row, by learners that did not see the
-        row. Only for ``weights="held-out"``.
+        Confidence in each candidate of each training row, by learners that did not see
+        the row. Only for ``weights="held-out"``.
     n_features_in_ : int
         Number of features seen in `fit`.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)

@@ -61,7 +61,7 @@ class SURE(BaseRidgeClassifier):
     classes_ : ndarray of shape (n_classes,)
         The classes.
     label_confidence_ : ndarray of shape (n_samples, n_classes)
-        Belief in each candidate of each training row.
+        Confidence in each candidate of each training row.
     objective_ : ndarray of shape (`n_iter_`,)
         Value of the objective after each iteration; it never rises.
     n_iter_ : int

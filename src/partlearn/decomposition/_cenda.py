@@ -76,7 +76,7 @@ class CENDA(BaseReducer):
     eigenvalues_ : ndarray of shape (n_components,)
         Dependence along each direction.
     label_confidence_ : ndarray of shape (n_samples, n_classes)
-        Belief in each candidate of each training row.
+        Confidence in each candidate of each training row.
     classes_ : ndarray of shape (n_classes,)
         The classes.
     objective_ : ndarray of shape (n_iter_,)

@@ -98,7 +98,7 @@ class CRISP(BaseReducer):
     components_ : ndarray of shape (n_components_, n_features)
         Directions, in the space of the standardised data.
     label_confidence_ : ndarray of shape (n_samples, n_classes)
-        Belief in each candidate of each training row.
+        Confidence in each candidate of each training row.
     ridge_ : float
         Chosen ridge, as a multiple of the mean squared singular value.
     background_ : float

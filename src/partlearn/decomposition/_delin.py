@@ -81,7 +81,7 @@ None, default=None
     eigenvalues_ : ndarray of shape (n_components,)
         Ratio of between- to within-class scatter along each direction.
     label_confidence_ : ndarray of shape (n_samples, n_classes)
-        Belief in each candidate of each training row.
+        Confidence in each candidate of each training row.
     classes_ : ndarray of shape (n_classes,)
         The classes.
     objective_ : ndarray of shape (n_iter_ + 1,)

@@ -103,7 +103,7 @@ class KernelCRISP(
         Where the training rows lie by regressions fitted without them: what
         `fit_transform` returns.
     label_confidence_ : ndarray of shape (n_samples, n_classes)
-        Belief in each candidate of each training row.
+        Confidence in each candidate of each training row.
     eigenvalues_ : ndarray of shape (n_components_,)
         Held-out signal of each component, times the weight of its geometry.
     geometry_weights_ : dict of str to float

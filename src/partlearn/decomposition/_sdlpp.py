@@ -63,7 +63,7 @@ class SDLPP(BaseReducer):
     eigenvalues_ : ndarray of shape (n_components,)
         Generalised eigenvalue of each direction.
     label_confidence_ : ndarray of shape (n_samples, n_classes)
-        Belief in each candidate of each training row.
+        Confidence in each candidate of each training row.
     classes_ : ndarray of shape (n_classes,)
         The classes.
     objective_ : ndarray of shape (n_iter_,)

@@ -61,11 +61,11 @@ class MaxRelevance(ConfidenceSelector):
     scores_ : ndarray of shape (n_features_in_,)
         Minus the conditional entropy of the label given each feature, in nats.
     ranking_ : ndarray of shape (n_features_in_,)
-        Place of each feature, 1 is best.
+        Rank of each feature; 1 is the best.
     relevance_, redundancy_ : ndarray of shape (n_selected,)
         The scores along the path; the redundancy is not looked at and is zero.
     label_confidence_ : ndarray of shape (n_samples, n_classes)
-        Belief in each candidate of each training row.
+        Confidence in each candidate of each training row.
     n_iter_ : int
         Number of iterations.
     classes_ : ndarray of shape (n_classes,)
@@ -150,7 +150,7 @@ class RandomSelection(BaseSelector):
     scores_ : ndarray of shape (n_features_in_,)
         Random numbers in (0, 1] that give the order.
     ranking_ : ndarray of shape (n_features_in_,)
-        Place of each feature, 1 is best.
+        Rank of each feature; 1 is the best.
     n_features_in_ : int
         Number of features seen in `fit`.
     feature_names_in_ : ndarray of shape (n_features_in_,)

@@ -91,7 +91,7 @@ class CRISPSelector(BaseSelector):
     ranking_ : ndarray of int, shape (n_features,)
         1 for the first pick; features that were not picked follow by score.
     label_confidence_ : ndarray of shape (n_samples, n_classes)
-        Belief in each candidate of each training row.
+        Confidence in each candidate of each training row.
     n_iter_ : int
         Number of iterations for the confidences.
     classes_ : ndarray of shape (n_classes,)

@@ -52,7 +52,7 @@ class MaxJointEntropy(BaseSelector):
         standardised feature that the features selected before it, or all selected ones,
         leave unexplained.
     ranking_ : ndarray of shape (n_features_in_,)
-        Place of each feature, 1 is best.
+        Rank of each feature; 1 is the best.
     joint_entropy_ : ndarray of shape (n_selected,)
         Entropy of the first 1, 2, ... selected features, in nats; for "gaussian" up to
         a constant per feature.

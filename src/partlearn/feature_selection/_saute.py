@@ -75,13 +75,13 @@ class SAUTE(ConfidenceSelector):
         Value of the criterion: of a selected feature when it was selected, of the
         others after the last selection.
     ranking_ : ndarray of shape (n_features_in_,)
-        Place of each feature, 1 is best: first the selected ones in their order, then
-        the others by score, then the excluded.
+        Rank of each feature; 1 is the best. First the selected ones in their order,
+        then the others by score, then the excluded.
     relevance_, redundancy_ : ndarray of shape (n_selected,)
         Minus the conditional entropy of the label given the feature, and mean mutual
         information with the features selected before, along the path, in nats.
     label_confidence_ : ndarray of shape (n_samples, n_classes)
-        Belief in each candidate of each training row.
+        Confidence in each candidate of each training row.
     n_iter_ : int
         Number of iterations.
     classes_ : ndarray of shape (n_classes,)

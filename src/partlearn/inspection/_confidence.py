@@ -34,7 +34,7 @@ def candidate_confusion(
     Parameters
     ----------
     label_confidence : array-like of shape (n_samples, n_classes)
-        Belief in every candidate.
+        Confidence in every candidate.
     S : array-like of bool, shape (n_samples, n_classes)
         Candidates.
 
@@ -113,7 +113,7 @@ class CandidateConfusionDisplay:
         Parameters
         ----------
         label_confidence : array-like of shape (n_samples, n_classes)
-            Belief in every candidate.
+            Confidence in every candidate.
         y : candidate labels
             In any form that :func:`partlearn.candidates.check_candidates` reads.
         ax : matplotlib Axes, default=None
@@ -226,7 +226,7 @@ class ConfidenceDisplay:
         Parameters
         ----------
         label_confidence : array-like of shape (n_samples, n_classes)
-            Belief in every candidate.
+            Confidence in every candidate.
         y : candidate labels
             In any form that :func:`partlearn.candidates.check_candidates` reads.
         bins : int, default=20

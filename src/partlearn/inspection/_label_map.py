@@ -34,7 +34,7 @@ def label_map(Z: Any, label_confidence: ArrayLike) -> Array:
     Z : array-like or sparse matrix of shape (n_samples, n_features)
         Rows, in the space that a method found or as they were.
     label_confidence : array-like of shape (n_samples, n_classes)
-        Belief in every label; rows sum to one.
+        Confidence in every label; rows sum to one.
 
     Returns
     -------

@@ -88,7 +88,7 @@ class FPML(BaseLinearScorer):
     scores_ : ndarray of shape (n_features_in_,)
         Importance of each feature: norm of its coefficients for standardised features.
     ranking_ : ndarray of shape (n_features_in_,)
-        Place of each feature, 1 is best.
+        Rank of each feature; 1 is the best.
     labels_ : ndarray of shape (n_samples, n_classes)
         ``G S'`` on the candidates, clipped to [0, 1]: what is left of the labels.
     objective_ : ndarray of shape (n_iter_,)

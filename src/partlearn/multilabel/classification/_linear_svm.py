@@ -62,7 +62,7 @@ class LinearSVM(BaseLinearScorer):
     scores_ : ndarray of shape (n_features_in_,)
         Importance of each feature: norm of its coefficients times its deviation.
     ranking_ : ndarray of shape (n_features_in_,)
-        Place of each feature, 1 is best.
+        Rank of each feature; 1 is the best.
     multilabel_ : bool
         Whether `fit` saw a matrix or sets, rather than one plain label per row.
     n_features_in_ : int

@@ -98,7 +98,7 @@ class ParticleMAP(BaseParticle):
         Importance of each feature: root of the sum of its squared coefficients. Our
         definition; the papers have none.
     ranking_ : ndarray of shape (n_features_in_,)
-        Place of each feature, 1 is best.
+        Rank of each feature; 1 is the best.
     n_iter_ : int
         Number of iterations of the propagation.
     multilabel_ : bool

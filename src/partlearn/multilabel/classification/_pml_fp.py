@@ -91,7 +91,7 @@ class PMLFP(BaseConfidenceRanker):
     scores_ : ndarray of shape (n_features_in_,)
         Importance of each feature: norm of its coefficients for standardised features.
     ranking_ : ndarray of shape (n_features_in_,)
-        Place of each feature, 1 is best.
+        Rank of each feature; 1 is the best.
     objective_ : ndarray of shape (3 * n_iter_,)
         Value after each step of each iteration: model, prototypes, confidences. It
         never rises.

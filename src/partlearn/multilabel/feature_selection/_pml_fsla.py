@@ -94,7 +94,7 @@ class PMLFSLA(PMLSelector):
     scores_ : ndarray of shape (n_features_in_,)
         Norms of the rows of ``Q R`` (or ``Q``).
     ranking_ : ndarray of shape (n_features_in_,)
-        Place of each feature, 1 is best.
+        Rank of each feature; 1 is the best.
     selected_ : ndarray of shape (n_selected,)
         Indices of the selected features, best first.
     support_ : ndarray of bool, shape (n_features_in_,)

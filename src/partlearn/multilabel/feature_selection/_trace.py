@@ -77,7 +77,7 @@ class TRACE(PMLSelector):
         Penalty at which the feature enters, over the largest. For a feature that has
         not entered at the end, the norm of its correlation with the residual.
     ranking_ : ndarray of shape (n_features_in_,)
-        Place of each feature, 1 is best.
+        Rank of each feature; 1 is the best.
     selected_ : ndarray of shape (n_selected,)
         Indices of the selected features, best first.
     support_ : ndarray of bool, shape (n_features_in_,)
