@@ -119,6 +119,7 @@ class PLAGGD(BaseRidgeClassifier):
     array(['a', 'b'], dtype='<U1')
     """
 
+    kernel = "rbf"
     _parameter_constraints = PARAMETERS | {
         "gamma": [Interval(Real, 0, None, closed="neither")],
         "tol": [Interval(Real, 0, None, closed="left"), None],

@@ -124,7 +124,7 @@ class BaseRidgeClassifier(BaseScoreClassifier):
     """Classifier whose ``_scores`` are those of a ridge regression, ``_predictor``."""
 
     __state_types__ = (Predictor,)
-    kernel: str = "rbf"
+    kernel: str
 
     def _ridge(self, X: Any, penalty: float) -> _Dual | _Primal:
         return make_ridge(
