@@ -12,47 +12,10 @@ from typing import Any
 
 import numpy as np
 import scipy.linalg
-import scipy.special
 
-from partlearn._sklearn_compat import (
-    array_device,
-    get_namespace,
-    is_array,
-    is_numpy_namespace,
-    move_to,
-)
-
-__all__ = [
-    "array_device",
-    "as_double",
-    "at_least",
-    "by_row",
-    "cholesky",
-    "cholesky_solve",
-    "contiguous",
-    "descending",
-    "diagonal_added",
-    "eigh",
-    "float_dtypes",
-    "follow",
-    "is_numpy",
-    "is_numpy_namespace",
-    "like",
-    "namespace",
-    "numpy_dtype",
-    "on_host",
-    "orthonormal",
-    "replaced",
-    "row_dots",
-    "same_namespace",
-    "softmax",
-    "solve_triangular",
-    "squared_sum",
-    "take",
-    "to_numpy",
-    "top_k",
-    "where_true",
-]
+from partlearn._sklearn_compat import array_device as array_device
+from partlearn._sklearn_compat import get_namespace, is_array, move_to
+from partlearn._sklearn_compat import is_numpy_namespace as is_numpy_namespace
 
 
 def namespace(*arrays: Any) -> Any:
@@ -93,8 +56,6 @@ def follow(names: Any, reference: Any) -> Any:
 
 def float_dtypes(X: Any) -> tuple[Any, ...]:
     """Kinds of floats that are kept, the first being what others become."""
-    if is_numpy(X):
-        return (np.float64, np.float32)
     xp = namespace(X)
     return (xp.float64, xp.float32)
 
@@ -194,10 +155,9 @@ def by_row(parts: Any, folds: Any) -> Any:
 def softmax(logits: Any) -> Any:
     """Rows as probabilities."""
     xp = namespace(logits)
-    if is_numpy_namespace(xp):
-        return scipy.special.softmax(logits, axis=1)
     P = xp.exp(logits - xp.max(logits, axis=1, keepdims=True))
-    return P / xp.sum(P, axis=1, keepdims=True)
+    P /= xp.sum(P, axis=1, keepdims=True)
+    return P
 
 
 def row_dots(A: Any, B: Any) -> Any:

@@ -9,6 +9,7 @@ from scipy.sparse.linalg import svds
 from partlearn.candidates import make_candidates, uniform_confidence
 from partlearn.crossfit import (
     CrossFit,
+    NeighborSearch,
     StoppingRule,
     background_size,
     content_order,
@@ -18,7 +19,7 @@ from partlearn.crossfit import (
 )
 from partlearn.crossfit._background import (
     BACKGROUND_GRID,
-    choose_background,
+    background_weight,
     mixed,
 )
 from partlearn.crossfit._bases import Basis, decompose
@@ -33,7 +34,6 @@ from partlearn.crossfit._pool import mixture_weights
 from partlearn.crossfit._scores import RIDGE_GRID
 from partlearn.linalg import standardize
 from partlearn.linalg._svd import randomized_left
-from partlearn.neighbors import self_neighbors
 
 
 def problem(seed, m, d, q=4):
@@ -335,12 +335,12 @@ def test_background_is_chosen_only_where_it_helps(global_random_seed):
     F, noise = np.eye(4)[y], rng.standard_normal((200, 2))
     signal = 12 * np.eye(4)[y] + rng.standard_normal((200, 4))
 
-    def neighbors(A):
-        return self_neighbors(A, 10)
+    def chosen(Z, G):
+        return background_weight(Z, G, F, S, NeighborSearch(None, None), rng)
 
-    assert choose_background(signal, noise, F, S, neighbors) == 0
-    assert choose_background(noise, signal, F, S, neighbors) > 0.5
-    assert choose_background(signal, noise, F, S, neighbors) in BACKGROUND_GRID
+    assert chosen(signal, noise) == 0
+    assert chosen(noise, signal) > 0.5
+    assert chosen(noise, signal) in BACKGROUND_GRID
 
 
 def test_background_size():

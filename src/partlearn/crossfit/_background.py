@@ -2,7 +2,6 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from collections.abc import Callable
 from math import sqrt
 from typing import Any
 
@@ -10,10 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partlearn._array_api import namespace, row_dots, take, to_numpy
-from partlearn._typing import Array, Indices
+from partlearn._typing import Array
 from partlearn.crossfit._experts import rank_vote
 from partlearn.crossfit._rounds import NeighborSearch
-from partlearn.neighbors import reference_neighbors
 
 BACKGROUND_GRID = (0.0, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0)
 BACKGROUND_ROWS = 10_000  # rows that are asked, of more than that a random part
@@ -43,49 +41,6 @@ def mixed(Z: Array, G: Array, w: float) -> Array:
     return namespace(Z, G).concat([left * Z, right * G], axis=1)
 
 
-def choose_background(
-    Z: Array,
-    G: Array,
-    F: Array,
-    S: NDArray[Any],
-    neighbors: Callable[[Array], NDArray[np.int64]],
-    rows: Indices | None = None,
-) -> float:
-    """Smallest weight of the background whose votes expect the candidates well enough.
-
-    Parameters
-    ----------
-    Z : ndarray of shape (m, p)
-        Cross-fitted embedding.
-    G : ndarray of shape (m, a)
-        Leading principal components.
-    F, S : ndarray of shape (m, q)
-        Confidences and candidates, or other evidence.
-    neighbors : callable
-        Gives the nearest other rows of each row of an array, or of those in `rows`.
-    rows : ndarray of int, default=None
-        Rows whose candidates decide; all by default.
-
-    Returns
-    -------
-    w : float
-        Within one paired standard error of the best of the grid.
-    """
-    S = S if rows is None else take(S, rows)
-    xp, fit = namespace(F), []
-    for w in BACKGROUND_GRID:
-        P = rank_vote(F, neighbors(mixed(Z, G, w)))
-        fit.append(xp.log(row_dots(P, S)))
-    best = fit[int(np.argmax([float(xp.mean(L)) for L in fit]))]
-
-    def good(L: Array) -> bool:
-        loss = best - L
-        return float(xp.mean(loss)) <= float(xp.std(loss)) / sqrt(L.shape[0])
-
-    # The best loses nothing to itself, so there is always one.
-    return next(w for w, L in zip(BACKGROUND_GRID, fit, strict=True) if good(L))
-
-
 def background_weight(
     Z: Array,
     G: Array,
@@ -94,7 +49,7 @@ def background_weight(
     search: NeighborSearch,
     rng: np.random.RandomState,
 ) -> float:
-    """Choose the weight of the background; some rows decide where there are many.
+    """Smallest weight of the background whose votes expect the candidates well enough.
 
     Parameters
     ----------
@@ -107,28 +62,26 @@ def background_weight(
     search : NeighborSearch
         Finds neighbours.
     rng : RandomState
-        Draws the rows that decide, of more than 10,000.
+        Draws the rows whose candidates decide, of more than 10,000.
 
     Returns
     -------
     w : float
-        The weight, in [0, 1].
+        Within one paired standard error of the best of the grid.
     """
-    m = Z.shape[0]
-    if m <= BACKGROUND_ROWS:
-        return choose_background(
-            Z, G, F, S, lambda A: search(A, _NEIGHBORS, "background")
-        )
-    rows = np.sort(rng.permutation(m)[:BACKGROUND_ROWS])
+    rows = None
+    if Z.shape[0] > BACKGROUND_ROWS:
+        rows = np.sort(rng.permutation(Z.shape[0])[:BACKGROUND_ROWS])
+        S = take(S, rows)
+    xp, fit = namespace(F), []
+    for w in BACKGROUND_GRID:
+        near = search(mixed(Z, G, w), _NEIGHBORS, "background", rows)
+        fit.append(xp.log(row_dots(rank_vote(F, near), S)))
+    best = fit[int(np.argmax([float(xp.mean(L)) for L in fit]))]
 
-    def neighbors(A: Array) -> NDArray[np.int64]:
-        return reference_neighbors(
-            A,
-            search.reference,
-            _NEIGHBORS,
-            rows=rows,
-            search=search.search,
-            n_jobs=search.n_jobs,
-        )
+    def good(L: Array) -> bool:
+        loss = best - L
+        return float(xp.mean(loss)) <= float(xp.std(loss)) / sqrt(L.shape[0])
 
-    return choose_background(Z, G, F, S, neighbors, rows)
+    # The best loses nothing to itself, so there is always one.
+    return next(w for w, L in zip(BACKGROUND_GRID, fit, strict=True) if good(L))

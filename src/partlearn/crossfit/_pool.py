@@ -11,7 +11,15 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.optimize import minimize
 
-from partlearn._array_api import array_device, like, namespace, row_dots, take, to_numpy
+from partlearn._array_api import (
+    array_device,
+    like,
+    namespace,
+    row_dots,
+    softmax,
+    take,
+    to_numpy,
+)
 from partlearn._typing import Array, Mask
 
 _EM_ROUNDS = 15
@@ -61,7 +69,7 @@ def log_linear_pool(experts: Sequence[Array], weights: Array) -> Array:
     xp = namespace(*experts)
     numbers = to_numpy(weights).tolist()
     logits = sum(w * xp.log(P) for w, P in zip(numbers, experts, strict=True))
-    return _softmax(logits)
+    return softmax(logits)
 
 
 def log_linear_objective(weights: Array, logs: Array, L: Array) -> tuple[float, Array]:
@@ -85,7 +93,7 @@ def log_linear_objective(weights: Array, logs: Array, L: Array) -> tuple[float, 
         given the evidence, less the one without it.
     """
     xp, m = namespace(logs, L), L.shape[0]
-    P = _softmax(xp.reshape(like(weights, logs) @ logs, L.shape))
+    P = softmax(xp.reshape(like(weights, logs) @ logs, L.shape))
     hits = L * P
     likelihood = xp.sum(hits, axis=1)
     hits /= likelihood[:, None]
@@ -163,10 +171,3 @@ def pooled_belief(experts: Sequence[Array], linear: Array, log_linear: Array) ->
     M = xp.sqrt(M)
     M /= xp.sum(M, axis=1, keepdims=True)
     return M
-
-
-def _softmax(logits: Array) -> Array:
-    xp = namespace(logits)
-    P = xp.exp(logits - xp.max(logits, axis=1, keepdims=True))
-    P /= xp.sum(P, axis=1, keepdims=True)
-    return P

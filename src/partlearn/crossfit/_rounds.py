@@ -116,23 +116,18 @@ class NeighborSearch:
         self.cells = cells
         self._known: dict[str, NDArray[np.int64]] = {}
 
-    def __call__(self, Z: Array, k: int, name: str) -> NDArray[np.int64]:
-        """Find the `k` nearest other rows of each row of `Z`, nearest first."""
+    def __call__(
+        self, Z: Array, k: int, name: str, rows: Indices | None = None
+    ) -> NDArray[np.int64]:
+        """Find the `k` nearest other rows of each row of `Z`, or of some of them."""
         if self.cells:
             return many_neighbors(Z, k, self.n_jobs)
-        if self.reference is not None:
-            return reference_neighbors(
-                Z, self.reference, k, search=self.search, n_jobs=self.n_jobs
-            )
-        neighbors: NDArray[np.int64] = self_neighbors(
-            Z,
-            k,
-            search=self.search,
-            warm_start=self._known.get(name),
-            n_jobs=self.n_jobs,
-        )
-        self._known[name] = neighbors
-        return neighbors
+        options = {"search": self.search, "n_jobs": self.n_jobs}
+        if self.reference is not None or rows is not None:
+            return reference_neighbors(Z, self.reference, k, rows=rows, **options)
+        known = self._known.get(name)
+        self._known[name] = self_neighbors(Z, k, warm_start=known, **options)
+        return self._known[name]
 
 
 def crisp_rounds(
@@ -163,12 +158,7 @@ def crisp_rounds(
             regression = regression_belief(embedding.scores, label_share(F))
             experts = [gaussian_expert(Z, F), regression]
         else:
-            experts = [
-                rank_vote(F, search(Z, n_neighbors, "euclidean")),
-                rank_vote(F, search(unit_rows(Z), n_neighbors, "cosine")),
-                gaussian_expert(Z, F),
-                rank_vote(F, raw),
-            ]
+            experts = _experts(F, Z, raw, search, n_neighbors)
         weights, likelihood = mixture_weights(experts, L)
         before = F
         F = refine(F, linear_pool(experts, weights), L, own=OWN_WEIGHT)
@@ -207,13 +197,21 @@ def vote_among_all(
     L = move_evidence(labels, F)[2](F)
     search = NeighborSearch(None, n_jobs, cells=True)
     Z = embed(model, F, rounds.ridge).held_out
-    experts = [
-        rank_vote(F, search(Z, n_neighbors, "euclidean")),
-        rank_vote(F, search(unit_rows(Z), n_neighbors, "cosine")),
-        gaussian_expert(Z, F),
-        rank_vote(F, search(model.basis.rows, n_neighbors, "raw")),
-    ]
+    raw = search(model.basis.rows, n_neighbors, "raw")
+    experts = _experts(F, Z, raw, search, n_neighbors)
     weights, _ = mixture_weights(experts, L)
     mixture = linear_pool(experts, weights)
     voted: Any = refine(F, mixture, L, own=OWN_WEIGHT)
     return replace(rounds, F=voted)
+
+
+def _experts(
+    F: Array, Z: Array, raw: NDArray[np.int64], search: NeighborSearch, k: int
+) -> list[Array]:
+    """Beliefs of the four experts; `raw` are the neighbours among the data."""
+    return [
+        rank_vote(F, search(Z, k, "euclidean")),
+        rank_vote(F, search(unit_rows(Z), k, "cosine")),
+        gaussian_expert(Z, F),
+        rank_vote(F, raw),
+    ]

@@ -1,17 +1,22 @@
 """Sparse graphs over rows: from neighbours, with the weights that methods give them."""
 
-from partlearn.graphs._array_votes import ArrayVotes, array_votes
 from partlearn.graphs._candidate_graph import few_candidates, lift
 from partlearn.graphs._heat_graph import degrees, heat_graph, laplacian
-from partlearn.graphs._local_grams import difference_grams, neighbor_grams
-from partlearn.graphs._neighbor_graph import neighbor_graph, vote, vote_weights
+from partlearn.graphs._neighbor_graph import (
+    array_votes,
+    neighbor_graph,
+    vote,
+    vote_weights,
+)
 from partlearn.graphs._reconstruction import (
+    difference_grams,
+    neighbor_grams,
     rebuilding_graph,
     reconstruction_graph,
     residual_operator,
 )
 from partlearn.graphs._tied_votes import TiedVotes
-from partlearn.graphs._tied_weights import find_ties, tie_tolerance, tied_weights
+from partlearn.graphs._ties import ArrayVotes, find_ties, tie_tolerance, tied_weights
 
 __all__ = [
     "ArrayVotes",

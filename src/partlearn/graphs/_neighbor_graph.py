@@ -8,9 +8,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from partlearn._array_api import is_numpy_namespace, like, namespace
+from partlearn._array_api import array_device, is_numpy_namespace, like, namespace, take
 from partlearn._typing import Array, Indices
-from partlearn.graphs._array_votes import array_votes
 
 Vote = Literal["rank", "uniform"]
 
@@ -114,3 +113,29 @@ def vote(
     weights = weights.astype(F.dtype)
     graph = neighbor_graph(neighbors, np.broadcast_to(weights, neighbors.shape), len(F))
     return graph @ F
+
+
+def array_votes(votes: Any, neighbors: Any, w: Any) -> Any:
+    """``V[i] = sum_a w[i, a] * votes[neighbors[i, a]]``, one column at a time.
+
+    Parameters
+    ----------
+    votes : array of shape (m, q)
+        What is voted with.
+    neighbors : array of int, shape (n, k)
+        Rows of `votes`.
+    w : array of shape (n, k) or (1, k)
+        Their weights.
+
+    Returns
+    -------
+    V : array of shape (n, q)
+        The sums, in the precision of `votes`.
+    """
+    xp = namespace(votes, neighbors)
+    n, k = neighbors.shape
+    w = xp.astype(w, votes.dtype)
+    V = xp.zeros((n, votes.shape[1]), dtype=votes.dtype, device=array_device(votes))
+    for a in range(k):
+        V += w[:, a, None] * take(votes, neighbors[:, a])
+    return V

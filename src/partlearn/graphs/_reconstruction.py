@@ -2,17 +2,18 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from partlearn.graphs._local_grams import neighbor_grams
+from partlearn._typing import Array
 from partlearn.graphs._neighbor_graph import neighbor_graph
 from partlearn.simplex import nnls_from_gram, reconstruction_weights
 
-_BLOCK = 1 << 22  # numbers held at once in a block of differences
+_BLOCK = 1 << 22  # numbers gathered at a time
 
 
 def reconstruction_graph(points: NDArray[Any], neighbors: NDArray[np.int64]) -> Any:
@@ -81,3 +82,89 @@ def rebuilding_graph(X: Any, neighbors: NDArray[np.int64]) -> sp.csr_array:
 def residual_operator(W: sp.csr_array) -> sp.csr_array:
     """``I - W``: what the graph cannot rebuild."""
     return sp.csr_array(sp.eye_array(W.shape[0], format="csr") - W)
+
+
+def neighbor_grams(Q: Any, Z: Any, neighbors: NDArray[np.int64]) -> tuple[Array, Array]:
+    """Inner products of the neighbours with each other and with their query.
+
+    Parameters
+    ----------
+    Q : ndarray or CSR matrix of shape (n, d)
+        Queries.
+    Z : ndarray or CSR matrix of shape (m, d)
+        Points.
+    neighbors : ndarray of int, shape (n, k)
+        Rows of `Z`.
+
+    Returns
+    -------
+    G : ndarray of shape (n, k, k)
+        ``G[i, a, b] = z_a . z_b`` for the neighbours a, b of query i.
+    b : ndarray of shape (n, k)
+        ``b[i, a] = q_i . z_a``.
+    """
+    if sp.issparse(Q) != sp.issparse(Z):
+        Q, Z = sp.csr_array(Q), sp.csr_array(Z)
+    n, k = neighbors.shape
+    G, b = np.empty((n, k, k)), np.empty((n, k))
+    for block, queries, points in _gather(Q, Z, neighbors):
+        G[block] = _products(points, points)
+        b[block] = _products([queries], points)[:, 0]
+    return G, b
+
+
+def difference_grams(Z: Any, neighbors: NDArray[np.int64]) -> Array:
+    """Inner products of the differences between each row and its neighbours.
+
+    Source: PLAGGD, graph of the features.
+
+    Parameters
+    ----------
+    Z : ndarray or CSR matrix of shape (m, d)
+        Points.
+    neighbors : ndarray of int, shape (m, k)
+        Rows of `Z`.
+
+    Returns
+    -------
+    G : ndarray of shape (m, k, k)
+        ``G[i, a, b] = (z_i - z_a) . (z_i - z_b)``.
+    """
+    m, k = neighbors.shape
+    G = np.empty((m, k, k))
+    for block, rows, points in _gather(Z, Z, neighbors):
+        differences = [rows - point for point in points]
+        G[block] = _products(differences, differences)
+    return G
+
+
+def _gather(
+    Q: Any, Z: Any, neighbors: NDArray[np.int64]
+) -> Iterator[tuple[slice, Any, list[Any]]]:
+    """Blocks of queries with their first, second, ... neighbours, in float64."""
+    n, k = neighbors.shape
+    width = Z.shape[1]
+    if sp.issparse(Z):
+        width = int(Z.nnz // max(1, Z.shape[0])) + 1
+    step = max(1, _BLOCK // max(1, k * width))
+    for start in range(0, n, step):
+        block = slice(start, min(start + step, n))
+        points = [Z[column].astype(np.float64) for column in neighbors[block].T]
+        yield block, Q[block].astype(np.float64), points
+
+
+def _products(left: list[Any], right: list[Any]) -> Array:
+    """Row-wise inner products of every left matrix with every right one."""
+    if left and not sp.issparse(left[0]):
+        A = np.stack(left, axis=1)
+        B = A if left is right else np.stack(right, axis=1)
+        return A @ B.transpose(0, 2, 1)
+    n = left[0].shape[0] if left else 0
+    G = np.empty((n, len(left), len(right)))
+    for a, A in enumerate(left):
+        for b, B in enumerate(right):
+            if left is right and b < a:
+                G[:, a, b] = G[:, b, a]
+            else:
+                G[:, a, b] = np.asarray(A.multiply(B).sum(axis=1)).ravel()
+    return G

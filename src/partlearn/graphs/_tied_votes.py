@@ -16,9 +16,8 @@ from numpy.typing import NDArray
 
 from partlearn._array_api import is_numpy, like
 from partlearn._typing import Array, Indices
-from partlearn.graphs._array_votes import ArrayVotes
 from partlearn.graphs._neighbor_graph import Vote, vote, vote_weights
-from partlearn.graphs._tied_weights import find_ties, tie_tolerance, tied_weights
+from partlearn.graphs._ties import ArrayVotes, find_ties, tie_tolerance, tied_weights
 from partlearn.neighbors import (
     many_neighbors,
     reference_neighbors,

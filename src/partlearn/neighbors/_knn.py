@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array, issparse
+from sklearn.base import clone
 from sklearn.utils import check_array, check_random_state
 
 from partlearn._array_api import float_dtypes, is_numpy
@@ -15,7 +16,6 @@ from partlearn._typing import Array, Indices, Mask
 from partlearn.neighbors._array import array_neighbors
 from partlearn.neighbors._distances import pair_distances
 from partlearn.neighbors._exact import exact_neighbors
-from partlearn.neighbors._injected import injected_neighbors
 
 
 def self_neighbors(
@@ -85,7 +85,7 @@ def self_neighbors(
     if not is_numpy(Z):
         distances, indices = array_neighbors(Z, Z, k, exclude_self=True)
     elif search is not None:
-        distances, indices = injected_neighbors(search, Z, None, k)
+        distances, indices = _injected_neighbors(search, Z, None, k)
     else:
         distances, indices = exact_neighbors(
             *same_kind(Z, Z),
@@ -137,7 +137,7 @@ def query_neighbors(
     if not is_numpy(Z, Q):
         return array_neighbors(Z, Q, k, exclude_self=False)
     if search is not None:
-        return injected_neighbors(search, Z, Q, k)
+        return _injected_neighbors(search, Z, Q, k)
     return exact_neighbors(*same_kind(Z, Q), k, exclude_self=False, n_jobs=n_jobs)
 
 
@@ -229,6 +229,52 @@ def neighbors_recall(
     Z, _ = same_kind(Z, Z)
     given = pair_distances(Z, np.repeat(rows, k), Z, indices[rows].ravel())
     return float((np.sqrt(given).reshape(rows.size, k) <= kth).mean())
+
+
+def _injected_neighbors(
+    search: Any, Z: Any, Q: Any, n_neighbors: int
+) -> tuple[Array, NDArray[np.int64]]:
+    """Ask a neighbour transformer; ``Q=None`` asks for the training points.
+
+    The transformer is cloned, so the caller's object stays as it was. Distances
+    are the transformer's own: whoever injects a search also chooses its metric.
+    """
+    search = clone(search, safe=False)
+    if getattr(search, "mode", "distance") == "connectivity":
+        raise ValueError(
+            "`search` must give distances to order neighbours by; build it with "
+            "mode='distance' instead of 'connectivity'."
+        )
+    graph = search.fit_transform(Z) if Q is None else search.fit(Z).transform(Q)
+    n_rows = Z.shape[0] if Q is None else Q.shape[0]
+    if not issparse(graph) or graph.shape != (n_rows, Z.shape[0]):
+        kind = type(graph).__name__ if not issparse(graph) else graph.shape
+        raise ValueError(
+            f"`search` must return a sparse graph of shape ({n_rows}, {Z.shape[0]}) "
+            f"whose entries are distances; got {kind}."
+        )
+    # Explicit zeros are neighbours at distance zero (duplicates), not gaps.
+    graph = csr_array(graph)
+    rows = np.repeat(np.arange(n_rows), np.diff(graph.indptr))
+    columns = graph.indices.astype(np.int64)
+    distances = graph.data.astype(np.float64)
+    if Q is None:
+        others = rows != columns
+        rows, columns, distances = rows[others], columns[others], distances[others]
+    counts = np.bincount(rows, minlength=n_rows)
+    short = np.flatnonzero(counts < n_neighbors)
+    if short.size:
+        raise ValueError(
+            f"`search` found {counts[short[0]]} neighbours for row {short[0]} "
+            f"({short.size} of {n_rows} rows have too few), but {n_neighbors} are "
+            "needed"
+            + (" besides the point itself" if Q is None else "")
+            + f"; build it with a larger n_neighbors (at least {n_neighbors + 1})."
+        )
+    order = np.lexsort((columns, distances, rows))
+    starts = np.cumsum(counts) - counts
+    first = order[starts[:, None] + np.arange(n_neighbors)]
+    return distances[first], columns[first]
 
 
 def _check_points(X: Any, search: Any) -> Any:
