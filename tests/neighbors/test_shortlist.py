@@ -93,7 +93,9 @@ def test_a_scan_misses_nothing(k, warm, global_dtype, global_random_seed):
         groups = _scan.n_groups(k, 700)
         minima = np.full((20, groups), np.inf, dtype=global_dtype)
     for H in tiles:
-        rows, columns, values = _scan.scan(H, k, bound, minima, norms, 1e-6, 1e-30)
+        rows, columns, values = _scan.scan(
+            H, k, bound, minima, lambda: threshold(bound, norms, 1e-6, 1e-30)
+        )
         assert_array_equal(values, H[rows, columns])
         missed = kth[:, None] >= H
         missed[rows, columns] = False
@@ -105,7 +107,7 @@ def test_group_minima_leave_nothing_to_chance():
     # Ten values, four groups: the last two columns are outside the whole rounds.
     H = np.array([[5.0, 1, 2, 9, 4, 8, 7, 3, 0, 6]])
     bound, minima = np.array([np.inf]), np.full((1, 4), np.inf)
-    _scan.scan(H, 2, bound, minima, np.zeros(1), 0.0, 0.0)
+    _scan.scan(H, 2, bound, minima, lambda: bound)
     assert_array_equal(minima, [[4, 1, 2, 3]])
     assert_array_equal(bound, [2])
 

@@ -129,7 +129,9 @@ class Rows:
             inside = local[wanted[order]]
             places.append(order)
             whole = np.array_equal(inside, np.arange(self.sizes[i]))
-            blocks.append(load if whole else self._later(_pick, load, inside))
+            blocks.append(
+                load if whole else self._later(operator.getitem, load, inside)
+            )
         rows = self._like(blocks, list(map(len, places)), places)
         if np.array_equal(np.sort(wanted), all_rows):
             rows._known = self._known  # sums know no order
@@ -276,7 +278,7 @@ class Rows:
             The results below each other.
         """
         began = time.perf_counter()
-        results = list(self._calls(function, self._cut(aligned), shared))
+        results = list(self._calls(function, aligned, shared))
         if self._lazy:
             results = compute_all(results)
         self._log_pass(function, began)
@@ -314,7 +316,7 @@ class Rows:
         if key is not None and key in self._known:
             return self._known[key]
         began = time.perf_counter()
-        calls = self._calls(function, self._cut(aligned), shared)
+        calls = self._calls(function, aligned, shared)
         if self._lazy:
             add = import_dask().delayed(combine, pure=False)
             parts = list(calls)
@@ -336,17 +338,11 @@ class Rows:
     def _lazy(self) -> bool:
         return is_dask(self._blocks[0])
 
-    def _cut(self, aligned: Sequence[Any]) -> list[tuple[Any, ...]]:
-        """Give the rows of some arrays that belong to each block."""
-        return [tuple(A[places] for A in aligned) for places in self._places]
-
     def _calls(
-        self,
-        function: Callable[..., Any],
-        parts: Sequence[Any],
-        shared: dict[str, Any],
+        self, function: Callable[..., Any], aligned: Sequence[Any], shared: Any
     ) -> Iterator[Any]:
         """Results block by block, or Dask's promises of them."""
+        parts = [[A[places] for A in aligned] for places in self._places]
         if self._lazy:
             dask = import_dask()
             call = dask.delayed(function, pure=False)
@@ -576,10 +572,6 @@ def _itself(block: Any) -> Any:
 
 def _astype(block: Any, dtype: Any) -> Any:
     return block.astype(dtype)
-
-
-def _pick(block: Any, places: Indices) -> Any:
-    return block[places]
 
 
 def _n_rows(block: Any) -> int:

@@ -2,11 +2,8 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-import numpy as np
-from numpy.typing import NDArray
-
 from partlearn._array_api import at_least, namespace, softmax
-from partlearn._typing import Array
+from partlearn._typing import Array, Indices
 from partlearn.crossfit._embedding import MASS_FLOOR, class_means
 from partlearn.graphs import vote
 
@@ -25,7 +22,7 @@ def smooth(P: Array) -> Array:
     return 0.99 * P + 0.01 / P.shape[1]
 
 
-def rank_vote(F: Array, neighbors: NDArray[np.int64]) -> Array:
+def rank_vote(F: Array, neighbors: Indices) -> Array:
     """Experts 1, 2 and 4: confidences of the neighbours, the nearest weighing most.
 
     Source: CRISP, block E.

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from partlearn._array_api import namespace, row_dots, take
 from partlearn._progress import iterations
@@ -321,7 +320,7 @@ class _Rounds:
         self.rows = rows
         self.ridges: dict[str, float] = {}
         self._start: Array | None = None
-        self._neighbors: dict[str, NDArray[np.int64]] = {}
+        self._neighbors: dict[str, Indices] = {}
         self._fixed: set[str] = set()  # votes whose neighbours stay what they were
 
     def embed(self, g: Geometry, F: Array, *, search: bool) -> Embedding:

@@ -5,7 +5,6 @@
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from partlearn._array_api import namespace
@@ -114,11 +113,11 @@ class NeighborSearch:
     ) -> None:
         self.search, self.n_jobs, self.reference = search, n_jobs, reference
         self.cells = cells
-        self._known: dict[str, NDArray[np.int64]] = {}
+        self._known: dict[str, Indices] = {}
 
     def __call__(
         self, Z: Array, k: int, name: str, rows: Indices | None = None
-    ) -> NDArray[np.int64]:
+    ) -> Indices:
         """Find the `k` nearest other rows of each row of `Z`, or of some of them."""
         if self.cells:
             return many_neighbors(Z, k, self.n_jobs)
@@ -206,7 +205,7 @@ def vote_among_all(
 
 
 def _experts(
-    F: Array, Z: Array, raw: NDArray[np.int64], search: NeighborSearch, k: int
+    F: Array, Z: Array, raw: Indices, search: NeighborSearch, k: int
 ) -> list[Array]:
     """Beliefs of the four experts; `raw` are the neighbours among the data."""
     return [

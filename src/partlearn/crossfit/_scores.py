@@ -18,6 +18,7 @@ from partlearn._array_api import (
     cholesky,
     cholesky_solve,
     diagonal_added,
+    like,
     namespace,
     squared_sum,
     take,
@@ -138,12 +139,8 @@ class CrossFit:
             scores = self.basis.design.scores(self._fold, W)
             # The mean target of the other rows: targets sum to zero over all rows, and
             # the first column of A is constant.
-            means = xp.stack(
-                [
-                    C.parts[b, 0, :] * (sqrt(m) / (m - len(rows)))
-                    for b, rows in enumerate(self.folds)
-                ]
-            )
+            share = [sqrt(m) / (m - len(rows)) for rows in self.folds]
+            means = C.parts[:, 0, :] * like(np.asarray(share), Y)[:, None]
             scores += take(means, self._fold)
             return scores
         A, parts = self.basis.A, []

@@ -9,14 +9,14 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from partlearn._typing import Array
+from partlearn._typing import Array, Indices
 from partlearn.graphs._neighbor_graph import neighbor_graph
 from partlearn.simplex import nnls_from_gram, reconstruction_weights
 
 _BLOCK = 1 << 22  # numbers gathered at a time
 
 
-def reconstruction_graph(points: NDArray[Any], neighbors: NDArray[np.int64]) -> Any:
+def reconstruction_graph(points: NDArray[Any], neighbors: Indices) -> Any:
     """Sparse W with ``W @ points`` as near to `points` as convex weights allow.
 
     Source: WPLDR, Eq. (8).
@@ -46,7 +46,7 @@ def reconstruction_graph(points: NDArray[Any], neighbors: NDArray[np.int64]) -> 
     return neighbor_graph(neighbors, weights)
 
 
-def rebuilding_graph(X: Any, neighbors: NDArray[np.int64]) -> sp.csr_array:
+def rebuilding_graph(X: Any, neighbors: Indices) -> sp.csr_array:
     """Sparse W with ``W @ X`` as near to `X` as weights without a sign allow.
 
     Source: IPAL, weights of the neighbours.
@@ -84,7 +84,7 @@ def residual_operator(W: sp.csr_array) -> sp.csr_array:
     return sp.csr_array(sp.eye_array(W.shape[0], format="csr") - W)
 
 
-def neighbor_grams(Q: Any, Z: Any, neighbors: NDArray[np.int64]) -> tuple[Array, Array]:
+def neighbor_grams(Q: Any, Z: Any, neighbors: Indices) -> tuple[Array, Array]:
     """Inner products of the neighbours with each other and with their query.
 
     Parameters
@@ -113,7 +113,7 @@ def neighbor_grams(Q: Any, Z: Any, neighbors: NDArray[np.int64]) -> tuple[Array,
     return G, b
 
 
-def difference_grams(Z: Any, neighbors: NDArray[np.int64]) -> Array:
+def difference_grams(Z: Any, neighbors: Indices) -> Array:
     """Inner products of the differences between each row and its neighbours.
 
     Source: PLAGGD, graph of the features.
@@ -139,7 +139,7 @@ def difference_grams(Z: Any, neighbors: NDArray[np.int64]) -> Array:
 
 
 def _gather(
-    Q: Any, Z: Any, neighbors: NDArray[np.int64]
+    Q: Any, Z: Any, neighbors: Indices
 ) -> Iterator[tuple[slice, Any, list[Any]]]:
     """Blocks of queries with their first, second, ... neighbours, in float64."""
     n, k = neighbors.shape

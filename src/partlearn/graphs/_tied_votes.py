@@ -85,13 +85,13 @@ class TiedVotes:
         *,
         search: Any = None,
         reference: Indices | Literal["cells"] | None = None,
-        warm_start: NDArray[np.int64] | None = None,
+        warm_start: Indices | None = None,
         tied: bool = False,
         n_jobs: int | None = None,
     ) -> None:
         self.n_neighbors = min(n_neighbors, Z.shape[0] - 1)
         self.tied = False
-        self.neighbors: NDArray[np.int64] | None = None
+        self.neighbors: Indices | None = None
         self._array: ArrayVotes | None = None
         if search is not None:
             self.neighbors = self_neighbors(Z, n_neighbors, search=search)
@@ -199,7 +199,7 @@ class _Places(NamedTuple):
 
     k: int
     size: Indices
-    indices: NDArray[np.int64]
+    indices: Indices
     start: Indices
     end: Indices
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 
-from partlearn._typing import Array
+from partlearn._typing import Array, Indices
 
 # Dense and sparse rows add the squares in this one order, so that their distances are
 # equal to the last bit and ties fall alike: feature j belongs to lane j % 8, lanes are
@@ -17,9 +17,7 @@ _LANES = 8
 _CHUNK = 1 << 17  # numbers in a chunk of differences: it should stay in the cache
 
 
-def pair_distances(
-    Q: Any, rows: NDArray[np.int64], Z: Any, columns: NDArray[np.int64]
-) -> Array:
+def pair_distances(Q: Any, rows: Indices, Z: Any, columns: Indices) -> Array:
     """Squared distances between ``Q[rows[p]]`` and ``Z[columns[p]]`` for each ``p``."""
     out = np.empty(rows.size)
     if issparse(Z):
@@ -35,9 +33,7 @@ def pair_distances(
     return out
 
 
-def _dense_chunk(
-    Q: NDArray, rows: NDArray[np.int64], Z: NDArray, columns: NDArray[np.int64]
-) -> Array:
+def _dense_chunk(Q: NDArray, rows: Indices, Z: NDArray, columns: Indices) -> Array:
     d = Z.shape[1]
     difference = np.take(Q, rows, axis=0).astype(np.float64, copy=False)
     difference -= np.take(Z, columns, axis=0)
@@ -51,9 +47,7 @@ def _dense_chunk(
     return _add_lanes(lanes)
 
 
-def _sparse_chunk(
-    Q: csr_array, rows: NDArray[np.int64], Z: csr_array, columns: NDArray[np.int64]
-) -> Array:
+def _sparse_chunk(Q: csr_array, rows: Indices, Z: csr_array, columns: Indices) -> Array:
     difference = Q[rows] - Z[columns]  # float64, canonical: columns ascend
     row = np.repeat(np.arange(rows.size), np.diff(difference.indptr))
     lanes: NDArray = np.bincount(

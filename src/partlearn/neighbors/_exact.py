@@ -14,10 +14,11 @@ import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 from numpy.typing import NDArray
 from scipy.sparse import issparse
+from sklearn.utils.extmath import row_norms
 from threadpoolctl import threadpool_limits
 
 from partlearn._progress import iterations
-from partlearn._typing import Array
+from partlearn._typing import Array, Indices
 from partlearn.neighbors import _distances, _scan
 from partlearn.neighbors._overlaps import Overlaps, overlap_rarely
 from partlearn.neighbors._products import (
@@ -25,7 +26,6 @@ from partlearn.neighbors._products import (
     Products,
     SparseProducts,
     relative_error,
-    squared_norms,
     threshold,
 )
 from partlearn.neighbors._tree import MOST_DIMENSIONS, tree_neighbors
@@ -46,10 +46,10 @@ def exact_neighbors(
     k: int,
     *,
     exclude_self: bool,
-    warm_start: NDArray[np.int64] | None = None,
+    warm_start: Indices | None = None,
     n_jobs: int | None = None,
     tree: bool = True,
-) -> tuple[Array, NDArray[np.int64]]:
+) -> tuple[Array, Indices]:
     """Distances and indices of the `k` nearest rows of `Z`, by (distance, index).
 
     `Z` and `Q` are both dense or both CSR in float64 with sorted indices;
@@ -114,19 +114,14 @@ class Search:
     """One search: its data, the products in each precision, the answers."""
 
     def __init__(
-        self,
-        Z: Any,
-        Q: Any,
-        k: int,
-        exclude_self: bool,
-        warm_start: NDArray[np.int64] | None,
+        self, Z: Any, Q: Any, k: int, exclude_self: bool, warm_start: Indices | None
     ) -> None:
         m, n = Z.shape[0], Q.shape[0]
         self.Z, self.Q, self.k = Z, Q, k
         self.exclude_self, self.warm_start = exclude_self, warm_start
         self.overlaps: Overlaps | None = None
         if issparse(Z) and overlap_rarely(Z, Q):
-            self.overlaps = Overlaps(Z, squared_norms(Z), k)
+            self.overlaps = Overlaps(Z, row_norms(Z, squared=True), k)
             self.warm_start = None  # there is nothing to save
         # A tile has room for twice the neighbours, so that it bounds the k-th.
         n_tiles = max(1, min(-(-m // _WIDEST), m // (2 * k)))
@@ -208,7 +203,7 @@ class Block:
         # A value of h that k points of the row do not exceed.
         self.bound = np.full(n, np.inf)
         self.minima: NDArray | None = None
-        self.known: NDArray[np.int64] | None = None
+        self.known: Indices | None = None
         self.pending: list[_scan.Candidates] = []
         self.n_pending = 0
         if search.warm_start is None:
@@ -247,17 +242,10 @@ class Block:
 
     def add(self, H: NDArray, tile: slice) -> None:
         """Collect the candidates of a tile, tightening the bound where possible."""
-        products = self.products
         if self.minima is None and self.is_loose(H):
             self.minima = self.no_minima()
         rows, columns, values = _scan.scan(
-            H,
-            self.search.k,
-            self.bound,
-            self.minima,
-            self.norms,
-            products.error,
-            products.tiny,
+            H, self.search.k, self.bound, self.minima, self.limit
         )
         self.pending.append((rows, columns + tile.start, values))
         self.n_pending += rows.size
@@ -297,7 +285,7 @@ class Block:
         self.bound[(self.best[:, -1] == 0) & (self.nearest[:, -1] < seen)] = -np.inf
         return True
 
-    def tighten_by(self, rows: NDArray[np.int64], values: Array) -> None:
+    def tighten_by(self, rows: Indices, values: Array) -> None:
         """Lower the bound to the k-th smallest of these values in each row."""
         n, k = self.best.shape
         order = _scan.by_row(rows, values)
@@ -306,7 +294,7 @@ class Block:
         kth = values[order[(np.cumsum(counts) - counts)[enough] + k - 1]]
         self.bound[enough] = np.minimum(self.bound[enough], kth)
 
-    def rank(self, rows: NDArray[np.int64], columns: NDArray[np.int64]) -> None:
+    def rank(self, rows: Indices, columns: Indices) -> None:
         """Merge these candidates by their true distances, and lower the bound."""
         search = self.search
         squared = _distances.pair_distances(

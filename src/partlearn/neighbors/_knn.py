@@ -6,7 +6,7 @@ from operator import index
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.sparse import csr_array, issparse
 from sklearn.base import clone
 from sklearn.utils import check_array, check_random_state
@@ -99,7 +99,7 @@ def self_neighbors(
 
 def query_neighbors(
     Z: Any, Q: Any, n_neighbors: int, *, search: Any = None, n_jobs: int | None = None
-) -> tuple[Array, NDArray[np.int64]]:
+) -> tuple[Array, Indices]:
     """Nearest rows of `Z` for every row of `Q`.
 
     Parameters
@@ -233,7 +233,7 @@ def neighbors_recall(
 
 def _injected_neighbors(
     search: Any, Z: Any, Q: Any, n_neighbors: int
-) -> tuple[Array, NDArray[np.int64]]:
+) -> tuple[Array, Indices]:
     """Ask a neighbour transformer; ``Q=None`` asks for the training points.
 
     The transformer is cloned, so the caller's object stays as it was. Distances
@@ -296,9 +296,7 @@ def _check_count(n_neighbors: int) -> int:
     return count
 
 
-def _check_warm_start(
-    warm_start: ArrayLike | None, m: int, k: int
-) -> NDArray[np.int64] | None:
+def _check_warm_start(warm_start: ArrayLike | None, m: int, k: int) -> Indices | None:
     """Earlier neighbours bound the search only if they are k different points."""
     if warm_start is None:
         return None

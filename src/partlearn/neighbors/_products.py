@@ -10,6 +10,7 @@ which no neighbour hides.
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
+from sklearn.utils.extmath import row_norms
 
 from partlearn._typing import Array
 
@@ -66,7 +67,7 @@ class SparseProducts:
 
     def __init__(self, Z: csr_array, Q: csr_array, tiles: list[slice]) -> None:
         with np.errstate(over="ignore"):
-            squared, query_squared = squared_norms(Z), squared_norms(Q)
+            squared, query_squared = (row_norms(X, squared=True) for X in (Z, Q))
         _check_range(np.sqrt(squared), np.sqrt(query_squared))
         terms = int(max(_longest_row(Z), _longest_row(Q)))
         self.scale = 1.0
@@ -163,13 +164,6 @@ def _augmented(
         out[start:stop, :-1] = (X[start:stop] - centre) * scale
     out[:, -1] = (norms * scale) ** 2
     return out
-
-
-def squared_norms(X: csr_array) -> Array:
-    """Squared norm of each row."""
-    rows = np.repeat(np.arange(X.shape[0]), np.diff(X.indptr))
-    squared = np.bincount(rows, weights=X.data**2, minlength=X.shape[0])
-    return squared.astype(np.float64)  # counts, where there is nothing to add
 
 
 def _longest_row(X: csr_array) -> int:

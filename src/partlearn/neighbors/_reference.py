@@ -6,7 +6,6 @@ from numbers import Integral
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from partlearn._array_api import is_numpy, like, namespace, take
@@ -76,7 +75,7 @@ def reference_neighbors(
     rows: Indices | None = None,
     search: Any = None,
     n_jobs: int | None = None,
-) -> NDArray[np.int64]:
+) -> Indices:
     """Nearest other rows of every row, or of some, among reference rows.
 
     Parameters
@@ -150,7 +149,7 @@ def many_neighbors(Z: Any, n_neighbors: int, n_jobs: int | None = None) -> Any:
     return reference_neighbors(Z, reference, n_neighbors)
 
 
-def without_own(near: NDArray[np.int64], rows: Indices) -> NDArray[np.int64]:
+def without_own(near: Indices, rows: Indices) -> Indices:
     """Drop each row from its neighbours or, where it is not among them, the last."""
     if not is_numpy(near):
         xp = namespace(near)

@@ -2,14 +2,15 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 
-from partlearn._typing import Array
-from partlearn.neighbors._products import threshold
+from partlearn._typing import Array, Indices
 
 # Queries (as rows of the tile), reference points (as its columns), values of h.
-Candidates = tuple[NDArray[np.int64], NDArray[np.int64], Array]
+Candidates = tuple[Indices, Indices, Array]
 
 
 def n_groups(k: int, width: int) -> int:
@@ -26,9 +27,7 @@ def scan(
     k: int,
     bound: Array,
     minima: NDArray | None,
-    norms: Array,
-    error: float,
-    tiny: float,
+    limit: Callable[[], Array],
 ) -> Candidates:
     """Entries of a tile that may belong to a neighbour, by row, then column.
 
@@ -36,14 +35,13 @@ def scan(
     column groups, over the tiles so far) are tightened in place; without minima the
     bound is taken as it is. Column ``j`` belongs to group ``j % n_groups``; columns
     after the last whole round of groups are left out of the minima, which can only
-    loosen the bound.
+    loosen the bound. `limit` gives the largest value that a neighbour can have by it.
     """
     if minima is not None:
         np.minimum(minima, group_minima(H, minima.shape[1]), out=minima)
         kth = np.partition(minima, k - 1, axis=1)[:, k - 1]
         np.minimum(bound, kth, out=bound)
-    limit = round_up(threshold(bound, norms, error, tiny), H.dtype)[:, None]
-    flat = np.flatnonzero(limit >= H)
+    flat = np.flatnonzero(round_up(limit(), H.dtype)[:, None] >= H)
     rows, columns = np.divmod(flat, H.shape[1])
     return rows, columns, H.ravel()[flat].astype(np.float64)
 
@@ -69,7 +67,7 @@ def round_up(values: Array, dtype: np.dtype) -> NDArray:
     return np.where(narrow < values, np.nextafter(narrow, dtype.type(np.inf)), narrow)
 
 
-def by_row(rows: NDArray[np.int64], values: Array) -> NDArray[np.intp]:
+def by_row(rows: Indices, values: Array) -> Indices:
     """Places of values by row, ascending in each; ties are in no order."""
     # Complex numbers are ordered by both parts, in a third of the time of a lexsort.
     key = np.empty(rows.size, dtype=np.complex128)
@@ -78,11 +76,7 @@ def by_row(rows: NDArray[np.int64], values: Array) -> NDArray[np.intp]:
 
 
 def keep_nearest(
-    best: Array,
-    nearest: NDArray[np.int64],
-    rows: NDArray[np.int64],
-    columns: NDArray[np.int64],
-    squared: Array,
+    best: Array, nearest: Indices, rows: Indices, columns: Indices, squared: Array
 ) -> None:
     """Merge candidates into the k nearest so far, by (distance, index), in place."""
     n, k = best.shape

@@ -7,14 +7,14 @@ from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
-from partlearn._typing import Array
+from partlearn._typing import Array, Indices
 from partlearn.neighbors._distances import pair_distances
 
 MOST_DIMENSIONS = 6  # beyond them a blocked product is as fast or faster
 _ROUNDING = 1e-9  # far above what the distances of a tree are off by, relatively
 _TIES = 4  # points that may have to be ranked anew, per query
 
-Found = tuple[Array, NDArray[np.int64]]
+Found = tuple[Array, Indices]
 
 
 def tree_neighbors(

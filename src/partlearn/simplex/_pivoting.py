@@ -3,9 +3,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
 import numpy as np
-from numpy.typing import NDArray
 
-from partlearn._typing import Array, Mask
+from partlearn._typing import Array, Indices, Mask
 
 EPS = float(np.finfo(np.float64).eps)
 # A column whose remainder after projection on the passive ones is below this part of
@@ -106,13 +105,7 @@ def _pivot(G: Array, b: Array) -> Array:
     return answer
 
 
-def _sweep(
-    T: Array,
-    here: NDArray[np.int64],
-    pivot: NDArray[np.int64],
-    enters: Mask,
-    stuck: Mask,
-) -> None:
+def _sweep(T: Array, here: Indices, pivot: Indices, enters: Mask, stuck: Mask) -> None:
     """Pivot each matrix on one diagonal entry, in place, but not the stuck ones."""
     column = T[here, :, pivot]
     inverse = np.where(stuck, 0, 1 / np.where(stuck, 1, column[here, pivot]))
