@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from partlearn._array_api import by_row, is_numpy, namespace, take, where_true
+from partlearn._array_api import array_device, by_row, namespace, where_true
 from partlearn._typing import Array, Indices
 from partlearn.blocks import Rows, gather, total
 
@@ -101,11 +101,16 @@ def _matrix(block: Any, features: Features | None) -> Array:
     return block if features is None else features(block)
 
 
-def _fold_parts(fold: Indices) -> Iterator[tuple[int, Any]]:
-    """Folds that have rows in a block, and which; all rows are not copied."""
+def _fold_parts(fold: Indices, *arrays: Any) -> Iterator[tuple[int, list[Any]]]:
+    """Folds that have rows in a block, and these rows; all rows are not copied."""
     for b in np.unique(fold).tolist():
         rows = fold == b
-        yield b, slice(None) if rows.all() else rows
+        yield b, [A if rows.all() else where_true(A, rows) for A in arrays]
+
+
+def _zeros(shape: tuple[int, ...], A: Array) -> Array:
+    zeros: Array = namespace(A).zeros(shape, dtype=A.dtype, device=array_device(A))
+    return zeros
 
 
 def fold_grams(
@@ -114,14 +119,10 @@ def fold_grams(
     """Gram matrix of the rows of each fold in a block."""
     A = _matrix(block, features)
     A = A if T is None else A @ T
-    if is_numpy(A):
-        grams = np.zeros((n, A.shape[1], A.shape[1]))
-        for b, rows in _fold_parts(fold):
-            part = A[rows]
-            np.matmul(part.T, part, out=grams[b])
-        return grams
-    parts = (where_true(A, fold == b) for b in range(n))
-    return namespace(A).stack([part.T @ part for part in parts])
+    grams = _zeros((n, A.shape[1], A.shape[1]), A)
+    for b, (part,) in _fold_parts(fold, A):
+        grams[b, :, :] = part.T @ part
+    return grams
 
 
 def fold_products(
@@ -129,25 +130,18 @@ def fold_products(
 ) -> Array:
     """Product of the rows of each fold in a block with their targets."""
     A = _matrix(block, features)
-    if is_numpy(A):
-        products = np.zeros((n, A.shape[1], Y.shape[1]))
-        for b, rows in _fold_parts(fold):
-            products[b] = (Y[rows].T @ A[rows]).T  # twice as fast as A' Y
-        return products
-    masks = (fold == b for b in range(n))
-    parts = [where_true(A, rows).T @ where_true(Y, rows) for rows in masks]
-    return namespace(A).stack(parts)
+    products = _zeros((n, A.shape[1], Y.shape[1]), A)
+    for b, (part, target) in _fold_parts(fold, A, Y):
+        products[b, :, :] = (target.T @ part).T  # twice as fast as A' Y
+    return products
 
 
 def fold_scores(
     block: Any, fold: Indices, W: Array, features: Features | None
 ) -> Array:
     """Rows of a block times the coefficients of their fold."""
-    A = _matrix(block, features)
-    if is_numpy(A):
-        scores = np.empty((A.shape[0], W.shape[2]))
-        for b, rows in _fold_parts(fold):
-            scores[rows] = (W[b].T @ A[rows].T).T  # faster than A W
-        return scores
-    folds = [np.flatnonzero(fold == b) for b in range(W.shape[0])]
-    return by_row([take(A, rows) @ W[b, :, :] for b, rows in enumerate(folds)], folds)
+    parts = [
+        (W[b, :, :].T @ part.T).T  # faster than A W
+        for b, (part,) in _fold_parts(fold, _matrix(block, features))
+    ]
+    return by_row(parts, [np.flatnonzero(fold == b) for b in np.unique(fold)])

@@ -4,9 +4,9 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
-import numpy as np
+from sklearn.utils import check_random_state
 
 from partlearn._array_api import namespace, row_dots, take
 from partlearn._progress import iterations
@@ -201,44 +201,37 @@ def expert_names(names: Sequence[str], *, votes: bool) -> list[str]:
 
 
 def fit_pooled(
+    estimator: Any,
     X: Any,
     L: Array,
-    F: Array | None = None,
+    F: Array,
     *,
     geometries: Sequence[GeometryName],
     votes: bool,
-    n_folds: int,
-    n_neighbors: int,
-    max_iter: int,
-    tol: float,
-    n_landmarks: int | Literal["auto"] | None,
-    n_reference: int | Literal["auto"] | None = None,
-    rng: np.random.RandomState,
-    search: Any = None,
-    n_jobs: int | None = None,
-    update: Callable[[Array], Array] | None = None,
-    groups: Indices | None = None,
+    update: Callable[[Array], Array],
+    groups: Indices | None,
 ) -> PooledModel:
     """Alternate between scoring the rows in all geometries and pooling the experts.
 
     Parameters
     ----------
+    estimator : CRISPClassifier or KernelCRISP
+        Whose parameters count. Its random state draws folds, rows that choose
+        bandwidths, landmarks and reference rows.
     X : ndarray, CSR matrix or Rows, of shape (m, d)
         Training rows; in blocks where nobody votes.
     L : ndarray of shape (m, q)
         Evidence: the candidate matrix, or non-negative weights.
-    F : ndarray of shape (m, q), default=None
-        First confidences; the evidence, normalised, by default.
-    geometries, votes, n_folds, n_neighbors, max_iter, tol, n_landmarks, n_reference
-        As in :class:`~partlearn.classification.CRISPClassifier`.
-    rng : RandomState
-        Draws folds, rows that choose bandwidths, landmarks and reference rows.
-    search, n_jobs
-        Of the neighbour search.
-    update : callable, default=None
+    F : ndarray of shape (m, q)
+        First confidences.
+    geometries : sequence of {"linear", "rbf", "laplacian"}
+        The geometries.
+    votes : bool
+        Whether neighbours vote.
+    update : callable
         Gives the evidence anew from the confidences after each iteration: the hook of
         votes, which are weighed by how well annotators agree with the confidences.
-    groups : ndarray of int, shape (m,), default=None
+    groups : ndarray of int, shape (m,), or None
         Numbers of groups whose rows are held out together.
 
     Returns
@@ -246,9 +239,10 @@ def fit_pooled(
     model : PooledModel
         The finished fit.
     """
-    F = normalized(L) if F is None else F
-    m, xp = F.shape[0], namespace(F)
-    folds = make_folds(m, n_folds, rng, groups)
+    m, xp, search = F.shape[0], namespace(F), estimator.search
+    k, n_jobs = estimator.n_neighbors, estimator.n_jobs
+    rng = check_random_state(estimator.random_state)
+    folds = make_folds(m, estimator.n_folds, rng, groups)
     if votes:
         refuse_blocks(X, "neighbours in the space of the input vote", "votes=False")
     space, rows, linear = input_space(X, rng, linear="linear" in geometries)
@@ -260,27 +254,27 @@ def fit_pooled(
         linear,
         F,
         folds,
-        n_landmarks=n_landmarks,
+        n_landmarks=estimator.n_landmarks,
         rng=rng,
         groups=groups,
     )
     reference: Indices | None = None
     if votes and search is None:
-        reference = reference_rows(m, n_reference, rng)
+        reference = reference_rows(m, estimator.n_reference, rng)
     find = NeighborSearch(search, n_jobs, reference) if votes else None
     voters: Array | None = None
     if votes and not isinstance(rows, Rows):  # which were refused above
         voters = rows if reference is None else take(rows, reference)
-    rounds = _Rounds(spaces, rows, find, n_neighbors)
+    rounds = _Rounds(spaces, rows, find, k)
     # Without votes an iteration costs little, and the labels settle more slowly.
-    stop = StoppingRule(tol, STEADY if votes else CAREFUL, watch_objective=votes)
+    steady = STEADY if votes else CAREFUL
+    stop = StoppingRule(estimator.tol, steady, watch_objective=votes)
     converged = False
-    for t in iterations("pool of experts", max_iter):
+    for t in iterations("pool of experts", estimator.max_iter):
         M = rounds.pool(F, L, search=t < N_SEARCH)
         objective = float(xp.mean(xp.log(row_dots(M, L))))
         before, F = F, normalized(L * M)
-        if update is not None:
-            L = update(F)
+        L = update(F)
         converged = stop(F, before, objective)
         if converged:
             break
@@ -296,7 +290,7 @@ def fit_pooled(
         rounds.log_linear,
         stop.objective,
         converged,
-        n_neighbors,
+        k,
         reference,
         voters,
         M,

@@ -8,7 +8,6 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-from sklearn.utils import check_random_state
 
 from partlearn._array_api import as_double, like, namespace, take, to_numpy
 from partlearn._sklearn_compat import HasMethods, Interval, StrOptions
@@ -132,20 +131,12 @@ def fit_estimator(
     if confidence is not None:
         F = like(np.asarray(confidence(labels), dtype=np.float64)[order], F)
     model = fit_pooled(
+        estimator,
         take(X, order),
         as_double(L),
         F,
         geometries=names,
         votes=votes,
-        n_folds=estimator.n_folds,
-        n_neighbors=estimator.n_neighbors,
-        n_reference=estimator.n_reference,
-        max_iter=estimator.max_iter,
-        tol=estimator.tol,
-        n_landmarks=estimator.n_landmarks,
-        rng=check_random_state(estimator.random_state),
-        search=estimator.search,
-        n_jobs=estimator.n_jobs,
         update=update,
         groups=None if groups is None else group_codes(groups, len(order))[order],
     )

@@ -111,15 +111,14 @@ def input_space(
     if linear or wide:
         total = float((X.shape[0] - 1) * varying)
         basis = decompose(matrix, total, None, rng)
+    space = InputSpace(mean, inverse, None)
     if blocks:
-        space = InputSpace(mean, inverse, None)
         return space, X.apply(space, n_features=X.shape[1]), basis
     if not wide:
         assert matrix.dense is not None
-        return InputSpace(mean, inverse, None), matrix.dense, basis
+        return space, matrix.dense, basis
     assert basis is not None
     k = min(DIRECTIONS, len(basis.s))
-    plain = InputSpace(mean, inverse, None)
-    projection = plain.linear_map(basis.directions(np.eye(len(basis.s), k)))
+    projection = space.linear_map(basis.directions(np.eye(len(basis.s), k)))
     rows = basis.U[:, :k] * basis.s[:k]
     return InputSpace(mean, inverse, projection), rows, basis if linear else None

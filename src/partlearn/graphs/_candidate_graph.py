@@ -55,8 +55,6 @@ def lift(W: sp.csr_array, S: Mask, *, inside: bool) -> sp.csr_array:
         place = np.minimum(np.searchsorted(keys, key), len(keys) - 1)
         hit = keys[place] == key
         place, p, value = place[hit], p[hit], value[hit]
-        height = len(keys)
     else:
         keys, place = np.unique(key, return_inverse=True)
-        height = len(keys)
-    return sp.csr_array((value, (place, p)), shape=(height, len(rows)))
+    return sp.csr_array((value, (place, p)), shape=(len(keys), len(rows)))

@@ -60,7 +60,8 @@ def exact_neighbors(
         empty = np.empty((Q.shape[0], 0))
         return empty, empty.astype(np.int64)
     Z, Q, unit, largest = enlarged(Z, Q)
-    if tree and largest < _FAR and _suits_tree(Z):
+    few = Z.shape[0] >= _TREE_ROWS and 0 < Z.shape[1] <= MOST_DIMENSIONS
+    if tree and few and largest < _FAR and not issparse(Z):
         nearest = tree_neighbors(Z, Q, k, exclude_self=exclude_self, n_jobs=n_jobs)
         if nearest is not None:
             return np.sqrt(nearest[0]) * unit, nearest[1]
@@ -82,12 +83,6 @@ def run_search(search: "Search", n_jobs: int | None) -> None:
                 delayed(search.run)(search.blocks[worker::workers])
                 for worker in range(workers)
             )
-
-
-def _suits_tree(Z: Any) -> bool:
-    """Whether points are dense and many, in few dimensions."""
-    few = 0 < Z.shape[1] <= MOST_DIMENSIONS
-    return few and Z.shape[0] >= _TREE_ROWS and not issparse(Z)
 
 
 def enlarged(Z: Any, Q: Any) -> tuple[Any, Any, float, float]:

@@ -279,8 +279,7 @@ def _injected_neighbors(
 
 def _check_points(X: Any, search: Any) -> Any:
     """Check points, which stay in the library and on the device of their array."""
-    dtypes = list(float_dtypes(X))
-    X = check_array(X, accept_sparse="csr", dtype=dtypes)
+    X = check_array(X, accept_sparse="csr", dtype=list(float_dtypes(X)))
     if search is not None and not is_numpy(X):
         raise ValueError(
             "`search` works on NumPy arrays; leave it out to search on the device of "
