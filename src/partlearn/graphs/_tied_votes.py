@@ -8,7 +8,7 @@ distance; the votes should hang on neither.
 # SPDX-License-Identifier: BSD-3-Clause
 
 from functools import partial
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 import scipy.sparse as sp
@@ -127,7 +127,7 @@ class TiedVotes:
         if self.tied:
             self._group, points = _distinct(Z, unit)
             size = np.bincount(self._group)
-            self._places = _shared_places(points, size, self.n_neighbors, near, n_jobs)
+            self._places = _Places(points, size, self.n_neighbors, near, n_jobs)
 
     def __call__(self, F: NDArray[Any], kind: Vote = "rank") -> NDArray[Any]:
         """Sum the confidences of each row's neighbours.
@@ -182,26 +182,53 @@ def _distinct(Z: Any, unit: Array) -> tuple[Indices, Array | sp.csr_array]:
     return group, sp.csr_array(Z[first] @ sp.diags_array(unit))
 
 
-class _Places(NamedTuple):
+class _Places:
     """Ranks that the rows at each point take, seen from each point.
+
+    Parameters
+    ----------
+    points : ndarray or CSR matrix of shape (n, p)
+        Distinct points.
+    size : ndarray of int, shape (n,)
+        Rows at each of them.
+    k : int
+        Number of ranks.
+    near : float
+        Distances that differ by less are equal.
+    n_jobs : int or None
+        Threads.
 
     Attributes
     ----------
-    k : int
-        Number of ranks.
-    size : ndarray of int, shape (n,)
-        Rows at each point.
     indices : ndarray of int, shape (n, p)
-        Other points, nearest first.
+        Other points, nearest first: as many as may share a rank, or 128.
     start, end : ndarray of int, shape (n, p)
         First rank of the tie that each belongs to, and the one behind its last.
     """
 
-    k: int
-    size: Indices
-    indices: Indices
-    start: Indices
-    end: Indices
+    def __init__(
+        self, points: Any, size: Indices, k: int, near: float, n_jobs: int | None
+    ) -> None:
+        self.k, self.size = k, size
+        self.indices = self.start = self.end = np.empty((1, 0), dtype=np.int64)
+        others = len(size) - 1
+        wanted = 2 * (k + 1)  # one search for these is faster than two, as ties need
+        while others:
+            wanted = min(wanted, others)
+            distances, self.indices = self_neighbors(
+                points, wanted, return_distance=True, n_jobs=n_jobs
+            )
+            # Rows nearer than each point, in the order found, and all of them.
+            sizes = np.hstack([size[:, None] - 1, size[self.indices]])
+            before = np.cumsum(sizes, axis=1)
+            self.start, self.end = (
+                np.take_along_axis(before, place, axis=1)
+                for place in find_ties(distances, near)
+            )
+            if wanted >= min(others, _MOST) or not (self.start[:, -1] < k).any():
+                break
+            # The last point found may share a rank with points that were not found.
+            wanted *= 2
 
     def weights(self, kind: Vote) -> tuple[Array, sp.csr_array]:
         """Weight of each other row at a point itself, and of each row at other points.
@@ -219,49 +246,3 @@ class _Places(NamedTuple):
         rows = np.broadcast_to(np.arange(n)[:, None], keep.shape)[keep]
         graph = (weights[keep], (rows, self.indices[keep]))
         return own, sp.csr_array(graph, shape=(n, n))
-
-
-def _shared_places(
-    points: Any, size: Indices, k: int, near: float, n_jobs: int | None
-) -> _Places:
-    """Find the ranks of the rows at other points.
-
-    Parameters
-    ----------
-    points : ndarray or CSR matrix of shape (n, p)
-        Distinct points.
-    size : ndarray of int, shape (n,)
-        Rows at each of them.
-    k : int
-        Number of ranks.
-    near : float
-        Distances that differ by less are equal.
-    n_jobs : int or None
-        Threads.
-
-    Returns
-    -------
-    places : _Places
-        As many points as may share a rank, or 128.
-    """
-    n = len(size)
-    if n == 1:
-        none = np.empty((1, 0), dtype=np.int64)
-        return _Places(k, size, none, none, none)
-    wanted = 2 * (k + 1)  # one search for these is faster than two, as ties need
-    while True:
-        wanted = min(wanted, n - 1)
-        distances, indices = self_neighbors(
-            points, wanted, return_distance=True, n_jobs=n_jobs
-        )
-        # Rows nearer than each point, in the order found, and all of them.
-        before = np.cumsum(np.hstack([size[:, None] - 1, size[indices]]), axis=1)
-        start, end = (
-            np.take_along_axis(before, place, axis=1)
-            for place in find_ties(distances, near)
-        )
-        if wanted >= min(n - 1, _MOST) or not (start[:, -1] < k).any():
-            break
-        # The last point found may share a rank with points that were not found.
-        wanted *= 2
-    return _Places(k, size, indices, start, end)

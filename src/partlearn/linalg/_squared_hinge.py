@@ -61,9 +61,7 @@ def squared_hinge(X: Any, y: Array, C: float = 1.0) -> tuple[Array, float]:
     (array([0.8]), -0.8)
     """
     n, d = X.shape
-    space: _Tall | _Wide = _Iterative(X)
-    if min(n, d) <= _DIRECT:
-        space = _Tall(X) if d <= n else _Wide(X)
+    space = _Wide(X) if n < d and n <= _DIRECT else _Tall(X)
     W = _newton(space, y[:, None], C)
     return space.normal(W[:-1, 0]), float(W[-1, 0])
 
@@ -218,36 +216,24 @@ class _Tall:
     ) -> tuple[Array, float]:
         """Stored normal and free intercept that fit `y` in these rows."""
         A = self.X[rows]
-        mean = np.asarray(A.mean(axis=0)).ravel()
-        w = self._solve(A, mean, y - y.mean(), penalty, start)
-        return w, float(y.mean() - mean @ w)
+        mean, target = np.asarray(A.mean(axis=0)).ravel(), y - y.mean()
+        if len(mean) > _DIRECT:  # by products with the rows, from the last solution
 
-    def _solve(
-        self, A: Any, mean: Array, target: Array, penalty: float, start: Array
-    ) -> Array:
-        if sp.issparse(A):
-            K = (A.T @ A).toarray() - A.shape[0] * np.outer(mean, mean)
+            def apply(V: Array) -> Array:
+                Z = A @ V - mean @ V
+                return A.T @ Z - np.outer(mean, Z.sum(axis=0)) + penalty * V
+
+            rhs = (A.T @ target)[:, None]
+            w = conjugate_gradients(apply, rhs, start=start[:, None])[:, 0]
         else:
-            A = A - mean
-            K = A.T @ A
-        K.flat[:: len(K) + 1] += penalty
-        return np.asarray(
-            scipy.linalg.solve(K, A.T @ target, assume_a="pos", check_finite=False)
-        )
-
-
-class _Iterative(_Tall):
-    """The same, solved by products with the rows, from the last solution."""
-
-    def _solve(
-        self, A: Any, mean: Array, target: Array, penalty: float, start: Array
-    ) -> Array:
-        def apply(V: Array) -> Array:
-            Z = A @ V - mean @ V
-            return A.T @ Z - np.outer(mean, Z.sum(axis=0)) + penalty * V
-
-        rhs = (A.T @ target)[:, None]
-        return conjugate_gradients(apply, rhs, start=start[:, None])[:, 0]
+            if sp.issparse(A):
+                K = (A.T @ A).toarray() - A.shape[0] * np.outer(mean, mean)
+            else:
+                A = A - mean
+                K = A.T @ A
+            K.flat[:: len(K) + 1] += penalty
+            w = scipy.linalg.solve(K, A.T @ target, assume_a="pos", check_finite=False)
+        return w, float(y.mean() - mean @ w)
 
 
 class _Wide(_Tall):
