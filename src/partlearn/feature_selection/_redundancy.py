@@ -180,6 +180,7 @@ class Redundancy:
         self.entropy = np.log(m) - counts_log_counts(self._tables.counts).sum(1) / m
         self.known: dict[int, Array] = {}
         self._room = max(1, _CACHE // (8 * d))
+        self._lines = np.empty((0, d))  # of one ledger after the other
 
     def row(self, f: int) -> Array:
         """Mutual information of feature `f` with all features, (d,)."""
@@ -191,8 +192,8 @@ class Redundancy:
 
     def remember(self, f: int, row: Array) -> None:
         """Keep a row, where there is room."""
-        if len(self.known) < self._room:
-            self.known.setdefault(f, row)
+        if f not in self.known and len(self.known) < self._room:
+            self.known[f] = row.copy()
 
     def greedy(
         self, relevance: Array, stages: list[tuple[Mask, int]], tie: float
@@ -206,7 +207,9 @@ class Redundancy:
         """Book in which redundancies with `n` features are entered when needed."""
         tables = self._tables
         if isinstance(tables, DenseTables) and tables.lazy and n <= self._room:
-            return Ledger(tables, self, n)
+            if len(self._lines) < n:
+                self._lines = np.empty((n, self._lines.shape[1]))
+            return Ledger(tables, self, self._lines[:n])
         return None
 
     def conditional_row(self, f: int, F: Array) -> Array:
@@ -254,8 +257,8 @@ class Ledger:
         Where entries come from.
     rows : Redundancy
         Has rows that need not be computed again, and is given those of the book.
-    n : int
-        How many features will be selected.
+    table : ndarray of shape (n, d)
+        Where lines are written, one for each feature that will be selected.
 
     Attributes
     ----------
@@ -263,10 +266,9 @@ class Ledger:
         Sum of the entries of each feature.
     """
 
-    def __init__(self, tables: DenseTables, rows: Redundancy, n: int) -> None:
-        d = len(tables.counts)
-        self._tables, self._rows = tables, rows
-        self._table = np.empty((n, d))
+    def __init__(self, tables: DenseTables, rows: Redundancy, table: Array) -> None:
+        n, d = table.shape
+        self._tables, self._rows, self._table = tables, rows, table
         self._selected = np.empty(n, dtype=np.intp)
         self._n = 0
         self._entered = np.zeros(d, dtype=np.intp)
@@ -282,7 +284,7 @@ class Ledger:
             return
         self._table[p] = row
         ready = self._entered == p
-        self.redundancy += np.where(ready, row, 0.0)
+        np.add(self.redundancy, row, out=self.redundancy, where=ready)
         self._entered += ready
 
     def stale(self) -> Mask:
