@@ -42,10 +42,12 @@ def literal_cells(Z, cells, n_probes, k):
         for i in rows:
             pool = [members[b] for b in {*probed[i], *around[:near]}]
             answer[i] = nearest(Z, i, np.concatenate(pool), k)
-    return answer
+    back = [np.flatnonzero((answer == i).any(axis=1)) for i in range(len(Z))]
+    pools = [{*ours, *theirs} for ours, theirs in zip(answer, back, strict=True)]
+    return [nearest(Z, i, pool, k) for i, pool in enumerate(pools)]
 
 
-@pytest.mark.parametrize("n_probes", [2, 3, 5])
+@pytest.mark.parametrize("n_probes", [2, 3, 4])
 def test_cells_search_the_nearest_cells(n_probes):
     Z = np.random.default_rng(0).standard_normal((300, 3))
     cells = _divide(Z, 20, n_probes, np.random.RandomState(0))

@@ -18,7 +18,7 @@ from partlearn.neighbors._exact import PENDING, Block, Search, enlarged, run_sea
 __all__ = ["cell_neighbors"]
 
 _LEAST_SIZE = 64  # rows of a cell by default, where there are few cells
-_LEAST_PROBES = 32  # cells searched by default, where they are large
+_LEAST_PROBES = 24  # cells searched by default, where they are large
 _COMPARED = 2560  # rows of the cells searched by default, where cells are small
 _SAMPLE = 8  # rows per cell that place the centres
 _STEPS = 2  # iterations of k-means: cells need not be the best ones
@@ -57,7 +57,8 @@ def cell_neighbors(
 
     The rows are divided into cells around centres that k-means finds. The neighbours
     of a row are searched, exactly, among the rows of the cells whose centres are
-    nearest to it, and of those nearest to most rows of its cell, a quarter as many.
+    nearest to it, and of those nearest to most rows of its cell, a quarter as many. In
+    the end a row that another one has found as its neighbour finds that one, too.
 
     Parameters
     ----------
@@ -70,7 +71,7 @@ def cell_neighbors(
         the root of their number of more.
     n_probes : int, default=None
         Cells that are searched, or a few more. By default as many as have 2,560 rows,
-        at least 32. With as many as there are cells the search is exact.
+        at least 24. With as many as there are cells the search is exact.
     random_state : int, RandomState instance or None, default=0
         Draws the rows by which centres are placed.
     n_jobs : int, default=None
@@ -113,11 +114,28 @@ def cell_neighbors(
     cells = _divide(Z, size, wanted, check_random_state(random_state))
     search = _CellSearch(Z, cells, k, wanted)
     run_search(search, n_jobs)
-    distances = np.empty_like(search.squared)
-    distances[cells.order] = np.sqrt(search.squared) * unit
-    indices = np.empty_like(search.indices)
-    indices[cells.order] = search.indices
-    return distances, indices
+    squared, indices = np.empty_like(search.squared), np.empty_like(search.indices)
+    squared[cells.order], indices[cells.order] = search.squared, search.indices
+    _answer_back(squared, indices)
+    return np.sqrt(squared) * unit, indices
+
+
+def _answer_back(squared: Array, indices: Indices) -> None:
+    """Let every row know the rows whose neighbour it is, in place.
+
+    Of two rows near each other one may have found the other alone.
+    """
+    m, k = indices.shape
+    found, by, apart = indices.ravel(), np.repeat(np.arange(m), k), squared.ravel()
+    nearer = apart < squared[found, -1]
+    found, by, apart = found[nearer], by[nearer], apart[nearer]
+    new = (indices[found] != by[:, None]).all(axis=1)
+    if not new.any():
+        return
+    rows, place = np.unique(found[new], return_inverse=True)
+    best, nearest = squared[rows], indices[rows]
+    _scan.keep_nearest(best, nearest, place, by[new], apart[new])
+    squared[rows], indices[rows] = best, nearest
 
 
 class _CellSearch(Search):
