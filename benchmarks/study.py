@@ -22,7 +22,7 @@ from partlearn.benchmark import average_ranks, wilcoxon_holm
 from partlearn.report import Summary, summarize
 from partlearn.report._compare import compare, complete_blocks, overview
 from partlearn.report._figures import critical_difference, regimes
-from partlearn.report._records import Comparison, Overview
+from partlearn.report._records import MethodComparison, Overview
 from partlearn.report._svg import panels_svg
 
 # On these the defaults of CRISP were fixed.
@@ -121,7 +121,9 @@ def candidates_table(
     return table(["reduction", *columns], rows)
 
 
-def test_table(c: Comparison, reference: str, blocks: Mapping[Any, Row]) -> list[str]:
+def test_table(
+    c: MethodComparison, reference: str, blocks: Mapping[Any, Row]
+) -> list[str]:
     """Ranks over data sets, p and wins against the reference, best first."""
     means: dict[str, list[Row]] = {}
     for key, block in blocks.items():

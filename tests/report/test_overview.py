@@ -22,7 +22,7 @@ from partlearn.report import summarize, to_html, to_latex, to_markdown
 from partlearn.report._blocks import tables_of
 from partlearn.report._compare import overview
 from partlearn.report._pages import document
-from partlearn.report._records import Cost
+from partlearn.report._records import MethodCost
 
 HEAD = '[plan]\nname = "mine"\nfolds = 2\n'
 METHODS = """
@@ -267,7 +267,7 @@ def test_a_group_of_one_cell(tmp_path):
     summary = make_run(tmp_path, 2)
     cells = [c for c in summary.cells if c.learner == "SURE"]
     names = ["none", "CRISP"]
-    cost = Cost("reducer", "CRISP", 1, 0.5, None, None)
+    cost = MethodCost("reducer", "CRISP", 1, 0.5, None, None)
     (entry,) = overview(2, [cells], names, names, summary.data, [cost])
     assert [n for _, n in entry.groups] == [2, 1, 1]
     ranks = {name: [rank for rank, _ in cells] for name, _, cells in entry.rows}

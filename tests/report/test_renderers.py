@@ -12,11 +12,11 @@ import pytest
 from partlearn._pages import visible
 from partlearn.report import to_html, to_json, to_latex, to_markdown
 from partlearn.report._blocks import (
-    Cell,
     Details,
     Document,
     Section,
     Table,
+    TableCell,
     Text,
 )
 from partlearn.report._figures import plane
@@ -284,7 +284,7 @@ def test_a_dict_is_no_summary(summary):
 def test_a_terminal_cuts_no_number(capsys):
     from rich.console import Console
 
-    rows = [[f"m{i}", *(Cell(f"+0.{i}{j:02}", ["1/0/1"]) for j in range(30))]
+    rows = [[f"m{i}", *(TableCell(f"+0.{i}{j:02}", ["1/0/1"]) for j in range(30))]
             for i in range(3)]  # fmt: skip
     table = Table("wide", ["method", *(f"c{j}" for j in range(30))], rows)
     section = Section(

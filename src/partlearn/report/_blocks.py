@@ -31,7 +31,7 @@ class Code:
 
 
 @dataclass(frozen=True)
-class Cell:
+class TableCell:
     """One cell: its text, lines below it, a remark that short versions leave out.
 
     ``tone`` runs from -3 to 3: the sign says worse or better, the size how clearly.
@@ -53,7 +53,7 @@ class Table:
 
     caption: str
     head: Sequence[str]
-    rows: Sequence[Sequence[Cell | str]]
+    rows: Sequence[Sequence[TableCell | str]]
     n_names: int = 1
 
     @classmethod
@@ -61,7 +61,7 @@ class Table:
         cls,
         caption: str,
         items: Iterable[Any],
-        columns: Mapping[str, Callable[[Any], Cell | str]],
+        columns: Mapping[str, Callable[[Any], TableCell | str]],
         n_names: int = 1,
     ) -> "Table":
         """Make a row of every item, and a column of every function by its head."""
@@ -69,9 +69,11 @@ class Table:
         return cls(caption, list(columns), rows, n_names)
 
     @property
-    def cells(self) -> list[list[Cell]]:
+    def cells(self) -> list[list[TableCell]]:
         """All rows with every string made a cell."""
-        return [[Cell(c) if isinstance(c, str) else c for c in r] for r in self.rows]
+        return [
+            [TableCell(c) if isinstance(c, str) else c for c in r] for r in self.rows
+        ]
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,13 @@ from scipy import stats
 
 from partlearn import benchmark
 from partlearn.benchmark import Cell, DataFacts, metric_sign
-from partlearn.report._records import Against, Comparison, Cost, Overview, Pair
+from partlearn.report._records import (
+    Against,
+    MethodComparison,
+    MethodCost,
+    Overview,
+    Pair,
+)
 
 # With fewer data sets no signed-rank test can reach 0.05.
 FEWEST_DATA_SETS = 6
@@ -75,7 +81,7 @@ def compare(
     *,
     controls: Sequence[str] = (),
     references: Sequence[str] = (),
-) -> Comparison | None:
+) -> MethodComparison | None:
     """Compare methods over data sets, each by its mean over r and learners.
 
     Combinations of one data set are no independent evidence, so that each data set
@@ -94,7 +100,7 @@ def compare(
 
     Returns
     -------
-    Comparison or None
+    MethodComparison or None
         None without two methods that have a place in common.
     """
     blocks = complete_blocks(cells, names)
@@ -111,7 +117,7 @@ def compare(
     wanted = [*combinations(methods, 2), *product(methods, controls)]
     pairs = (_pair(every, a, b, test=True) for a, b in wanted)
     told = (_pair(every, a, b, test=False) for a, b in product(methods, references))
-    comparison = Comparison(
+    comparison = MethodComparison(
         protocol=protocol,
         metric=metric,
         methods=tuple(methods),
@@ -286,7 +292,7 @@ def overview(
     ranked: Sequence[str],
     names: Sequence[str],
     data: Iterable[DataFacts],
-    costs: Iterable[Cost],
+    costs: Iterable[MethodCost],
 ) -> tuple[Overview, ...]:
     """Average rank and mean score of each method: all, by regime, by learner.
 
@@ -300,7 +306,7 @@ def overview(
         Methods that are compared, and all of them.
     data : iterable of DataFacts
         Data sets.
-    costs : iterable of Cost
+    costs : iterable of MethodCost
         Times.
 
     Returns

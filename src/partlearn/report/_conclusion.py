@@ -14,11 +14,11 @@ from partlearn.report._format import (
     score,
     signed,
 )
-from partlearn.report._records import Comparison, Pair
+from partlearn.report._records import MethodComparison, Pair
 
 
 def conclusion(
-    comparison: Comparison, reference: str, baselines: Sequence[str]
+    comparison: MethodComparison, reference: str, baselines: Sequence[str]
 ) -> list[str]:
     """Say who is first, and whether it is ahead of what it should be ahead of.
 
@@ -51,7 +51,7 @@ def conclusion(
     return [capital(text) for text in sentences]
 
 
-def _first(c: Comparison, at: int) -> str:
+def _first(c: MethodComparison, at: int) -> str:
     """Who is first how often, and who as often."""
     words, n = metric_name(c.metric), len(c.data)
     n_first = c.n_first if n > 1 else c.n_first_cells

@@ -27,7 +27,7 @@ from partlearn.report._format import (
     method_name,
     metric_name,
 )
-from partlearn.report._records import Comparison, Summary, Sweep, View
+from partlearn.report._records import MethodComparison, Summary, Sweep, View
 from partlearn.report._svg import COLOURS, INK, LINES, MARKS
 
 MOST_PANELS = 9  # side by side; more are folded away
@@ -66,7 +66,7 @@ def _panels(things: Iterable[Any], draw: DrawPart) -> list[Panel]:
     return [Panel(data_name(*key), partial(draw, part)) for key, part in sets.items()]
 
 
-def forest(comparison: Comparison, number: int) -> list[Figure]:
+def forest(comparison: MethodComparison, number: int) -> list[Figure]:
     """Differences to the best mean over data sets, with intervals."""
     best, *others = comparison.methods
     pairs = [p for m in others if (p := comparison.pair(m, best)) and p.low is not None]
@@ -102,7 +102,7 @@ def forest(comparison: Comparison, number: int) -> list[Figure]:
     ]
 
 
-def critical_difference(comparison: Comparison, number: int) -> list[Figure]:
+def critical_difference(comparison: MethodComparison, number: int) -> list[Figure]:
     """Average ranks on a line, with bars over those that do not differ."""
     ranks, names = comparison.ranks, comparison.methods
     k = len(names)

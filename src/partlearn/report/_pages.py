@@ -6,16 +6,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import product
 from typing import Any
 
-from partlearn.benchmark import Cell as Result
-from partlearn.benchmark import Control
+from partlearn.benchmark import Cell, Control
 from partlearn.report import _figures
 from partlearn.report._blocks import (
     Block,
-    Cell,
     Details,
     Document,
     Section,
     Table,
+    TableCell,
     Text,
 )
 from partlearn.report._compare import mean_of_known
@@ -89,10 +88,10 @@ def _crossed(
     caption: str,
     head: Sequence[str],
     columns: Mapping[Any, str],
-    cells: Iterable[tuple[tuple[str, ...], Any, Cell | str]],
+    cells: Iterable[tuple[tuple[str, ...], Any, TableCell | str]],
 ) -> Table:
     """Table of cells, each after the names of its row and the key of its column."""
-    rows: dict[tuple[str, ...], dict[Any, Cell | str]] = {}
+    rows: dict[tuple[str, ...], dict[Any, TableCell | str]] = {}
     for row, key, cell in cells:
         rows.setdefault(row, {})[key] = cell
     return Table(
@@ -130,14 +129,14 @@ def _results(s: Summary) -> Section:
     return Section("results", "Results", blocks, brief=True)
 
 
-def _result(cell: Result) -> Cell:
+def _result(cell: Cell) -> TableCell:
     remarks = []
     if cell.n_features is not None:
         remarks.append(f"{dims(cell.n_features)} columns")
     if cell.n_failed:
         remarks.append(f"{cell.n_failed} failed")
     text = score(cell.mean, cell.std)
-    return Cell(text, small=", ".join(remarks), best=cell.best)
+    return TableCell(text, small=", ".join(remarks), best=cell.best)
 
 
 def _overview(s: Summary) -> Section:

@@ -65,7 +65,7 @@ class Pair:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class MethodComparison:
     """All methods of one protocol and metric over its data sets.
 
     ``methods`` are in the order of falling mean, and so are means, average ranks and
@@ -183,7 +183,7 @@ class Sweep:
 
 
 @dataclass(frozen=True)
-class Cost:
+class MethodCost:
     """Mean seconds and highest memory of a method."""
 
     kind: str
@@ -247,12 +247,12 @@ class Summary:
     data: tuple[DataFacts, ...]
     absent: tuple[AbsentData, ...]
     cells: tuple[Cell, ...]
-    comparisons: tuple[Comparison, ...]
+    comparisons: tuple[MethodComparison, ...]
     win_tie_loss: tuple[Against, ...]
     overview: tuple[Overview, ...]
     named_right: tuple[NamedRight, ...]
     sweep: tuple[Sweep, ...]
-    costs: tuple[Cost, ...]
+    costs: tuple[MethodCost, ...]
     views: tuple[View, ...]
     failures: tuple[Failure, ...]
     warnings: tuple[Warned, ...]

@@ -12,13 +12,13 @@ from partlearn._extras import import_optional
 from partlearn._pages import visible
 from partlearn.report._blocks import (
     Block,
-    Cell,
     Code,
     Details,
     Document,
     Figure,
     Items,
     Table,
+    TableCell,
     Text,
     tables_of,
 )
@@ -203,7 +203,7 @@ def _latex_table(table: Table, title: str) -> str:
     return "\n".join(lines)
 
 
-def _latex_cell(cell: Cell) -> str:
+def _latex_cell(cell: TableCell) -> str:
     text = "; ".join(map(in_latex, (cell.text, *cell.below)))
     return rf"\textbf{{{text}}}" if cell.best else text
 
@@ -287,7 +287,7 @@ def _parts(widths: list[int], n_names: int, most: int) -> list[list[int]]:
     return [names + part for part in parts]
 
 
-def _text(cell: Cell, starred: bool) -> "Plain":
+def _text(cell: TableCell, starred: bool) -> "Plain":
     from rich.text import Text as Plain
 
     # A blank in the others keeps the numbers of a column under each other.

@@ -9,12 +9,12 @@ from partlearn.benchmark import Facts
 from partlearn.report import _figures
 from partlearn.report._blocks import (
     Block,
-    Cell,
     Code,
     Details,
     Items,
     Section,
     Table,
+    TableCell,
     Text,
 )
 from partlearn.report._compare import ALPHA, ROPE, place
@@ -33,7 +33,7 @@ from partlearn.report._format import (
     seconds,
     signed,
 )
-from partlearn.report._records import Comparison, Pair, Summary
+from partlearn.report._records import MethodComparison, Pair, Summary
 
 
 def lead(summary: Summary) -> list[Block]:
@@ -80,7 +80,7 @@ def comparison_section(summary: Summary) -> Section:
     return Section("comparison", "Who is better than whom", blocks, brief=True)
 
 
-def _how(comparisons: Sequence[Comparison]) -> str:
+def _how(comparisons: Sequence[MethodComparison]) -> str:
     text = "Mean difference of the row minus the column (positive: the row is better)"
     if any(len(c.data) > 1 for c in comparisons):
         text += ", below it the data sets on which the row wins / ties / loses"
@@ -95,7 +95,7 @@ def _how(comparisons: Sequence[Comparison]) -> str:
     return text
 
 
-def _matrix(c: Comparison) -> Table:
+def _matrix(c: MethodComparison) -> Table:
     n = len(c.data)
     # One data set is first everywhere or nowhere: its combinations tell more.
     over, n_first = (n, c.n_first) if n > 1 else (c.n_cells, c.n_first_cells)
@@ -122,13 +122,13 @@ def _matrix(c: Comparison) -> Table:
     )
 
 
-def _table_name(c: Comparison) -> str:
+def _table_name(c: MethodComparison) -> str:
     return f"{capital(metric_name(c.metric))}, {c.protocol} protocol"
 
 
-def _pair_cell(pair: Pair | None) -> Cell:
+def _pair_cell(pair: Pair | None) -> TableCell:
     if pair is None:
-        return Cell(EMPTY)
+        return TableCell(EMPTY)
     below = [f"{pair.win}/{pair.tie}/{pair.loss}"] if pair.n_data > 1 else []
     if pair.p is not None:
         below.append(f"p {pvalue(pair.p)}")
@@ -136,10 +136,12 @@ def _pair_cell(pair: Pair | None) -> Cell:
     if strength == 1 and abs(pair.difference) <= ROPE:
         strength = 0
     tone = strength if pair.difference > 0 else -strength
-    return Cell(signed(pair.difference), below, best=bool(pair.significant), tone=tone)
+    return TableCell(
+        signed(pair.difference), below, best=bool(pair.significant), tone=tone
+    )
 
 
-def _ranks(c: Comparison, number: int | None) -> list[Block]:
+def _ranks(c: MethodComparison, number: int | None) -> list[Block]:
     """Probabilities, effect sizes, ranks: folded, since the matrix tells the most."""
     if c.friedman is None or c.friedman_p is None:
         return []
@@ -158,7 +160,7 @@ def _ranks(c: Comparison, number: int | None) -> list[Block]:
     return [Details(f"Ranks, {_table_name(c)}", [Text(text), table, *figure])]
 
 
-def pair_table(c: Comparison, reference: str, others: Sequence[str]) -> Table:
+def pair_table(c: MethodComparison, reference: str, others: Sequence[str]) -> Table:
     """One method against each other: differences, effect sizes, probabilities."""
     pairs = (c.pair(reference, other) for other in others)
     return Table.of(
@@ -203,12 +205,12 @@ def published_section(
         suffix = f", {protocol}" if len(summary.protocols) > 1 else ""
         head += [f"measured{suffix}", f"difference{suffix}"]
         head += [f"columns{suffix}"] if dimensions else []
-    rows: dict[bool, list[list[Cell | str]]] = {True: [], False: []}
+    rows: dict[bool, list[list[TableCell | str]]] = {True: [], False: []}
     for key in keys:
         metric, data, r, labels, learner, method = key
         cells = [known.get((*key, protocol)) for protocol in summary.protocols]
         figure = next(c.published for c in cells if c and c.published)
-        row: list[Cell | str] = [data_name(data, r), learner, label(method)]
+        row: list[TableCell | str] = [data_name(data, r), learner, label(method)]
         row = [metric_name(metric), *row, labels] if several else row
         row.append(score(figure.mean, figure.std))
         for c in cells:
@@ -218,7 +220,7 @@ def published_section(
             if dimensions:
                 n = figure.n_components
                 text = dims(c.n_features) if c else EMPTY
-                row.append(Cell(text, small=f"{n} published" if n else ""))
+                row.append(TableCell(text, small=f"{n} published" if n else ""))
         others = (known.get((*key[:-1], name, summary.protocols[0])) for name in beside)
         row += [score(c.printed if c else None) for c in others]
         rows[metric == summary.metric].append(row)

@@ -21,8 +21,8 @@ from partlearn.benchmark import (
 )
 from partlearn.report._compare import against, compare, mean_of_known, overview
 from partlearn.report._records import (
-    Cost,
     Failure,
+    MethodCost,
     NamedRight,
     Summary,
     Sweep,
@@ -230,7 +230,7 @@ def _warnings(results: Iterable[Result]) -> tuple[Warned, ...]:
     return tuple(Warned(*key, n_jobs=len(ids)) for key, ids in jobs.items())
 
 
-def _costs(run: Run) -> tuple[Cost, ...]:
+def _costs(run: Run) -> tuple[MethodCost, ...]:
     """Reducers first, then learners; each reduction counts once."""
     plan = run.plan
     shared = {(t.reducer, t.reduction): t for t in run.timings if t.reduction}
@@ -245,9 +245,11 @@ def _costs(run: Run) -> tuple[Cost, ...]:
     return tuple(costs)
 
 
-def _cost(kind: str, name: str, rows: Sequence[Timing], prefix: str, use: str) -> Cost:
+def _cost(
+    kind: str, name: str, rows: Sequence[Timing], prefix: str, use: str
+) -> MethodCost:
     peaks = [getattr(row, f"{prefix}peak_mb") for row in rows]
-    return Cost(
+    return MethodCost(
         kind,
         name,
         n_runs=len(rows),
