@@ -45,6 +45,12 @@ SIDEWAYS = {
     "model_selection": {"metrics"},
     "classification": {"decomposition"},
 }
+# Packages that still offer names which moved to another, when somebody asks for one.
+FORMER_HOMES = {
+    "candidates": "graphs",
+    "datasets": "check",
+    "feature_selection": "multilabel",
+}
 RANK = {name: i for i, layer in enumerate(LAYERS) for name in layer}
 OPTIONAL = {
     "typer", "rich", "matplotlib", "jinja2", "pyarrow", "pandas", "polars",
@@ -108,6 +114,26 @@ def test_packages_share_public_names_only(house, modules):
 def test_modules_do_not_import_each_other(house, modules):
     """Imports inside functions count: they only hide a cycle."""
     assert not house.cycles(house.graph(modules))
+
+
+def test_imports_by_string_are_those_of_former_homes():
+    """A name in a string would hide an import from the tests above."""
+    hidden = {}
+    for path in own_files():
+        here = path.relative_to(SOURCE).parts[0]
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and "import_module" in ast.unparse(node.func):
+                for part in ast.walk(node.args[0]):
+                    if isinstance(part, ast.Constant) and "partlearn." in part.value:
+                        hidden.setdefault(here, set()).add(part.value.split(".")[1])
+    registry = {"_registry.py": {""}}  # all packages of methods, when somebody asks
+    former = {here: {there} for here, there in FORMER_HOMES.items()}
+    assert {here: there - {here} for here, there in hidden.items()} == former | registry
+
+
+def test_names_say_what_they_are(house, modules):
+    """No `found`, `tell` or `OWN`: `tools/house.py` has the list."""
+    assert not house.vague_names(modules)
 
 
 def test_private_names_of_sklearn_are_in_one_file(house, modules):

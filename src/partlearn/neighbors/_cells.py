@@ -126,13 +126,13 @@ def _answer_back(squared: Array, indices: Indices) -> None:
     Of two rows near each other one may have found the other alone.
     """
     m, k = indices.shape
-    found, by, apart = indices.ravel(), np.repeat(np.arange(m), k), squared.ravel()
-    nearer = apart < squared[found, -1]
-    found, by, apart = found[nearer], by[nearer], apart[nearer]
-    new = (indices[found] != by[:, None]).all(axis=1)
+    near, by, apart = indices.ravel(), np.repeat(np.arange(m), k), squared.ravel()
+    nearer = apart < squared[near, -1]
+    near, by, apart = near[nearer], by[nearer], apart[nearer]
+    new = (indices[near] != by[:, None]).all(axis=1)
     if not new.any():
         return
-    rows, place = np.unique(found[new], return_inverse=True)
+    rows, place = np.unique(near[new], return_inverse=True)
     best, nearest = squared[rows], indices[rows]
     _scan.keep_nearest(best, nearest, place, by[new], apart[new])
     squared[rows], indices[rows] = best, nearest
