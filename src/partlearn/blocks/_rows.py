@@ -410,7 +410,7 @@ def in_blocks(X: Any, groups: Sequence[Indices], size: int) -> Rows:
     groups : sequence of ndarray of int
         Places of rows that come together; all rows in some order.
     size : int
-        Most rows of a block, which are of one group.
+        Maximum number of rows of a block, which are of one group.
 
     Returns
     -------

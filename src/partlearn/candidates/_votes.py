@@ -256,7 +256,7 @@ class VoteSummary:
     label : ndarray of shape (n_samples,)
         The most likely label of every row.
     confidence : ndarray of shape (n_samples, n_classes)
-        Belief in every label; rows sum to one.
+        Confidence in every label; rows sum to one.
     disagreement : ndarray of shape (n_samples,)
         Share of the row's votes that are for another label than `label`.
     feature_disagreement : ndarray of shape (n_samples,) or None

@@ -56,11 +56,11 @@ class PLECOC(BaseScoreClassifier):
         Kernel coefficient of the default machine; "auto" is one over the number of
         features.
     max_samples : int or None, default=25000
-        Most rows that the default machines learn from, drawn at random, since their
-        time grows with the square of the rows; None is all. Other machines are given
-        all rows.
+        Maximum number of rows that the default machines learn from, drawn at random,
+        since their time grows with the square of the rows; None is all. Other machines
+        are given all rows.
     max_tries : int, default=10000
-        Most columns drawn in search of valid ones, with more than 12 classes.
+        Maximum number of columns drawn, with more than 12 classes.
     memory_limit : float, default=4.0
         Largest kernel matrix, in GiB, that is computed once for all columns. Beyond it
         each machine computes its own kernel: slower, with the same result.
@@ -318,7 +318,7 @@ def draw_code(
     min_size : int
         Fewest rows of a column.
     max_tries : int
-        Most columns tried.
+        Maximum number of columns tried.
     rng : RandomState
         Draws.
 

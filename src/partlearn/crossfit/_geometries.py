@@ -269,7 +269,7 @@ def check_memory(
 def kernel_numbers(
     m: int, n_kernels: int, n_landmarks: int | None, n_folds: int
 ) -> int:
-    """Most numbers that are held at once by the kernels of a fit.
+    """Maximum number of values that the kernels of a fit hold at once.
 
     Exact: a basis for each kernel, and for the last one the matrix and the workspace
     of LAPACK, twice its size. Landmarks: a basis for each and the features of the

@@ -46,7 +46,7 @@ def make_partial_classification(
     n_false : int, default=1
         False labels in every candidate set.
     class_sep : float, default=2.0
-        Least distance between two centres, in standard deviations of a cloud.
+        Minimum distance between two centres, in standard deviations of a cloud.
     noise : float, default=0.1
         Standard deviation of the noise of redundant features, relative to the
         feature itself.

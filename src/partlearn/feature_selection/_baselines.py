@@ -35,7 +35,7 @@ class MaxRelevance(ConfidenceSelector):
         of up to 25,000 rows and 4,000 of more, None all. Where they are fewer than all,
         all rows vote once at the end, searched in cells; not those of sparse data.
     var_floor : float, default=0.6
-        Least standard deviation of a feature inside a class, as a share of its standard
+        Minimum standard deviation of a feature inside a class, as a share of its
         deviation over all rows.
     normalize_votes : bool, default=False
         Whether the votes on a row sum to one.

@@ -39,7 +39,7 @@ class SAUTE(ConfidenceSelector):
         of up to 25,000 rows and 4,000 of more, None all. Where they are fewer than all,
         all rows vote once at the end, searched in cells; not those of sparse data.
     var_floor : float, default=0.6
-        Least standard deviation of a feature inside a class, as a share of its standard
+        Minimum standard deviation of a feature inside a class, as a share of its
         deviation over all rows. 1e-6 is the literal reading of the paper, which prefers
         features that are constant inside one class.
     normalize_votes : bool, default=False

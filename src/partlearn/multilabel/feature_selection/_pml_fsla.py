@@ -359,7 +359,7 @@ def optics_clusters(
     rng : RandomState
         Draws the points where there are more than `max_samples`.
     max_samples : int or None, default=2000
-        Most points; the cost grows with their square.
+        Maximum number of points; the cost grows with their square.
 
     Returns
     -------
