@@ -7,7 +7,6 @@ from sklearn.cluster import OPTICS
 from benchmarks.runner import Run, case
 from partlearn.multilabel.feature_selection._base import EPS
 from partlearn.multilabel.feature_selection._fsla_factors import (
-    LABEL_STEPS,
     Factors,
     Support,
     Weights,
@@ -43,7 +42,7 @@ def fsla(run: Run) -> None:
     C = np.zeros((n, l), dtype=bool)
     np.put_along_axis(C, rng.integers(l, size=(n, 6)), True, axis=1)  # 1.6 %
     start = [rng.uniform(size=s) for s in [(d, k), (n, k), (n, k), (k, l)]]
-    step, candidates = LABEL_STEPS["anchor"], C.astype(float)
+    candidates = C.astype(float)
     for share, target in ((0.02, 10), (1.0, 3)):
         X = rng.uniform(size=(n, d)) * (rng.uniform(size=(n, d)) < share)
         M = sp.csr_array(X) if share < 1 else X
@@ -51,7 +50,7 @@ def fsla(run: Run) -> None:
         f = Factors(*start, support.ones)
 
         def ours(M=M, support=support, f=f, xx=xx):
-            return derived_sweep(M, support, f, WEIGHTS, step, xx)
+            return derived_sweep(M, support, f, WEIGHTS, "anchor", xx)
 
         def textbook(X=X):
             return left_to_right(X, candidates, start, candidates)

@@ -14,7 +14,6 @@ from partlearn.multilabel.classification._confidence_ranker import (
 )
 from partlearn.multilabel.classification._fpml import (
     Factors,
-    Weights,
     fpml_sweep,
     ridge_solver,
 )
@@ -35,7 +34,7 @@ def fpml(run: Run) -> None:
     rng = np.random.default_rng(0)
     C = _candidates(rng, n, l, 6)
     start = Factors(rng.uniform(size=(n, k)), rng.uniform(size=(l, k)))
-    l1, l2, l3 = weights = Weights(1 / d, 1.0, 10.0)
+    l1, l2, l3 = weights = (1 / d, 1.0, 10.0)
     X = rng.uniform(size=(n, d)) * (rng.uniform(size=(n, d)) < 0.02)
     Z, _, _ = standardize(sp.csr_array(X))
     T, prior, _ = standardize(sp.csr_array(C.astype(float)), scale=False)

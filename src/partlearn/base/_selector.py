@@ -151,6 +151,14 @@ class BaseSelector(CandidateMixin, MemoryEstimateMixin, SelectorMixin, BaseEstim
         rest = rest[np.lexsort((rest, -scores[rest], excluded[rest]))]
         self._set_ranking(np.concatenate([order, rest]), len(order), scores)
 
+    def _rank_all(self, scores: Array, ties: Indices) -> None:
+        """Select by score; of equal ones those of least `ties` come first."""
+        keep, exclude, available = self._limits()
+        n = self._count(keep, available)
+        group = np.zeros(len(scores), dtype=int)
+        group[keep], group[exclude] = -1, 1
+        self._set_ranking(np.lexsort((ties, -scores, group)), n, scores)
+
     def _set_ranking(self, order: Indices, n: int, scores: Array) -> None:
         """Record that the first `n` of all features in `order` are selected."""
         self.scores_, self.selected_ = scores, order[:n]

@@ -45,7 +45,7 @@ __all__ = ["CandidateClassifier"]
 
 _SMOOTHING = 1e-3  # belief that every class keeps, whatever the estimator says
 
-Folds = list[tuple[Indices, Indices]]
+Fold = tuple[Indices, Indices]
 
 
 class CandidateClassifier(BasePartialClassifier):
@@ -257,7 +257,7 @@ class CandidateClassifier(BasePartialClassifier):
             **{n: wanted[n] for n in wanted if n in names}
         )
 
-    def _folds(self, X: Any, S: Mask, groups: Any, rng: np.random.RandomState) -> Folds:
+    def _folds(self, X: Any, S: Mask, groups: Any, rng: Any) -> list[Fold]:
         if self.cross_fit is not True:
             return []
         cv = self.cv
@@ -281,7 +281,7 @@ class CandidateClassifier(BasePartialClassifier):
         X: Any,
         F: Array,
         weight: Array | None,
-        folds: Folds,
+        folds: list[Fold],
         rng: np.random.RandomState,
     ) -> Array:
         """What the features of each row say of its label."""
@@ -292,8 +292,8 @@ class CandidateClassifier(BasePartialClassifier):
             return fit_soft(estimator, X, F, weight, _seed(rng)).predict_proba(X)
         seeds = [_seed(rng) for _ in folds]
         parts = Parallel(n_jobs=self.n_jobs)(
-            delayed(_held_out)(estimator, X, F, weight, train, test, seed)
-            for (train, test), seed in zip(folds, seeds, strict=True)
+            delayed(_held_out)(estimator, X, F, weight, fold, seed)
+            for fold, seed in zip(folds, seeds, strict=True)
         )
         P, times = np.zeros_like(F), np.zeros(len(F))
         for (_, test), part in zip(folds, parts, strict=True):
@@ -333,32 +333,21 @@ class CandidateClassifier(BasePartialClassifier):
 
 def _are_texts(X: Any) -> bool:
     """Whether the rows are documents, for a pipeline that makes features of them."""
-    if isinstance(X, np.ndarray) and X.ndim != 1:
+    if not isinstance(X, (list, tuple, np.ndarray)) or getattr(X, "ndim", 1) != 1:
         return False
-    return (
-        isinstance(X, (list, tuple, np.ndarray))
-        and len(X) > 0
-        and isinstance(X[0], str)
-    )
+    return len(X) > 0 and isinstance(X[0], str)
 
 
 def _held_out(
-    estimator: Any,
-    X: Any,
-    F: Array,
-    weight: Array | None,
-    train: Indices,
-    test: Indices,
-    seed: int,
+    estimator: Any, X: Any, F: Array, weight: Array | None, fold: Fold, seed: int
 ) -> Array:
     """Beliefs of the test rows by a model fitted on the training rows.
 
     Source: CandidateClassifier, out-of-fold probabilities.
     """
+    train, test = fold
     part = None if weight is None else weight[train]
-    model: SoftModel = fit_soft(
-        estimator, safe_indexing(X, train), F[train], part, seed
-    )
+    model = fit_soft(estimator, safe_indexing(X, train), F[train], part, seed)
     return model.predict_proba(safe_indexing(X, test))
 
 

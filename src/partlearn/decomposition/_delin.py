@@ -19,9 +19,9 @@ from partlearn._sklearn_compat import StrOptions, fit_context
 from partlearn._typing import Array, Mask
 from partlearn.base import PARAMETERS, BaseReducer
 from partlearn.candidates import FLOATS
-from partlearn.decomposition._scatter import class_scaled, inverse, without_noise
+from partlearn.decomposition._scatter import class_scaled, without_noise
 from partlearn.graphs import TiedVotes
-from partlearn.linalg import Standardized, ThinBasis
+from partlearn.linalg import Standardized, ThinBasis, inverse_scale
 
 __all__ = ["DELIN"]
 
@@ -404,7 +404,7 @@ class KernelSpace:
     def solve(self, F: Array) -> None:
         """Find the directions; sets ``values`` (lambda) and ``shares``."""
         n = F.sum(axis=0)
-        C = (self._coordinates @ F) * inverse(n)  # M_j - m*
+        C = (self._coordinates @ F) * inverse_scale(n)  # M_j - m*
         Q = C * np.sqrt(n)
         m = len(self._t)
         ridge = _RIDGE * max(self._t.sum() - np.vdot(Q, Q), self._t.sum() * 1e-12) / m

@@ -8,11 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partlearn._typing import Array
-
-
-def inverse(a: NDArray[Any]) -> NDArray[Any]:
-    """Reciprocal of positive entries, zero for the others."""
-    return np.divide(1.0, a, out=np.zeros_like(a), where=a > 0)
+from partlearn.linalg import inverse_scale
 
 
 def class_scaled(F: NDArray[Any]) -> NDArray[Any]:
@@ -25,7 +21,7 @@ def class_scaled(F: NDArray[Any]) -> NDArray[Any]:
     means ``X' F_j / n_j`` weighted by ``n_j``. A class without mass contributes
     nothing.
     """
-    return F * np.sqrt(inverse(F.sum(axis=0)))
+    return F * np.sqrt(inverse_scale(F.sum(axis=0)))
 
 
 def without_noise(values: NDArray[Any], largest: float, dtype: Any) -> Array:

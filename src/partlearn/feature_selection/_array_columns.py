@@ -21,9 +21,8 @@ from partlearn.feature_selection._columns import (
     bin_codes,
     cuts,
     information,
-    inverse,
 )
-from partlearn.linalg import column_moments
+from partlearn.linalg import column_moments, inverse_scale
 
 _HOST_ENTRIES = 1 << 19  # numbers in the largest temporary in the memory of the host
 _DEVICE_ENTRIES = 1 << 27  # and on a device
@@ -39,7 +38,7 @@ class ArrayColumns:
         self.shape: tuple[int, int] = X.shape
         self._mean, std = column_moments(X)
         self.mean, self.std = to_numpy(self._mean), to_numpy(std)
-        self._inverse = like(inverse(self.std), X)
+        self._inverse = like(inverse_scale(self.std), X)
         self.entries = _HOST_ENTRIES if on_host(X) else _DEVICE_ENTRIES
 
     def _blocks(self) -> Iterator[tuple[slice, Any]]:

@@ -202,14 +202,9 @@ class RandomSelection(BaseSelector):
             The fitted selector.
         """
         X = self._validate_unlabelled(X, y)
-        keep, exclude, available = self._limits()
-        n = self._count(keep, available)
         d = X.shape[1]
-        drawn = check_random_state(self.random_state).permutation(d)
         scores = np.empty(d)
+        drawn = check_random_state(self.random_state).permutation(d)
         scores[drawn] = np.arange(d, 0, -1) / d
-        fixed = np.zeros(d, dtype=int)
-        fixed[keep], fixed[exclude] = -1, 1
-        drawn = drawn[np.argsort(fixed[drawn], kind="stable")]
-        self._set_ranking(drawn.astype(np.intp), n, scores)
+        self._rank_all(scores, np.arange(d))
         return self

@@ -20,7 +20,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from partlearn._typing import Array, Indices
-from partlearn.linalg import column_moments
+from partlearn.linalg import column_moments, inverse_scale
 
 Moments = tuple[Array, Array]
 N_BINS = 5
@@ -112,7 +112,7 @@ class DenseColumns:
             for block in self.blocks():
                 moments[0][block], moments[1][block] = column_moments(X[:, block])
         self.mean, self.std = moments
-        self.inverse = inverse(self.std)
+        self.inverse = inverse_scale(self.std)
         self.n_points: int = X.size
 
     def blocks(self) -> Iterator[slice]:
@@ -170,7 +170,7 @@ class SparseColumns:
         self.X.sum_duplicates()
         self.shape: tuple[int, int] = X.shape
         self.mean, self.std = column_moments(self.X) if moments is None else moments
-        self.inverse = inverse(self.std)
+        self.inverse = inverse_scale(self.std)
         self.n_points: int = self.X.nnz
         self.zero = -self.mean * self.inverse  # where a zero goes when standardised
 
@@ -221,11 +221,6 @@ class SparseColumns:
         if standardize:
             part = part @ sp.diags_array(self.inverse[chosen].astype(self.X.dtype))
         return sp.csr_array(part)
-
-
-def inverse(std: Array) -> Array:
-    """One divided by the deviation, zero for a constant column."""
-    return np.divide(1.0, std, out=np.zeros_like(std), where=std > 0)
 
 
 def _slices(d: int, width: int) -> Iterator[slice]:

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 from heapq import heapify, heappop, heappush
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -300,16 +300,6 @@ class DenseCells:
         self._entropy += gain
 
 
-class _Parts(NamedTuple):
-    """What leaves its cell: rows, the part of each, and numbers of cells and parts."""
-
-    rows: Indices
-    part: Indices
-    sizes: NDArray[np.int64]
-    left: NDArray[np.int64]
-    leaving: NDArray[np.int64]
-
-
 class SparseCells:
     """As `DenseCells`, for sparse data: only rows outside the bin of zero are moved."""
 
@@ -330,7 +320,11 @@ class SparseCells:
         table[np.arange(d), zero] += m - table.sum(axis=1)
         self.own: Array = np.log(m) - counts_log_counts(table).sum(axis=1) / m
 
-    def _parts(self, f: int) -> _Parts:
+    def _parts(self, f: int) -> tuple[NDArray[np.int64], ...]:
+        """Rows that leave their cell, the part of each, sizes of parts, cells left.
+
+        The last are the numbers that leave each of these cells.
+        """
         entries = slice(self._starts[f], self._starts[f + 1])
         rows = self._rows[entries]
         cells = self._cells[rows]
@@ -341,24 +335,24 @@ class SparseCells:
         )
         left, owner = np.unique(keys // N_BINS, return_inverse=True)
         leaving = np.bincount(owner, weights=sizes).astype(np.int64)
-        return _Parts(rows, part, sizes, left, leaving)
+        return rows, part, sizes, left, leaving
 
     def gain(self, f: int) -> float:
         """Entropy that a feature adds, never negative."""
-        parts = self._parts(f)
-        before = self._sizes[parts.left]
-        change = counts_log_counts(before).sum() - counts_log_counts(parts.sizes).sum()
-        change -= counts_log_counts(before - parts.leaving).sum()
+        _, _, sizes, left, leaving = self._parts(f)
+        before = self._sizes[left]
+        change = counts_log_counts(before).sum() - counts_log_counts(sizes).sum()
+        change -= counts_log_counts(before - leaving).sum()
         return max(float(change) / self._m, 0.0)
 
     def split(self, f: int, _gain: float, /) -> None:
         """Take a feature."""
-        parts = self._parts(f)
-        self._sizes[parts.left] -= parts.leaving
-        end = self._n_cells + len(parts.sizes)
+        rows, part, sizes, left, leaving = self._parts(f)
+        self._sizes[left] -= leaving
+        end = self._n_cells + len(sizes)
         if end > len(self._sizes):
-            more = np.zeros(max(len(self._sizes), len(parts.sizes)), dtype=np.int64)
+            more = np.zeros(max(len(self._sizes), len(sizes)), dtype=np.int64)
             self._sizes = np.append(self._sizes, more)
-        self._sizes[self._n_cells : end] = parts.sizes
-        self._cells[parts.rows] = self._n_cells + parts.part
+        self._sizes[self._n_cells : end] = sizes
+        self._cells[rows] = self._n_cells + part
         self._n_cells = end

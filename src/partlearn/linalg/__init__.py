@@ -12,6 +12,7 @@ from partlearn.linalg._standardized import (
     BlockStandardized,
     Standardized,
     column_moments,
+    inverse_scale,
     standardize,
     z_scores,
 )
@@ -36,6 +37,7 @@ __all__ = [
     "column_moments",
     "conjugate_gradients",
     "fix_signs",
+    "inverse_scale",
     "leading_directions",
     "leading_rank",
     "memory_error",

@@ -176,7 +176,7 @@ class Standardized:
         self.shape: tuple[int, int] = X.shape
         self.dtype = X.dtype
         xp = namespace(mean, scale)
-        inverse = _inverse(scale)
+        inverse = inverse_scale(scale)
         self._inverse = xp.astype(inverse, X.dtype)
         self.mean = xp.astype(mean, X.dtype)
         self.dense: NDArray[Any] | None = None
@@ -298,7 +298,7 @@ class BlockStandardized(Standardized):
         self.mean = mean.astype(X.dtype)
         self.known_scatter: Array | None = None
         rest = np.zeros_like(mean)
-        if _far(mean, _inverse(scale)).any():
+        if _far(mean, inverse_scale(scale)).any():
             rest = _blocks(X, mean, scale, rest).total(_column_sums) / self.shape[0]
         self.blocks = _blocks(X, mean, scale, rest)
 
@@ -343,7 +343,8 @@ def _column_sums(X: Standardized) -> Array:
     return X.transposed_matmul(ones)[:, 0].astype(np.float64)
 
 
-def _inverse(scale: Array) -> Array:
+def inverse_scale(scale: Array) -> Array:
+    """One divided by each scale, zero for a constant column."""
     xp = namespace(scale)
     apart = scale > 0
     return xp.where(apart, 1.0 / xp.where(apart, scale, 1.0), 0.0)

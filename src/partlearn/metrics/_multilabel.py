@@ -24,16 +24,12 @@ def _mean(name: str, Y: Mask, S: Array) -> float:
     return float(ranking_scores(Y, S)[name].mean())
 
 
-def _truth(Y_true: Any) -> Mask:
-    _, Y = check_candidates(Y_true, empty="keep")
-    return Y
-
-
 def scored_rows(
     Y_true: Any, scores: ArrayLike, *, full: bool = False
 ) -> tuple[Mask, Array]:
     """Rows that can be ranked: some label is true and, unless `full`, some is false."""
-    Y, S = _truth(Y_true), np.asarray(scores, dtype=np.float64)
+    _, Y = check_candidates(Y_true, empty="keep")
+    S = np.asarray(scores, dtype=np.float64)
     if S.shape != Y.shape:
         raise ValueError(
             f"Expected one score per row and label, shape {Y.shape}; got {S.shape}."

@@ -11,11 +11,6 @@ from partlearn._typing import Array, Indices, Mask
 from partlearn.candidates import check_candidates
 
 
-def _truth(Y: Any) -> Mask:
-    _, truth = check_candidates(Y, empty="keep")
-    return truth
-
-
 def _in_proportion(truth: Mask, p: float) -> Indices:
     """Wrong labels to add to each row: `p` times its true ones, rounded."""
     if not p >= 0:
@@ -56,7 +51,7 @@ def add_noise_labels(Y: Any, r: int = 1, *, random_state: Any = None) -> Mask:
     >>> add_noise_labels(Y, 2, random_state=0).sum(axis=1)
     array([3, 4, 2])
     """
-    truth = _truth(Y)
+    _, truth = check_candidates(Y, empty="keep")
     if r < 0 or int(r) != r:
         raise ValueError(f"`r` must be a number of labels, 0 or more; got {r}.")
     keys = check_random_state(random_state).uniform(size=truth.shape)
@@ -87,7 +82,7 @@ def noise_to_average(Y: Any, a: int = 3, *, random_state: Any = None) -> Mask:
     >>> noise_to_average(Y, 2, random_state=0).sum(axis=1)
     array([2, 3, 2])
     """
-    truth = _truth(Y)
+    _, truth = check_candidates(Y, empty="keep")
     if a < 0 or int(a) != a:
         raise ValueError(f"`a` must be a number of labels, 0 or more; got {a}.")
     keys = check_random_state(random_state).uniform(size=truth.shape)
@@ -118,7 +113,7 @@ def noise_rate(Y: Any, p: float = 1.0, *, random_state: Any = None) -> Mask:
     >>> noise_rate(Y, 1.5, random_state=0).sum(axis=1)
     array([3, 5, 0])
     """
-    truth = _truth(Y)
+    _, truth = check_candidates(Y, empty="keep")
     keys = check_random_state(random_state).uniform(size=truth.shape)
     return _add(truth, _in_proportion(truth, p), keys)
 
@@ -152,7 +147,7 @@ def noise_by_similarity(Y: Any, p: float = 1.0, *, random_state: Any = None) -> 
     array([[1, 1, 0, 0],
            [0, 0, 1, 1]])
     """
-    truth = _truth(Y)
+    _, truth = check_candidates(Y, empty="keep")
     F = truth.astype(np.float64)
     norm = np.sqrt(F.sum(axis=0))
     cosine = F.T @ F / np.maximum(np.outer(norm, norm), 1)

@@ -12,7 +12,6 @@ from partlearn.linalg import standardize
 from partlearn.multilabel import FPML, add_noise_labels
 from partlearn.multilabel.classification._fpml import (
     Factors,
-    Weights,
     fpml_sweep,
     ridge_solver,
 )
@@ -97,7 +96,7 @@ def test_by_hand():
     X, C = sp.csr_array([[2.0]]), np.array([[1.0]])
     Z, _, _ = standardize(X, center=False, scale=False)
     T, _, _ = standardize(C, center=False, scale=False)
-    weights = Weights(1.0, 1.0, 1.0)
+    weights = (1.0, 1.0, 1.0)
     start = Factors(np.array([[1.0]]), np.array([[1.0]]))
     new, value = fpml_sweep(Z, T, start, weights, ridge_solver(Z, 1.0), (4.0, 1.0))
     S, W = 0.9, 0.4
@@ -196,7 +195,7 @@ def test_without_the_linear_term_it_is_fitted_afterwards():
     norms = Z.squared_norm(), T.squared_norm()
     for _ in range(6):
         factors, _ = fpml_sweep(
-            Z, T, factors, Weights(1 / 7, 0.0, 3.0), ridge_solver(Z, 1.0), norms
+            Z, T, factors, (1 / 7, 0.0, 3.0), ridge_solver(Z, 1.0), norms
         )
     ridge = Ridge(3.0, fit_intercept=False).fit(Z.dense, factors.G @ factors.S.T)
     found = model.decision_function(X) + 0.5

@@ -13,11 +13,11 @@ from partlearn._registry import MethodError, build
 from partlearn.multilabel import PMLFSLA
 from partlearn.multilabel.feature_selection._base import EPS, descend, unit_interval
 from partlearn.multilabel.feature_selection._fsla_factors import (
-    LABEL_STEPS,
     SWEEPS,
     Factors,
     Support,
     Weights,
+    label_step,
 )
 from partlearn.multilabel.feature_selection._pml_fsla import (
     _agreement,
@@ -132,9 +132,7 @@ def test_literal_transcription(updates, t_update, sparse, dense):
     f = Factors(*start.values(), support.ones)
     expected, T = start, C.astype(float)
     for _ in range(5):
-        f, value = SWEEPS[updates](
-            M, support, f, w, LABEL_STEPS[t_update], float(np.sum(X**2))
-        )
+        f, value = SWEEPS[updates](M, support, f, w, t_update, float(np.sum(X**2)))
         expected, T, wanted = literal(X, C, expected, w, updates, t_update, T)
         for name in LETTERS:
             np.testing.assert_allclose(getattr(f, name), expected[name], rtol=1e-10)
@@ -147,7 +145,7 @@ def test_simplex_rows_are_the_nearest_distributions(dense, global_random_seed):
     _, C, start = problem(global_random_seed, empty=True)
     support = Support(C, dense)
     PR = support.product(start["P"], start["R"])
-    T = support.toarray(LABEL_STEPS["simplex"](PR, support, 1.0))
+    T = support.toarray(label_step("simplex", PR, support, 1.0))
     full = start["P"] @ start["R"]
     some = C.any(axis=1)
     np.testing.assert_allclose(T[some].sum(axis=1), 1)

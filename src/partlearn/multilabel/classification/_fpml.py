@@ -203,12 +203,11 @@ class FPML(BaseLinearScorer):
         T, prior, _ = standardize(Y, center=self.intercept, scale=False)
         norms = Z.squared_norm(), T.squared_norm()
         self.n_latent_ = self._latent_size(C)
-        weights = Weights(
-            self.lam1 / (X.shape[1] if self.balance else 1), self.lam2, self.lam3
-        )
+        lam1 = self.lam1 / (X.shape[1] if self.balance else 1)
+        weights = lam1, self.lam2, self.lam3
         sizes = [(side, self.n_latent_) for side in C.shape]
         factors = Factors(*(rng.uniform(size=size) for size in sizes))
-        solve = ridge_solver(Z, weights.lam3 / (weights.lam2 or 1.0))
+        solve = ridge_solver(Z, self.lam3 / (self.lam2 or 1.0))
         objective: list[float] = []
         for _ in iterations("fPML", self.max_iter):
             factors, value = fpml_sweep(Z, T, factors, weights, solve, norms)
@@ -238,14 +237,6 @@ class FPML(BaseLinearScorer):
         return min(n, l, self.n_latent)
 
 
-class Weights(NamedTuple):
-    """Weights of the features, of the linear model and of its penalty."""
-
-    lam1: float
-    lam2: float
-    lam3: float
-
-
 class Factors(NamedTuple):
     """Shared factor ``G`` (n, k) and label factor ``S`` (l, k)."""
 
@@ -257,7 +248,7 @@ def fpml_sweep(
     X: Standardized,
     C: Standardized,
     factors: Factors,
-    weights: Weights,
+    weights: tuple[float, float, float],
     solve: Callable[[Array], Array],
     norms: tuple[float, float],
 ) -> tuple[Factors, float]:
@@ -276,8 +267,8 @@ def fpml_sweep(
         Candidates.
     factors : Factors
         ``G`` and ``S``.
-    weights : Weights
-        Weights of the terms.
+    weights : tuple of float
+        Weights of the features, of the linear model and of its penalty.
     solve : callable
         Ridge regression of its argument on `X`, from `ridge_solver`.
     norms : tuple of float

@@ -21,7 +21,7 @@ from partlearn._typing import Array, Indices, Mask
 from partlearn.base import PARAMETERS, BaseMultilabelClassifier, drop_empty
 from partlearn.candidates import warn_at_max_iter
 from partlearn.graphs import neighbor_graph, rebuilding_graph
-from partlearn.linalg import column_moments, squared_hinge
+from partlearn.linalg import column_moments, inverse_scale, squared_hinge
 from partlearn.neighbors import query_neighbors, self_neighbors
 
 _CHUNK = 200  # classifiers a worker trains at a time
@@ -50,9 +50,7 @@ class BaseParticle(BaseMultilabelClassifier):
         rng = check_random_state(self.random_state)
         kept, X, A = drop_empty(X, C)
         std = column_moments(X)[1]
-        factor = np.ones_like(std)
-        if self.standardize:
-            factor = np.divide(1.0, std, out=np.zeros_like(std), where=std > 0)
+        factor = inverse_scale(std) if self.standardize else np.ones_like(std)
         X = sp.csr_array(X @ sp.diags_array(factor)) if sp.issparse(X) else X * factor
         F, E = self._elicit(X, A, rng)
         self.labels_, self.credible_ = np.zeros(C.shape), np.zeros(C.shape, dtype=bool)

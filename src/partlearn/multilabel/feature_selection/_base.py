@@ -238,13 +238,7 @@ class PMLSelector(BaseSelector):
                 "candidate sets empty, or the labels of all rows alike? Otherwise "
                 "another update rule or smaller penalties keep the factors alive."
             )
-        keep, exclude, available = self._limits()
-        n = self._count(keep, available)
-        d = len(scores)
-        group = np.zeros(d, dtype=int)
-        group[keep], group[exclude] = -1, 1
-        order = np.lexsort((rng.permutation(d), -scores, group))
-        self._set_ranking(order, n, scores)
+        self._rank_all(scores, rng.permutation(len(scores)))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

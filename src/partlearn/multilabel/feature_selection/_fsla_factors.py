@@ -117,39 +117,22 @@ class Support:
         return np.divide(values, total, out=np.zeros_like(values), where=total > 0)
 
 
-def _anchor(PR: Array, support: Support, mu: float) -> Array:
-    # Minimiser of |T - PR|² + mu |T - C|² on the support.
-    return (PR + mu * support.ones) / (1 + mu)
+LABEL_STEPS = ("anchor", "simplex", "normalize", "fixed", "paper")
 
 
-def _simplex(PR: Array, support: Support, mu: float) -> Array:
-    full = support.toarray(PR).copy()
-    some = support.C.any(axis=1)
-    full[some] = project_simplex(full[some], support.C[some])
-    return support.flatten(full)
-
-
-def _normalize(PR: Array, support: Support, mu: float) -> Array:
-    return support.shares(PR)
-
-
-def _fixed(PR: Array, support: Support, mu: float) -> Array:
-    return support.ones
-
-
-def _paper(PR: Array, support: Support, mu: float) -> Array:
-    # T * (P R) / T, as printed: the candidates are forgotten.
-    return PR
-
-
-LabelStep = Callable[[Array, Support, float], Array]
-LABEL_STEPS: dict[str, LabelStep] = {
-    "anchor": _anchor,
-    "simplex": _simplex,
-    "normalize": _normalize,
-    "fixed": _fixed,
-    "paper": _paper,
-}
+def label_step(step: str, PR: Array, support: Support, mu: float) -> Array:
+    """Labels that follow from ``P R``, both on the support."""
+    if step == "anchor":  # minimiser of |T - PR|² + mu |T - C|² on the support
+        return (PR + mu * support.ones) / (1 + mu)
+    if step == "simplex":
+        full = support.toarray(PR).copy()
+        some = support.C.any(axis=1)
+        full[some] = project_simplex(full[some], support.C[some])
+        return support.flatten(full)
+    if step == "normalize":
+        return support.shares(PR)
+    # The paper prints T * (P R) / T: the candidates are forgotten.
+    return support.ones if step == "fixed" else PR
 
 
 def _squared_row_norms(Q: Array, RRt: Array) -> Array:
@@ -184,7 +167,7 @@ def _aligned(
 
 
 def derived_sweep(
-    X: Any, support: Support, f: Factors, w: Weights, step: LabelStep, xx: float
+    X: Any, support: Support, f: Factors, w: Weights, step: str, xx: float
 ) -> tuple[Factors, float]:
     """One sweep L, Q, P, R, T of updates that never raise the objective.
 
@@ -200,7 +183,7 @@ def derived_sweep(
         Current factors.
     w : Weights
         Weights of the terms.
-    step : callable
+    step : {"anchor", "simplex", "normalize", "fixed", "paper"}
         How labels follow from ``P R``.
     xx : float
         ``|X|²``.
@@ -230,7 +213,7 @@ def derived_sweep(
     PtP = P.T @ P
     R = _times(R, a * (M.T @ P).T, (a * PtP + g * (Q.T @ (D * Q))) @ R)
     PR = support.product(P, R)
-    T = step(PR, support, mu)
+    T = label_step(step, PR, support, mu)
 
     RRt = R @ R.T
     value = max(float(xx - 2 * np.vdot(XtL, Q) + np.vdot(LtL, Q.T @ Q)), 0.0)
@@ -239,13 +222,13 @@ def derived_sweep(
     np.subtract(L, P, out=work)
     value += b * float(np.vdot(work, work))
     value += g * float(np.sqrt(_squared_row_norms(Q, RRt)).sum())
-    if step is _anchor:
+    if step == "anchor":
         value += a * mu * float(np.sum((T - support.ones) ** 2))
     return Factors(Q, L, P, R, T), float(value)
 
 
 def paper_sweep(
-    X: Any, support: Support, f: Factors, w: Weights, step: LabelStep, xx: float
+    X: Any, support: Support, f: Factors, w: Weights, step: str, xx: float
 ) -> tuple[Factors, float]:
     """One sweep as printed, products that do not conform repaired.
 
@@ -265,19 +248,19 @@ def paper_sweep(
     PtP = P.T @ P
     R = R * (a * (M.T @ P).T) / ((a * PtP + g * (Q.T @ Q)) @ R + EPS)
     PR = support.product(P, R)
-    T = step(PR, support, mu)
+    T = label_step(step, PR, support, mu)
     RRt = R @ R.T
     value = xx - 2 * np.vdot(XtL, Q) + np.vdot(LtL, Q.T @ Q)
     value += a * (np.vdot(T, T) - 2 * np.vdot(T, PR) + np.vdot(PtP, RRt))
     value += b * np.sum((L - P) ** 2)
     value += g * float(np.sqrt(_squared_row_norms(Q, RRt)).sum())
-    if step is _anchor:
+    if step == "anchor":
         value += a * mu * float(np.sum((T - support.ones) ** 2))
     return Factors(Q, L, P, R, T), float(value)
 
 
 def code_sweep(
-    X: Any, support: Support, f: Factors, w: Weights, step: LabelStep, xx: float
+    X: Any, support: Support, f: Factors, w: Weights, step: str, xx: float
 ) -> tuple[Factors, float]:
     """One sweep Q, L, T, P, R as in the authors' program, its value included.
 
@@ -308,9 +291,7 @@ def code_sweep(
     return Factors(Q, L, P, R, T), float(value)
 
 
-Sweep = Callable[
-    [Any, Support, Factors, Weights, LabelStep, float], tuple[Factors, float]
-]
+Sweep = Callable[[Any, Support, Factors, Weights, str, float], tuple[Factors, float]]
 SWEEPS: dict[str, Sweep] = {
     "derived": derived_sweep,
     "paper": paper_sweep,

@@ -328,15 +328,15 @@ def fsla_sweeps(
     if updates == "code" or t_update in ("simplex", "normalize"):
         T = support.shares(T)
     f = Factors(start["Q"], start["L"], start["P"], start["R"], T)
-    sweep, step = SWEEPS[updates], LABEL_STEPS[t_update]
+    sweep = SWEEPS[updates]
     entries = X.data if hasattr(X, "tocsr") else X
     xx = float(np.vdot(entries, entries))
-    following, value = sweep(X, support, f, weights, step, xx)
+    following, value = sweep(X, support, f, weights, t_update, xx)
     if not np.isfinite(value):
         yield f, np.inf
     while np.isfinite(value):  # the printed rules overflow; what came before is kept
         yield following, value
-        following, value = sweep(X, support, following, weights, step, xx)
+        following, value = sweep(X, support, following, weights, t_update, xx)
 
 
 def _program_tol(value: float) -> float:
