@@ -6,6 +6,7 @@ from numbers import Integral
 from typing import Any, Literal, Self
 
 import numpy as np
+from numpy.random import RandomState
 from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
@@ -257,7 +258,7 @@ class CandidateClassifier(BasePartialClassifier):
             **{n: wanted[n] for n in wanted if n in names}
         )
 
-    def _folds(self, X: Any, S: Mask, groups: Any, rng: Any) -> list[Fold]:
+    def _folds(self, X: Any, S: Mask, groups: Any, rng: RandomState) -> list[Fold]:
         if self.cross_fit is not True:
             return []
         cv = self.cv
@@ -282,7 +283,7 @@ class CandidateClassifier(BasePartialClassifier):
         F: Array,
         weight: Array | None,
         folds: list[Fold],
-        rng: np.random.RandomState,
+        rng: RandomState,
     ) -> Array:
         """What the features of each row say of its label."""
         if self.cross_fit == "oob":
@@ -351,7 +352,7 @@ def _held_out(
     return model.predict_proba(safe_indexing(X, test))
 
 
-def _seed(rng: np.random.RandomState) -> int:
+def _seed(rng: RandomState) -> int:
     return int(rng.randint(np.iinfo(np.int32).max))
 
 

@@ -25,6 +25,7 @@ from partlearn.linalg import Standardized, ThinBasis, inverse_scale
 
 __all__ = ["DELIN"]
 
+Votes = Callable[[NDArray[Any], Literal["rank", "uniform"]], NDArray[Any]]
 KERNELS = ("linear", "rbf", "poly", "sigmoid", "cosine", "laplacian")
 _RIDGE = 1e-6  # of the mean diagonal of the within-class scatter
 _RATIO = 0.6  # directions per class where none are asked for, as the authors have it
@@ -326,11 +327,7 @@ class LinearSpace:
 
 
 def delin_update(
-    F: Array,
-    votes: Callable[[NDArray[Any], Literal["rank", "uniform"]], NDArray[Any]],
-    k: int,
-    S: Mask,
-    rng: np.random.RandomState,
+    F: Array, votes: Votes, k: int, S: Mask, rng: np.random.RandomState
 ) -> Array:
     """Give the best supported candidates the share of neighbours that hold them.
 
@@ -432,11 +429,7 @@ class KernelSpace:
 
 
 def kernel_update(
-    F: Array,
-    votes: Callable[[NDArray[Any], Literal["rank", "uniform"]], NDArray[Any]],
-    k: int,
-    S: Mask,
-    rng: np.random.RandomState,
+    F: Array, votes: Votes, k: int, S: Mask, rng: np.random.RandomState
 ) -> Array:
     """Give the best supported candidate a share by its holders among the neighbours.
 

@@ -397,7 +397,9 @@ def confidence_step(
         G = np.take_along_axis(Z @ (Z.T @ F), place, axis=1)
         start = np.take_along_axis(F, place, axis=1) * filled
         if beta == 0:
-            new = _best_only(G, filled)
+            # Without the graph the step is linear: all confidence on one candidate.
+            best = np.where(filled, G, -np.inf).argmax(axis=1)
+            new = np.eye(G.shape[1])[best]
         else:
             curvature = 1.02 * beta * norm
             new, _ = minimize_on_simplex(partial(slope, G), start, filled, curvature)
@@ -408,13 +410,6 @@ def confidence_step(
         if change < tol:
             break
     return F
-
-
-def _best_only(G: Array, filled: Mask) -> NDArray[Any]:
-    """Without the graph the step is linear: all confidence on one candidate."""
-    new = np.zeros_like(G)
-    new[np.arange(len(G)), np.where(filled, G, -np.inf).argmax(axis=1)] = 1.0
-    return new
 
 
 def _quadratic(

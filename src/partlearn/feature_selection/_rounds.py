@@ -2,7 +2,6 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from dataclasses import dataclass
 from numbers import Real
 from typing import Any, Self
 
@@ -28,7 +27,6 @@ from partlearn.feature_selection._block_columns import BlockColumns
 from partlearn.feature_selection._columns import DenseColumns, SparseColumns, columns
 from partlearn.feature_selection._greedy import (
     CRITERIA,
-    Criterion,
     SelectionPath,
     greedy_path,
     relevance_only,
@@ -40,16 +38,6 @@ from partlearn.model_selection import held_out_hits, one_standard_error_rule
 from partlearn.neighbors import reference_rows
 
 FRACTIONS = (0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6)
-
-
-@dataclass(frozen=True)
-class Rounds:
-    """Result of the iterations: last path, confidences after it, how it ended."""
-
-    path: SelectionPath
-    F: NDArray[Any]
-    n_iter: int
-    settled: bool
 
 
 class ConfidenceSelector(BaseSelector):
@@ -90,11 +78,7 @@ class ConfidenceSelector(BaseSelector):
         )
         check_two_classes(labels.classes, type(self).__name__)
         keep, exclude, available = self._limits()
-        limits: dict[str, Any] = {
-            "criterion": criterion,
-            "keep": keep,
-            "exclude": exclude,
-        }
+        limits = {"criterion": criterion, "keep": keep, "exclude": exclude}
         length = None
         if isinstance(self.n_features_to_select, str):
             refuse_blocks(
@@ -117,21 +101,19 @@ class ConfidenceSelector(BaseSelector):
             data = ArrayColumns(X)
         else:
             data = BlockColumns(X) if isinstance(X, Rows) else columns(X)
-        rounds = self._alternate(data, labels, n, length, **limits)
-        if not rounds.settled:
+        path, F, self.n_iter_, settled = self._alternate(
+            data, labels, n, length, limits
+        )
+        if not settled:
             warn_at_max_iter(
                 self.max_iter,
                 "The selection still changes",
                 "the features are usable, as published; raise `max_iter` to let the "
                 "iterations settle, or set alpha=0 to do without voting",
             )
-        path = rounds.path
         self._select(path.order, path.scores, exclude)
         self.relevance_, self.redundancy_ = path.relevance, path.redundancy
-        self.label_confidence_ = namespace(rounds.F).astype(
-            rounds.F, X.dtype, copy=False
-        )
-        self.n_iter_ = rounds.n_iter
+        self.label_confidence_ = namespace(F).astype(F, X.dtype, copy=False)
         if not is_numpy(X):
             for name in ("selected", "support", "scores", "ranking"):
                 setattr(self, f"{name}_", like(getattr(self, f"{name}_"), X))
@@ -158,10 +140,9 @@ class ConfidenceSelector(BaseSelector):
         data = columns(X[kept])
         longest = int(sizes[-1])
         start = min(self._usual(limits["keep"], available), longest)
-        rounds = self._alternate(data, labels[kept], start, longest, **limits)
-        S = labels[held].candidates
-        order, scaled = rounds.path.order, self.standardize
-        hits = try_sizes(data, rounds.F, order, sizes, scaled, X[held], S)
+        path, F, _, _ = self._alternate(data, labels[kept], start, longest, limits)
+        S, scaled = labels[held].candidates, self.standardize
+        hits = try_sizes(data, F, path.order, sizes, scaled, X[held], S)
         self.sizes_, weight = sizes, 1.0 / S.sum(axis=1)
         self.hit_rates_ = hits @ weight / weight.sum()
         return int(sizes[one_standard_error_rule(hits, weight)])
@@ -172,39 +153,27 @@ class ConfidenceSelector(BaseSelector):
         labels: Evidence,
         n: int,
         length: int | None,
-        *,
-        criterion: Criterion,
-        keep: Indices,
-        exclude: Indices,
-    ) -> Rounds:
+        limits: dict[str, Any],
+    ) -> tuple[SelectionPath, Any, int, bool]:
         """Select features, let neighbours vote in them, until the selection stays.
 
         Source: SAUTE, pseudo-code in Table 1.
 
         Where `n` features are all that may be selected there is nothing to wait for,
         and one iteration is enough. The path of the last iteration goes on until it has
-        `length` features.
+        `length` features. Gives the last path, by :func:`greedy_path` within `limits`,
+        the confidences after it, the number of iterations, and whether they settled.
         """
         S: Any = labels.candidates
         F: Any = labels.first_confidence()
         if isinstance(data, ArrayColumns):
             S, F = like(S.astype(np.float64), data.X), like(F, data.X)
-        redundancy = None if criterion is relevance_only else Redundancy(data)
-        settled = n == data.shape[1] - len(exclude)
+        alone = limits["criterion"] is relevance_only
+        redundancy = None if alone else Redundancy(data)
+        settled = n == data.shape[1] - len(limits["exclude"])
         chosen: Indices | None = None
         votes: Any = None
         reference = reference_rows(F.shape[0], self.n_reference)
-
-        def select(n: int) -> SelectionPath:
-            return greedy_path(
-                relevance,
-                redundancy,
-                used,
-                n,
-                criterion=criterion,
-                keep=keep,
-                exclude=exclude,
-            )
 
         for n_iter in iterations("selection", self.max_iter, start=1):  # noqa: B007
             before, used = chosen, to_numpy(F)
@@ -215,7 +184,7 @@ class ConfidenceSelector(BaseSelector):
                 var_floor=self.var_floor,
                 n_jobs=self.n_jobs,
             )
-            path = select(n)
+            path = greedy_path(relevance, redundancy, used, n, **limits)
             chosen = np.sort(path.order)
             if before is None or not np.array_equal(chosen, before):
                 Z = data.scaled(chosen, self.standardize)
@@ -243,8 +212,8 @@ class ConfidenceSelector(BaseSelector):
         if rough:  # so that scores are those of blocks to the last digits
             relevance.refine()
         if rough or longest > n:
-            path = select(longest)
-        return Rounds(path, F, n_iter, settled)
+            path = greedy_path(relevance, redundancy, used, longest, **limits)
+        return path, F, n_iter, settled
 
     def _voted(self, F: NDArray[Any], S: Mask, votes: TiedVotes) -> NDArray[Any]:
         """Mix own confidence and votes: ``(1 - alpha) F + alpha V``, inside the sets.

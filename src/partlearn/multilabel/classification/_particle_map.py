@@ -243,19 +243,14 @@ class ParticleMAP(BaseParticle):
         return P
 
 
-def pairs_won(
-    X: Any,
-    pairs: Pairs,
-    l: int,  # noqa: E741
-) -> Indices:
+def pairs_won(X: Any, pairs: Pairs, n_labels: int) -> Indices:
     """How many pairs each label wins in each row, (n, l); a tie is won by neither."""
-    won = np.empty((X.shape[0], l), dtype=np.intp)
+    won = np.empty((X.shape[0], n_labels), dtype=np.intp)
     real = np.flatnonzero(pairs.second >= 0)
     p = np.arange(len(pairs.first))
-    up = sp.csr_array((np.ones(len(p)), (pairs.first, p)), shape=(l, len(p)))
-    down = sp.csr_array(
-        (np.ones(len(real)), (pairs.second[real], real)), shape=(l, len(p))
-    )
+    shape = n_labels, len(p)
+    up = sp.csr_array((np.ones(len(p)), (pairs.first, p)), shape)
+    down = sp.csr_array((np.ones(len(real)), (pairs.second[real], real)), shape)
     for block, h in vote_blocks(X, pairs):
         won[block] = (up @ (h.T == 1) + down @ (h.T == 0)).T
     return won

@@ -197,11 +197,7 @@ class ParticleVLS(BaseParticle):
         return P
 
 
-def ranking_votes(
-    h: Array,
-    pairs: Pairs,
-    l: int,  # noqa: E741
-) -> tuple[Array, Array]:
+def ranking_votes(h: Array, pairs: Pairs, n_labels: int) -> tuple[Array, Array]:
     """Weighted votes for each label and for the virtual label.
 
     Source: ParticleVLS, votes with the virtual label.
@@ -212,25 +208,21 @@ def ranking_votes(
         1 where a classifier prefers its first label.
     pairs : Pairs
         The classifiers.
-    l : int
+    n_labels : int
         Number of labels.
 
     Returns
     -------
-    r : ndarray of shape (n, l)
+    r : ndarray of shape (n, n_labels)
         ``r_j = sum_{m>j} a_jm h_jm + sum_{m<j} a_mj (1 - h_mj) + a_jv h_jv``.
     v : ndarray of shape (n,)
         ``v = sum_j a_jv (1 - h_jv)``.
     """
     p, a = np.arange(len(pairs.first)), pairs.accuracy
-    second = np.where(pairs.second < 0, l, pairs.second)  # the virtual label is last
-    gain = sp.csr_array(
-        (
-            np.concatenate([a, -a]),
-            (np.concatenate([pairs.first, second]), np.tile(p, 2)),
-        ),
-        shape=(l + 1, len(p)),
-    )
-    lost = np.bincount(second, weights=a, minlength=l + 1)
+    second = np.where(pairs.second < 0, n_labels, pairs.second)  # the virtual one last
+    places = np.concatenate([pairs.first, second]), np.tile(p, 2)
+    shape = n_labels + 1, len(p)
+    gain = sp.csr_array((np.concatenate([a, -a]), places), shape)
+    lost = np.bincount(second, weights=a, minlength=n_labels + 1)
     total = (gain @ h.T).T + lost
-    return total[:, :l], total[:, l]
+    return total[:, :n_labels], total[:, n_labels]

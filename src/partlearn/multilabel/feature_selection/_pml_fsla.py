@@ -30,6 +30,7 @@ from partlearn.multilabel.feature_selection._fsla_factors import (
 __all__ = ["PMLFSLA"]
 
 _MIN_SAMPLES = 5
+_MAX_SAMPLES = 2000  # points of OPTICS, whose cost grows with their square
 _DECIMALS = int(np.finfo(np.float64).precision)
 _FLOOR = 1e-8  # a zero never grows again under multiplicative updates
 
@@ -344,12 +345,7 @@ def _program_tol(value: float) -> float:
     return 0.1 if value < 100 else 1e-3
 
 
-def optics_clusters(
-    X: Any,
-    rng: np.random.RandomState,
-    *,
-    max_samples: int | None = 2000,
-) -> int:
+def optics_clusters(X: Any, rng: np.random.RandomState) -> int:
     """Number of clusters that OPTICS finds, noise not counted.
 
     Parameters
@@ -357,9 +353,7 @@ def optics_clusters(
     X : ndarray or CSR matrix of shape (n, d)
         Features.
     rng : RandomState
-        Draws the points where there are more than `max_samples`.
-    max_samples : int or None, default=2000
-        Maximum number of points; the cost grows with their square.
+        Draws the points where there are more than 2,000.
 
     Returns
     -------
@@ -369,8 +363,8 @@ def optics_clusters(
     n = X.shape[0]
     if n < _MIN_SAMPLES:
         return 0
-    if max_samples is not None and n > max_samples:
-        X = X[np.sort(rng.choice(n, max_samples, replace=False))]
+    if n > _MAX_SAMPLES:
+        X = X[np.sort(rng.choice(n, _MAX_SAMPLES, replace=False))]
     ordering, reachability, predecessor = _optics_graph(X)
     with warnings.catch_warnings(), np.errstate(divide="ignore", invalid="ignore"):
         # Duplicates divide by a distance of zero, which is fine here: fewer clusters.
