@@ -2,7 +2,8 @@
 
 ``python tools/house.py`` measures this checkout, ``python tools/house.py PATH`` another
 one (a folder with ``src/partlearn``), and two paths compare. ``--list`` names what the
-measures count, ``--packages`` gives the lines of every package.
+measures count, ``--packages`` gives the lines of every package, ``--page`` puts the
+figures of two checkouts into the table of a page.
 """
 
 import argparse
@@ -418,7 +419,7 @@ def growth(before: list[Module], after: list[Module]) -> dict[str, tuple[int, in
     names = public_names(before)
     plain = {name.rpartition(".")[2] for name in names}
     kept = {n for n in public_names(after) if n.rpartition(".")[2] in plain}
-    lines["functions and classes that the first one's names need"] = (
+    lines["functions and classes that the names of before need"] = (
         lines_needed(before, names),
         lines_needed(after, kept),
     )
@@ -455,27 +456,47 @@ MEASURES = {
 }
 
 
+def measure(checkouts: list[list[Module]]) -> dict[str, list[int]]:
+    """All measures of some checkouts; of two also what grew."""
+    counts = {"lines of code": [count_lines(modules) for modules in checkouts]}
+    if len(checkouts) == 2:
+        counts |= {part: list(lines) for part, lines in growth(*checkouts).items()}
+    for name, list_all in MEASURES.items():
+        counts[name] = [len(list_all(modules)) for modules in checkouts]
+    return counts
+
+
+def renew(page: str, counts: dict[str, list[int]]) -> str:
+    """Put the figures of two checkouts into the table of the developers' page."""
+    lines = page.splitlines(keepends=True)
+    for i, line in enumerate(lines):
+        name = line.strip().removeprefix("* - ").replace("``", "")
+        if name in counts and line.lstrip().startswith("* - "):
+            lines[i + 1 : i + 3] = [f"     - {count}\n" for count in counts[name]]
+    return "".join(lines)
+
+
 def main() -> None:
     """Print the measures of one or more checkouts side by side."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("roots", nargs="*", type=Path, default=[ROOT])
     parser.add_argument("--list", action="store_true", help="name what is counted")
     parser.add_argument("--packages", action="store_true", help="lines of each package")
+    parser.add_argument("--page", type=Path, help="page whose table is renewed")
     options = parser.parse_args()
     checkouts = [read_modules(root) for root in options.roots]
-    print(f"{'lines of code':57}", *(f"{count_lines(m):8}" for m in checkouts))
+    counts = measure(checkouts)
+    if options.page:
+        page = options.page.read_text(encoding="utf-8")
+        options.page.write_text(renew(page, counts), encoding="utf-8")
     if options.packages:
-        counts = [lines_by_package(modules) for modules in checkouts]
-        for package in sorted(set().union(*counts)):
-            print(f"    {package:53}", *(f"{count[package]:8}" for count in counts))
-    if len(checkouts) == 2:
-        for part, counts in growth(*checkouts).items():
-            print(f"    {part:53}", *(f"{count:8}" for count in counts))
-    for name, measure in MEASURES.items():
-        results = [measure(modules) for modules in checkouts]
-        print(f"{name:57}", *(f"{len(result):8}" for result in results))
-        if options.list:
-            print(*(f"    {line}" for line in results[-1]), sep="\n")
+        packages = [lines_by_package(modules) for modules in checkouts]
+        for package in sorted(set().union(*packages)):
+            counts[f"    {package}"] = [count[package] for count in packages]
+    for name, numbers in counts.items():
+        print(f"{name:57}", *(f"{number:8}" for number in numbers))
+        if options.list and name in MEASURES:
+            print(*(f"    {line}" for line in MEASURES[name](checkouts[-1])), sep="\n")
 
 
 if __name__ == "__main__":

@@ -174,3 +174,19 @@ def test_vague_names(house, build):
         "b.py:2 tell",
         "b.py:2 _own",
     ]
+
+
+def test_the_table_of_the_page_is_renewed(house, build, tmp_path, monkeypatch, capsys):
+    page = tmp_path / "page.rst"
+    rows = (
+        "   * - lines of code\n     - 1\n     - 2\n   * - other\n     - 5\n     - 6\n"
+    )
+    page.write_text("Text about lines of code\n\n" + rows)
+    build(a="x = 1\ny = 2\nz = 3\n")
+    root = str(tmp_path)
+    command = ["house.py", root, root, "--page", str(page), "--packages"]
+    monkeypatch.setattr("sys.argv", command)
+    house.main()
+    new = rows.replace("- 1\n", "- 3\n").replace("- 2\n", "- 3\n")
+    assert page.read_text() == "Text about lines of code\n\n" + new
+    assert capsys.readouterr().out.splitlines()[0].split()[-2:] == ["3", "3"]
