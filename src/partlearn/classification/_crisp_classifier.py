@@ -210,7 +210,6 @@ class CRISPClassifier(BasePartialClassifier):
         )
         if not model.converged:
             warn_at_max_iter(self.max_iter)
-        self.cross_fitted_ = [model.in_data_order(g.held_out) for g in model.geometries]
         return self
 
     def predict_proba(self, X: Any) -> NDArray[Any]:
@@ -228,6 +227,12 @@ class CRISPClassifier(BasePartialClassifier):
         """
         X = self._validate_predict(X, "label_confidence_")
         return self.model_.belief(X, search=self.search, n_jobs=self.n_jobs)
+
+    @property
+    def cross_fitted_(self) -> list[Array]:
+        """Training rows in each geometry, by regressions fitted without them."""
+        model = self.model_
+        return [model.in_data_order(g.held_out) for g in model.geometries]
 
     @property
     def reducer_(self) -> KernelCRISP:

@@ -280,17 +280,24 @@ def _fitted_blocks(model: "Model", columns: dict[str, Any], labelled: Any) -> Bl
     from partlearn.io import BLOCK_ROWS
     from partlearn.tables import take_rows
 
+    placed = _placed(_last(model))
     for start in range(0, len(next(iter(columns.values()))), BLOCK_ROWS):
         learnt, kept = _of_table(
             model, take_rows(columns, slice(start, start + BLOCK_ROWS))
         )
-        if getattr(_last(model), "cross_fits", False):
-            # As `fit_transform` has them: placed by models that did not see them.
+        if placed is not None:
             here = (labelled >= start) & (labelled < start + BLOCK_ROWS)
-            placed = _last(model).cross_fitted_[here]
-            for j, name in enumerate(learnt):
-                learnt[name][labelled[here] - start] = placed[:, j]
+            for name, positions in zip(learnt, placed[here].T, strict=True):
+                learnt[name][labelled[here] - start] = positions
         yield learnt, kept
+
+
+def _placed(estimator: Any) -> Any | None:
+    """Fitted rows as `fit_transform` has them, where models that did not see them do.
+
+    None where a reducer places them as it places other rows.
+    """
+    return estimator.cross_fitted_ if getattr(estimator, "cross_fits", False) else None
 
 
 def _table_blocks(model: "Model", data: Path, writer: "TableWriter") -> Blocks:
@@ -344,7 +351,7 @@ def _matrix_blocks(model: "Model", bunch: Any, sep: str) -> Blocks:
     """Rows of a file of numbers that a model was fitted on, with their labels."""
     from partlearn.io import BLOCK_ROWS
 
-    names = _names_out(model)
+    names, placed = _names_out(model), _placed(model.estimator)
     targets = bunch.target_names
     for start in range(0, bunch.data.shape[0], BLOCK_ROWS):
         rows = slice(start, start + BLOCK_ROWS)
@@ -356,7 +363,8 @@ def _matrix_blocks(model: "Model", bunch: Any, sep: str) -> Blocks:
         }
         if bunch.truth is not None and bunch.truth.ndim == 1:
             labels["truth"] = [targets[j] for j in bunch.truth[rows]]
-        yield _transformed(model.estimator, bunch.data[rows], names, start), labels
+        Z = _transformed(model, bunch.data[rows]) if placed is None else placed[rows]
+        yield dict(zip(names, Z.T, strict=True)), labels
 
 
 def _number_blocks(
@@ -366,29 +374,23 @@ def _number_blocks(
     from partlearn.io import read_blocks
 
     names = _names_out(model)
+    placed = _placed(model.estimator) if fitted else None
     features: Any = model.feature_names
     for X, kept in read_blocks(data, features):
         start = writer.n_rows
         try:
-            learnt = _transformed(model.estimator, X, names, start if fitted else None)
+            rows = slice(start, start + len(X))
+            Z = _transformed(model, X) if placed is None else placed[rows]
         except ValueError:
             raise_on_missing_values(X, features, data, start=start)
             raise
-        yield learnt, kept
+        yield dict(zip(names, Z.T, strict=True)), kept
 
 
-def _transformed(
-    estimator: Any, X: Any, names: list[str], start: int | None
-) -> dict[str, Any]:
-    """Reduced rows by column; `start` is the place of the first among fitted rows."""
+def _transformed(model: "Model", X: Any) -> Any:
     import numpy as np
 
-    if start is not None and getattr(estimator, "cross_fits", False):
-        # As `fit_transform` has them: placed by models that did not see them.
-        Z = estimator.cross_fitted_[start : start + X.shape[0]]
-    else:
-        if X.dtype not in (np.float32, np.float64):
-            X = X.astype(np.float64)
-        Z = estimator.transform(X)
-        Z = Z.toarray() if hasattr(Z, "toarray") else np.asarray(Z)
-    return dict(zip(names, Z.T, strict=True))
+    if X.dtype not in (np.float32, np.float64):
+        X = X.astype(np.float64)
+    Z = model.estimator.transform(X)
+    return Z.toarray() if hasattr(Z, "toarray") else np.asarray(Z)

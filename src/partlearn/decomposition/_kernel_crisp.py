@@ -267,10 +267,14 @@ class KernelCRISP(
         self.eigenvalues_ = like(values[kept], model.F)
         self.component_geometries_ = [names[c] for c in kept]
         self.n_components_ = len(kept)
+
+    @property
+    def cross_fitted_(self) -> Array:
+        """Training rows, placed by regressions fitted without them."""
+        model = self.model_
         held_out = [model.in_data_order(g.held_out) for g in model.geometries]
-        dtype = self.label_confidence_.dtype
         Z = self._side_by_side(held_out)
-        self.cross_fitted_ = namespace(Z).astype(Z, dtype, copy=False)
+        return namespace(Z).astype(Z, self.label_confidence_.dtype, copy=False)
 
     def _side_by_side(self, parts: list[Array]) -> Array:
         Z = namespace(*parts).concat(parts, axis=1)
