@@ -16,21 +16,17 @@ from partlearn.benchmark._plan import (
 )
 from partlearn.benchmark._toml import KeyPath, PlanError
 
-Rule = Callable[[Any], str | None]
-Rules = Mapping[str, tuple[bool, Rule]]
+Good = Callable[[Any], bool]
+Rule = tuple[Good, str]  # which values are good, and what they must be, in words
+Rules = Mapping[str, Rule]
 Schema = Mapping[str, Rules]
 
 
-def _rule(good: Callable[[Any], bool], words: str) -> Rule:
-    """What a value must be, in words, for all that are not."""
-    return lambda value: None if good(value) else f"must be {words}"
-
-
-def _list_of(good: Callable[[Any], bool], least: int = 1) -> Callable[[Any], bool]:
+def _list_of(good: Good, least: int = 1) -> Good:
     return lambda v: isinstance(v, list) and len(v) >= least and all(map(good, v))
 
 
-def _some(good: Callable[[Any], bool]) -> Callable[[Any], bool]:
+def _some(good: Good) -> Good:
     """One good value, or a list of at least one."""
     several = _list_of(good)
     return lambda value: several(value) or good(value)
@@ -40,26 +36,26 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _at_least(minimum: int) -> Callable[[Any], bool]:
+def _at_least(minimum: int) -> Good:
     return lambda value: type(value) is int and value >= minimum
 
 
 def _whole(minimum: int) -> Rule:
-    return _rule(_at_least(minimum), f"a whole number of at least {minimum}")
+    return _at_least(minimum), f"a whole number of at least {minimum}"
 
 
 def _wholes(minimum: int) -> Rule:
-    words = f"a whole number of at least {minimum}, or a list of them"
-    return _rule(_some(_at_least(minimum)), words)
+    good, words = _whole(minimum)
+    return _some(good), f"{words}, or a list of them"
 
 
 def _one_of(allowed: tuple[str, ...]) -> Rule:
-    return _rule(lambda value: value in allowed, f"one of {', '.join(allowed)}")
+    return lambda value: value in allowed, f"one of {', '.join(allowed)}"
 
 
 def _some_of(allowed: tuple[str, ...]) -> Rule:
-    good = _list_of(lambda value: value in allowed)
-    return _rule(good, f"a list out of {', '.join(allowed)}")
+    good, _ = _one_of(allowed)
+    return _list_of(good), f"a list out of {', '.join(allowed)}"
 
 
 def _is_string(value: Any) -> bool:
@@ -70,126 +66,102 @@ def _is_table(value: Any) -> bool:
     return isinstance(value, dict)
 
 
-_string = _rule(lambda value: _is_string(value) and value != "", "a string")
-_strings = _rule(_list_of(_is_string), "a list of strings")
-_flag = _rule(lambda value: isinstance(value, bool), "true or false")
-_table = _rule(_is_table, "a table")
-_tables = _rule(_list_of(_is_table, 0), "a list of tables, written [[...]]")
-_positive = _rule(lambda value: _is_number(value) and value > 0, "a positive number")
-_share = _rule(lambda v: isinstance(v, float) and 0 < v < 1, "a number between 0 and 1")
-_amounts = _rule(
+def _each(names: str, rule: Rule) -> dict[str, Rule]:
+    """One rule for several fields."""
+    return dict.fromkeys(names.split(), rule)
+
+
+_string: Rule = lambda value: _is_string(value) and value != "", "a string"
+_strings: Rule = _list_of(_is_string), "a list of strings"
+_flag: Rule = lambda value: isinstance(value, bool), "true or false"
+_table: Rule = _is_table, "a table"
+_tables: Rule = _list_of(_is_table, 0), "a list of tables, written [[...]]"
+_positive: Rule = lambda v: _is_number(v) and v > 0, "a positive number"
+_share: Rule = lambda v: isinstance(v, float) and 0 < v < 1, "a number between 0 and 1"
+_amounts: Rule = (
     _some(lambda value: _is_number(value) and value >= 0),
     "a number of at least 0, or a list of them",
 )
-_percentages = _rule(
+_percentages: Rule = (
     _list_of(lambda value: _is_number(value) and 0 < value <= 100),
     "a list of numbers above 0, up to 100",
 )
-
 _METHOD: Rules = {
-    "name": (False, _string),
-    "class": (False, _string),
-    "params": (False, _table),
-    "grid": (False, _table),
-    "published": (False, _string),
-    "optional": (False, _flag),
+    **_each("name class published", _string),
+    **_each("params grid", _table),
+    "optional": _flag,
 }
-# Field name -> (required, rule). The user guide documents the same table.
+REQUIRED = {"document": "plan", "plan": "name", "data": "source"}
+# The user guide documents the same table.
 FIELDS: dict[str, Rules] = {
     "document": {
-        "plan": (True, _table),
-        "data": (False, _tables),
-        "reducers": (False, _tables),
-        "learners": (False, _tables),
-        "tune": (False, _table),
-        "quick": (False, _table),
+        **_each("plan tune quick", _table),
+        **_each("data reducers learners", _tables),
     },
     "tune": {
-        "draws": (False, _whole(2)),
-        "criterion": (False, _one_of(CRITERIA)),
-        "held_out": (False, _share),
+        "draws": _whole(2),
+        "criterion": _one_of(CRITERIA),
+        "held_out": _share,
     },
     "plan": {
-        "name": (True, _string),
-        "title": (False, _string),
-        "citation": (False, _string),
-        "extends": (False, _string),
-        "protocols": (False, _some_of(PROTOCOLS)),
-        "folds": (False, _whole(2)),
-        "fold_seed": (False, _whole(0)),
-        "seed": (False, _whole(0)),
-        "metrics": (False, _some_of(METRICS)),
-        "reference": (False, _string),
-        "scale_reduced": (False, _flag),
-        "threads": (False, _whole(1)),
-        "time_limit": (False, _positive),
-        "memory_limit": (False, _whole(1)),
-        "published": (False, _table),
-        "figure": (False, _table),
-        "notes": (False, _strings),
+        **_each("name title citation extends reference", _string),
+        **_each("fold_seed seed", _whole(0)),
+        **_each("threads memory_limit", _whole(1)),
+        **_each("published figure", _table),
+        "protocols": _some_of(PROTOCOLS),
+        "folds": _whole(2),
+        "metrics": _some_of(METRICS),
+        "scale_reduced": _flag,
+        "time_limit": _positive,
+        "notes": _strings,
     },
     "data": {
-        "name": (False, _string),
-        "source": (True, _string),
-        "r": (False, _wholes(1)),
-        "published_r": (False, _whole(1)),
-        "noise_seeds": (False, _wholes(0)),
-        "max_rows": (False, _whole(2)),
-        "note": (False, _string),
+        **_each("name source note", _string),
+        "r": _wholes(1),
+        "published_r": _whole(1),
+        "noise_seeds": _wholes(0),
+        "max_rows": _whole(2),
     },
-    "reducers": {
-        **_METHOD,
-        "by_data": (False, _table),
-        "supervised": (False, _flag),
-        "ranked": (False, _flag),
-    },
-    "learners": {
-        **_METHOD,
-        "pass_confidence": (False, _flag),
-        "search": (False, _table),
-    },
+    "reducers": {**_METHOD, "by_data": _table, **_each("supervised ranked", _flag)},
+    "learners": {**_METHOD, "pass_confidence": _flag, "search": _table},
     "quick": {
-        "folds": (False, _whole(2)),
-        "protocols": (False, _some_of(PROTOCOLS)),
-        "data": (False, _strings),
-        "reducers": (False, _strings),
-        "learners": (False, _strings),
-        "r": (False, _wholes(1)),
-        "max_rows": (False, _whole(2)),
+        **_each("data reducers learners", _strings),
+        **_each("folds max_rows", _whole(2)),
+        "protocols": _some_of(PROTOCOLS),
+        "r": _wholes(1),
     },
 }
 
 
-def _without(rules: Rules, *names: str) -> dict[str, tuple[bool, Rule]]:
+def _without(rules: Rules, *names: str) -> dict[str, Rule]:
     return {name: rule for name, rule in rules.items() if name not in names}
 
 
-_SELECTOR = {**_METHOD, "by_data": (False, _table)}
+_SELECTOR = {**_METHOD, "by_data": _table}
 _CURVES: Rules = {
-    "labels": (False, _some_of(TRAINING_LABELS)),
-    "percentages": (False, _percentages),
-    "random_draws": (False, _whole(1)),
-    "inner_folds": (False, _whole(2)),
+    "labels": _some_of(TRAINING_LABELS),
+    "percentages": _percentages,
+    "random_draws": _whole(1),
+    "inner_folds": _whole(2),
 }
 # Plans for multi-label data name their methods by what these do there.
 MULTILABEL_FIELDS: dict[str, Rules] = {
     "document": {
         **_without(FIELDS["document"], "reducers", "tune"),
-        "selectors": FIELDS["document"]["reducers"],
-        "classifiers": FIELDS["document"]["reducers"],
+        **_each("selectors classifiers", _tables),
     },
     "plan": {
-        **_without(FIELDS["plan"], "protocols", "scale_reduced", "metrics"),
+        **_without(FIELDS["plan"], "protocols", "scale_reduced"),
         **_CURVES,
-        "task": (True, _one_of(("multilabel",))),
-        "metrics": (False, _some_of(CURVE_METRICS)),
+        "task": _one_of(("multilabel",)),
+        "metrics": _some_of(CURVE_METRICS),
     },
     "data": {
         **_without(FIELDS["data"], "published_r"),
-        "r": (False, _amounts),
-        "noise": (False, _one_of(NOISE_KINDS)),
-        "counts": (False, _wholes(1)),
-        "learners": (False, _strings),
+        "r": _amounts,
+        "noise": _one_of(NOISE_KINDS),
+        "counts": _wholes(1),
+        "learners": _strings,
     },
     "selectors": _SELECTOR,
     "classifiers": _SELECTOR,
@@ -197,10 +169,9 @@ MULTILABEL_FIELDS: dict[str, Rules] = {
     "quick": {
         **_without(FIELDS["quick"], "protocols", "reducers"),
         **_CURVES,
-        "selectors": (False, _strings),
-        "classifiers": (False, _strings),
-        "noise_seeds": (False, _wholes(0)),
-        "r": (False, _amounts),
+        **_each("selectors classifiers", _strings),
+        "noise_seeds": _wholes(0),
+        "r": _amounts,
     },
 }
 
@@ -222,7 +193,11 @@ class Checker:
     """
 
     def __init__(
-        self, origin: str, lines: Mapping[KeyPath, int], schema: Schema, quick: bool
+        self,
+        origin: str,
+        lines: Mapping[KeyPath, int],
+        schema: Mapping[str, Rules],
+        quick: bool,
     ) -> None:
         self.origin, self.lines, self.schema, self.quick = origin, lines, schema, quick
         self.known_data: set[str] = set()
@@ -239,7 +214,8 @@ class Checker:
 
     def table(self, table: Any, path: KeyPath = ()) -> None:
         """Check names, required fields and values of one table."""
-        rules = self.schema[str(path[0]) if path else "document"]
+        kind = str(path[0]) if path else "document"
+        rules = self.schema[kind]
         shown = f" in [{path[0]}]" if path else ""
         shown = f" in [[{path[0]}]]" if len(path) > 1 else shown
         for key, value in table.items():
@@ -251,12 +227,13 @@ class Checker:
                     (*path, key),
                     f"unknown field `{key}`{shown}{hint} (allowed: {allowed})",
                 )
-            complaint = rules[key][1](value)
-            if complaint:
-                self.fail((*path, key), f"`{key}`{shown} {complaint}; got {value!r}")
-        for key, (required, _) in rules.items():
-            if required and key not in table:
-                self.fail(path, f"`{key}`{shown} is missing")
+            good, words = rules[key]
+            if not good(value):
+                wrong = f"`{key}`{shown} must be {words}; got {value!r}"
+                self.fail((*path, key), wrong)
+        required = REQUIRED.get(kind)
+        if required is not None and required not in table:
+            self.fail(path, f"`{required}`{shown} is missing")
 
     def required_list(self, document: Mapping[str, Any], key: str) -> None:
         """Fail unless the document has at least one ``[[key]]``."""
