@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import pytest
+from partlearn.benchmark._cells import curve_cells, fold_cells
 
 from partlearn.benchmark import (
     Result,
@@ -12,7 +13,6 @@ from partlearn.benchmark import (
     parse_plan,
     run_plan,
 )
-from partlearn.benchmark._cells import curve_cells, fold_cells
 
 PARTIAL = """
 [plan]

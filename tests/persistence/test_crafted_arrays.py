@@ -9,7 +9,7 @@ from sklearn.ensemble import RandomForestClassifier
 from tests.persistence.crafted import S, X, edited, load, members, refuse, state, write
 
 from partlearn.classification import PLKNN
-from partlearn.persistence._trees import take_apart
+from partlearn.persistence._sound import take_apart
 
 
 def array(document):

@@ -17,12 +17,11 @@ from partlearn.benchmark._data import BenchmarkData
 from partlearn.benchmark._engines import Call, Engine, SerialEngine
 from partlearn.benchmark._execute import guard, is_limited, within_limits
 from partlearn.benchmark._jobs import Job, Reduction
-from partlearn.benchmark._load import run_facts, save_run
+from partlearn.benchmark._load import merge, result_rows, run_facts, save_run
 from partlearn.benchmark._plan import Plan
 from partlearn.benchmark._records import Record, Reduced, Scored
 from partlearn.benchmark._results import AbsentData, Result
 from partlearn.benchmark._store import Store
-from partlearn.benchmark._tables import merge, result_rows
 from partlearn.benchmark._task import Task, check_methods, task_of
 
 Progress = Callable[[int, int, str], None]

@@ -11,12 +11,18 @@ from sklearn.base import clone
 from sklearn.model_selection import ParameterGrid, ParameterSampler
 
 from partlearn import metrics
-from partlearn.benchmark._cells import fold_cell, grouped, with_best
 from partlearn.benchmark._data import BenchmarkData
 from partlearn.benchmark._jobs import Job
 from partlearn.benchmark._partial import PartialTask
 from partlearn.benchmark._plan import CRITERIA, MethodSpec, TunedPlan
-from partlearn.benchmark._results import NO_LEARNER, Cell, Result
+from partlearn.benchmark._results import (
+    NO_LEARNER,
+    Cell,
+    Result,
+    fold_cell,
+    grouped,
+    with_best,
+)
 
 # By what a setting may be chosen; the oracle sees the test rows and is a ceiling.
 CHOICES = ("defaults", *CRITERIA, "oracle")

@@ -21,8 +21,7 @@ from partlearn.persistence._classes import (
     state_types,
 )
 from partlearn.persistence._encode import MAX_DEPTH
-from partlearn.persistence._sound import check_sound
-from partlearn.persistence._trees import build_tree
+from partlearn.persistence._sound import build_tree, check_sound
 
 _TEXT = re.compile(r"str(0|[1-9][0-9]{0,6})", re.ASCII)
 _FLOATS = ("nan", "inf", "-inf")

@@ -15,8 +15,7 @@ from partlearn.persistence._classes import (
     class_names,
     state_types,
 )
-from partlearn.persistence._sound import check_sound
-from partlearn.persistence._trees import is_tree, take_apart
+from partlearn.persistence._sound import check_sound, is_tree, take_apart
 
 MAX_DEPTH = 100
 _TYPE_NAMES = {cls: name for name, cls in TYPES.items()}

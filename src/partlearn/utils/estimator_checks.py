@@ -17,9 +17,11 @@ from sklearn.base import is_classifier
 
 from partlearn._typing import Mask
 from partlearn.candidates import from_votes, from_weights
-from partlearn.utils._check_tools import (
+from partlearn.utils._common_checks import (
     AGREEMENT,
     Check,
+    applicable_checks,
+    assert_permuted,
     assert_same,
     confidence,
     error_message,
@@ -28,7 +30,6 @@ from partlearn.utils._check_tools import (
     output,
     with_truth,
 )
-from partlearn.utils._common_checks import applicable_checks, assert_permuted
 from partlearn.utils.multilabel_checks import multilabel_checks
 
 __all__ = ["check_partial_label_estimator", "partial_label_checks"]

@@ -12,8 +12,15 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone, is_classifier
 
-from partlearn.utils._check_tools import Check, assert_same, fit, output, problem
-from partlearn.utils._common_checks import NAMES, applicable_checks
+from partlearn.utils._common_checks import (
+    NAMES,
+    Check,
+    applicable_checks,
+    assert_same,
+    fit,
+    output,
+    problem,
+)
 
 __all__ = ["multilabel_checks"]
 
