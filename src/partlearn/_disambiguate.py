@@ -14,32 +14,15 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.utils import check_array
 
+from partlearn import candidates, tables
 from partlearn._extras import import_optional
 from partlearn._registry import DEFAULT_METHOD, PARTIAL_LABEL_ROLES, build
 from partlearn._typing import Array, Indices, Mask
-from partlearn.candidates import (
-    FLOATS,
-    Annotators,
-    Votes,
-    check_evidence,
-    fitted_confidence,
-    restrict_confidence,
-    summarize_votes,
-)
+from partlearn.candidates import Annotators
 from partlearn.inspection import CalibrationDisplay, label_map, label_page, label_report
 from partlearn.io import atomic_write
 from partlearn.linalg import z_scores
 from partlearn.metrics import CalibrationBins, calibration_bins
-from partlearn.tables import (
-    TableEncoder,
-    as_names,
-    columns_of,
-    is_plain,
-    is_table,
-    named_columns,
-    read_labels,
-    take_rows,
-)
 
 
 class Agreement(NamedTuple):
@@ -336,7 +319,7 @@ def disambiguate(
     *,
     standardize: bool = True,
     corrections: Mapping[Any, Any] | None = None,
-    encoder: TableEncoder | None = None,
+    encoder: tables.TableEncoder | None = None,
     sep: str | None = None,
 ) -> Disambiguation:
     """Find the most likely label of every row.
@@ -395,10 +378,10 @@ def disambiguate(
     """
     index = np.asarray(X.index) if hasattr(X, "iloc") else None
     kept = None
-    if is_table(X):
+    if tables.is_table(X):
         X, y, index, kept = _encoded(X, y, index, encoder, sep)
-    X = check_array(X, accept_sparse="csr", dtype=FLOATS)
-    evidence = check_evidence(y)
+    X = check_array(X, accept_sparse="csr", dtype=candidates.FLOATS)
+    evidence = candidates.check_evidence(y)
     index = np.arange(len(evidence)) if index is None else index
     if corrections:
         evidence = evidence.with_known(_by_place(index, corrections))
@@ -413,7 +396,7 @@ def disambiguate(
     elif S.shape[1] == 1:  # would be read as a column of labels
         labels = np.zeros(len(S), dtype=np.intp)
     estimator = build(method, {}, *PARTIAL_LABEL_ROLES, seed=0).fit(X, labels)
-    F = restrict_confidence(_beliefs(estimator, X), possible)
+    F = candidates.restrict_confidence(_beliefs(estimator, X), possible)
     rows = np.arange(len(S))
     # Outside the candidates nothing may win, not even where all confidences are zero.
     best = np.where(possible, F, -1.0).argmax(axis=1)
@@ -421,8 +404,8 @@ def disambiguate(
     rest = F.copy()
     rest[rows, best] = 0
     annotators = None
-    if isinstance(evidence, Votes):
-        annotators = summarize_votes(evidence, F).annotators
+    if isinstance(evidence, candidates.Votes):
+        annotators = candidates.summarize_votes(evidence, F).annotators
     return Disambiguation(
         label=classes[best],
         confidence=lead,
@@ -442,20 +425,20 @@ def _encoded(
     X: Any,
     y: Any,
     index: NDArray[Any] | None,
-    encoder: TableEncoder | None,
+    encoder: tables.TableEncoder | None,
     sep: str | None,
 ) -> tuple[Any, Any, NDArray[Any] | None, Indices | None]:
     """Features, labels, names of the rows, and the rows of a table that have labels."""
-    columns = columns_of(X)
-    names = named_columns(columns, y)
-    if names is None and encoder is None and is_plain(columns):
+    columns = tables.columns_of(X)
+    names = tables.named_columns(columns, y)
+    if names is None and encoder is None and tables.is_plain(columns):
         return X, y, index, None
-    evidence, label_columns = read_labels(columns, y, sep)
+    evidence, label_columns = tables.read_labels(columns, y, sep)
     rows = evidence.rows
-    chosen = TableEncoder() if encoder is None else clone(encoder)
-    chosen.set_params(ignore=[*as_names(chosen.ignore), *label_columns])
-    table = take_rows(columns, rows)
-    ids = as_names(chosen.id)
+    chosen = tables.TableEncoder() if encoder is None else clone(encoder)
+    chosen.set_params(ignore=[*tables.as_names(chosen.ignore), *label_columns])
+    table = tables.take_rows(columns, rows)
+    ids = tables.as_names(chosen.id)
     if ids:
         index = table[ids[0]]
     else:
@@ -475,7 +458,7 @@ def _by_place(index: NDArray[Any], corrections: Mapping[Any, Any]) -> dict[int, 
 
 def _beliefs(fitted: Any, X: Any) -> NDArray[Any]:
     """What a fitted estimator believes about its training rows."""
-    F = fitted_confidence(fitted)
+    F = candidates.fitted_confidence(fitted)
     if F is not None:
         return F
     if not hasattr(fitted, "predict_proba"):

@@ -15,19 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from partlearn._version import __version__
+from partlearn.benchmark import _plan
 from partlearn.benchmark._engines import Engine
 from partlearn.benchmark._jobs import Job, source_hash
-from partlearn.benchmark._plan import (
-    CRITERIA,
-    CURVE_METRICS,
-    METRICS,
-    DataSpec,
-    MethodSpec,
-    MultilabelDataSpec,
-    MultilabelPlan,
-    Plan,
-    TunedPlan,
-)
 from partlearn.benchmark._records import Point, Reduced
 from partlearn.benchmark._results import (
     AbsentData,
@@ -43,7 +33,7 @@ from partlearn.io import atomic_write
 
 Row = dict[str, Any]
 Columns = Mapping[str, str]
-_SCORES = (*METRICS, *CURVE_METRICS, *CRITERIA)
+_SCORES = (*_plan.METRICS, *_plan.CURVE_METRICS, *_plan.CRITERIA)
 # Columns of other names hold numbers with decimals.
 _KINDS = {
     "string": "id data protocol labels reducer learner status reduction warnings error "
@@ -65,11 +55,13 @@ _JOB = "id data r noise_seed protocol reducer learner fold"
 # By the task of the plan. Nothing measured in seconds or bytes: two runs of a plan give
 # the same file.
 COLUMNS: dict[str, Columns] = {
-    "partial": _typed(_JOB, "status", *METRICS, _REDUCED, _END),
-    "tuned": _typed(_JOB, "draw status", *CRITERIA, *METRICS, _REDUCED, _END),
+    "partial": _typed(_JOB, "status", *_plan.METRICS, _REDUCED, _END),
+    "tuned": _typed(
+        _JOB, "draw status", *_plan.CRITERIA, *_plan.METRICS, _REDUCED, _END
+    ),
     "multilabel": {
         **_typed("id data r noise_seed labels reducer draw learner fold status"),
-        **_typed("percentage n_features", *CURVE_METRICS, _END),
+        **_typed("percentage n_features", *_plan.CURVE_METRICS, _END),
         "r": "double",
     },
 }
@@ -348,7 +340,7 @@ def _versions() -> dict[str, str]:
     return versions
 
 
-def run_facts(plan: Plan, engine: Engine, **outcome: Any) -> Facts:
+def run_facts(plan: _plan.Plan, engine: Engine, **outcome: Any) -> Facts:
     """Versions, machine and settings of a run.
 
     Parameters
@@ -382,7 +374,7 @@ def run_facts(plan: Plan, engine: Engine, **outcome: Any) -> Facts:
 
 def save_run(
     store: Store,
-    plan: Plan,
+    plan: _plan.Plan,
     facts: Facts,
     data: Sequence[DataFacts],
     absent: Sequence[AbsentData],
@@ -490,7 +482,7 @@ def load_rows(
     return result_rows(run.results, run.plan.task), [asdict(t) for t in run.timings]
 
 
-def _opened(folder: Path) -> tuple[Plan, dict[str, Any]]:
+def _opened(folder: Path) -> tuple[_plan.Plan, dict[str, Any]]:
     """Plan and ``run.json``, after all files were found to be as they were written."""
     store = Store(folder)
     plan, run = store.read_json("plan.json"), store.read_json("run.json")
@@ -512,7 +504,7 @@ def _opened(folder: Path) -> tuple[Plan, dict[str, Any]]:
                 f"{path} is not what the run wrote. Run the plan again with the same "
                 "folder: finished jobs are kept."
             )
-    return _plan(plan), run
+    return _read_plan(plan), run
 
 
 def _with_tuples(values: Mapping[str, Any]) -> dict[str, Any]:
@@ -520,13 +512,13 @@ def _with_tuples(values: Mapping[str, Any]) -> dict[str, Any]:
     return {k: tuple(v) if isinstance(v, list) else v for k, v in values.items()}
 
 
-def _plan(content: Mapping[str, Any]) -> Plan:
+def _read_plan(content: Mapping[str, Any]) -> _plan.Plan:
     many = content["task"] == "multilabel"
     values = _with_tuples(content)
-    spec = MultilabelDataSpec if many else DataSpec
+    spec = _plan.MultilabelDataSpec if many else _plan.DataSpec
     values["data"] = tuple(spec(**_with_tuples(item)) for item in content["data"])
     for key in ("reducers", "learners", "classifiers"):
         if key in content:
-            values[key] = tuple(MethodSpec(**item) for item in content[key])
-    kinds = {"multilabel": MultilabelPlan, "tuned": TunedPlan}
-    return kinds.get(content["task"], Plan)(**values)
+            values[key] = tuple(_plan.MethodSpec(**item) for item in content[key])
+    kinds = {"multilabel": _plan.MultilabelPlan, "tuned": _plan.TunedPlan}
+    return kinds.get(content["task"], _plan.Plan)(**values)

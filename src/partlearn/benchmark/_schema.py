@@ -6,14 +6,7 @@ from collections.abc import Callable, Mapping
 from difflib import get_close_matches
 from typing import Any, NoReturn
 
-from partlearn.benchmark._plan import (
-    CRITERIA,
-    CURVE_METRICS,
-    METRICS,
-    NOISE_KINDS,
-    PROTOCOLS,
-    TRAINING_LABELS,
-)
+from partlearn.benchmark import _plan
 from partlearn.benchmark._toml import KeyPath, PlanError
 
 Good = Callable[[Any], bool]
@@ -100,7 +93,7 @@ FIELDS: dict[str, Rules] = {
     },
     "tune": {
         "draws": _whole(2),
-        "criterion": _one_of(CRITERIA),
+        "criterion": _one_of(_plan.CRITERIA),
         "held_out": _share,
     },
     "plan": {
@@ -108,9 +101,9 @@ FIELDS: dict[str, Rules] = {
         **_each("fold_seed seed", _whole(0)),
         **_each("threads memory_limit", _whole(1)),
         **_each("published figure", _table),
-        "protocols": _some_of(PROTOCOLS),
+        "protocols": _some_of(_plan.PROTOCOLS),
         "folds": _whole(2),
-        "metrics": _some_of(METRICS),
+        "metrics": _some_of(_plan.METRICS),
         "scale_reduced": _flag,
         "time_limit": _positive,
         "notes": _strings,
@@ -127,7 +120,7 @@ FIELDS: dict[str, Rules] = {
     "quick": {
         **_each("data reducers learners", _strings),
         **_each("folds max_rows", _whole(2)),
-        "protocols": _some_of(PROTOCOLS),
+        "protocols": _some_of(_plan.PROTOCOLS),
         "r": _wholes(1),
     },
 }
@@ -139,7 +132,7 @@ def _without(rules: Rules, *names: str) -> dict[str, Rule]:
 
 _SELECTOR = {**_METHOD, "by_data": _table}
 _CURVES: Rules = {
-    "labels": _some_of(TRAINING_LABELS),
+    "labels": _some_of(_plan.TRAINING_LABELS),
     "percentages": _percentages,
     "random_draws": _whole(1),
     "inner_folds": _whole(2),
@@ -154,12 +147,12 @@ MULTILABEL_FIELDS: dict[str, Rules] = {
         **_without(FIELDS["plan"], "protocols", "scale_reduced"),
         **_CURVES,
         "task": _one_of(("multilabel",)),
-        "metrics": _some_of(CURVE_METRICS),
+        "metrics": _some_of(_plan.CURVE_METRICS),
     },
     "data": {
         **_without(FIELDS["data"], "published_r"),
         "r": _amounts,
-        "noise": _one_of(NOISE_KINDS),
+        "noise": _one_of(_plan.NOISE_KINDS),
         "counts": _wholes(1),
         "learners": _strings,
     },

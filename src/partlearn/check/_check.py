@@ -12,31 +12,13 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils import check_array
 
+from partlearn import tables
 from partlearn._registry import PARTIAL_LABEL_ROLES, methods
 from partlearn._typing import Array, Indices, Mask
 from partlearn.candidates import Evidence, check_candidates
-from partlearn.check._findings import (
-    ambiguity_degree,
-    column_findings,
-    cooccurrence,
-    feature_findings,
-    label_findings,
-    label_text_findings,
-    truth_findings,
-)
+from partlearn.check import _findings
 from partlearn.check._report import DataReport, Finding, make_findings
 from partlearn.model_selection import truth_codes
-from partlearn.tables import (
-    ColumnKind,
-    TableEncoder,
-    as_names,
-    check_names,
-    columns_of,
-    is_plain,
-    is_table,
-    label_columns,
-    read_labels,
-)
 
 _LARGE = 8 * 10**9
 
@@ -49,7 +31,7 @@ def check(
     feature_names: list[str] | None = None,
     target_names: list[str] | None = None,
     sep: str | None = None,
-    encoder: TableEncoder | None = None,
+    encoder: tables.TableEncoder | None = None,
 ) -> DataReport:
     """Look for problems in partial-label data and say what to do about them.
 
@@ -87,10 +69,15 @@ default=None
     >>> report.ok, [finding.code for finding in report.findings]
     (True, ['no-singletons', 'duplicate-rows', 'difficulty'])
     """
-    if is_table(X):
-        columns = columns_of(X)
+    if tables.is_table(X):
+        columns = tables.columns_of(X)
         given = candidates is not None and _names_columns(candidates)
-        if candidates is None or given or encoder is not None or not is_plain(columns):
+        if (
+            candidates is None
+            or given
+            or encoder is not None
+            or not tables.is_plain(columns)
+        ):
             return _check_table(columns, candidates, truth, sep, encoder)
     if candidates is None:
         raise ValueError("Pass the candidate sets; only tables hold them themselves.")
@@ -118,7 +105,7 @@ default=None
     report = _report(
         X, S, features, labels, known, several=several, empty_breaks=not several
     )
-    told = truth_findings(S, known, labels)
+    told = _findings.truth_findings(S, known, labels)
     return replace(report, findings=[*report.findings, *told])
 
 
@@ -136,12 +123,12 @@ def _report(
 
     `several` labels of a row may be true; `empty_breaks` says that empty sets do.
     """
-    C = cooccurrence(S)
+    C = _findings.cooccurrence(S)
     facts = _facts(X, S, C, known)
     memory = _memory(X, S.shape[1])
     findings = [
-        *label_findings(S, C, labels, several, empty_breaks),
-        *feature_findings(X, S, features),
+        *_findings.label_findings(S, C, labels, several, empty_breaks),
+        *_findings.feature_findings(X, S, features),
         *_size_findings(facts, memory),
     ]
     return DataReport(findings, facts, memory)
@@ -158,13 +145,13 @@ def _check_table(
     labels: Any,
     truth: Any,
     sep: str | None,
-    encoder: TableEncoder | None,
+    encoder: tables.TableEncoder | None,
 ) -> DataReport:
     """Check a table, and go on where something is wrong with a part of it."""
-    chosen = TableEncoder() if encoder is None else clone(encoder)
+    chosen = tables.TableEncoder() if encoder is None else clone(encoder)
     if isinstance(truth, str):
-        check_names([truth], columns, "truth")
-        chosen.set_params(ignore=[*as_names(chosen.ignore), truth])
+        tables.check_names([truth], columns, "truth")
+        chosen.set_params(ignore=[*tables.as_names(chosen.ignore), truth])
         truth = columns[truth]
     evidence, Z, findings = _read_table(columns, labels, sep, chosen)
     m = len(next(iter(columns.values())))
@@ -178,7 +165,7 @@ def _check_table(
     features = chosen.get_feature_names_out().tolist()
     # Training leaves rows without labels out, so they break nothing.
     report = _report(Z, S, features, names, known, empty_breaks=False)
-    findings += [*report.findings, *label_text_findings(S, names), *told]
+    findings += [*report.findings, *_findings.label_text_findings(S, names), *told]
     return replace(
         report, findings=findings, facts=report.facts | {"n_columns": len(columns)}
     )
@@ -188,7 +175,7 @@ def _read_table(
     columns: dict[str, NDArray[Any]],
     labels: Any,
     sep: str | None,
-    encoder: TableEncoder,
+    encoder: tables.TableEncoder,
 ) -> tuple[Evidence | None, Array | None, list[Finding]]:
     """Labels and encoded features of a table, and what was wrong with either."""
     findings: list[Finding] = []
@@ -196,14 +183,14 @@ def _read_table(
     names: list[str] = []
     try:
         if labels is None or isinstance(labels, str):
-            labels = label_columns(labels, columns)
-        evidence, names = read_labels(columns, labels, sep)
+            labels = tables.label_columns(labels, columns)
+        evidence, names = tables.read_labels(columns, labels, sep)
     except ValueError as error:
         said = str(error)
         given = labels if isinstance(labels, (str, list, tuple)) else ()
         findings += make_findings("labels", error=said[0].upper() + said[1:])
-        names = [name for name in as_names(given) if name in columns]
-    encoder.set_params(ignore=[*as_names(encoder.ignore), *names])
+        names = [name for name in tables.as_names(given) if name in columns]
+    encoder.set_params(ignore=[*tables.as_names(encoder.ignore), *names])
     try:
         Z = encoder.fit_transform(columns)
     except ValueError as error:
@@ -211,9 +198,9 @@ def _read_table(
         findings += make_findings("features", error=f"{said}.")
         return evidence, None, findings
     for name in names:
-        encoder.kinds_[name] = ColumnKind("label", "")
-    findings += column_findings(encoder.kinds_)
-    for name in as_names(encoder.id):
+        encoder.kinds_[name] = tables.ColumnKind("label", "")
+    findings += _findings.column_findings(encoder.kinds_)
+    for name in tables.as_names(encoder.id):
         values, counts = np.unique(columns[name].astype(np.str_), return_counts=True)
         repeated = values[counts > 1].tolist()
         findings += make_findings("repeated-ids", repeated, name=name)
@@ -235,7 +222,7 @@ def _table_truth(
     if rows.size:
         findings += [
             replace(finding, rows=tuple(int(rows[r]) for r in finding.rows))
-            for finding in truth_findings(S[rows], codes[rows], names)
+            for finding in _findings.truth_findings(S[rows], codes[rows], names)
         ]
     return codes if (codes >= 0).all() else None, findings
 
@@ -281,7 +268,7 @@ def _facts(
         "mean_set_size": float(sizes.mean()),
         "largest_set": int(sizes.max()),
         "share_of_single_sets": float((sizes == 1).mean()),
-        "ambiguity_degree": ambiguity_degree(S, C, truth),
+        "ambiguity_degree": _findings.ambiguity_degree(S, C, truth),
         "rows_of_the_rarest_label": float(weights.min()),
         "rows_of_the_commonest_label": float(weights.max()),
     }

@@ -8,16 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from partlearn.cli import _options
 from partlearn.cli._console import print_json
 from partlearn.cli._input import notes
-from partlearn.cli._options import (
-    ROLES,
-    DataOptions,
-    Json,
-    check_output,
-    read_matrix,
-    with_options,
-)
 
 if TYPE_CHECKING:
     from sklearn.utils import Bunch
@@ -28,7 +21,7 @@ app = typer.Typer(
 Home = Annotated[
     Path | None, typer.Option(help="Folder of fetched files (or PARTLEARN_DATA).")
 ]
-_OF_TABLES = ("votes", *ROLES)
+_OF_TABLES = ("votes", *_options.ROLES)
 _BUNDLED = {
     "breast_cancer": "scikit-learn's breast cancer: 569 x 30, 2 labels",
     "digits": "scikit-learn's digits: 1797 x 64, 10 labels",
@@ -38,7 +31,7 @@ _BUNDLED = {
 
 
 @app.command("list")
-def list_(as_json: Json = False, data_home: Home = None) -> None:
+def list_(as_json: _options.Json = False, data_home: Home = None) -> None:
     """List the sets that can be loaded or fetched."""
     from partlearn.datasets import REGISTRY, data_folder
 
@@ -90,12 +83,12 @@ def _facts(bunch: "Bunch") -> dict[str, Any]:
 
 
 @app.command()
-@with_options(without=_OF_TABLES)
+@_options.with_options(without=_OF_TABLES)
 def info(
     name: Annotated[str, typer.Argument(help="Name of a known set, or a file.")],
-    options: DataOptions,
+    options: _options.DataOptions,
     data_home: Home = None,
-    as_json: Json = False,
+    as_json: _options.Json = False,
 ) -> None:
     """Say what a data set is; nothing is downloaded for it."""
     import partlearn.datasets as sets
@@ -105,7 +98,7 @@ def info(
     elif name in sets.REGISTRY:
         bunch = sets.fetch(name, data_home=data_home, download=False)
     elif Path(name).exists():
-        bunch = read_matrix(Path(name), options)
+        bunch = _options.read_matrix(Path(name), options)
     else:
         raise FileNotFoundError(
             f"{name}: no such file, and no set of this name; `partlearn data list` "
@@ -131,20 +124,20 @@ def _written(path: Path, as_json: bool, **facts: Any) -> None:
 
 
 @app.command()
-@with_options(without=_OF_TABLES)
+@_options.with_options(without=_OF_TABLES)
 def convert(
     source: Annotated[Path, typer.Argument(help="The file to read.")],
     target: Annotated[
         Path, typer.Argument(help="The file to write: npz, parquet, csv, mat, arrow.")
     ],
-    options: DataOptions,
-    as_json: Json = False,
+    options: _options.DataOptions,
+    as_json: _options.Json = False,
 ) -> None:
     """Read a file in any format and write it in another one."""
     from partlearn.io import write
 
-    check_output(source, target)
-    bunch = read_matrix(source, options)
+    _options.check_output(source, target)
+    bunch = _options.read_matrix(source, options)
     for part in ("test", "folds"):
         if part in bunch:
             print(f"partlearn: `{part}` is not converted", file=sys.stderr)
@@ -156,7 +149,7 @@ def fetch(
     name: Annotated[str, typer.Argument(help="Name in the list.")],
     data_home: Home = None,
     timeout: Annotated[float, typer.Option(help="Seconds per server.")] = 30.0,
-    as_json: Json = False,
+    as_json: _options.Json = False,
 ) -> None:
     """Download a data set once and print where it is."""
     from partlearn.datasets import fetch_file, read
@@ -198,7 +191,7 @@ def make(
             help="A table of support tickets, with dates, text and missing values.",
         ),
     ] = False,
-    as_json: Json = False,
+    as_json: _options.Json = False,
 ) -> None:
     """Make synthetic partial-label data with planted informative features."""
     if tickets:

@@ -9,38 +9,22 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from partlearn._registry import DEFAULT_METHOD, PARTIAL_LABEL_ROLES, build
+from partlearn.cli import _input, _options
 from partlearn.cli._console import say
-from partlearn.cli._input import (
-    fitting,
-    is_table_file,
-    labels_of,
-    notes,
-    parse_params,
-    read_input,
-    read_table_input,
-)
-from partlearn.cli._options import (
-    DataOptions,
-    Input,
-    Output,
-    Param,
-    check_output,
-    with_options,
-)
 
 if TYPE_CHECKING:
     from partlearn import Disambiguation
 
 
-@with_options(without=["task"])
+@_options.with_options(without=["task"])
 def disambiguate(
-    data: Input,
-    output: Output,
-    options: DataOptions,
+    data: _options.Input,
+    output: _options.Output,
+    options: _options.DataOptions,
     method: Annotated[
         str, typer.Option(help="Reducer, selector or learner that leaves confidences.")
     ] = DEFAULT_METHOD,
-    param: Param = None,
+    param: _options.Param = None,
     html: Annotated[
         Path | None, typer.Option(help="Write the label report, a page, to this file.")
     ] = None,
@@ -69,15 +53,17 @@ def disambiguate(
 
     output.check(data)
     if html is not None:
-        check_output(data, html)
+        _options.check_output(data, html)
     if image is not None:
         if html is None:
             raise ValueError("--image is for the page; add --html FILE")
         options = replace(options, ignore=[*(options.ignore or []), image])
     fixed = read_corrections(corrections) if corrections is not None else None
-    estimator = build(method, parse_params(param or []), *PARTIAL_LABEL_ROLES, seed=0)
+    estimator = build(
+        method, _input.parse_params(param or []), *PARTIAL_LABEL_ROLES, seed=0
+    )
     with output.open() as writer:
-        run = _of_table if is_table_file(data) else _of_matrix
+        run = _of_table if _input.is_table_file(data) else _of_matrix
         result, right, contents = run(data, options, estimator, fixed)
         images = None if image is None else _images(contents, image, data)
         name = (options.id or ["row"])[0]
@@ -127,14 +113,16 @@ def _images(contents: dict[str, Any] | None, column: str, data: Path) -> list[Pa
 Found = tuple["Disambiguation", Any, dict[str, Any] | None]
 
 
-def _of_table(data: Path, options: DataOptions, estimator: Any, fixed: Any) -> Found:
+def _of_table(
+    data: Path, options: _options.DataOptions, estimator: Any, fixed: Any
+) -> Found:
     """Labels of a table, whose columns may be anything."""
     from partlearn import disambiguate as find_labels
     from partlearn.tables import TableEncoder, take_rows
 
-    table = read_table_input(data, options)
+    table = _input.read_table_input(data, options)
     encoder = TableEncoder(**options.roles, ignore=table.hidden)
-    with notes():
+    with _input.notes():
         result = find_labels(
             table.columns,
             table.y,
@@ -152,7 +140,9 @@ def _of_table(data: Path, options: DataOptions, estimator: Any, fixed: Any) -> F
     return result, table.true_labels(result.rows), take_rows(shown, result.rows)
 
 
-def _of_matrix(data: Path, options: DataOptions, estimator: Any, fixed: Any) -> Found:
+def _of_matrix(
+    data: Path, options: _options.DataOptions, estimator: Any, fixed: Any
+) -> Found:
     """Labels of a file of numbers: MATLAB, npz, ARFF or LIBSVM."""
     import numpy as np
     from scipy.sparse import issparse
@@ -160,9 +150,9 @@ def _of_matrix(data: Path, options: DataOptions, estimator: Any, fixed: Any) -> 
     from partlearn import disambiguate as find_labels
 
     options.refuse_table_options(data)
-    bunch = read_input(data, options)
-    evidence = labels_of(bunch)
-    with fitting(bunch):
+    bunch = _input.read_input(data, options)
+    evidence = _input.labels_of(bunch)
+    with _input.fitting(bunch):
         result = find_labels(bunch.data, evidence, method=estimator, corrections=fixed)
     right = contents = None
     if bunch.truth is not None and bunch.truth.ndim == 1:

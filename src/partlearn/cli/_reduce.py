@@ -9,19 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from partlearn._registry import build
+from partlearn.cli import _input
 from partlearn.cli._console import row_progress, say
-from partlearn.cli._input import (
-    applying,
-    fitting,
-    is_table_file,
-    labels_of,
-    notes,
-    parse_amount,
-    parse_params,
-    raise_on_missing_values,
-    read_input,
-    read_table_input,
-)
 from partlearn.cli._options import DataOptions, Input, Output, Param, with_options
 
 if TYPE_CHECKING:
@@ -91,8 +80,8 @@ def select(
 def _params(
     pairs: list[str] | None, name: str, option: str, amount: str | None
 ) -> dict[str, Any]:
-    size = parse_amount(amount, option)
-    return parse_params(pairs or []) | ({} if size is None else {name: size})
+    size = _input.parse_amount(amount, option)
+    return _input.parse_params(pairs or []) | ({} if size is None else {name: size})
 
 
 def _run(
@@ -220,11 +209,11 @@ def _fit(
     if bunch is None:
         return _fit_table(estimator, data, options)
     X = bunch.data if bunch.data.dtype.kind == "f" else bunch.data.astype(float)
-    labels = labels_of(bunch)
-    with fitting(bunch):
+    labels = _input.labels_of(bunch)
+    with _input.fitting(bunch):
         estimator.fit(X, labels)
     model = Model(estimator, bunch.feature_names, bunch.target_names)
-    if is_table_file(data):
+    if _input.is_table_file(data):
         return model, _number_blocks(model, data, writer, fitted=True)
     return model, _matrix_blocks(model, bunch, options.sep or "|")
 
@@ -236,13 +225,13 @@ def _numbers(data: Path, options: DataOptions) -> Any | None:
 
     from partlearn.io import DataError, is_table
 
-    if not is_table_file(data):
+    if not _input.is_table_file(data):
         options.refuse_table_options(data)
-        return read_input(data, options)
+        return _input.read_input(data, options)
     if str(data) == "-" or any(options.roles.values()) or not is_table(data):
         return None
     try:
-        bunch = read_input(data, options)
+        bunch = _input.read_input(data, options)
     except DataError:  # what is wrong, if anything, is said where it is read anew
         return None
     values = bunch.data.data if issparse(bunch.data) else bunch.data
@@ -259,11 +248,11 @@ def _fit_table(
     from partlearn.persistence import Model
     from partlearn.tables import TableEncoder, read_labels, take_rows
 
-    table = read_table_input(data, options)
+    table = _input.read_table_input(data, options)
     evidence, names = read_labels(table.columns, table.y, options.sep)
     encoder = TableEncoder(**options.roles, ignore=[*table.hidden, *names])
     pipeline = make_pipeline(encoder, estimator)
-    with notes():
+    with _input.notes():
         pipeline.fit(
             take_rows(table.columns, evidence.rows),
             evidence if evidence.weighted else evidence.candidates,
@@ -308,7 +297,7 @@ def _table_blocks(model: "Model", data: Path, writer: "TableWriter") -> Blocks:
     with row_progress(data.name, writer) as show:
         for block in table_blocks(data, progress=show):
             columns = columns_of(block)
-            with applying(data):
+            with _input.applying(data):
                 model.estimator[0].check_columns(columns)
                 learnt, kept = _of_table(model, columns)
             yield learnt, kept
@@ -382,7 +371,7 @@ def _number_blocks(
             rows = slice(start, start + len(X))
             Z = _transformed(model, X) if placed is None else placed[rows]
         except ValueError:
-            raise_on_missing_values(X, features, data, start=start)
+            _input.raise_on_missing_values(X, features, data, start=start)
             raise
         yield dict(zip(names, Z.T, strict=True)), kept
 

@@ -10,22 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from partlearn._registry import DEFAULT_METHOD
+from partlearn.cli import _input, _options
 from partlearn.cli._console import print_json, row_progress, say
-from partlearn.cli._input import (
-    applying,
-    notes,
-    parse_class_weight,
-    parse_params,
-    read_table_input,
-)
-from partlearn.cli._options import (
-    DataOptions,
-    Json,
-    Output,
-    Param,
-    check_output,
-    with_options,
-)
 
 if TYPE_CHECKING:
     from partlearn.tables import QualityScore
@@ -35,7 +21,7 @@ _BLOCK_ROWS = 500
 _WAIT = 30  # seconds that a scheduler has to answer
 
 
-@with_options(without=["task"])
+@_options.with_options(without=["task"])
 def train(
     data: Annotated[
         list[Path],
@@ -45,7 +31,7 @@ def train(
         ),
     ],
     save: Annotated[Path, typer.Option(help="File for the fitted model.")],
-    options: DataOptions,
+    options: _options.DataOptions,
     method: Annotated[
         str, typer.Option(help="Learner, or reducer in front of PL-KNN.")
     ] = DEFAULT_METHOD,
@@ -56,7 +42,7 @@ def train(
             "LogisticRegression."
         ),
     ] = None,
-    param: Param = None,
+    param: _options.Param = None,
     groups: Annotated[
         str | None,
         typer.Option(
@@ -88,7 +74,7 @@ def train(
             "Parquet files block by block."
         ),
     ] = None,
-    as_json: Json = False,
+    as_json: _options.Json = False,
 ) -> None:
     """Learn labels from a table and save the model.
 
@@ -104,15 +90,15 @@ def train(
     from partlearn.tables import estimate_quality, make_learner
 
     for path in data:
-        check_output(path, save)
+        _options.check_output(path, save)
     blocks = scheduler is not None or len(data) > 1
     if blocks and options.votes is not None:
         raise ValueError(
             "--votes goes with a single table, not with blocks of rows; leave it out, "
             "or put the rows into one file"
         )
-    table = None if blocks else read_table_input(data[0], options)
-    params: dict[str, Any] = parse_params(param or [])
+    table = None if blocks else _input.read_table_input(data[0], options)
+    params: dict[str, Any] = _input.parse_params(param or [])
     if blocks and estimator is None and method == DEFAULT_METHOD:
         params = {"votes": False, **params}
     known = [*(options.ignore or ()), *([options.truth] if options.truth else [])]
@@ -124,10 +110,10 @@ def train(
         sep=options.sep,
         groups=groups,
         weight=weight,
-        class_weight=parse_class_weight(class_weight or []),
+        class_weight=_input.parse_class_weight(class_weight or []),
     )
     scores = []
-    with notes():
+    with _input.notes():
         if table is None:
             rows = _fit_files(model, data, options.labels, scheduler)
         else:
@@ -220,7 +206,7 @@ def _outcome(model: Any, scores: "list[QualityScore]", save: Path) -> dict[str, 
     }
 
 
-@with_options()
+@_options.with_options()
 def predict(
     data: Annotated[
         Path,
@@ -229,7 +215,7 @@ def predict(
         ),
     ],
     load: Annotated[Path, typer.Option(help="Model that `partlearn train` saved.")],
-    output: Output,
+    output: _options.Output,
 ) -> None:
     """Label the rows of a table with a saved model.
 
@@ -253,7 +239,7 @@ def predict(
     unlike = 0
     with output.open() as writer, row_progress(data.name, writer) as show:
         for block in table_blocks(data, block_rows=_BLOCK_ROWS, progress=show):
-            with applying(data):
+            with _input.applying(data):
                 columns = model.predictions(block)
             if "row" in columns:
                 columns["row"] = columns["row"] + writer.n_rows

@@ -14,24 +14,10 @@ import numpy as np
 
 from partlearn._extras import import_optional
 from partlearn._typing import Array
+from partlearn.io import _files, _table
 from partlearn.io._errors import DataError, DataFormatError, DataLimitError
-from partlearn.io._files import (
-    BLOCK_ROWS,
-    MAX_LINE,
-    STANDARD,
-    header_line,
-    open_text,
-    regular_size,
-)
 from partlearn.io._options import Limits
 from partlearn.io._read import format_of
-from partlearn.io._table import (
-    arrow_errors,
-    arrow_table,
-    check_distinct,
-    csv_header,
-    open_parquet,
-)
 
 _BLOCK = 1 << 20  # bytes
 
@@ -80,7 +66,7 @@ def read_blocks(
     """
     known = set(features)
     start = 0
-    for block in table_blocks(path, block_rows=BLOCK_ROWS):
+    for block in table_blocks(path, block_rows=_files.BLOCK_ROWS):
         columns = _by_name(block)
         absent = [name for name in features if name not in columns]
         if absent:
@@ -147,7 +133,7 @@ def _first_text(column: Any) -> tuple[int, Any]:
 def table_blocks(
     path: Path,
     *,
-    block_rows: int = BLOCK_ROWS,
+    block_rows: int = _files.BLOCK_ROWS,
     progress: Callable[[float], object] | None = None,
 ) -> Iterator[Any]:
     """Read any table some rows at a time, cells of text files as they are written.
@@ -178,7 +164,7 @@ def table_blocks(
         try:
             for block, share in blocks(file, path, block_rows):
                 if empty and not isinstance(block, dict):
-                    check_distinct(block.schema.names)
+                    _table.check_distinct(block.schema.names)
                 empty = False
                 yield block
                 if progress is not None and share is not None:
@@ -192,8 +178,8 @@ def table_blocks(
 @contextmanager
 def _opened(path: Path) -> Iterator[tuple[Any, str]]:
     """Open a table for reading; the kind is found in the name, or in the first byte."""
-    if path == STANDARD:
-        first = sys.stdin.buffer.readline(MAX_LINE + 1)
+    if path == _files.STANDARD:
+        first = sys.stdin.buffer.readline(_files.MAX_LINE + 1)
         stream = BufferedReader(_Prefixed(first, sys.stdin.buffer))
         yield stream, "jsonl" if first.lstrip()[:1] == b"{" else "csv"
         return
@@ -206,8 +192,8 @@ def _opened(path: Path) -> Iterator[tuple[Any, str]]:
             path=path,
             advice="Convert it first: partlearn data convert IN OUT.csv.",
         )
-    regular_size(path)
-    with open_text(path, None) as file:
+    _files.regular_size(path)
+    with _files.open_text(path, None) as file:
         yield file, kind
 
 
@@ -216,7 +202,7 @@ Blocks = Iterator[tuple[Any, float | None]]  # rows, and the share read with the
 
 def _share(n_read: int, path: Path) -> float | None:
     """Share of a file; unknown for streams and for compressed files."""
-    if path == STANDARD or path.name.endswith(".gz"):
+    if path == _files.STANDARD or path.name.endswith(".gz"):
         return None
     return n_read / max(1, path.stat().st_size)
 
@@ -225,13 +211,15 @@ def _text_batches(file: Any, path: Path, block_rows: int) -> Blocks:
     """Blocks of a CSV file whose cells stay text: types are found from all rows."""
     pa = import_optional("pyarrow", "CSV files")
     arrow_csv = import_optional("pyarrow.csv", "CSV files")
-    line = file.readline(MAX_LINE + 1)
+    line = file.readline(_files.MAX_LINE + 1)
     stream = _Prefixed(line, file)
-    first = header_line(line)
-    delimiter, names = csv_header(first)
-    size = MAX_LINE if 8 * len(first) > _BLOCK else _BLOCK  # wide tables have long rows
+    first = _files.header_line(line)
+    delimiter, names = _table.csv_header(first)
+    size = (
+        _files.MAX_LINE if 8 * len(first) > _BLOCK else _BLOCK
+    )  # wide tables have long rows
     with (
-        arrow_errors("the table"),
+        _table.arrow_errors("the table"),
         arrow_csv.open_csv(
             BufferedReader(stream),
             # Without threads errors name the row. Dozens of blocks are read ahead of a
@@ -282,7 +270,7 @@ def _columns(rows: list[dict[str, Any]], names: Iterable[str]) -> dict[str, list
 
 def _parquet_batches(file: Any, path: Path, block_rows: int) -> Blocks:
     done = 0
-    with arrow_errors("the Parquet content"), open_parquet(path) as table:
+    with _table.arrow_errors("the Parquet content"), _table.open_parquet(path) as table:
         for batch in table.iter_batches(batch_size=block_rows):
             done += batch.num_rows
             yield _spelled_out(batch), done / table.metadata.num_rows
@@ -305,6 +293,8 @@ def _spelled_out(batch: Any) -> Any:
 
 
 def _arrow_batches(file: Any, path: Path, block_rows: int) -> Blocks:
-    with arrow_errors("the Arrow content"):
-        for batch in arrow_table(file.read()).to_batches(max_chunksize=block_rows):
+    with _table.arrow_errors("the Arrow content"):
+        for batch in _table.arrow_table(file.read()).to_batches(
+            max_chunksize=block_rows
+        ):
             yield batch, None

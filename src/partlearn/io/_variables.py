@@ -19,13 +19,7 @@ from sklearn.preprocessing import MultiLabelBinarizer
 from sklearn.utils import Bunch
 
 from partlearn._typing import Indices, Mask
-from partlearn.io._bunch import (
-    as_whole,
-    binary_matrix,
-    class_codes,
-    make_bunch,
-    sort_names,
-)
+from partlearn.io import _bunch
 from partlearn.io._errors import AmbiguousDataError, DataFormatError
 from partlearn.io._folds import find_folds
 from partlearn.io._matrix import as_dtype
@@ -353,7 +347,7 @@ def _build(
     if told.classes is not None and len(told.classes) == len(names):
         names = told.classes
     roles = ", ".join(f"{role} from {name!r}" for role, name in parts.names.items())
-    return make_bunch(
+    return _bunch.make_bunch(
         X,
         S,
         truth,
@@ -390,7 +384,7 @@ def _matrix(
     value: Any, way: Direction, what: str, told: _Told
 ) -> tuple[Mask, list[str]]:
     """Read a binary matrix, one row per sample."""
-    M = binary_matrix(value, told.budget, what)
+    M = _bunch.binary_matrix(value, told.budget, what)
     M = M if way == "rows" else np.ascontiguousarray(M.T)
     return M, [str(j + told.matlab) for j in range(M.shape[1])]
 
@@ -408,7 +402,7 @@ def _candidate_matrix(
 def _set_matrix(sets: list[Any], told: _Told) -> tuple[Mask, list[str]]:
     """Candidate sets as a list: of text, of lists of text, of vectors of numbers."""
     as_text = [_members(value) for value in sets]
-    names = sort_names(list({name for row in as_text for name in row}))
+    names = _bunch.sort_names(list({name for row in as_text for name in row}))
     given = told.classes or []
     if set(names) <= set(given) and len(set(given)) == len(given):
         names = given
@@ -423,7 +417,7 @@ def _members(value: Any) -> list[str]:
     if isinstance(value, list):
         return [name for v in value for name in _members(v)]
     entries = value.toarray() if sp.issparse(value) else np.asarray(value)
-    return class_codes(entries.ravel(), "candidates")[1] if entries.size else []
+    return _bunch.class_codes(entries.ravel(), "candidates")[1] if entries.size else []
 
 
 def _truth(
@@ -435,14 +429,14 @@ def _truth(
         return _matrix(value, way, "truth", told)
     flat = (value.toarray() if sp.issparse(value) else value).ravel()
     if S is None and told.classes is None:
-        return class_codes(flat, "truth")
+        return _bunch.class_codes(flat, "truth")
     q = S.shape[1] if S is not None else len(told.classes or ())
     return _numbered(flat, q, S, told), [str(j) for j in range(q)]
 
 
 def _numbered(values: NDArray[Any], q: int, S: Mask | None, told: _Told) -> Indices:
     """Class numbers as columns of the candidate matrix, counted from 0 or 1."""
-    whole = as_whole(values)
+    whole = _bunch.as_whole(values)
     if whole.dtype.kind == "f":
         raise DataFormatError("class numbers are missing or not whole", where="truth")
     numbers = whole.astype(np.int64)

@@ -12,14 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partlearn.io import DataFormatError, DataLimitError
+from partlearn.persistence import _classes
 from partlearn.persistence._archive import Archive
-from partlearn.persistence._classes import (
-    DTYPES,
-    SPARSE,
-    TYPES,
-    estimator_classes,
-    state_types,
-)
 from partlearn.persistence._encode import MAX_DEPTH
 from partlearn.persistence._sound import build_tree, check_sound
 
@@ -93,11 +87,11 @@ class Decoder:
             raise DataFormatError("a slice has no three bounds")
 
     def _check_dtype(self, name: Any, owner: type[Any], depth: int) -> None:
-        if not isinstance(name, str) or name not in DTYPES:
+        if not isinstance(name, str) or name not in _classes.DTYPES:
             raise DataFormatError(f"unknown dtype {str(name)[:60]!r}")
 
     def _check_type(self, name: Any, owner: type[Any], depth: int) -> None:
-        if not isinstance(name, str) or name not in TYPES:
+        if not isinstance(name, str) or name not in _classes.TYPES:
             raise DataFormatError(f"unknown type {str(name)[:60]!r}")
 
     def _check_scalar(self, spec: Any, owner: type[Any], depth: int) -> None:
@@ -105,7 +99,7 @@ class Decoder:
         self._check_type(spec["type"], owner, depth)
         self.check(spec["value"], owner, depth + 1)
         value: Any = self.build(spec["value"]) if _is_plain(spec["value"]) else None
-        cls = TYPES[spec["type"]]
+        cls = _classes.TYPES[spec["type"]]
         kind = np.dtype(cls).kind
         wanted = {"b": bool, "i": int, "u": int, "f": float, "U": str}[kind]
         if type(value) is not wanted:
@@ -136,7 +130,7 @@ class Decoder:
         text = _TEXT.fullmatch(name) if isinstance(name, str) else None
         if text is None:
             self._check_dtype(name, owner, depth)
-        itemsize = 4 * int(text[1]) if text else DTYPES[name].itemsize
+        itemsize = 4 * int(text[1]) if text else _classes.DTYPES[name].itemsize
         if spec["order"] not in ("C", "F"):
             raise DataFormatError("the order of an array is neither C nor F")
         if self._count(spec["shape"]) * itemsize != self._sizes[member]:
@@ -147,7 +141,7 @@ class Decoder:
     def _check_sparse(self, spec: Any, owner: type[Any], depth: int) -> None:
         parts = ("data", "indices", "indptr")
         _keys(spec, {"class", "shape", *parts}, "a sparse matrix")
-        if not isinstance(spec["class"], str) or spec["class"] not in SPARSE:
+        if not isinstance(spec["class"], str) or spec["class"] not in _classes.SPARSE:
             raise DataFormatError("a sparse matrix of an unknown class")
         shape = self._shape(spec["shape"])
         if len(shape) != 2:
@@ -175,7 +169,7 @@ class Decoder:
     def _check_object(self, spec: Any, owner: type[Any], depth: int) -> None:
         _keys(spec, {"class", "state"}, "an estimator")
         name = spec["class"]
-        cls = estimator_classes().get(name) if isinstance(name, str) else None
+        cls = _classes.estimator_classes().get(name) if isinstance(name, str) else None
         if cls is None:
             raise DataFormatError(
                 f"the model names {str(name)[:100]!r}, which is not among the classes "
@@ -197,7 +191,7 @@ class Decoder:
     def _check_part(self, spec: Any, owner: type[Any], depth: int) -> None:
         _keys(spec, {"class", "state"}, "a part")
         name = spec["class"]
-        cls = state_types(owner).get(name) if isinstance(name, str) else None
+        cls = _classes.state_types(owner).get(name) if isinstance(name, str) else None
         if cls is None:
             raise DataFormatError(
                 f"{owner.__name__} holds no part called {str(name)[:100]!r}"
@@ -245,10 +239,10 @@ class Decoder:
         return np.dtype(name)
 
     def _build_type(self, name: str, owner: type) -> type:
-        return TYPES[name]
+        return _classes.TYPES[name]
 
     def _build_scalar(self, spec: dict[str, Any], owner: type) -> Any:
-        return TYPES[spec["type"]](self.build(spec["value"]))
+        return _classes.TYPES[spec["type"]](self.build(spec["value"]))
 
     def _build_objects(self, spec: dict[str, Any], owner: type) -> NDArray[Any]:
         flat = np.empty(len(spec["values"]), dtype=object)
@@ -259,7 +253,7 @@ class Decoder:
         member = spec["member"]
         if member not in self._built:
             text = _TEXT.fullmatch(spec["dtype"])
-            dtype = np.dtype(f"<U{text[1]}") if text else DTYPES[spec["dtype"]]
+            dtype = np.dtype(f"<U{text[1]}") if text else _classes.DTYPES[spec["dtype"]]
             flat = self._archive.array(member, dtype, math.prod(spec["shape"]))
             if dtype.kind == "b" and flat.size and flat.view(np.uint8).max() > 1:
                 raise DataFormatError(f"the array {member} holds no truth values")
@@ -282,19 +276,21 @@ class Decoder:
             or (len(indices) and not 0 <= indices.min() <= indices.max() < n_columns)
         ):
             raise DataFormatError("a sparse matrix points outside of itself")
-        return SPARSE[spec["class"]]((data, indices, indptr), shape=shape)
+        return _classes.SPARSE[spec["class"]]((data, indices, indptr), shape=shape)
 
     def _build_tree(self, parts: Any, owner: type) -> Any:
         return build_tree(self.build(parts, owner))
 
     def _build_object(self, spec: dict[str, Any], owner: type) -> Any:
-        cls = estimator_classes()[spec["class"]]
+        cls = _classes.estimator_classes()[spec["class"]]
         built = self._instance(cls, spec["state"], cls)
         check_sound(built)
         return built
 
     def _build_part(self, spec: dict[str, Any], owner: type) -> Any:
-        return self._instance(state_types(owner)[spec["class"]], spec["state"], owner)
+        return self._instance(
+            _classes.state_types(owner)[spec["class"]], spec["state"], owner
+        )
 
     def _instance(self, cls: type[Any], state: dict[str, Any], owner: type) -> Any:
         """An object; neither the constructor nor anything else of it is called."""

@@ -8,17 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from partlearn.persistence._classes import (
-    DTYPES,
-    SPARSE,
-    TYPES,
-    class_names,
-    state_types,
-)
+from partlearn.persistence import _classes
 from partlearn.persistence._sound import check_sound, is_tree, take_apart
 
 MAX_DEPTH = 100
-_TYPE_NAMES = {cls: name for name, cls in TYPES.items()}
+_TYPE_NAMES = {cls: name for name, cls in _classes.TYPES.items()}
 
 
 class Encoder:
@@ -41,7 +35,7 @@ class Encoder:
             return self._array(value, place)
         if isinstance(value, np.generic):
             return self._scalar(value, place)
-        if isinstance(value, np.dtype) and value.name in DTYPES:
+        if isinstance(value, np.dtype) and value.name in _classes.DTYPES:
             return {"dtype": value.name}
         if isinstance(value, type) and value in _TYPE_NAMES:
             return {"type": _TYPE_NAMES[value]}
@@ -56,7 +50,7 @@ class Encoder:
         if kind is slice:
             bounds = (value.start, value.stop, value.step)
             return {"slice": [self.encode(b, place, owner, depth + 1) for b in bounds]}
-        if SPARSE.get(kind.__name__) is kind:
+        if _classes.SPARSE.get(kind.__name__) is kind:
             return self._sparse(value, place)
         if is_tree(value):
             return {"tree": self.encode(take_apart(value), place, owner, depth + 1)}
@@ -78,11 +72,11 @@ class Encoder:
 
     def _object(self, value: Any, place: str, owner: type[Any], depth: int) -> Any:
         cls = type(value)
-        name = class_names().get(cls)
+        name = _classes.class_names().get(cls)
         if name is not None:
             check_sound(value)  # what is saved can be loaded
             kind, owner, state = "object", cls, vars(value)
-        elif state_types(owner).get(cls.__name__) is cls:
+        elif _classes.state_types(owner).get(cls.__name__) is cls:
             kind, name = "part", cls.__name__
             state = value._asdict() if issubclass(cls, tuple) else vars(value)
         else:
@@ -103,7 +97,7 @@ class Encoder:
             values = [self.encode(item, place, object) for item in items]
             return {"objects": {"shape": shape, "values": values}}
         text = value.dtype.kind == "U"
-        if not text and value.dtype.name not in DTYPES:
+        if not text and value.dtype.name not in _classes.DTYPES:
             raise ValueError(
                 f"{place} is an array of {value.dtype}, which model files do not hold"
             )

@@ -12,15 +12,8 @@ import numpy as np
 
 from partlearn._pages import visible
 from partlearn.benchmark import Cell, metric_sign
+from partlearn.report import _compare
 from partlearn.report._blocks import Block, Details, Figure, Panel
-from partlearn.report._compare import (
-    ROPE,
-    by_data,
-    complete_blocks,
-    interval,
-    place,
-    rows_per_feature,
-)
 from partlearn.report._format import (
     capital,
     data_name,
@@ -74,7 +67,9 @@ def forest(comparison: MethodComparison, number: int) -> list[Figure]:
         return []
 
     def draw(axes: Any) -> None:
-        axes.axvspan(-ROPE, ROPE, color=COLOURS[6], alpha=0.25, linewidth=0)
+        axes.axvspan(
+            -_compare.ROPE, _compare.ROPE, color=COLOURS[6], alpha=0.25, linewidth=0
+        )
         axes.axvline(0, color=INK, linewidth=1)
         for y, p in enumerate(pairs):
             axes.plot([p.low, p.high], [y, y], color=COLOURS[0], linewidth=1.5)
@@ -93,8 +88,8 @@ def forest(comparison: MethodComparison, number: int) -> list[Figure]:
         Figure(
             f"forest-{number}",
             f"How far from {method_name(best)}, the best mean",
-            "Mean difference over data sets with its 95 % interval; "
-            f"differences inside the grey band ({ROPE:g}) do not matter in practice.",
+            "Mean difference over data sets with its 95 % interval; differences inside "
+            f"the grey band ({_compare.ROPE:g}) do not matter in practice.",
             f"{told}.",
             [Panel("", draw)],
             (5.0, 1.0 + 0.3 * len(pairs)),
@@ -152,19 +147,19 @@ def gaps(summary: Summary, protocol: str, number: int) -> list[Block]:
         return []
     methods = [m for m in summary.methods if any(c.method == m for c in cells)]
     learners = list(dict.fromkeys(c.learner for c in cells))
-    best = {place(c): c for c in reversed(cells) if c.best}
+    best = {_compare.place(c): c for c in reversed(cells) if c.best}
 
     def draw(part: Sequence[Cell], axes: Any) -> None:
         axes.axvline(0, color=INK, linewidth=1)
         for cell in part:
-            top = best.get(place(cell))
+            top = best.get(_compare.place(cell))
             if top is None or top.mean is None or cell.mean is None:
                 continue
             i = learners.index(cell.learner)
             shift = (i - (len(learners) - 1) / 2) * 0.6 / len(learners)
             y = methods.index(cell.method) + shift
             look = _look(i)
-            if ends := interval(cell, top, summary.facts.folds):
+            if ends := _compare.interval(cell, top, summary.facts.folds):
                 axes.plot(ends, [y, y], color=look["color"], linewidth=1)
             x, label = cell.mean - top.mean, _short(cell.learner)
             axes.plot(x, y, linestyle="none", markersize=5, label=label, **look)
@@ -262,12 +257,12 @@ def _logarithmic(axes: Any) -> None:
 def regimes(summary: Summary) -> list[Block]:
     """Scores against rows per feature, where there are enough data sets to see it."""
     figures: list[Block] = []
-    ratios = rows_per_feature(summary.data, summary.facts.folds)
+    ratios = _compare.rows_per_feature(summary.data, summary.facts.folds)
     for number, c in enumerate(summary.comparisons):
         if len(c.data) < 3:
             continue
         cells = summary.select(protocol=c.protocol, metric=c.metric)
-        means = by_data(complete_blocks(cells, c.methods), c.methods)
+        means = _compare.by_data(_compare.complete_blocks(cells, c.methods), c.methods)
         x = [ratios[name] for name in means]
         y = np.array(list(means.values()))
         than = ""

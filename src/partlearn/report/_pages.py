@@ -7,7 +7,7 @@ from itertools import product
 from typing import Any
 
 from partlearn.benchmark import Cell, Control
-from partlearn.report import _figures
+from partlearn.report import _figures, _sections
 from partlearn.report._blocks import (
     Block,
     Details,
@@ -31,14 +31,6 @@ from partlearn.report._format import (
     signed,
 )
 from partlearn.report._records import Summary
-from partlearn.report._sections import (
-    closing_sections,
-    comparison_section,
-    conclusion_section,
-    lead,
-    pair_table,
-    published_section,
-)
 
 DAGGER = "\N{DAGGER}"
 
@@ -63,15 +55,15 @@ def document(summary: Summary) -> Document:
         )
     sections = _multilabel if summary.task == "multilabel" else _partial
     there = [section for section in sections(summary) if section.blocks]
-    return Document(summary.title, lead(summary), there)
+    return Document(summary.title, _sections.lead(summary), there)
 
 
 def _partial(s: Summary) -> list[Section]:
     drawn = [*_figures.sweeps(s.sweep), *_figures.regimes(s)]
     return [
-        conclusion_section(s, ["none"]),
-        comparison_section(s),
-        published_section(s, lambda name: _label(s, name)),
+        _sections.conclusion_section(s, ["none"]),
+        _sections.comparison_section(s),
+        _sections.published_section(s, lambda name: _label(s, name)),
         _results(s),
         _overview(s),
         _win_tie_loss(s),
@@ -80,7 +72,7 @@ def _partial(s: Summary) -> list[Section]:
         _named_right(s),
         Section("figures", "What the scores depend on", drawn),
         _inside(s),
-        *closing_sections(s),
+        *_sections.closing_sections(s),
     ]
 
 
@@ -187,7 +179,7 @@ def _win_tie_loss(s: Summary) -> Section:
 
 def _differences(s: Summary) -> Section:
     tables = [
-        pair_table(c, s.reference, s.methods)
+        _sections.pair_table(c, s.reference, s.methods)
         for c in s.comparisons
         if s.reference in c.methods and len(c.data) > 1
     ]
@@ -281,14 +273,14 @@ def _multilabel(s: Summary) -> list[Section]:
     results += [Details("Other scores", more)] if more else []
     beside = (Control.RANDOM, Control.ALL_FEATURES, Control.LABEL_FREQUENCY)
     return [
-        conclusion_section(s, beside[:2]),
-        comparison_section(s),
-        published_section(s, method_name, beside),
+        _sections.conclusion_section(s, beside[:2]),
+        _sections.comparison_section(s),
+        _sections.published_section(s, method_name, beside),
         Section("results", "Results", results, brief=True),
         _against_control(s, Control.RANDOM),
         _against_control(s, Control.LABEL_FREQUENCY),
         Section("figures", "What the scores depend on", drawn),
-        *closing_sections(s),
+        *_sections.closing_sections(s),
     ]
 
 

@@ -7,14 +7,7 @@ from dataclasses import dataclass, fields, is_dataclass, replace
 from math import isfinite
 from typing import Any
 
-from partlearn.benchmark import (
-    AbsentData,
-    Cell,
-    DataFacts,
-    Facts,
-    Posterior,
-    WinTieLoss,
-)
+from partlearn import benchmark
 from partlearn.report._format import data_name
 
 
@@ -44,7 +37,7 @@ class Pair:
     high: float | None = None
     p: float | None = None
     significant: bool | None = None
-    belief: Posterior | None = None
+    belief: benchmark.Posterior | None = None
 
     def turned(self) -> "Pair":
         """Return the same pair with the other method first."""
@@ -60,7 +53,7 @@ class Pair:
             rank_biserial=-self.rank_biserial,
             low=None if self.high is None else -self.high,
             high=None if self.low is None else -self.low,
-            belief=b and Posterior(b.worse, b.equivalent, b.better),
+            belief=b and benchmark.Posterior(b.worse, b.equivalent, b.better),
         )
 
 
@@ -115,8 +108,8 @@ class Against:
     n_cells: int
     n_above: int
     difference: float
-    plain: WinTieLoss
-    corrected: WinTieLoss
+    plain: benchmark.WinTieLoss
+    corrected: benchmark.WinTieLoss
 
 
 @dataclass(frozen=True)
@@ -244,9 +237,9 @@ class Summary:
     reference: str
     unranked: Mapping[str, str]
     controls: tuple[str, ...]
-    data: tuple[DataFacts, ...]
-    absent: tuple[AbsentData, ...]
-    cells: tuple[Cell, ...]
+    data: tuple[benchmark.DataFacts, ...]
+    absent: tuple[benchmark.AbsentData, ...]
+    cells: tuple[benchmark.Cell, ...]
     comparisons: tuple[MethodComparison, ...]
     win_tie_loss: tuple[Against, ...]
     overview: tuple[Overview, ...]
@@ -256,9 +249,9 @@ class Summary:
     views: tuple[View, ...]
     failures: tuple[Failure, ...]
     warnings: tuple[Warned, ...]
-    facts: Facts
+    facts: benchmark.Facts
 
-    def select(self, **where: Any) -> list[Cell]:
+    def select(self, **where: Any) -> list[benchmark.Cell]:
         """Cells whose attributes are as given, in the order of the tables."""
         wanted = where.items()
         return [c for c in self.cells if all(getattr(c, k) == v for k, v in wanted)]
@@ -273,7 +266,7 @@ def plain(value: Any) -> Any:
     """Make lists, dicts, strings and finite numbers of records."""
     if is_dataclass(value):
         content = {f.name: plain(getattr(value, f.name)) for f in fields(value)}
-        if isinstance(value, Cell):
+        if isinstance(value, benchmark.Cell):
             content |= {"reducer": value.method, "difference": value.difference}
         return content
     if isinstance(value, Mapping):

@@ -10,18 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from partlearn._extras import import_optional
 from partlearn._pages import visible
-from partlearn.report._blocks import (
-    Block,
-    Code,
-    Details,
-    Document,
-    Figure,
-    Items,
-    Table,
-    TableCell,
-    Text,
-    tables_of,
-)
+from partlearn.report import _blocks
 from partlearn.report._format import EMPTY
 from partlearn.report._pages import document
 from partlearn.report._records import Summary, plain
@@ -84,11 +73,11 @@ def to_html(summary: Summary) -> str:
     template = _template()
     from markupsafe import Markup
 
-    def pictures(figure: Figure) -> list[Any]:
+    def pictures(figure: _blocks.Figure) -> list[Any]:
         # Our own SVG is markup; its text was escaped by matplotlib and by us.
         return [Markup(svg) for svg in panels_svg(figure)]
 
-    def kind(block: Block) -> str:
+    def kind(block: _blocks.Block) -> str:
         return type(block).__name__
 
     page = document(summary)
@@ -123,31 +112,31 @@ def in_markdown(text: Any) -> str:
     return SCHEME.sub(r"\1&#58;", line)
 
 
-def _markdown(blocks: Sequence[Block]) -> Iterator[str]:
+def _markdown(blocks: Sequence[_blocks.Block]) -> Iterator[str]:
     for block in blocks:
         match block:
-            case Text(text, role):
+            case _blocks.Text(text, role):
                 mark = "> " if role in ("note", "warn") else ""
                 yield from (mark + in_markdown(text), "")
-            case Items(items):
+            case _blocks.Items(items):
                 yield from (f"- {in_markdown(item)}" for item in items)
                 yield ""
-            case Code(text):
+            case _blocks.Code(text):
                 shown = visible(text, lines=True).splitlines()
                 # Indented lines need no closing mark that the text could contain.
                 yield from (f"    {line}" for line in shown)
                 yield ""
-            case Table():
+            case _blocks.Table():
                 yield from _markdown_table(block)
-            case Figure():
+            case _blocks.Figure():
                 yield f"*Figure: {in_markdown(block.title)}.* {in_markdown(block.alt)}"
                 yield ""
-            case Details(title, inner):
+            case _blocks.Details(title, inner):
                 yield from (f"**{in_markdown(title)}**", "")
                 yield from _markdown(inner)
 
 
-def _markdown_table(table: Table) -> Iterator[str]:
+def _markdown_table(table: _blocks.Table) -> Iterator[str]:
     yield from (f"{in_markdown(table.caption)}:", "")
     yield "| " + " | ".join(map(in_markdown, table.head)) + " |"
     left = table.n_names
@@ -176,7 +165,7 @@ def to_latex(summary: Summary) -> str:
         Tables of the short version; they need the package booktabs.
     """
     page = document(summary)
-    tables = [t for s in page.sections if s.brief for t in tables_of(s.blocks)]
+    tables = [t for s in page.sections if s.brief for t in _blocks.tables_of(s.blocks)]
     return "\n".join(_latex_table(table, page.title) for table in tables)
 
 
@@ -185,7 +174,7 @@ def in_latex(text: Any) -> str:
     return "".join(_TEX.get(c, c) for c in visible(text))
 
 
-def _latex_table(table: Table, title: str) -> str:
+def _latex_table(table: _blocks.Table, title: str) -> str:
     columns = "l" * table.n_names + "r" * (len(table.head) - table.n_names)
     lines = [
         r"\begin{table}",
@@ -203,7 +192,7 @@ def _latex_table(table: Table, title: str) -> str:
     return "\n".join(lines)
 
 
-def _latex_cell(cell: TableCell) -> str:
+def _latex_cell(cell: _blocks.TableCell) -> str:
     text = "; ".join(map(in_latex, (cell.text, *cell.below)))
     return rf"\textbf{{{text}}}" if cell.best else text
 
@@ -226,7 +215,7 @@ def print_report(
 
 
 def console_print(
-    document: Document, console: "Console", titles: Container[str] | None = None
+    document: _blocks.Document, console: "Console", titles: Container[str] | None = None
 ) -> None:
     """Print paragraphs and tables of the brief sections, not what is folded."""
     for section in document.sections:
@@ -236,20 +225,20 @@ def console_print(
                 _print(block, console)
 
 
-def _print(block: Block, console: "Console") -> None:
+def _print(block: _blocks.Block, console: "Console") -> None:
     match block:
-        case Text(text):
+        case _blocks.Text(text):
             console.print(visible(text), markup=False, soft_wrap=False)
-        case Items(items):
+        case _blocks.Items(items):
             for item in items:
                 console.print(f"- {visible(item)}", markup=False)
-        case Table():
+        case _blocks.Table():
             # On a line of its own: as a title of the table it would wrap.
             console.print(visible(block.caption), style="italic", markup=False)
             _print_table(block, console)
 
 
-def _print_table(table: Table, console: "Console") -> None:
+def _print_table(table: _blocks.Table, console: "Console") -> None:
     """Print a table, in parts that fit beside the names of the rows."""
     from rich.table import Table as Grid
     from rich.text import Text as Plain
@@ -287,7 +276,7 @@ def _parts(widths: list[int], n_names: int, most: int) -> list[list[int]]:
     return [names + part for part in parts]
 
 
-def _text(cell: TableCell, starred: bool) -> "Plain":
+def _text(cell: _blocks.TableCell, starred: bool) -> "Plain":
     from rich.text import Text as Plain
 
     # A blank in the others keeps the numbers of a column under each other.
