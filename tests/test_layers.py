@@ -68,6 +68,9 @@ def imports(path, *, top_level):
         elif isinstance(node, ast.ImportFrom) and node.module:
             assert node.level == 0, f"relative import in {path}"
             yield node.module
+            if node.module == "partlearn":  # a package, or a name that it hands on
+                parts = (alias.name for alias in node.names)
+                yield from (f"partlearn.{name}" for name in parts if name in RANK)
 
 
 def own_files():

@@ -3,7 +3,6 @@
 from dataclasses import replace
 
 import pytest
-from partlearn.benchmark._cells import curve_cells, fold_cells
 
 from partlearn.benchmark import (
     Result,
@@ -13,6 +12,7 @@ from partlearn.benchmark import (
     parse_plan,
     run_plan,
 )
+from partlearn.benchmark._results import curve_cells, fold_cells
 
 PARTIAL = """
 [plan]

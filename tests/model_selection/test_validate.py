@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from partlearn.utils._check_tools import frames
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.compose import make_column_transformer
 from sklearn.datasets import load_iris
@@ -16,6 +15,7 @@ from partlearn.candidates import make_candidates
 from partlearn.classification import PLKNN
 from partlearn.decomposition import CENDA
 from partlearn.model_selection import CandidateKFold, cross_validate
+from partlearn.utils._common_checks import frames
 
 X, Y = load_iris(return_X_y=True)
 S = make_candidates(Y, 1, random_state=0)

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from partlearn.utils._check_tools import order_matters
 
 from partlearn.classification import PLKNN, PLSVM, CoupledClassifier
 from partlearn.decomposition import CENDA
 from partlearn.utils import check_partial_label_estimator, partial_label_checks
+from partlearn.utils._common_checks import order_matters
 
 
 class Positional(PLKNN):

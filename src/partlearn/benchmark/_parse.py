@@ -213,7 +213,8 @@ def _plan(merged: Table, check: Checker) -> Plan:
     many, tune = check.schema is MULTILABEL_FIELDS, merged.get("tune")
     first, kind = ("selectors", MultilabelPlan) if many else ("reducers", Plan)
     for key in ("data", first, "learners"):
-        check.required_list(merged, key)
+        if not merged.get(key):
+            check.fail((), f"a plan needs at least one [[{key}]] entry")
     methods = _methods(merged, first, check)
     learners = _methods(merged, "learners", check)
     compared = methods

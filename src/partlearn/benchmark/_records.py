@@ -4,7 +4,7 @@
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any, Self
 
 import numpy as np
@@ -90,10 +90,6 @@ class Record:
     def failed(cls, error: BaseException, traceback: str = "") -> Self:
         """Record of work without an answer."""
         return cls("failed", type(error).__name__, str(error), traceback)
-
-    def without_cost(self) -> Self:
-        """What two runs must agree on."""
-        return replace(self, cost=Cost())
 
     def to_json(self) -> dict[str, Any]:
         """Plain values, without arrays."""

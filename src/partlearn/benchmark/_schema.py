@@ -29,12 +29,9 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _at_least(minimum: int) -> Good:
-    return lambda value: type(value) is int and value >= minimum
-
-
 def _whole(minimum: int) -> Rule:
-    return _at_least(minimum), f"a whole number of at least {minimum}"
+    words = f"a whole number of at least {minimum}"
+    return lambda value: type(value) is int and value >= minimum, words
 
 
 def _wholes(minimum: int) -> Rule:
@@ -227,8 +224,3 @@ class Checker:
         required = REQUIRED.get(kind)
         if required is not None and required not in table:
             self.fail(path, f"`{required}`{shown} is missing")
-
-    def required_list(self, document: Mapping[str, Any], key: str) -> None:
-        """Fail unless the document has at least one ``[[key]]``."""
-        if not document.get(key):
-            self.fail((), f"a plan needs at least one [[{key}]] entry")

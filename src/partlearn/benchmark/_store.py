@@ -16,7 +16,7 @@ from zipfile import BadZipFile
 
 import numpy as np
 
-from partlearn.benchmark._records import Record, Reduced, Scored
+from partlearn.benchmark._records import Cost, Record, Reduced, Scored
 from partlearn.io import atomic_write
 
 R = TypeVar("R", bound=Record)
@@ -149,7 +149,7 @@ class Store:
         """
         part, _, key = name.partition("/")
         fragment = self._get(part, key, Scored if part == "jobs" else Reduced)
-        return fragment and (fragment[0].without_cost(), fragment[1])
+        return fragment and (replace(fragment[0], cost=Cost()), fragment[1])
 
     def get_job(self, job_id: str) -> Scored | None:
         """Record of a finished job, or None."""

@@ -71,13 +71,10 @@ default=None
     """
     if tables.is_table(X):
         columns = tables.columns_of(X)
-        given = candidates is not None and _names_columns(candidates)
-        if (
-            candidates is None
-            or given
-            or encoder is not None
-            or not tables.is_plain(columns)
-        ):
+        several = isinstance(candidates, list | tuple)
+        named = several and all(isinstance(name, str) for name in candidates)
+        named = named or candidates is None or isinstance(candidates, str)
+        if named or encoder is not None or not tables.is_plain(columns):
             return _check_table(columns, candidates, truth, sep, encoder)
     if candidates is None:
         raise ValueError("Pass the candidate sets; only tables hold them themselves.")
@@ -132,12 +129,6 @@ def _report(
         *_size_findings(facts, memory),
     ]
     return DataReport(findings, facts, memory)
-
-
-def _names_columns(labels: Any) -> bool:
-    return isinstance(labels, str) or (
-        isinstance(labels, (list, tuple)) and all(isinstance(v, str) for v in labels)
-    )
 
 
 def _check_table(

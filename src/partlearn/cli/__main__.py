@@ -41,7 +41,7 @@ def _leaving_on_signals() -> Iterator[None]:
 
     def leave(number: int, frame: Any) -> None:
         # An object that was interrupted while it was made may fail to be taken down.
-        sys.unraisablehook = _say_nothing
+        sys.unraisablehook = lambda unraisable: None
         if number == signal.SIGINT:
             raise KeyboardInterrupt
         signal.signal(number, signal.SIG_IGN)  # a second one must not stop the cleaning
@@ -63,10 +63,6 @@ def _leaving_on_signals() -> Iterator[None]:
             signal.signal(number, handler)
         if hook is not sys.__unraisablehook__:  # a program's own; a command stays quiet
             sys.unraisablehook = hook
-
-
-def _say_nothing(unraisable: Any) -> None:
-    pass
 
 
 if __name__ == "__main__":

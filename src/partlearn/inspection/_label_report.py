@@ -207,7 +207,11 @@ def label_report(
             ReviewRow(
                 int(i),
                 names[i],
-                [(classes[j], float(F[i, j])) for j in _by_belief(F[i], shown[i])],
+                [
+                    (classes[j], float(F[i, j]))
+                    for j in np.argsort(-F[i], kind="stable")
+                    if shown[i, j]
+                ],
                 [(name, _text(values[i])) for name, values in columns],
                 None if images is None else images[i],
             )
@@ -234,11 +238,6 @@ def _text(value: Any) -> str:
         return "missing"
     whole = isinstance(value, float) and value.is_integer()
     return f"{value:.0f}" if whole else str(value)
-
-
-def _by_belief(beliefs: Array, row: Mask) -> list[int]:
-    candidates = np.flatnonzero(row)
-    return candidates[np.argsort(-beliefs[candidates], kind="stable")].tolist()
 
 
 def _columns(rows: Any, n_rows: int) -> list[tuple[str, Any]]:
