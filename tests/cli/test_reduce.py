@@ -47,7 +47,7 @@ def test_blocks_give_the_same_table(run, pets, tmp_path, monkeypatch):
     import pyarrow.parquet as pq
 
     pq.write_table(pyarrow.csv.read_csv(pets), source)
-    monkeypatch.setattr("partlearn.io._table_blocks.BLOCK_ROWS", 3)
+    monkeypatch.setattr("partlearn.io._files.BLOCK_ROWS", 3)
     assert run("reduce", source, "--load", model, "--out", parts)[0] == 0
     assert pq.ParquetFile(parts).num_row_groups == 4
     ours, theirs = pq.read_table(parts), pq.read_table(whole)
@@ -422,7 +422,7 @@ def test_roles_and_streams(run, messy, tmp_path, monkeypatch, capsys):
 def test_missing_values_of_new_rows_are_named(run, pets, tmp_path, monkeypatch, table):
     model, new = tmp_path / "m.skops", tmp_path / "new.parquet"
     run("reduce", pets, *COMMON, "--out", tmp_path / "o.csv", "--save", model)
-    monkeypatch.setattr("partlearn.io._table_blocks.BLOCK_ROWS", 2)
+    monkeypatch.setattr("partlearn.io._files.BLOCK_ROWS", 2)
     columns = {"weight": [1.0, 2.0, 3.0, None], "height": [1.0, 2.0, 3.0, 4.0]}
     pq.write_table(pa.table(columns), new)
     code, _, err = run("reduce", new, "--load", model, "--out", tmp_path / "o.csv")
