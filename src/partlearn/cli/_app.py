@@ -55,13 +55,7 @@ def _root(
     context.with_resource(fit_progress())
 
 
-app.command()(demo)
-app.command()(reduce)
-app.command()(select)
-app.command()(disambiguate)
-app.command()(train)
-app.command()(predict)
-app.command()(check)
-app.command()(bench)
-app.command()(report)
+commands = (demo, reduce, select, disambiguate, train, predict, check, bench, report)
+for command in commands:
+    app.command()(command)
 app.add_typer(data, name="data")

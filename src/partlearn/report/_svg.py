@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Callable
 from functools import partial
 from html import escape
+from importlib.resources import files
 from typing import Any
 
 from partlearn._pages import visible
@@ -20,31 +21,7 @@ MARKS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "*")
 LINES = ("-", "--", "-.", ":")
 # Stands for the colour of text: the page decides what that is.
 INK = "#010203"
-SETTINGS: dict[str, Any] = {
-    "svg.fonttype": "none",
-    "font.family": "sans-serif",
-    "font.size": 10,
-    # Labels come from data: a dollar sign is a dollar sign.
-    "text.parse_math": False,
-    "axes.formatter.use_mathtext": False,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.facecolor": "none",
-    "figure.facecolor": "none",
-    "legend.frameon": False,
-    **dict.fromkeys(
-        (
-            "text.color",
-            "axes.edgecolor",
-            "axes.labelcolor",
-            "axes.titlecolor",
-            "xtick.color",
-            "ytick.color",
-            "legend.labelcolor",
-        ),
-        INK,
-    ),
-}
+STYLE = files("partlearn.report") / "templates" / "figures.mplstyle"
 
 
 def panels_svg(figure: Figure) -> list[str]:
@@ -90,8 +67,7 @@ def _svg(
     from matplotlib import rc_context
     from matplotlib.figure import Figure as Canvas
 
-    settings: Any = {**SETTINGS, "svg.hashsalt": key}
-    with rc_context(settings), warnings.catch_warnings():
+    with rc_context({"svg.hashsalt": key}, str(STYLE)), warnings.catch_warnings():
         # Text stays text: the browser has fonts for what ours cannot draw.
         warnings.filterwarnings("ignore", message="Glyph .* missing from font")
         canvas = Canvas(figsize=size, layout="constrained")
