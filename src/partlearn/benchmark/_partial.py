@@ -36,12 +36,7 @@ from partlearn.model_selection import CandidateKFold
 DENSE_BYTES = 2**30
 Split = tuple[np.ndarray, np.ndarray]
 Prepared = tuple[Any, np.ndarray]
-_LOADERS = {
-    "digits": datasets.load_digits,
-    "iris": datasets.load_iris,
-    "wine": datasets.load_wine,
-    "breast_cancer": datasets.load_breast_cancer,
-}
+_LOADED = ("digits", "iris", "wine", "breast_cancer")
 
 
 @dataclass(frozen=True)
@@ -239,12 +234,12 @@ class PartialTask:
 
 def _made(spec: DataSpec) -> BenchmarkData:
     name = spec.source.removeprefix("sklearn:")
-    if name not in _LOADERS:
+    if name not in _LOADED:
         raise PlanError(
             f"Data {spec.name!r}: scikit-learn source must be one of "
-            f"{', '.join(_LOADERS)}; got {name!r}."
+            f"{', '.join(_LOADED)}; got {name!r}."
         )
-    bunch = _LOADERS[name]()
+    bunch = getattr(datasets, f"load_{name}")()
     truth = np.asarray(bunch.target, dtype=np.int64)
     names = tuple(str(c) for c in bunch.target_names)
     X = np.asarray(bunch.data, dtype=np.float64)

@@ -102,32 +102,6 @@ def unit_scaled(X: Any, train: Indices) -> Array:
     return np.maximum(scaled, 0.0)
 
 
-def n_selected(percentage: float, d: int) -> int:
-    """Number of features at a percentage: at least one.
-
-    Parameters
-    ----------
-    percentage : float
-        Between 0 and 100.
-    d : int
-        Number of features.
-
-    Returns
-    -------
-    int
-        Rounded, halves to even.
-    """
-    return max(1, round(percentage * d / 100))
-
-
-def _random(X: Array, C: Mask) -> Array:
-    return np.zeros(X.shape[1])
-
-
-def _norm(X: Array, C: Mask) -> Array:
-    return np.asarray(np.linalg.norm(X, axis=0))
-
-
 def _ridge(X: Array, C: Mask) -> Array:
     W = Ridge(1.0).fit(X, C.astype(np.float64)).coef_
     return np.asarray(np.linalg.norm(np.atleast_2d(W), axis=0))
@@ -135,8 +109,8 @@ def _ridge(X: Array, C: Mask) -> Array:
 
 # The controls that order features, by their names in tables.
 RANKINGS: dict[str, Callable[[Array, Mask], Array]] = {
-    Control.RANDOM.value: _random,
-    Control.NORM.value: _norm,
+    Control.RANDOM.value: lambda X, C: np.zeros(X.shape[1]),
+    Control.NORM.value: lambda X, C: np.linalg.norm(X, axis=0),
     Control.RIDGE.value: _ridge,
 }
 

@@ -185,25 +185,16 @@ def _check_label_types(flat: list[Any], rows: Indices) -> None:
     """Refuse what is no label, and labels that cannot be ordered with each other."""
     if _of_one_type(flat):
         return
-    missing = [r for v, r in zip(flat, rows, strict=True) if is_missing(v)]
-    if missing:
-        raise ValueError(
-            f"A label is None or NaN in rows {some_rows(missing)}; leave unknown "
-            "labels out of the set."
-        )
-    nested = [r for v, r in zip(flat, rows, strict=True) if isinstance(v, _SETS)]
-    if nested:
-        raise ValueError(
-            f"A label is itself a set, list or tuple in rows {some_rows(nested)}; give "
-            "each class one number or string."
-        )
-    odd = [r for v, r in zip(flat, rows, strict=True) if not _is_label(v)]
-    if odd:
-        kind = type(next(v for v in flat if not _is_label(v))).__name__
-        raise ValueError(
-            f"A label is a {kind} in rows {some_rows(odd)}; give each class one number "
-            "or string."
-        )
+    odd = next((v for v in flat if not _is_label(v)), None)
+    one = "give each class one number or string"
+    for what, is_wrong, advice in (
+        ("None or NaN", is_missing, "leave unknown labels out of the set"),
+        ("itself a set, list or tuple", lambda v: isinstance(v, _SETS), one),
+        (f"a {type(odd).__name__}", lambda v: not _is_label(v), one),
+    ):
+        wrong = [row for v, row in zip(flat, rows, strict=True) if is_wrong(v)]
+        if wrong:
+            raise ValueError(f"A label is {what} in rows {some_rows(wrong)}; {advice}.")
     text = np.fromiter((isinstance(v, str) for v in flat), bool, len(flat))
     if text.any() and not text.all():
         i, j = int(np.argmax(text)), int(np.argmin(text))

@@ -4,7 +4,6 @@
 
 import os
 from collections.abc import Callable, Sequence
-from itertools import chain
 from pathlib import Path
 
 from sklearn.utils import Bunch
@@ -55,23 +54,16 @@ def _read_npz(path: Path, options: ReadOptions, budget: Budget) -> Bunch:
     return bunch
 
 
-FORMATS: dict[str, Callable[[Path, ReadOptions, Budget], Bunch]] = {
-    "mat": _read_mat,
-    "npz": _read_npz,
-    "csv": read_csv,
-    "parquet": read_parquet,
-    "arrow": read_arrow,
-    "arff": read_arff,
-    "libsvm": read_libsvm,
-}
-_SUFFIXES = {
-    "mat": (".mat", ".h5", ".hdf5"),
-    "npz": (".npz",),
-    "csv": (".csv", ".tsv", ".tab"),
-    "parquet": (".parquet", ".pq"),
-    "arrow": (".arrow", ".feather"),
-    "arff": (".arff",),
-    "libsvm": (".libsvm", ".svmlight", ".svm"),
+Reader = Callable[[Path, ReadOptions, Budget], Bunch]
+# By name: what reads a format, and how names of its files end.
+FORMATS: dict[str, tuple[Reader, tuple[str, ...]]] = {
+    "mat": (_read_mat, (".mat", ".h5", ".hdf5")),
+    "npz": (_read_npz, (".npz",)),
+    "csv": (read_csv, (".csv", ".tsv", ".tab")),
+    "parquet": (read_parquet, (".parquet", ".pq")),
+    "arrow": (read_arrow, (".arrow", ".feather")),
+    "arff": (read_arff, (".arff",)),
+    "libsvm": (read_libsvm, (".libsvm", ".svmlight", ".svm")),
 }
 
 
@@ -83,10 +75,10 @@ def format_of(path: Path, format: str | None) -> str:
             raise ValueError(f"`format` must be one of {words}; got {format!r}.")
         return format
     suffix = Path(path.name.removesuffix(".gz")).suffix.lower()
-    for kind, suffixes in _SUFFIXES.items():
+    for kind, (_, suffixes) in FORMATS.items():
         if suffix in suffixes:
             return kind
-    known = ", ".join(chain.from_iterable(_SUFFIXES.values()))
+    known = ", ".join(end for _, suffixes in FORMATS.values() for end in suffixes)
     raise AmbiguousDataError(
         f"the name does not say the format (known: {known})",
         path=path,
@@ -203,7 +195,7 @@ def read(
         fold=fold,
         sparse=sparse,
     )
-    reader = FORMATS[format_of(source, format)]
+    reader, _ = FORMATS[format_of(source, format)]
     budget = Budget(limits or Limits(), regular_size(source))
     try:
         return reader(source, options, budget)
