@@ -12,7 +12,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.utils import Bunch
 
-from partlearn.benchmark._plan import DataSpec
+from partlearn.benchmark._plan import DataSpec, Plan
 from partlearn.benchmark._results import AbsentData
 from partlearn.benchmark._toml import PlanError
 from partlearn.io import AmbiguousDataError, read
@@ -55,9 +55,8 @@ class BenchmarkData:
 
 
 def load_all(
-    specs: tuple[DataSpec, ...],
+    plan: Plan,
     folder: str | Path | None,
-    folds: int,
     made: Callable[[DataSpec], BenchmarkData],
     from_bunch: Callable[[DataSpec, Bunch, str], BenchmarkData],
 ) -> tuple[list[BenchmarkData], list[AbsentData]]:
@@ -65,12 +64,10 @@ def load_all(
 
     Parameters
     ----------
-    specs : tuple of DataSpec
-        Entries of the plan.
+    plan : Plan
+        Its data sets; each must have as many rows as there are folds.
     folder : str, Path or None
         Data folder.
-    folds : int
-        Every data set must have as many rows.
     made : callable
         Makes a data set whose source is ``sklearn:NAME``.
     from_bunch : callable
@@ -85,7 +82,7 @@ def load_all(
     """
     data: list[BenchmarkData] = []
     absent: list[AbsentData] = []
-    for spec in specs:
+    for spec in plan.data:
         if spec.source.startswith("sklearn:"):
             item = made(spec)
         elif path := find_file(spec.source, folder):
@@ -101,8 +98,8 @@ def load_all(
             continue
         item = _some_rows(item, spec.max_rows)
         n = item.truth.shape[0]
-        if folds > n:
-            raise PlanError(f"Data {spec.name!r}: {folds} folds of {n} rows.")
+        if plan.folds > n:
+            raise PlanError(f"Data {spec.name!r}: {plan.folds} folds of {n} rows.")
         data.append(item)
     return data, absent
 

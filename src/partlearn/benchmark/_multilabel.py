@@ -74,8 +74,7 @@ class MultilabelTask:
         self, folder: str | Path | None
     ) -> tuple[list[BenchmarkData], list[AbsentData]]:
         """One data set per entry; noise is added to training rows later."""
-        plan = self.plan
-        data, absent = load_all(plan.data, folder, plan.folds, _made, _from_bunch)
+        data, absent = load_all(self.plan, folder, _made, _from_bunch)
         for item in data:
             counts, d = self._spec(item.name).counts, item.X.shape[1]
             if counts is not None and max(counts) > d:

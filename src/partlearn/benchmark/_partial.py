@@ -58,9 +58,8 @@ class PartialTask:
         self, folder: str | Path | None
     ) -> tuple[list[BenchmarkData], list[AbsentData]]:
         """One data set per entry, r and noise seed."""
-        plan = self.plan
-        loaded, absent = load_all(plan.data, folder, plan.folds, _made, _from_bunch)
-        specs = {spec.name: spec for spec in plan.data}
+        loaded, absent = load_all(self.plan, folder, _made, _from_bunch)
+        specs = {spec.name: spec for spec in self.plan.data}
         return [
             data for item in loaded for data in _with_candidates(specs[item.name], item)
         ], absent

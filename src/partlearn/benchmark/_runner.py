@@ -338,14 +338,16 @@ class _Session:
         return seconds + (self._run_all(kind, again, call) if again else 0.0)
 
     def _fitting(self, tasks: list[Reduction]) -> Call:
-        (task,) = tasks
-        split = self._split(task, task.fold or 0)
-        return _reduce, (self.task, self._data(task), task, split)
+        (of,) = tasks
+        split = self._split(of, of.fold or 0)
+        args = (self.task, self._data(of), of, split)
+        return within_limits, (self.task.plan, Reduced, _fit, *args)
 
     def _learning(self, jobs: list[Job]) -> Call:
         of = jobs[0].reduction
         split = self._split(of, jobs[0].fold)
-        return _learn, (self.task, self._data(of), self._reduction(of), jobs, split)
+        args = (self.task, self._data(of), self._reduction(of), jobs, split)
+        return within_limits, (self.task.plan, Scored, _learn, *args)
 
     def _data(self, task: Reduction) -> Any:
         key = _key(task)
@@ -372,12 +374,6 @@ def _key(task: Reduction) -> tuple[str, str]:
     return task.data, task.fingerprint
 
 
-def _reduce(
-    task: Task, data: BenchmarkData, reduction: Reduction, split: Any
-) -> list[Reduced]:
-    return within_limits(task.plan, Reduced, _fit, task, data, reduction, split)
-
-
 def _fit(
     task: Task, data: BenchmarkData, reduction: Reduction, split: Any
 ) -> list[Reduced]:
@@ -394,16 +390,6 @@ def _learn(
     if reduced is not None and not reduced.ok:
         why = (reduced.error, reduced.message, reduced.traceback)
         return [Scored("failed", *why, reduced.warnings) for _ in jobs]
-    return within_limits(task.plan, Scored, _score, task, data, reduced, jobs, split)
-
-
-def _score(
-    task: Task,
-    data: BenchmarkData,
-    reduced: Reduced | None,
-    jobs: Sequence[Job],
-    split: Any,
-) -> list[Scored]:
     prepared: Any = task.prepare(data, reduced, jobs[0], split)
     return [
         guard(Scored, task.plan.threads, task.learn, data, prepared, job, split)

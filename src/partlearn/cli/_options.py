@@ -37,6 +37,10 @@ Names = list[str] | None
 ROLES = ("id", "number", "category", "date", "text")  # of columns
 
 
+def _column(which: str) -> Any:
+    return typer.Option(help=f"Column {which}; may be repeated.")
+
+
 @dataclass(frozen=True)
 class DataOptions:
     """What a command was told about its data: every field is an option."""
@@ -75,21 +79,11 @@ class DataOptions:
             help="Column that names the rows, kept beside results; repeatable."
         ),
     ] = None
-    number: Annotated[
-        Names, typer.Option(help="Column of numbers; may be repeated.")
-    ] = None
-    category: Annotated[
-        Names, typer.Option(help="Column of categories; may be repeated.")
-    ] = None
-    date: Annotated[Names, typer.Option(help="Column of dates; may be repeated.")] = (
-        None
-    )
-    text: Annotated[
-        Names, typer.Option(help="Column of free text; may be repeated.")
-    ] = None
-    ignore: Annotated[
-        Names, typer.Option(help="Column to leave out; may be repeated.")
-    ] = None
+    number: Annotated[Names, _column("of numbers")] = None
+    category: Annotated[Names, _column("of categories")] = None
+    date: Annotated[Names, _column("of dates")] = None
+    text: Annotated[Names, _column("of free text")] = None
+    ignore: Annotated[Names, _column("to leave out")] = None
 
     @property
     def roles(self) -> dict[str, Any]:
