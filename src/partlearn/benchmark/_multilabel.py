@@ -154,7 +154,7 @@ class MultilabelTask:
     def _combinations(self, data: BenchmarkData) -> Iterator[Combination]:
         """Ranking with its draw and length, learner, labels, points of the curve."""
         plan, spec, d = self.plan, self._spec(data.name), data.X.shape[1]
-        curve = tuple((p, max(1, round(p * d / 100))) for p in plan.percentages)
+        curve = tuple((p, _protocol.n_selected(p, d)) for p in plan.percentages)
         if spec.counts is not None:
             curve = tuple((100 * count / d, count) for count in spec.counts)
         top = max(count for _, count in curve)

@@ -102,6 +102,24 @@ def unit_scaled(X: Any, train: Indices) -> Array:
     return np.maximum(scaled, 0.0)
 
 
+def n_selected(percentage: float, d: int) -> int:
+    """Number of features at a percentage: at least one.
+
+    Parameters
+    ----------
+    percentage : float
+        Between 0 and 100.
+    d : int
+        Number of features.
+
+    Returns
+    -------
+    int
+        Rounded, halves to even.
+    """
+    return max(1, round(percentage * d / 100))
+
+
 def _ridge(X: Array, C: Mask) -> Array:
     W = Ridge(1.0).fit(X, C.astype(np.float64)).coef_
     return np.asarray(np.linalg.norm(np.atleast_2d(W), axis=0))
