@@ -79,15 +79,11 @@ class LinearBasis(Basis):
 
     Attributes
     ----------
-    right : callable
+    directions : callable
         Gives ``V M``, shape (d, p), for M of shape (r, p).
     """
 
-    right: Callable[[Array], Array]
-
-    def directions(self, M: Array) -> Array:
-        """Return ``V M``, shape (d, p)."""
-        return self.right(M)
+    directions: Callable[[Array], Array]
 
 
 def linear_basis(

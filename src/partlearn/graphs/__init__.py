@@ -1,9 +1,11 @@
 """Sparse graphs over rows: from neighbours, with the weights that methods give them."""
 
 from partlearn.graphs._candidate_graph import few_candidates, lift
-from partlearn.graphs._heat_graph import degrees, heat_graph, laplacian
 from partlearn.graphs._neighbor_graph import (
     array_votes,
+    degrees,
+    heat_graph,
+    laplacian,
     neighbor_graph,
     vote,
     vote_weights,

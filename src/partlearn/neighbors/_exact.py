@@ -168,8 +168,8 @@ class Search:
             own = np.arange(rows.start, rows.stop) if self.exclude_self else None
             near = self.overlaps.candidates(left, own, block.bound, block.limit)
             block.pending = [near]
-            settled = block.settle(self.Z.shape[0])
-            if settled and (block.limit() < self.overlaps.beyond).all():
+            block.settle(self.Z.shape[0])  # in float64, which suffices
+            if (block.limit() < self.overlaps.beyond).all():
                 self.squared[rows], self.indices[rows] = block.best, block.nearest
                 return True
             block = Block(self, rows, products)  # rows that are not light may be near
