@@ -190,10 +190,9 @@ def cholesky(K: Any) -> tuple[Any, bool]:
     """Lower factor of a matrix, which may be overwritten; for `cholesky_solve`."""
     xp = namespace(K)
     if is_numpy_namespace(xp):
-        factor: tuple[Any, bool] = scipy.linalg.cho_factor(
+        return scipy.linalg.cho_factor(
             K, lower=True, overwrite_a=True, check_finite=False
         )
-        return factor
     return xp.linalg.cholesky(K), True
 
 
@@ -236,11 +235,9 @@ def eigh(A: Any, B: Any = None, **options: Any) -> tuple[Any, Any]:
     """
     xp = namespace(A)
     if is_numpy_namespace(xp):
-        values, vectors = scipy.linalg.eigh(A, B, check_finite=False, **options)
-        return values, vectors
+        return scipy.linalg.eigh(A, B, check_finite=False, **options)
     if B is None:
-        values, vectors = xp.linalg.eigh(A)
-        return values, vectors
+        return xp.linalg.eigh(A)
     L = xp.linalg.cholesky(B)
     half = solve_triangular(L, A)
     C = solve_triangular(L, half.T)
@@ -277,8 +274,7 @@ def top_k(H: Any, k: int) -> tuple[Any, Any]:
     xp = namespace(H)
     special = getattr(xp, "topk", None)  # PyTorch; not in the standard
     if special is not None:
-        values, places = special(H, k, largest=False, sorted=True)
-        return values, places
+        return special(H, k, largest=False, sorted=True)
     if hasattr(xp, "argpartition"):  # CuPy; not in the standard
         places = xp.argpartition(H, k - 1, axis=1)[:, :k]
         values = xp.take_along_axis(H, places, axis=1)

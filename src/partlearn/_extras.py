@@ -17,8 +17,7 @@ def compiled_twin(function: Callable[..., Any]) -> Callable[..., Any]:
         module = import_module(f"{function.__module__}_numba")
     except ImportError:  # numba is not installed
         return function
-    twin: Callable[..., Any] = getattr(module, function.__name__)
-    return twin
+    return getattr(module, function.__name__)
 
 
 def import_optional(module: str, purpose: str, extra: str = "data") -> Any:

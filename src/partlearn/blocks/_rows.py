@@ -8,7 +8,7 @@ import logging
 import operator
 import time
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
+from functools import partial, reduce
 from itertools import pairwise
 from typing import Any
 
@@ -217,13 +217,10 @@ class Rows:
         """Give the same rows in another precision; `copy` is there for NumPy's sake."""
         if np.dtype(dtype) == self.dtype:
             return self
-        converted = self.apply(
-            partial(_astype, dtype=np.dtype(dtype)),
-            n_features=self.shape[1],
-            dtype=dtype,
-        )
-        converted.names = self.names
-        return converted
+        blocks = [self._later(_astype, block, dtype) for block in self._blocks]
+        rows = self._like(blocks, self.sizes.tolist(), self._places)
+        rows.dtype = np.dtype(dtype)
+        return rows
 
     def block(self, i: int) -> Any:
         """Load the `i`-th block as it is."""
@@ -326,9 +323,7 @@ class Rows:
                 parts = [add(a, b) for a, b in pairs] + odd
             (result,) = compute_all(parts)
         else:
-            result = next(calls)
-            for part in calls:
-                result = combine(result, part)
+            result = reduce(combine, calls)
         self._log_pass(function, began)
         if key is not None:
             self._known[key] = result

@@ -58,10 +58,9 @@ class Design:
         """
         if self._grams is not None:
             return self._grams
-        grams: Array = total(
+        return total(
             self.rows, fold_grams, fold, n=n, features=self._features, T=self._T
         )
-        return grams
 
     def products(self, fold: Indices, n: int, Y: Array) -> Array:
         """``A_b' Y_b`` of each fold, (n, r + 1, q)."""
@@ -76,17 +75,13 @@ class Design:
         With a single fold all rows have the same coefficients.
         """
         W = W if self._T is None else self._T @ W
-        scores: Array = gather(
-            self.rows, fold_scores, fold, W=W, features=self._features
-        )
-        return scores
+        return gather(self.rows, fold_scores, fold, W=W, features=self._features)
 
     def __matmul__(self, W: Array) -> Array:
         """Product with an (r + 1, q) matrix."""
         if isinstance(self.rows, Rows):
             return self.scores(np.zeros(self.shape[0], dtype=np.intp), W[None])
-        product: Array = self.rows @ W
-        return product
+        return self.rows @ W
 
 
 def fold_numbers(folds: Sequence[Indices], m: int) -> Indices:
@@ -109,8 +104,7 @@ def _fold_parts(fold: Indices, *arrays: Any) -> Iterator[tuple[int, list[Any]]]:
 
 
 def _zeros(shape: tuple[int, ...], A: Array) -> Array:
-    zeros: Array = namespace(A).zeros(shape, dtype=A.dtype, device=array_device(A))
-    return zeros
+    return namespace(A).zeros(shape, dtype=A.dtype, device=array_device(A))
 
 
 def fold_grams(

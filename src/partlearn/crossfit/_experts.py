@@ -35,8 +35,7 @@ def rank_vote(F: Array, neighbors: Indices) -> Array:
 def label_share(F: Array) -> Array:
     """Share of each label among the confidences, (q,); positive for all labels."""
     mass = namespace(F).sum(F, axis=0)
-    share: Array = at_least(mass, MASS_FLOOR) / F.shape[0]
-    return share
+    return at_least(mass, MASS_FLOOR) / F.shape[0]
 
 
 def gaussian_expert(Z: Array, F: Array) -> Array:
@@ -85,8 +84,7 @@ def _squared_distances(Z: Array, means: Array) -> Array:
 
 
 def _posterior(D: Array, share: Array) -> Array:
-    posterior: Array = softmax(namespace(D).log(share) - D / 2)
-    return smooth(posterior)
+    return smooth(softmax(namespace(D).log(share) - D / 2))
 
 
 def regression_belief(scores: Array, share: Array) -> Array:

@@ -155,8 +155,7 @@ def array_city_block(X: Array, Z: Array) -> Array:
     """City-block distances on an array of another library than NumPy."""
     xp = namespace(X, Z)
     if hasattr(xp, "cdist"):  # PyTorch; not in the standard
-        distances: Array = xp.cdist(X, Z, p=1.0)
-        return distances
+        return xp.cdist(X, Z, p=1.0)
     D = xp.zeros((X.shape[0], Z.shape[0]), dtype=X.dtype, device=array_device(X))
     for f in range(X.shape[1]):
         D += xp.abs(X[:, f, None] - Z[None, :, f])
@@ -165,5 +164,4 @@ def array_city_block(X: Array, Z: Array) -> Array:
 
 def city_block(X: Array, Z: Array) -> Array:
     """City-block distances by SciPy, without a difference of all pairs of rows."""
-    D: Array = cdist(X, Z, "cityblock")
-    return D
+    return cdist(X, Z, "cityblock")

@@ -145,8 +145,7 @@ def log_linear_weights(
         bounds=[(0.0, _LARGEST)] * E,
         options={"maxiter": _STEPS},
     )
-    weights: Array = solution.x
-    return weights
+    return solution.x
 
 
 def pooled_belief(experts: Sequence[Array], linear: Array, log_linear: Array) -> Array:

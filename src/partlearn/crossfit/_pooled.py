@@ -387,5 +387,4 @@ class _Rounds:
 
 def normalized(A: Array) -> Array:
     """Divide the rows by their sums."""
-    out: Array = A / namespace(A).sum(A, axis=1, keepdims=True)
-    return out
+    return A / namespace(A).sum(A, axis=1, keepdims=True)

@@ -192,16 +192,15 @@ def vote_among_all(
     rounds : Rounds
         With new confidences; all else stays.
     """
-    F = rounds.F
+    F: Any = rounds.F
     L = move_evidence(labels, F)[2](F)
     search = NeighborSearch(None, n_jobs, cells=True)
     Z = embed(model, F, rounds.ridge).held_out
     raw = search(model.basis.rows, n_neighbors, "raw")
     experts = _experts(F, Z, raw, search, n_neighbors)
     weights, _ = mixture_weights(experts, L)
-    mixture = linear_pool(experts, weights)
-    voted: Any = refine(F, mixture, L, own=OWN_WEIGHT)
-    return replace(rounds, F=voted)
+    F = refine(F, linear_pool(experts, weights), L, own=OWN_WEIGHT)
+    return replace(rounds, F=F)
 
 
 def _experts(

@@ -239,9 +239,8 @@ class Standardized:
         scaled, shift = self._scaled()
         sums = np.asarray(scaled.sum(axis=0), dtype=np.float64).ravel()
         left = np.column_stack([shift, sums - self.shape[0] * shift])
-        return _dense_product(
-            sp.csr_array(scaled.T), scaled, left, np.stack([sums, shift])
-        )
+        right = np.stack([sums, shift])
+        return _dense_product(sp.csr_array(scaled.T), scaled, left, right)
 
     def gram(self) -> Array:
         """``X X'`` of shape (m, m), in float64; for few rows and many columns."""
@@ -251,12 +250,8 @@ class Standardized:
         cross = np.asarray(scaled @ shift, dtype=np.float64)
         ones = np.ones_like(cross)
         left = np.column_stack([cross, ones])
-        return _dense_product(
-            scaled,
-            sp.csr_array(scaled.T),
-            left,
-            np.stack([ones, cross - shift @ shift]),
-        )
+        right = np.stack([ones, cross - shift @ shift])
+        return _dense_product(scaled, sp.csr_array(scaled.T), left, right)
 
     def _scaled(self) -> tuple[sp.csr_array, Array]:
         """Sparse data divided by the scale, and what is still subtracted from them."""
@@ -304,13 +299,11 @@ class BlockStandardized(Standardized):
 
     def __matmul__(self, P: NDArray[Any]) -> NDArray[Any]:
         """Product with a (d, p) matrix."""
-        product: NDArray[Any] = self.blocks.map(Standardized.__matmul__, P=P)
-        return product
+        return self.blocks.map(Standardized.__matmul__, P=P)
 
     def transposed_matmul(self, A: NDArray[Any]) -> NDArray[Any]:
         """Product of the transpose with an (m, p) matrix."""
-        product: NDArray[Any] = self.blocks.total(Standardized.transposed_matmul, A)
-        return product
+        return self.blocks.total(Standardized.transposed_matmul, A)
 
     def scatter(self) -> Array:
         """``X' X`` of shape (d, d), in float64."""
@@ -396,14 +389,9 @@ def _centred_where_full(X: Any, mean: Array) -> tuple[Any, Array]:
     full = np.flatnonzero((stored > _FULL * m) & (mean != 0))
     if not full.size:
         return X, mean
-    minus = sp.csr_array(
-        (
-            np.tile(-mean[full], m),
-            np.tile(full, m),
-            np.arange(0, m * full.size + 1, full.size),
-        ),
-        shape=X.shape,
-    )
+    values, columns = np.tile(-mean[full], m), np.tile(full, m)
+    ends = np.arange(0, m * full.size + 1, full.size)
+    minus = sp.csr_array((values, columns, ends), shape=X.shape)
     rest = mean.copy()
     rest[full] = 0.0
     return sp.csr_array(X + minus).astype(X.dtype, copy=False), rest

@@ -89,8 +89,7 @@ def leading_directions(X: Standardized, rank: int | None = None) -> Array | None
     basis = ThinBasis(X, solver="randomized", rank=rank, rng=np.random.RandomState(0))
     xp = namespace(basis.s)
     device = array_device(basis.s)
-    V: Array = basis.right(xp.eye(basis.rank, dtype=basis.s.dtype, device=device))
-    return V
+    return basis.right(xp.eye(basis.rank, dtype=basis.s.dtype, device=device))
 
 
 class ThinSVD(NamedTuple):
@@ -194,22 +193,20 @@ class ThinBasis:
         self.X = X
         self.U: NDArray[Any] | None = None
         self.V: NDArray[Any] | None = None
-        if solver == "randomized":
-            assert rank is not None
-            assert rng is not None
-            with stage("singular vectors"):
+        if solver != "randomized" and min(m, d) > MAX_FACTOR:
+            raise ValueError(
+                f"The data have {m} rows and {d} columns, and this method decomposes "
+                f"the smaller side, which may be {MAX_FACTOR} at most. Reduce the "
+                "columns first, for example by sklearn.decomposition.TruncatedSVD."
+            )
+        with stage("singular vectors"):
+            if solver == "randomized":
+                assert rank is not None
+                assert rng is not None
                 U, s = randomized_left(X, rank, rng)
-            self.U, self.s = (contiguous(part, X.dtype) for part in (U, s))
-            self.n_directions = min(m - 1, d)
-        else:
-            if min(m, d) > MAX_FACTOR:
-                raise ValueError(
-                    f"The data have {m} rows and {d} columns, and this method "
-                    f"decomposes the smaller side, which may be {MAX_FACTOR} at most. "
-                    "Reduce the columns first, for example by "
-                    "sklearn.decomposition.TruncatedSVD."
-                )
-            with stage("singular vectors"):
+                self.U, self.s = (contiguous(part, X.dtype) for part in (U, s))
+                self.n_directions = min(m - 1, d)
+            else:
                 self._decompose(X, tol, solver, rank)
         self.rank = self.s.shape[0]
 

@@ -165,8 +165,7 @@ def some_neighbors(
     if not is_numpy(Z):
         return array_neighbors(Z, Z, k, exclude_self=True, rows=rows)
     if rows is None:
-        distances, near = self_neighbors(Z, k, return_distance=True, n_jobs=n_jobs)
-        return distances, near
+        return self_neighbors(Z, k, return_distance=True, n_jobs=n_jobs)
     distances, near = query_neighbors(Z, Z[rows], k + 1, n_jobs=n_jobs)
     other, shape = other_rows(near, rows), (len(rows), -1)
     return distances[other].reshape(shape), near[other].reshape(shape)
@@ -264,12 +263,12 @@ def _injected_neighbors(
     counts = np.bincount(rows, minlength=n_rows)
     short = np.flatnonzero(counts < n_neighbors)
     if short.size:
+        besides = " besides the point itself" if Q is None else ""
         raise ValueError(
             f"`search` found {counts[short[0]]} neighbours for row {short[0]} "
             f"({short.size} of {n_rows} rows have too few), but {n_neighbors} are "
-            "needed"
-            + (" besides the point itself" if Q is None else "")
-            + f"; build it with a larger n_neighbors (at least {n_neighbors + 1})."
+            f"needed{besides}; build it with a larger n_neighbors (at least "
+            f"{n_neighbors + 1})."
         )
     order = np.lexsort((columns, distances, rows))
     starts = np.cumsum(counts) - counts

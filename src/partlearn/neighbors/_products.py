@@ -46,9 +46,8 @@ class DenseProducts:
         self.tiny = absolute_error(Z.shape[1], dtype)
         reference = _augmented(Z, centre, self.scale, norms, dtype)
         self._tiles = [reference[tile].T for tile in tiles]
-        if Q is Z:
-            self._queries = reference
-        else:
+        self._queries = reference
+        if Q is not Z:
             self._queries = _augmented(Q, centre, self.scale, query_norms, dtype)
 
     def left(self, rows: slice) -> NDArray:
@@ -69,7 +68,7 @@ class SparseProducts:
         with np.errstate(over="ignore"):
             squared, query_squared = (row_norms(X, squared=True) for X in (Z, Q))
         _check_range(np.sqrt(squared), np.sqrt(query_squared))
-        terms = int(max(_longest_row(Z), _longest_row(Q)))
+        terms = max(int(np.diff(X.indptr).max(initial=0)) for X in (Z, Q))
         self.scale = 1.0
         self.dtype = np.dtype(np.float64)
         self.norms = np.sqrt(query_squared)
@@ -164,7 +163,3 @@ def _augmented(
         out[start:stop, :-1] = (X[start:stop] - centre) * scale
     out[:, -1] = (norms * scale) ** 2
     return out
-
-
-def _longest_row(X: csr_array) -> int:
-    return int(np.diff(X.indptr).max(initial=0))

@@ -50,15 +50,13 @@ def group_minima(H: NDArray, groups: int) -> NDArray:
     """Smallest value of each column group; see :func:`scan`."""
     whole = H.shape[1] - H.shape[1] % groups
     rounds = H[:, :whole].reshape(H.shape[0], -1, groups)
-    least: NDArray = rounds.min(axis=1, initial=np.inf)
-    return least
+    return rounds.min(axis=1, initial=np.inf)
 
 
 def kth_smallest(H: NDArray, k: int, groups: int) -> NDArray:
     """Hardly more than the k-th smallest value of each row, and never less."""
     least = group_minima(H, groups) if H.shape[1] >= 2 * groups else H
-    kth: NDArray = np.partition(least, k - 1, axis=1)[:, k - 1]
-    return kth
+    return np.partition(least, k - 1, axis=1)[:, k - 1]
 
 
 def round_up(values: Array, dtype: np.dtype) -> NDArray:

@@ -2,6 +2,8 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
+from functools import partial
+
 import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
@@ -47,14 +49,10 @@ def tree_neighbors(
     if wanted == m or not unsure.size:
         return squared, near
     radius = np.sqrt(squared[unsure, -1]) * (1 + _ROUNDING)
-    sizes = tree.query_ball_point(
-        Q[unsure], radius, workers=workers, return_length=True
-    )
-    if sizes.sum() > _TIES * n:
+    within = partial(tree.query_ball_point, Q[unsure], radius, workers=workers)
+    if within(return_length=True).sum() > _TIES * n:
         return None
-    for row, ball in zip(
-        unsure, tree.query_ball_point(Q[unsure], radius, workers=workers), strict=True
-    ):
+    for row, ball in zip(unsure, within(), strict=True):
         columns = np.sort(ball)
         if exclude_self:
             columns = columns[columns != row]

@@ -60,8 +60,7 @@ def nnls_from_gram(G: ArrayLike, b: ArrayLike) -> Array:
             f"{G.shape} and {b.shape}."
         )
     large = G.size >= _WORTH_COMPILING
-    weights: Array = (compiled_twin(solve_all) if large else solve_all)(G, b)
-    return weights
+    return (compiled_twin(solve_all) if large else solve_all)(G, b)
 
 
 def solve_all(G: Array, b: Array) -> Array:
@@ -133,12 +132,8 @@ def _pivot(G: Array, b: Array) -> Array:
         column = T[here, :, entering]
         remainder = column[here, entering]
         independent = remainder > DEPENDENT * diagonal[here, entering]
-        full = np.where(
-            independent,
-            slope[here, entering] / np.where(independent, remainder, 1),
-            np.inf,
-        )
-        full = np.maximum(full, 0)
+        full = slope[here, entering] / np.where(independent, remainder, 1)
+        full = np.where(independent, np.maximum(full, 0), np.inf)
         falling = passive & (column > 0)
         limits = np.where(falling, w / np.where(falling, column, 1), np.inf)
         leaving = limits.argmin(axis=1)
