@@ -1,12 +1,12 @@
 """Projections and least squares on the probability simplex."""
 
 from partlearn.simplex._minimize import minimize_on_simplex, power_iteration
-from partlearn.simplex._nnls import nnls_from_gram
-from partlearn.simplex._projection import project_simplex
-from partlearn.simplex._reconstruction import (
+from partlearn.simplex._nnls import (
+    nnls_from_gram,
     reconstruction_weights,
     reconstruction_weights_from_gram,
 )
+from partlearn.simplex._projection import project_simplex
 
 __all__ = [
     "minimize_on_simplex",
