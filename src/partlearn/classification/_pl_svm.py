@@ -182,11 +182,7 @@ class PLSVM(BaseScoreClassifier):
         )
         self.n_iter_ = len(self.objective_)
         if not settled:
-            warn_at_max_iter(
-                self.max_iter,
-                "The objective still changes",
-                "raise `max_iter` or `tol`",
-            )
+            warn_at_max_iter(self.max_iter, "The objective still changes")
         if not W.any() and len(W) > 1:
             warn_caller(
                 "All coefficients are zero, since no row has a label outside its "
