@@ -139,6 +139,11 @@ def test_names_say_what_they_are(house, modules):
     assert not house.vague_names(modules)
 
 
+def test_no_block_is_repeated(house, modules):
+    """Six lines or more of the same shape are a function that is missing."""
+    assert not house.repeated(modules)
+
+
 def test_private_names_of_sklearn_are_in_one_file(house, modules):
     """Only `_sklearn_compat.py` changes when scikit-learn moves a private name."""
     assert not house.private_sklearn(modules)
