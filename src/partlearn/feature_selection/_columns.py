@@ -202,14 +202,22 @@ class SparseColumns:
         x = self.X[:, which].toarray().T
         return bin_codes(x, self.mean[which, None], self.std[which, None])
 
-    def entry_codes(self) -> NDArray[np.uint8]:
-        """Bin of each stored entry, in the order of ``X.data``."""
-        column = np.repeat(np.arange(self.shape[1]), np.diff(self.X.indptr))
-        return bin_codes(self.X.data, self.mean[column], self.std[column])
+    def away(self) -> tuple[NDArray[Any], ...]:
+        """Entries outside the bin of zero.
 
-    def zero_codes(self) -> NDArray[np.uint8]:
-        """Bin of a zero in each column."""
-        return bin_codes(np.zeros(self.shape[1]), self.mean, self.std)
+        Their rows, columns and bins, column by column; the bin of zero in each column;
+        and the number of rows in each bin of each column, (d, 5).
+        """
+        m, d = self.shape
+        column = np.repeat(np.arange(d), np.diff(self.X.indptr))
+        codes = bin_codes(self.X.data, self.mean[column], self.std[column])
+        rest = bin_codes(np.zeros(d), self.mean, self.std).astype(np.intp)
+        away = codes != rest[column]
+        codes, column = codes[away], column[away]
+        counts = np.bincount(column * N_BINS + codes, minlength=d * N_BINS)
+        counts = counts.reshape(d, N_BINS)
+        counts[np.arange(d), rest] = m - counts.sum(axis=1)
+        return self.X.indices[away], column, codes, rest, counts
 
     def scaled(self, chosen: Indices, standardize: bool, X: Any = None) -> Any:
         """Return the chosen columns for a search of neighbours, CSR.

@@ -305,20 +305,13 @@ class SparseCells:
 
     def __init__(self, data: SparseColumns) -> None:
         m, d = data.shape
-        X, codes, zero = data.X, data.entry_codes(), data.zero_codes()
-        column = np.repeat(np.arange(d), np.diff(X.indptr))
-        moved = codes != zero[column]
-        self._rows, self._codes = X.indices[moved], codes[moved].astype(np.int64)
-        self._starts = np.append(0, np.cumsum(np.bincount(column[moved], minlength=d)))
-        self._m = m
+        self._rows, column, codes, _, counts = data.away()
+        self._m, self._codes = m, codes.astype(np.int64)
+        self._starts = np.append(0, np.cumsum(np.bincount(column, minlength=d)))
         self._cells = np.zeros(m, dtype=np.int64)
         self._sizes = np.zeros(m + 1, dtype=np.int64)
         self._sizes[0], self._n_cells = m, 1
-        table = np.bincount(
-            column[moved] * N_BINS + self._codes, minlength=d * N_BINS
-        ).reshape(d, N_BINS)
-        table[np.arange(d), zero] += m - table.sum(axis=1)
-        self.own: Array = np.log(m) - counts_log_counts(table).sum(axis=1) / m
+        self.own: Array = np.log(m) - counts_log_counts(counts).sum(axis=1) / m
 
     def _parts(self, f: int) -> tuple[NDArray[np.int64], ...]:
         """Rows that leave their cell, the part of each, sizes of parts, cells left.

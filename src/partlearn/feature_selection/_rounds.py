@@ -101,9 +101,7 @@ class ConfidenceSelector(BaseSelector):
             data = ArrayColumns(X)
         else:
             data = BlockColumns(X) if isinstance(X, Rows) else columns(X)
-        path, F, self.n_iter_, settled = self._alternate(
-            data, labels, n, length, limits
-        )
+        path, F, n_iter, settled = self._alternate(data, labels, n, length, limits)
         if not settled:
             warn_at_max_iter(
                 self.max_iter,
@@ -114,6 +112,7 @@ class ConfidenceSelector(BaseSelector):
         self._select(path.order, path.scores, exclude)
         self.relevance_, self.redundancy_ = path.relevance, path.redundancy
         self.label_confidence_ = namespace(F).astype(F, X.dtype, copy=False)
+        self.n_iter_ = n_iter
         if not is_numpy(X):
             for name in ("selected", "support", "scores", "ranking"):
                 setattr(self, f"{name}_", like(getattr(self, f"{name}_"), X))

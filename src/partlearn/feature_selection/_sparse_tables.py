@@ -38,17 +38,11 @@ class SparseTables:
 
     def __init__(self, columns: SparseColumns) -> None:
         m, d = self._m, self._d = columns.shape
-        codes, self._rest = columns.entry_codes(), columns.zero_codes().astype(np.intp)
-        X = columns.X
-        column = np.repeat(np.arange(d), np.diff(X.indptr))
-        away = codes != self._rest[column]
+        rows, column, codes, self._rest, self.counts = columns.away()
         # Entries store their bin plus one: a stored zero would be taken for no entry.
-        entries = (codes[away] + 1, (X.indices[away], column[away]))
+        entries = (codes + 1, (rows, column))
         self._by_column = sp.csc_array(entries, shape=(m, d))
         self._by_row = sp.csr_array(entries, shape=(m, d))
-        self.counts = np.zeros((d, N_BINS), dtype=np.int64)
-        np.add.at(self.counts, (column[away], codes[away]), 1)
-        self.counts[np.arange(d), self._rest] = m - self.counts.sum(axis=1)
         away_often = m - self.counts[np.arange(d), self._rest]
         self._aways, self._level = np.unique(away_often, return_inverse=True)
         self._log_table = counts_log_counts(np.arange(m + 1))
