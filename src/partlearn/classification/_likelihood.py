@@ -110,7 +110,7 @@ class BaseLikelihoodClassifier(BaseScoreClassifier):
         self, matrix: Standardized, F: Array, lam: float
     ) -> tuple[Array, Array]:
         """Minimise ``_loss(F)`` from zero, where all candidates of a row are alike."""
-        fit = fit_linear(
+        W, b, value, self.n_iter_, settled = fit_linear(
             matrix,
             self._loss(F),
             (np.zeros((matrix.shape[1], F.shape[1])), np.zeros(F.shape[1])),
@@ -118,10 +118,10 @@ class BaseLikelihoodClassifier(BaseScoreClassifier):
             max_iter=self.max_iter,
             tol=self.tol,
         )
-        self.objective_, self.n_iter_ = np.array([fit.objective]), fit.n_iter
-        if not fit.settled:
+        self.objective_ = np.array([value])
+        if not settled:
             self._warn_unsettled()
-        return fit.weights, fit.intercepts
+        return W, b
 
     def _fit_hidden(
         self, X: Any, mean: Array, scale: Array, F: Array, lam: float

@@ -117,7 +117,7 @@ class PRODEN(BaseLikelihoodClassifier):
         W, b = np.zeros((matrix.shape[1], F.shape[1])), np.zeros(F.shape[1])
         trace = []
         for _ in iterations("PRODEN", self.max_iter):
-            fit = fit_linear(
+            W, b, value, _, _ = fit_linear(
                 matrix,
                 lambda G, F=F: cross_entropy(G, F),  # type: ignore[misc]
                 (W, b),
@@ -125,8 +125,7 @@ class PRODEN(BaseLikelihoodClassifier):
                 max_iter=_STEPS,
                 tol=1e-6,
             )
-            W, b = fit.weights, fit.intercepts
-            trace.append(fit.objective)
+            trace.append(value)
             before, F = F, posterior(matrix @ W + b, inside)
             if np.abs(F - before).max() <= self.tol:
                 break

@@ -122,16 +122,6 @@ class Layers(NamedTuple):
     intercepts: list[Array]
 
 
-class LinearFit(NamedTuple):
-    """Weights (d, q), intercepts (q,), value reached, steps, whether it converged."""
-
-    weights: Array
-    intercepts: Array
-    objective: float
-    n_iter: int
-    settled: bool
-
-
 def fit_linear(
     X: Standardized,
     loss: Loss,
@@ -140,7 +130,7 @@ def fit_linear(
     *,
     max_iter: int,
     tol: float,
-) -> LinearFit:
+) -> tuple[Array, Array, float, int, bool]:
     """Minimise ``loss(X W + b) + lam / 2 |W|^2`` by L-BFGS.
 
     Parameters
@@ -160,8 +150,14 @@ def fit_linear(
 
     Returns
     -------
-    fit : LinearFit
-        Weights, intercepts and how it ended.
+    W, b : ndarray of shape (d, q) and (q,)
+        Weights and intercepts.
+    value : float
+        The value reached.
+    n_iter : int
+        Number of iterations.
+    settled : bool
+        Whether it converged.
     """
     d, q = start[0].shape
 
@@ -182,7 +178,7 @@ def fit_linear(
     # A line search that finds no descent has met the precision of the numbers.
     settled = result.status in (0, 2)
     W, b = result.x[:-q].reshape(d, q), result.x[-q:]
-    return LinearFit(W, b, float(result.fun), int(result.nit), settled)
+    return W, b, float(result.fun), int(result.nit), settled
 
 
 def forward(X: Any, layers: Layers) -> list[Array]:

@@ -74,7 +74,8 @@ def block_entropy_sums(X: Any, moments: Moments, parameters: Parameters) -> Arra
     sums = []
     for which in at.blocks():
         points = at.points_and_sums(which, nobody)[0]
-        sums.append(block_entropies(points, *(p[which] for p in parameters)))
+        mean, inverse, offset = (p[which] for p in parameters)
+        sums.append(block_entropies(points, (mean, inverse, offset)))
     return np.concatenate(sums)
 
 

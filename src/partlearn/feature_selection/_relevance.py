@@ -236,7 +236,7 @@ class Relevance:
         """Give the values of some features in double precision."""
         points, sums, squares = self._columns.points_and_sums(which, self._members)
         parameters = self._parameters(sums, squares)
-        total = entropies(points, *parameters, kernels=self._kernels)
+        total = entropies(points, parameters, self._kernels)
         return -total / self._columns.shape[0]
 
     def _single(self, block: slice) -> Array:
@@ -262,17 +262,15 @@ class Relevance:
         return mean, np.sqrt(0.5) / std, self._log_prior - np.log(std)
 
 
-def entropies(
-    points: Points, mean: Array, inverse: Array, offset: Array, kernels: Any = None
-) -> Array:
+def entropies(points: Points, parameters: Parameters, kernels: Any = None) -> Array:
     """Sum of the posterior entropies over all points of columns, zeros included.
 
     Parameters
     ----------
     points : Points
         Of b columns.
-    mean, inverse, offset : ndarray of shape (b, q)
-        As in :func:`entropy_sums`.
+    parameters : tuple of ndarray of shape (b, q)
+        Mean, inverse and offset of :func:`entropy_sums`.
     kernels : module, default=None
         Compiled loops; without them NumPy's.
 
@@ -282,24 +280,19 @@ def entropies(
         The sums.
     """
     kernel = entropy_sums if kernels is None else kernels.entropy_sums
-    sums: Array = kernel(points.values, points.indptr, mean, inverse, offset)
+    sums: Array = kernel(points.values, points.indptr, *parameters)
     if points.zeros is not None:
         assert points.zero is not None
         if kernels is None:
-            columns_last = (p.T for p in (mean, inverse, offset))
-            at_zero = posterior_entropy(points.zero, *columns_last)
+            at_zero = posterior_entropy(points.zero, *(p.T for p in parameters))
         else:  # one point a column
-            at_zero = kernel(
-                points.zero, np.arange(len(mean) + 1), mean, inverse, offset
-            )
+            at_zero = kernel(points.zero, np.arange(len(sums) + 1), *parameters)
         sums = sums + points.zeros * at_zero
     return sums
 
 
-def block_entropies(
-    points: Points, mean: Array, inverse: Array, offset: Array
-) -> Array:
+def block_entropies(points: Points, parameters: Parameters) -> Array:
     """As :func:`entropies`, in double precision, compiled where that is worth it."""
-    worth = len(points.values) * mean.shape[1] > _WORTH_COMPILING
+    worth = len(points.values) * parameters[0].shape[1] > _WORTH_COMPILING
     kernels = compiled("_relevance_numba") if worth else None
-    return entropies(points, mean, inverse, offset, kernels)
+    return entropies(points, parameters, kernels)
