@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.linalg import cho_factor, cho_solve
 from sklearn.utils import check_random_state
-from sklearn.utils.extmath import row_norms
+from sklearn.utils.extmath import row_norms, safe_sparse_dot
 from sklearn.utils.sparsefuncs import inplace_column_scale, min_max_axis
 
 from partlearn._progress import iterations
@@ -267,8 +267,7 @@ class ReweightedRidge:
         self.X, self.center = X, center
         self.primal = X.shape[1] <= X.shape[0]
         if self.primal:
-            XtX = X.T @ X
-            self._XtX: Array = XtX.toarray() if sp.issparse(XtX) else XtX
+            self._XtX: Array = safe_sparse_dot(X.T, X, dense_output=True)
             if center:
                 mean = np.asarray(X.mean(axis=0)).ravel()
                 self._XtX = self._XtX - X.shape[0] * np.outer(mean, mean)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.utils.extmath import row_norms
+from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
 from partlearn._sklearn_compat import Interval
 from partlearn._typing import Array, Mask
@@ -229,8 +229,7 @@ class Problem:
         self.X, self.Y, self.S, self.weights, self.stale = X, Y, S, weights, stale
         self.XtY, self.degree, self.XtX = np.asarray(X.T @ Y), degrees(S), None
         if X.shape[1] <= X.shape[0]:
-            XtX = X.T @ X
-            self.XtX = XtX.toarray() if sp.issparse(XtX) else XtX
+            self.XtX = safe_sparse_dot(X.T, X, dense_output=True)
 
     def gram_times(self, W: Array) -> Array:
         """``X' X W``."""
