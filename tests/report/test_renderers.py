@@ -21,7 +21,7 @@ from partlearn.report._blocks import (
 )
 from partlearn.report._figures import plane
 from partlearn.report._format import pvalue, score, signed
-from partlearn.report._records import View
+from partlearn.report._records import Point, View
 from partlearn.report._render import _template, console_print, in_markdown
 from partlearn.report._svg import COLOURS, panels_svg
 
@@ -266,7 +266,7 @@ def test_html_without_the_extra_names_it(summary, monkeypatch):
 def test_labels_of_any_script_and_length_leave_room_for_the_picture():
     labels = ["犬" * 200, "x" * 300, "_hidden"]
     points = [
-        {"x": i, "y": i % 2, "label": label, "confidence": 1.0, "correct": True}
+        Point(x=i, y=i % 2, label=label, confidence=1.0, correct=True)
         for i, label in enumerate(labels)
     ]
     histogram = {"edges": [0.0, 1.0], "before": [3], "after": [3]}

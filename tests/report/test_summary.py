@@ -153,9 +153,9 @@ def test_views_show_confidences(summary):
     view = summary.views[0]
     assert sum(view.histogram["after"]) == sum(view.histogram["before"])
     assert len(view.ambiguous) == 10
-    levels = [row["candidates"][0]["confidence"] for row in view.ambiguous]
+    levels = [row.candidates[0].confidence for row in view.ambiguous]
     assert levels == sorted(levels)
-    assert all(0 <= p["confidence"] <= 1 for p in view.points)
+    assert all(0 <= p.confidence <= 1 for p in view.points)
 
 
 def test_sweep_has_one_curve_per_other_parameter(summary):

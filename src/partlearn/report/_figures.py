@@ -20,7 +20,7 @@ from partlearn.report._format import (
     method_name,
     metric_name,
 )
-from partlearn.report._records import MethodComparison, Summary, Sweep, View
+from partlearn.report._records import MethodComparison, Point, Summary, Sweep, View
 from partlearn.report._svg import COLOURS, INK, LINES, MARKS
 
 MOST_PANELS = 9  # side by side; more are folded away
@@ -302,22 +302,22 @@ def _draw_regimes(
 def plane(view: View, number: int) -> Figure:
     """First two directions of a reduced data set."""
     points = view.points
-    labels = sorted({p["label"] for p in points})
-    rest = [p for p in points if p["label"] in labels[MOST_LABELS:]]
-    wrong = [p for p in points if not p["correct"]]
+    labels = sorted({p.label for p in points})
+    rest = [p for p in points if p.label in labels[MOST_LABELS:]]
+    wrong = [p for p in points if not p.correct]
 
     def draw(axes: Any) -> None:
-        def scatter(some: Sequence[dict[str, Any]], **style: Any) -> None:
-            axes.scatter([p["x"] for p in some], [p["y"] for p in some], **style)
+        def scatter(some: Sequence[Point], **style: Any) -> None:
+            axes.scatter([p.x for p in some], [p.y for p in some], **style)
 
         for i, label in enumerate(labels[:MOST_LABELS]):
-            mine = [p for p in points if p["label"] == label]
+            mine = [p for p in points if p.label == label]
             scatter(
                 mine,
                 s=18,
                 color=COLOURS[i % len(COLOURS)],
                 marker=MARKS[(i // len(COLOURS) + i) % len(MARKS)],
-                alpha=[0.25 + 0.75 * p["confidence"] for p in mine],
+                alpha=[0.25 + 0.75 * p.confidence for p in mine],
                 linewidths=0,
                 label=_short(label),
             )

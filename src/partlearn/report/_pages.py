@@ -252,11 +252,11 @@ def _inside(s: Summary) -> Section:
             caption,
             v.ambiguous,
             {
-                "row": lambda a: str(a["row"]),
+                "row": lambda a: str(a.row),
                 "candidates (confidence)": lambda a: ", ".join(
-                    f"{c['label']} ({c['confidence']:.2f})" for c in a["candidates"]
+                    f"{c.label} ({c.confidence:.2f})" for c in a.candidates
                 ),
-                "truth": lambda a: a["truth"],
+                "truth": lambda a: a.truth,
             },
             n_names=3,
         )

@@ -140,6 +140,34 @@ class NamedRight:
 
 
 @dataclass(frozen=True)
+class Point:
+    """A training row in the plane of the first two directions."""
+
+    x: float
+    y: float
+    label: str
+    confidence: float
+    correct: bool
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A candidate label of a row."""
+
+    label: str
+    confidence: float
+
+
+@dataclass(frozen=True)
+class AmbiguousRow:
+    """A row without a confident label; its candidates are in order of confidence."""
+
+    row: int
+    candidates: list[Candidate]
+    truth: str
+
+
+@dataclass(frozen=True)
 class View:
     """A look into one reduced data set."""
 
@@ -149,9 +177,9 @@ class View:
     reducer: str
     fold: int | None
     disambiguation: float | None
-    points: list[dict[str, Any]]
+    points: list[Point]
     histogram: dict[str, list[float]]
-    ambiguous: list[dict[str, Any]]
+    ambiguous: list[AmbiguousRow]
 
     @property
     def name(self) -> str:

@@ -21,9 +21,12 @@ from partlearn.benchmark import (
 )
 from partlearn.report._compare import against, compare, mean_of_known, overview
 from partlearn.report._records import (
+    AmbiguousRow,
+    Candidate,
     Failure,
     MethodCost,
     NamedRight,
+    Point,
     Summary,
     Sweep,
     View,
@@ -301,13 +304,13 @@ def _view(
         fold=t.fold,
         disambiguation=right,
         points=[
-            {
-                "x": float(plane[i, 0]),
-                "y": float(plane[i, 1]),
-                "label": classes[int(top[i])],
-                "confidence": float(level[i]),
-                "correct": bool(top[i] == truth[i]),
-            }
+            Point(
+                x=float(plane[i, 0]),
+                y=float(plane[i, 1]),
+                label=classes[int(top[i])],
+                confidence=float(level[i]),
+                correct=bool(top[i] == truth[i]),
+            )
             for i in shown
         ],
         histogram={
@@ -316,16 +319,16 @@ def _view(
             "after": np.histogram(np.clip(level, 0, 1), edges)[0].tolist(),
         },
         ambiguous=[
-            {
-                "row": int(rows[i]),
-                "candidates": [
-                    {"label": classes[j], "confidence": float(F[i, j])}
+            AmbiguousRow(
+                row=int(rows[i]),
+                candidates=[
+                    Candidate(classes[j], float(F[i, j]))
                     for j in sorted(
                         np.flatnonzero(S[i]).tolist(), key=lambda j: -F[i, j]
                     )[:5]
                 ],
-                "truth": classes[int(truth[i])],
-            }
+                truth=classes[int(truth[i])],
+            )
             for i in doubtful
         ],
     )
