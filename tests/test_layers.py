@@ -144,6 +144,10 @@ def test_no_block_is_repeated(house, modules):
     assert not house.repeated(modules)
 
 
+def test_files_are_short(house, modules):
+    assert not house.MEASURES["files of more than 600 lines"](modules)
+
+
 def test_private_names_of_sklearn_are_in_one_file(house, modules):
     """Only `_sklearn_compat.py` changes when scikit-learn moves a private name."""
     assert not house.private_sklearn(modules)

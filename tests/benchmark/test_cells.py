@@ -12,7 +12,7 @@ from partlearn.benchmark import (
     parse_plan,
     run_plan,
 )
-from partlearn.benchmark._results import curve_cells, fold_cells
+from partlearn.benchmark._cells import curve_cells, fold_cells
 
 PARTIAL = """
 [plan]

@@ -1,5 +1,6 @@
 """Plans, runs and statistics of comparisons."""
 
+from partlearn.benchmark._cells import area_under_curve
 from partlearn.benchmark._data import BenchmarkData
 from partlearn.benchmark._engines import (
     DaskEngine,
@@ -56,7 +57,6 @@ from partlearn.benchmark._results import (
     Result,
     Run,
     Timing,
-    area_under_curve,
     metric_sign,
 )
 from partlearn.benchmark._runner import (

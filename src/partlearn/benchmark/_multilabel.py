@@ -19,6 +19,7 @@ from sklearn.utils import Bunch
 
 from partlearn._typing import Array, Indices, Mask
 from partlearn.benchmark import _protocol
+from partlearn.benchmark._cells import curve_cells
 from partlearn.benchmark._data import BenchmarkData, fingerprint, load_all
 from partlearn.benchmark._jobs import Job, Reduction, shared_content, source_hash
 from partlearn.benchmark._methods import build, find_class
@@ -36,7 +37,6 @@ from partlearn.benchmark._results import (
     Control,
     DataFacts,
     Result,
-    curve_cells,
 )
 from partlearn.benchmark._toml import PlanError
 

@@ -17,12 +17,13 @@ from sklearn.utils import Bunch
 
 from partlearn import metrics
 from partlearn.base import reduced_rows
+from partlearn.benchmark._cells import fold_cells
 from partlearn.benchmark._data import BenchmarkData, fingerprint, load_all
 from partlearn.benchmark._jobs import Job, Reduction, shared_content, source_hash
 from partlearn.benchmark._methods import build
 from partlearn.benchmark._plan import DataSpec, Plan
 from partlearn.benchmark._records import Cost, Point, Reduced, Scored
-from partlearn.benchmark._results import AbsentData, Cell, DataFacts, Result, fold_cells
+from partlearn.benchmark._results import AbsentData, Cell, DataFacts, Result
 from partlearn.benchmark._toml import PlanError
 from partlearn.candidates import (
     fitted_confidence,

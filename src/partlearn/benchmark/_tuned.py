@@ -11,6 +11,7 @@ from sklearn.base import clone
 from sklearn.model_selection import ParameterGrid, ParameterSampler
 
 from partlearn import metrics
+from partlearn.benchmark._cells import fold_cell, grouped, with_best
 from partlearn.benchmark._data import BenchmarkData
 from partlearn.benchmark._jobs import Job
 from partlearn.benchmark._partial import PartialTask
@@ -19,9 +20,6 @@ from partlearn.benchmark._results import (
     NO_LEARNER,
     Cell,
     Result,
-    fold_cell,
-    grouped,
-    with_best,
 )
 
 # By what a setting may be chosen; the oracle sees the test rows and is a ceiling.
