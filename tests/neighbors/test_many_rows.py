@@ -143,3 +143,11 @@ def test_neighbors_of_some_rows_equal_those_of_all():
     same = reference_neighbors(np.zeros((30, 2)), None, 4, rows=np.array([20]))
     assert same.shape == (1, 4)
     assert 20 not in same
+
+
+def test_recall_is_not_asked_of_the_rows_that_placed_the_cells():
+    """Both draw by the same seed; neighbours of centres are found more often."""
+    Z = np.random.default_rng(0).standard_normal((3000, 19))
+    _, indices = cell_neighbors(Z, 8, cell_size=20, n_probes=15)
+    every = neighbors_recall(Z, indices, n_samples=3000)
+    assert abs(neighbors_recall(Z, indices, n_samples=150) - every) < 0.02

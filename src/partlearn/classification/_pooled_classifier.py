@@ -23,13 +23,15 @@ __all__ = ["PooledClassifier", "for_candidates"]
 _SMOOTHING = 1e-3  # belief that every class keeps, whatever a learner says
 
 
-def for_candidates(estimator: Any) -> Any:
+def for_candidates(estimator: Any, random_state: Any = None) -> Any:
     """Put a classifier that knows single labels only into a CandidateClassifier.
 
     Parameters
     ----------
     estimator : classifier
         Of this library or of another one.
+    random_state : int, RandomState or None, default=None
+        That of the CandidateClassifier.
 
     Returns
     -------
@@ -38,7 +40,7 @@ def for_candidates(estimator: Any) -> Any:
     """
     if get_tags(estimator).target_tags.two_d_labels:
         return estimator
-    return CandidateClassifier(estimator)
+    return CandidateClassifier(estimator, random_state=random_state)
 
 
 class PooledClassifier(BasePartialClassifier):

@@ -223,7 +223,9 @@ def neighbors_recall(
         raise ValueError(f"`indices` must have {Z.shape[0]} rows like `Z`; got {m}.")
     rows = np.arange(m)
     if n_samples < m:
-        rows = check_random_state(random_state).choice(m, n_samples, replace=False)
+        # The last ones: a search may have placed its cells by the first ones of the
+        # same permutation, and finds more of the neighbours of those.
+        rows = check_random_state(random_state).permutation(m)[-n_samples:]
     kth = some_neighbors(Z, rows, k, n_jobs)[0][:, -1:]
     Z, _ = same_kind(Z, Z)
     given = pair_distances(Z, np.repeat(rows, k), Z, indices[rows].ravel())

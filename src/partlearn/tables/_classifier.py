@@ -51,12 +51,13 @@ def make_learner(method: Any, params: Mapping[str, Any] | None = None) -> Any:
     >>> make_learner("cenda")
     CoupledClassifier(classifier=PLKNN(), reducer=CENDA())
     >>> make_learner("sklearn.linear_model:LogisticRegression", {"C": 2.0})
-    CandidateClassifier(estimator=LogisticRegression(C=2.0, random_state=0))
+    CandidateClassifier(estimator=LogisticRegression(C=2.0, random_state=0),
+                        random_state=0)
     """
     estimator = build(method, params or {}, *PARTIAL_LABEL_ROLES, seed=0)
     if not hasattr(estimator, "predict"):
         return CoupledClassifier(estimator, PLKNN())
-    return for_candidates(estimator)
+    return for_candidates(estimator, random_state=0)
 
 
 class PartialClassifier(ClassifierMixin, BaseEstimator):
