@@ -103,7 +103,7 @@ def linear_basis(
     scale : bool
         Whether to bring the columns to variance one.
     rank, rng
-        As in :func:`decompose`.
+        As in ``decompose``.
     folds : sequence of ndarray of int, default=None
         Rows of the folds of the regressions to come: of blocks of rows, their Gram
         matrices are then found on the way.
