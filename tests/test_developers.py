@@ -62,7 +62,7 @@ def test_the_reducer_disambiguates_digits(load):
     assert cls("auto").fit(X[:200], S[:200]).transform(X[200:]).shape[1] <= 4
 
 
-def test_a_method_needs_its_file_and_a_line_in_its_package(tmp_path):
+def test_a_method_needs_its_file_and_a_line_in_its_package(tmp_path, pytestconfig):
     """The checklist, followed literally in a copy of the library."""
     source = tmp_path / "src" / "partlearn"
     ignore = shutil.ignore_patterns("__pycache__")
@@ -95,9 +95,9 @@ def test_a_method_needs_its_file_and_a_line_in_its_package(tmp_path):
     assert "NearestMean" in done.stdout, done
     assert not done.returncode, done
     # Tests that look at all methods ask for no other file.
-    done = run_with(
-        source, "-m", "pytest", "-q", "-p", "no:cacheprovider", *ALL_METHODS
-    )
+    ignored = [f"-W{rule}" for rule in pytestconfig.getoption("pythonwarnings") or []]
+    asked = ["pytest", "-q", "-p", "no:cacheprovider", *ignored, *ALL_METHODS]
+    done = run_with(source, "-m", *asked)
     assert not done.returncode, done.stdout
 
 
