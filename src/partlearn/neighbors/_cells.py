@@ -231,11 +231,9 @@ def _collect(
     block: Block, H: NDArray[Any], limit: NDArray[Any], rows: Indices, points: Indices
 ) -> None:
     """Note the pairs of rows and points that are near enough."""
-    flat = np.flatnonzero(limit[:, None] >= H)
-    row, column = np.divmod(flat, H.shape[1])
-    values = H.ravel()[flat].astype(np.float64)
+    row, column, values = _scan.near_enough(H, limit)
     block.pending.append((rows[row], points[column], values))
-    block.n_pending += len(flat)
+    block.n_pending += len(values)
 
 
 def _divide(

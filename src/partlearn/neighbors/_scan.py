@@ -41,7 +41,12 @@ def scan(
         np.minimum(minima, group_minima(H, minima.shape[1]), out=minima)
         kth = np.partition(minima, k - 1, axis=1)[:, k - 1]
         np.minimum(bound, kth, out=bound)
-    flat = np.flatnonzero(round_up(limit(), H.dtype)[:, None] >= H)
+    return near_enough(H, round_up(limit(), H.dtype))
+
+
+def near_enough(H: NDArray, limit: NDArray) -> Candidates:
+    """Entries that do not exceed the limit of their row, by row, then column."""
+    flat = np.flatnonzero(limit[:, None] >= H)
     rows, columns = np.divmod(flat, H.shape[1])
     return rows, columns, H.ravel()[flat].astype(np.float64)
 
