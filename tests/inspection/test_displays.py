@@ -149,6 +149,13 @@ def test_calibration_by_hand():
         calibration_bins([0.5], [True, False])
     with pytest.raises(ValueError, match="at least 1"):
         calibration_bins([0.5], [True], n_bins=0)
+    for wrong, match in [
+        (np.nan, "must be finite; row 1 has nan"),
+        (-3.0, r"between 0 and 1; row 1 has -3\.0"),
+        (1.5, r"between 0 and 1; row 1 has 1\.5"),
+    ]:
+        with pytest.raises(ValueError, match=match):
+            calibration_bins([0.5, wrong], [True, False])
 
 
 @pytest.mark.parametrize(

@@ -57,7 +57,7 @@ def test_confidence_that_says_nothing():
 
 
 def test_bad_input():
-    with pytest.raises(ValueError, match="one value per row, of at least one row"):
+    with pytest.raises(ValueError, match="one value per row"):
         risk_coverage_curve([0.5], [True, False])
     with pytest.raises(ValueError, match="at least one row"):
         risk_coverage_curve([], [])

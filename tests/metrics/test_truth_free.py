@@ -135,3 +135,15 @@ def test_weights_reach_the_estimator():
         PLKNN(5), X, weights, y, cv=3, protocol="transductive"
     )["test_score"]
     assert transductive.mean() > 0.8
+
+
+def test_predicted_columns_are_those_of_the_probabilities():
+    P = np.array([[0.9, 0.1], [0.9, 0.1]])
+    sets = [{"b"}, {"a", "b"}]
+    first = [0, 0]  # "b", which comes second among the sorted labels
+    accuracy = approximated_accuracy(sets, P, classes=["b", "a"], y_pred=first)
+    assert accuracy == pytest.approx(0.95)
+    # No row has "a" as a candidate: it is not among the labels of the sets.
+    P = np.array([[0.2, 0.5, 0.3]])
+    accuracy = approximated_accuracy([{"b", "c"}], P, classes=list("abc"), y_pred=[1])
+    assert accuracy == pytest.approx(0.5 / 0.8)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from partlearn._typing import Array, Indices
+from partlearn._typing import Array, Indices, Mask
 
 
 class RiskCoverage(NamedTuple):
@@ -19,6 +19,19 @@ class RiskCoverage(NamedTuple):
     coverage: Array
     risk: Array
     threshold: Array
+
+
+def _checked(confidence: ArrayLike, right: ArrayLike) -> tuple[Array, Mask]:
+    sure, hit = np.asarray(confidence, dtype=np.float64), np.asarray(right, dtype=bool)
+    if sure.ndim != 1 or sure.shape != hit.shape:
+        raise ValueError(
+            "`confidence` and `right` must hold one value per row; got shapes "
+            f"{sure.shape} and {hit.shape}."
+        )
+    if not np.isfinite(sure).all():
+        row = int(np.flatnonzero(~np.isfinite(sure))[0])
+        raise ValueError(f"`confidence` must be finite; row {row} has {sure[row]}.")
+    return sure, hit
 
 
 def risk_coverage_curve(confidence: ArrayLike, right: ArrayLike) -> RiskCoverage:
@@ -52,18 +65,11 @@ def risk_coverage_curve(confidence: ArrayLike, right: ArrayLike) -> RiskCoverage
     >>> curve.coverage.round(2).tolist(), curve.risk.round(2).tolist()
     ([0.33, 0.67, 1.0], [0.0, 0.0, 0.33])
     """
-    sure = np.asarray(confidence, dtype=np.float64)
-    hit = np.asarray(right)
-    if sure.ndim != 1 or sure.shape != hit.shape or not len(sure):
-        raise ValueError(
-            "`confidence` and `right` must hold one value per row, of at least one "
-            f"row; got shapes {sure.shape} and {hit.shape}."
-        )
-    if not np.isfinite(sure).all():
-        row = int(np.flatnonzero(~np.isfinite(sure))[0])
-        raise ValueError(f"`confidence` must be finite; row {row} has {sure[row]}.")
+    sure, hit = _checked(confidence, right)
+    if not len(sure):
+        raise ValueError("A curve needs at least one row; got none.")
     order = np.argsort(-sure, kind="stable")
-    falling, wrong = sure[order], ~hit[order].astype(bool)
+    falling, wrong = sure[order], ~hit[order]
     # Rows of equal confidence share their errors evenly.
     _, block = np.unique(-falling, return_inverse=True)
     share = np.bincount(block, wrong) / np.bincount(block)
@@ -138,12 +144,12 @@ def calibration_bins(
     """
     if n_bins < 1:
         raise ValueError(f"`n_bins` must be at least 1; got {n_bins}.")
-    sure = np.asarray(confidence, dtype=np.float64)
-    hit = np.asarray(right, dtype=bool)
-    if sure.shape != hit.shape or sure.ndim != 1:
+    sure, hit = _checked(confidence, right)
+    outside = np.flatnonzero((sure < 0) | (sure > 1))
+    if outside.size:
         raise ValueError(
-            "`confidence` and `right` must hold one value per row; got shapes "
-            f"{sure.shape} and {hit.shape}."
+            f"`confidence` must lie between 0 and 1; row {outside[0]} has "
+            f"{sure[outside[0]]}."
         )
     bins = np.minimum((sure * n_bins).astype(int), n_bins - 1)
     count = np.bincount(bins, minlength=n_bins)

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn import config_context
 from sklearn.metrics import accuracy_score, make_scorer
 
-from partlearn._typing import Array, Mask
+from partlearn._typing import Array, Indices, Mask
 from partlearn.candidates import check_candidates, check_evidence
 
 _TINY = 1e-12  # probability of what a model holds for impossible
@@ -257,7 +257,7 @@ def approximated_accuracy(
         Classes of the columns of `proba`, such as ``classes_``; those of `candidates`
         by default.
     y_pred : array-like of int, shape (n_samples,), default=None
-        Columns of the predicted classes, where not the most likely ones are predicted.
+        Columns of `proba` that are predicted, where not the most likely ones are.
 
     Returns
     -------
@@ -276,9 +276,9 @@ def approximated_accuracy(
     >>> approximated_accuracy([{"a", "b"}, {"b", "c"}], P, classes=["a", "b", "c"])
     0.333...
     """
-    L, P = _aligned(candidates, proba, classes)
+    L, P, place = _aligned(candidates, proba, classes)
     inside = L * P
-    chosen = P.argmax(axis=1) if y_pred is None else np.asarray(y_pred)
+    chosen = P.argmax(axis=1) if y_pred is None else place[np.asarray(y_pred)]
     best = inside[np.arange(len(P)), chosen]
     return float(np.mean(best / np.maximum(inside.sum(axis=1), _TINY)))
 
@@ -312,14 +312,14 @@ def candidate_log_likelihood(
     >>> candidate_log_likelihood([{0}, {1, 2}], P)
     -0.693...
     """
-    L, P = _aligned(candidates, proba, classes)
+    L, P, _ = _aligned(candidates, proba, classes)
     return float(np.mean(np.log(np.maximum((L * P).sum(axis=1), _TINY))))
 
 
 def _aligned(
     candidates: Any, proba: ArrayLike, classes: ArrayLike | None
-) -> tuple[NDArray[Any], Array]:
-    """Evidence and probabilities of the same classes, those of the evidence."""
+) -> tuple[Array, Array, Indices]:
+    """Evidence and probabilities of the same classes, and where each given one went."""
     labels = check_evidence(candidates)
     given = np.asarray(proba, dtype=np.float64)
     known = labels.classes if classes is None else np.asarray(classes)
@@ -337,9 +337,10 @@ def _aligned(
     # A class that is only in one of both is there impossible, or never a candidate.
     names = list(dict.fromkeys([*labels.classes.tolist(), *known.tolist()]))
     P, L = np.zeros((len(given), len(names))), np.zeros((len(given), len(names)))
-    P[:, [names.index(label) for label in known.tolist()]] = given
+    place = np.array([names.index(label) for label in known.tolist()])
+    P[:, place] = given
     L[:, : len(labels.classes)] = labels.weights
-    return L, P
+    return L, P, place
 
 
 candidate_hit_scorer = make_scorer(candidate_hit_rate)
