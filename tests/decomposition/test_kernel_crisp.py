@@ -6,6 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.datasets import make_circles, make_classification
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from tests.settling import few_iterations, fit_briefly
 
 from partlearn.base import reduced_rows
@@ -71,6 +72,11 @@ def test_coupled_learners_are_trained_on_cross_fitted_rows_too(data):
     pipeline = make_pipeline(KernelCRISP(), PLKNN()).fit(X[:150], S[:150])
     coupled = CoupledClassifier(KernelCRISP(), PLKNN()).fit(X[:150], S[:150])
     assert_allclose(coupled.predict_proba(X[150:]), pipeline.predict_proba(X[150:]))
+    chain = make_pipeline(StandardScaler(with_std=False), KernelCRISP())
+    coupled_chain = CoupledClassifier(chain, PLKNN()).fit(X[:150], S[:150])
+    assert_array_equal(
+        coupled_chain.classifier_._X, coupled_chain.reducer_[-1].cross_fitted_
+    )
     reducer = coupled.reducer_
     Z = reduced_rows(reducer, X, np.arange(150))
     assert_array_equal(Z[:150], reducer.cross_fitted_)

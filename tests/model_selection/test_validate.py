@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.compose import make_column_transformer
 from sklearn.datasets import load_iris
 from sklearn.metrics import get_scorer
@@ -12,9 +12,15 @@ from sklearn.preprocessing import StandardScaler
 from tests.settling import few_iterations
 
 from partlearn.candidates import make_candidates
-from partlearn.classification import PLKNN
-from partlearn.decomposition import CENDA
-from partlearn.model_selection import CandidateKFold, cross_validate
+from partlearn.classification import PLKNN, CoupledClassifier
+from partlearn.decomposition import CENDA, KernelCRISP
+from partlearn.linalg import z_scores
+from partlearn.model_selection import (
+    CandidateKFold,
+    cross_validate,
+    published_embedding,
+    truth_codes,
+)
 from partlearn.utils._common_checks import frames
 
 X, Y = load_iris(return_X_y=True)
@@ -204,6 +210,25 @@ def test_log_loss_of_a_fold_without_some_label_is_defined_and_auc_says_why_not()
     assert np.isfinite(scores["test_score"]).all()
     with pytest.raises(ValueError, match=r"none has the true label 1\. Use fewer"):
         cross_validate(PLKNN(), X, S, Y, cv=folds, scoring="roc_auc_ovr")
+    names = np.array(["ant", "bee", "cat"])
+    sets = [set(names[row]) for row in S]
+    with pytest.raises(ValueError, match=r"none has the true label 'bee'\. Use fewer"):
+        cross_validate(PLKNN(), X, sets, names[Y], cv=folds, scoring="roc_auc_ovr")
+
+
+def test_true_labels_of_any_kind_that_are_never_a_candidate():
+    truth = np.array(["cat", "dog", None], dtype=object)
+    with pytest.raises(ValueError, match="true label 'dog' of row 1 is never"):
+        truth_codes(truth, np.array(["cat"], dtype=object))
+
+
+def test_transductive_pipelines_train_on_cross_fitted_rows():
+    reducer, learner = KernelCRISP(2, geometries=["linear"]), PLKNN()
+    Z, _ = published_embedding(CoupledClassifier(reducer, learner), X, S)
+    piped, _ = published_embedding(make_pipeline(reducer, learner), X, S)
+    np.testing.assert_array_equal(piped, Z)
+    fitted = clone(reducer).fit(z_scores(X), S)
+    np.testing.assert_allclose(Z, z_scores(fitted.cross_fitted_))
 
 
 def test_groups_are_never_torn_apart():

@@ -15,6 +15,7 @@ from sklearn.base import (
     TransformerMixin,
     clone,
 )
+from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from partlearn._array_api import (
@@ -136,7 +137,7 @@ def reduced_rows(reducer: Any, X: Any, fitted: Any = None) -> Any:
 
     Parameters
     ----------
-    reducer : transformer
+    reducer : transformer or Pipeline
         Fitted reducer. One whose ``cross_fits`` is true, such as KernelCRISP, places
         the rows that it was fitted on by models without them (``cross_fitted_``).
     X : array-like or sparse matrix of shape (n_samples, n_features)
@@ -150,9 +151,10 @@ def reduced_rows(reducer: Any, X: Any, fitted: Any = None) -> Any:
         Reduced rows.
     """
     Z = reducer.transform(X)
-    if getattr(reducer, "cross_fits", False):
+    last = reducer[-1] if isinstance(reducer, Pipeline) else reducer
+    if getattr(last, "cross_fits", False):
         Z = np.array(Z)
-        Z[slice(None) if fitted is None else fitted] = reducer.cross_fitted_
+        Z[slice(None) if fitted is None else fitted] = last.cross_fitted_
     return Z
 
 

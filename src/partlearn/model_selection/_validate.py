@@ -127,8 +127,6 @@ def cross_validate(
     if protocol == "transductive" or not hasattr(X, "columns"):
         X = check_array(X, accept_sparse="csr", dtype=FLOATS)
     labels = check_evidence(candidates)
-    # The classes of the estimator are the columns, whatever they are called.
-    columns = labels.with_classes(np.arange(labels.shape[1]))
     scores = _resolve(scoring)
     codes = None if truth is None else truth_codes(truth, labels.classes)
     wanting = [s for s in scores.values() if not callable(s) and s not in _TRUTH_FREE]
@@ -147,14 +145,14 @@ def cross_validate(
     result: dict[str, Any] = {}
     if protocol == "transductive":
         start = time.perf_counter()
-        X, estimator = published_embedding(estimator, X, _target(columns))
+        X, estimator = published_embedding(estimator, X, _target(labels))
         result["reducer_time"] = time.perf_counter() - start
     elif protocol != "inductive":
         raise ValueError(
             f'`protocol` must be "inductive" or "transductive"; got {protocol!r}.'
         )
     rows = Parallel(n_jobs=n_jobs)(
-        delayed(_fold)(estimator, X, columns, codes, train, test, scores)
+        delayed(_fold)(estimator, X, labels, codes, train, test, scores)
         for train, test in folds
     )
     for name in scores:
@@ -196,7 +194,7 @@ def truth_codes(truth: ArrayLike, classes: NDArray[Any]) -> Indices:
     if (codes < 0).any():
         i = int(np.argmax(codes < 0))
         raise ValueError(
-            f"The true label {labels[i].item()!r} of row {i} is never a candidate; "
+            f"The true label {labels.tolist()[i]!r} of row {i} is never a candidate; "
             f"the classes are {classes.tolist()[:10]}."
         )
     return codes
@@ -230,7 +228,7 @@ def _score(
     if callable(score):
         return score(estimator, X, labels.candidates, truth)
     if score in _TRUTH_FREE:
-        return _TRUTH_FREE[score](estimator, X, labels)
+        return _TRUTH_FREE[score](estimator, X, _by_column(labels))
     scorer = get_scorer(score)
     if not score.startswith(_WANT_LABELS):
         return float(scorer(estimator, X, truth))
@@ -244,8 +242,8 @@ def _score(
         raise ValueError(
             f"The score {score!r} is not defined where a label is missing, and of "
             f"{len(labels)} test rows none has the true label "
-            f"{np.setdiff1d(known, truth)[0]}. Use fewer folds, or "
-            "cv=StratifiedCandidateKFold(...)."
+            f"{labels.classes[np.setdiff1d(known, truth)].tolist()[0]!r}. Use fewer "
+            "folds, or cv=StratifiedCandidateKFold(...)."
         )
     return value
 
@@ -284,9 +282,7 @@ def published_embedding(
         X = z_scores(X, max_dense_bytes=sys.maxsize)
     if reducer is None:
         return X, learner
-    reducer = clone(reducer).fit(X, S)
-    crossed = hasattr(reducer, "cross_fits")
-    Z = reducer.cross_fitted_ if crossed else reducer.transform(X)
+    Z = clone(reducer).fit_transform(X, S)
     Z = Z if sp.issparse(Z) else np.asarray(Z)
     return z_scores(Z, max_dense_bytes=sys.maxsize), learner
 
@@ -305,9 +301,14 @@ def _standardizes(reducer: Any) -> bool:
     return bool(getattr(first, "standardize", False))
 
 
+def _by_column(labels: Evidence) -> Evidence:
+    """The classes of the estimator are the columns, whatever they are called."""
+    return labels.with_classes(np.arange(labels.shape[1]))
+
+
 def _target(labels: Evidence) -> Any:
     """What to fit: a candidate matrix, which any estimator takes, unless weighted."""
-    return labels if labels.weighted else labels.candidates
+    return _by_column(labels) if labels.weighted else labels.candidates
 
 
 def _fold(
