@@ -173,8 +173,10 @@ def test_sets_are_scored_as_matrices():
         model.score(X, [{"c"}, *sets[1:]])
 
 
-def test_counts_are_sums_over_the_neighbours():
+@pytest.mark.parametrize("k", [5, 255, 256])
+def test_counts_are_sums_over_the_neighbours(k):
     C = np.random.default_rng(0).uniform(size=(30, 4)) < 0.4
-    neighbors = np.random.default_rng(1).integers(30, size=(30, 5))
+    C[:, 0] = True  # met by all neighbours
+    neighbors = np.random.default_rng(1).integers(30, size=(30, k))
     expected = C[neighbors].sum(axis=1)
     np.testing.assert_array_equal(count_labels(C, neighbors), expected)

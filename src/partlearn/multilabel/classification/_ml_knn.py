@@ -146,7 +146,9 @@ def count_labels(C: Mask, neighbors: NDArray[np.int64]) -> Indices:
 
     Source: MLKNN, step (8) of the pseudo-code.
     """
-    return vote(C.astype(np.float64), neighbors, "uniform").astype(np.intp)
+    # Whole numbers that just hold the largest count: memory is what a sum waits for.
+    small = np.min_scalar_type(neighbors.shape[1])
+    return vote(C.astype(small), neighbors, "uniform").astype(np.intp)
 
 
 def neighbor_tables(C: Mask, counts: Indices, k: int, s: float) -> tuple[Array, Array]:
