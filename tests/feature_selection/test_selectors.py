@@ -292,6 +292,21 @@ def test_criteria_differ_and_can_be_written(wine):
         SAUTE(criterion=lambda state: state.relevance * np.nan).fit(X, S)
 
 
+@pytest.mark.parametrize("value", [np.inf, -np.inf])
+def test_infinite_scores_of_a_criterion_keep_the_limits(wine, value):
+    X, S, _ = wine
+    first = np.arange(X.shape[1]) == 3
+    selector = SAUTE(
+        3,
+        criterion=lambda state: np.where(first, np.inf, value),
+        alpha=0,
+        exclude=[0],
+    )
+    assert_array_equal(
+        selector.fit(X, S).selected_, [1, 2, 3] if value > 0 else [3, 1, 2]
+    )
+
+
 def test_quotient_and_jmi_by_hand(wine):
     from partlearn.feature_selection._columns import columns
     from partlearn.feature_selection._redundancy import Redundancy

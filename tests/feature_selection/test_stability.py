@@ -40,7 +40,7 @@ def test_chance_is_what_random_features_reach(problem):
 def test_draws_repeat_and_all_forms_are_read(problem):
     X, S = problem
     plain = selection_stability(MaxRelevance(5), X, S, n_resamples=3)
-    for other in (sp.csr_array(X), pd.DataFrame(X)):
+    for other in (sp.csr_array(X), pd.DataFrame(X), X.tolist()):
         again = selection_stability(MaxRelevance(5), other, S, n_resamples=3)
         np.testing.assert_array_equal(again.frequency, plain.frequency)
     empty = S.copy()

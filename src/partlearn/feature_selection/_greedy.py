@@ -316,8 +316,9 @@ def _best(
             break
         state.relevance[which] = relevance.exact(which)
         error[which] = 0.0
-    best = scores.max()
-    f = int(np.argmax(scores >= best - _TIE * max(1.0, abs(best))))
+    best = scores[allowed].max()
+    margin = _TIE * max(1.0, abs(best)) if np.isfinite(best) else 0.0
+    f = int(np.argmax(allowed & (scores >= best - margin)))
     return f, float(scores[f])
 
 

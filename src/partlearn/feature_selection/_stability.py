@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 
+from partlearn._sklearn_compat import safe_indexing
 from partlearn._typing import Array
 from partlearn.candidates import check_candidates
 
@@ -86,14 +87,13 @@ def selection_stability(
     rng = check_random_state(random_state)
     m = len(S)
     size = max(2, round(fraction * m))
-    rows = X.iloc if hasattr(X, "iloc") else X
     whole = clone(selector).fit(X, S).get_support()
     kept = np.empty((n_resamples, len(whole)), dtype=bool)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the fit on all rows has said what there is
         for i in range(n_resamples):
             part = np.sort(rng.choice(m, min(size, m), replace=False))
-            kept[i] = clone(selector).fit(rows[part], S[part]).get_support()
+            kept[i] = clone(selector).fit(safe_indexing(X, part), S[part]).get_support()
     return SelectionStability(
         float(kept[:, whole].mean()), float(kept.mean()), kept.mean(axis=0)
     )
