@@ -209,6 +209,8 @@ def test_neighbours_among_reference_rows(n_reference):
         model.fit(in_blocks((150, 7, 243)), S, confidence)
         assert_allclose(model.predict_proba(X), P, rtol=1e-8, atol=1e-8)
         assert not hasattr(model, "label_confidence_")
+    with pytest.raises(ValueError, match=r"\(400, 5\); got \(800, 5\)"):
+        model.fit(in_blocks((150, 7, 243)), S, np.tile(S, (2, 1)))
 
 
 def test_redundancy_given_the_label_is_refused():

@@ -5,6 +5,7 @@ from contextlib import suppress
 from unittest import SkipTest
 
 import numpy as np
+import pandas as pd
 import pytest
 import sklearn
 from sklearn.base import clone
@@ -190,6 +191,10 @@ def test_rows_that_are_texts():
     pipeline = make_pipeline(TfidfVectorizer(), LogisticRegression())
     model = CandidateClassifier(pipeline, cv=3, random_state=0).fit(texts, sets)
     assert model.predict(["good", "bad"]).tolist() == ["pos", "neg"]
+    column = pd.Series(texts, index=range(100, 140), name="text")
+    again = clone(model).fit(column, sets)
+    np.testing.assert_array_equal(again.label_confidence_, model.label_confidence_)
+    assert again.predict(column[:2]).tolist() == ["pos", "neg"]
 
 
 def test_a_class_that_is_in_one_fold_only():

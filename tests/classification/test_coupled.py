@@ -10,7 +10,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from partlearn.candidates import make_candidates
+from partlearn.candidates import fitted_confidence, make_candidates
 from partlearn.classification import (
     IPAL,
     PLECOC,
@@ -75,6 +75,15 @@ def test_confidences_of_the_reducer_where_the_learner_has_none(blobs):
     np.testing.assert_array_equal(
         model.label_confidence_, model.reducer_.label_confidence_
     )
+
+
+def test_no_confidences_where_neither_has_any(blobs):
+    X, S, _ = blobs
+    model = CoupledClassifier(PCA(2), PLECOC(random_state=0, min_size=1)).fit(X, S)
+    assert not hasattr(model, "label_confidence_")
+    assert fitted_confidence(model) is None
+    with pytest.raises(AttributeError, match="Neither the classifier nor the reducer"):
+        _ = model.label_confidence_
 
 
 def test_messages(blobs):

@@ -208,3 +208,10 @@ def test_uneven_units_are_reported():
     PLSVM(random_state=0).fit(large, y)
     assert uneven_units(np.zeros((3, 2))) == 1
     assert uneven_units(np.array([[3.0, 1.0, 1.0]] * 4)) == 3
+
+
+def test_confidences_of_another_shape_are_refused_before_the_folds():
+    X, S = np.eye(6), np.ones((6, 2), dtype=bool)
+    for rows in (4, 9):
+        with pytest.raises(ValueError, match=rf"\(6, 2\); got \({rows}, 2\)"):
+            PLSVMCV(cv=2).fit(X, S, np.ones((rows, 2)))

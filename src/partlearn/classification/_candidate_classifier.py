@@ -334,9 +334,8 @@ class CandidateClassifier(BasePartialClassifier):
 
 def _are_texts(X: Any) -> bool:
     """Whether the rows are documents, for a pipeline that makes features of them."""
-    if not isinstance(X, (list, tuple, np.ndarray)) or getattr(X, "ndim", 1) != 1:
-        return False
-    return len(X) > 0 and isinstance(X[0], str)
+    flat = isinstance(X, (list, tuple)) or getattr(X, "ndim", 2) == 1
+    return flat and isinstance(next(iter(X), None), str)
 
 
 def _held_out(

@@ -13,11 +13,14 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validat
 from partlearn._sklearn_compat import HasMethods, fit_context
 from partlearn.base import BasePartialClassifier, recoded, reduced_rows
 from partlearn.blocks import takes_blocks
-from partlearn.candidates import FLOATS, require_confidence, validate_evidence
+from partlearn.candidates import (
+    FLOATS,
+    fitted_confidence,
+    require_confidence,
+    validate_evidence,
+)
 
 __all__ = ["CoupledClassifier"]
-
-_NOTHING = "There is nothing to pass on: set pass_confidence=False."
 
 
 def _has_decision_function(self: Any) -> bool:
@@ -126,7 +129,9 @@ class CoupledClassifier(BasePartialClassifier):
         Z = reduced_rows(self.reducer_, X)
         given = {}
         if self.pass_confidence:
-            given["confidence"] = require_confidence(self.reducer_, _NOTHING)
+            given["confidence"] = require_confidence(
+                self.reducer_, "There is nothing to pass on: set pass_confidence=False."
+            )
         self.classifier_ = clone(self.classifier).fit(Z, columns, **given)
         return self
 
@@ -186,7 +191,13 @@ class CoupledClassifier(BasePartialClassifier):
         """Confidences of the training rows: the classifier's, or the reducer's."""
         check_is_fitted(self)
         F = getattr(self.classifier_, "label_confidence_", None)
-        return require_confidence(self.reducer_, _NOTHING) if F is None else F
+        F = fitted_confidence(self.reducer_) if F is None else F
+        if F is None:
+            raise AttributeError(
+                "Neither the classifier nor the reducer learns confidences of the "
+                "training rows (`label_confidence_`)."
+            )
+        return F
 
     def _reduce(self, X: Any) -> Any:
         check_is_fitted(self)

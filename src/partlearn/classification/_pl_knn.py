@@ -154,19 +154,16 @@ class PLKNN(BasePartialClassifier):
             refuse_blocks(X, "all training rows vote", "n_reference")
         self._reference = reference_rows(X.shape[0], self.n_reference, auto=EXACT_ROWS)
         self._in_blocks = isinstance(X, Rows)
+        votes: Any = S
+        if confidence is not None:
+            votes = initial_confidence(confidence, S, numpy_dtype(X))
         if self._in_blocks:  # nothing but the rows that vote is kept
             kept = np.arange(len(S)) if self._reference is None else self._reference
-            X, S, self._reference = X.take(kept), S[kept], None
-            if confidence is not None:
-                confidence = np.asarray(confidence)[kept]
-        self._X = X
-        self._S = like(S, self._X)
+            X, S, votes = X.take(kept), S[kept], votes[kept]
+            self._reference = None
+        self._X, self._S = X, like(S, X)
+        self.votes_ = like(votes, X, X.dtype)
         self._confidence: NDArray[Any] | None = None
-        if confidence is None:
-            self.votes_ = like(S, self._X, self._X.dtype)
-        else:
-            F = initial_confidence(confidence, S, numpy_dtype(self._X))
-            self.votes_ = like(F, self._X)
         return self
 
     def predict_proba(self, X: Any) -> NDArray[Any]:

@@ -452,6 +452,7 @@ class PLSVMCV(BaseScoreClassifier):
         X, S, confidence = self._validate_fit(X, y, confidence, ensure_min_samples=2)
         lams = self._check_lams()
         F = None if confidence is None else np.asarray(confidence)
+        initial_confidence(F, S)  # refuses what would fail in the first fold
         rng = check_random_state(self.random_state)
         fold = np.empty(len(S), dtype=np.intp)
         fold[rng.permutation(len(S))] = np.arange(len(S)) % min(self.cv, len(S))
