@@ -33,6 +33,11 @@ class CandidateMixin(LazyRowsMixin):
             same_namespace(self, X, getattr(self, fitted), *_PREDICTING)
         return X
 
+    def _forget(self, *names: str) -> None:
+        """Drop attributes that only an earlier fit, with other parameters, has set."""
+        for name in names:
+            self.__dict__.pop(name, None)
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()  # type: ignore[misc]
         tags.array_api_support = self._array_api

@@ -194,6 +194,7 @@ class PLECOC(BaseScoreClassifier):
             X, S = (X, S) if rows is None else (X[rows], S[rows])
         self.code_ = self._draw_code(S, rng)
         sides = column_sides(S, self.code_)
+        self._forget("_machines")
         if self.estimator is None:
             outputs = self._fit_kernel_machines(X, sides)
         else:

@@ -174,6 +174,7 @@ class PooledClassifier(BasePartialClassifier):
         columns = recoded(labels)
         parallel = Parallel(n_jobs=self.n_jobs)
         self.weights_: Array | None = None
+        self._forget("label_confidence_")
         if self.weights == "held-out":
             seed = check_random_state(self.random_state).randint(2**31 - 1)
             splitter = StratifiedCandidateKFold(

@@ -186,6 +186,7 @@ class SURE(BaseRidgeClassifier):
         self.n_iter_ = len(objective)
         self.sigma_ = ridge.sigma
         self.intercept_ = self._predictor.intercept
+        self._forget("coef_")
         if self.kernel == "linear":
             self.coef_ = self._predictor.coef.T
         return self

@@ -212,6 +212,7 @@ None, default=None
         if wanted is None:
             wanted = ceil(_RATIO * min(S.shape[1], matrix.shape[1]))
         space: LinearSpace | KernelSpace
+        self._forget("X_fit_")
         if self.kernel is None:
             space, update = LinearSpace(matrix, self.normalize), delin_update
         else:

@@ -80,6 +80,7 @@ class ConfidenceSelector(BaseSelector):
         keep, exclude, available = self._limits()
         limits = {"criterion": criterion, "keep": keep, "exclude": exclude}
         length = None
+        self._forget("sizes_", "hit_rates_")
         if isinstance(self.n_features_to_select, str):
             refuse_blocks(
                 X,
