@@ -87,8 +87,26 @@ def test_recall_of_exact_approximate_and_wrong_neighbours(points):
         KNeighborsTransformer(n_neighbors=4),
     )
     assert 0.2 < neighbors_recall(Z, self_neighbors(Z, 3, search=rough)) < 1
-    with pytest.raises(ValueError, match="160 rows like `Z`; got 80"):
+    with pytest.raises(ValueError, match=r"160 rows.*got shape \(80, 3\)"):
         neighbors_recall(Z, exact[:80])
+
+
+@pytest.mark.parametrize(
+    ("indices", "wrong"),
+    [
+        ([[1, 1], [0, 2], [0, 1]], r"Row 0 of `indices` must hold 2 different"),
+        ([[1], [1], [0]], r"Row 1 .* without 1 itself; got \[1\]"),
+        ([[1], [-1], [0]], "Row 1 of `indices`"),
+        ([[1], [3], [0]], "Row 1 of `indices`"),
+        ([1, 0, 0], r"3 rows and at least 1 columns; got shape \(3,\)"),
+        (np.empty((3, 0), dtype=int), "at least 1 columns"),
+    ],
+)
+def test_recall_of_what_are_no_neighbours(indices, wrong):
+    with pytest.raises(ValueError, match=wrong):
+        neighbors_recall([[0.0], [1.0], [3.0]], indices)
+    with pytest.raises(ValueError, match="`n_samples` must be at least 1; got 0"):
+        neighbors_recall([[0.0], [1.0], [3.0]], [[1], [0], [1]], n_samples=0)
 
 
 def test_recall_counts_equally_near_points_as_found():

@@ -151,3 +151,21 @@ def test_recall_is_not_asked_of_the_rows_that_placed_the_cells():
     _, indices = cell_neighbors(Z, 8, cell_size=20, n_probes=15)
     every = neighbors_recall(Z, indices, n_samples=3000)
     assert abs(neighbors_recall(Z, indices, n_samples=150) - every) < 0.02
+
+
+@pytest.mark.parametrize(
+    ("scale", "offset"), [(1, 1e6), (1e30, 0), (1e-30, 0), (1e30, 1e36)]
+)
+def test_cells_of_rows_far_from_zero_or_in_another_unit(scale, offset):
+    Z = np.random.default_rng(0).normal(size=(4000, 6))
+    expected = cell_neighbors(Z, 5, n_probes=4)[1]
+    found = cell_neighbors(Z * scale + offset, 5, n_probes=4)[1]
+    assert np.mean(found == expected) > 0.99  # an offset takes digits from the rows
+
+
+@pytest.mark.parametrize("name", ["n_neighbors", "cell_size", "n_probes"])
+@pytest.mark.parametrize("value", [0, -1])
+def test_cells_ask_for_counts_above_zero(name, value):
+    options = {"n_neighbors": 1, name: value}
+    with pytest.raises(ValueError, match=f"`{name}` must be at least 1; got {value}"):
+        cell_neighbors(np.arange(6.0)[:, None], **options)

@@ -14,6 +14,7 @@ from sklearn.utils import check_array, check_random_state
 from partlearn._typing import Indices
 from partlearn.neighbors import _scan
 from partlearn.neighbors._exact import PENDING, Block, Search, enlarged, run_search
+from partlearn.neighbors._knn import check_count
 
 __all__ = ["cell_neighbors"]
 
@@ -27,6 +28,8 @@ _BLOCK = 1 << 19  # distances to centres held at once: in the cache
 _AROUND = 4  # one cell in so many that are searched is near most rows of a cell
 _ROWS = 1 << 15  # rows answered at once
 _GROUP = 64  # cells of a group: those near each other are answered together
+_OFFSET = 100  # means, in deviations, from which float32 would lose the differences
+_SPREAD_ROWS = 10_000  # rows that tell means and deviations well enough
 
 Array = NDArray[np.floating[Any]]
 
@@ -105,13 +108,18 @@ def cell_neighbors(
     array([1, 0, 3, 2])
     """
     Z = check_array(Z, dtype=[np.float64, np.float32])
-    k = min(n_neighbors, len(Z) - 1)
+    k = min(check_count("n_neighbors", n_neighbors), len(Z) - 1)
     if k == 0:
         return np.empty((len(Z), 0)), np.empty((len(Z), 0), dtype=np.int64)
-    Z, _, unit, _ = enlarged(Z, Z)
-    size = cell_size or max(_LEAST_SIZE, int(np.sqrt(len(Z)) / 5))
-    wanted = n_probes or max(_LEAST_PROBES, _COMPARED // size)
-    cells = _divide(Z, size, wanted, check_random_state(random_state))
+    if cell_size is None:
+        cell_size = max(_LEAST_SIZE, int(np.sqrt(len(Z)) / 5))
+    size = check_count("cell_size", cell_size)
+    if n_probes is None:
+        n_probes = max(_LEAST_PROBES, _COMPARED // size)
+    wanted = check_count("n_probes", n_probes)
+    Z, _, unit, largest = enlarged(Z, Z)
+    rng = check_random_state(random_state)
+    cells = _divide(_in_float32(Z, largest / unit), size, wanted, rng)
     search = _CellSearch(Z, cells, k, wanted)
     run_search(search, n_jobs)
     squared, indices = np.empty_like(search.squared), np.empty_like(search.indices)
@@ -236,13 +244,25 @@ def _collect(
     block.n_pending += len(values)
 
 
+def _in_float32(Z: Array, largest: float) -> NDArray[np.float32]:
+    """Rows as the cells are placed by them, so that single precision will do.
+
+    A power of two makes them small enough for squares; far from zero, products would
+    lose what tells rows apart.
+    """
+    scale = np.ldexp(1.0, -int(np.frexp(largest)[1]))
+    some = Z[:: max(1, len(Z) // _SPREAD_ROWS)] * scale
+    mean = some.mean(axis=0)
+    mean[np.abs(mean) <= _OFFSET * some.std(axis=0)] = 0.0
+    return (Z * scale - mean).astype(np.float32)
+
+
 def _divide(
     Z: Array, cell_size: int, n_probes: int, rng: np.random.RandomState
 ) -> _Cells:
     """Cells of about the same number of rows, those of a group side by side."""
     n_cells = max(1, len(Z) // cell_size)
-    sample = Z[rng.permutation(len(Z))[: _SAMPLE * n_cells]].astype(np.float32)
-    centers = _centers(sample, n_cells)
+    centers = _centers(Z[rng.permutation(len(Z))[: _SAMPLE * n_cells]], n_cells)
     heads = centers[::_GROUP]
     centers = centers[np.argsort(_nearest_cells(centers, heads, 0)[0], kind="stable")]
     label, probes, ends = _nearest_cells(Z, centers, n_probes)

@@ -81,7 +81,7 @@ def self_neighbors(
            [2, 1]])
     """
     Z = _check_points(Z, search)
-    k = min(_check_count(n_neighbors), Z.shape[0] - 1)
+    k = min(check_count("n_neighbors", n_neighbors), Z.shape[0] - 1)
     if not is_numpy(Z):
         distances, indices = array_neighbors(Z, Z, k, exclude_self=True)
     elif search is not None:
@@ -91,7 +91,9 @@ def self_neighbors(
             *same_kind(Z, Z),
             k,
             exclude_self=True,
-            warm_start=_check_warm_start(warm_start, Z.shape[0], k),
+            warm_start=None
+            if warm_start is None
+            else _check_neighbors("warm_start", warm_start, Z.shape[0], k),
             n_jobs=n_jobs,
         )
     return (distances, indices) if return_distance else indices
@@ -133,7 +135,7 @@ def query_neighbors(
         raise ValueError(
             f"`Q` must have {Z.shape[1]} features like `Z`; got {Q.shape[1]}."
         )
-    k = min(_check_count(n_neighbors), Z.shape[0])
+    k = min(check_count("n_neighbors", n_neighbors), Z.shape[0])
     if not is_numpy(Z, Q):
         return array_neighbors(Z, Q, k, exclude_self=False)
     if search is not None:
@@ -217,12 +219,11 @@ def neighbors_recall(
     0.666...
     """
     Z = check_array(Z, accept_sparse="csr", dtype=[np.float64, np.float32])
-    indices = np.asarray(indices)
-    m, k = indices.shape
-    if m != Z.shape[0]:
-        raise ValueError(f"`indices` must have {Z.shape[0]} rows like `Z`; got {m}.")
+    m = Z.shape[0]
+    indices = _check_neighbors("indices", indices, m)
+    k = indices.shape[1]
     rows = np.arange(m)
-    if n_samples < m:
+    if check_count("n_samples", n_samples) < m:
         # The last ones: a search may have placed its cells by the first ones of the
         # same permutation, and finds more of the neighbours of those.
         rows = check_random_state(random_state).permutation(m)[-n_samples:]
@@ -289,25 +290,27 @@ def _check_points(X: Any, search: Any) -> Any:
     return X
 
 
-def _check_count(n_neighbors: int) -> int:
-    count = index(n_neighbors)
+def check_count(name: str, value: int) -> int:
+    """Refuse what is no whole number above zero."""
+    count = index(value)
     if count < 1:
-        raise ValueError(f"`n_neighbors` must be at least 1; got {n_neighbors}.")
+        raise ValueError(f"`{name}` must be at least 1; got {value}.")
     return count
 
 
-def _check_warm_start(warm_start: ArrayLike | None, m: int, k: int) -> Indices | None:
-    """Earlier neighbours bound the search only if they are k different points."""
-    if warm_start is None:
-        return None
-    known = np.asarray(warm_start)
-    if known.ndim != 2 or known.shape[0] != m or known.shape[1] < k:
+def _check_neighbors(
+    name: str, neighbors: ArrayLike, m: int, k: int | None = None
+) -> Indices:
+    """Refuse what are not neighbours of m rows: k different others, or all given."""
+    known = np.asarray(neighbors)
+    least = 1 if k is None else k
+    if known.ndim != 2 or known.shape[0] != m or known.shape[1] < least:
         raise ValueError(
-            f"`warm_start` must have {m} rows and at least {k} columns; got shape "
+            f"`{name}` must have {m} rows and at least {least} columns; got shape "
             f"{known.shape}."
         )
     if not np.issubdtype(known.dtype, np.integer):
-        raise TypeError(f"`warm_start` must hold row indices; got {known.dtype}.")
+        raise TypeError(f"`{name}` must hold row indices; got {known.dtype}.")
     known = known[:, :k].astype(np.int64)
     ordered = np.sort(np.column_stack([known, np.arange(m)]), axis=1)
     wrong = (ordered[:, :-1] == ordered[:, 1:]).any(axis=1)
@@ -315,8 +318,8 @@ def _check_warm_start(warm_start: ArrayLike | None, m: int, k: int) -> Indices |
     if wrong.any():
         row = int(np.flatnonzero(wrong)[0])
         raise ValueError(
-            f"Row {row} of `warm_start` must hold {k} different indices below {m}, "
-            f"without {row} itself; got {known[row].tolist()}."
+            f"Row {row} of `{name}` must hold {known.shape[1]} different indices below "
+            f"{m}, without {row} itself; got {known[row].tolist()}."
         )
     return known
 
