@@ -187,3 +187,11 @@ def test_all_rows_are_the_exact_search_of_the_crisp_family(Method):
     assert_allclose(some.sum(axis=1), 1)
     assert (some[~np.asarray(S, dtype=bool)] == 0).all()
     assert not np.allclose(some, exact)
+
+
+@pytest.mark.parametrize("Method", [CENDA, CRISP, CRISPClassifier, KernelCRISP, PLKNN])
+def test_one_reference_row_has_no_neighbour(Method):
+    X, S = problem(30)
+    with pytest.raises(ValueError, match=r"'n_reference' parameter of .* \[2, inf\)"):
+        Method(n_reference=1).fit(X, S)
+    assert np.isfinite(fit_briefly(Method(n_reference=2), X, S).label_confidence_).all()

@@ -21,7 +21,7 @@ DEVICE_ROWS = 100_000  # rows among which all rows are searched on a device at t
 #: Constraint of the parameter `n_reference` of methods that vote.
 N_REFERENCE = [
     StrOptions({"auto"}),
-    Interval(Integral, 1, None, closed="left"),
+    Interval(Integral, 2, None, closed="left"),  # of one, that row has no neighbour
     None,
 ]
 
