@@ -98,3 +98,17 @@ def test_frames_asked_for_are_arrays_in_blocks():
     model = CENDA().fit(DATA, CANDIDATES).set_output(transform="pandas")
     Z = model.transform(da.from_array(DATA, chunks=(20, 5))).compute()
     assert isinstance(Z, np.ndarray)
+
+
+def test_columns_that_are_numbered_have_no_names():
+    frame = pd.DataFrame(DATA)
+    model = PLKNN().fit(frame, CANDIDATES)
+    labels = model.predict(dd.from_pandas(frame, npartitions=2))  # without a warning
+    assert_array_equal(labels.compute(), model.predict(frame))
+
+
+def test_arguments_that_a_method_does_not_take():
+    model = PLKNN().fit(DATA, CANDIDATES)
+    for rows in (DATA, da.from_array(DATA)):
+        with pytest.raises(TypeError):
+            model.predict(rows, sample_weight=1)

@@ -160,3 +160,33 @@ def test_dask_arrays_and_frames_are_read(dtype):
 def test_other_collections_are_refused():
     with pytest.raises(ValueError, match="Dask array of two dimensions"):
         as_rows(da.ones(3))
+
+
+def test_no_rows_are_an_empty_array():
+    rows = in_blocks(X, [10, 13])
+    assert rows.take([]).shape == rows[:0].compute().shape == (0, 3)
+    assert len(Rows([], [], 3)) == 0
+    assert as_rows(da.from_array(X, chunks=(10, 3))).take([]).shape == (0, 3)
+
+
+def test_places_may_be_counted_from_the_end():
+    assert_array_equal(in_blocks(X, [10, 13]).take([-1, 3]), X[[-1, 3]])
+
+
+def test_sizes_belong_to_their_blocks():
+    load = Part(X)
+    with pytest.raises(ValueError, match="each of the 2 blocks; got 1"):
+        Rows([load, load], [23], 3)
+    with pytest.raises(ValueError, match="Block 1 has 23 rows, but 13"):
+        Rows([Part(X[:10]), load], [10, 13], 3).compute()
+
+
+def test_each_way_to_combine_is_remembered_for_itself():
+    rows = in_blocks(X, [10, 13])
+    parts = [float(X[:10].sum()), float(X[10:].sum())]
+    assert rows.total(_entries) == sum(parts)
+    assert rows.total(_entries, combine=max) == max(parts)
+
+
+def _entries(block):
+    return float(block.sum())

@@ -75,7 +75,9 @@ class DaskBlocks(NamedTuple):
 def dask_blocks(X: Any) -> DaskBlocks:
     """Take a Dask array or data frame apart, without computing anything."""
     if hasattr(X, "to_dask_array"):  # a data frame
-        names = [str(name) for name in X.columns]
+        # As in memory, names count where all are text.
+        text = all(isinstance(name, str) for name in X.columns)
+        names = list(X.columns) if text else None
         blocks, kinds = list(X.to_delayed()), list(X.dtypes)
         sizes = [math.nan] * len(blocks)
     elif getattr(X, "ndim", None) == 2:

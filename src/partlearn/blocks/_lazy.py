@@ -63,7 +63,7 @@ def takes_blocks(method: Callable[..., Any]) -> Callable[..., Any]:
     """
 
     @wraps(method)
-    def call(self: Any, X: Any, *args: Any, **kwargs: Any) -> Any:
+    def call(self: Any, X: Any) -> Any:
         if isinstance(X, Rows):
             sample = _sample_result(self, method.__name__, X)
             return X.apply(
@@ -73,7 +73,7 @@ def takes_blocks(method: Callable[..., Any]) -> Callable[..., Any]:
             )
         if is_dask(X):
             return _dask_array(self, method.__name__, dask_blocks(X))
-        return method(self, X, *args, **kwargs)
+        return method(self, X)
 
     call.takes_blocks = True  # type: ignore[attr-defined]
     return call

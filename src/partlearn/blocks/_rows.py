@@ -88,6 +88,11 @@ class Rows:
         names: Sequence[str] | None = None,
         places: Sequence[Any] | None = None,
     ) -> None:
+        if len(blocks) != len(sizes):
+            raise ValueError(
+                f"`sizes` must have a number for each of the {len(blocks)} blocks; got "
+                f"{len(sizes)}."
+            )
         # A block without rows would only be in the way of functions of rows.
         kept = [i for i, n in enumerate(sizes) if n]
         self._blocks = [blocks[i] for i in kept]
@@ -116,26 +121,32 @@ class Rows:
         The blocks stay as they are, without the rows that are not wanted; arrays that
         are aligned with the rows are cut accordingly.
         """
-        all_rows = np.arange(len(self))
-        wanted = all_rows[wanted]
-        block, local = np.empty((2, len(self)), dtype=np.intp)
-        for i, place in enumerate(self._places):
-            block[place], local[place] = i, np.arange(self.sizes[i])
+        stacked = self._stacked()[wanted]
+        order = np.argsort(stacked, kind="stable")
+        stacked = stacked[order]
+        edges = np.searchsorted(stacked, self._ends).tolist()
         blocks: list[Any] = []
-        places: list[Any] = []
-        for i, load in enumerate(self._blocks):
-            order = np.flatnonzero(block[wanted] == i)
-            order = order[np.argsort(local[wanted[order]], kind="stable")]
-            inside = local[wanted[order]]
-            places.append(order)
+        for i, (start, stop) in enumerate(pairwise(edges)):
+            load, inside = self._blocks[i], stacked[start:stop] - self._ends[i]
             whole = np.array_equal(inside, np.arange(self.sizes[i]))
             blocks.append(
                 load if whole else self._later(operator.getitem, load, inside)
             )
-        rows = self._like(blocks, list(map(len, places)), places)
-        if np.array_equal(np.sort(wanted), all_rows):
+        places = [order[start:stop] for start, stop in pairwise(edges)]
+        rows = self._like(blocks, np.diff(edges).tolist(), places)
+        if np.array_equal(stacked, np.arange(len(self))):
             rows._known = self._known  # sums know no order
         return rows
+
+    def _stacked(self) -> Indices:
+        """Place of each row where the blocks are below each other."""
+        rows = np.arange(len(self))
+        stacked = np.empty_like(rows)
+        for place, (start, stop) in zip(
+            self._places, pairwise(self._ends), strict=True
+        ):
+            stacked[place] = rows[start:stop]
+        return stacked
 
     def __matmul__(self, P: Any) -> Any:
         """Product with a matrix or a vector, which is thin enough for memory."""
@@ -239,7 +250,7 @@ class Rows:
         X : ndarray or CSR matrix
             The blocks below each other.
         """
-        return self.map(_itself)
+        return self.map(_itself) if len(self) else np.empty(self.shape, self.dtype)
 
     def take(self, indices: ArrayLike) -> Any:
         """Load some rows.
@@ -247,7 +258,7 @@ class Rows:
         Parameters
         ----------
         indices : array-like of int
-            Places of the rows, none negative.
+            Places of the rows.
 
         Returns
         -------
@@ -282,9 +293,7 @@ class Rows:
         stacked = _stack(results)
         if isinstance(self._places[0], slice):
             return stacked
-        back = np.empty(len(self), dtype=np.intp)
-        back[np.concatenate(self._places)] = np.arange(len(self))
-        return stacked[back]
+        return stacked[self._stacked()]
 
     def total(
         self,
@@ -309,7 +318,7 @@ class Rows:
             pairs, so that the machine of the caller sees one result only. A total that
             depends on nothing but the rows is remembered.
         """
-        key = None if aligned or shared else function
+        key = None if aligned or shared else (function, combine)
         if key is not None and key in self._known:
             return self._known[key]
         began = time.perf_counter()
@@ -331,7 +340,7 @@ class Rows:
 
     @property
     def _lazy(self) -> bool:
-        return is_dask(self._blocks[0])
+        return bool(self._blocks) and is_dask(self._blocks[0])
 
     def _calls(
         self, function: Callable[..., Any], aligned: Sequence[Any], shared: Any
@@ -347,7 +356,13 @@ class Rows:
                 yield call(block, *part, **once)
             return
         for i in iterations(_name(function), len(self._blocks)):
-            yield function(self._blocks[i](), *parts[i], **shared)
+            block = self._blocks[i]()
+            if block.shape[0] != self.sizes[i]:
+                raise ValueError(
+                    f"Block {i} has {block.shape[0]} rows, but {self.sizes[i]} by the "
+                    "sizes that were given."
+                )
+            yield function(block, *parts[i], **shared)
 
     def _log_pass(self, function: Callable[..., Any], began: float) -> None:
         seconds, n = time.perf_counter() - began, len(self._blocks)
