@@ -108,3 +108,13 @@ def test_a_search_of_ones_own_breaks_ties_itself():
     assert not votes.tied
     expected = vote(F, self_neighbors(Z, 3, search=search))
     np.testing.assert_array_equal(votes(F), expected)
+
+
+@pytest.mark.parametrize("kind", [bool, int, np.uint8])
+def test_votes_with_marks_are_numbers(kind):
+    F = np.eye(4, dtype=kind)
+    Z = np.array([[0.0], [1.0], [1.0], [3.0]])
+    np.testing.assert_array_equal(TiedVotes(Z, 1)(F)[0], [0, 0.5, 0.5, 0])
+    np.testing.assert_array_equal(vote(F, np.array([[1, 2]]))[0], [0, 2, 1, 0])
+    large = np.full((4, 1), 200, dtype=np.uint8)
+    assert vote(large, np.array([[1, 2]])) == 600

@@ -174,7 +174,7 @@ def vote(
     weights = vote_weights(neighbors.shape[1], kind)
     if not is_numpy_namespace(xp):
         return array_votes(F, neighbors, like(weights[None, :], F))
-    weights = weights.astype(F.dtype)
+    weights = weights.astype(np.result_type(F.dtype, np.float32))
     graph = neighbor_graph(neighbors, np.broadcast_to(weights, neighbors.shape), len(F))
     return graph @ F
 

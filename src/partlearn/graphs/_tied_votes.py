@@ -159,7 +159,7 @@ class TiedVotes:
         G = member @ F.astype(np.float64)
         V = (graph @ G + own[:, None] * G)[self._group]
         V -= own[self._group, None] * F  # nobody votes for oneself
-        return V.astype(F.dtype, copy=False)
+        return V.astype(np.result_type(F.dtype, np.float32), copy=False)
 
 
 def _distinct(Z: Any, unit: Array) -> tuple[Indices, Array | sp.csr_array]:
