@@ -6,6 +6,7 @@ import scipy.linalg
 import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.exceptions import ConvergenceWarning
 
 from partlearn.linalg import (
     ThinEigenSolver,
@@ -117,7 +118,8 @@ def test_conjugate_gradients_stop_at_their_limit():
     b = np.ones((3, 1))
     exact = conjugate_gradients(lambda W: A @ W, b)
     np.testing.assert_allclose(A @ exact, b, atol=1e-8)
-    early = conjugate_gradients(lambda W: A @ W, b, max_iter=1)
+    with pytest.warns(ConvergenceWarning, match="after max_iter=1"):
+        early = conjugate_gradients(lambda W: A @ W, b, max_iter=1)
     assert np.abs(A @ early - b).max() > 1e-3
 
 

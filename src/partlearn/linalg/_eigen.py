@@ -30,6 +30,7 @@ from partlearn._array_api import (
     solve_triangular,
 )
 from partlearn._typing import Array
+from partlearn.candidates import warn_at_max_iter
 from partlearn.linalg._standardized import Standardized, thin_product
 
 # Above this many rows and columns no dense factor is kept: 20,000^2 float64 is 3.2 GB.
@@ -244,7 +245,7 @@ def conjugate_gradients(
     tol : float, default=1e-10
         Stop when every residual is below `tol` times its right-hand side.
     max_iter : int, default=2000
-        Maximum number of iterations.
+        Maximum number of iterations; reaching it gives a `ConvergenceWarning`.
 
     Returns
     -------
@@ -268,7 +269,7 @@ def conjugate_gradients(
     for _ in range(max_iter):
         active = rho > limit
         if not active.any():
-            break
+            return W
         Q = apply(D)
         curvature = np.einsum("ij,ij->j", D, Q)
         # A column that is done stays where it is.
@@ -279,4 +280,10 @@ def conjugate_gradients(
         new = np.einsum("ij,ij->j", R, S)
         D = S + np.divide(new, rho, out=np.zeros_like(rho), where=active) * D
         rho = np.where(active, new, rho)
+    if (rho > limit).any():
+        warn_at_max_iter(
+            max_iter,
+            f"Conjugate gradients are still above tol={tol}",
+            "scale the features or raise the penalty",
+        )
     return W
