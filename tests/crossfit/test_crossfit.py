@@ -1,6 +1,7 @@
 """Blocks A to F of CRISP against explicit refits and definitions."""
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
@@ -13,6 +14,7 @@ from partlearn.crossfit import (
     StoppingRule,
     background_size,
     content_order,
+    group_codes,
     in_data_order,
     make_folds,
     targets,
@@ -156,6 +158,27 @@ def test_folds_of_groups():
     assert len(make_folds(4, 10, rng, np.array([5, 7, 7, 5]))) == 2
     with pytest.raises(ValueError, match=r"two groups or more.*Leave `groups` out"):
         make_folds(4, 2, rng, np.zeros(4, dtype=int))
+
+
+@pytest.mark.parametrize(
+    "groups",
+    [
+        pd.Series(["a", None, "b"], dtype="string"),
+        pd.Series(["a", None, "b"]),
+        pd.Series([1, None, 2], dtype="Int64"),
+        pd.to_datetime(pd.Series(["2020-01-01", None, "2020-01-02"])),
+        np.array([1.0, np.nan, 2.0]),
+        ["a", None, "b"],
+    ],
+)
+def test_a_row_without_a_group_is_named(groups):
+    with pytest.raises(ValueError, match="no value for row 1"):
+        group_codes(groups, 3)
+
+
+def test_groups_are_one_column():
+    with pytest.raises(ValueError, match=r"one column; got shape \(2, 1\)"):
+        group_codes(np.array([["a"], ["b"]]), 2)
 
 
 def test_targets_weigh_labels_alike():

@@ -122,3 +122,14 @@ def test_wrong_arguments_are_named():
         project_simplex([1.0, 2.0])
     with pytest.raises(ValueError, match=r"got \(2, 0\)"):
         project_simplex(np.ones((2, 0)))
+
+
+@pytest.mark.parametrize("n_rows", [9, 40_000])  # by NumPy and by compiled loops
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_rows_that_are_no_numbers_are_named(n_rows, value):
+    Q = np.zeros((n_rows, 3))
+    Q[7, 1] = value
+    with pytest.raises(ValueError, match=r"NaN or infinity: \[7\]"):
+        project_simplex(Q)
+    Q[7, 1] = -np.inf  # far away, which is a place
+    assert_array_equal(project_simplex(Q)[7], [0.5, 0, 0.5])

@@ -39,6 +39,8 @@ from partlearn.candidates._generate import (
     make_votes,
 )
 from partlearn.candidates._messages import (
+    as_column,
+    is_missing,
     labels_settled,
     warn_at_max_iter,
     warn_caller,
@@ -70,6 +72,7 @@ __all__ = [
     "VoteSummary",
     "Votes",
     "aggregate_votes",
+    "as_column",
     "check_candidates",
     "check_evidence",
     "check_informative",
@@ -87,6 +90,7 @@ __all__ = [
     "from_votes",
     "from_weights",
     "instance_candidates",
+    "is_missing",
     "labels_settled",
     "make_candidates",
     "make_votes",

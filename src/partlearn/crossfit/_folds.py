@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from partlearn._typing import Indices
+from partlearn.candidates import as_column, is_missing
 
 
 def make_folds(
@@ -58,7 +59,7 @@ def group_codes(groups: Any, m: int) -> Indices:
 
     Parameters
     ----------
-    groups : iterable
+    groups : array-like of shape (m,)
         What tells the group of each row.
     m : int
         Number of rows.
@@ -74,14 +75,14 @@ def group_codes(groups: Any, m: int) -> Indices:
     >>> group_codes(["ann", "bob", "ann"], 3)
     array([0, 1, 0])
     """
-    values = list(groups)
+    values = as_column(groups, "groups")
     if len(values) != m:
         raise ValueError(
             f"`groups` must hold {m} values, one per row; got {len(values)}."
         )
     numbers: dict[Any, int] = {}
     for i, value in enumerate(values):
-        if value is None or value != value:
+        if is_missing(value):
             raise ValueError(f"`groups` has no value for row {i}; give it a group.")
         numbers.setdefault(value, len(numbers))
     return np.fromiter((numbers[value] for value in values), np.intp, m)

@@ -56,7 +56,11 @@ def project_simplex(Q: ArrayLike, S: ArrayLike | None = None) -> NDArray:
     Q = np.asarray(Q)
     if Q.dtype != np.float32:
         Q = Q.astype(np.float64)
-    return projector(Q.shape, S)(Q)
+    project = projector(Q.shape, S)
+    wrong = np.flatnonzero(~(np.inf > Q).all(axis=1))
+    if wrong.size:
+        raise ValueError(f"Rows of `Q` with NaN or infinity: {wrong[:5].tolist()}.")
+    return project(Q)
 
 
 def projector(
