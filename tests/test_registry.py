@@ -168,7 +168,17 @@ def test_a_misspelt_part_is_named():
         build("CoupledClassifier", {"reducer": wrong, "classifier": wrong})
 
 
-@pytest.mark.parametrize("name", [":X", "math:", "no_such_module:X", "math:pi"])
+@pytest.mark.parametrize(
+    "part", [{"class": 5}, {"class": "CENDA", "params": "x"}, {"class": ["a:B"]}]
+)
+def test_a_part_of_the_wrong_kind_is_shown(part):
+    with pytest.raises(MethodError, match="name as its `class` and a table"):
+        build("CoupledClassifier", {"reducer": part, "classifier": part})
+
+
+@pytest.mark.parametrize(
+    "name", [":X", ".relative:X", "math:", "no_such_module:X", "math:pi"]
+)
 def test_paths_that_are_no_class(name):
     with pytest.raises(MethodError, match=r"cannot be imported|not a class"):
         find(name)

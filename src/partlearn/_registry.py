@@ -179,7 +179,7 @@ def _import(name: str) -> type[Any]:
     module, _, attribute = name.partition(":")
     try:
         item = getattr(import_module(module), attribute)
-    except (ImportError, AttributeError, ValueError) as error:
+    except (ImportError, AttributeError, TypeError, ValueError) as error:
         raise MethodError(f"The class {name!r} cannot be imported: {error}.") from error
     from sklearn.base import BaseEstimator
 
@@ -221,16 +221,13 @@ def check_packages(value: Any, allow: Collection[str] = ()) -> None:
                 f"allowed. If you trust it, pass --allow {package} "
                 f"(in Python: allow=[{package!r}])."
             )
-    elif isinstance(value, Mapping):
-        if "class" in value:
-            check_packages(value["class"], allow)
-        for item in value.values():
+    elif isinstance(value, Mapping | list | tuple):
+        parts = value.values() if isinstance(value, Mapping) else value
+        for item in parts:
             if not isinstance(item, str):
                 check_packages(item, allow)
-    elif isinstance(value, list | tuple):
-        for item in value:
-            if not isinstance(item, str):
-                check_packages(item, allow)
+        if isinstance(value, Mapping):
+            check_packages(value.get("class"), allow)
 
 
 def build(
@@ -299,7 +296,7 @@ def _renamed(cls: type[Any], params: Mapping[str, Any]) -> dict[str, Any]:
     former = getattr(cls, "_former_parameters", {})
     renamed: dict[str, Any] = {}
     for key, value in params.items():
-        known = key in former and value in former[key]
+        known = key in former and value in list(former[key])  # a list has no hash
         renamed.update(former[key][value] if known else {key: value})
     return renamed
 
@@ -316,4 +313,10 @@ def _with_parts(value: Any, seed: int | None) -> Any:
             "An estimator among parameters has `class` and `params`, not "
             f"`{min(unknown)}`."
         )
-    return build(value["class"], value.get("params", {}), seed=seed)
+    name, params = value["class"], value.get("params", {})
+    if not isinstance(name, str) or not isinstance(params, Mapping):
+        raise MethodError(
+            "An estimator among parameters has a name as its `class` and a table as "
+            f"its `params`; got {name!r} and {params!r}."
+        )
+    return build(name, params, seed=seed)

@@ -432,3 +432,5 @@ def test_plans_of_former_releases_stay_valid():
     }
     with pytest.raises(MethodError, match="no parameter `min_latent`"):
         build("PMLFSLA", {"min_latent": 3}, "multilabel selector")
+    with pytest.raises(MethodError, match="no parameter `min_latent`"):
+        build("PMLFSLA", {"min_latent": [1]}, "multilabel selector")
