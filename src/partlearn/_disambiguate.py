@@ -34,13 +34,13 @@ class Agreement(NamedTuple):
     Attributes
     ----------
     accuracy : float
-        Share of right labels among all rows.
+        Share of right labels among the rows whose true label is known.
     n_ambiguous : int
-        Rows with several candidates.
+        Those of them with several candidates.
     ambiguous_accuracy : float
-        Share of right labels among those; not a number where there are none.
+        Share of right labels among these; not a number where there are none.
     chance : float
-        Expected share among those when a candidate is drawn at random.
+        Expected share among these when a candidate is drawn at random.
     """
 
     accuracy: float
@@ -224,7 +224,7 @@ class Disambiguation:
         Parameters
         ----------
         truth : array-like of shape (n_samples,)
-            True labels.
+            True labels; None or empty where they are not known.
 
         Returns
         -------
@@ -240,25 +240,29 @@ class Disambiguation:
         >>> result.agreement(["a", "a", "a", "b", "b"])
         Agreement(accuracy=1.0, n_ambiguous=1, ambiguous_accuracy=1.0, chance=0.5)
         """
-        right = self.label == self._checked(truth)
+        known, right = self._compared(truth)
         sizes = self.candidates.sum(axis=1)
-        ambiguous = sizes > 1
+        ambiguous = known & (sizes > 1)
         n = int(ambiguous.sum())
         return Agreement(
-            float(right.mean()),
+            float(right[known].mean()),
             n,
             float(right[ambiguous].mean()) if n else float("nan"),
             float((1 / sizes[ambiguous]).mean()) if n else float("nan"),
         )
 
-    def _checked(self, truth: ArrayLike) -> NDArray[Any]:
-        values = np.asarray(truth)
+    def _compared(self, truth: ArrayLike) -> tuple[Mask, Mask]:
+        """Rows whose true label is known, and where the label is that one."""
+        values = tables.true_labels(truth)
         if values.shape != self.label.shape:
             raise ValueError(
                 f"`truth` must hold {len(self.label)} labels, one per row; got shape "
                 f"{values.shape}."
             )
-        return values
+        known = np.asarray([value is not None for value in values])
+        if not known.any():
+            raise ValueError("`truth` holds no label at all; leave it out.")
+        return known, np.asarray(tables.true_labels(self.label) == values)
 
     def calibration(self, truth: ArrayLike, *, n_bins: int = 10) -> CalibrationBins:
         """Compare confidence with how often the label is right.
@@ -266,7 +270,7 @@ class Disambiguation:
         Parameters
         ----------
         truth : array-like of shape (n_samples,)
-            True labels.
+            True labels; None or empty where they are not known.
         n_bins : int, default=10
             Number of bins of equal width between 0 and 1; empty ones are left out.
 
@@ -284,8 +288,8 @@ class Disambiguation:
         CalibrationBins(confidence=array([1.]), accuracy=array([0.66666667]),
                         n_rows=array([3]))
         """
-        right = self.label == self._checked(truth)
-        return calibration_bins(self.confidence, right, n_bins=n_bins)
+        known, right = self._compared(truth)
+        return calibration_bins(self.confidence[known], right[known], n_bins=n_bins)
 
     def plot_calibration(
         self, truth: ArrayLike, *, n_bins: int = 10, ax: Any = None
@@ -432,7 +436,7 @@ def _encoded(
     columns = tables.columns_of(X)
     names = tables.named_columns(columns, y)
     if names is None and encoder is None and tables.is_plain(columns):
-        return X, y, index, None
+        return np.column_stack(list(columns.values())), y, index, None
     evidence, label_columns = tables.read_labels(columns, y, sep)
     rows = evidence.rows
     chosen = tables.TableEncoder() if encoder is None else clone(encoder)

@@ -466,3 +466,65 @@ def test_missing_values_of_sparse_data_are_named(run, tmp_path):
     code, _, err = run("reduce", path, "--out", tmp_path / "o.csv")
     assert code == 1
     assert "row 7 of column 'x3'" in err
+
+
+@pytest.mark.parametrize("command", ["reduce", "select"])
+@pytest.mark.parametrize("suffix", [".parquet", ".jsonl", ".csv"])
+def test_kept_cells_of_parquet_stay_as_they_are(run, tmp_path, command, suffix):
+    """Whole numbers, moments and flags beside text that has to be encoded."""
+    m = 24
+    source, out = tmp_path / "in.parquet", tmp_path / f"out{suffix}"
+    kept = {
+        "id": 2**60 + np.arange(m),
+        "flag": np.arange(m) % 3 == 0,
+        "when": pa.array([1_500_000 * (i + 1) for i in range(m)], pa.timestamp("us")),
+        "gaps": pa.array([None if i == 1 else i / 2 for i in range(m)]),
+    }
+    coat = ["soft", "rough"] * 12
+    sets = [["cat", "dog"][i % 2] if i % 3 else "cat|dog" for i in range(m)]
+    x = np.arange(m) % 7 + 0.5
+    pq.write_table(pa.table({**kept, "x": x, "coat": coat, "kind": sets}), source)
+    options = ["--labels", "kind", "--id", "id"]
+    for name in ("flag", "when", "gaps"):
+        options += ["--ignore", name]
+    model = tmp_path / "model.skops"
+    assert run(command, source, *options, "--out", out, "--save", model)[0] == 0
+    again = tmp_path / f"again{suffix}"
+    assert run(command, source, "--load", model, "--out", again)[0] == 0
+    assert out.read_bytes() == again.read_bytes()
+    if suffix == ".parquet":
+        given, written = pq.read_table(source), pq.read_table(out)
+        for name in ("id", "flag", "when"):
+            assert written[name].equals(given[name])
+        return
+    if suffix == ".jsonl":
+        first, second = map(json.loads, out.read_text().splitlines()[:2])
+        assert (first["id"], first["flag"], first["gaps"]) == (2**60, True, 0.0)
+        assert second["gaps"] is None
+    else:
+        with out.open(newline="") as file:
+            first, second = list(csv.DictReader(file))[:2]
+        assert (first["id"], first["flag"], first["gaps"]) == (
+            str(2**60),
+            "True",
+            "0.0",
+        )
+        assert second["gaps"] == ""
+    assert first["when"] == "1970-01-01 00:00:01.500000"
+
+
+def test_flags_in_json_lines(run, tmp_path, table):
+    source, out = tmp_path / "in.jsonl", tmp_path / "out.csv"
+    rows = [
+        {
+            "flag": i % 2 == 0,
+            "x": i % 5,
+            "coat": "ab"[i % 2],
+            "kind": ["cat", "dog"][: 1 + i % 2],
+        }
+        for i in range(12)
+    ]
+    source.write_text("\n".join(map(json.dumps, rows)))
+    code, _, err = run("reduce", source, "--labels", "kind", "--out", out)
+    assert code == 0, err
+    assert len(table(out)) == 12

@@ -174,7 +174,7 @@ def test_typed_columns_of_frames():
         }
     )
     columns = columns_of(frame)
-    assert [c.dtype.kind for c in columns.values()] == ["f", "f", "O", "M", "O"]
+    assert [c.dtype.kind for c in columns.values()] == ["b", "f", "O", "M", "O"]
     assert columns["mixed"].tolist() == ["1", "b"]
     assert columns["kind"].tolist() == ["a", None]
 

@@ -76,10 +76,10 @@ default=None
         named = named or candidates is None or isinstance(candidates, str)
         if named or encoder is not None or not tables.is_plain(columns):
             return _check_table(columns, candidates, truth, sep, encoder)
+        feature_names = list(columns) if feature_names is None else feature_names
+        X = np.column_stack(list(columns.values()))
     if candidates is None:
         raise ValueError("Pass the candidate sets; only tables hold them themselves.")
-    if feature_names is None and hasattr(X, "columns"):
-        feature_names = [str(c) for c in X.columns]
     X = check_array(X, accept_sparse="csr", dtype=None, ensure_all_finite=False)
     if X.dtype.kind not in "biuf":
         X = check_array(X, dtype=np.float64, ensure_all_finite=False)
@@ -203,8 +203,7 @@ def _table_truth(
 ) -> tuple[Indices | None, list[Finding]]:
     """Class numbers of the true labels, if all are known, and how they fit the sets."""
     place = {name: j for j, name in enumerate(names)}
-    values = np.asarray(truth, dtype=object)
-    texts = ["" if v is None or v != v else str(v).strip() for v in values]
+    texts = tables.true_labels(truth).tolist()
     unknown = [i for i, text in enumerate(texts) if text and text not in place]
     words = tuple(dict.fromkeys(texts[i] for i in unknown))[:10]
     findings = list(make_findings("truth-unknown", unknown, items=words))

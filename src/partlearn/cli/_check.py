@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from partlearn.cli._input import find_truth, is_table_file, read_table_input
+from partlearn.cli._input import find_truth, read_table_input
 from partlearn.cli._options import DataOptions, Json, read_matrix, with_options
 
 if TYPE_CHECKING:
@@ -22,11 +22,11 @@ def check(
     as_json: Json = False,
 ) -> None:
     """Say what is wrong with a data set; exit code 1 if something breaks learning."""
-    table = is_table_file(file) and options.task in (None, "pll")
+    from partlearn.io import atomic_write, is_table
+
+    table = is_table(file) and options.task in (None, "pll")
     report = (_check_table if table else _check_matrix)(file, options)
     if html is not None:
-        from partlearn.io import atomic_write
-
         with atomic_write(html) as page:
             page.write(report.to_html().encode())
     typer.echo(report.to_json() if as_json else report.to_text())

@@ -49,7 +49,7 @@ def disambiguate(
     its confidence, the runner-up, the candidate set. Columns of text, dates and
     missing values are encoded.
     """
-    from partlearn.io import BLOCK_ROWS, read_corrections
+    from partlearn.io import BLOCK_ROWS, is_table, read_corrections
 
     output.check(data)
     if html is not None:
@@ -63,7 +63,7 @@ def disambiguate(
         method, _input.parse_params(param or []), *PARTIAL_LABEL_ROLES, seed=0
     )
     with output.open() as writer:
-        run = _of_table if _input.is_table_file(data) else _of_matrix
+        run = _of_table if is_table(data) else _of_matrix
         result, right, contents = run(data, options, estimator, fixed)
         images = None if image is None else _images(contents, image, data)
         name = (options.id or ["row"])[0]

@@ -16,9 +16,6 @@ from partlearn.cli._options import DataOptions, read_matrix
 if TYPE_CHECKING:
     from partlearn.candidates import Votes
 
-_SUFFIXES = (
-    ".csv", ".tsv", ".tab", ".parquet", ".pq", ".arrow", ".feather", ".jsonl", ".ndjson"
-)  # fmt: skip
 # What columns of a long table of votes are called.
 _VOTE_NAMES = {
     "row": ("row", "item", "task", "id", "index", "example", "instance"),
@@ -213,22 +210,19 @@ class TableInput:
         """Number of rows."""
         return len(next(iter(self.columns.values())))
 
-    def true_labels(self, rows: Any = None) -> Any:
+    def true_labels(self, rows: Any = slice(None)) -> Any:
         """True labels of some rows; None where they are not known."""
+        from partlearn.tables import true_labels
+
         if self.truth is None:
             return None
-        values = self.columns[self.truth]
-        return values if rows is None else values[rows]
+        values = true_labels(self.columns[self.truth][rows])
+        return values if any(value is not None for value in values) else None
 
     @property
     def hidden(self) -> list[str]:
         """Columns that are no features, besides the labels."""
         return [*self.ignored, *([self.truth] if self.truth else [])]
-
-
-def is_table_file(path: Path) -> bool:
-    """Whether a file has named columns of any kind, or is standard input."""
-    return str(path) == "-" or path.name.removesuffix(".gz").lower().endswith(_SUFFIXES)
 
 
 def read_table_input(path: Path, options: DataOptions) -> TableInput:

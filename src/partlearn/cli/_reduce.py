@@ -200,6 +200,7 @@ def _fit(
     writer: "TableWriter",
 ) -> tuple["Model", Blocks]:
     """Fit a method on a matrix of numbers, or on a table that is encoded."""
+    from partlearn.io import is_table
     from partlearn.persistence import Model
 
     estimator = build(method, params, role, seed=0)
@@ -213,7 +214,7 @@ def _fit(
     with _input.fitting(bunch):
         estimator.fit(X, labels)
     model = Model(estimator, bunch.feature_names, bunch.target_names)
-    if _input.is_table_file(data):
+    if is_table(data):
         return model, _number_blocks(model, data, writer, fitted=True)
     return model, _matrix_blocks(model, bunch, options.sep or "|")
 
@@ -225,10 +226,10 @@ def _numbers(data: Path, options: DataOptions) -> Any | None:
 
     from partlearn.io import DataError, is_table
 
-    if not _input.is_table_file(data):
+    if not is_table(data):
         options.refuse_table_options(data)
         return _input.read_input(data, options)
-    if str(data) == "-" or any(options.roles.values()) or not is_table(data):
+    if str(data) == "-" or any(options.roles.values()):
         return None
     try:
         bunch = _input.read_input(data, options)

@@ -56,6 +56,8 @@ def sort_names(names: list[str]) -> list[str]:
 
 def as_whole(values: NDArray[Any]) -> NDArray[Any]:
     """Numbers that are all whole as integers, others as they are."""
+    if values.dtype.kind == "b":
+        return values.astype(np.uint8)
     if values.dtype.kind != "f" or not (np.abs(values) < 2**53).all():
         return values
     return values.astype(np.int64) if (values == np.round(values)).all() else values

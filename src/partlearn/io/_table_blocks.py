@@ -17,8 +17,10 @@ from partlearn._typing import Array
 from partlearn.io import _files, _table
 from partlearn.io._errors import DataError, DataFormatError, DataLimitError
 from partlearn.io._options import Limits
-from partlearn.io._read import format_of
+from partlearn.io._read import FORMATS, format_of
 
+_TABLES = ("csv", "parquet", "arrow")
+_LINES = (".jsonl", ".ndjson")
 _BLOCK = 1 << 20  # bytes
 
 
@@ -41,8 +43,15 @@ class _Prefixed(RawIOBase):
 
 
 def is_table(path: Path) -> bool:
-    """Whether a file can be read some rows at a time."""
-    return format_of(path, None) in ("csv", "parquet")
+    """Whether a file has named columns of any kind, or is standard input."""
+    return path == _files.STANDARD or _plain_suffix(path) in (
+        *_LINES,
+        *(suffix for kind in _TABLES for suffix in FORMATS[kind][1]),
+    )
+
+
+def _plain_suffix(path: Path) -> str:
+    return Path(path.name.removesuffix(".gz")).suffix.lower()
 
 
 def read_blocks(
@@ -183,10 +192,8 @@ def _opened(path: Path) -> Iterator[tuple[Any, str]]:
         stream = BufferedReader(_Prefixed(first, sys.stdin.buffer))
         yield stream, "jsonl" if first.lstrip()[:1] == b"{" else "csv"
         return
-    plain = Path(path.name.removesuffix(".gz"))
-    lines = plain.suffix.lower() in (".jsonl", ".ndjson")
-    kind = "jsonl" if lines else format_of(path, None)
-    if kind not in ("csv", "jsonl", "parquet", "arrow"):
+    kind = "jsonl" if _plain_suffix(path) in _LINES else format_of(path, None)
+    if kind not in ("jsonl", *_TABLES):
         raise DataFormatError(
             f"{path.name!r} is not a table of columns",
             path=path,

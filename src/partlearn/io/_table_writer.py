@@ -77,7 +77,8 @@ class TableWriter(ExitStack):
         lists = [_cells(column) for column in columns.values()]
         for cells in zip(*lists, strict=True):
             row = dict(zip(columns, map(_json_cell, cells), strict=True))
-            self._file.write(f"{json.dumps(row, ensure_ascii=False)}\n".encode())
+            line = json.dumps(row, ensure_ascii=False, default=str)
+            self._file.write(f"{line}\n".encode())
 
     def _write_parquet(self, columns: dict[str, Any]) -> None:
         import pyarrow as pa
@@ -94,7 +95,8 @@ def _cells(column: Any) -> list[Any]:
     """Python values; lists, which are label sets, become text such as cat|dog."""
     if not hasattr(column, "to_pylist"):
         # Lists of Python numbers write the shortest text that reads back the same.
-        return list(np.asarray(column).tolist())
+        cells: list[Any] = np.asarray(column).tolist()
+        return [None if cell != cell else cell for cell in cells]
     return [
         "|".join(map(str, cell)) if isinstance(cell, list) else cell
         for cell in column.to_pylist()

@@ -12,7 +12,12 @@ from partlearn.tables._frame import (
     read_columns,
     take_rows,
 )
-from partlearn.tables._labels import label_columns, named_columns, read_labels
+from partlearn.tables._labels import (
+    label_columns,
+    named_columns,
+    read_labels,
+    true_labels,
+)
 from partlearn.tables._quality import QualityScore, estimate_quality
 
 __all__ = [
@@ -35,4 +40,5 @@ __all__ = [
     "read_columns",
     "read_labels",
     "take_rows",
+    "true_labels",
 ]

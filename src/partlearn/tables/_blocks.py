@@ -10,7 +10,13 @@ from numpy.typing import NDArray
 from partlearn._typing import Array, Mask
 from partlearn.io import DataFormatError, origin_of
 from partlearn.tables._encoder import TableEncoder
-from partlearn.tables._frame import Columns, columns_of, is_missing_text, numbers_in
+from partlearn.tables._frame import (
+    Columns,
+    columns_of,
+    form_of,
+    is_missing_text,
+    numbers_in,
+)
 from partlearn.tables._moments import moments_in
 
 
@@ -30,7 +36,7 @@ class BlockEncoder:
 
     def __init__(self, encoder: TableEncoder, first: Columns) -> None:
         self._encoder = encoder
-        self._types = {name: column.dtype.kind for name, column in first.items()}
+        self._forms = {name: form_of(column) for name, column in first.items()}
         self._odd = {
             name: frozenset(first[name][self._unread(name, first[name])].tolist())
             for name in self._used()
@@ -63,11 +69,12 @@ class BlockEncoder:
     def _unread(self, name: str, column: NDArray[Any]) -> Mask:
         """Cells with a value that the kind of the column cannot have."""
         kind = self._encoder.kinds_[name]
-        if column.dtype.kind == "O":
+        form = form_of(column)
+        if form == "text":
             present = ~np.asarray(
                 [is_missing_text(text) for text in column], dtype=bool
             )
-        elif column.dtype.kind == "M":
+        elif form == "moment":
             present = ~np.isnat(column)
         else:
             present = np.isfinite(column)
@@ -75,4 +82,4 @@ class BlockEncoder:
             return present & np.isnan(numbers_in(column))
         if kind.kind == "date":
             return present & np.isnat(moments_in(column, kind.date_format))
-        return present & (column.dtype.kind != self._types[name])
+        return present & (form != self._forms[name])

@@ -8,6 +8,7 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from partlearn._extras import import_optional
@@ -21,7 +22,7 @@ from partlearn.tables._column_kinds import ColumnKind, as_names, check_names
 from partlearn.tables._encoder import TableEncoder
 from partlearn.tables._familiarity import Familiarity, learn_familiarity
 from partlearn.tables._frame import Columns, columns_of, numbers_in, take_rows
-from partlearn.tables._labels import read_labels
+from partlearn.tables._labels import read_labels, true_labels
 
 __all__ = ["PartialClassifier", "make_learner"]
 
@@ -192,7 +193,7 @@ class PartialClassifier(ClassifierMixin, BaseEstimator):
             Columns of `X` that hold them.
         """
         y = self.labels if y is None else y
-        if y is None or y == ():
+        if y is None or (isinstance(y, (list, tuple)) and not y):
             raise ValueError(
                 "Name the columns with the labels (`labels`, or the second argument of "
                 "fit), or pass labels."
@@ -388,7 +389,9 @@ class PartialClassifier(ClassifierMixin, BaseEstimator):
         accuracy : float
             Share of rows predicted right.
         """
-        return float(super().score(X, y, sample_weight))
+        truth = true_labels(y).astype(str)
+        predicted = true_labels(self.predict(X)).astype(str)
+        return float(accuracy_score(truth, predicted, sample_weight=sample_weight))
 
     def predictions(self, X: Any) -> dict[str, NDArray[Any]]:
         """Labels with all there is to know about them, as columns.

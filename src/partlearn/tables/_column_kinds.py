@@ -11,8 +11,7 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-from partlearn._typing import Array
-from partlearn.tables._frame import NOTHING, is_missing_text, numbers_in
+from partlearn.tables._frame import NOTHING, form_of, is_missing_text, numbers_in
 from partlearn.tables._moments import find_format
 
 Kind = Literal[
@@ -85,14 +84,14 @@ def find_kinds(
     """
     kinds = {}
     for name, column in columns.items():
-        kind = given.get(name)
+        kind, form = given.get(name), form_of(column)
         if kind == "date":
             kinds[name] = _as_date(name, column)
         elif kind is not None:
             kinds[name] = ColumnKind(kind, "as you said")
-        elif column.dtype.kind == "M":
+        elif form == "moment":
             kinds[name] = _moment_kind(column)
-        elif column.dtype.kind == "f":
+        elif form == "number":
             kinds[name] = _number_kind(name, column)
         else:
             kinds[name] = _text_kind(name, columns)
@@ -100,9 +99,9 @@ def find_kinds(
 
 
 def _as_date(name: str, column: NDArray[Any]) -> ColumnKind:
-    if column.dtype.kind == "M":
+    if form_of(column) == "moment":
         return ColumnKind("date", "as you said", "iso")
-    texts = _texts(column) if column.dtype.kind == "O" else []
+    texts = _texts(column) if form_of(column) == "text" else []
     form = find_format(texts[:_SAMPLE], share=0.5)
     if form is None:
         shown = repr(texts[0][:40]) if texts else "numbers"
@@ -119,15 +118,17 @@ def _moment_kind(column: NDArray[Any]) -> ColumnKind:
     return ColumnKind("date", "holds moments", "iso")
 
 
-def _number_kind(name: str, column: Array) -> ColumnKind:
+def _number_kind(name: str, column: NDArray[Any]) -> ColumnKind:
     present = column[np.isfinite(column)]
+    if present.dtype.kind == "b":
+        present = present.astype(np.uint8)
     if len(present) == 0:
         return ColumnKind("constant", "no value at all")
     if present.min() == present.max():
         return ColumnKind("constant", f"always {present[0]:g}")
     whole = bool((present == np.round(present)).all())
     if whole and len(present) == len(column) >= _MANY_ROWS:
-        if (np.diff(present) == 1).all():
+        if (present == present[0] + np.arange(len(present))).all():
             return ColumnKind("id", "counts the rows")
         if _ID_NAME.search(name) and len(np.unique(present)) == len(present):
             return ColumnKind("id", "another number in every row, and named so")

@@ -22,7 +22,13 @@ from partlearn.tables._column_kinds import (
     check_names,
     find_kinds,
 )
-from partlearn.tables._frame import as_text, columns_of, is_missing_text, numbers_in
+from partlearn.tables._frame import (
+    as_text,
+    columns_of,
+    form_of,
+    is_missing_text,
+    numbers_in,
+)
 from partlearn.tables._moments import calendar_parts, moments_in
 
 __all__ = ["TableEncoder"]
@@ -138,8 +144,6 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
     def _fit(self, X: Any) -> Array:
         columns = columns_of(X)
-        if not len(next(iter(columns.values()))):
-            raise ValueError("The table has no rows; give at least two.")
         self.kinds_ = find_kinds(columns, self._given(columns))
         numbers = self._number_parts(columns)
         self._fit_numbers(numbers)
@@ -419,8 +423,10 @@ def _lowest(N: Array) -> Array:
 
 def _plain(column: NDArray[Any]) -> list[str]:
     """Cells as text; missing values are a value of their own."""
+    if column.dtype.kind == "b":
+        column = column.astype(np.uint8)
     texts = column.tolist()
-    if column.dtype.kind != "O":
+    if form_of(column) != "text":
         texts = [as_text(value) for value in texts]
     return [_NOTHING if is_missing_text(text) else text.strip() for text in texts]
 

@@ -5,7 +5,7 @@
 import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,8 @@ from partlearn.io import table_blocks
 
 Columns = dict[str, NDArray[Any]]
 _PLAIN_TEXT = frozenset((str, type(None)))
+_NUMBERS = (int, float, np.number, np.bool_)
+_ARROW_NUMBERS = ("int", "uint", "float", "double", "halffloat", "bool", "duration")
 # Ways of writing nothing, compared without case.
 NOTHING = frozenset(
     ("", "na", "n/a", "#n/a", "#na", "nan", "null", "none", "nil", "-", "?", "missing")
@@ -22,7 +24,7 @@ NOTHING = frozenset(
 
 
 def columns_of(frame: Any) -> Columns:
-    """Columns by name: float64, datetime64[s] or objects that are text or None.
+    """Columns by name: numbers, moments (datetime64[us]), or text as objects.
 
     Parameters
     ----------
@@ -32,7 +34,9 @@ def columns_of(frame: Any) -> Columns:
     Returns
     -------
     columns : dict of str to ndarray
-        Missing numbers are NaN, missing moments NaT, missing text None.
+        Missing numbers are NaN, missing moments NaT, missing text None. Numbers keep
+        their type, so that names of rows stay whole; those with gaps are floats, and
+        text where a float cannot hold them.
     """
     if isinstance(frame, Mapping):
         parts: Iterable[tuple[Any, Any]] = frame.items()
@@ -62,7 +66,15 @@ def columns_of(frame: Any) -> Columns:
         raise ValueError(
             f"Columns have different lengths: {sorted(lengths)}; fill them up."
         )
+    if lengths == {0}:
+        raise ValueError("The table has no rows; give at least one.")
     return columns
+
+
+def form_of(column: NDArray[Any]) -> Literal["number", "moment", "text"]:
+    """Say what the cells of a column are."""
+    forms: dict[str, Literal["moment", "text"]] = {"M": "moment", "O": "text"}
+    return forms.get(column.dtype.kind, "number")
 
 
 def is_table(X: Any) -> bool:
@@ -73,7 +85,7 @@ def is_table(X: Any) -> bool:
 def is_plain(columns: Columns) -> bool:
     """Whether a table holds nothing but numbers, none of them missing."""
     return all(
-        column.dtype.kind == "f" and bool(np.isfinite(column).all())
+        form_of(column) == "number" and bool(np.isfinite(column).all())
         for column in columns.values()
     )
 
@@ -86,9 +98,11 @@ def _column(values: Any) -> NDArray[Any]:
     else:
         array = _untyped(values)
     if array.dtype.kind in "biuf":
-        return array.astype(np.float64)
+        return array
     if array.dtype.kind == "M":
-        return array.astype("datetime64[s]")
+        return array.astype("datetime64[us]")
+    if array.dtype.kind == "m":
+        return np.asarray(array / np.timedelta64(1, "s"))
     array = array.astype(object)
     if _PLAIN_TEXT.issuperset(map(type, array)):  # nearly always, and all at once
         return array
@@ -106,26 +120,43 @@ def _untyped(values: Any) -> NDArray[Any]:
 def _from_arrow(values: Any) -> NDArray[Any]:
     kind = str(values.type)
     if kind.startswith(("timestamp", "date")):
-        return np.asarray(values.cast("timestamp[s]").to_numpy(zero_copy_only=False))
-    if kind.startswith(("int", "uint", "float", "double", "halffloat", "bool")):
-        numbers = values.cast("float64") if kind != "bool" else values.cast("uint8")
-        return np.asarray(numbers.to_numpy(zero_copy_only=False), dtype=np.float64)
-    return _untyped(values.to_pylist())
+        values = values.cast("timestamp[us]", safe=False)
+    elif kind.startswith(("int", "uint")) and values.null_count:
+        try:
+            values = values.cast("float64")
+        except ValueError:  # it would round them
+            return _untyped(values.cast("string").to_pylist())
+    elif not kind.startswith(_ARROW_NUMBERS):
+        return _untyped(values.to_pylist())
+    return np.asarray(values.to_numpy(zero_copy_only=False))
 
 
 def _typed(texts: NDArray[Any], given: NDArray[Any]) -> NDArray[Any]:
     """Numbers where the objects were numbers, not where text looks like them."""
-    present = [value for value in given if value is not None and value == value]
-    if present and all(isinstance(v, (int, float, np.number)) for v in present):
-        numbers = [np.nan if text is None else float(text) for text in texts]
-        return np.asarray(numbers, dtype=np.float64)
-    return texts
+    known = np.asarray([text is not None for text in texts], dtype=bool)
+    present = given[known].tolist()
+    if not present or not all(isinstance(v, _NUMBERS) for v in present):
+        return texts
+    numbers = np.asarray(present)
+    if not known.all() and numbers.dtype.kind in "biu":
+        numbers = numbers.astype(np.float64)
+    if numbers.dtype.kind not in "biuf" or numbers.tolist() != present:
+        return texts  # a whole number that is too long
+    if known.all():
+        return numbers
+    filled = np.full(len(given), np.nan)
+    filled[known] = numbers
+    return filled
 
 
 def as_text(value: Any) -> str | None:
     """A value as text, None for nothing; 3.0 is written as the 3 it was before."""
     if value is None or isinstance(value, str):
         return value
+    if isinstance(value, np.ndarray):  # a list in a frame that was read from Parquet
+        return as_text(value.tolist())
+    if isinstance(value, (set, frozenset)):  # whose order differs from run to run
+        return str(sorted(value, key=str))
     same = value == value
     if not isinstance(same, (bool, np.bool_)) or not same:  # NaN, NaT and NA
         return None
@@ -149,10 +180,12 @@ def numbers_in(column: NDArray[Any]) -> Array:
     >>> numbers_in(np.array(["1", " 2,5 ", "n/a", None], dtype=object))
     array([1. , 2.5, nan, nan])
     """
-    if column.dtype.kind == "f":
-        return np.where(np.isfinite(column), column, np.nan)
-    if column.dtype.kind != "O":
+    form = form_of(column)
+    if form == "moment":
         return np.full(len(column), np.nan)
+    if form == "number":
+        values = column.astype(np.float64)
+        return np.where(np.isfinite(values), values, np.nan)
     try:  # nearly always all are numbers, which is read at once
         plain = ("nan" if text is None or text == "" else text for text in column)
         values = np.fromiter(map(float, plain), np.float64, len(column))
@@ -215,6 +248,6 @@ def _part(block: Columns, name: str) -> NDArray[Any]:
 
 
 def _joined(parts: list[NDArray[Any]]) -> NDArray[Any]:
-    if len({part.dtype.kind for part in parts}) == 1:
+    if len(set(map(form_of, parts))) == 1:
         return np.concatenate(parts)
     return _untyped([as_text(value) for part in parts for value in part.tolist()])

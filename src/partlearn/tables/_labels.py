@@ -7,10 +7,12 @@ from copy import copy
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from partlearn.candidates import Evidence, check_evidence
 from partlearn.io import AmbiguousDataError, candidate_columns, label_evidence
 from partlearn.tables._column_kinds import check_names
+from partlearn.tables._frame import as_text
 
 
 def label_columns(labels: str | None, columns: Iterable[str]) -> list[str]:
@@ -115,6 +117,32 @@ def read_labels(
     if names is None:
         return _aligned(check_evidence(y), _n_rows(columns)), []
     return label_evidence(columns, names, sep=sep), names
+
+
+def true_labels(values: ArrayLike) -> NDArray[Any]:
+    """True labels as text; None where nothing is said.
+
+    Parameters
+    ----------
+    values : array-like of shape (n_rows,)
+        Labels, as text or as numbers.
+
+    Returns
+    -------
+    labels : ndarray of objects, shape (n_rows,)
+        Text as in ``classes`` of labels that were read from columns.
+
+    Examples
+    --------
+    >>> from partlearn.tables import true_labels
+    >>> true_labels([3.0, float("nan"), "cat", " "]).tolist()
+    ['3', None, 'cat', None]
+    """
+    given = np.asarray(values, dtype=object)
+    labels = np.full(given.shape, None, dtype=object)
+    for i in np.ndindex(given.shape):
+        labels[i] = (as_text(given[i]) or "").strip() or None
+    return labels
 
 
 def _aligned(evidence: Evidence, n: int) -> Evidence:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partlearn._typing import Array
+from partlearn.tables._frame import form_of
 
 # ISO comes first; of the two orders with slashes the one that fits all cells is taken.
 _FORMATS = (
@@ -54,7 +55,7 @@ def find_format(texts: list[str], *, share: float = 0.95) -> str | None:
 
 def moments_in(column: NDArray[Any], form: str) -> NDArray[np.datetime64]:
     """Moments of a column of text or of moments; NaT for what is none."""
-    if column.dtype.kind == "M":
+    if form_of(column) == "moment":
         return column.astype("datetime64[s]")
     known = {
         text: _moment(text, form) if isinstance(text, str) else None

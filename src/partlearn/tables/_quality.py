@@ -15,6 +15,7 @@ from partlearn.metrics import approximated_accuracy, candidate_hit_rate
 from partlearn.model_selection import CandidateKFold
 from partlearn.tables._classifier import PartialClassifier
 from partlearn.tables._frame import Columns, columns_of, take_rows
+from partlearn.tables._labels import true_labels
 
 
 class QualityScore(NamedTuple):
@@ -133,10 +134,10 @@ def estimate_quality(
 
 
 def _true_labels(truth: ArrayLike, evidence: Evidence) -> NDArray[Any]:
-    values = np.asarray(truth, dtype=object)
+    values = true_labels(truth)
     if values.ndim != 1 or len(values) <= evidence.rows.max(initial=0):
         raise ValueError("`truth` must hold one label per row of the table.")
-    return np.asarray([None if v is None else str(v) for v in values[evidence.rows]])
+    return values[evidence.rows]
 
 
 def _beliefs(model: PartialClassifier, held: Columns) -> Array:
