@@ -7,17 +7,22 @@ from functools import cache
 from importlib import import_module
 from typing import Any
 
-__all__ = ["compiled_twin", "import_optional"]
+__all__ = ["compiled_loops", "compiled_twin", "import_optional"]
 
 
 @cache
+def compiled_loops(module: str) -> Any:
+    """Module ``_x_numba`` with the compiled loops of ``_x``; None without numba."""
+    try:
+        return import_module(f"{module}_numba")
+    except ImportError:
+        return None
+
+
 def compiled_twin(function: Callable[..., Any]) -> Callable[..., Any]:
     """Function of the same name in ``_x_numba`` for one in ``_x``; itself without."""
-    try:
-        module = import_module(f"{function.__module__}_numba")
-    except ImportError:  # numba is not installed
-        return function
-    return getattr(module, function.__name__)
+    loops = compiled_loops(function.__module__)
+    return function if loops is None else getattr(loops, function.__name__)
 
 
 def import_optional(module: str, purpose: str, extra: str = "data") -> Any:

@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.spatial.distance import cdist
 from tests.settling import fit_briefly
 
-from partlearn._extras import compiled_twin
+from partlearn._extras import compiled_loops, compiled_twin
 from partlearn.blocks import Rows, in_blocks
 from partlearn.candidates import make_candidates, uniform_confidence
 from partlearn.classification import CRISPClassifier
@@ -67,7 +67,7 @@ def test_numba_and_scipy_add_alike(global_random_seed):
 def test_without_numba(monkeypatch):
     monkeypatch.setitem(sys.modules, "partlearn.crossfit._kernels_numba", None)
     monkeypatch.delattr("partlearn.crossfit._kernels_numba", raising=False)
-    compiled_twin.cache_clear()
+    compiled_loops.cache_clear()
     try:
         assert compiled_twin(kernels.city_block) is kernels.city_block
         X, _ = problem(0)
@@ -75,7 +75,7 @@ def test_without_numba(monkeypatch):
             kernel_matrix("laplacian", X, 2.0), literal("laplacian", X, X, 2.0)
         )
     finally:
-        compiled_twin.cache_clear()
+        compiled_loops.cache_clear()
 
 
 def test_median_distance_of_rows_that_are_mostly_equal():

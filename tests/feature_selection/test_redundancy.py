@@ -9,6 +9,7 @@ import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.metrics import mutual_info_score
 
+from partlearn._extras import compiled_loops
 from partlearn.candidates import make_candidates, uniform_confidence
 from partlearn.feature_selection import _greedy, _redundancy, _sparse_tables
 from partlearn.feature_selection._columns import bin_codes, columns, information
@@ -218,18 +219,18 @@ def test_compiled_path_over_sparse_columns(
 
 
 def test_sparse_columns_without_numba(monkeypatch):
-    name = "partlearn.feature_selection._sparse_path_numba"
+    name = "partlearn.feature_selection._sparse_tables_numba"
     monkeypatch.setitem(sys.modules, name, None)
     monkeypatch.delattr(name, raising=False)
     monkeypatch.setattr(_sparse_tables, "_WORTH_A_PATH", 0)
-    _sparse_tables.compiled.cache_clear()
+    compiled_loops.cache_clear()
     X, _ = words(0)
     try:
         redundancy = Redundancy(columns(sp.csr_array(X)))
         stages = [(np.ones(60, dtype=bool), 5)]
         assert redundancy.greedy(np.zeros(60), stages, 1e-10) is None
     finally:
-        _sparse_tables.compiled.cache_clear()
+        compiled_loops.cache_clear()
 
 
 def test_way_of_counting_follows_the_data():
@@ -242,15 +243,15 @@ def test_without_numba(monkeypatch):
     name = "partlearn.feature_selection._redundancy_numba"
     monkeypatch.setitem(sys.modules, name, None)
     monkeypatch.delattr(name, raising=False)
-    _redundancy.compiled.cache_clear()
+    compiled_loops.cache_clear()
     try:
-        assert _redundancy.compiled("_redundancy_numba") is None
+        assert compiled_loops(_redundancy.__name__) is None
         data = columns(data_with_everything(np.random.default_rng(0)))
         assert_array_equal(
             DenseTables(data, True).row(0), DenseTables(data, False).row(0)
         )
     finally:
-        _redundancy.compiled.cache_clear()
+        compiled_loops.cache_clear()
 
 
 @pytest.mark.parametrize("seed", range(5))

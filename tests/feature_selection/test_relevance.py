@@ -7,6 +7,7 @@ import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 
+from partlearn._extras import compiled_loops
 from partlearn.candidates import make_candidates, uniform_confidence
 from partlearn.feature_selection import _relevance
 from partlearn.feature_selection._columns import columns
@@ -182,11 +183,11 @@ def test_without_numba(monkeypatch):
         sys.modules, "partlearn.feature_selection._relevance_numba", None
     )
     monkeypatch.delattr("partlearn.feature_selection._relevance_numba", raising=False)
-    _relevance.compiled.cache_clear()
+    compiled_loops.cache_clear()
     try:
-        assert _relevance.compiled("_relevance_numba") is None
+        assert compiled_loops(_relevance.__name__) is None
         X, S, F = problem(np.random.default_rng(0))
         found = Relevance(columns(X), F, S, var_floor=0.6, use_compiled=True)
         assert found.error == 0
     finally:
-        _relevance.compiled.cache_clear()
+        compiled_loops.cache_clear()

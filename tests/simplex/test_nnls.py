@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.optimize import nnls
 
-from partlearn._extras import compiled_twin
+from partlearn._extras import compiled_loops, compiled_twin
 from partlearn.simplex import (
     _nnls,
     _nnls_numba,
@@ -219,14 +219,14 @@ def test_many_problems_ask_for_the_compiled_solver(monkeypatch):
 
 
 def test_without_numba_numpy_serves(monkeypatch):
-    compiled_twin.cache_clear()
+    compiled_loops.cache_clear()
     assert compiled_twin(_nnls.solve_all) is _nnls_numba.solve_all
     monkeypatch.setitem(sys.modules, "numba", None)
     monkeypatch.delitem(sys.modules, "partlearn.simplex._nnls_numba")
     monkeypatch.delattr("partlearn.simplex._nnls_numba")
-    compiled_twin.cache_clear()
+    compiled_loops.cache_clear()
     assert compiled_twin(_nnls.solve_all) is _nnls.solve_all
-    compiled_twin.cache_clear()
+    compiled_loops.cache_clear()
 
 
 def test_wrong_shapes_are_named():

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_allclose, assert_array_equal
 
-from partlearn._extras import compiled_twin
+from partlearn._extras import compiled_loops, compiled_twin
 from partlearn.simplex import _projection, _projection_numba, project_simplex
 
 ANY_ROWS = arrays(
@@ -102,15 +102,15 @@ def test_large_arrays_ask_for_the_compiled_loop(monkeypatch):
 
 
 def test_without_numba_numpy_serves(monkeypatch):
-    compiled_twin.cache_clear()
+    compiled_loops.cache_clear()
     found = compiled_twin(_projection.project_rows)
     assert found is _projection_numba.project_rows
     monkeypatch.setitem(sys.modules, "numba", None)
     monkeypatch.delitem(sys.modules, "partlearn.simplex._projection_numba")
     monkeypatch.delattr("partlearn.simplex._projection_numba")
-    compiled_twin.cache_clear()
+    compiled_loops.cache_clear()
     assert compiled_twin(_projection.project_rows) is _projection.project_rows
-    compiled_twin.cache_clear()
+    compiled_loops.cache_clear()
 
 
 def test_wrong_arguments_are_named():

@@ -11,8 +11,6 @@ counted many times.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cache
-from importlib import import_module
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -48,15 +46,6 @@ Parameters = tuple[Array, Array, Array]  # mean, inverse, offset of a posterior 
 def columns(X: Any, moments: Moments | None = None) -> DenseColumns | SparseColumns:
     """Wrap validated data; `moments` are those of more rows than these."""
     return (SparseColumns if sp.issparse(X) else DenseColumns)(X, moments)
-
-
-@cache
-def compiled(name: str) -> Any:
-    """Return a module of this package with compiled loops, or None without numba."""
-    try:
-        return import_module(f"partlearn.feature_selection.{name}")
-    except ImportError:
-        return None
 
 
 def bin_codes(x: NDArray[Any], mean: Array, std: Array) -> NDArray[np.uint8]:

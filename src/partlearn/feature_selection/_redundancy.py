@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from partlearn._extras import compiled_loops
 from partlearn._typing import Array, Indices, Mask
 from partlearn.feature_selection._array_columns import ArrayColumns, ArrayTables
 from partlearn.feature_selection._block_columns import BlockColumns, BlockTables
@@ -22,7 +23,6 @@ from partlearn.feature_selection._columns import (
     N_BINS,
     DenseColumns,
     SparseColumns,
-    compiled,
     complete,
     counts_log_counts,
     cuts,
@@ -94,7 +94,7 @@ class DenseTables:
         self._planes = np.empty((d, len(PACKED), -(-m // 64)), dtype=np.uint64)
         if use_compiled is None:
             use_compiled = self._planes.size > _WORTH_COMPILING
-        self._kernels = compiled("_redundancy_numba") if use_compiled else None
+        self._kernels = compiled_loops(__name__) if use_compiled else None
         for block in columns.blocks():
             self._pack(columns, block)
         self.counts = np.zeros((d, N_BINS), dtype=np.int64)

@@ -17,13 +17,13 @@ import scipy.sparse as sp
 from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
+from partlearn._extras import compiled_loops
 from partlearn._typing import Array, Indices, Mask
 from partlearn.feature_selection._columns import (
     DenseColumns,
     Parameters,
     Points,
     SparseColumns,
-    compiled,
 )
 
 _CHUNK = 1 << 19  # numbers in the largest temporary of the NumPy path
@@ -204,7 +204,7 @@ class Relevance:
         points = columns.n_points
         if use_compiled is None:
             use_compiled = points * len(prior) > _WORTH_COMPILING
-        kernels = compiled("_relevance_numba") if use_compiled else None
+        kernels = compiled_loops(__name__) if use_compiled else None
         self._kernels: Any = kernels
         # Few points per column of sparse data: double precision costs little there.
         single = kernels is not None and not columns.sparse and var_floor >= _ROUGHEST
@@ -294,5 +294,5 @@ def entropies(points: Points, parameters: Parameters, kernels: Any = None) -> Ar
 def block_entropies(points: Points, parameters: Parameters) -> Array:
     """As :func:`entropies`, in double precision, compiled where that is worth it."""
     worth = len(points.values) * parameters[0].shape[1] > _WORTH_COMPILING
-    kernels = compiled("_relevance_numba") if worth else None
+    kernels = compiled_loops(__name__) if worth else None
     return entropies(points, parameters, kernels)

@@ -12,11 +12,11 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from partlearn._extras import compiled_loops
 from partlearn._typing import Array, Indices, Mask
 from partlearn.feature_selection._columns import (
     N_BINS,
     SparseColumns,
-    compiled,
     complete,
     counts_log_counts,
     information,
@@ -100,9 +100,7 @@ class SparseTables:
             compiling is not worth it.
         """
         n = stages[-1][1]
-        kernels = (
-            compiled("_sparse_path_numba") if n * self._d > _WORTH_A_PATH else None
-        )
+        kernels = compiled_loops(__name__) if n * self._d > _WORTH_A_PATH else None
         if kernels is None:
             return None
         order, path = np.empty(n, dtype=np.intp), np.empty(n)
