@@ -7,7 +7,7 @@ from sklearn.cluster import OPTICS
 from benchmarks.runner import Run, case
 from partlearn.multilabel.feature_selection._base import EPS
 from partlearn.multilabel.feature_selection._fsla_factors import (
-    Factors,
+    FSLAFactors,
     Support,
     Weights,
     derived_sweep,
@@ -47,7 +47,7 @@ def fsla(run: Run) -> None:
         X = rng.uniform(size=(n, d)) * (rng.uniform(size=(n, d)) < share)
         M = sp.csr_array(X) if share < 1 else X
         support, xx = Support(C), float(np.sum(X**2))
-        f = Factors(*start, support.ones)
+        f = FSLAFactors(*start, support.ones)
 
         def ours(M=M, support=support, f=f, xx=xx):
             return derived_sweep(M, support, f, WEIGHTS, "anchor", xx)

@@ -13,7 +13,7 @@ from partlearn.multilabel.classification._confidence_ranker import (
     ranking_costs,
 )
 from partlearn.multilabel.classification._fpml import (
-    Factors,
+    FPMLFactors,
     fpml_sweep,
     ridge_solver,
 )
@@ -33,7 +33,7 @@ def fpml(run: Run) -> None:
     n, d, l, k = run.pick((5000, 499, 374, 50), (200, 40, 30, 5))  # noqa: E741
     rng = np.random.default_rng(0)
     C = _candidates(rng, n, l, 6)
-    start = Factors(rng.uniform(size=(n, k)), rng.uniform(size=(l, k)))
+    start = FPMLFactors(rng.uniform(size=(n, k)), rng.uniform(size=(l, k)))
     l1, l2, l3 = weights = (1 / d, 1.0, 10.0)
     X = rng.uniform(size=(n, d)) * (rng.uniform(size=(n, d)) < 0.02)
     Z, _, _ = standardize(sp.csr_array(X))

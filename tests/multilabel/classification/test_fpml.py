@@ -11,7 +11,7 @@ import partlearn.multilabel.classification._fpml as module
 from partlearn.linalg import standardize
 from partlearn.multilabel import FPML, add_noise_labels
 from partlearn.multilabel.classification._fpml import (
-    Factors,
+    FPMLFactors,
     fpml_sweep,
     ridge_solver,
 )
@@ -97,7 +97,7 @@ def test_by_hand():
     Z, _, _ = standardize(X, center=False, scale=False)
     T, _, _ = standardize(C, center=False, scale=False)
     weights = (1.0, 1.0, 1.0)
-    start = Factors(np.array([[1.0]]), np.array([[1.0]]))
+    start = FPMLFactors(np.array([[1.0]]), np.array([[1.0]]))
     new, value = fpml_sweep(Z, T, start, weights, ridge_solver(Z, 1.0), (4.0, 1.0))
     S, W = 0.9, 0.4
     G = (S + 4 + 0.8 * S) / (2 * S**2 + 4)
@@ -191,7 +191,7 @@ def test_without_the_linear_term_it_is_fitted_afterwards():
     Z, _, _ = standardize(X)
     T, prior, _ = standardize(C.astype(float), scale=False)
     rng = np.random.RandomState(0)
-    factors = Factors(rng.uniform(size=(60, 2)), rng.uniform(size=(6, 2)))
+    factors = FPMLFactors(rng.uniform(size=(60, 2)), rng.uniform(size=(6, 2)))
     norms = Z.squared_norm(), T.squared_norm()
     for _ in range(6):
         factors, _ = fpml_sweep(

@@ -63,7 +63,7 @@ class TestLowRankAndSparse:
         W, F, N = self.transcription(
             X, C.astype(float), L.toarray(), *weights, 6, package=package
         )
-        p = lrs.Problem(X, C.astype(float), L, *weights)
+        p = lrs.LRSProblem(X, C.astype(float), L, *weights)
         *_, ((ours, labels), value) = islice(lrs.lrs_sweeps(p, package=package), 6)
         np.testing.assert_allclose(ours, W, atol=1e-6)
         np.testing.assert_allclose(labels, F, atol=1e-6)
@@ -73,7 +73,7 @@ class TestLowRankAndSparse:
     def test_objective_by_its_definition(self, problem):
         X, C, rng = problem
         L = laplacian(heat_graph(X, 4))
-        p = lrs.Problem(X, C.astype(float), L, 0.3, 0.2, 0.5, 2.0)
+        p = lrs.LRSProblem(X, C.astype(float), L, 0.3, 0.2, 0.5, 2.0)
         W, F, N = (rng.normal(size=s) for s in [(9, 5), (30, 5), (30, 5)])
         H = np.eye(30) - np.ones((30, 30)) / 30
         value = np.linalg.norm(H @ (X @ W - F)) ** 2 + np.trace(F.T @ L.toarray() @ F)
@@ -101,7 +101,7 @@ class TestLowRankAndSparse:
     def test_bound_of_the_steps(self, n, global_random_seed):
         X = np.random.default_rng(global_random_seed).uniform(size=(n, 4))
         L = laplacian(heat_graph(X, 4))
-        p = lrs.Problem(X, np.ones((n, 2)), L, 1, 1, 1, 3.0)
+        p = lrs.LRSProblem(X, np.ones((n, 2)), L, 1, 1, 1, 3.0)
         H = np.eye(n) - np.ones((n, n)) / n
         operator = 2 * H + 2 * L.toarray() + 3.0 * np.eye(n)
         assert lrs.step_bound(p, package=True) == pytest.approx(
@@ -141,7 +141,7 @@ class TestMutualInformation:
         T = fsmir.rebuilt_labels(C)
         S = fsmir.label_graph(T)
         A = np.diag(S.sum(axis=1))
-        p = fsmir.Problem(X, T, S, S.sum(axis=1), 0.7, 0.4, 0.2)
+        p = fsmir.FSMIRProblem(X, T, S, S.sum(axis=1), 0.7, 0.4, 0.2)
         U, V, W = (rng.uniform(size=s) for s in [(30, 3), (3, 9), (9, 5)])
         ours, value = next(fsmir.fsmir_sweeps(p, U, V, W))
         up = X @ V.T + 0.7 * T @ W.T @ V.T
@@ -158,7 +158,7 @@ class TestMutualInformation:
         X, C, rng = problem
         T = fsmir.rebuilt_labels(C)
         S = fsmir.label_graph(T)
-        p = fsmir.Problem(X, T, S, S.sum(axis=1), 0.7, 0.4, 0.2)
+        p = fsmir.FSMIRProblem(X, T, S, S.sum(axis=1), 0.7, 0.4, 0.2)
         U, V, W = (rng.uniform(size=s) for s in [(30, 3), (3, 9), (9, 5)])
         value = np.linalg.norm(X - U @ V) ** 2
         value += 0.7 * np.linalg.norm(U @ V @ W - T) ** 2

@@ -14,7 +14,7 @@ from partlearn.multilabel.feature_selection import _drmfs as drmfs
 from partlearn.multilabel.feature_selection import _pml_fsso as fsso
 from partlearn.multilabel.feature_selection._base import EPS, ReweightedRidge
 from partlearn.multilabel.feature_selection._mifs import (
-    Problem,
+    MIFSProblem,
     _solve_V,
     mifs_als,
     mifs_gd,
@@ -55,7 +55,7 @@ class TestPMLFSSO:
         k = 4
         U, V, M = (rng.uniform(size=s) for s in [(n, k), (k, 5), (k, 9)])
         data, graph = sp.csr_array(X) if sparse else X, sp.csr_array(S)
-        p = fsso.Problem(data, Y, graph, (a, b, c, th), stale)
+        p = fsso.FSSOProblem(data, Y, graph, (a, b, c, th), stale)
         *_, (f, reported) = islice(fsso.fsso_sweeps(p, U, V, M), 4)
         for _ in range(4):
             W = M.T @ V
@@ -132,7 +132,9 @@ class TestMIFS:
     def test_every_block_is_the_minimiser(self, n, sparse):
         X, C, rng = problem(2, n=n)
         L = laplacian(heat_graph(X, 3))
-        p = Problem(sp.csr_array(X) if sparse else X, C.astype(float), L, 0.7, 0.4, 2.0)
+        p = MIFSProblem(
+            sp.csr_array(X) if sparse else X, C.astype(float), L, 0.7, 0.4, 2.0
+        )
         W, V, B = (rng.normal(size=s) for s in [(9, 3), (n, 3), (3, 5)])
         V = _solve_V(p, W, V, B)
         left = V + p.b * (L @ V) + p.a * V @ B @ B.T
@@ -147,7 +149,7 @@ class TestMIFS:
     def test_objective_by_its_definition(self):
         X, C, rng = problem(3)
         L = laplacian(heat_graph(X))
-        p = Problem(X, C.astype(float), L, 0.7, 0.4, 2.0)
+        p = MIFSProblem(X, C.astype(float), L, 0.7, 0.4, 2.0)
         W, V, B = (rng.normal(size=s) for s in [(9, 2), (30, 2), (2, 5)])
         value = np.sum((X @ W - V) ** 2) + 0.7 * np.sum((C - V @ B) ** 2)
         value += 0.4 * np.trace(V.T @ L.toarray() @ V)
@@ -163,7 +165,7 @@ class TestMIFS:
 
     def test_gradient_sweeps_are_endless(self):
         X, C, rng = problem(6)
-        p = Problem(X, C.astype(float), laplacian(heat_graph(X)), 1.0, 0.1, 1.0)
+        p = MIFSProblem(X, C.astype(float), laplacian(heat_graph(X)), 1.0, 0.1, 1.0)
         start = [rng.uniform(size=s) for s in [(9, 2), (30, 2), (2, 5)]]
         values = [v for *_, v in islice(mifs_gd(p, *start, None), 900)]
         assert np.diff(values).max() <= 0
@@ -192,7 +194,7 @@ class TestDRMFS:
         graphs = sp.csr_array(Sf), np.diag(Af), sp.csr_array(Sl), np.diag(Al)
         W = rng.uniform(size=(9, 5))
         data = sp.csr_array(X) if sparse else X
-        p = drmfs.Problem(data, Y, *graphs, a, b, g, robust)
+        p = drmfs.DRMFSProblem(data, Y, *graphs, a, b, g, robust)
         *_, (found, reported) = islice(drmfs.drmfs_sweeps(p, W), 4)
         for _ in range(4):
             E = X @ W - Y

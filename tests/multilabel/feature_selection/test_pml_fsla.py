@@ -14,7 +14,7 @@ from partlearn.multilabel import PMLFSLA
 from partlearn.multilabel.feature_selection._base import EPS, descend, unit_interval
 from partlearn.multilabel.feature_selection._fsla_factors import (
     SWEEPS,
-    Factors,
+    FSLAFactors,
     Support,
     Weights,
     label_step,
@@ -129,7 +129,7 @@ def test_literal_transcription(updates, t_update, sparse, dense):
     w = Weights(0.7, 1.3, 2.0, 0.5)
     support = Support(C, dense)
     M = sp.csr_array(X) if sparse else X
-    f = Factors(*start.values(), support.ones)
+    f = FSLAFactors(*start.values(), support.ones)
     expected, T = start, C.astype(float)
     for _ in range(5):
         f, value = SWEEPS[updates](M, support, f, w, t_update, float(np.sum(X**2)))

@@ -206,7 +206,7 @@ class FPML(BaseLinearScorer):
         lam1 = self.lam1 / (X.shape[1] if self.balance else 1)
         weights = lam1, self.lam2, self.lam3
         sizes = [(side, self.n_latent_) for side in C.shape]
-        factors = Factors(*(rng.uniform(size=size) for size in sizes))
+        factors = FPMLFactors(*(rng.uniform(size=size) for size in sizes))
         solve = ridge_solver(Z, self.lam3 / (self.lam2 or 1.0))
         objective: list[float] = []
         for _ in iterations("fPML", self.max_iter):
@@ -237,7 +237,7 @@ class FPML(BaseLinearScorer):
         return min(n, l, self.n_latent)
 
 
-class Factors(NamedTuple):
+class FPMLFactors(NamedTuple):
     """Shared factor ``G`` (n, k) and label factor ``S`` (l, k)."""
 
     G: Array
@@ -247,11 +247,11 @@ class Factors(NamedTuple):
 def fpml_sweep(
     X: Standardized,
     C: Standardized,
-    factors: Factors,
+    factors: FPMLFactors,
     weights: tuple[float, float, float],
     solve: Callable[[Array], Array],
     norms: tuple[float, float],
-) -> tuple[Factors, float]:
+) -> tuple[FPMLFactors, float]:
     """Minimise over ``W``, ``S`` and ``F``, and ``G`` in turn.
 
     Source: FPML, alternating updates (reconstructed).
@@ -265,7 +265,7 @@ def fpml_sweep(
         Features.
     C : Standardized, shape (n, l)
         Candidates.
-    factors : Factors
+    factors : FPMLFactors
         ``G`` and ``S``.
     weights : tuple of float
         Weights of the features, of the linear model and of its penalty.
@@ -276,7 +276,7 @@ def fpml_sweep(
 
     Returns
     -------
-    factors : Factors
+    factors : FPMLFactors
         New ``G`` and ``S``.
     value : float
         The objective at the new factors.
@@ -297,7 +297,7 @@ def fpml_sweep(
     value += l1 * (norms[0] - 2 * np.vdot(XF, G) + np.vdot(GG, FF))
     value += l2 * np.vdot(XV.T @ XV, outer) - 2 * l2 * np.vdot(XV.T @ G, old.T @ S)
     value += l2 * np.vdot(GG, SS) + l3 * np.vdot(V.T @ V, outer)
-    return Factors(G, S), float(value)
+    return FPMLFactors(G, S), float(value)
 
 
 def _right_solve(B: Array, M: Array) -> Array:

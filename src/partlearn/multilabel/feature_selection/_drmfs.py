@@ -160,14 +160,14 @@ class DRMFS(PMLSelector):
             for points in (columns, np.ascontiguousarray(Y.T))
         )
         terms = self.alpha, self.beta, self.gamma, self.loss == "l21"
-        problem = Problem(X, Y, Sf, degrees(Sf), Sl, degrees(Sl), *terms)
+        problem = DRMFSProblem(X, Y, Sf, degrees(Sf), Sl, degrees(Sl), *terms)
         W, _ = self._descend(drmfs_sweeps(problem, W), tol=self.tol)
         self.weights_ = W
         self.labels_ = np.asarray(X @ W) * C
         self._rank(row_norms(W), rng, 1 / max(float(X.max()), 1.0))
 
 
-class Problem(NamedTuple):
+class DRMFSProblem(NamedTuple):
     """Features, candidates, graphs of features and labels, weights of the terms.
 
     ``Af`` and ``Al`` are the degrees of the graphs ``Sf`` and ``Sl``; ``robust`` says
@@ -186,14 +186,14 @@ class Problem(NamedTuple):
     robust: bool = True
 
 
-def drmfs_sweeps(p: Problem, W: Array) -> Iterator[tuple[Array, float]]:
+def drmfs_sweeps(p: DRMFSProblem, W: Array) -> Iterator[tuple[Array, float]]:
     """Multiplicative updates of the coefficients; none raises the objective.
 
     Source: DRMFS, multiplicative update (reconstructed).
 
     Parameters
     ----------
-    p : Problem
+    p : DRMFSProblem
         Data, not negative, graphs and weights.
     W : ndarray of shape (d, l)
         Coefficients to start from.
@@ -217,7 +217,7 @@ def drmfs_sweeps(p: Problem, W: Array) -> Iterator[tuple[Array, float]]:
         yield W, drmfs_objective(p, W)
 
 
-def drmfs_objective(p: Problem, W: Array) -> float:
+def drmfs_objective(p: DRMFSProblem, W: Array) -> float:
     """``|XW - Y|_21 + a Tr(W'LfW) + b Tr(W Ll W') + g |W|_21``.
 
     Source: DRMFS, objective (reconstructed).

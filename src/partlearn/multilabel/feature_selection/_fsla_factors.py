@@ -35,7 +35,7 @@ class Weights(NamedTuple):
     mu: float
 
 
-class Factors(NamedTuple):
+class FSLAFactors(NamedTuple):
     """Latent factors, and the labels on the support."""
 
     Q: Array
@@ -167,8 +167,8 @@ def _aligned(
 
 
 def derived_sweep(
-    X: Any, support: Support, f: Factors, w: Weights, step: str, xx: float
-) -> tuple[Factors, float]:
+    X: Any, support: Support, f: FSLAFactors, w: Weights, step: str, xx: float
+) -> tuple[FSLAFactors, float]:
     """One sweep L, Q, P, R, T of updates that never raise the objective.
 
     Source: PMLFSLA, updates derived from the objective, in the order of Algorithm 1.
@@ -179,7 +179,7 @@ def derived_sweep(
         Features, not negative.
     support : Support
         Candidates.
-    f : Factors
+    f : FSLAFactors
         Current factors.
     w : Weights
         Weights of the terms.
@@ -190,7 +190,7 @@ def derived_sweep(
 
     Returns
     -------
-    f : Factors
+    f : FSLAFactors
         New factors.
     objective : float
         Value after the sweep, the anchor included.
@@ -224,12 +224,12 @@ def derived_sweep(
     value += g * float(np.sqrt(_squared_row_norms(Q, RRt)).sum())
     if step == "anchor":
         value += a * mu * float(np.sum((T - support.ones) ** 2))
-    return Factors(Q, L, P, R, T), float(value)
+    return FSLAFactors(Q, L, P, R, T), float(value)
 
 
 def paper_sweep(
-    X: Any, support: Support, f: Factors, w: Weights, step: str, xx: float
-) -> tuple[Factors, float]:
+    X: Any, support: Support, f: FSLAFactors, w: Weights, step: str, xx: float
+) -> tuple[FSLAFactors, float]:
     """One sweep as printed, products that do not conform repaired.
 
     Source: PMLFSLA, updates as printed.
@@ -256,12 +256,12 @@ def paper_sweep(
     value += g * float(np.sqrt(_squared_row_norms(Q, RRt)).sum())
     if step == "anchor":
         value += a * mu * float(np.sum((T - support.ones) ** 2))
-    return Factors(Q, L, P, R, T), float(value)
+    return FSLAFactors(Q, L, P, R, T), float(value)
 
 
 def code_sweep(
-    X: Any, support: Support, f: Factors, w: Weights, step: str, xx: float
-) -> tuple[Factors, float]:
+    X: Any, support: Support, f: FSLAFactors, w: Weights, step: str, xx: float
+) -> tuple[FSLAFactors, float]:
     """One sweep Q, L, T, P, R as in the authors' program, its value included.
 
     Source: PMLFSLA, updates of the authors' program.
@@ -288,11 +288,13 @@ def code_sweep(
     value = xx - 2 * np.vdot(XQ, L) + np.vdot(L.T @ L, QtQ)
     value += a * (np.vdot(T, T) - 2 * np.vdot(T, PR) + np.vdot(PtP, R @ R.T))
     value += b * np.sum((L - P) ** 2) + g * np.sum(D.ravel() * squares)
-    return Factors(Q, L, P, R, T), float(value)
+    return FSLAFactors(Q, L, P, R, T), float(value)
 
 
-Sweep = Callable[[Any, Support, Factors, Weights, str, float], tuple[Factors, float]]
-SWEEPS: dict[str, Sweep] = {
+FSLASweep = Callable[
+    [Any, Support, FSLAFactors, Weights, str, float], tuple[FSLAFactors, float]
+]
+SWEEPS: dict[str, FSLASweep] = {
     "derived": derived_sweep,
     "paper": paper_sweep,
     "code": code_sweep,

@@ -190,7 +190,9 @@ class MIFS(PMLSelector):
         shapes = {"W": (d, c), "V": (n, c), "B": (c, l)}
         W, V, B = self._start(shapes, rng, sign=False)
         L = laplacian(heat_graph(X, self.n_neighbors, t=self.t))
-        problem = Problem(X, C.astype(np.float64), L, self.alpha, self.beta, self.gamma)
+        problem = MIFSProblem(
+            X, C.astype(np.float64), L, self.alpha, self.beta, self.gamma
+        )
         if self.solver == "als":
             sweeps = mifs_als(problem, W, V, B)
         else:
@@ -207,7 +209,7 @@ class MIFS(PMLSelector):
         self._rank(row_norms(W), rng, 1e-100)
 
 
-class Problem(NamedTuple):
+class MIFSProblem(NamedTuple):
     """Features, labels, graph Laplacian, and the weights of the terms."""
 
     X: Any
@@ -222,7 +224,7 @@ Sweeps = Iterator[tuple[tuple[Array, Array, Array], float]]
 
 
 def mifs_objective(
-    p: Problem, W: Array, V: Array, B: Array, smooth: float = 0.0
+    p: MIFSProblem, W: Array, V: Array, B: Array, smooth: float = 0.0
 ) -> float:
     """``|XW - V|² + a |Y - VB|² + b Tr(V'LV) + g sum_i sqrt(|W_i|² + smooth)``.
 
@@ -234,14 +236,14 @@ def mifs_objective(
     return float(value + p.g * norms.sum())
 
 
-def mifs_als(p: Problem, W: Array, V: Array, B: Array) -> Sweeps:
+def mifs_als(p: MIFSProblem, W: Array, V: Array, B: Array) -> Sweeps:
     """Sweeps that minimise over V, B and W in turn; none raises the objective.
 
     Source: MIFS, exact alternating updates of the objective.
 
     Parameters
     ----------
-    p : Problem
+    p : MIFSProblem
         The data.
     W, V, B : ndarray
         Factors to start from.
@@ -269,7 +271,7 @@ def mifs_als(p: Problem, W: Array, V: Array, B: Array) -> Sweeps:
         yield (W, V, B), mifs_objective(p, W, V, B, _SMOOTH)
 
 
-def _solve_V(p: Problem, W: Array, V: Array, B: Array) -> Array:
+def _solve_V(p: MIFSProblem, W: Array, V: Array, B: Array) -> Array:
     """Solve ``(I + b L) V + V (a B B') = X W + a Y B'``.
 
     In the eigenvectors of ``B B'`` the columns part, each with its own shift, and
@@ -290,14 +292,14 @@ def _solve_V(p: Problem, W: Array, V: Array, B: Array) -> Array:
     return Z @ E.T
 
 
-def mifs_gd(p: Problem, W: Array, V: Array, B: Array, step: float | None) -> Sweeps:
+def mifs_gd(p: MIFSProblem, W: Array, V: Array, B: Array, step: float | None) -> Sweeps:
     """Gradient steps in V, then B, then W, as public programs take them.
 
     Source: MIFS, gradient steps.
 
     Parameters
     ----------
-    p : Problem
+    p : MIFSProblem
         The data.
     W, V, B : ndarray
         Factors to start from.
@@ -334,7 +336,7 @@ def mifs_gd(p: Problem, W: Array, V: Array, B: Array, step: float | None) -> Swe
 
 
 def _gd_sweep(
-    p: Problem, W: Array, V: Array, B: Array, D: Array, s: float
+    p: MIFSProblem, W: Array, V: Array, B: Array, D: Array, s: float
 ) -> tuple[Array, Array, Array]:
     XW = np.asarray(p.X @ W)
     V = V - s * ((V - XW) + p.a * ((V @ B - p.Y) @ B.T) + p.b * (p.L @ V))

@@ -164,7 +164,7 @@ class PMFSLRS(PMLSelector):
 
     def _fit(self, X: Any, C: Mask, rng: np.random.RandomState) -> None:
         package = self.variant == "package"
-        problem = Problem(
+        problem = LRSProblem(
             X,
             C.astype(np.float64),
             laplacian(heat_graph(X, self.n_neighbors, t=self.t)),
@@ -180,7 +180,7 @@ class PMFSLRS(PMLSelector):
         self._rank(row_norms(W), rng, 1e-100)
 
 
-class Problem(NamedTuple):
+class LRSProblem(NamedTuple):
     """Features, candidates, graph Laplacian, and the weights of the terms."""
 
     X: Any
@@ -192,7 +192,7 @@ class Problem(NamedTuple):
     mu: float
 
 
-def lrs_objective(p: Problem, W: Array, F: Array, N: Array) -> float:
+def lrs_objective(p: LRSProblem, W: Array, F: Array, N: Array) -> float:
     """``|H(XW - F)|² + tr(F'LF) + alpha |F|_* + beta |N|_1 + lam |W|_21 + coupling``.
 
     Source: PMFSLRS, objective.
@@ -223,7 +223,7 @@ def singular_threshold(A: Array, t: float) -> Array:
     return (U * np.maximum(s - t, 0)) @ Vt
 
 
-def step_bound(p: Problem, *, package: bool) -> float:
+def step_bound(p: LRSProblem, *, package: bool) -> float:
     """Lipschitz constant of the smooth part in F, or the program's bound of it."""
     if package:
         # |2H + 2L + mu I|_F, entry by entry without forming it.
@@ -241,7 +241,7 @@ def step_bound(p: Problem, *, package: bool) -> float:
 
 
 def lrs_sweeps(
-    p: Problem, *, package: bool = False
+    p: LRSProblem, *, package: bool = False
 ) -> Iterator[tuple[tuple[Array, Array], float]]:
     """Iterations in W, F and N from ``F = Y``, ``N = 0``.
 

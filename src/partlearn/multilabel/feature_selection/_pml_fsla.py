@@ -22,7 +22,7 @@ from partlearn.multilabel.feature_selection._base import PMLSelector, check_init
 from partlearn.multilabel.feature_selection._fsla_factors import (
     LABEL_STEPS,
     SWEEPS,
-    Factors,
+    FSLAFactors,
     Support,
     Weights,
 )
@@ -248,7 +248,7 @@ class PMLFSLA(PMLSelector):
         self.rank_agreement_ = _agreement([self._scores(f) for f in all_factors])
         self._rank(self._scores(best), rng, float(X.max()))
 
-    def _scores(self, f: Factors) -> Array:
+    def _scores(self, f: FSLAFactors) -> Array:
         return row_norms(f.Q @ f.R if self.variant == "full" else f.Q)
 
     def _starts(
@@ -300,7 +300,7 @@ def fsla_sweeps(
     weights: Weights,
     updates: str = "derived",
     t_update: str = "anchor",
-) -> Iterator[tuple[Factors, float]]:
+) -> Iterator[tuple[FSLAFactors, float]]:
     """Sweeps from a start, as long as the objective is finite.
 
     Source: PMLFSLA, Algorithm 1.
@@ -320,7 +320,7 @@ def fsla_sweeps(
 
     Yields
     ------
-    factors : Factors
+    factors : FSLAFactors
         Factors after a sweep.
     objective : float
         Their value.
@@ -328,7 +328,7 @@ def fsla_sweeps(
     T = support.ones
     if updates == "code" or t_update in ("simplex", "normalize"):
         T = support.shares(T)
-    f = Factors(start["Q"], start["L"], start["P"], start["R"], T)
+    f = FSLAFactors(start["Q"], start["L"], start["P"], start["R"], T)
     sweep = SWEEPS[updates]
     entries = X.data if hasattr(X, "tocsr") else X
     xx = float(np.vdot(entries, entries))

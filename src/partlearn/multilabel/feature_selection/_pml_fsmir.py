@@ -150,7 +150,9 @@ class PMLFSMIR(PMLSelector):
     def _fit(self, X: Any, C: Mask, rng: np.random.RandomState) -> None:
         T = rebuilt_labels(C)
         S = label_graph(T)
-        problem = Problem(X, T, S, S.sum(axis=1), self.alpha, self.beta, self.gamma)
+        problem = FSMIRProblem(
+            X, T, S, S.sum(axis=1), self.alpha, self.beta, self.gamma
+        )
         k = isqrt(X.shape[1]) if self.n_latent is None else self.n_latent
         starts = []
         for _ in range(self.n_init):
@@ -164,7 +166,7 @@ class PMLFSMIR(PMLSelector):
         self._rank(row_norms(self.weights_) ** 2, rng, 1e-100)
 
 
-class Problem(NamedTuple):
+class FSMIRProblem(NamedTuple):
     """Features, rebuilt labels, graph of labels, its row sums, weights of the terms."""
 
     X: Any
@@ -212,7 +214,7 @@ def label_graph(T: Array) -> Array:
     return pairwise_information(codes, _BINS)
 
 
-def fsmir_objective(p: Problem, U: Array, V: Array, W: Array) -> float:
+def fsmir_objective(p: FSMIRProblem, U: Array, V: Array, W: Array) -> float:
     """``|X - UV|² + alpha |UVW - T|² + beta tr(W (A - S) W') + gamma |W|_21``.
 
     Source: PMLFSMIR, objective.
@@ -226,7 +228,7 @@ def fsmir_objective(p: Problem, U: Array, V: Array, W: Array) -> float:
 
 
 def fsmir_sweeps(
-    p: Problem, U: Array, V: Array, W: Array
+    p: FSMIRProblem, U: Array, V: Array, W: Array
 ) -> Iterator[tuple[Array, float]]:
     """Multiplicative updates of U, V and W; none raises the objective but by rounding.
 

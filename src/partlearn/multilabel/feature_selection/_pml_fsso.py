@@ -187,7 +187,7 @@ class PMLFSSO(PMLSelector):
         U, V, M = self._start({"U": (n, k), "V": (k, l), "M": (k, d)}, rng)
         S = heat_graph(X, self.n_neighbors, t=self.t, self_loops=self.self_loops)
         weights = self.alpha, self.beta, self.gamma, self.theta
-        problem = Problem(X, C.astype(np.float64), S, weights, self.stale)
+        problem = FSSOProblem(X, C.astype(np.float64), S, weights, self.stale)
         tol = (1e-3 if self.stale else 1e-4) if self.tol is None else self.tol
         (U, V, M), _ = self._descend(fsso_sweeps(problem, U, V, M), tol=tol)
         self.factors_ = {"U": U, "V": V, "M": M}
@@ -206,7 +206,7 @@ class PMLFSSO(PMLSelector):
         return self.n_latent or min(usual, _LARGEST)
 
 
-class Problem:
+class FSSOProblem:
     """What does not change from sweep to sweep.
 
     Parameters
@@ -243,7 +243,7 @@ def coefficients(M: Array, V: Array) -> tuple[Array, Array]:
 
 
 def fsso_sweeps(
-    p: Problem, U: Array, V: Array, M: Array
+    p: FSSOProblem, U: Array, V: Array, M: Array
 ) -> Iterator[tuple[tuple[Array, Array, Array], float]]:
     """Update V, then U, then M.
 
@@ -251,7 +251,7 @@ def fsso_sweeps(
 
     Parameters
     ----------
-    p : Problem
+    p : FSSOProblem
         Data, graph and their products.
     U, V, M : ndarray
         Factors to start from.
@@ -284,7 +284,7 @@ def fsso_sweeps(
 
 
 def fsso_objective(
-    p: Problem, U: Array, V: Array, M: Array, stale_weights: Array | None = None
+    p: FSSOProblem, U: Array, V: Array, M: Array, stale_weights: Array | None = None
 ) -> float:
     """Value of the objective.
 
@@ -292,7 +292,7 @@ def fsso_objective(
 
     Parameters
     ----------
-    p : Problem
+    p : FSSOProblem
         Data, graph and their products.
     U, V, M : ndarray
         Factors.
