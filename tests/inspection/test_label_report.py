@@ -321,6 +321,14 @@ def test_names_on_the_picture_do_not_lie_over_each_other(wine):
     heights = [y for _, y, _ in _marks(report, _scaled(report.embedding))]
     assert len(heights) == 3
     assert np.diff(sorted(heights)).min() >= 30
+    # Rows of one heap, as where the labels follow no pattern: names find room, or not.
+    code = np.arange(len(X)) % 30
+    heap = replace(report, classes=[f"name {j}" for j in range(30)], label=code)
+    for middle in (0, 477, 1000):
+        heights = [y for _, y, _ in _marks(heap, np.full((len(X), 2), middle))]
+        assert len(heights) == 30
+        assert np.diff(sorted(set(heights))).min() >= 30
+        assert len(set(heights)) >= 29
     many = replace(report, classes=[str(j) for j in range(31)])
     assert _marks(many, _scaled(many.embedding)) == _marks(report, None) == []
 

@@ -26,6 +26,7 @@ _COLOURS = (
 _DRAWN = 1500  # points of the picture that needs no script
 _MARKED = 30  # labels whose names have room on the picture
 _SIDE = 1000  # coordinates are whole numbers from 0 to this
+_LINE = 34  # height of a name on the picture
 _IMAGE_BYTES = 100_000  # of one image file
 _IMAGE_TYPES = {
     b"\x89PNG": "image/png",
@@ -122,12 +123,11 @@ def _marks(report: LabelReport, places: Indices | None) -> list[tuple[int, int, 
         if not (report.label == j).any():
             continue
         x, y = np.median(places[report.label == j], axis=0).astype(int).tolist()
-        # Names that would lie over each other go below each other.
-        while any(
-            abs(x - u) < 8 * len(name + w) and abs(y - v) < 34 for u, v, w in marks
-        ):
-            y += 34 if y < _SIDE / 2 else -34
-        marks.append((x, y, name))
+        beside = [v for u, v, w in marks if abs(x - u) < 8 * len(name + w)]
+        # Names that would lie over each other go above or below, while there is room.
+        rows = sorted(range(y % _LINE, _SIDE, _LINE), key=lambda row: abs(row - y))
+        free = (row for row in rows if all(abs(row - v) >= _LINE for v in beside))
+        marks.append((x, next(free, y), name))
     return marks
 
 

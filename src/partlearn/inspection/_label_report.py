@@ -158,7 +158,7 @@ def label_report(
     rows : data frame or mapping of str to sequence, default=None
         Contents of the rows, shown beside those to review.
     truth : array-like of shape (n_samples,), default=None
-        True labels, where they are known.
+        True labels; None or NaN where they are not known.
     images : sequence, default=None
         A picture per row: the path of a local image file, or a 2-D array of grey
         values, larger ones darker.
