@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from partlearn.candidates import make_candidates
 from partlearn.classification import IPAL, PLKNN, PLSVM
 from partlearn.datasets import load_wine_partial, make_tickets
 from partlearn.decomposition import CENDA
+from partlearn.inspection import label_report
 from partlearn.linalg import z_scores
 from partlearn.tables import TableEncoder
 
@@ -96,6 +98,41 @@ def test_the_runner_up_is_never_the_label():
     X, S = np.eye(4), np.ones((4, 3), dtype=bool)
     result = disambiguate(X, S, PLKNN(2))
     assert all(a != b for a, b in zip(result.label, result.runner_up, strict=True))
+
+
+def test_votes_may_all_be_for_a_wrong_label():
+    """The second is told among all labels that are possible, as the margin is."""
+    F = np.array([[0.2, 0.1, 0.7], [0.0, 1.0, 0.0], [0.6, 0.3, 0.1]])
+    result = replace(
+        result_of([0.7, 1.0, 0.6], [2, 1, 0]),
+        classes=np.arange(3),
+        label_confidence=F,
+        candidates=np.array([[1, 1, 0], [0, 1, 0], [1, 0, 0]], dtype=bool),
+    )
+    assert result.runner_up.tolist() == [0, None, 1]
+
+
+def test_rows_whose_truth_is_not_known_are_left_out():
+    result = result_of([0.6, 0.7, 0.8, 0.9], [0, 0, 1, 1])
+    for truth in ([0, None, 0, None], np.array([0, np.nan, 0, None], object)):
+        assert result.agreement(truth) == (0.5, 2, 0.5, 0.5)
+        bins = result.calibration(truth)
+        assert (bins.accuracy.tolist(), bins.n_rows.tolist()) == ([1, 0], [1, 1])
+        assert label_report(result, truth=truth).right == (0.5, 0.5, 0.5)
+    with pytest.raises(ValueError, match="`truth` holds no label at all"):
+        result.agreement([None] * 4)
+
+
+def test_corrections_of_rows_that_share_a_name():
+    X = {"x": [0.0, 0.1, 1.0, 1.1], "id": ["r", "r", "s", "t"]}
+    y = [{"a"}, {"a", "b"}, {"b"}, {"a", "b"}]
+    encoder = TableEncoder(id="id")
+    result = disambiguate(X, y, "plknn", encoder=encoder, corrections={"t": "a"})
+    assert result.label[3] == "a"
+    with pytest.raises(ValueError, match="row 'r', which 2 rows are called"):
+        disambiguate(X, y, "plknn", encoder=encoder, corrections={"r": "a"})
+    with pytest.raises(ValueError, match="`id`: there is no column 'key'"):
+        disambiguate(X, y, "plknn", encoder=TableEncoder(id="key"))
 
 
 def test_wine_as_measured():

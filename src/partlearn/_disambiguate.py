@@ -56,11 +56,12 @@ class Disambiguation:
     Attributes
     ----------
     label : ndarray of shape (n_samples,)
-        The most likely candidate; the first of equal ones.
+        The most likely candidate, after votes and weights any label; the first of
+        equal ones.
     confidence : ndarray of shape (n_samples,)
         Belief in it.
     margin : ndarray of shape (n_samples,)
-        Its lead over the second candidate; one where there is no second.
+        Its lead over the second most likely label; one where there is no second.
     classes : ndarray of shape (n_classes,)
         The classes.
     label_confidence : ndarray of shape (n_samples, n_classes)
@@ -102,13 +103,17 @@ class Disambiguation:
 
     @property
     def runner_up(self) -> NDArray[Any]:
-        """The second most likely candidate; None where there is no second."""
+        """The second most likely label; None where there is no second.
+
+        A candidate, or after votes and weights any label that has some belief.
+        """
         second = np.empty(len(self.label), dtype=object)
-        rest = np.where(self.candidates, self.label_confidence, -1.0)
+        possible = self.candidates | (self.label_confidence > 0)
+        rest = np.where(possible, self.label_confidence, -1.0)
         rows = np.arange(len(rest))
         # The first of equal ones is the label, as in `label`.
         rest[rows, rest.argmax(axis=1)] = -1.0
-        several = np.flatnonzero(self.candidates.sum(axis=1) > 1)
+        several = np.flatnonzero(possible.sum(axis=1) > 1)
         second[several] = self.classes[rest[several].argmax(axis=1)]
         return second
 
@@ -162,7 +167,7 @@ class Disambiguation:
         rows : data frame or mapping of str to sequence, default=None
             Contents of the rows, shown beside those to review.
         truth : array-like of shape (n_samples,), default=None
-            True labels, where they are known.
+            True labels, as for :meth:`agreement`.
         images : sequence, default=None
             A picture per row: the path of a local image file, or a 2-D array of grey
             values.
@@ -299,7 +304,7 @@ class Disambiguation:
         Parameters
         ----------
         truth : array-like of shape (n_samples,)
-            True labels.
+            True labels, as for :meth:`agreement`.
         n_bins : int, default=10
             Number of bins.
         ax : matplotlib Axes, default=None
@@ -442,22 +447,27 @@ def _encoded(
     chosen = tables.TableEncoder() if encoder is None else clone(encoder)
     chosen.set_params(ignore=[*tables.as_names(chosen.ignore), *label_columns])
     table = tables.take_rows(columns, rows)
+    encoded = chosen.fit_transform(table)
     ids = tables.as_names(chosen.id)
     if ids:
         index = table[ids[0]]
     else:
         index = rows if index is None else index[rows]
-    return chosen.fit_transform(table), evidence, index, rows
+    return encoded, evidence, index, rows
 
 
 def _by_place(index: NDArray[Any], corrections: Mapping[Any, Any]) -> dict[int, Any]:
     """Corrections by the place of the row instead of its name."""
     # Files and pages know rows by their text.
-    place = {str(name): i for i, name in enumerate(index)}
+    places: dict[str, list[int]] = {}
+    for i, name in enumerate(index):
+        places.setdefault(str(name), []).append(i)
     for name in corrections:
-        if str(name) not in place:
-            raise ValueError(f"`corrections` name row {name!r}, which is not there.")
-    return {place[str(name)]: label for name, label in corrections.items()}
+        n = len(places.get(str(name), ()))
+        if n != 1:
+            which = f"which {n} rows are called" if n else "which is not there"
+            raise ValueError(f"`corrections` name row {name!r}, {which}.")
+    return {places[str(name)][0]: label for name, label in corrections.items()}
 
 
 def _beliefs(fitted: Any, X: Any) -> NDArray[Any]:

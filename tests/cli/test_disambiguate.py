@@ -4,6 +4,7 @@ import csv
 import json
 
 import numpy as np
+import pytest
 
 from partlearn.datasets import write
 
@@ -22,6 +23,34 @@ def test_disambiguate(run, pets, tmp_path, table):
     assert [r["label"] for r in rows] == [r["truth"] for r in table(pets)]
     assert rows[0]["candidates"] == "cat|dog"
     assert all(0 < float(r["confidence"]) <= 1 for r in rows)
+
+
+def test_some_true_labels_are_enough(run, pets, tmp_path):
+    pandas = pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow")
+    out = tmp_path / "labels.csv"
+    words = (*COMMON, "--param", "n_neighbors=3", "--out", out)
+    frame = pandas.read_csv(pets)
+    frame["truth"] = frame["truth"].where(frame.index % 2 == 0)
+    frame.to_csv(pets, index=False)
+    code, text, _ = run("disambiguate", pets, *words)
+    assert code == 0
+    assert "Right according to the true labels: 100.0%" in text
+    assert "Right among the 5 rows with several candidates: 100.0%" in text
+    # Numbers of classes, which are text where they stand in sets.
+    numbers = {"cat": "1", "dog": "2", "horse": "3"}
+    frame["kind"] = frame["kind"].replace(numbers, regex=True)
+    frame["truth"] = frame["truth"].map(numbers).astype(float)
+    coded = tmp_path / "coded.parquet"
+    frame.to_parquet(coded)
+    code, text, _ = run("disambiguate", coded, *words)
+    assert "Right according to the true labels: 100.0%" in text
+    words = (*COMMON, "--method", "plknn", "--param", "n_neighbors=1")
+    code, text, _ = run("train", coded, *words, "--save", tmp_path / "model", "--json")
+    assert json.loads(text)["held_out"][0]["accuracy"] > 0.5
+    frame.assign(truth=None).to_csv(pets, index=False)
+    code, text, _ = run("disambiguate", pets, *COMMON, "--out", out, "--json")
+    assert (code, json.loads(text)["accuracy"]) == (0, None)
 
 
 def test_disambiguate_by_a_learner_as_json(run, pets, tmp_path):

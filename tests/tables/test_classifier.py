@@ -76,6 +76,9 @@ def test_predictions(model, new):
     assert (columns["label"] != columns["runner_up"]).all()
     without = {n: c for n, c in new.columns.items() if n != "ticket"}
     assert model.predictions(without)["row"].tolist() == list(range(100))
+    taken = {**new.columns, "label": np.arange(100.0)}
+    with pytest.raises(ValueError, match="`id`: predictions have a column 'label'"):
+        clone(model).set_params(id="label").fit(taken).predictions(taken)
     pytest.importorskip("pandas")
     assert list(model.predict_frame(new.columns).columns) == list(columns)
 

@@ -51,9 +51,7 @@ def disambiguate(
     """
     from partlearn.io import BLOCK_ROWS, is_table, read_corrections
 
-    output.check(data)
-    if html is not None:
-        _options.check_output(data, html)
+    output.check(data, options.votes, corrections, also=html)
     if image is not None:
         if html is None:
             raise ValueError("--image is for the page; add --html FILE")
@@ -166,8 +164,7 @@ def _lines(
     result: "Disambiguation", rows: slice, name: str, sep: str
 ) -> dict[str, Any]:
     second = result.runner_up[rows]
-    return {
-        name: result.index[rows],
+    columns = {
         "label": result.label[rows],
         "confidence": result.confidence[rows].round(6),
         "margin": result.margin[rows].round(6),
@@ -176,6 +173,11 @@ def _lines(
             sep.join(result.classes[row]) for row in result.candidates[rows]
         ],
     }
+    if name in columns:
+        raise ValueError(
+            f"--id: the result has a column {name!r} as well; rename yours"
+        )
+    return {name: result.index[rows], **columns}
 
 
 def _outcome(result: "Disambiguation", truth: Any) -> dict[str, Any]:

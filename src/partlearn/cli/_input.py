@@ -312,4 +312,5 @@ def _vote_columns(
 def _texts(values: Any) -> list[str | None]:
     from partlearn.tables import as_text
 
-    return [as_text(value) for value in values.tolist()]
+    texts = [as_text(value) for value in values.tolist()]
+    return [None if text is None else text.strip() or None for text in texts]

@@ -417,14 +417,18 @@ class PartialClassifier(ClassifierMixin, BaseEstimator):
         best, second = order[:, 0], order[:, 1]
         names = [name for name in as_names(self.id) if name in columns]
         head = {n: columns[n] for n in names} if names else {"row": rows}
-        return {
-            **head,
+        told = {
             "label": self.classes_[best],
             "probability": P[rows, best],
             "runner_up": self.classes_[second],
             "runner_up_probability": P[rows, second],
             "unlike": self._unlike(columns, Z),
         }
+        if taken := [name for name in head if name in told]:
+            raise ValueError(
+                f"`id`: predictions have a column {taken[0]!r} as well; rename yours."
+            )
+        return {**head, **told}
 
     def predict_frame(self, X: Any) -> Any:
         """Return :meth:`predictions` as a pandas data frame.
@@ -462,6 +466,6 @@ class PartialClassifier(ClassifierMixin, BaseEstimator):
             if len(values) > 1 and values - {""} <= known:
                 raise ValueError(
                     f"Column {name!r} holds labels. If it is the truth or another "
-                    "label column, leave it out (`ignore`, on the command line --truth "
-                    "or --ignore); if it is a feature, say so with `category`."
+                    "label column, leave it out with `ignore`; if it is a "
+                    "feature, say so with `category`."
                 )
