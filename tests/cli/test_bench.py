@@ -253,6 +253,8 @@ def test_verify_runs_a_share_again(run, plan, tmp_path):
     code, text, _ = run("bench", plan, "--out", out, "--verify", "--share", "0.5")
     assert code == 0
     assert "0 records different" in text
+    code, text, _ = run("bench", plan, "--out", out, "--verify", "--json")
+    assert (code, json.loads(text)["different"]) == (0, [])
     job = min((out / "jobs").iterdir())
     job.write_bytes(job.read_bytes().replace(b'"status": "ok"', b'"status": "failed"'))
     code, _, err = run("bench", plan, "--out", out)

@@ -191,6 +191,32 @@ def test_data_are_never_replaced_by_what_was_made_of_them(run, pets, tmp_path):
         assert "is the data itself" in err
     code, _, _ = run("data", "convert", pets, pets, *COMMON)
     assert code == 2
+    page, votes = tmp_path / "page.html", tmp_path / "votes.csv"
+    votes.write_text("row,annotator,label\n0,ann,cat\n1,ann,dog\n")
+    out = ("--out", tmp_path / "out.csv")
+    for words, wrong in (
+        (("reduce", pets, *COMMON, *out, "--save", link), "the data itself"),
+        (("reduce", pets, *COMMON, *out, "--save", out[1]), "another result"),
+        (("check", pets, *COMMON, "--html", link), "the data itself"),
+        (("disambiguate", pets, "--votes", votes, "--out", votes), "the data itself"),
+        (
+            (
+                "disambiguate",
+                pets,
+                *COMMON,
+                *out,
+                "--html",
+                page,
+                "--corrections",
+                page,
+            ),
+            "the data itself",
+        ),
+    ):
+        code, text, err = run(*words)
+        assert (code, text) == (2, "")
+        assert f"is {wrong}; write to another file" in err
+    assert votes.read_text().startswith("row,annotator")
     assert pets.read_text() == before
 
 

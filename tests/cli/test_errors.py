@@ -16,7 +16,8 @@ from partlearn.persistence import Model, save_model
 
 FOLDER = Path(partlearn.cli.__file__).parent
 PETS = ["{pets}", "--labels", "kind", "--ignore", "id", "--ignore", "truth"]
-NPZ = ["{numbers}", "--out", "{out}"]
+TO = ["--out", "{out}"]
+NPZ = ["{numbers}", *TO]
 # What the source says, how to hear it, and what the user is told to do.
 CASES = [
     (
@@ -36,9 +37,20 @@ CASES = [
         "leave out --json, or give --out a file",
     ),
     (
-        " is the data itself; write to another file",
+        "; write to another file",
         ["disambiguate", *PETS, "--out", "{pets}"],
-        "write to another file",
+        "is the data itself; write to another file",
+    ),
+    (" is a folder; name a file in it", ["train", *PETS, "--save", "{runs}"], "a file"),
+    (
+        "--folds must be 0 (none), or 2 and more; got 1",
+        ["train", *PETS, "--save", "{out}", "--folds", "1"],
+        "0 (none), or 2 and more",
+    ),
+    (
+        "--id: the result has a column ",
+        ["disambiguate", "{named}", "--labels", "kind", "--id", "label", *TO],
+        "rename yours",
     ),
     (
         "--image is for the page; add --html FILE",
@@ -203,6 +215,8 @@ def files(tmp_path_factory):
     (folder / "other.csv").write_text("\n".join(rows) + "\n")
     renamed = [row.replace("id,", "crisp0,") for row in rows]
     (folder / "taken.csv").write_text("\n".join(renamed) + "\n")
+    renamed = [row.replace("id,", "label,") for row in rows]
+    (folder / "named.csv").write_text("\n".join(renamed) + "\n")
     (folder / "a.svm").write_text("1 1:0.5\n2 1:0.7\n1 1:0.1\n")
     (folder / "multi.svm").write_text("0,1 1:0.5\n1 1:0.7\n0,2 1:0.1\n")
     X = np.random.default_rng(0).random((12, 2))
@@ -228,8 +242,8 @@ def files(tmp_path_factory):
         '[plan]\nname = "p"\nfolds = 2\n[[data]]\nsource = "sklearn:iris"\nr = 1\n'
         '[[reducers]]\nclass = "CENDA"\n[[learners]]\nclass = "PLKNN"\n'
     )
-    suffixes = {"pets": "csv", "other": "csv", "taken": "csv", "plan": "toml"}
-    suffixes |= {"model": "skops", "selector": "skops"}
+    suffixes = {"pets": "csv", "other": "csv", "taken": "csv", "named": "csv"}
+    suffixes |= {"plan": "toml", "model": "skops", "selector": "skops"}
     made = ("numbers", "empty", "gaps", "double")
     paths = {name: folder / f"{name}.{suffix}" for name, suffix in suffixes.items()}
     paths |= {name: folder / f"{name}.npz" for name in made}

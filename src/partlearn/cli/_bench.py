@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from partlearn.cli._console import print_summary, progress, say
+from partlearn.cli._console import print_json, print_summary, progress, say
 from partlearn.cli._options import Json
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ def bench(
         "allow": allow or (),
     }
     if verify:
-        _run_again(plan, out, share, **running)
+        _run_again(plan, out, share, as_json=as_json, **running)
         return
     running |= {"fresh": not resume, "retry_failed": retry_failed}
     run_and_report(plan, out, as_json=as_json, **running)
@@ -149,7 +149,9 @@ def run_and_report(
         raise typer.Exit(1)
 
 
-def _run_again(plan_name: str, out: Path, share: float, **how: Any) -> None:
+def _run_again(
+    plan_name: str, out: Path, share: float, *, as_json: bool, **how: Any
+) -> None:
     """Run a share of the finished jobs again; exit code 1 when any differs."""
     from partlearn.benchmark import verify_run
 
@@ -160,11 +162,13 @@ def _run_again(plan_name: str, out: Path, share: float, **how: Any) -> None:
             f"{out} has no finished jobs of this plan, data and version of partlearn; "
             "run the plan without --verify first"
         )
-    for name in answer.different:
-        print(f"Different: {name}")
-    print(
-        f"{answer.n_checked} jobs run again, {len(answer.different)} records different."
-    )
+    n, different = answer.n_checked, list(answer.different)
+    if as_json:
+        print_json({"run_again": n, "different": different})
+    else:
+        for name in different:
+            print(f"Different: {name}")
+        print(f"{n} jobs run again, {len(different)} records different.")
     if answer.different:
         raise typer.Exit(1)
 

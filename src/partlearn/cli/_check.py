@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from partlearn.cli._input import find_truth, read_table_input
-from partlearn.cli._options import DataOptions, Json, read_matrix, with_options
+from partlearn.cli._options import (
+    DataOptions,
+    Json,
+    check_files,
+    read_matrix,
+    with_options,
+)
 
 if TYPE_CHECKING:
     from partlearn.check import DataReport
@@ -24,6 +30,7 @@ def check(
     """Say what is wrong with a data set; exit code 1 if something breaks learning."""
     from partlearn.io import atomic_write, is_table
 
+    check_files([file, options.votes], [html])
     table = is_table(file) and options.task in (None, "pll")
     report = (_check_table if table else _check_matrix)(file, options)
     if html is not None:

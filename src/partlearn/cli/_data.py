@@ -136,7 +136,7 @@ def convert(
     """Read a file in any format and write it in another one."""
     from partlearn.io import write
 
-    _options.check_output(source, target)
+    _options.check_files([source], [target])
     bunch = _options.read_matrix(source, options)
     for part in ("test", "folds"):
         if part in bunch:

@@ -5,7 +5,7 @@
 import inspect
 import re
 import sys
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
@@ -120,14 +120,14 @@ class Output:
     ] = False
     as_json: Json = False
 
-    def check(self, data: Path) -> None:
-        """Refuse to replace the data, and to mix two outputs."""
+    def check(self, *read: Path | None, also: Path | None = None) -> None:
+        """Refuse to replace what is read, and to mix two outputs."""
         if self.as_json and str(self.out) == "-":
             raise ValueError(
                 "--json and --out - would both write to standard output; leave out "
                 "--json, or give --out a file"
             )
-        check_output(data, self.out)
+        check_files(read, (self.out, also))
 
     def open(self) -> "TableWriter":
         """Open the table, which appears when it is complete."""
@@ -227,10 +227,25 @@ def _in_options(text: str) -> str:
     return text
 
 
-def check_output(source: Path, target: Path) -> None:
-    """Refuse to replace data by what was made of them."""
-    if source.exists() and target.exists() and target.samefile(source):
-        raise ValueError(f"{target} is the data itself; write to another file")
+def check_files(read: Iterable[Path | None], written: Iterable[Path | None]) -> None:
+    """Refuse to replace data by what was made of them, and one result by another."""
+    data = [path for path in read if path is not None]
+    results: list[Path] = []
+    for path in written:
+        if path is None or str(path) == "-":
+            continue
+        if path.is_dir():
+            raise ValueError(f"{path} is a folder; name a file in it")
+        for others, wrong in ((data, "the data itself"), (results, "another result")):
+            if any(_is_same(path, other) for other in others):
+                raise ValueError(f"{path} is {wrong}; write to another file")
+        results.append(path)
+
+
+def _is_same(path: Path, other: Path) -> bool:
+    if path.exists() and other.exists():
+        return path.samefile(other)
+    return path.resolve() == other.resolve()
 
 
 def read_matrix(path: Path, options: DataOptions) -> "Bunch":

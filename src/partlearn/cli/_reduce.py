@@ -99,7 +99,7 @@ def _run(
     default = {"reducer": "crisp", "selector": "crisp-selector"}[role]
     if load is not None and (save is not None or params or method != default):
         raise ValueError("--load applies a model as it was saved; leave out the rest")
-    output.check(data)
+    output.check(data, load, also=save)
     with output.open() as writer:
         if load is None:
             model, blocks = _fit(role, data, method, params, options, writer)

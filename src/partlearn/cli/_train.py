@@ -89,8 +89,9 @@ def train(
     from partlearn.persistence import save_model
     from partlearn.tables import estimate_quality, make_learner
 
-    for path in data:
-        _options.check_output(path, save)
+    _options.check_files([*data, options.votes], [save])
+    if folds == 1:
+        raise ValueError("--folds must be 0 (none), or 2 and more; got 1")
     blocks = scheduler is not None or len(data) > 1
     if blocks and options.votes is not None:
         raise ValueError(
@@ -228,7 +229,7 @@ def predict(
     from partlearn.io import table_blocks
     from partlearn.persistence import load_model
 
-    output.check(data)
+    output.check(data, load)
     model = load_model(load).estimator
     if not isinstance(model, PartialClassifier):
         raise ValueError(
