@@ -15,7 +15,7 @@ def compiled_loops(module: str) -> Any:
     """Module ``_x_numba`` with the compiled loops of ``_x``; None without numba."""
     try:
         return import_module(f"{module}_numba")
-    except ImportError:
+    except (ImportError, RuntimeError):  # no numba, or no place to keep its results
         return None
 
 

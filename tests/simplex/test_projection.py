@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.testing import assert_allclose, assert_array_equal
 
+from partlearn import _extras
 from partlearn._extras import compiled_loops, compiled_twin
 from partlearn.simplex import _projection, _projection_numba, project_simplex
 
@@ -122,6 +123,16 @@ def test_wrong_arguments_are_named():
         project_simplex([1.0, 2.0])
     with pytest.raises(ValueError, match=r"got \(2, 0\)"):
         project_simplex(np.ones((2, 0)))
+
+
+def test_without_a_place_for_compiled_loops_numpy_serves(monkeypatch):
+    def no_place(module):
+        raise RuntimeError("cannot cache function 'project_rows': no locator available")
+
+    compiled_loops.cache_clear()
+    monkeypatch.setattr(_extras, "import_module", no_place)
+    assert compiled_twin(_projection.project_rows) is _projection.project_rows
+    compiled_loops.cache_clear()
 
 
 @pytest.mark.parametrize("n_rows", [9, 40_000])  # by NumPy and by compiled loops
