@@ -18,8 +18,12 @@ from partlearn.crossfit import (
     linear_basis,
     make_folds,
 )
-from partlearn.crossfit._experts import gaussian_expert, rank_vote, unit_rows
-from partlearn.crossfit._pool import mixture_weights
+from partlearn.crossfit._experts import (
+    gaussian_expert,
+    mixture_weights,
+    rank_vote,
+    unit_rows,
+)
 from partlearn.crossfit._pooled import NO_WEIGHT
 from partlearn.decomposition import CENDA, CRISP, KernelCRISP
 from partlearn.feature_selection import SAUTE, MaxRelevance

@@ -31,8 +31,12 @@ from partlearn.crossfit._embedding import (
     rotation,
     within_scatter,
 )
-from partlearn.crossfit._experts import gaussian_expert, rank_vote, unit_rows
-from partlearn.crossfit._pool import mixture_weights
+from partlearn.crossfit._experts import (
+    gaussian_expert,
+    mixture_weights,
+    rank_vote,
+    unit_rows,
+)
 from partlearn.crossfit._scores import RIDGE_GRID
 from partlearn.linalg import standardize
 from partlearn.linalg._svd import randomized_left

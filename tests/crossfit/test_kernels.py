@@ -16,12 +16,13 @@ from partlearn.crossfit import CrossFit, embed, linear_basis, make_folds, target
 from partlearn.crossfit import _geometries as geometries
 from partlearn.crossfit import _kernels as kernels
 from partlearn.crossfit._embedding import choose_ridge
-from partlearn.crossfit._kernel_bases import exact_kernel_basis, nystroem_basis
 from partlearn.crossfit._kernels import (
+    exact_kernel_basis,
     kernel_block,
     kernel_matrix,
     kernel_product,
     median_distance,
+    nystroem_basis,
 )
 
 KERNELS = ["rbf", "laplacian"]

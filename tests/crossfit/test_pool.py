@@ -6,12 +6,12 @@ from numpy.testing import assert_allclose
 from scipy.optimize import approx_fprime
 
 from partlearn.crossfit import log_linear_pool, log_linear_weights
-from partlearn.crossfit._experts import smooth
-from partlearn.crossfit._pool import (
+from partlearn.crossfit._experts import (
     linear_pool,
     log_linear_objective,
     mixture_weights,
     pooled_belief,
+    smooth,
 )
 
 
@@ -82,7 +82,7 @@ def test_a_warm_start_ends_at_the_same_place():
 def test_some_of_many_rows_find_the_weights(monkeypatch):
     experts, L = problem(0)
     all_rows = log_linear_weights(experts, L)
-    monkeypatch.setattr("partlearn.crossfit._pool._ENOUGH", len(L) // 2)
+    monkeypatch.setattr("partlearn.crossfit._experts._ENOUGH", len(L) // 2)
     some = np.sort(np.random.RandomState(0).permutation(len(L))[: len(L) // 2])
     found = log_linear_weights(experts, L)
     monkeypatch.undo()

@@ -205,9 +205,7 @@ class CRISPClassifier(BasePartialClassifier):
             def start(labels: Any) -> Array:
                 return initial_confidence(confidence, labels.candidates)
 
-        model = fit_estimator(
-            self, X, y, votes=bool(self.votes), confidence=start, groups=groups
-        )
+        model = fit_estimator(self, X, y, confidence=start, groups=groups)
         if not model.converged:
             warn_at_max_iter(self.max_iter)
         return self

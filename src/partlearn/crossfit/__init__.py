@@ -10,9 +10,9 @@ KernelCRISP and CRISPClassifier are built of these blocks.
 from partlearn.crossfit._background import background_size, background_weight, mean_norm
 from partlearn.crossfit._bases import LinearBasis, linear_basis
 from partlearn.crossfit._embedding import Embedding, embed
+from partlearn.crossfit._experts import log_linear_pool, log_linear_weights
 from partlearn.crossfit._folds import deal_groups, group_codes, make_folds
 from partlearn.crossfit._order import content_order, in_data_order
-from partlearn.crossfit._pool import log_linear_pool, log_linear_weights
 from partlearn.crossfit._pooled import PooledModel
 from partlearn.crossfit._rounds import (
     STEADY,

@@ -1,13 +1,37 @@
-"""Block E: experts on each row's label, none of which is told the row's own label."""
+"""Blocks E and F: experts on each row's label, and how they are pooled.
+
+No expert is told the label of the row itself. They are pooled by how well they expect
+the evidence ``L``: the candidate matrix, or any matrix of non-negative weights that are
+proportional to the probability of what was observed if a label were the true one.
+"""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from partlearn._array_api import at_least, namespace, softmax
-from partlearn._typing import Array, Indices
+from collections.abc import Sequence
+
+import numpy as np
+from scipy.optimize import minimize
+
+from partlearn._array_api import (
+    array_device,
+    at_least,
+    like,
+    namespace,
+    row_dots,
+    softmax,
+    take,
+    to_numpy,
+)
+from partlearn._typing import Array, Indices, Mask
 from partlearn.crossfit._embedding import MASS_FLOOR, class_means
 from partlearn.graphs import vote
 
 _LEAST = 1e-3  # what a regression's estimate of a confidence is clipped at
+_EM_ROUNDS = 15
+_LARGEST = 5.0  # bound of a log-linear weight
+_PENALTY = 1e-3  # of the squared distance to equal weights
+_STEPS = 50
+_ENOUGH = 25_000  # rows for the few weights of a log-linear pool
 
 
 def unit_rows(Z: Array) -> Array:
@@ -107,3 +131,146 @@ def regression_belief(scores: Array, share: Array) -> Array:
     xp = namespace(scores, share)
     P = at_least(scores * xp.sqrt(share) + share, _LEAST)
     return smooth(P / xp.sum(P, axis=1, keepdims=True))
+
+
+def mixture_weights(experts: Sequence[Array], L: Mask | Array) -> tuple[Array, float]:
+    """Weights of the mixture that best expects the evidence.
+
+    Source: CRISP, block F.
+
+    Parameters
+    ----------
+    experts : sequence of ndarray of shape (m, q)
+        Beliefs of each expert.
+    L : ndarray of shape (m, q)
+        Candidates, or other evidence.
+
+    Returns
+    -------
+    weights : ndarray of shape (n_experts,)
+        Weights that sum to one, after a fixed number of EM iterations.
+    likelihood : float
+        Mean log-likelihood of the evidence under the mixture.
+    """
+    xp = namespace(*experts)
+    hits = xp.stack([row_dots(P, L) for P in experts])
+    n = hits.shape[0]
+    weights = xp.full(n, 1 / n, dtype=hits.dtype, device=array_device(hits))
+    for _ in range(_EM_ROUNDS):
+        share = weights[:, None] * hits
+        weights = xp.mean(share / xp.sum(share, axis=0), axis=1)
+    return weights, float(xp.mean(xp.log(weights @ hits)))
+
+
+def linear_pool(experts: Sequence[Array], weights: Array) -> Array:
+    """Mixture ``sum_e a_e p_e``, shape (m, q)."""
+    numbers = to_numpy(weights).tolist()
+    return sum(a * P for a, P in zip(numbers, experts, strict=True))
+
+
+def log_linear_pool(experts: Sequence[Array], weights: Array) -> Array:
+    """``p`` proportional to ``exp(sum_e w_e log p_e)``, shape (m, q)."""
+    xp = namespace(*experts)
+    numbers = to_numpy(weights).tolist()
+    logits = sum(w * xp.log(P) for w, P in zip(numbers, experts, strict=True))
+    return softmax(logits)
+
+
+def log_linear_objective(weights: Array, logs: Array, L: Array) -> tuple[float, Array]:
+    """Penalised mean log-likelihood of the evidence under the log-linear pool.
+
+    Parameters
+    ----------
+    weights : ndarray of shape (n_experts,)
+        Weights ``w``.
+    logs : ndarray of shape (n_experts, m * q)
+        Logarithms of the experts' beliefs.
+    L : ndarray of shape (m, q)
+        Evidence.
+
+    Returns
+    -------
+    value : float
+        ``mean_i log(sum_j L_ij p_ij(w)) - 1e-3 |w - 1/E|^2``.
+    gradient : ndarray of shape (n_experts,)
+        Its gradient: for each expert the mean over the rows of its expected log belief
+        given the evidence, less the one without it.
+    """
+    xp, m = namespace(logs, L), L.shape[0]
+    P = softmax(xp.reshape(like(weights, logs) @ logs, L.shape))
+    hits = L * P
+    likelihood = xp.sum(hits, axis=1)
+    hits /= likelihood[:, None]
+    hits -= P
+    apart = weights - 1 / len(weights)
+    value = float(xp.mean(xp.log(likelihood))) - _PENALTY * (apart @ apart)
+    gradient = to_numpy(logs @ xp.reshape(hits, (-1,))) / m - 2 * _PENALTY * apart
+    return float(value), gradient
+
+
+def log_linear_weights(
+    experts: Sequence[Array], L: Array, start: Array | None = None
+) -> Array:
+    """Weights of the log-linear pool that best expects the evidence.
+
+    Source: CRISPClassifier, log-linear weights of the experts.
+
+    Parameters
+    ----------
+    experts : sequence of ndarray of shape (m, q)
+        Positive beliefs of each expert.
+    L : ndarray of shape (m, q)
+        Evidence.
+    start : ndarray of shape (n_experts,), default=None
+        Where to start; equal weights by default.
+
+    Returns
+    -------
+    weights : ndarray of shape (n_experts,)
+        Between 0 and 5; they need not sum to one. Of more than 25,000 rows, 25,000
+        drawn at random are asked.
+    """
+    E = len(experts)
+    xp = namespace(*experts)
+    if L.shape[0] > _ENOUGH:
+        some = np.sort(np.random.RandomState(0).permutation(L.shape[0])[:_ENOUGH])
+        experts, L = [take(P, some) for P in experts], take(L, some)
+    logs = xp.log(xp.stack([xp.reshape(P, (-1,)) for P in experts]))
+
+    def loss(weights: Array) -> tuple[float, Array]:
+        value, gradient = log_linear_objective(weights, logs, L)
+        return -value, -gradient
+
+    solution = minimize(
+        loss,
+        np.full(E, 1 / E) if start is None else start,
+        jac=True,
+        method="L-BFGS-B",
+        bounds=[(0.0, _LARGEST)] * E,
+        options={"maxiter": _STEPS},
+    )
+    return solution.x
+
+
+def pooled_belief(experts: Sequence[Array], linear: Array, log_linear: Array) -> Array:
+    """Geometric mean of both pools, normalised.
+
+    Source: CRISPClassifier, pool of the experts.
+
+    Parameters
+    ----------
+    experts : sequence of ndarray of shape (m, q)
+        Beliefs of each expert.
+    linear, log_linear : ndarray of shape (n_experts,)
+        Weights of the two pools.
+
+    Returns
+    -------
+    M : ndarray of shape (m, q)
+        Rows sum to one.
+    """
+    M = linear_pool(experts, linear) * log_linear_pool(experts, log_linear)
+    xp = namespace(M)
+    M = xp.sqrt(M)
+    M /= xp.sum(M, axis=1, keepdims=True)
+    return M

@@ -16,14 +16,15 @@ from partlearn.blocks import Rows, in_blocks, refuse_blocks, take
 from partlearn.crossfit._bases import LinearBasis
 from partlearn.crossfit._embedding import Embedding
 from partlearn.crossfit._folds import make_folds
-from partlearn.crossfit._kernel_bases import (
+from partlearn.crossfit._kernels import (
     ExactKernelBasis,
+    Kernel,
     KernelMap,
     NystroemBasis,
     exact_kernel_basis,
+    median_distance,
     nystroem_basis,
 )
-from partlearn.crossfit._kernels import Kernel, median_distance
 from partlearn.crossfit._scores import KEPT_FACTORS, RIDGE_GRID, CrossFit, targets
 from partlearn.crossfit._space import InputSpace, LinearMap
 from partlearn.linalg import GIB, too_large

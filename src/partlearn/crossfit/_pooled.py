@@ -18,19 +18,17 @@ from partlearn.crossfit._experts import (
     gaussian_belief,
     gaussian_expert,
     label_share,
+    log_linear_weights,
+    mixture_weights,
+    pooled_belief,
     rank_vote,
     regression_belief,
     unit_rows,
 )
 from partlearn.crossfit._folds import make_folds
 from partlearn.crossfit._geometries import Geometry, GeometryName, make_geometries
-from partlearn.crossfit._kernel_bases import KernelMap
+from partlearn.crossfit._kernels import KernelMap
 from partlearn.crossfit._order import in_data_order
-from partlearn.crossfit._pool import (
-    log_linear_weights,
-    mixture_weights,
-    pooled_belief,
-)
 from partlearn.crossfit._rounds import N_SEARCH, NeighborSearch, StoppingRule
 from partlearn.crossfit._rounds import STEADY as CAREFUL
 from partlearn.crossfit._scores import targets
@@ -207,7 +205,6 @@ def fit_pooled(
     F: Array,
     *,
     geometries: Sequence[GeometryName],
-    votes: bool,
     update: Callable[[Array], Array],
     groups: Indices | None,
 ) -> PooledModel:
@@ -226,8 +223,6 @@ def fit_pooled(
         First confidences.
     geometries : sequence of {"linear", "rbf", "laplacian"}
         The geometries.
-    votes : bool
-        Whether neighbours vote.
     update : callable
         Gives the evidence anew from the confidences after each iteration: the hook of
         votes, which are weighed by how well annotators agree with the confidences.
@@ -240,7 +235,7 @@ def fit_pooled(
         The finished fit.
     """
     m, xp, search = F.shape[0], namespace(F), estimator.search
-    k, n_jobs = estimator.n_neighbors, estimator.n_jobs
+    k, n_jobs, votes = estimator.n_neighbors, estimator.n_jobs, bool(estimator.votes)
     rng = check_random_state(estimator.random_state)
     folds = make_folds(m, estimator.n_folds, rng, groups)
     if votes:

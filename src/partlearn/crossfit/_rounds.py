@@ -15,11 +15,12 @@ from partlearn.crossfit._embedding import choose_ridge, embed
 from partlearn.crossfit._experts import (
     gaussian_expert,
     label_share,
+    linear_pool,
+    mixture_weights,
     rank_vote,
     regression_belief,
     unit_rows,
 )
-from partlearn.crossfit._pool import linear_pool, mixture_weights
 from partlearn.crossfit._scores import CrossFit, targets
 from partlearn.neighbors import many_neighbors, reference_neighbors, self_neighbors
 

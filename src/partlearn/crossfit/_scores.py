@@ -24,8 +24,7 @@ from partlearn._array_api import (
     take,
 )
 from partlearn._typing import Array, Indices
-from partlearn.crossfit._bases import Basis
-from partlearn.crossfit._design import fold_numbers
+from partlearn.crossfit._bases import Basis, fold_numbers
 
 RIDGE_GRID = (1e-3, 3e-3, 1e-2, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
 _JITTER = 1e-12  # on diagonals that are positive but for round-off

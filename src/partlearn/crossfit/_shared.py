@@ -26,7 +26,7 @@ from partlearn.crossfit._geometries import (
     kernel_numbers,
     landmark_count,
 )
-from partlearn.crossfit._kernel_bases import KernelMap
+from partlearn.crossfit._kernels import KernelMap
 from partlearn.crossfit._order import content_order
 from partlearn.crossfit._pooled import (
     PooledGeometry,
@@ -90,7 +90,6 @@ def fit_estimator(
     X: Any,
     y: Any,
     *,
-    votes: bool = True,
     confidence: Any = None,
     groups: Any = None,
 ) -> PooledModel:
@@ -99,11 +98,9 @@ def fit_estimator(
     Parameters
     ----------
     estimator : CRISPClassifier or KernelCRISP
-        With the parameters of `POOLED_PARAMETERS`.
+        With the parameters of `POOLED_PARAMETERS`, and `votes`.
     X, y
         What `fit` got.
-    votes : bool, default=True
-        Whether neighbours vote.
     confidence : callable, default=None
         Gives the first confidences from the labels; those of the labels by default.
     groups : array-like of shape (n_samples,), default=None
@@ -136,7 +133,6 @@ def fit_estimator(
         as_double(L),
         F,
         geometries=names,
-        votes=votes,
         update=update,
         groups=None if groups is None else group_codes(groups, len(order))[order],
     )
@@ -178,7 +174,7 @@ def _named(names: list[str], weights: Array) -> dict[str, float]:
 
 def check_geometries(geometries: Any) -> list[Any]:
     """Refuse names that are no geometry, or come twice."""
-    names = [geometries] if isinstance(geometries, str) else list(geometries)
+    names = list(geometries)
     wrong = [name for name in names if name not in GEOMETRIES]
     if wrong or not names or len(set(names)) < len(names):
         raise ValueError(

@@ -12,7 +12,12 @@ from partlearn._array_api import as_double, is_numpy, namespace
 from partlearn._typing import Array
 from partlearn.blocks import Rows
 from partlearn.crossfit._bases import LinearBasis, decompose
-from partlearn.linalg import BlockStandardized, Standardized, column_moments
+from partlearn.linalg import (
+    BlockStandardized,
+    Standardized,
+    column_moments,
+    inverse_scale,
+)
 
 # Columns of sparse data up to which kernels see the columns themselves: dense, the rows
 # are no larger than the features of the usual number of landmarks.
@@ -97,9 +102,8 @@ def input_space(
     """
     X = X.astype(np.float64, copy=False) if is_numpy(X) else as_double(X)
     mean, std = column_moments(X)
-    xp, apart = namespace(std), std > 0
-    inverse = xp.where(apart, 1.0 / xp.where(apart, std, 1.0), 0.0)
-    varying = int(xp.count_nonzero(inverse))
+    inverse = inverse_scale(std)
+    varying = int(namespace(std).count_nonzero(inverse))
     if not varying:
         raise ValueError("Every feature is constant: no direction tells rows apart.")
     wide = sp.issparse(X) and X.shape[1] > WIDE

@@ -234,7 +234,7 @@ class KernelCRISP(
         self : KernelCRISP
             The fitted reducer.
         """
-        model = fit_estimator(self, X, y, votes=self.votes, groups=groups)
+        model = fit_estimator(self, X, y, groups=groups)
         if not model.converged:
             warn_at_max_iter(self.max_iter)
         self._choose_components()
