@@ -146,3 +146,14 @@ def test_ensembles_of_sklearn_refuse_sets(ensemble, form):
         match=r"y should be a 1d array|Unknown label type|only supports binary",
     ):
         ensemble.fit(X, y)
+
+
+@pytest.mark.parametrize("weights", ["held-out", "equal"])
+def test_a_seed_decides_about_other_classifiers_too(weights):
+    X, y = load_wine(return_X_y=True)
+    S = make_candidates(y, n_false=1, random_state=0)
+    model = PooledClassifier(
+        [DecisionTreeClassifier(max_depth=2)], weights=weights, random_state=0
+    )
+    once, again = (clone(model).fit(X, S).predict_proba(X) for _ in range(2))
+    np.testing.assert_array_equal(once, again)

@@ -189,3 +189,10 @@ def test_one_class_and_full_sets_are_refused(data):
         CRISPSelector().fit(X, np.ones((len(X), 3), dtype=int))
     with pytest.raises(ValueError, match="at least two classes"):
         CRISPSelector().fit(X, np.zeros_like(y))
+
+
+@pytest.mark.parametrize("m", [2, 3])
+def test_too_few_rows_to_hold_any_out_select_the_smallest_size(m):
+    X = np.add(np.eye(3)[:m], [0.0, 0.1, 0.2])
+    selector = CRISPSelector("auto").fit(X, np.arange(m))
+    assert len(selector.selected_) == 1

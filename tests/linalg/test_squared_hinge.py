@@ -71,3 +71,10 @@ def test_machines_are_stationary_on_separable_rows():
     slack = np.maximum(1 - y * (Z @ w), 0)
     gradient = w - 2 * 100 * Z.T @ (y * slack)
     assert np.abs(gradient).max() < 1e-3
+
+
+def test_features_too_large_for_the_penalty_are_explained():
+    # Beside 1e200 the penalty of one is lost, and two equal columns are singular.
+    X = 1e100 * np.array([[1.0, 1.0], [-1.0, -1.0]])
+    with pytest.raises(ValueError, match="standardise the features"):
+        squared_hinge_labels(X, np.array([[True], [False]]))

@@ -63,7 +63,7 @@ class PooledClassifier(BasePartialClassifier):
     cv : int, default=5
         Number of folds, which spread rare labels.
     random_state : int, RandomState or None, default=None
-        Draws the folds.
+        Draws the folds, those of learners in a :class:`CandidateClassifier` too.
     n_jobs : int or None, default=None
         Fits in parallel; the result does not depend on it.
 
@@ -170,13 +170,13 @@ class PooledClassifier(BasePartialClassifier):
             self, X, y, accept_sparse="csr", ensure_min_samples=2
         )
         check_two_classes(self.classes_, type(self).__name__)
-        learners = [for_candidates(estimator) for estimator in self.estimators]
+        seed = check_random_state(self.random_state).randint(2**31 - 1)
+        learners = [for_candidates(estimator, seed) for estimator in self.estimators]
         columns = recoded(labels)
         parallel = Parallel(n_jobs=self.n_jobs)
         self.weights_: Array | None = None
         self._forget("label_confidence_")
         if self.weights == "held-out":
-            seed = check_random_state(self.random_state).randint(2**31 - 1)
             splitter = StratifiedCandidateKFold(
                 min(self.cv, len(labels)), random_state=seed
             )

@@ -226,11 +226,12 @@ class CRISPSelector(BaseSelector):
         self, X: Any, labels: Evidence, keep: Indices, exclude: Indices, available: int
     ) -> int:
         """Choose a size by how often neighbours of held-out rows name a candidate."""
-        rng = check_random_state(self.random_state)
-        order = rng.permutation(len(labels))
-        n_held = max(1, round(_HELD_OUT * len(labels)))
-        held, rest = np.sort(order[:n_held]), np.sort(order[n_held:])
         sizes = sizes_to_try(X.shape[1], len(keep), available)
+        if len(labels) < 4:  # too few to hold any out
+            return int(sizes[0])
+        order = check_random_state(self.random_state).permutation(len(labels))
+        n_held = round(_HELD_OUT * len(labels))
+        held, rest = np.sort(order[:n_held]), np.sort(order[n_held:])
         rounds, pursuit = self._path(
             X[rest], labels[rest], int(sizes[-1]), keep, exclude
         )

@@ -122,7 +122,13 @@ def _newton(space: _AllLabels | _Tall, y: Array, C: float) -> Array:
         w, f, s, sign = (A[:, left] for A in (W, F, slack, y))
         v = value[left]
         active = s > 0
-        goal = space.ridge(active, sign, C, w)
+        try:
+            goal = space.ridge(active, sign, C, w)
+        except np.linalg.LinAlgError as error:
+            raise ValueError(
+                "A support vector machine cannot be solved in float64, as where some "
+                "features have very large values; standardise the features."
+            ) from error
         reached = space.scores(goal)
         # Derivative towards the goal; the minimiser is reached where rounding hides it.
         pull = np.einsum("ij,ij->j", s * sign, reached - f)

@@ -208,3 +208,13 @@ def test_features_of_fsmir_have_no_sign(problem):
     with pytest.raises(ValueError, match="scale=True"):
         PMLFSMIR().fit(X - 0.5, C)
     assert PMLFSMIR(scale=True).fit(X - 0.5, C).n_latent_ == 3
+
+
+def test_rows_without_neighbours_are_regressed_alone():
+    X = 1000 * np.random.default_rng(0).uniform(size=(60, 5))
+    with pytest.warns(UserWarning, match="Nearly all weights of the graph are zero"):
+        selector = PMFSLRS(2).fit(X, X[:, :3] > 500)
+    assert np.isfinite(selector.objective_).all()
+    L = sp.csr_array((60, 60))
+    problem = lrs.LRSProblem(X, np.ones((60, 2)), L, 1, 1, 1, 3.0)
+    assert lrs.step_bound(problem, package=False) == 5

@@ -233,6 +233,8 @@ def step_bound(p: LRSProblem, *, package: bool) -> float:
         squares = 4 * off.multiply(off).sum() - 8 / n * off.sum()
         squares += 4 / n**2 * (n * n - n) + np.sum(diagonal**2)
         return float(np.sqrt(squares))
+    if not p.L.diagonal().any():  # no two rows are neighbours
+        return 2 + p.mu
     if p.L.shape[0] < 20:
         return 2 + 2 * float(np.linalg.eigvalsh(p.L.toarray())[-1]) + p.mu
     start = np.random.RandomState(0).normal(size=p.L.shape[0])
