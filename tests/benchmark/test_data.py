@@ -121,6 +121,8 @@ def test_classes_without_rows_get_no_false_labels(tmp_path):
     """A class that never occurs has no column to draw from in the generator."""
     y = np.array([0, 1, 3] * 4)
     np.savez(tmp_path / "gap.npz", X=np.eye(12), y=y, label_names=list("abcd"))
+    with pytest.raises(PlanError, match="need 4 classes; there are 3 in its 12 rows"):
+        load_plan_data(plan("gap", "r = 3"), tmp_path)
     (data,), _ = load_plan_data(plan("gap", "r = 1"), tmp_path)
     assert data.S.shape == (12, len(data.classes))
     assert data.S[np.arange(12), data.truth].all()

@@ -446,3 +446,11 @@ def test_splits_are_kept(plan_text, tmp_path):
     assert (split["data"], split["noise_seed"]) == ("iris", 0)
     assert sorted(set(split["fold_of_row"])) == [0, 1, 2]
     assert len(split["fold_of_row"]) == 60
+
+
+def test_seeds_that_draw_the_same_sets(plan_text, tmp_path):
+    """With every label in every set, noise of one seed is that of another."""
+    text = plan_text(reducers=["none"], noise="[0, 1]").replace("r = 1", "r = 2")
+    result = run_plan(parse_plan(text), tmp_path)
+    assert (len(result.results), result.n_failed) == (6, 0)
+    assert [row.noise_seed for row in result.results] == 3 * [0] + 3 * [1]

@@ -268,6 +268,14 @@ def test_what_was_damaged_runs_again_to_the_same_bytes(finished):
     assert run_plan(plan, finished).damaged == {}
 
 
+def test_results_are_not_written_into_a_file(tmp_path):
+    file = tmp_path / "plan.toml"
+    file.write_text(PLAN)
+    with pytest.raises(NotADirectoryError, match="is a file; name a folder"):
+        run_plan(parse_plan(PLAN), file)
+    assert file.read_text() == PLAN
+
+
 def test_runs_of_an_older_version_are_refused(finished, tmp_path):
     (tmp_path / "plan.json").write_text('{"name": "old"}')
     (tmp_path / "run.json").write_text('{"facts": {}}')
@@ -296,3 +304,8 @@ def test_tables_are_csv_without_pyarrow(finished, tmp_path, monkeypatch):
     expected, _ = load_rows(finished)
     assert rows == expected
     assert len(timings) == len(rows)
+    # A table that a run of another installation left beside these is not theirs.
+    (table,) = finished.glob("results.parquet")
+    copy = tmp_path / "results.parquet"
+    copy.write_bytes(table.read_bytes()[:-1])
+    assert load_rows(tmp_path)[0] == expected

@@ -260,3 +260,6 @@ def test_verify_runs_a_share_again(run, plan, tmp_path):
     code, _, err = run("bench", plan, "--out", out)
     assert code == 0
     assert f"Damaged: jobs/{job.name}" in err
+    (out / "run.json").write_text("{")
+    code, _, err = run("report", out)
+    assert (code, "Run the plan again with the same folder" in err) == (1, True)

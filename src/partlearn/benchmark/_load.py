@@ -237,14 +237,13 @@ def _write(path: Path, rows: Sequence[Row], columns: Columns) -> Path:
 
 
 def _read(path: Path, columns: Columns) -> list[Row]:
-    parquet = path.with_suffix(".parquet")
     rows: Iterable[Mapping[str, Any]]
-    if parquet.is_file():
+    if path.suffix == ".parquet":
         import pyarrow.parquet as pq
 
-        rows = pq.read_table(parquet).to_pylist()
+        rows = pq.read_table(path).to_pylist()
     else:
-        with path.with_suffix(".csv").open(newline="", encoding="utf-8") as file:
+        with path.open(newline="", encoding="utf-8") as file:
             rows = list(csv.DictReader(file))
     return [{k: _cast(row.get(k), kind) for k, kind in columns.items()} for row in rows]
 
@@ -258,15 +257,13 @@ def _cast(value: Any, kind: str) -> Any:
     return _CAST[kind](value)
 
 
-def read_results(
-    folder: Path, task: str, amounts: Mapping[float, float]
-) -> list[Result]:
+def read_results(path: Path, task: str, amounts: Mapping[float, float]) -> list[Result]:
     """Read the table of results.
 
     Parameters
     ----------
-    folder : Path
-        Folder of the run.
+    path : Path
+        The table.
     task : str
         Task of the plan.
     amounts : mapping
@@ -281,7 +278,7 @@ def read_results(
     metrics = [name for name in columns if name in _SCORES]
     names = {f.name for f in fields(Result)}
     results = []
-    for row in _read(folder / "results", columns):
+    for row in _read(path, columns):
         values = {"n_features": row.get("n_components"), **_complete(row, amounts)}
         values["scores"] = {name: row[name] for name in metrics}
         values["warnings"] = tuple((row["warnings"] or "").splitlines())
@@ -289,18 +286,12 @@ def read_results(
     return results
 
 
-def read_timings(
-    folder: Path, task: str, amounts: Mapping[float, float]
-) -> list[Timing]:
+def read_timings(path: Path, task: str, amounts: Mapping[float, float]) -> list[Timing]:
     """Read the table of costs.
 
     Parameters
     ----------
-    folder : Path
-        Folder of the run.
-    task : str
-        Task of the plan.
-    amounts : mapping
+    path, task, amounts : Path, str, mapping
         As for :func:`read_results`.
 
     Returns
@@ -308,7 +299,7 @@ def read_timings(
     list of Timing
         The rows.
     """
-    rows = _read(folder / "timings", _timing_columns(task))
+    rows = _read(path, _timing_columns(task))
     return [Timing(**_complete(row, amounts)) for row in rows]
 
 
@@ -448,7 +439,9 @@ def load_run(folder: str | Path) -> Run:
     folder = Path(folder)
     plan, run = _opened(folder)
     amounts = {float(r): r for spec in plan.data for r in spec.r or ()}
-    results = read_results(folder, plan.task, amounts)
+    # Not what another run, with or without pyarrow, may have left beside them.
+    tables = {Path(name).stem: folder / name for name in run["files"]}
+    results = read_results(tables["results"], plan.task, amounts)
     return Run(
         folder=folder,
         plan=plan,
@@ -456,7 +449,7 @@ def load_run(folder: str | Path) -> Run:
         data=tuple(DataFacts(**_with_tuples(item)) for item in run["data"]),
         absent=tuple(AbsentData(**item) for item in run["absent"]),
         results=tuple(results),
-        timings=tuple(read_timings(folder, plan.task, amounts)),
+        timings=tuple(read_timings(tables["timings"], plan.task, amounts)),
         cells=task_of(plan).summarise(results),
     )
 
@@ -493,17 +486,15 @@ def _opened(folder: Path) -> tuple[_plan.Plan, dict[str, Any]]:
         )
     if run.get("format") != RUN_FORMAT:
         raise DamagedStoreError(
-            f"{folder} was written by another version of partlearn (format "
-            f"{run.get('format')!r}, here {RUN_FORMAT!r}). Run the plan again."
+            "written by another version of partlearn (format "
+            f"{run.get('format')!r}, here {RUN_FORMAT!r})",
+            path=folder,
         )
     store.read_json("splits.json")
     for name, digest in run["files"].items():
         path = folder / name
         if not path.is_file() or file_digest(path) != digest:
-            raise DamagedStoreError(
-                f"{path} is not what the run wrote. Run the plan again with the same "
-                "folder: finished jobs are kept."
-            )
+            raise DamagedStoreError("not what the run wrote", path=path)
     return _read_plan(plan), run
 
 

@@ -285,10 +285,10 @@ def _with_candidates(spec: DataSpec, data: BenchmarkData) -> Iterator[BenchmarkD
     q = len(data.classes)
     present, codes = np.unique(data.truth, return_inverse=True)
     for r in spec.r:
-        if r > q - 1:
+        if r > present.size - 1:
             raise PlanError(
                 f"Data {spec.name!r}: r = {r} false labels need {int(r) + 1} classes; "
-                f"there are {q}."
+                f"there are {present.size} in its {codes.size} rows."
             )
         for seed in spec.noise_seeds:
             S = np.zeros((codes.size, q), dtype=bool)

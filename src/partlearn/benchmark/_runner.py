@@ -266,9 +266,11 @@ class _Session:
     total: int = 0
 
     def __post_init__(self) -> None:
-        # Two entries of a plan may have the same content and other noise.
         self.data = {(item.name, item.fingerprint): item for item in self.items}
-        self.folds = {key: self.task.folds(item) for key, item in self.data.items()}
+        self.folds: dict[tuple[str, str], dict[int | None, list[Any]]] = {}
+        for item in self.items:  # two seeds of the noise may draw the same sets
+            folds = self.folds.setdefault((item.name, item.fingerprint), {})
+            folds.update(self.task.folds(item))
         self._shared: dict[tuple[str, str], Any] = {}
         self._reduced: tuple[str, Any] = ("", None)
 

@@ -17,7 +17,7 @@ from zipfile import BadZipFile
 import numpy as np
 
 from partlearn.benchmark._records import Cost, Record, Reduced, Scored
-from partlearn.io import atomic_write
+from partlearn.io import DataError, atomic_write
 
 R = TypeVar("R", bound=Record)
 _FRAGMENT = re.compile(r"[0-9a-f]{20}\.(json|npz)")
@@ -28,8 +28,12 @@ class BusyError(OSError):
     """Another process writes to the same folder."""
 
 
-class DamagedStoreError(ValueError):
+class DamagedStoreError(DataError):
     """A file of a run is not what the run wrote."""
+
+    def __init__(self, what: str, *, path: Path) -> None:
+        advice = "Run the plan again with the same folder: jobs that this version "
+        super().__init__(what, path=path, advice=f"{advice}finished are kept.")
 
 
 def file_digest(path: Path) -> str:
@@ -122,6 +126,10 @@ class Store:
     @contextmanager
     def writing(self) -> Iterator[None]:
         """Be the only writer; what a killed one left half-written is removed."""
+        if self.folder.is_file():
+            raise NotADirectoryError(
+                f"{self.folder} is a file; name a folder for the results with --out."
+            )
         self.folder.mkdir(parents=True, exist_ok=True)
         # The file of the lock stays, since removing it would let two in.
         with (self.folder / ".lock").open("a+b") as file:
@@ -225,7 +233,4 @@ class Store:
         except (FileNotFoundError, NotADirectoryError):
             return None
         except (ValueError, RecursionError) as error:
-            raise DamagedStoreError(
-                f"{self.folder / name}: {error}. Run the plan again with the same "
-                "folder; jobs that this version finished are kept."
-            ) from None
+            raise DamagedStoreError(str(error), path=self.folder / name) from None
