@@ -3,6 +3,7 @@
 import csv
 import gzip
 import json
+from decimal import Decimal
 from zipfile import ZipFile
 
 import numpy as np
@@ -478,14 +479,16 @@ def test_kept_cells_of_parquet_stay_as_they_are(run, tmp_path, command, suffix):
         "id": 2**60 + np.arange(m),
         "flag": np.arange(m) % 3 == 0,
         "when": pa.array([1_500_000 * (i + 1) for i in range(m)], pa.timestamp("us")),
-        "gaps": pa.array([None if i == 1 else i / 2 for i in range(m)]),
+        "gaps": pa.array([None if i == 1 else i for i in range(m)]),
+        "sets": pa.array([["u", "v"][: i % 3] for i in range(m)]),
+        "price": pa.array([Decimal(i) / 4 for i in range(m)], pa.decimal128(6, 2)),
     }
     coat = ["soft", "rough"] * 12
     sets = [["cat", "dog"][i % 2] if i % 3 else "cat|dog" for i in range(m)]
     x = np.arange(m) % 7 + 0.5
     pq.write_table(pa.table({**kept, "x": x, "coat": coat, "kind": sets}), source)
     options = ["--labels", "kind", "--id", "id"]
-    for name in ("flag", "when", "gaps"):
+    for name in ("flag", "when", "gaps", "sets", "price"):
         options += ["--ignore", name]
     model = tmp_path / "model.skops"
     assert run(command, source, *options, "--out", out, "--save", model)[0] == 0
@@ -494,23 +497,21 @@ def test_kept_cells_of_parquet_stay_as_they_are(run, tmp_path, command, suffix):
     assert out.read_bytes() == again.read_bytes()
     if suffix == ".parquet":
         given, written = pq.read_table(source), pq.read_table(out)
-        for name in ("id", "flag", "when"):
+        for name in ("id", "flag", "when", "gaps", "price"):
             assert written[name].equals(given[name])
+        assert written["sets"].to_pylist() == given["sets"].to_pylist()
         return
     if suffix == ".jsonl":
         first, second = map(json.loads, out.read_text().splitlines()[:2])
-        assert (first["id"], first["flag"], first["gaps"]) == (2**60, True, 0.0)
+        assert (first["id"], first["flag"], first["gaps"]) == (2**60, True, 0)
         assert second["gaps"] is None
     else:
         with out.open(newline="") as file:
             first, second = list(csv.DictReader(file))[:2]
-        assert (first["id"], first["flag"], first["gaps"]) == (
-            str(2**60),
-            "True",
-            "0.0",
-        )
+        assert (first["id"], first["flag"], first["gaps"]) == (str(2**60), "True", "0")
         assert second["gaps"] == ""
     assert first["when"] == "1970-01-01 00:00:01.500000"
+    assert (first["price"], second["sets"]) == ("0.00", "u")
 
 
 def test_flags_in_json_lines(run, tmp_path, table):
@@ -528,3 +529,64 @@ def test_flags_in_json_lines(run, tmp_path, table):
     code, _, err = run("reduce", source, "--labels", "kind", "--out", out)
     assert code == 0, err
     assert len(table(out)) == 12
+
+
+def animals(m):
+    """Lines of a table that has to be encoded."""
+    for i in range(m):
+        label = "cat|dog" if i % 3 == 0 else ["cat", "dog"][i % 2]
+        yield {"x": i % 5 + 0.5, "coat": "ab"[i % 2], "kind": label}
+
+
+@pytest.fixture
+def animal_model(run, tmp_path):
+    source, model = tmp_path / "animals.jsonl", tmp_path / "animals.skops"
+    source.write_text("\n".join(map(json.dumps, animals(30))))
+    out = tmp_path / "ignored.csv"
+    options = ["--labels", "kind", "--out", out, "--save", model]
+    assert run("reduce", source, *options)[0] == 0
+    return model
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet", ".jsonl"])
+def test_a_column_of_later_rows(
+    run, tmp_path, table, animal_model, suffix, monkeypatch
+):
+    """Fitting sees all rows at once; block by block the header is written already."""
+    monkeypatch.setattr(
+        "partlearn.io._table_blocks.table_blocks.__kwdefaults__",
+        {"block_rows": 10, "progress": None},
+    )
+    source, out = tmp_path / "in.jsonl", tmp_path / f"out{suffix}"
+    rows = [*animals(20), *({**row, "note": "late"} for row in animals(5))]
+    source.write_text("\n".join(map(json.dumps, rows)))
+    code, _, err = run("reduce", source, "--load", animal_model, "--out", out)
+    assert code == 1
+    assert "row 20 or later: column 'note' is not in the rows before" in err
+    assert not out.exists()
+    options = ["--labels", "kind", "--ignore", "note", "--out", out]
+    assert run("reduce", source, *options)[0] == 0
+    if suffix == ".csv":
+        assert [row["note"] for row in table(out)] == [""] * 20 + ["late"] * 5
+
+
+def test_types_of_parquet_are_those_of_the_first_rows(
+    run, tmp_path, animal_model, monkeypatch
+):
+    monkeypatch.setattr(
+        "partlearn.io._table_blocks.table_blocks.__kwdefaults__",
+        {"block_rows": 10, "progress": None},
+    )
+    source, out = tmp_path / "in.jsonl", tmp_path / "out.parquet"
+
+    def reduced(late):
+        rows = [{**row, "n": i} for i, row in enumerate(animals(20))]
+        rows[15]["n"] = late
+        source.write_text("\n".join(map(json.dumps, rows)))
+        return run("reduce", source, "--load", animal_model, "--out", out)
+
+    assert reduced(None)[0] == 0
+    assert pq.read_table(out)["n"].to_pylist() == [*range(15), None, *range(16, 20)]
+    code, _, err = reduced("many")
+    assert code == 1
+    assert "row 10 or later: column 'n' holds int64 in the rows before" in err

@@ -226,10 +226,16 @@ class TableInput:
 
 
 def read_table_input(path: Path, options: DataOptions) -> TableInput:
-    """Read a table and find its label columns, by option or by name."""
-    from partlearn.tables import check_names, label_columns, read_columns
+    """Read a table and find its label columns."""
+    from partlearn.tables import read_columns
 
-    columns = read_columns(path)
+    return table_input(read_columns(path), options)
+
+
+def table_input(columns: dict[str, Any], options: DataOptions) -> TableInput:
+    """Find the label columns of a table, by option or by name."""
+    from partlearn.tables import check_names, label_columns
+
     hidden = check_names(options.ignore or (), columns, "ignore")
     names: list[str] = []
     votes = None

@@ -105,7 +105,7 @@ def _run(
             model, blocks = _fit(role, data, method, params, options, writer)
         else:
             model = _loaded(load, role)
-            read = _table_blocks if _is_encoded(model) else _number_blocks
+            read = _read_blocks if _is_encoded(model) else _number_blocks
             blocks = read(model, data, writer)
         for learnt, kept in blocks:
             if double := [name for name in learnt if name in kept]:
@@ -246,10 +246,12 @@ def _fit_table(
     """Encode a table, fit a method on the rows that have labels, and give all rows."""
     from sklearn.pipeline import make_pipeline
 
+    from partlearn.io import raw_columns, table_blocks
     from partlearn.persistence import Model
-    from partlearn.tables import TableEncoder, read_labels, take_rows
+    from partlearn.tables import TableEncoder, join_blocks, read_labels, take_rows
 
-    table = _input.read_table_input(data, options)
+    blocks = list(table_blocks(data))
+    table = _input.table_input(join_blocks(blocks), options)
     evidence, names = read_labels(table.columns, table.y, options.sep)
     encoder = TableEncoder(**options.roles, ignore=[*table.hidden, *names])
     pipeline = make_pipeline(encoder, estimator)
@@ -262,24 +264,8 @@ def _fit_table(
         say(f"Note: {table.n_rows - len(evidence)} rows have no label to learn from.")
     used = [name for name, kind in encoder.kinds_.items() if kind.used]
     model = Model(pipeline, used, [str(c) for c in evidence.classes.tolist()])
-    return model, _fitted_blocks(model, table.columns, evidence.rows)
-
-
-def _fitted_blocks(model: "Model", columns: dict[str, Any], labelled: Any) -> Blocks:
-    """Rows of the table that a model was fitted on, `labelled` ones among them."""
-    from partlearn.io import BLOCK_ROWS
-    from partlearn.tables import take_rows
-
-    placed = _placed(_last(model))
-    for start in range(0, len(next(iter(columns.values()))), BLOCK_ROWS):
-        learnt, kept = _of_table(
-            model, take_rows(columns, slice(start, start + BLOCK_ROWS))
-        )
-        if placed is not None:
-            here = (labelled >= start) & (labelled < start + BLOCK_ROWS)
-            for name, positions in zip(learnt, placed[here].T, strict=True):
-                learnt[name][labelled[here] - start] = positions
-        yield learnt, kept
+    raw = (raw_columns(block, table.columns) for block in blocks)
+    return model, _table_blocks(model, data, raw, evidence.rows)
 
 
 def _placed(estimator: Any) -> Any | None:
@@ -290,33 +276,47 @@ def _placed(estimator: Any) -> Any | None:
     return estimator.cross_fitted_ if getattr(estimator, "cross_fits", False) else None
 
 
-def _table_blocks(model: "Model", data: Path, writer: "TableWriter") -> Blocks:
-    """Rows of a table for a model that encodes them."""
-    from partlearn.io import table_blocks
-    from partlearn.tables import columns_of
+def _read_blocks(model: "Model", data: Path, writer: "TableWriter") -> Blocks:
+    """Rows of a table that is read block by block."""
+    from partlearn.io import raw_columns, table_blocks
 
     with row_progress(data.name, writer) as show:
-        for block in table_blocks(data, progress=show):
-            columns = columns_of(block)
-            with _input.applying(data):
-                model.estimator[0].check_columns(columns)
-                learnt, kept = _of_table(model, columns)
-            yield learnt, kept
+        blocks = map(raw_columns, table_blocks(data, progress=show))
+        yield from _table_blocks(model, data, blocks)
 
 
-def _of_table(
-    model: "Model", block: dict[str, Any]
-) -> tuple[dict[str, Any], dict[str, Any]]:
-    """What is learnt of rows, directions or the columns chosen, and what stays."""
+def _table_blocks(
+    model: "Model", data: Path, blocks: Iterable[dict[str, Any]], labelled: Any = None
+) -> Blocks:
+    """Rows of a table for a model that encodes them.
+
+    It may have been fitted on `labelled` ones of them.
+    """
     import numpy as np
 
+    from partlearn.tables import columns_of
+
     features: Any = model.feature_names
-    kept = {name: block[name] for name in block if name not in features}
     names = _names_out(model)
-    if hasattr(_last(model), "get_support"):
-        return {name: block[name] for name in names}, kept
-    Z = np.asarray(model.estimator.transform(block))
-    return dict(zip(names, Z.T, strict=True)), kept
+    selects = hasattr(_last(model), "get_support")
+    placed = None if labelled is None else _placed(_last(model))
+    start = 0
+    for raw in blocks:
+        columns = columns_of(raw)
+        with _input.applying(data):
+            model.estimator[0].check_columns(columns)
+            if selects:
+                learnt = {name: raw[name] for name in names}
+            else:
+                Z = np.asarray(model.estimator.transform(columns))
+                learnt = dict(zip(names, Z.T, strict=True))
+        stop = start + len(next(iter(columns.values())))
+        if placed is not None:
+            here = (labelled >= start) & (labelled < stop)
+            for name, positions in zip(learnt, placed[here].T, strict=True):
+                learnt[name][labelled[here] - start] = positions
+        yield learnt, {n: column for n, column in raw.items() if n not in features}
+        start = stop
 
 
 def _automatic(selector: Any) -> Any:

@@ -14,7 +14,12 @@ from partlearn.io._label_columns import label_evidence
 from partlearn.io._options import Budget, Limits
 from partlearn.io._read import format_of, read
 from partlearn.io._rows import load_columns, open_rows, open_tables, origin_of
-from partlearn.io._table_blocks import is_table, read_blocks, table_blocks
+from partlearn.io._table_blocks import (
+    is_table,
+    raw_columns,
+    read_blocks,
+    table_blocks,
+)
 from partlearn.io._table_writer import TableWriter
 from partlearn.io._write import write
 
@@ -37,6 +42,7 @@ __all__ = [
     "open_rows",
     "open_tables",
     "origin_of",
+    "raw_columns",
     "read",
     "read_blocks",
     "read_corrections",

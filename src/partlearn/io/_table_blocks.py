@@ -18,6 +18,7 @@ from partlearn.io import _files, _table
 from partlearn.io._errors import DataError, DataFormatError, DataLimitError
 from partlearn.io._options import Limits
 from partlearn.io._read import FORMATS, format_of
+from partlearn.io._table_writer import arrow_column
 
 _TABLES = ("csv", "parquet", "arrow")
 _LINES = (".jsonl", ".ndjson")
@@ -76,7 +77,7 @@ def read_blocks(
     known = set(features)
     start = 0
     for block in table_blocks(path, block_rows=_files.BLOCK_ROWS):
-        columns = _by_name(block)
+        columns = {n: arrow_column(column) for n, column in raw_columns(block).items()}
         absent = [name for name in features if name not in columns]
         if absent:
             more = " ..." if len(absent) > 5 else ""
@@ -91,11 +92,24 @@ def read_blocks(
         start += len(X)
 
 
-def _by_name(block: Any) -> dict[str, Any]:
-    """Columns of a block as Arrow arrays."""
+def raw_columns(block: Any, names: Iterable[str] | None = None) -> dict[str, Any]:
+    """Columns of a block as they were read.
+
+    Parameters
+    ----------
+    block : Arrow batch or dict of lists
+        What :func:`table_blocks` gives.
+    names : iterable of str, default=None
+        All columns of the table: one that only later lines of JSON have is empty here.
+
+    Returns
+    -------
+    columns : dict of str to Arrow array or list
+        What :meth:`TableWriter.write` takes.
+    """
     if isinstance(block, dict):
-        pa = import_optional("pyarrow", "tables")
-        return {name: pa.array(values) for name, values in block.items()}
+        nothing = [None] * len(next(iter(block.values())))
+        return {name: block.get(name, nothing) for name in names or block}
     return dict(zip(block.schema.names, block.columns, strict=True))
 
 

@@ -13,6 +13,8 @@ from typing import Any, Self
 
 import numpy as np
 
+from partlearn._extras import import_optional
+from partlearn.io._errors import DataFormatError
 from partlearn.io._files import STANDARD, atomic_write
 
 TABLE_SUFFIXES = (".csv", ".tsv", ".parquet", ".jsonl", ".ndjson")
@@ -40,6 +42,7 @@ class TableWriter(ExitStack):
         self.safe_csv = safe_csv
         self.n_rows = 0
         self._writer: Any = None
+        self._names: list[str] = []
         super().__init__()
 
     def __enter__(self) -> Self:
@@ -53,6 +56,13 @@ class TableWriter(ExitStack):
 
     def write(self, columns: dict[str, Any]) -> None:
         """Append rows; every block has the same columns."""
+        self._names = self._names or list(columns)
+        if late := [name for name in columns if name not in self._names]:
+            raise DataFormatError(
+                f"column {late[0]!r} is not in the rows before",
+                where=f"row {self.n_rows} or later",
+                advice="Add it to the first row as well, with nothing in it.",
+            )
         self.n_rows += len(next(iter(columns.values())))
         if self.path.suffix == ".parquet":
             self._write_parquet(columns)
@@ -81,25 +91,49 @@ class TableWriter(ExitStack):
             self._file.write(f"{line}\n".encode())
 
     def _write_parquet(self, columns: dict[str, Any]) -> None:
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-
-        table = pa.table(columns)
+        pa = import_optional("pyarrow", "Parquet files")
+        pq = import_optional("pyarrow.parquet", "Parquet files")
+        arrays = {name: arrow_column(column) for name, column in columns.items()}
         if self._writer is None:
-            self._writer = pq.ParquetWriter(self._file, table.schema)
+            self._schema = pa.table(arrays).schema
+            self._writer = pq.ParquetWriter(self._file, self._schema)
             self.callback(self._writer.close)
-        self._writer.write_table(table)
+        for field in self._schema:
+            try:
+                arrays[field.name] = arrays[field.name].cast(field.type)
+            except pa.ArrowException as error:
+                raise DataFormatError(
+                    f"column {field.name!r} holds {field.type} in the rows before, "
+                    f"which a Parquet file has to keep ({error})",
+                    where=f"row {self.n_rows - len(arrays[field.name])} or later",
+                    advice="Write CSV, or leave the column out.",
+                ) from None
+        self._writer.write_table(pa.table(arrays, schema=self._schema))
+
+
+def arrow_column(column: Any) -> Any:
+    """Arrow array of a column, of text where its values are of several types."""
+    pa = import_optional("pyarrow", "tables")
+    if hasattr(column, "to_pylist"):
+        return column
+    if isinstance(column, np.ndarray) and column.dtype.kind == "O":
+        return pa.array(column, pa.string())
+    try:
+        array = pa.array(column, from_pandas=True)
+    except (pa.ArrowException, OverflowError):
+        array = pa.array([None if cell is None else str(cell) for cell in column])
+    return array.cast(pa.string()) if pa.types.is_null(array.type) else array
 
 
 def _cells(column: Any) -> list[Any]:
     """Python values; lists, which are label sets, become text such as cat|dog."""
-    if not hasattr(column, "to_pylist"):
-        # Lists of Python numbers write the shortest text that reads back the same.
-        cells: list[Any] = np.asarray(column).tolist()
-        return [None if cell != cell else cell for cell in cells]
+    if hasattr(column, "to_pylist"):
+        column = column.to_pylist()
+    elif not isinstance(column, list):
+        # Python numbers write the shortest text that reads back the same.
+        column = [None if cell != cell else cell for cell in column.tolist()]
     return [
-        "|".join(map(str, cell)) if isinstance(cell, list) else cell
-        for cell in column.to_pylist()
+        "|".join(map(str, cell)) if isinstance(cell, list) else cell for cell in column
     ]
 
 

@@ -236,9 +236,14 @@ def read_columns(path: str | os.PathLike[str]) -> Columns:
     >>> columns["kind"].tolist()
     ['cat|dog', 'dog']
     """
-    blocks = [columns_of(block) for block in table_blocks(Path(path))]
-    names = list(dict.fromkeys(name for block in blocks for name in block))
-    return {name: _joined([_part(block, name) for block in blocks]) for name in names}
+    return join_blocks(table_blocks(Path(path)))
+
+
+def join_blocks(blocks: Iterable[Any]) -> Columns:
+    """Columns of blocks of rows that follow each other, one table after the other."""
+    parts = [columns_of(block) for block in blocks]
+    names = list(dict.fromkeys(name for part in parts for name in part))
+    return {name: _joined([_part(part, name) for part in parts]) for name in names}
 
 
 def _part(block: Columns, name: str) -> NDArray[Any]:
