@@ -173,6 +173,14 @@ def test_places_may_be_counted_from_the_end():
     assert_array_equal(in_blocks(X, [10, 13]).take([-1, 3]), X[[-1, 3]])
 
 
+def test_rows_are_not_taken_one_at_a_time():
+    rows = in_blocks(X, [10, 13])
+    with pytest.raises(TypeError, match="a mask or a slice; got 3"):
+        rows[3]
+    with pytest.raises(TypeError, match="`compute` loads all"):
+        list(rows)  # which was empty
+
+
 def test_sizes_belong_to_their_blocks():
     load = Part(X)
     with pytest.raises(ValueError, match="each of the 2 blocks; got 1"):

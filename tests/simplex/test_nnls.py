@@ -236,3 +236,8 @@ def test_wrong_shapes_are_named():
         reconstruction_weights(np.eye(2))
     with pytest.raises(ValueError, match=r"got \(1, 2, 3\)"):
         reconstruction_weights_from_gram(np.ones((1, 2, 3)))
+
+
+def test_differences_that_are_as_good_as_zero_take_the_weight():
+    E = np.array([[[1e-160], [1.0]], [[1e100], [-1e-100]]])
+    assert_array_equal(reconstruction_weights(E), [[1, 0], [0, 1]])

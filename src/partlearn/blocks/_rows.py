@@ -122,6 +122,11 @@ class Rows:
         are aligned with the rows are cut accordingly.
         """
         stacked = self._stacked()[wanted]
+        if np.ndim(stacked) != 1:
+            raise TypeError(
+                "Rows are taken by a list of places, a mask or a slice; got "
+                f"{wanted!r}. `compute` loads all of them."
+            )
         order = np.argsort(stacked, kind="stable")
         stacked = stacked[order]
         edges = np.searchsorted(stacked, self._ends).tolist()

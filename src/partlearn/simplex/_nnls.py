@@ -126,7 +126,8 @@ def reconstruction_weights_from_gram(G: ArrayLike) -> Array:
     if G.ndim != 3 or G.shape[1] != G.shape[2]:
         raise ValueError(f"`G` must have shape (n_points, k, k); got {G.shape}.")
     squared = np.einsum("ijj->ij", G)
-    zero = squared <= 0
+    # Squares whose ratio is no number count as zero.
+    zero = squared <= np.finfo(np.float64).tiny * squared.max(axis=1, keepdims=True)
     exact = zero.any(axis=1)
     smallest = np.where(exact, 1, squared.min(axis=1))
     scaled = G / smallest[:, None, None] + 1
