@@ -18,9 +18,9 @@ from partlearn.benchmark import (
     parse_plan,
 )
 from partlearn.benchmark._load import run_facts, save_run
-from partlearn.report import summarize, to_html, to_latex, to_markdown
+from partlearn.report import _figures, summarize, to_html, to_latex, to_markdown
 from partlearn.report._blocks import tables_of
-from partlearn.report._compare import overview
+from partlearn.report._compare import interval, overview
 from partlearn.report._pages import document
 from partlearn.report._records import MethodCost
 
@@ -49,11 +49,11 @@ class = "SURE"
 SHAPES = [(40, 40), (40, 10), (40, 2)]
 
 
-def make_run(folder, n_data, missing=()):
+def make_run(folder, n_data, missing=(), metric="accuracy"):
     """A finished run; `missing` (data, reducer) failed, or one fold of them."""
     names = [f"d{i}" for i in range(n_data)]
     data = "".join(f'[[data]]\nname = "{n}"\nsource = "{n}"\n' for n in names)
-    plan = parse_plan(HEAD + data + METHODS)
+    plan = parse_plan(f'{HEAD}metrics = ["{metric}"]\n{data}{METHODS}')
     rng = np.random.default_rng(0)
     level = {"none": 0.4, "CENDA": 0.5, "CRISP": 0.7, "ablation": 0.9, "LDA": 0.95}
     results, timings = [], []
@@ -75,7 +75,7 @@ def make_run(folder, n_data, missing=()):
                         "learner": learner.name,
                         "fold": fold,
                     }
-                    score = {"accuracy": level[reducer.name] + 0.02 * rng.random()}
+                    score = {metric: level[reducer.name] + 0.02 * rng.random()}
                     status, scores = ("failed", {}) if failed else ("ok", score)
                     results.append(Result(**head, status=status, scores=scores))
                     reduction = f"{name}{reducer.name}" if reducer.cls else ""
@@ -260,6 +260,29 @@ def test_every_format_names_the_references(summary):
     assert "## Who is better than whom" in text
     assert "LDA \N{DAGGER}" in text
     assert r"LDA $\dagger$" in to_latex(summary)
+
+
+def test_a_score_of_which_less_is_better(tmp_path):
+    """Numbers are those of the score; only differences of pairs are turned."""
+    summary = make_run(tmp_path, 6, metric="risk_coverage_area")
+    (comparison,) = summary.comparisons
+    assert comparison.methods == ("none", "CENDA", "CRISP")
+    (entry,) = summary.overview
+    assert entry.rows[0][0] == "none"
+    assert all(mean > 0 for *_, cells in entry.rows for _, mean in cells)
+    (forest,) = _figures.forest(comparison, 0)
+    assert re.match(r"CENDA \+0\.\d+ \(\+0\.\d+ to \+0\.\d+\); CRISP \+", forest.alt)
+    none, cenda = (summary.select(method=m, data="d0")[0] for m in ("none", "CENDA"))
+    low, high = interval(cenda, none, 2)
+    assert low < cenda.mean - none.mean < high
+    (gaps,) = _figures.gaps(summary, "inductive", 0)
+    assert gaps.alt.startswith("Best: d0: no reduction with ")
+    (regimes,) = _figures.regimes(summary)
+    assert regimes.title.startswith("Risk coverage area against")
+    text = to_markdown(summary)
+    assert "Risk coverage area (mean ± standard deviation" in text
+    assert "risk\\_coverage" not in text
+    assert to_html(summary)
 
 
 def test_a_group_of_one_cell(tmp_path):

@@ -7,7 +7,9 @@ import numpy as np
 import pytest
 
 from partlearn.benchmark import (
+    Cell,
     DamagedStoreError,
+    MethodSpec,
     corrected_interval,
     load_rows,
     paired_t,
@@ -16,6 +18,7 @@ from partlearn.report import summarize, to_json
 from partlearn.report._blocks import tables_of
 from partlearn.report._compare import interval
 from partlearn.report._pages import document
+from partlearn.report._summarize import _sweep
 
 
 def cell_of(summary, **wanted):
@@ -166,6 +169,18 @@ def test_sweep_has_one_curve_per_other_parameter(summary):
     ]
     assert {c.method for c in curves} == {"sweep, vote=rank", "sweep, vote=uniform"}
     assert all(c.x == (3, 5) for c in curves)
+
+
+def test_sweep_over_values_that_are_lists():
+    """They have no hash; a report must not fail after a long run."""
+    specs = [MethodSpec(f"M[a=[{i}]]", "M", point={"a": [i]}) for i in (1, 2)]
+    about = {"protocol": "p", "data": "d", "r": None, "labels": "l", "learner": "k"}
+    rest = {"metric": "accuracy", "std": None, "folds": (), "n_failed": 0}
+    cells = [
+        Cell(**about, **rest, method=spec.name, mean=0.5, whole=True) for spec in specs
+    ]
+    (curve,) = _sweep(specs, cells)
+    assert (curve.method, curve.x, curve.y) == ("M", ([1], [2]), (0.5, 0.5))
 
 
 def test_costs_count_each_reduction_once(summary):

@@ -205,10 +205,12 @@ def _folds(a: Cell, b: Cell) -> tuple[list[float], list[float]]:
 
 
 def interval(a: Cell, b: Cell, folds: int) -> tuple[float, float] | None:
-    """Return the 95 % interval of a difference over folds, where there are several."""
+    """Return the 95 % interval of a minus b over folds, where there are several."""
     ours, theirs = _folds(a, b)
     if len(ours) < 2 or a is b:
         return None
+    if metric_sign(a.metric) < 0:
+        ours, theirs = theirs, ours
     return benchmark.corrected_interval(ours, theirs, test_fraction=1 / folds)
 
 
@@ -327,7 +329,8 @@ def overview(
             name: [blocks[place] for place in places]
             for name, places in _groups(list(blocks), ratios).items()
         }
-        columns = [_column(part, there, names) for part in groups.values()]
+        sign = metric_sign(cells[0].metric)
+        columns = [_column(part, there, names, sign) for part in groups.values()]
         order = sorted(there, key=lambda name: columns[0][name][0] or 0.0)
         rest = [name for name in names if name not in ranked]
         overviews.append(
@@ -354,12 +357,15 @@ def _groups(places: Sequence[Any], ratios: Mapping[str, float]) -> dict[str, lis
 
 
 def _column(
-    blocks: Sequence[Mapping[str, float]], ranked: Sequence[str], names: Sequence[str]
+    blocks: Sequence[Mapping[str, float]],
+    ranked: Sequence[str],
+    names: Sequence[str],
+    sign: int,
 ) -> dict[str, tuple[float | None, float | None]]:
     """Ranks and means; none of a reference that failed, since it would not compare."""
     scores = np.array([[block[name] for name in ranked] for block in blocks])
     ranks = dict(zip(ranked, benchmark.average_ranks(scores).tolist(), strict=True))
-    known = {name: [b[name] for b in blocks if name in b] for name in names}
+    known = {name: [sign * b[name] for b in blocks if name in b] for name in names}
     return {
         name: (ranks.get(name), float(np.mean(v)) if len(v) == len(blocks) else None)
         for name, v in known.items()

@@ -62,7 +62,12 @@ def _panels(things: Iterable[Any], draw: DrawPart) -> list[Panel]:
 def forest(comparison: MethodComparison, number: int) -> list[Figure]:
     """Differences to the best mean over data sets, with intervals."""
     best, *others = comparison.methods
-    pairs = [p for m in others if (p := comparison.pair(m, best)) and p.low is not None]
+    pairs = {}
+    for method in others:
+        # Of a pair more is better, whatever the score.
+        order = (method, best)[:: metric_sign(comparison.metric)]
+        if (p := comparison.pair(*order)) and p.low is not None:
+            pairs[method_name(method)] = p
     if not pairs:
         return []
 
@@ -71,18 +76,17 @@ def forest(comparison: MethodComparison, number: int) -> list[Figure]:
             -_compare.ROPE, _compare.ROPE, color=COLOURS[6], alpha=0.25, linewidth=0
         )
         axes.axvline(0, color=INK, linewidth=1)
-        for y, p in enumerate(pairs):
+        for y, p in enumerate(pairs.values()):
             axes.plot([p.low, p.high], [y, y], color=COLOURS[0], linewidth=1.5)
             axes.plot(p.difference, y, linestyle="none", **_look(0))
-        names = [_short(method_name(p.first)) for p in pairs]
-        axes.set_yticks(range(len(pairs)), names)
+        axes.set_yticks(range(len(pairs)), [_short(name) for name in pairs])
         axes.invert_yaxis()
         than = _short(method_name(best))
         axes.set_xlabel(f"{metric_name(comparison.metric)} minus that of {than}")
 
     told = "; ".join(
-        f"{method_name(p.first)} {p.difference:+.3f} ({p.low:+.3f} to {p.high:+.3f})"
-        for p in pairs
+        f"{name} {p.difference:+.3f} ({p.low:+.3f} to {p.high:+.3f})"
+        for name, p in pairs.items()
     )
     return [
         Figure(
@@ -168,10 +172,12 @@ def gaps(summary: Summary, protocol: str, number: int) -> list[Block]:
         axes.set_ylim(len(methods) - 0.5, -0.5)
         axes.set_xlabel(f"{metric_name(summary.metric)} minus the best", fontsize=9)
 
+    sign = metric_sign(summary.metric)
     tops: dict[str, Cell] = {}
     for cell in (c for c in cells if c.best):
         name = data_name(cell.data, cell.r)
-        tops[name] = max(tops.get(name, cell), cell, key=lambda c: c.mean or 0.0)
+        best_two = (tops.get(name, cell), cell)
+        tops[name] = max(best_two, key=lambda c: sign * (c.mean or 0.0))
     told = [
         f"{name}: {method_name(c.method)} with {c.learner}, {c.mean:.3f}"
         for name, c in tops.items()
@@ -264,8 +270,8 @@ def regimes(summary: Summary) -> list[Block]:
         cells = summary.select(protocol=c.protocol, metric=c.metric)
         means = _compare.by_data(_compare.complete_blocks(cells, c.methods), c.methods)
         x = [ratios[name] for name in means]
-        y = np.array(list(means.values()))
-        than = ""
+        y = metric_sign(c.metric) * np.array(list(means.values()))
+        name, than = metric_name(c.metric), ""
         if summary.reference in c.methods:
             y -= y[:, [c.methods.index(summary.reference)]]
             than = f" minus that of {summary.reference}"
@@ -273,12 +279,12 @@ def regimes(summary: Summary) -> list[Block]:
         figures.append(
             Figure(
                 f"regimes-{number}",
-                f"{capital(c.metric)} against rows per feature, {c.protocol}",
-                f"Mean {c.metric} of each data set over r and learners{than}, by the "
+                f"{capital(name)} against rows per feature, {c.protocol}",
+                f"Mean {name} of each data set over r and learners{than}, by the "
                 "number of training rows per feature.",
                 f"{len(x)} data sets from {low} with {ratios[low]:.2g} training rows "
                 f"per feature to {high} with {ratios[high]:.2g}.",
-                [Panel("", partial(_draw_regimes, c.methods, x, y, c.metric + than))],
+                [Panel("", partial(_draw_regimes, c.methods, x, y, name + than))],
                 (5.0, 3.6),
             )
         )

@@ -112,8 +112,9 @@ def _results(s: Summary) -> Section:
             for c in s.select(protocol=protocol, metric=s.metric)
         )
         caption = (
-            f"{s.metric.capitalize()} (mean ± standard deviation over {s.facts.folds} "
-            f"folds), {protocol} protocol; a star marks the best of a row"
+            f"{capital(metric_name(s.metric))} (mean ± standard deviation over "
+            f"{s.facts.folds} folds), {protocol} protocol; a star marks the best of a "
+            "row"
         )
         methods = {name: _label(s, name) for name in s.methods}
         blocks.append(_crossed(caption, ["data", "learner"], methods, cells))
@@ -144,9 +145,10 @@ def _overview(s: Summary) -> Section:
         groups = [f"{name} ({n})" for name, n in entry.groups]
         blocks.append(
             Table(
-                f"Average rank (1 is best) / mean {s.metric} over combinations of data "
-                f"set, r and learner (number in brackets), {entry.protocol} protocol; "
-                "rows per feature are those of a training fold",
+                f"Average rank (1 is best) / mean {metric_name(s.metric)} over "
+                "combinations of data set, r and learner (number in brackets), "
+                f"{entry.protocol} protocol; rows per feature are those of a training "
+                "fold",
                 ["reduction", *groups, "fit, s"],
                 rows,
             )
@@ -188,6 +190,7 @@ def _differences(s: Summary) -> Section:
 
 def _named_right(s: Summary) -> Section:
     """Training labels named right beside test scores, where they were recorded."""
+    metric = metric_name(s.metric)
     test = {(n.protocol, n.data, n.r, n.reducer): n.test for n in s.named_right}
     named = [n for n in s.named_right if (n.by_reduction, n.by_learner) != (None, None)]
     oracles = [n for n, why in s.unranked.items() if why.endswith("true labels")]
@@ -206,15 +209,15 @@ def _named_right(s: Summary) -> Section:
         "protocol": lambda n: n.protocol,
         "named right by the reduction": lambda n: score(n.by_reduction),
         "by the learner": lambda n: score(n.by_learner),
-        f"test {s.metric}": lambda n: score(n.test),
+        f"test {metric}": lambda n: score(n.test),
     }
     if all(n.by_learner is None for n in named):
         del columns["by the learner"]
     for o in oracles:
-        columns[f"test {s.metric}, {o} (oracle)"] = lambda n, o=o: score(
+        columns[f"test {metric}, {o} (oracle)"] = lambda n, o=o: score(
             test.get((n.protocol, n.data, n.r, o))
         )
-    caption = f"Labels named right and test {s.metric}"
+    caption = f"Labels named right and test {metric}"
     table = Table.of(caption, named, columns, n_names=3)
     return Section("named", "Labels named right", [Text(text), table] if named else [])
 

@@ -193,7 +193,7 @@ def _named_right(run: Run) -> tuple[NamedRight, ...]:
 def _sweep(reducers: Sequence[MethodSpec], cells: Iterable[Cell]) -> tuple[Sweep, ...]:
     """Curves for methods whose grid varies parameters, one per other setting."""
     points = {spec.name: spec.point for spec in reducers if spec.point}
-    lines: dict[tuple[Any, ...], dict[Any, float]] = {}
+    lines: dict[tuple[Any, ...], list[tuple[Any, float]]] = {}
     level: dict[tuple[Any, ...], float] = {}
     for c in cells:
         where = (c.protocol, c.labels, c.metric, c.data, c.r, c.learner)
@@ -205,15 +205,13 @@ def _sweep(reducers: Sequence[MethodSpec], cells: Iterable[Cell]) -> tuple[Sweep
             others = {k: v for k, v in points[c.method].items() if k != parameter}
             label = c.method.split("[")[0]
             label += "".join(f", {k}={v}" for k, v in others.items())
-            lines.setdefault((*where, parameter, label), {})[value] = c.mean
+            lines.setdefault((*where, parameter, label), []).append((value, c.mean))
     for (*place, parameter, _), line in list(lines.items()):
         for name in LEVELS:
             if (*place, name) in level:
-                flat = dict.fromkeys(line, level[*place, name])
+                flat = [(x, level[*place, name]) for x, _ in line]
                 lines[*place, parameter, str(name)] = flat
-    return tuple(
-        Sweep(*(*key, tuple(line), tuple(line.values()))) for key, line in lines.items()
-    )
+    return tuple(Sweep(*key, *zip(*line, strict=True)) for key, line in lines.items())
 
 
 def _failures(results: Iterable[Result]) -> tuple[Failure, ...]:
