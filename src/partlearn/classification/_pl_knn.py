@@ -18,12 +18,11 @@ from partlearn.base import PARAMETERS, BasePartialClassifier, initial_confidence
 from partlearn.blocks import Rows, refuse_blocks
 from partlearn.graphs import (
     ArrayVotes,
-    array_votes,
     find_ties,
-    neighbor_graph,
+    neighbor_weights,
     tie_tolerance,
     tied_weights,
-    vote_weights,
+    weighted_votes,
 )
 from partlearn.neighbors import (
     EXACT_ROWS,
@@ -300,32 +299,3 @@ def _all_tied(find: Find, rows: Indices, k: int, near: float) -> Any:
         if searched == last or searched >= _MOST or not (first[:, -1] < k).any():
             return neighbors, first, end
         wanted, last = 2 * wanted, searched
-
-
-def neighbor_weights(distances: NDArray[Any], kind: str) -> Array:
-    """Weights of neighbours at these distances, nearest first, shape (n, k).
-
-    Source: PLKNN, weights of the votes.
-    """
-    xp = namespace(distances)
-    n, k = distances.shape
-    if kind != "distance":
-        flat = vote_weights(k, "rank" if kind == "rank" else "uniform")
-        return xp.broadcast_to(like(flat, distances), (n, k))
-    if k == 1:
-        return xp.ones_like(distances)
-    total = xp.sum(distances, axis=1, keepdims=True)
-    # All neighbours duplicates of the query: they count alike.
-    return 1 - distances / xp.where(total > 0, total, xp.inf)
-
-
-def weighted_votes(votes: NDArray[Any], neighbors: Indices, w: Array) -> NDArray[Any]:
-    """Sum the neighbours' votes: ``score_i = sum_a w_ia votes[neighbor_ia]``.
-
-    Source: PLKNN, votes.
-    """
-    if not is_numpy(votes):
-        return array_votes(votes, neighbors, w)
-    return np.asarray(
-        neighbor_graph(neighbors, w.astype(votes.dtype), len(votes)) @ votes
-    )

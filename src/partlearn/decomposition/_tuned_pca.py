@@ -25,7 +25,7 @@ from partlearn.neighbors import self_neighbors
 
 __all__ = ["TunedPCA"]
 
-N_GRID = 8
+_GRID = 8  # numbers of components that "auto" tries
 _ENOUGH = 5000  # held-out rows that settle the choice where a decomposition is long
 
 
@@ -257,10 +257,10 @@ class TunedPCA(BaseReducer):
         return held_out_hits([(Z, Q)], F, held, self.n_neighbors)[0]
 
 
-def dimension_grid(rank: int, n_classes: int, size: int = N_GRID) -> Indices:
+def dimension_grid(rank: int, n_classes: int) -> Indices:
     """Numbers of components to try, evenly on a log scale up to all."""
     least = max(1, min(rank, max(2, (n_classes - 1) // 2)))
-    return np.unique(np.round(np.geomspace(least, rank, size)).astype(np.intp))
+    return np.unique(np.round(np.geomspace(least, rank, _GRID)).astype(np.intp))
 
 
 def composed(reducer: Any, V: Array) -> Array:

@@ -2,13 +2,14 @@
 
 from partlearn.graphs._candidate_graph import few_candidates, lift
 from partlearn.graphs._neighbor_graph import (
-    array_votes,
     degrees,
     heat_graph,
     laplacian,
     neighbor_graph,
+    neighbor_weights,
     vote,
     vote_weights,
+    weighted_votes,
 )
 from partlearn.graphs._reconstruction import (
     difference_grams,
@@ -23,7 +24,6 @@ from partlearn.graphs._ties import ArrayVotes, find_ties, tie_tolerance, tied_we
 __all__ = [
     "ArrayVotes",
     "TiedVotes",
-    "array_votes",
     "degrees",
     "difference_grams",
     "few_candidates",
@@ -33,6 +33,7 @@ __all__ = [
     "lift",
     "neighbor_grams",
     "neighbor_graph",
+    "neighbor_weights",
     "rebuilding_graph",
     "reconstruction_graph",
     "residual_operator",
@@ -40,4 +41,5 @@ __all__ = [
     "tied_weights",
     "vote",
     "vote_weights",
+    "weighted_votes",
 ]

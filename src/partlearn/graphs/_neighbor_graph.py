@@ -8,7 +8,14 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from partlearn._array_api import array_device, is_numpy_namespace, like, namespace, take
+from partlearn._array_api import (
+    array_device,
+    is_numpy,
+    is_numpy_namespace,
+    like,
+    namespace,
+    take,
+)
 from partlearn._typing import Array, Indices
 from partlearn.candidates import warn_caller
 from partlearn.neighbors import self_neighbors
@@ -170,17 +177,53 @@ def vote(
     >>> vote(F, np.array([[1, 2]]))
     array([[0., 2., 1.]])
     """
-    xp = namespace(F, neighbors)
+    if is_numpy(F):  # marks and small integers cannot hold the sums
+        F = F.astype(np.result_type(F.dtype, np.float32), copy=False)
     weights = vote_weights(neighbors.shape[1], kind)
-    if not is_numpy_namespace(xp):
-        return array_votes(F, neighbors, like(weights[None, :], F))
-    weights = weights.astype(np.result_type(F.dtype, np.float32))
-    graph = neighbor_graph(neighbors, np.broadcast_to(weights, neighbors.shape), len(F))
-    return graph @ F
+    return weighted_votes(F, neighbors, like(weights[None, :], F))
 
 
-def array_votes(votes: Any, neighbors: Any, w: Any) -> Any:
-    """``V[i] = sum_a w[i, a] * votes[neighbors[i, a]]``, one column at a time.
+def neighbor_weights(distances: NDArray[Any], kind: str) -> Array:
+    """Weights of neighbours at these distances, nearest first.
+
+    Source: PLKNN, weights of the votes.
+
+    Parameters
+    ----------
+    distances : ndarray of shape (n, k)
+        Distances.
+    kind : {"distance", "rank", "uniform"}
+        "distance" is one minus the share of the summed distances, the others are as
+        for :func:`vote_weights`.
+
+    Returns
+    -------
+    weights : ndarray of shape (n, k)
+        The weights. One neighbour alone, or all at no distance, count alike.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from partlearn.graphs import neighbor_weights
+    >>> neighbor_weights(np.array([[1.0, 3.0], [0.0, 0.0]]), "distance")
+    array([[0.75, 0.25],
+           [1.  , 1.  ]])
+    """
+    xp = namespace(distances)
+    n, k = distances.shape
+    if kind != "distance":
+        flat = vote_weights(k, "rank" if kind == "rank" else "uniform")
+        return xp.broadcast_to(like(flat, distances), (n, k))
+    if k == 1:
+        return xp.ones_like(distances)
+    total = xp.sum(distances, axis=1, keepdims=True)
+    return 1 - distances / xp.where(total > 0, total, xp.inf)
+
+
+def weighted_votes(votes: Any, neighbors: Any, w: Any) -> Any:
+    """``V[i] = sum_a w[i, a] * votes[neighbors[i, a]]``.
+
+    Source: PLKNN, votes.
 
     Parameters
     ----------
@@ -188,18 +231,27 @@ def array_votes(votes: Any, neighbors: Any, w: Any) -> Any:
         What is voted with.
     neighbors : array of int, shape (n, k)
         Rows of `votes`.
-    w : array of shape (n, k) or (1, k)
+    w : array of shape (n, k) or one that broadcasts to it
         Their weights.
 
     Returns
     -------
     V : array of shape (n, q)
-        The sums, in the precision of `votes`.
+        The sums, in the precision of `votes`, which has to hold them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from partlearn.graphs import weighted_votes
+    >>> weighted_votes(np.eye(3), np.array([[1, 2]]), np.array([[0.5, 2.0]]))
+    array([[0. , 0.5, 2. ]])
     """
     xp = namespace(votes, neighbors)
     n, k = neighbors.shape
-    w = xp.astype(w, votes.dtype)
+    w = xp.broadcast_to(xp.astype(w, votes.dtype), (n, k))
+    if is_numpy_namespace(xp):
+        return neighbor_graph(neighbors, w, len(votes)) @ votes
     V = xp.zeros((n, votes.shape[1]), dtype=votes.dtype, device=array_device(votes))
-    for a in range(k):
+    for a in range(k):  # one column at a time
         V += w[:, a, None] * take(votes, neighbors[:, a])
     return V

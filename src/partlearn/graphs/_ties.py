@@ -7,7 +7,7 @@ from typing import Any
 
 from partlearn._array_api import namespace, replaced, take
 from partlearn._typing import Array
-from partlearn.graphs._neighbor_graph import array_votes
+from partlearn.graphs._neighbor_graph import weighted_votes
 from partlearn.linalg import column_moments
 
 _SAME = 1e-9  # distances that differ by less, in units of the data, are equal
@@ -175,9 +175,9 @@ class ArrayVotes:
             The votes.
         """
         w = weights(self._nearest)
-        V = array_votes(votes, self.neighbors, tied_weights(w, *self._ties))
+        V = weighted_votes(votes, self.neighbors, tied_weights(w, *self._ties))
         if self._again is not None:
             rows, neighbors, ties = self._again
-            some = array_votes(votes, neighbors, tied_weights(take(w, rows), *ties))
+            some = weighted_votes(votes, neighbors, tied_weights(take(w, rows), *ties))
             V = replaced(V, some, self._open)
         return V

@@ -10,7 +10,7 @@ from scipy.optimize import minimize, nnls
 from sklearn.exceptions import ConvergenceWarning
 
 import partlearn.multilabel.classification._particle as pairwise
-from partlearn.graphs import rebuilding_graph
+from partlearn.graphs import neighbor_weights, rebuilding_graph, weighted_votes
 from partlearn.metrics import average_precision, micro_f1, ranking_loss
 from partlearn.model_selection import CandidateKFold
 from partlearn.multilabel import ParticleMAP, ParticleVLS, add_noise_labels
@@ -18,7 +18,6 @@ from partlearn.multilabel.classification._particle import (
     Pairs,
     credible_labels,
     fit_pairs,
-    label_support,
     pairs_of,
     propagate,
     rescale,
@@ -67,7 +66,8 @@ def test_first_stage_of_the_release(shared_dir):
     P, _ = propagate(rebuilding_graph(X, with_self), C, alpha, norm="spectral")
     F = rescale(P, C)
     np.testing.assert_allclose(F, oracle["released_confidence"], **near)
-    s = label_support(F, *query_neighbors(X, oracle["X_test"], k))
+    distances, neighbors = query_neighbors(X, oracle["X_test"], k)
+    s = weighted_votes(F, neighbors, neighbor_weights(distances, "distance"))
     E = credible_labels(s, oracle["C_test"] > 0, thr, inside=False)
     np.testing.assert_array_equal(E, oracle["released_credible_test"] > 0)
 
@@ -266,13 +266,15 @@ def test_propagation_says_when_it_stops_early():
 
 def test_support_by_hand():
     F = np.array([[1.0, 0.0], [0.0, 1.0], [0.5, 0.5]])
-    s = label_support(F, np.array([[1.0, 3.0]]), np.array([[0, 1]]))
-    np.testing.assert_allclose(s, [[0.75, 0.25]])
     # All neighbours at no distance, or only one of them: they count alike.
-    s = label_support(F, np.zeros((1, 2)), np.array([[0, 1]]))
-    np.testing.assert_allclose(s, [[1, 1]])
-    s = label_support(F, np.array([[2.0]]), np.array([[1]]))
-    np.testing.assert_allclose(s, [[0, 1]])
+    for distances, neighbors, support in [
+        ([[1.0, 3.0]], [[0, 1]], [[0.75, 0.25]]),
+        ([[0.0, 0.0]], [[0, 1]], [[1, 1]]),
+        ([[2.0]], [[1]], [[0, 1]]),
+    ]:
+        weights = neighbor_weights(np.array(distances), "distance")
+        found = weighted_votes(F, np.array(neighbors), weights)
+        np.testing.assert_allclose(found, support)
 
 
 def test_credible_by_hand():

@@ -12,7 +12,7 @@ from sklearn.preprocessing import normalize
 from partlearn._sklearn_compat import Interval, fit_context
 from partlearn._typing import Array, Indices, Mask
 from partlearn.base import PARAMETERS, BaseMultilabelClassifier
-from partlearn.graphs import vote
+from partlearn.graphs import weighted_votes
 from partlearn.neighbors import query_neighbors, self_neighbors
 
 __all__ = ["MLKNN"]
@@ -148,7 +148,8 @@ def count_labels(C: Mask, neighbors: NDArray[np.int64]) -> Indices:
     """
     # Whole numbers that just hold the largest count: memory is what a sum waits for.
     small = np.min_scalar_type(neighbors.shape[1])
-    return vote(C.astype(small), neighbors, "uniform").astype(np.intp)
+    counts: Indices = weighted_votes(C.astype(small), neighbors, np.ones((1, 1)))
+    return counts.astype(np.intp)
 
 
 def neighbor_tables(C: Mask, counts: Indices, k: int, s: float) -> tuple[Array, Array]:

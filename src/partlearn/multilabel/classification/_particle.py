@@ -20,7 +20,7 @@ from partlearn._sklearn_compat import Interval, StrOptions
 from partlearn._typing import Array, Indices, Mask
 from partlearn.base import PARAMETERS, BaseMultilabelClassifier, drop_empty
 from partlearn.candidates import warn_at_max_iter
-from partlearn.graphs import neighbor_graph, rebuilding_graph
+from partlearn.graphs import neighbor_weights, rebuilding_graph, weighted_votes
 from partlearn.linalg import column_moments, inverse_scale, squared_hinge
 from partlearn.neighbors import query_neighbors, self_neighbors
 
@@ -72,16 +72,17 @@ class BaseParticle(BaseMultilabelClassifier):
         if self.variant == "direct":
             return F, credible_labels(F, C, self.thr)
         if self.variant == "clean" or len(C) < 2:
-            s = label_support(F, distances, others)
+            s = weighted_votes(F, others, neighbor_weights(distances, "distance"))
             return F, credible_labels(s, C, self.thr)
         s = np.empty(C.shape)
         folds = KFold(min(_RELEASE_FOLDS, len(C)), shuffle=True, random_state=rng)
         for train, test in folds.split(C):
             G, _, _, _ = self._confidences(X[train], C[train])
-            near = query_neighbors(
+            distances, others = query_neighbors(
                 X[train], X[test], self.n_neighbors, n_jobs=self.n_jobs
             )
-            s[test] = label_support(G, *near)
+            weights = neighbor_weights(distances, "distance")
+            s[test] = weighted_votes(G, others, weights)
         return F, credible_labels(s, C, self.thr, inside=False)
 
     def _confidences(
@@ -196,15 +197,6 @@ def rescale(P: Array, C: Mask) -> Array:
     mass = P.sum(axis=0)
     factor = np.divide(C.sum(axis=0), mass, out=np.zeros_like(mass), where=mass > 0)
     return unit_rows(P * factor, C)
-
-
-def label_support(F: Array, distances: Array, neighbors: NDArray[np.int64]) -> Array:
-    """``sum_a (1 - dist_a / sum_b dist_b) F_a`` over the neighbours a of each row."""
-    total = distances.sum(axis=1, keepdims=True)
-    # One neighbour alone, or all at no distance: every neighbour counts alike.
-    share = np.divide(distances, total, out=np.zeros_like(distances), where=total > 0)
-    weights = 1 - share if neighbors.shape[1] > 1 else np.ones_like(share)
-    return np.asarray(neighbor_graph(neighbors, weights, len(F)) @ F)
 
 
 def credible_labels(s: Array, C: Mask, thr: float, *, inside: bool = True) -> Mask:
