@@ -15,7 +15,9 @@ from partlearn.io import (
     DataFormatError,
     DataLimitError,
     Limits,
+    raw_columns,
     read,
+    table_blocks,
 )
 
 
@@ -418,3 +420,44 @@ def test_a_file_without_names_is_not_robbed_of_its_first_row(tmp_path, text):
 def test_other_delimiters_are_named(tmp_path, text):
     with pytest.raises(DataFormatError, match="commas, tabs or semicolons"):
         read(csv(tmp_path, text))
+
+
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+def test_names_of_columns_may_have_line_breaks(tmp_path, mark):
+    """Spreadsheets write them so where a name was broken by hand."""
+    path = tmp_path / "a.csv"
+    path.write_text(
+        f'{mark}"net\nweight","say ""a""\n(b)",kind\n1,2,cat|dog\n3,4,cat\n',
+        encoding="utf-8",
+    )
+    names = ["net\nweight", 'say "a"\n(b)']
+    assert read(path, labels="kind").feature_names == names
+    (block,) = table_blocks(path)
+    assert block.schema.names == [*names, "kind"]
+
+
+def test_a_quotation_mark_in_a_name_opens_nothing(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text('pipe 5",b,kind\n1,2,cat|dog\n3,4,cat\n')
+    assert read(path, labels="kind").feature_names == ['pipe 5"', "b"]
+
+
+def test_a_quotation_mark_that_is_never_closed(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text('"a,b,kind\n1,2,cat|dog\n')
+    with pytest.raises(DataFormatError, match="the header line cannot be read"):
+        read(path)
+
+
+@pytest.mark.parametrize("name", ["a.xlsx", "a.XLS", "a.ods"])
+def test_spreadsheets_are_to_be_saved_as_csv(tmp_path, name):
+    (tmp_path / name).write_bytes(b"PK")
+    with pytest.raises(DataFormatError, match="Save the sheet as CSV"):
+        read(tmp_path / name)
+
+
+def test_lines_without_a_column(tmp_path):
+    path = tmp_path / "a.jsonl"
+    path.write_text("{}\n{}\n")
+    (block,) = table_blocks(path)
+    assert raw_columns(block) == {}

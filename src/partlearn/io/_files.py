@@ -6,6 +6,7 @@ import errno
 import gzip
 import io
 import os
+import re
 import secrets
 import stat
 import zlib
@@ -23,6 +24,8 @@ _BLOCK = 2**20
 # Bytes that a line of names may have; a table with a longer one is none, and looking
 # for its end could take for ever.
 MAX_LINE = 2**22
+
+_OPEN_QUOTE = re.compile(rb'(?:^|[,;\t]|\xef\xbb\xbf)"(?:[^"]|"")*\Z')
 
 # The disk, the quota of the user, or what a process may write.
 _FULL = {errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC)}
@@ -113,14 +116,19 @@ def expand(path: Path, budget: Budget) -> bytes:
         return b"".join(iter(lambda: stream.read(_BLOCK), b""))
 
 
-def first_line(path: Path) -> bytes:
-    """Return the line that names the columns, without its end."""
-    with open_text(path, None) as stream:
-        return header_line(stream.readline(MAX_LINE + 1))
+def first_line(stream: IO[bytes]) -> bytes:
+    """Read the line that names the columns; names in quotes may have line breaks."""
+    line = stream.readline(MAX_LINE + 1)
+    while _OPEN_QUOTE.search(line) and len(line) <= MAX_LINE:
+        more = stream.readline(MAX_LINE + 1 - len(line))
+        if not more:
+            break
+        line += more
+    return line
 
 
-def header_line(line: bytes) -> bytes:
-    """Check a first line, of which at most ``MAX_LINE + 1`` bytes were read."""
+def header_of(line: bytes) -> bytes:
+    """Names of columns in a first line, of which ``MAX_LINE + 1`` bytes were read."""
     line = line.removeprefix(b"\xef\xbb\xbf").rstrip(b"\r\n")
     if len(line) >= MAX_LINE:
         raise DataFormatError(

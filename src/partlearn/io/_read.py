@@ -9,7 +9,12 @@ from pathlib import Path
 from sklearn.utils import Bunch
 
 from partlearn.io._arff import read_arff
-from partlearn.io._errors import AmbiguousDataError, DataError, DataLimitError
+from partlearn.io._errors import (
+    AmbiguousDataError,
+    DataError,
+    DataFormatError,
+    DataLimitError,
+)
 from partlearn.io._evidence import KEYS, read_evidence
 from partlearn.io._files import regular_size
 from partlearn.io._libsvm import read_libsvm
@@ -78,6 +83,12 @@ def format_of(path: Path, format: str | None) -> str:
     for kind, (_, suffixes) in FORMATS.items():
         if suffix in suffixes:
             return kind
+    if suffix in (".xlsx", ".xls", ".ods"):
+        raise DataFormatError(
+            "spreadsheets are not read",
+            path=path,
+            advice="Save the sheet as CSV, in the encoding UTF-8.",
+        )
     known = ", ".join(end for _, suffixes in FORMATS.values() for end in suffixes)
     raise AmbiguousDataError(
         f"the name does not say the format (known: {known})",

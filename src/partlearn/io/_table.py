@@ -15,7 +15,7 @@ from sklearn.utils import Bunch
 from partlearn._extras import import_optional
 from partlearn.io._columns import assemble_columns, is_text
 from partlearn.io._errors import DataError, DataFormatError
-from partlearn.io._files import first_line, open_text, regular_size
+from partlearn.io._files import first_line, header_of, open_text, regular_size
 from partlearn.io._label_columns import Column, TextColumn
 from partlearn.io._options import Budget, ReadOptions
 
@@ -38,7 +38,10 @@ def csv_header(head: bytes) -> tuple[str, list[str]]:
     with arrow_errors("the header line"):
         table = csv.read_csv(
             pa.BufferReader(head + b"\n"),
-            parse_options=csv.ParseOptions(delimiter=delimiter),
+            read_options=csv.ReadOptions(use_threads=False),
+            parse_options=csv.ParseOptions(
+                delimiter=delimiter, newlines_in_values=True
+            ),
         )
         return delimiter, list(table.column_names)
 
@@ -47,7 +50,8 @@ def read_csv(path: Path, options: ReadOptions, budget: Budget) -> Bunch:
     """Read a table of text with a header line; the delimiter is found in it."""
     pa = import_optional("pyarrow", "CSV files")
     csv = import_optional("pyarrow.csv", "CSV files")
-    delimiter, names = csv_header(first_line(path))
+    with open_text(path, None) as head:
+        delimiter, names = csv_header(header_of(first_line(head)))
     if len(names) == 1:
         raise DataFormatError(
             f"there is one column only, {names[0][:40]!r}",

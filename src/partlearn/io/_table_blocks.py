@@ -108,7 +108,7 @@ def raw_columns(block: Any, names: Iterable[str] | None = None) -> dict[str, Any
         What :meth:`TableWriter.write` takes.
     """
     if isinstance(block, dict):
-        nothing = [None] * len(next(iter(block.values())))
+        nothing = [None] * len(next(iter(block.values()), ()))
         return {name: block.get(name, nothing) for name in names or block}
     return dict(zip(block.schema.names, block.columns, strict=True))
 
@@ -232,9 +232,9 @@ def _text_batches(file: Any, path: Path, block_rows: int) -> Blocks:
     """Blocks of a CSV file whose cells stay text: types are found from all rows."""
     pa = import_optional("pyarrow", "CSV files")
     arrow_csv = import_optional("pyarrow.csv", "CSV files")
-    line = file.readline(_files.MAX_LINE + 1)
+    line = _files.first_line(file)
     stream = _Prefixed(line, file)
-    first = _files.header_line(line)
+    first = _files.header_of(line)
     delimiter, names = _table.csv_header(first)
     size = (
         _files.MAX_LINE if 8 * len(first) > _BLOCK else _BLOCK
