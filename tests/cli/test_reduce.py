@@ -199,6 +199,20 @@ def test_select_without_a_number_chooses_one(run, tmp_path):
     assert "RandomSelection keeps 15% of the features" in err
 
 
+def test_a_column_that_counts_the_rows_is_no_feature(run, tmp_path, table):
+    """In rows that are sorted by their class it would tell the labels apart."""
+    X = np.random.default_rng(0).normal(size=(60, 2)).round(3)
+    rows = [f"{i},{a},{b},{'cat' if i < 30 else 'dog'}" for i, (a, b) in enumerate(X)]
+    data, out = tmp_path / "sorted.csv", tmp_path / "out.csv"
+    data.write_text("\n".join(["nr,a,b,kind", *rows]))
+    for words in (("select", "--n-features", "1"), ("reduce", "--n-components", "1")):
+        command, *how = words
+        code, text, _ = run(command, data, "--labels", "kind", *how, "--out", out)
+        assert code == 0
+        assert "of 2 columns" in text
+        assert [row["nr"] for row in table(out)] == [str(i) for i in range(60)]
+
+
 def test_select_by_share(run, pets, tmp_path):
     out = tmp_path / "selected.csv"
     code, text, err = run(

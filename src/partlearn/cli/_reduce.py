@@ -220,11 +220,14 @@ def _fit(
 
 
 def _numbers(data: Path, options: DataOptions) -> Any | None:
-    """Data whose features are numbers without a gap; None if a table has others."""
+    """Data whose features are numbers without a gap; None if a table has others.
+
+    A column that counts or names the rows is no feature, in whatever table it stands.
+    """
     import numpy as np
-    from scipy.sparse import issparse
 
     from partlearn.io import DataError, is_table
+    from partlearn.tables import find_kinds
 
     if not is_table(data):
         options.refuse_table_options(data)
@@ -235,9 +238,11 @@ def _numbers(data: Path, options: DataOptions) -> Any | None:
         bunch = _input.read_input(data, options)
     except DataError:  # what is wrong, if anything, is said where it is read anew
         return None
-    values = bunch.data.data if issparse(bunch.data) else bunch.data
-    fine = bool(np.isfinite(values).all()) and bool(bunch.candidates.any(axis=1).all())
-    return bunch if fine else None
+    if not (np.isfinite(bunch.data).all() and bunch.candidates.any(axis=1).all()):
+        return None
+    columns = dict(zip(bunch.feature_names, bunch.data.T, strict=True))
+    ids = [name for name, kind in find_kinds(columns, {}).items() if kind.kind == "id"]
+    return None if ids else bunch
 
 
 def _fit_table(
