@@ -5,13 +5,19 @@ import sys
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy.sparse import csr_array
 from sklearn.datasets import load_wine
 from sklearn.dummy import DummyClassifier
 
 from partlearn.candidates import make_candidates
 from partlearn.classification import PLKNN, SURE
 from partlearn.decomposition import CENDA, CRISP
-from partlearn.feature_selection import MaxRelevance, RandomSelection, selection_curve
+from partlearn.feature_selection import (
+    CRISPSelector,
+    MaxRelevance,
+    RandomSelection,
+    selection_curve,
+)
 from partlearn.inspection import (
     CalibrationDisplay,
     CandidateConfusionDisplay,
@@ -99,6 +105,28 @@ def test_embedding_shows_labels_and_doubt():
     assert many.ax_.get_legend() is None
     with pytest.raises(ValueError, match="one row of coordinates per label"):
         EmbeddingDisplay(Z, [1, 2])
+
+
+def test_sparse_rows_are_drawn_as_dense_ones(wine):
+    X, S, _ = wine
+    selector = CRISPSelector(2).fit(csr_array(X), S)
+    dense, sparse = (
+        EmbeddingDisplay.from_estimator(selector, rows) for rows in (X, csr_array(X))
+    )
+    assert_array_equal(sparse.Z, dense.Z)
+    with pytest.raises(ValueError, match="`confidence` one number"):
+        EmbeddingDisplay(X, np.zeros(len(X)), [1.0])
+
+
+def test_shapes_that_do_not_fit(wine):
+    X, S, _ = wine
+    message = r"shape of the candidate matrix, \(178, 2\); got \(178, 3\)"
+    with pytest.raises(ValueError, match=message):
+        candidate_confusion(S / 2, S[:, :2])
+    # One label would be compared with every row.
+    with pytest.raises(ValueError, match="`truth` must hold 178 labels"):
+        CalibrationDisplay.from_estimator(PLKNN().fit(X, S), X, ["a"])
+    assert CalibrationDisplay.from_predictions([], []).ax_.get_title()
 
 
 def test_confidence_counts_ambiguous_rows():

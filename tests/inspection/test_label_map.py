@@ -117,3 +117,11 @@ def test_one_column_lies_on_a_line(form):
     np.testing.assert_array_equal(
         label_map(form(x), np.eye(3)), [[0, 0], [1, 0], [3, 0]]
     )
+
+
+def test_lists_of_rows_and_lengths_that_differ(groups):
+    X, y = groups
+    F = np.eye(8)[y]
+    np.testing.assert_array_equal(label_map(X.tolist(), F), label_map(X, F))
+    with pytest.raises(ValueError, match="a row for every sample; got 20 and"):
+        label_map(X[:20], F)

@@ -333,6 +333,16 @@ def test_names_on_the_picture_do_not_lie_over_each_other(wine):
     assert _marks(many, _scaled(many.embedding)) == _marks(report, None) == []
 
 
+def test_cells_that_pandas_does_not_know():
+    pandas = pytest.importorskip("pandas")
+    result = disambiguate([[0.0], [0.5], [1.0]], [{"a"}, {"a", "b"}, {"b"}], "plknn")
+    frame = pandas.DataFrame({"n": [7, None, 8], "t": ["x", None, "y"]})
+    frame = frame.convert_dtypes()
+    frame.columns = ["same", "same"]
+    (row,) = label_report(result, rows=frame).review
+    assert row.contents == [("same", "missing"), ("same", "missing")]
+
+
 def test_what_is_told_apart_is_folded(wine):
     X, y, _ = wine
     result = disambiguate(X, y, "plknn")

@@ -51,8 +51,8 @@ def candidate_confusion(
     >>> int(confusion.together[0, 1]), float(confusion.doubt[0, 1])
     (2, 0.5)
     """
-    F = np.asarray(label_confidence, dtype=np.float64)
     M = np.asarray(S).astype(bool)
+    F = _checked(label_confidence, M)
     q = M.shape[1]
     weights = M.astype(np.float64)
     together = (weights.T @ weights).round().astype(np.intp)
@@ -69,6 +69,16 @@ def candidate_confusion(
     return CandidateConfusion(
         together, np.divide(doubt, belief, out=doubt, where=belief > 0)
     )
+
+
+def _checked(label_confidence: ArrayLike, S: Mask) -> Array:
+    F = np.asarray(label_confidence, dtype=np.float64)
+    if F.shape != S.shape:
+        raise ValueError(
+            "`label_confidence` must have the shape of the candidate matrix, "
+            f"{S.shape}; got {F.shape}."
+        )
+    return F
 
 
 class CandidateConfusionDisplay:
@@ -239,13 +249,8 @@ class ConfidenceDisplay:
         display : ConfidenceDisplay
             The display, drawn.
         """
-        F = np.asarray(label_confidence, dtype=np.float64)
         S: Mask = check_candidates(y)[1]
-        if F.shape != S.shape:
-            raise ValueError(
-                "`label_confidence` must have the shape of the candidate matrix, "
-                f"{S.shape}; got {F.shape}."
-            )
+        F = _checked(label_confidence, S)
         return cls(1 / S.sum(axis=1), F.max(axis=1)).plot(bins=bins, ax=ax)
 
     @classmethod

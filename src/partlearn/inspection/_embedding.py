@@ -6,6 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.sparse import issparse
 
 from partlearn.candidates import fitted_confidence
 from partlearn.inspection._axes import axes
@@ -19,7 +20,7 @@ class EmbeddingDisplay:
 
     Parameters
     ----------
-    Z : array-like of shape (n_samples, n_components)
+    Z : array-like or sparse matrix of shape (n_samples, n_components)
         Embedded rows; the first two columns are drawn, one column over its label.
     label : array-like of shape (n_samples,)
         Labels.
@@ -47,23 +48,25 @@ class EmbeddingDisplay:
     """
 
     def __init__(
-        self, Z: ArrayLike, label: ArrayLike, confidence: ArrayLike | None = None
+        self, Z: Any, label: ArrayLike, confidence: ArrayLike | None = None
     ) -> None:
-        self.Z = np.asarray(Z)
+        self.Z = Z.toarray() if issparse(Z) else np.asarray(Z)
         self.label = np.asarray(label)
-        if self.Z.ndim != 2 or len(self.Z) != len(self.label):
-            raise ValueError(
-                "`Z` must hold one row of coordinates per label; got shape "
-                f"{self.Z.shape} for {len(self.label)} labels."
-            )
         self.confidence = (
             np.ones(len(self.label)) if confidence is None else np.asarray(confidence)
         )
+        shapes = self.Z.shape[:1], self.confidence.shape
+        if self.Z.ndim != 2 or shapes != (self.label.shape, self.label.shape):
+            raise ValueError(
+                "`Z` must hold one row of coordinates per label, `confidence` one "
+                f"number; got shapes {self.Z.shape} and {self.confidence.shape} for "
+                f"{len(self.label)} labels."
+            )
 
     @classmethod
     def from_predictions(
         cls,
-        Z: ArrayLike,
+        Z: Any,
         label: ArrayLike,
         confidence: ArrayLike | None = None,
         *,
@@ -73,7 +76,7 @@ class EmbeddingDisplay:
 
         Parameters
         ----------
-        Z : array-like of shape (n_samples, n_components)
+        Z : array-like or sparse matrix of shape (n_samples, n_components)
             Embedded rows.
         label : array-like of shape (n_samples,)
             Labels.

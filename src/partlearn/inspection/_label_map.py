@@ -53,7 +53,12 @@ def label_map(Z: Any, label_confidence: ArrayLike) -> Array:
     """
     F = np.asarray(label_confidence, dtype=np.float64)
     F = F[:, F.sum(axis=0) > 0]
-    P = _principal(Z)
+    P = _principal(Z if issparse(Z) else np.asarray(Z))
+    if len(P) != len(F):
+        raise ValueError(
+            "`Z` and `label_confidence` must have a row for every sample; got "
+            f"{len(P)} and {len(F)} rows."
+        )
     few = min(P.shape[1], len(P) // _ROWS_PER_DIRECTION)
     if min(few, F.shape[1]) < 3 or F.shape[1] > _LABELS:
         return P[:, :2]
@@ -67,7 +72,7 @@ def _principal(Z: Any) -> Array:
     """Leading principal directions of the rows that vary; at least two columns."""
     k = min(_DIRECTIONS, *Z.shape)
     if k == 1:
-        flat = Z.toarray() if issparse(Z) else np.asarray(Z, dtype=np.float64)
+        flat = (Z.toarray() if issparse(Z) else Z).astype(np.float64)
         return np.column_stack([flat[:, 0], np.zeros(len(flat))])
     reducer = (TruncatedSVD if issparse(Z) else PCA)(k, random_state=0)
     P = reducer.fit_transform(Z).astype(np.float64)

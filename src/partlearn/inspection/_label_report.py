@@ -234,7 +234,8 @@ def _annotators(annotators: Any) -> list[tuple[str, int, float]]:
 
 def _text(value: Any) -> str:
     """A cell to read: whole numbers without a point, a word for what is missing."""
-    if value is None or value != value:
+    same = value == value  # neither True nor False of pandas' NA
+    if value is None or not isinstance(same, bool | np.bool_) or not same:
         return "missing"
     whole = isinstance(value, float) and value.is_integer()
     return f"{value:.0f}" if whole else str(value)
@@ -248,8 +249,10 @@ def _columns(rows: Any, n_rows: int) -> list[tuple[str, Any]]:
             "`rows` must be a data frame or a mapping of names to columns; got "
             f"{type(rows).__name__}."
         )
-    keys = list(rows) if isinstance(rows, Mapping) else list(rows.columns)
-    columns = [(str(key), np.asarray(rows[key])) for key in keys]
+    # By place where there are items: names of pandas need not be distinct.
+    named = hasattr(rows, "items")
+    items = rows.items() if named else ((name, rows[name]) for name in rows.columns)
+    columns = [(str(name), np.asarray(values)) for name, values in items]
     for name, values in columns:
         if len(values) != n_rows:
             raise ValueError(

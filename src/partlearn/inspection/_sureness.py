@@ -19,9 +19,12 @@ from partlearn.metrics import (
 
 def _answers(estimator: Any, X: Any, truth: ArrayLike) -> tuple[Array, Mask]:
     """Probability of the most likely label of each row, and whether it is right."""
-    P = estimator.predict_proba(X)
-    right = estimator.classes_[P.argmax(axis=1)] == np.asarray(truth)
-    return P.max(axis=1), right
+    P, known = estimator.predict_proba(X), np.asarray(truth)
+    if known.shape != (len(P),):
+        raise ValueError(
+            f"`truth` must hold {len(P)} labels, one per row; got shape {known.shape}."
+        )
+    return P.max(axis=1), estimator.classes_[P.argmax(axis=1)] == known
 
 
 class CalibrationDisplay:
@@ -141,7 +144,7 @@ class CalibrationDisplay:
         self.points_ = ax.scatter(
             sure,
             right,
-            s=20 + 180 * count / count.max(),
+            s=20 + 180 * count / count.max(initial=1),
             color="C0",
             zorder=3,
             label="rows by confidence",
