@@ -219,7 +219,11 @@ class TestEmptySets:
         ([[["a"], ["b"]], [["c"], ["d"]]], ValueError, "3 dimensions"),
         (np.array([[0, 1], [2, 0]]), ValueError, "found 2 at row 1, column 0"),
         (np.array([[-1, 1], [1, -1]]), ValueError, r"Convert -1/\+1 with \(y > 0\)"),
-        (np.array([["a", "b"]], dtype=object), ValueError, "objects such as 'a'"),
+        (
+            np.array([["a", "b"]], dtype=object),
+            ValueError,
+            "holds 'a' in row 0, column 0",
+        ),
         (sp.csr_matrix([[0, 3], [1, 0]]), ValueError, "found 3 at row 0, column 1"),
         (sp.csr_matrix([[1], [1]]), ValueError, "at least two; got 1"),
         (sp.coo_array(np.array([1, 0])), ValueError, "must be a matrix"),

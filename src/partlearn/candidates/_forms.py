@@ -11,7 +11,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from partlearn._typing import Array
 from partlearn.candidates._evidence import EmptyRows, Evidence, make_evidence
-from partlearn.candidates._messages import check_known, is_missing
+from partlearn.candidates._messages import (
+    check_known,
+    first_no_number,
+    is_missing,
+    is_whole,
+)
 from partlearn.candidates._validation import check_candidates
 
 _SETS = (set, frozenset, list, tuple)
@@ -76,7 +81,9 @@ or sequence of mappings
     try:
         matrix = matrix.astype(np.float64)
     except (TypeError, ValueError):
-        raise ValueError(f"Weights are numbers; got {matrix.flat[0]!r}.") from None
+        raise ValueError(
+            f"Weights are numbers; got {first_no_number(np.asarray(matrix, object))}."
+        ) from None
     if np.isnan(matrix).any() or (matrix < 0).any():
         Evidence(matrix, labels)  # which says where
     return make_evidence(matrix, labels, empty=empty)
@@ -95,7 +102,7 @@ def _from_mappings(
         [set(row) for row in rows], classes=classes, empty="keep"
     )
     place = {label: j for j, label in enumerate(labels.tolist())}
-    matrix = np.zeros(S.shape)
+    matrix = np.zeros(S.shape, dtype=object)
     for i, row in enumerate(rows):
         for label, weight in row.items():
             matrix[i, place[label]] = weight
@@ -111,7 +118,7 @@ def _label_sets(labels: Any) -> list[Any]:
     rows = list(labels) if isinstance(labels, _SETS) else np.asarray(labels).tolist()
     return [
         row
-        if isinstance(row, _SETS)
+        if isinstance(row, (*_SETS, np.ndarray))
         else ()
         if is_missing(row) or row == ""
         else (row,)
@@ -326,8 +333,7 @@ def _ordered(ends: list[Any]) -> NDArray[Any]:
     if not ends:
         raise ValueError("No row has an end, so there are no classes; pass `classes`.")
     for end in ends:
-        whole = isinstance(end, (int, float, np.number)) and end == int(end)
-        if not whole or isinstance(end, bool):
+        if not is_whole(end):
             raise ValueError(
                 f"{end!r} is not a whole number; pass `classes`, the labels in order."
             )

@@ -6,6 +6,7 @@ import sys
 import warnings
 from collections.abc import Collection, Iterable, Sequence
 from difflib import get_close_matches
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -45,6 +46,34 @@ def is_missing(label: Any) -> bool:
     """Whether a label is None, NaN or NaT, or pandas' NA, which compares to NA."""
     same = label == label
     return not (isinstance(same, (bool, np.bool_)) and same) or label is None
+
+
+def is_whole(value: Any) -> bool:
+    """Whether a value is a whole number, as a row or an ordered label is."""
+    number = isinstance(value, Real) and not isinstance(value, (bool, np.bool_))
+    return number and float(value).is_integer()
+
+
+def first_no_number(matrix: NDArray[Any]) -> str:
+    """Say where a matrix of objects holds what is no number."""
+    for (i, j), value in np.ndenumerate(matrix):
+        try:
+            float(value)
+        except (TypeError, ValueError):
+            return f"{value!r} in row {i}, column {j}"
+    return ""
+
+
+def distinct_labels(labels: Sequence[Any]) -> tuple[NDArray[Any], Indices]:
+    """Sorted distinct labels, and the place of every label among them."""
+    if not all(isinstance(label, str) for label in labels):
+        names, codes = np.unique(np.asarray(labels), return_inverse=True)
+        return names, codes.reshape(-1)
+    # An array of text takes for every entry what the longest one needs.
+    texts = sorted(set(labels))
+    place = {text: j for j, text in enumerate(texts)}
+    codes = np.fromiter((place[label] for label in labels), np.intp, len(labels))
+    return np.asarray(texts, dtype=np.str_), codes
 
 
 def as_column(values: Any, what: str) -> list[Any]:

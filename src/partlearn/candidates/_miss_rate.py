@@ -69,12 +69,13 @@ def estimate_miss_rate(candidates: Any, truth: ArrayLike) -> MissRate:
         raise ValueError(
             f"`truth` must have one entry per row, {len(S)}; got {len(labels)}."
         )
-    place = {label: j for j, label in enumerate(classes.tolist())}
+    place = {str(label): j for j, label in enumerate(classes.tolist())}
     known = [i for i, v in enumerate(labels) if not (is_missing(v) or v == "")]
     n = len(known)
     if not n:
         raise ValueError("No row has a known truth; look up that of some rows first.")
-    hits = [labels[i] in place and bool(S[i, place[labels[i]]]) for i in known]
+    codes = [place.get(str(labels[i])) for i in known]  # files know labels as text
+    hits = [j is not None and bool(S[i, j]) for i, j in zip(known, codes, strict=True)]
     misses = n - sum(hits)
     interval = binomtest(misses, n).proportion_ci(method="wilson")
     return MissRate(misses / n, float(interval.low), float(interval.high), n)

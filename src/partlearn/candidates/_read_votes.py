@@ -15,7 +15,9 @@ from partlearn.candidates._messages import (
     as_column,
     check_known,
     did_you_mean,
+    distinct_labels,
     is_missing,
+    is_whole,
     some_rows,
 )
 from partlearn.candidates._votes import Votes
@@ -34,8 +36,7 @@ def _codes(
         if len(kinds) > 1:
             k = next(i for i, v in enumerate(values) if isinstance(v, str))
             raise ValueError(f"{shown(k)} is text, others are numbers; convert them.")
-        names, codes = np.unique(np.asarray(values), return_inverse=True)
-        return names, codes.astype(np.intp)
+        return distinct_labels(values)
     names = np.asarray(known)
     place = {name: j for j, name in enumerate(names.tolist())}
     if len(place) != len(names):
@@ -149,8 +150,7 @@ def _row_numbers(
             check_known(name, place, f"Row {name!r} (vote {k}) is not in `index`.")
         return np.array([place[name] for name in rows], dtype=np.intp), len(names)
     for k, r in enumerate(rows):
-        whole = isinstance(r, (int, float)) and not isinstance(r, bool) and r == int(r)
-        if not whole or r < 0:
+        if not is_whole(r) or r < 0:
             raise ValueError(
                 f"Vote {k} is for row {r!r}, which is not a row number; rows are "
                 "counted from 0. Pass `index`, the names of the rows of X in their "

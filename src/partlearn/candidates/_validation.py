@@ -18,7 +18,13 @@ from sklearn.exceptions import DataConversionWarning
 
 from partlearn._typing import Indices
 from partlearn.candidates._evidence import Evidence
-from partlearn.candidates._messages import is_missing, some_rows, warn_caller
+from partlearn.candidates._messages import (
+    distinct_labels,
+    first_no_number,
+    is_missing,
+    some_rows,
+    warn_caller,
+)
 
 _SETS = (set, frozenset, list, tuple)
 
@@ -227,7 +233,7 @@ def _from_sets(sets: list[Any], classes: Classes) -> Labels:
     if not flat:
         names = np.asarray(classes)
         return names, np.zeros((len(sets), len(names)), bool)
-    names, codes = np.unique(np.asarray(flat), return_inverse=True)
+    names, codes = distinct_labels(flat)
     return _scatter(names, codes, rows, len(sets), classes)
 
 
@@ -247,8 +253,9 @@ def _from_labels(labels: NDArray[Any], classes: Classes) -> Labels:
                 f"{some_rows(bad)} hold fractions; bin the target first."
             )
     elif labels.dtype == object:
-        _check_label_types(list(labels), rows)
-        labels = np.asarray(list(labels))
+        _check_label_types(labels.tolist(), rows)
+        names, codes = distinct_labels(labels.tolist())
+        return _scatter(names, codes, rows, labels.shape[0], classes)
     names, codes = np.unique(labels, return_inverse=True)
     return _scatter(names, codes, rows, labels.shape[0], classes)
 
@@ -315,8 +322,8 @@ def _from_matrix(array: NDArray[Any], classes: Classes) -> Labels:
             array = array.astype(np.float64)
         except (TypeError, ValueError):
             raise ValueError(
-                "A candidate matrix holds 0 and 1 only, but this one holds objects "
-                f"such as {array.flat[0]!r}. Give labels as a sequence of sets."
+                "A candidate matrix holds 0 and 1 only, but this one holds "
+                f"{first_no_number(array)}. Give labels as a sequence of sets."
             ) from None
     S = array == 1
     wrong = np.argwhere(~(S | (array == 0)))

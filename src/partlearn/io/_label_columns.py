@@ -99,7 +99,7 @@ def _typed(values: NDArray[Any]) -> Column:
     if values.dtype.kind != "O":
         return values
     missing = np.asarray([v is None for v in values], dtype=bool)
-    return _coded(values[~missing].astype(np.str_), missing)
+    return _coded([str(v) for v in values[~missing]], missing)
 
 
 def as_text_column(column: Column) -> TextColumn:
@@ -108,14 +108,16 @@ def as_text_column(column: Column) -> TextColumn:
         return column
     floats = column.dtype.kind == "f"
     missing = np.isnan(column) if floats else np.zeros(len(column), dtype=bool)
-    return _coded(as_whole(column[~missing]), missing)
+    return _coded(as_whole(column[~missing]).tolist(), missing)
 
 
-def _coded(kept: NDArray[Any], missing: Mask) -> TextColumn:
-    distinct, inverse = np.unique(kept, return_inverse=True)
+def _coded(kept: list[Any], missing: Mask) -> TextColumn:
+    # Not np.unique: an array of text takes for every cell what the longest one needs.
+    distinct = sorted(set(kept))
+    place = {value: code for code, value in enumerate(distinct)}
     codes = np.full(len(missing), -1, dtype=np.int64)
-    codes[~missing] = inverse.reshape(-1)
-    return TextColumn(codes, [str(v) for v in distinct.tolist()])
+    codes[~missing] = [place[value] for value in kept]
+    return TextColumn(codes, [str(value) for value in distinct])
 
 
 # One column of sets ---------------------------------------------------------------
