@@ -528,6 +528,16 @@ def test_groups_are_held_out_together():
     assert right(groups=groups) < 0.8
 
 
+def test_rows_that_choose_a_width_may_be_of_one_group(monkeypatch):
+    monkeypatch.setattr("partlearn.crossfit._geometries.WIDTH_ROWS", 10)
+    X, y = make_blobs(60, n_features=3, centers=3, random_state=0)
+    for row in range(4):
+        groups = (np.arange(60) == row).astype(int)
+        model = CRISPClassifier(("rbf",), votes=False, max_iter=2)
+        fitted = fit_briefly(model, X, y, groups=groups)
+        assert np.isfinite(fitted.label_confidence_).all()
+
+
 @pytest.mark.parametrize(
     "estimator", [CRISP(), KernelCRISP(), CRISPClassifier(votes=False)], ids=repr
 )

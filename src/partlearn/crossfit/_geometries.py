@@ -134,6 +134,8 @@ def make_geometries(
     parts: Folds = folds
     if m > WIDTH_ROWS:
         some = None if groups is None else groups[sample]
+        if some is not None and (some == some[0]).all():
+            some = None  # there is no other group to hold out
         parts = make_folds(len(sample), _WIDTH_FOLDS, rng, some)
     else:
         sample = np.arange(m)
