@@ -528,6 +528,17 @@ def test_groups_are_held_out_together():
     assert right(groups=groups) < 0.8
 
 
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("n_landmarks", [None, 5])
+def test_rows_that_choose_a_width_may_be_equal(n_landmarks, seed, monkeypatch):
+    monkeypatch.setattr("partlearn.crossfit._geometries.WIDTH_ROWS", 10)
+    X = np.random.default_rng(seed).normal(size=(60, 3))
+    X[1:] = X[1]  # up to rounding their kernel is one, which leaves no direction
+    y = np.arange(60) % 2
+    model = CRISPClassifier(n_landmarks=n_landmarks, max_iter=2, random_state=seed)
+    assert np.isfinite(fit_briefly(model, X, y).predict_proba(X)).all()
+
+
 def test_rows_that_choose_a_width_may_be_of_one_group(monkeypatch):
     monkeypatch.setattr("partlearn.crossfit._geometries.WIDTH_ROWS", 10)
     X, y = make_blobs(60, n_features=3, centers=3, random_state=0)

@@ -40,7 +40,7 @@ _DEVICE_ENTRIES = 1 << 27  # and on a device
 _RESOLVED = 1e-10  # squared singular values, of the largest, that count
 _RESOLVED_LANDMARKS = 1e-9  # eigenvalues of the landmarks' kernel that count
 _EVEN = 1e-4  # least to largest of them, from which the kernel's own Gram will do
-_TINY = float(np.finfo(float).tiny)
+_TINY, _EPS = float(np.finfo(float).tiny), float(np.finfo(float).eps)
 
 
 def kernel_block(kernel: Kernel, X: Array, Z: Array, width: float) -> Array:
@@ -272,7 +272,8 @@ def exact_kernel_basis(kernel: Kernel, X: Array, width: float) -> ExactKernelBas
     -------
     basis : ExactKernelBasis
         Without the directions whose squared singular value is 1e-10 of the largest or
-        less. Memory is four arrays of m x m numbers at the most, one in the end.
+        less; none is left where all rows are equal. Memory is four arrays of m x m
+        numbers at the most, one in the end.
     """
     xp = namespace(X)
     K = kernel_matrix(kernel, X, width)
@@ -286,11 +287,14 @@ def exact_kernel_basis(kernel: Kernel, X: Array, width: float) -> ExactKernelBas
     with stage("eigenvectors of a kernel"):
         squares, vectors = descending(*eigh(K.T, driver="evd", overwrite_a=True))
     del K
-    r = max(int(xp.count_nonzero(squares > _RESOLVED * squares[0])), 1)
+    # Of rows that are all equal nothing but rounding is left.
+    varies = float(squares[0]) > X.shape[0] * _EPS
+    r = int(xp.count_nonzero(squares > _RESOLVED * squares[0])) if varies else 0
     A = _augmented(X, r)
     A[:, 1:] = vectors[:, :r]
     s = xp.sqrt(at_least(squares[:r], _TINY))
-    return ExactKernelBasis(Design(A), s, total, total / r, kernel, width, X, means)
+    mean_square = total / max(r, 1)
+    return ExactKernelBasis(Design(A), s, total, mean_square, kernel, width, X, means)
 
 
 def nystroem_basis(

@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from partlearn._array_api import (
+    array_device,
     by_row,
     cholesky,
     cholesky_solve,
@@ -106,7 +107,7 @@ class CrossFit:
         squares = self.basis.s**2
         f = squares / (squares + ridge * self.basis.mean_square)
         xp = namespace(f)
-        return xp.concat([xp.ones_like(f[:1]), f])
+        return xp.concat([xp.ones(1, dtype=f.dtype, device=array_device(f)), f])
 
     def project(self, Y: Array) -> Projection:
         """``A'Y``, which every function below starts from."""
