@@ -12,13 +12,17 @@ from sklearn.metrics import mutual_info_score
 from partlearn._extras import compiled_loops
 from partlearn.candidates import make_candidates, uniform_confidence
 from partlearn.feature_selection import _greedy, _redundancy, _sparse_tables
-from partlearn.feature_selection._columns import bin_codes, columns, information
+from partlearn.feature_selection._columns import (
+    DenseColumns,
+    bin_codes,
+    columns,
+    information,
+)
 from partlearn.feature_selection._greedy import difference, greedy_path, relevance_only
 from partlearn.feature_selection._redundancy import (
     DenseTables,
     Redundancy,
     joint_counts,
-    tables,
 )
 from partlearn.feature_selection._relevance import Relevance
 from partlearn.feature_selection._sparse_tables import SparseTables
@@ -103,7 +107,7 @@ def test_rows_are_remembered_within_limits(monkeypatch):
             calls.append(f)
             return super().row(f)
 
-    monkeypatch.setattr(_redundancy, "tables", Counting)
+    monkeypatch.setitem(_redundancy.TABLES, DenseColumns, Counting)
     monkeypatch.setattr(_redundancy, "_CACHE", 2 * 8 * 12)
     redundancy = Redundancy(data)
     for f in (0, 1, 0, 1, 5, 5):
@@ -235,8 +239,8 @@ def test_sparse_columns_without_numba(monkeypatch):
 
 def test_way_of_counting_follows_the_data():
     X = data_with_everything(np.random.default_rng(0))
-    assert isinstance(tables(columns(X)), DenseTables)
-    assert isinstance(tables(columns(sp.csr_array(X))), SparseTables)
+    for data, kind in [(X, DenseTables), (sp.csr_array(X), SparseTables)]:
+        assert isinstance(Redundancy(columns(data))._tables, kind)
 
 
 def test_without_numba(monkeypatch):

@@ -9,7 +9,7 @@ from sklearn.utils import check_random_state
 
 from partlearn._sklearn_compat import fit_context
 from partlearn.base import PARAMETERS, BaseSelector, Columns
-from partlearn.feature_selection._rounds import ConfidenceSelector
+from partlearn.feature_selection._confidence_selector import ConfidenceSelector
 
 __all__ = ["MaxRelevance", "RandomSelection"]
 

@@ -31,7 +31,7 @@ from partlearn.crossfit import (
     targets,
 )
 from partlearn.feature_selection._columns import columns
-from partlearn.feature_selection._rounds import sizes_to_try, try_sizes
+from partlearn.feature_selection._confidence_selector import sizes_to_try, try_sizes
 from partlearn.linalg import Standardized, column_moments, standardize
 from partlearn.model_selection import one_standard_error_rule
 

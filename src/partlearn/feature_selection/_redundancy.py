@@ -17,8 +17,6 @@ from numpy.typing import NDArray
 
 from partlearn._extras import compiled_loops
 from partlearn._typing import Array, Indices, Mask
-from partlearn.feature_selection._array_columns import ArrayColumns, ArrayTables
-from partlearn.feature_selection._block_columns import BlockColumns, BlockTables
 from partlearn.feature_selection._columns import (
     N_BINS,
     DenseColumns,
@@ -27,6 +25,12 @@ from partlearn.feature_selection._columns import (
     counts_log_counts,
     cuts,
     information,
+)
+from partlearn.feature_selection._distant_columns import (
+    ArrayColumns,
+    ArrayTables,
+    BlockColumns,
+    BlockTables,
 )
 from partlearn.feature_selection._sparse_tables import SparseTables
 
@@ -146,12 +150,7 @@ def _packed(bits: Mask) -> NDArray[np.uint64]:
     return words
 
 
-def tables(columns: Any) -> Any:
-    """Choose the way of counting for the data at hand."""
-    return _TABLES[type(columns)](columns)
-
-
-_TABLES: dict[type, Any] = {
+TABLES: dict[type, Any] = {  # the way of counting for the data at hand
     ArrayColumns: ArrayTables,
     BlockColumns: BlockTables,
     DenseColumns: DenseTables,
@@ -175,7 +174,7 @@ class Redundancy:
 
     def __init__(self, columns: AnyColumns) -> None:
         self._columns = columns
-        self._tables = tables(columns)
+        self._tables = TABLES[type(columns)](columns)
         m, d = columns.shape
         self.entropy = np.log(m) - counts_log_counts(self._tables.counts).sum(1) / m
         self.known: dict[int, Array] = {}

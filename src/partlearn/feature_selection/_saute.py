@@ -6,8 +6,8 @@ from typing import Any, Literal
 
 from partlearn._sklearn_compat import StrOptions
 from partlearn.base import Columns
+from partlearn.feature_selection._confidence_selector import ConfidenceSelector
 from partlearn.feature_selection._greedy import CRITERIA, Criterion
-from partlearn.feature_selection._rounds import ConfidenceSelector
 
 __all__ = ["SAUTE"]
 

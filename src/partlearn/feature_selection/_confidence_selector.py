@@ -22,9 +22,8 @@ from partlearn.candidates import (
     validate_evidence,
     warn_at_max_iter,
 )
-from partlearn.feature_selection._array_columns import ArrayColumns
-from partlearn.feature_selection._block_columns import BlockColumns
 from partlearn.feature_selection._columns import DenseColumns, SparseColumns, columns
+from partlearn.feature_selection._distant_columns import ArrayColumns, BlockColumns
 from partlearn.feature_selection._greedy import (
     CRITERIA,
     SelectionPath,
