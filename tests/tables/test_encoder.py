@@ -248,3 +248,36 @@ def test_columns_of_many_strings_are_known_by_some_of_them():
     np.testing.assert_allclose(columns["weight"], numbers_in(numbers))
     back = {"weight": numbers[::-1]}
     assert find_kinds(back, {})["weight"] == kinds["weight"]
+
+
+@pytest.mark.parametrize(
+    ("cells", "numbers", "grouping"),
+    [
+        (["950", "1,234", "-12,500.5", "x"], [950, 1234, -12500.5, np.nan], ","),
+        (["1,234,567", "2,345"], [1234567, 2345], ","),
+        (["1.234,5", "950", "2,25", "3.000"], [1234.5, 950, 2.25, 3000], "."),
+        (["1,5", "2,25", "1,234"], [1.5, 2.25, 1.234], ""),
+        (["0,125", "1,250"], [0.125, 1.25], ""),
+        (["1.234", "2.345"], [1.234, 2.345], ""),
+    ],
+)
+def test_thousands_may_be_separated(cells, numbers, grouping):
+    column = text(*cells)
+    (kind,) = find_kinds({"a": column}, {"a": "number"}).values()
+    assert kind.grouping == grouping
+    np.testing.assert_array_equal(numbers_in(column, kind.grouping), numbers)
+
+
+def test_new_rows_are_read_as_those_of_training():
+    """Whether a mark separates thousands shows in many cells, not in each."""
+    table = {"us": text("950", "1,234", "2,000"), "eu": text("1.234,5", "9", "10")}
+    encoder = TableEncoder().fit(table)
+    assert encoder.kinds_["us"].reason == "1,000 is a thousand"
+    one = encoder.transform({"us": text("1,234"), "eu": text("1.234")})
+    same = encoder.transform({"us": text("1234"), "eu": text("1234")})
+    np.testing.assert_array_equal(one, same)
+
+
+def test_underscores_join_no_digits():
+    table = {"code": text("10_1", "10_2", "10_1"), "x": [1.0, 2.0, 4.0]}
+    assert TableEncoder().fit(table).kinds_["code"].kind == "category"

@@ -79,7 +79,7 @@ class BlockEncoder:
         else:
             present = np.isfinite(column)
         if kind.kind == "number":
-            return present & np.isnan(numbers_in(column))
+            return present & np.isnan(numbers_in(column, kind.grouping))
         if kind.kind == "date":
             return present & np.isnat(moments_in(column, kind.date_format))
         return present & (form != self._forms[name])

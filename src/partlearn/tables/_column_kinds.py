@@ -11,7 +11,13 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-from partlearn.tables._frame import NOTHING, form_of, is_missing_text, numbers_in
+from partlearn.tables._frame import (
+    NOTHING,
+    find_grouping,
+    form_of,
+    is_missing_text,
+    numbers_in,
+)
 from partlearn.tables._moments import find_format
 
 Kind = Literal[
@@ -33,6 +39,7 @@ class ColumnKind(NamedTuple):
     kind: Kind
     reason: str
     date_format: str = ""
+    grouping: str = ""  # what separates thousands
 
     @property
     def used(self) -> bool:
@@ -87,6 +94,9 @@ def find_kinds(
         kind, form = given.get(name), form_of(column)
         if kind == "date":
             kinds[name] = _as_date(name, column)
+        elif kind == "number" and form == "text":
+            grouping = find_grouping(_some(set(_texts(column))))
+            kinds[name] = ColumnKind("number", "as you said", grouping=grouping)
         elif kind is not None:
             kinds[name] = ColumnKind(kind, "as you said")
         elif form == "moment":
@@ -169,12 +179,17 @@ def _text_kind(name: str, columns: dict[str, NDArray[Any]]) -> ColumnKind:
     form = find_format(sample)
     if form is not None:
         return ColumnKind("date", missing, form)
-    numbers = numbers_in(np.asarray(sample, dtype=object))
-    # Leading zeros, as in postal codes, say that digits are no amount.
-    coded = any(re.fullmatch(r"0\d+", text.strip()) for text in sample)
+    grouping = find_grouping(sample)
+    numbers = numbers_in(np.asarray(sample, dtype=object), grouping)
+    # Leading zeros, as in postal codes, and underscores say that digits are no amount.
+    coded = any(re.fullmatch(r"0\d+|.*_.*", text.strip()) for text in sample)
     if np.isfinite(numbers).mean() >= _NUMBERS and not coded:
-        columns[name] = numbers_in(column)
-        return _number_kind(name, columns[name])
+        columns[name] = numbers_in(column, grouping)
+        kind = _number_kind(name, columns[name])
+        if not grouping:
+            return kind
+        reason = _and(f"1{grouping}000 is a thousand", kind.reason)
+        return kind._replace(reason=reason, grouping=grouping)
     words = float(np.mean([len(text.split()) for text in sample]))
     share = len(distinct) / len(texts)
     if share > 0.95 and words < 2 and len(texts) >= _MANY_ROWS:

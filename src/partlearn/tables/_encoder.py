@@ -272,7 +272,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         width = max(map(len, self.kinds_))
         lines = []
-        for name, (kind, reason, _) in self.kinds_.items():
+        for name, (kind, reason, *_) in self.kinds_.items():
             out = "" if self.kinds_[name].used or kind == "label" else "(left out)"
             lines.append(f"{name:<{width}}  {kind:<8}  {reason} {out}".rstrip())
         return "\n".join(lines)
@@ -297,7 +297,10 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
     def _number_parts(self, columns: Mapping[str, NDArray[Any]]) -> dict[str, Array]:
         """Numbers, and the calendar parts of dates."""
-        parts = {name: numbers_in(columns[name]) for name in self._of_kind("number")}
+        parts = {
+            name: numbers_in(columns[name], self.kinds_[name].grouping)
+            for name in self._of_kind("number")
+        }
         for name in self._of_kind("date"):
             moments = moments_in(columns[name], self.kinds_[name].date_format)
             for part, values in calendar_parts(moments).items():

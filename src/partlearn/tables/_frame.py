@@ -3,7 +3,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
 import os
+import re
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal
 
@@ -15,6 +17,10 @@ from partlearn.io import table_blocks
 
 Columns = dict[str, NDArray[Any]]
 _PLAIN_TEXT = frozenset((str, type(None)))
+_GROUPED = {
+    ",": re.compile(r"[-+]?[1-9]\d{0,2}(,\d{3})+(\.\d+)?"),
+    ".": re.compile(r"[-+]?[1-9]\d{0,2}(\.\d{3})+(,\d+)?"),
+}
 _NUMBERS = (int, float, np.number, np.bool_)
 _ARROW_NUMBERS = ("int", "uint", "float", "double", "halffloat", "bool", "duration")
 # Ways of writing nothing, compared without case.
@@ -170,8 +176,20 @@ def is_missing_text(text: str | None) -> bool:
     return text is None or text.strip().lower() in NOTHING
 
 
-def numbers_in(column: NDArray[Any]) -> Array:
+def numbers_in(column: NDArray[Any], grouping: str = "") -> Array:
     """Numbers of a column, also of one of text; NaN for what is none.
+
+    Parameters
+    ----------
+    column : ndarray
+        Numbers, moments or text.
+    grouping : {"", ",", "."}, default=""
+        What separates thousands in text, see :func:`find_grouping`.
+
+    Returns
+    -------
+    numbers : ndarray of float
+        One for each cell.
 
     Examples
     --------
@@ -179,24 +197,46 @@ def numbers_in(column: NDArray[Any]) -> Array:
     >>> from partlearn.tables import numbers_in
     >>> numbers_in(np.array(["1", " 2,5 ", "n/a", None], dtype=object))
     array([1. , 2.5, nan, nan])
+    >>> numbers_in(np.array(["950", "1,234.5"], dtype=object), ",")
+    array([ 950. , 1234.5])
     """
     form = form_of(column)
     if form == "moment":
         return np.full(len(column), np.nan)
     if form == "number":
-        values = column.astype(np.float64)
-        return np.where(np.isfinite(values), values, np.nan)
-    try:  # nearly always all are numbers, which is read at once
-        plain = ("nan" if text is None or text == "" else text for text in column)
-        values = np.fromiter(map(float, plain), np.float64, len(column))
-    except ValueError:
-        known = {text: _number(text) for text in set(column.tolist())}
-        values = np.asarray([known[text] for text in column], dtype=np.float64)
+        return _finite(column.astype(np.float64))
+    if not grouping:
+        with suppress(ValueError):  # nearly always all are numbers, read at once
+            plain = ("nan" if text is None or text == "" else text for text in column)
+            return _finite(np.fromiter(map(float, plain), np.float64, len(column)))
+    known = {text: _number(text, grouping) for text in set(column.tolist())}
+    return _finite(np.asarray([known[text] for text in column], dtype=np.float64))
+
+
+def _finite(values: Array) -> Array:
     return np.where(np.isfinite(values), values, np.nan)
 
 
-def _number(text: str | None) -> float:
+def find_grouping(texts: Iterable[str]) -> str:
+    """What separates thousands in some numbers: a comma, a point or nothing.
+
+    A mark does where it stands before groups of three digits only. Points may also be
+    those of decimals, unless a comma follows them somewhere.
+    """
+    texts = [word for text in texts if re.fullmatch(r"[-+\d.,]+", word := text.strip())]
+    for mark, grouped in _GROUPED.items():
+        marked = [text for text in texts if mark in text]
+        if marked and all(map(grouped.fullmatch, marked)):
+            return mark if mark == "," or any("," in text for text in marked) else ""
+    return ""
+
+
+def _number(text: str | None, grouping: str) -> float:
     if text is None:
+        return np.nan
+    if grouping and _GROUPED[grouping].fullmatch(text.strip()):
+        text = text.replace(grouping, "")
+    elif grouping == "," and "," in text:  # no decimals where commas part thousands
         return np.nan
     for candidate in (text, text.strip().replace(",", ".")):
         try:
