@@ -13,7 +13,7 @@ from sklearn.base import clone
 from sklearn.datasets import make_blobs
 from tests.settling import fit_briefly
 
-from partlearn.blocks import Rows
+from partlearn.blocks import Rows, as_rows
 from partlearn.candidates import make_candidates
 from partlearn.classification import PLKNN, PLSVM, CRISPClassifier
 from partlearn.crossfit import _geometries as geometries
@@ -166,6 +166,9 @@ def test_wrong_blocks_are_named():
         CENDA().fit(in_blocks((200, 200)), S[:-1])
     with pytest.raises(ValueError, match="Found 1 rows, while a minimum of 2"):
         CENDA().fit(Rows([Part(0, 1)], [1], 8), S[:1])
+    turned = as_rows(rows)[::-1]  # row 150 is row 249, in the block of 200 to 299
+    with pytest.raises(ValueError, match=r"block of rows 200 to 299: .* contains NaN"):
+        CRISP(votes=False).fit(turned, S)
 
 
 @pytest.mark.parametrize("estimator", [PLDA(), PLSVM()], ids=name_of)

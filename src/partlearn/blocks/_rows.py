@@ -209,18 +209,18 @@ class Rows:
         dtype : dtype, default=None
             Type of the result; that of these rows by default.
         numbered : bool, default=False
-            Whether `function` also gets the place of the first row of the block.
+            Whether `function` also gets the places of the block's first and last row.
 
         Returns
         -------
         rows : Rows
             Nothing is computed before it is asked for.
         """
-        extra = [(int(start),) if numbered else () for start in self._ends[:-1]]
-        blocks = [
-            self._later(function, block, *args)
-            for block, args in zip(self._blocks, extra, strict=True)
-        ]
+        all_rows, blocks = np.arange(len(self)), []
+        for block, place in zip(self._blocks, self._places, strict=True):
+            rows = all_rows[place]
+            ends = (int(rows.min()), int(rows.max())) if numbered else ()
+            blocks.append(self._later(function, block, *ends))
         return Rows(
             blocks,
             self.sizes.tolist(),

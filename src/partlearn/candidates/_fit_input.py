@@ -148,12 +148,13 @@ def _validate_blocks(estimator: Any, rows: Rows, check_params: dict[str, Any]) -
     )
 
 
-def _checked_block(block: Any, start: int, accept_sparse: Any, dtype: Any) -> Any:
+def _checked_block(
+    block: Any, first: int, last: int, accept_sparse: Any, dtype: Any
+) -> Any:
     try:
         X = check_array(block, accept_sparse=accept_sparse, dtype=dtype, order="C")
     except ValueError as error:
-        stop = start + block.shape[0] - 1
-        raise ValueError(f"In the block of rows {start} to {stop}: {error}") from None
+        raise ValueError(f"In the block of rows {first} to {last}: {error}") from None
     return canonical(X)
 
 
