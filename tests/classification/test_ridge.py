@@ -164,13 +164,28 @@ def test_the_machine_has_the_last_word(monkeypatch):
     assert make_ridge(np.zeros((10, 1)), 0.05).sigma == 1.0
 
 
+@pytest.mark.parametrize(("limit", "free"), [("1048576", 2**20), ("max", 2**31)])
+def test_a_container_has_no_more_than_it_may(limit, free, tmp_path, monkeypatch):
+    texts = "MemTotal: 9 kB\nMemAvailable:  2097152 kB\n", f"{limit}\n"
+    sources = []
+    for text, (_, pattern, unit) in zip(texts, _memory._SOURCES, strict=False):
+        file = tmp_path / str(len(sources))
+        file.write_text(text)
+        sources.append((str(file), pattern, unit))
+    monkeypatch.setattr(_memory, "_SOURCES", sources)
+    assert _memory.available_memory() == free
+
+
 def test_available_memory(monkeypatch):
     assert _memory.available_memory() > 0
 
     def absent(*args, **kwargs):
         raise OSError
 
-    monkeypatch.setattr("builtins.open", absent)
+    sources = [
+        ("/no/such/file", pattern, unit) for _, pattern, unit in _memory._SOURCES
+    ]
+    monkeypatch.setattr(_memory, "_SOURCES", sources)
     pages = _memory.available_memory()
     assert pages is None or pages > 0
     monkeypatch.setattr(_memory.os, "sysconf", absent)

@@ -183,6 +183,8 @@ def test_a_row_without_a_group_is_named(groups):
 def test_groups_are_one_column():
     with pytest.raises(ValueError, match=r"one column; got shape \(2, 1\)"):
         group_codes(np.array([["a"], ["b"]]), 2)
+    with pytest.raises(TypeError, match=r"one column; row 0 has \['a'\]"):
+        group_codes([["a"], ["b"]], 2)
 
 
 def test_targets_weigh_labels_alike():

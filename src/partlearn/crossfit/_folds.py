@@ -2,6 +2,7 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
+from collections.abc import Hashable
 from typing import Any
 
 import numpy as np
@@ -84,6 +85,8 @@ def group_codes(groups: Any, m: int) -> Indices:
     for i, value in enumerate(values):
         if is_missing(value):
             raise ValueError(f"`groups` has no value for row {i}; give it a group.")
+        if not isinstance(value, Hashable):
+            raise TypeError(f"`groups` must be one column; row {i} has {value!r}.")
         numbers.setdefault(value, len(numbers))
     return np.fromiter((numbers[value] for value in values), np.intp, m)
 

@@ -3,19 +3,31 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
 import os
+import re
+from pathlib import Path
 
 GIB = 2**30
+# Where Linux says how much memory there is, in units of so many bytes: free in all,
+# and what a container may have by the second or the first version of its limits.
+_SOURCES = (
+    ("/proc/meminfo", r"MemAvailable:\s*(\d+)", 1024),
+    ("/sys/fs/cgroup/memory.max", r"(\d+)", 1),
+    ("/sys/fs/cgroup/memory/memory.limit_in_bytes", r"(\d+)", 1),
+)
 
 
 def available_memory() -> int | None:
     """Bytes that the system could still give, or None where it does not say."""
-    try:
-        with open("/proc/meminfo", encoding="ascii") as file:
-            for line in file:
-                if line.startswith("MemAvailable:"):
-                    return int(line.split()[1]) * 1024
-    except OSError:
-        pass
+    known = []
+    for path, pattern, unit in _SOURCES:
+        try:
+            number = re.search(pattern, Path(path).read_text(encoding="ascii"))
+        except OSError:
+            continue
+        if number is not None:
+            known.append(int(number[1]) * unit)
+    if known:
+        return min(known)
     try:
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (AttributeError, OSError, ValueError):
