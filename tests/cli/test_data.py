@@ -158,6 +158,9 @@ def test_make(run, tmp_path):
     assert result.exit_code == 0
     answer = json.loads(result.stdout)
     assert len(answer["informative"]) == 4
+    code, _, err = run("data", "make", tmp_path / "new.npz", "--false", 9)
+    assert code == 2
+    assert "--false must be between 0 and 4; got 9" in err
     assert read(target).candidates.all()
     assert run("data", "make", target).stdout.strip() == str(target)
     assert run("data", "make", target, "--classes", 1).exit_code == 2

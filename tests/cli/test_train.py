@@ -6,6 +6,7 @@ import gzip
 import io
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -454,11 +455,13 @@ def parquet_folder(tmp_path):
 
 def test_several_files_are_fitted_block_by_block(parquet_folder, capsys):
     paths = sorted(parquet_folder.glob("*.parquet"))
-    options = ["--labels", "candidates", "--truth", "truth"]
+    options = ["--labels", "candidates"]  # the truth is known by its name
     few = ["--param", "n_landmarks=15"]
     saved, out = parquet_folder / "m.skops", parquet_folder / "out.csv"
     assert call("train", *paths, *options, *few, "--save", saved) == 0
-    assert "CRISPClassifier: 240 rows" in capsys.readouterr().out
+    told = capsys.readouterr().out
+    assert "CRISPClassifier: 240 rows" in told
+    assert re.search("truth +ignored", told)
     assert call("predict", paths[0], "--load", saved, "--out", out) == 0
     labels = read_columns(out)["label"]
     assert np.mean(labels == read_columns(paths[0])["truth"]) > 0.9

@@ -218,6 +218,9 @@ def _in_options(text: str) -> str:
         text,
     )
     text = re.sub(
+        r"`n_(samples|features|informative|redundant|classes|false)`", r"--\1", text
+    )
+    text = re.sub(
         r"""\b(labels|truth|sep|task|ignore)=(?:["'](\w+)["'])?""",
         lambda match: f"--{match[1]}" + (f" {match[2]}" if match[2] else ""),
         text,

@@ -102,12 +102,11 @@ def train(
     params: dict[str, Any] = _input.parse_params(param or [])
     if blocks and estimator is None and method == DEFAULT_METHOD:
         params = {"votes": False, **params}
-    known = [*(options.ignore or ()), *([options.truth] if options.truth else [])]
     model = PartialClassifier(
         make_learner(estimator or method, params),
         labels=None if table is None else table.labels or None,
         **options.roles,
-        ignore=known if table is None else table.hidden,
+        ignore=() if table is None else table.hidden,
         sep=options.sep,
         groups=groups,
         weight=weight,
@@ -116,7 +115,7 @@ def train(
     scores = []
     with _input.notes():
         if table is None:
-            rows = _fit_files(model, data, options.labels, scheduler)
+            rows = _fit_files(model, data, options, scheduler)
         else:
             rows = table.n_rows
             model.fit(table.columns, table.y)
@@ -149,7 +148,10 @@ def train(
 
 
 def _fit_files(
-    model: Any, paths: Sequence[Path], labels: str | None, scheduler: str | None
+    model: Any,
+    paths: Sequence[Path],
+    options: _options.DataOptions,
+    scheduler: str | None,
 ) -> int:
     """Fit a PartialClassifier on blocks of Parquet files; returns the number of rows.
 
@@ -161,7 +163,10 @@ def _fit_files(
 
     rows = open_tables(paths)
     assert rows.names is not None
-    names = label_columns(labels, rows.names)
+    names = label_columns(options.labels, rows.names)
+    hidden = options.ignore or []
+    truth = options.truth or _input.find_truth(rows.names, {*hidden, *names})
+    model.set_params(ignore=[*hidden, *([truth] if truth else [])])
     evidence, _ = model.read_labels(load_columns(paths, names), names)
     with nullcontext() if scheduler is None else connect(scheduler, _WAIT):
         model.fit_blocks(
