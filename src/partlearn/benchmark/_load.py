@@ -184,38 +184,8 @@ def result_rows(results: Iterable[Result], task: str) -> list[Row]:
     return rows
 
 
-def write_tables(
-    folder: Path,
-    results: Iterable[Result],
-    timings: Iterable[Timing],
-    task: str,
-) -> list[Path]:
-    """Write ``results`` and ``timings`` as Parquet, or CSV without pyarrow.
-
-    Parameters
-    ----------
-    folder : Path
-        Folder of the run.
-    results : iterable of Result
-        Rows of the first table.
-    timings : iterable of Timing
-        Rows of the second.
-    task : str
-        Task of the plan.
-
-    Returns
-    -------
-    list of Path
-        The files.
-    """
-    costs = [vars(timing) for timing in timings]
-    return [
-        _write(folder / "results", result_rows(results, task), COLUMNS[task]),
-        _write(folder / "timings", costs, _timing_columns(task)),
-    ]
-
-
 def _write(path: Path, rows: Sequence[Row], columns: Columns) -> Path:
+    """Write a table as Parquet, or CSV without pyarrow."""
     try:
         import pyarrow as pa
         import pyarrow.parquet as pq
@@ -257,53 +227,20 @@ def _cast(value: Any, kind: str) -> Any:
     return _CAST[kind](value)
 
 
-def read_results(path: Path, task: str, amounts: Mapping[float, float]) -> list[Result]:
-    """Read the table of results.
-
-    Parameters
-    ----------
-    path : Path
-        The table.
-    task : str
-        Task of the plan.
-    amounts : mapping
-        Amounts of noise as the plan has them, by their values.
-
-    Returns
-    -------
-    list of Result
-        The rows.
-    """
+def _read_results(path: Path, task: str) -> list[Result]:
     columns = COLUMNS[task]
     metrics = [name for name in columns if name in _SCORES]
     names = {f.name for f in fields(Result)}
     results = []
     for row in _read(path, columns):
-        values = {"n_features": row.get("n_components"), **_complete(row, amounts)}
+        values = {"n_features": row.get("n_components"), **_complete(row)}
         values["scores"] = {name: row[name] for name in metrics}
         values["warnings"] = tuple((row["warnings"] or "").splitlines())
         results.append(Result(**{k: v for k, v in values.items() if k in names}))
     return results
 
 
-def read_timings(path: Path, task: str, amounts: Mapping[float, float]) -> list[Timing]:
-    """Read the table of costs.
-
-    Parameters
-    ----------
-    path, task, amounts : Path, str, mapping
-        As for :func:`read_results`.
-
-    Returns
-    -------
-    list of Timing
-        The rows.
-    """
-    rows = _read(path, _timing_columns(task))
-    return [Timing(**_complete(row, amounts)) for row in rows]
-
-
-def _complete(row: Row, amounts: Mapping[float, float]) -> Row:
+def _complete(row: Row) -> Row:
     """Add what the table of one task does not say."""
     r = row["r"]
     return {
@@ -311,8 +248,8 @@ def _complete(row: Row, amounts: Mapping[float, float]) -> Row:
         "labels": "candidates",
         "draw": 0,
         **row,
-        # A table has one type per column; the plan has what was asked for.
-        "r": r if r is None else amounts.get(float(r), r),
+        # A table has one type per column; plans count in whole numbers where they can.
+        "r": r if r is None or r % 1 else int(r),
     }
 
 
@@ -391,7 +328,11 @@ def save_run(
     timings : sequence of Timing
         Rows of the timings table.
     """
-    files = write_tables(store.folder, results, timings, plan.task)
+    rows, costs = result_rows(results, plan.task), [vars(t) for t in timings]
+    files = [
+        _write(store.folder / "results", rows, COLUMNS[plan.task]),
+        _write(store.folder / "timings", costs, _timing_columns(plan.task)),
+    ]
     # Last, and together: an interrupted run leaves the report of the one before.
     store.write_json("plan.json", asdict(plan))
     store.write_json(
@@ -438,10 +379,10 @@ def load_run(folder: str | Path) -> Run:
     """
     folder = Path(folder)
     plan, run = _opened(folder)
-    amounts = {float(r): r for spec in plan.data for r in spec.r or ()}
     # Not what another run, with or without pyarrow, may have left beside them.
     tables = {Path(name).stem: folder / name for name in run["files"]}
-    results = read_results(tables["results"], plan.task, amounts)
+    results = _read_results(tables["results"], plan.task)
+    costs = _read(tables["timings"], _timing_columns(plan.task))
     return Run(
         folder=folder,
         plan=plan,
@@ -449,7 +390,7 @@ def load_run(folder: str | Path) -> Run:
         data=tuple(DataFacts(**_with_tuples(item)) for item in run["data"]),
         absent=tuple(AbsentData(**item) for item in run["absent"]),
         results=tuple(results),
-        timings=tuple(read_timings(tables["timings"], plan.task, amounts)),
+        timings=tuple(Timing(**_complete(row)) for row in costs),
         cells=task_of(plan).summarise(results),
     )
 

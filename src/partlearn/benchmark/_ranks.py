@@ -104,14 +104,10 @@ def friedman(scores: Any) -> FriedmanResult:
     scores = _table(scores, 3)
     n, k = scores.shape
     ranks = _ranks(scores)
-    # Conover's form: the variance of the actual ranks corrects for ties.
-    spread = ((ranks - (k + 1) / 2) ** 2).sum()
     mean = ranks.mean(axis=0)
-    if spread <= 0:
+    if np.ptp(ranks) == 0:
         return FriedmanResult(0.0, 1.0, 0.0, 1.0, mean)
-    between = n * ((mean - (k + 1) / 2) ** 2).sum()
-    chi2 = float(between * n * (k - 1) / spread)
-    p_value = float(stats.chi2.sf(chi2, k - 1))
+    chi2, p_value = map(float, stats.friedmanchisquare(*ranks.T))
     remaining = n * (k - 1) - chi2
     if remaining <= 1e-12 * chi2:
         return FriedmanResult(chi2, p_value, float("inf"), 0.0, mean)

@@ -47,7 +47,7 @@ def label_page(report: LabelReport) -> str:
     template = environment.from_string(
         folder.joinpath("label_report.html.j2").read_text(encoding="utf-8")
     )
-    places = None if report.embedding is None else _scaled(report.embedding)
+    places = _scaled(report.embedding)
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     return template.render(
         r=report,
@@ -74,7 +74,7 @@ def _scaled(Z: Array) -> Indices:
     return places.round().astype(np.intp)
 
 
-def _embedded(report: LabelReport, places: Indices | None) -> str:
+def _embedded(report: LabelReport, places: Indices) -> str:
     """Rows for the script, as JSON that cannot end its element."""
     content = {
         "names": report.names,
@@ -83,7 +83,7 @@ def _embedded(report: LabelReport, places: Indices | None) -> str:
         "confidence": (100 * report.confidence).round().astype(int).tolist(),
         "set": report.set_index.tolist(),
         "sets": report.sets,
-        "xy": None if places is None else places.ravel().tolist(),
+        "xy": places.ravel().tolist(),
         "colours": _COLOURS,
         "radius": _radius(report),
     }
@@ -96,12 +96,8 @@ def _radius(report: LabelReport) -> float:
     return float(np.clip(160 / np.sqrt(report.n_rows), 3, 9))
 
 
-def _points(
-    report: LabelReport, places: Indices | None
-) -> list[tuple[int, int, float, str]]:
+def _points(report: LabelReport, places: Indices) -> list[tuple[int, int, float, str]]:
     """Places, radii and colours of some rows, for those without a script."""
-    if places is None:
-        return []
     order = np.random.RandomState(0).permutation(report.n_rows)[:_DRAWN]
     return [
         (
@@ -114,9 +110,9 @@ def _points(
     ]
 
 
-def _marks(report: LabelReport, places: Indices | None) -> list[tuple[int, int, str]]:
+def _marks(report: LabelReport, places: Indices) -> list[tuple[int, int, str]]:
     """Labels and the middle of their rows: colours alone tell few labels apart."""
-    if places is None or len(report.classes) > _MARKED:
+    if len(report.classes) > _MARKED:
         return []
     marks: list[tuple[int, int, str]] = []
     for j, name in enumerate(report.classes):

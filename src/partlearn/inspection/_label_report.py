@@ -69,7 +69,7 @@ class LabelReport:
         One over the number of candidates.
     sets : list of list of int
         Distinct candidate sets, as columns.
-    embedding : ndarray of shape (n_rows, 2) or None
+    embedding : ndarray of shape (n_rows, 2)
         A picture of the rows.
     pairs : list of Pair
         Labels that share sets, the most doubtful first.
@@ -95,7 +95,7 @@ class LabelReport:
     confidence: Array
     before: Array
     sets: list[list[int]]
-    embedding: Array | None
+    embedding: Array
     pairs: list[Pair]
     never_together: int
     review: list[ReviewRow]

@@ -221,7 +221,7 @@ def sweeps(swept: Iterable[Sweep]) -> list[Block]:
                 f"Mean {name} over folds as {parameter} changes.",
                 f"Best: {_best(top):.3f} on {data_name(top.data, top.r)} with "
                 f"{top.method} and {top.learner}.",
-                _panels(group, _sweep_drawer(lines, parameter, name)),
+                _panels(group, partial(_draw_sweep, lines, parameter, name)),
             )
         )
     return figures
@@ -231,23 +231,24 @@ def _best(curve: Sweep) -> float:
     return max(curve.y, key=lambda y: metric_sign(curve.metric) * y)
 
 
-def _sweep_drawer(
-    lines: Sequence[tuple[str, str]], parameter: str, name: str
-) -> DrawPart:
-    def draw(part: Sequence[Sweep], axes: Any) -> None:
-        for curve in part:
-            x = list(curve.x)
-            if not all(_is_number(v) for v in x):
-                x = [str(v) for v in x]
-            elif min(x) > 0 and max(x) / min(x) >= 1000:
-                _logarithmic(axes)
-            look = _look(lines.index((curve.learner, curve.method)))
-            label = _short(f"{curve.learner}, {curve.method}", 48)
-            axes.plot(x, curve.y, markersize=4, label=label, **look)
-        axes.set_xlabel(parameter)
-        axes.set_ylabel(name)
-
-    return draw
+def _draw_sweep(
+    lines: Sequence[tuple[str, str]],
+    parameter: str,
+    name: str,
+    part: Sequence[Sweep],
+    axes: Any,
+) -> None:
+    for curve in part:
+        x = list(curve.x)
+        if not all(_is_number(v) for v in x):
+            x = [str(v) for v in x]
+        elif min(x) > 0 and max(x) / min(x) >= 1000:
+            _logarithmic(axes)
+        look = _look(lines.index((curve.learner, curve.method)))
+        label = _short(f"{curve.learner}, {curve.method}", 48)
+        axes.plot(x, curve.y, markersize=4, label=label, **look)
+    axes.set_xlabel(parameter)
+    axes.set_ylabel(name)
 
 
 def _logarithmic(axes: Any) -> None:
@@ -392,32 +393,33 @@ def curves(summary: Summary) -> list[Block]:
                 "share of features; level lines are all features and label frequency, "
                 "which looks at none.",
                 f"Best areas: {'; '.join(told)}.",
-                _panels(cells, _curve_drawer(methods, summary.controls, name)),
+                _panels(cells, partial(_draw_curves, methods, summary.controls, name)),
                 (3.6, 3.2),
             )
         )
     return figures
 
 
-def _curve_drawer(
-    methods: Sequence[str], controls: Sequence[str], name: str
-) -> DrawPart:
-    def draw(part: Sequence[Cell], axes: Any) -> None:
-        for cell in part:
-            i, control = methods.index(cell.method), cell.method in controls
-            look, curve = _look(i), cell.curve
-            style = {
-                "color": INK if control else look["color"],
-                "linestyle": LINES[i % len(LINES)],
-                "linewidth": 1.8 if control else 1.2,
-                "label": _short(cell.method),
-            }
-            if curve is None or len(curve.x) == 1:
-                axes.axhline(cell.mean, **style)
-            else:
-                mark = look["marker"]
-                axes.plot(curve.x, curve.y, marker=mark, markersize=3, **style)
-        axes.set_xlabel("features, %")
-        axes.set_ylabel(name)
-
-    return draw
+def _draw_curves(
+    methods: Sequence[str],
+    controls: Sequence[str],
+    name: str,
+    part: Sequence[Cell],
+    axes: Any,
+) -> None:
+    for cell in part:
+        i, control = methods.index(cell.method), cell.method in controls
+        look, curve = _look(i), cell.curve
+        style = {
+            "color": INK if control else look["color"],
+            "linestyle": LINES[i % len(LINES)],
+            "linewidth": 1.8 if control else 1.2,
+            "label": _short(cell.method),
+        }
+        if curve is None or len(curve.x) == 1:
+            axes.axhline(cell.mean, **style)
+        else:
+            mark = look["marker"]
+            axes.plot(curve.x, curve.y, marker=mark, markersize=3, **style)
+    axes.set_xlabel("features, %")
+    axes.set_ylabel(name)
