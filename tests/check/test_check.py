@@ -347,3 +347,10 @@ def test_every_finding_has_its_words_and_a_condition():
     named = set(re.findall(r'make_findings\(\s*"([\w-]+)"', source))
     of_columns = {code for code in texts if code.endswith("-columns")}
     assert named | of_columns == texts.keys()
+
+
+def test_bytes_are_no_reason_to_warn():
+    """Of an overflow, which is one of the check and not of the data."""
+    X = (np.arange(60) * 7 % 256).astype(np.uint8).reshape(20, 3)
+    X[0] = 255
+    assert check(X, [{"a"}, {"b"}] * 10).ok

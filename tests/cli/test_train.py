@@ -14,6 +14,9 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet
 import pytest
 from sklearn.datasets import make_blobs
 
@@ -199,6 +202,29 @@ def test_rows_are_numbered_through_all_blocks(files, tmp_path, monkeypatch):
     out = tmp_path / "out.csv"
     predicted(files, source, out)
     assert [int(row["row"]) for row in table(out)] == list(range(30))
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+def test_a_column_that_names_rows_may_be_called_row(tmp_path, suffix, monkeypatch):
+    monkeypatch.setattr("partlearn.cli._train._BLOCK_ROWS", 7)
+    table = pa.table(
+        {
+            "row": [10 * i for i in range(30)],
+            "x": [i % 7 + 0.5 for i in range(30)],
+            "kind": [["u", "v", "u|v"][i % 3] for i in range(30)],
+        }
+    )
+    source = tmp_path / f"in{suffix}"
+    (pyarrow.csv.write_csv if suffix == ".csv" else pyarrow.parquet.write_table)(
+        table, source
+    )
+    model, out = tmp_path / "m.skops", tmp_path / "out.csv"
+    options = ["--labels", "kind", "--id", "row", "--method", "pl-knn", "--folds", 0]
+    assert call("train", source, *options, "--save", model) == 0
+    assert call("predict", source, "--load", model, "--out", out) == 0
+    with out.open(newline="") as file:
+        rows = [int(line["row"]) for line in csv.DictReader(file)]
+    assert rows == table["row"].to_pylist()
 
 
 def test_other_orders_and_columns(files, tmp_path, capsys):

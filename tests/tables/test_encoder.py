@@ -281,3 +281,19 @@ def test_new_rows_are_read_as_those_of_training():
 def test_underscores_join_no_digits():
     table = {"code": text("10_1", "10_2", "10_1"), "x": [1.0, 2.0, 4.0]}
     assert TableEncoder().fit(table).kinds_["code"].kind == "category"
+
+
+def test_flags_are_the_same_as_text_and_as_truth_values():
+    """A model of a Parquet file is applied to CSV, and the other way round."""
+    flags = np.array([True, False, True, True])
+    words = text("true", "FALSE", "True", "True")
+    x = np.arange(4.0)
+    typed = TableEncoder().fit({"flag": flags, "x": x})
+    assert typed.kinds_["flag"].kind == "number"
+    np.testing.assert_array_equal(
+        typed.transform({"flag": words, "x": x}),
+        typed.transform({"flag": flags, "x": x}),
+    )
+    written = TableEncoder().fit({"flag": flags.astype(str).astype(object), "x": x})
+    assert written.kinds_["flag"].kind == "category"
+    assert not written.unseen({"flag": flags, "x": x})

@@ -40,6 +40,7 @@ from partlearn.candidates._generate import (
 )
 from partlearn.candidates._messages import (
     as_column,
+    check_known,
     is_missing,
     labels_settled,
     warn_at_max_iter,
@@ -76,6 +77,7 @@ __all__ = [
     "check_candidates",
     "check_evidence",
     "check_informative",
+    "check_known",
     "check_two_classes",
     "concatenate",
     "cooccurring_candidates",

@@ -273,7 +273,7 @@ def _tells_label(column: NDArray[Any], S: Mask, rare: Mask) -> bool:
 
 
 def _counts_rows(column: NDArray[Any]) -> bool:
-    if len(column) <= 10 or column[1] != column[0] + 1:
+    if len(column) <= 10 or float(column[1]) != float(column[0]) + 1:
         return False
     return bool((np.diff(column.astype(np.float64)) == 1).all())
 

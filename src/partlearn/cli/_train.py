@@ -233,6 +233,7 @@ def predict(
     from partlearn import PartialClassifier
     from partlearn.io import table_blocks
     from partlearn.persistence import load_model
+    from partlearn.tables import as_names
 
     output.check(data, load)
     model = load_model(load).estimator
@@ -247,7 +248,7 @@ def predict(
         for block in table_blocks(data, block_rows=_BLOCK_ROWS, progress=show):
             with _input.applying(data):
                 columns = model.predictions(block)
-            if "row" in columns:
+            if "row" in columns and "row" not in as_names(model.id):
                 columns["row"] = columns["row"] + writer.n_rows
             unlike += int((columns["unlike"] != "").sum())
             writer.write(columns)

@@ -4,13 +4,13 @@
 
 import re
 from collections.abc import Iterable, Mapping
-from difflib import get_close_matches
 from typing import Any, Literal, NamedTuple
 from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
 
+from partlearn.candidates import check_known
 from partlearn.tables._frame import (
     NOTHING,
     find_grouping,
@@ -31,6 +31,7 @@ _MANY_ROWS = 20  # rows from which distinct values make an identifier
 _ID_NAME = re.compile(
     r"(^|[_\W])(id|uuid|guid|key|index|row)$|^id[_\W]|[a-z]I[dD]$", re.A
 )
+_CODE = re.compile(r"0\d+|.*_.*|true|false", re.I)
 
 
 class ColumnKind(NamedTuple):
@@ -60,14 +61,7 @@ def check_names(
     """Names of columns that must be there; a wrong one gets the nearest right one."""
     names, known = list(wanted), list(known)
     for name in names:
-        if name not in known:
-            near = get_close_matches(name, known, n=1, cutoff=0.5)
-            hint = (
-                f"Did you mean {near[0]!r}?"
-                if near
-                else f"There are {', '.join(map(repr, known[:10]))}."
-            )
-            raise ValueError(f"`{option}`: there is no {what} {name!r}. {hint}")
+        check_known(name, known, f"`{option}`: there is no {what} {name!r}.")
     return names
 
 
@@ -182,7 +176,7 @@ def _text_kind(name: str, columns: dict[str, NDArray[Any]]) -> ColumnKind:
     grouping = find_grouping(sample)
     numbers = numbers_in(np.asarray(sample, dtype=object), grouping)
     # Leading zeros, as in postal codes, and underscores say that digits are no amount.
-    coded = any(re.fullmatch(r"0\d+|.*_.*", text.strip()) for text in sample)
+    coded = any(_CODE.fullmatch(text.strip()) for text in sample)
     if np.isfinite(numbers).mean() >= _NUMBERS and not coded:
         columns[name] = numbers_in(column, grouping)
         kind = _number_kind(name, columns[name])

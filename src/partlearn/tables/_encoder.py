@@ -426,8 +426,6 @@ def _lowest(N: Array) -> Array:
 
 def _plain(column: NDArray[Any]) -> list[str]:
     """Cells as text; missing values are a value of their own."""
-    if column.dtype.kind == "b":
-        column = column.astype(np.uint8)
     texts = column.tolist()
     if form_of(column) != "text":
         texts = [as_text(value) for value in texts]

@@ -17,6 +17,7 @@ from partlearn.io import table_blocks
 
 Columns = dict[str, NDArray[Any]]
 _PLAIN_TEXT = frozenset((str, type(None)))
+TRUTH = {"true": 1.0, "false": 0.0}
 _GROUPED = {
     ",": re.compile(r"[-+]?[1-9]\d{0,2}(,\d{3})+(\.\d+)?"),
     ".": re.compile(r"[-+]?[1-9]\d{0,2}(\.\d{3})+(,\d+)?"),
@@ -238,6 +239,8 @@ def _number(text: str | None, grouping: str) -> float:
         text = text.replace(grouping, "")
     elif grouping == "," and "," in text:  # no decimals where commas part thousands
         return np.nan
+    elif text.strip().lower() in TRUTH:  # a flag elsewhere, as in Parquet
+        return TRUTH[text.strip().lower()]
     for candidate in (text, text.strip().replace(",", ".")):
         try:
             return float(candidate)

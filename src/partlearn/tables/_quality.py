@@ -143,9 +143,7 @@ def _true_labels(truth: ArrayLike, evidence: Evidence) -> NDArray[Any]:
 def _beliefs(model: PartialClassifier, held: Columns) -> Array:
     """Probabilities, and what the largest of decides: the same without weights."""
     P = model.predict_proba(held)
-    return np.stack(
-        [P, P if model.class_weights_ is None else P * model.class_weights_]
-    )
+    return np.stack([P, model._decision(P)])
 
 
 def _fit_singles(
