@@ -14,12 +14,11 @@ from partlearn._extras import compiled_loops, compiled_twin
 from partlearn.simplex import (
     _nnls,
     _nnls_numba,
-    _pivoting,
     nnls_from_gram,
     reconstruction_weights,
     reconstruction_weights_from_gram,
 )
-from partlearn.simplex._pivoting import pivot_all
+from partlearn.simplex._nnls import pivot_all
 
 SOLVERS = [_nnls.solve_all, _nnls.solve_carefully, _nnls_numba.solve_all]
 NAMES = ["numpy", "careful", "numba"]
@@ -181,19 +180,18 @@ def test_what_pivoting_spoils_is_solved_again(monkeypatch):
     b = np.einsum("iap,ip->ia", E, E[:, 0] - E[:, 1])
     expected = _nnls.solve_all(G, b)
     assert pivot_all(G, b)[1].all()
-    sweep = _pivoting._sweep
+    sweep = _nnls._sweep
 
     def spoilt(T, here, pivot, enters, stuck):
         sweep(T, here, pivot, enters, stuck)
         T *= 1 + 1e-6
 
-    monkeypatch.setattr(_pivoting, "_sweep", spoilt)
+    monkeypatch.setattr(_nnls, "_sweep", spoilt)
     assert not pivot_all(G, b)[1].all()
     assert_allclose(_nnls.solve_all(G, b), expected, atol=1e-12)
 
 
 def test_both_stop_after_many_entries(monkeypatch):
-    monkeypatch.setattr(_pivoting, "MAX_ENTRIES", 0)
     monkeypatch.setattr(_nnls, "MAX_ENTRIES", 0)
     w, good = pivot_all(np.ones((2, 1, 1)), np.array([[1.0], [-1.0]]))
     assert_array_equal(w, [[0], [0]])

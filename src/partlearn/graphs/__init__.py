@@ -18,8 +18,13 @@ from partlearn.graphs._reconstruction import (
     reconstruction_graph,
     residual_operator,
 )
-from partlearn.graphs._tied_votes import TiedVotes
-from partlearn.graphs._ties import ArrayVotes, find_ties, tie_tolerance, tied_weights
+from partlearn.graphs._tied_votes import (
+    ArrayVotes,
+    TiedVotes,
+    find_ties,
+    tie_tolerance,
+    tied_weights,
+)
 
 __all__ = [
     "ArrayVotes",

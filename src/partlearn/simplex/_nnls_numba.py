@@ -5,7 +5,7 @@
 import numpy as np
 from numba import njit
 
-from partlearn.simplex._pivoting import DEPENDENT, EPS, MAX_ENTRIES
+from partlearn.simplex._nnls import DEPENDENT, EPS, MAX_ENTRIES
 
 
 @njit(cache=True, nogil=True)
