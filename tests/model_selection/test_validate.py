@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn import config_context
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.compose import make_column_transformer
 from sklearn.datasets import load_iris
-from sklearn.metrics import get_scorer
+from sklearn.metrics import get_scorer, get_scorer_names
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from tests.settling import few_iterations
@@ -214,6 +215,31 @@ def test_log_loss_of_a_fold_without_some_label_is_defined_and_auc_says_why_not()
     sets = [set(names[row]) for row in S]
     with pytest.raises(ValueError, match=r"none has the true label 'bee'\. Use fewer"):
         cross_validate(PLKNN(), X, sets, names[Y], cv=folds, scoring="roc_auc_ovr")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [name for name in get_scorer_names() if "brier" in name or "top_k" in name],
+)
+def test_scores_of_probabilities_know_labels_that_a_fold_lacks(name):
+    order = np.argsort(Y, kind="stable")
+    folds = [(order, order[:90])]
+    model = PLKNN().fit(X, S)
+    lacking = cross_validate(PLKNN(), X, S, Y, cv=folds, scoring=name)["test_score"]
+    with config_context(enable_metadata_routing=True):
+        rows = order[:90]
+        expected = get_scorer(name)(model, X[rows], Y[rows], labels=[0, 1, 2])
+    assert lacking[0] == pytest.approx(expected)
+    whole = cross_validate(PLKNN(), X, S, Y, cv=[(order, order)], scoring=name)
+    assert whole["test_score"][0] == pytest.approx(get_scorer(name)(model, X, Y))
+
+
+def test_no_pair_of_labels_to_compare():
+    rows = np.flatnonzero(Y == 0)
+    with pytest.raises(ValueError, match="'roc_auc_ovo_weighted' is not defined"):
+        cross_validate(
+            PLKNN(), X, S, Y, cv=[(rows, rows)], scoring="roc_auc_ovo_weighted"
+        )
 
 
 def test_true_labels_of_any_kind_that_are_never_a_candidate():

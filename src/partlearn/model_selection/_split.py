@@ -90,8 +90,7 @@ class CandidateKFold:
     def _check_enough(self, n: int, what: str) -> None:
         if n < self.n_splits:
             raise ValueError(
-                f"Cannot make n_splits={self.n_splits} folds of {n} {what}; lower "
-                "`n_splits`."
+                f"Cannot make {self.n_splits} folds of {n} {what}; ask for fewer folds."
             )
 
     def __repr__(self) -> str:

@@ -36,7 +36,14 @@ OwnScore = Callable[[Any, Any, Mask, Indices | None], float]
 
 
 # Scorers of scikit-learn that must be told all classes where a fold lacks some.
-_WANT_LABELS = ("neg_log_loss", "d2_log_loss_score", "roc_auc_ov")
+_WANT_LABELS = (
+    "d2_brier_score",
+    "d2_log_loss_score",
+    "neg_brier_score",
+    "neg_log_loss",
+    "roc_auc_ov",
+    "top_k_accuracy",
+)
 
 # Scores that need no truth; all others are scikit-learn's.
 _TRUTH_FREE: Mapping[str, Callable[[Any, Any, Any], float]] = {
@@ -237,7 +244,10 @@ def _score(
         warnings.catch_warnings(action="ignore", category=UndefinedMetricWarning),
         config_context(enable_metadata_routing=True),  # passes `labels` on
     ):
-        value = float(scorer(estimator, X, truth, labels=known))
+        try:
+            value = float(scorer(estimator, X, truth, labels=known))
+        except ZeroDivisionError:  # a mean over pairs of labels, of which there is none
+            value = np.nan
     if np.isnan(value):
         raise ValueError(
             f"The score {score!r} is not defined where a label is missing, and of "
