@@ -53,6 +53,20 @@ def test_some_true_labels_are_enough(run, pets, tmp_path):
     assert (code, json.loads(text)["accuracy"]) == (0, None)
 
 
+def test_columns_and_rows_that_are_named_wrongly(run, pets, tmp_path):
+    out, fixed = tmp_path / "labels.csv", tmp_path / "fixed.csv"
+    fixed.write_text("row,label\n99,cat\n")
+    for command in ("disambiguate", "check"):
+        words = () if command == "check" else ("--out", out)
+        _, _, err = run(command, pets, "--labels", "kind", "--truth", "kind", *words)
+        assert "--truth: column 'kind' holds the labels to learn from" in err
+    words = ("disambiguate", pets, "--ignore", "id", "--out", out)
+    _, _, err = run(*words, "--labels", "kind,kind")
+    assert "--labels: 'kind,kind' names a column twice" in err
+    _, _, err = run(*words, "--labels", "kind", "--corrections", fixed)
+    assert "--corrections name row '99', which is not there" in err
+
+
 def test_disambiguate_by_a_learner_as_json(run, pets, tmp_path):
     out = tmp_path / "labels.tsv"
     code, text, _ = run(

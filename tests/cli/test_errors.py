@@ -43,6 +43,11 @@ CASES = [
     ),
     (" is a folder; name a file in it", ["train", *PETS, "--save", "{runs}"], "a file"),
     (
+        "--truth: column ",
+        ["train", *PETS, "--truth", "kind", "--save", "{out}"],
+        "name another one, or leave out --truth",
+    ),
+    (
         "--folds must be 0 (none), or 2 and more; got 1",
         ["train", *PETS, "--save", "{out}", "--folds", "1"],
         "0 (none), or 2 and more",

@@ -51,8 +51,9 @@ def _check_table(file: Path, options: DataOptions) -> "DataReport":
         table = read_table_input(file, options)
         return check_data(table.columns, table.y, table.truth, encoder=encoder)
     columns = read_columns(file)
-    hidden = check_names(options.ignore or (), columns, "ignore")
-    truth = options.truth or find_truth(columns, {*hidden, options.labels})
+    check_names(options.ignore or (), columns, "ignore")
+    named = options.labels or ""
+    truth = find_truth(columns, [named, *named.split(",")], options)
     return check_data(columns, options.labels, truth, sep=options.sep, encoder=encoder)
 
 

@@ -4,7 +4,7 @@
 
 import json
 import warnings
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -243,20 +243,28 @@ def table_input(columns: dict[str, Any], options: DataOptions) -> TableInput:
         names = label_columns(options.labels, columns)
     else:
         votes = _read_votes(options.votes, options, columns)
-    truth = options.truth
-    if truth is not None:
-        check_names([truth], columns, "truth")
-    else:
-        truth = find_truth(columns, {*hidden, *names})
+    truth = find_truth(columns, names, options)
     return TableInput(columns, names, truth, hidden, votes)
 
 
-def find_truth(columns: Iterable[str], taken: Collection[str | None]) -> str | None:
-    """The only free column whose name says that it holds true labels."""
+def find_truth(
+    columns: Iterable[str], labels: Sequence[str], options: DataOptions
+) -> str | None:
+    """The column of true labels: as named, or the only free one with a telling name."""
     from partlearn.io import truth_columns
+    from partlearn.tables import check_names
 
-    truths = truth_columns([name for name in columns if name not in taken])
-    return truths[0] if len(truths) == 1 else None
+    if options.truth is None:
+        taken = {*(options.ignore or ()), *labels}
+        truths = truth_columns([name for name in columns if name not in taken])
+        return truths[0] if len(truths) == 1 else None
+    check_names([options.truth], columns, "truth")
+    if options.truth in labels:
+        raise ValueError(
+            f"--truth: column {options.truth!r} holds the labels to learn from; name "
+            "another one, or leave out --truth"
+        )
+    return options.truth
 
 
 def _read_votes(

@@ -213,7 +213,7 @@ def _in_options(text: str) -> str:
     """Name options of the command where the library names its arguments."""
     text = re.sub(
         r"`(labels|truth|sep|ignore|id|number|category|date|text|groups|weight|"
-        r"class_weight)`",
+        r"class_weight|corrections)`",
         lambda match: f"--{match[1].replace('_', '-')}",
         text,
     )

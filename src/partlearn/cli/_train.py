@@ -165,7 +165,7 @@ def _fit_files(
     assert rows.names is not None
     names = label_columns(options.labels, rows.names)
     hidden = options.ignore or []
-    truth = options.truth or _input.find_truth(rows.names, {*hidden, *names})
+    truth = _input.find_truth(rows.names, names, options)
     model.set_params(ignore=[*hidden, *([truth] if truth else [])])
     evidence, _ = model.read_labels(load_columns(paths, names), names)
     with nullcontext() if scheduler is None else connect(scheduler, _WAIT):

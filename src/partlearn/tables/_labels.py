@@ -50,7 +50,10 @@ def label_columns(labels: str | None, columns: Iterable[str]) -> list[str]:
         return matching
     if labels in columns:
         return [labels]
-    return check_names(map(str.strip, labels.split(",")), columns, "labels")
+    names = check_names(map(str.strip, labels.split(",")), columns, "labels")
+    if len(set(names)) < len(names):
+        raise ValueError(f"`labels`: {labels!r} names a column twice; name it once.")
+    return names
 
 
 def named_columns(columns: Mapping[str, Any], y: Any) -> list[str] | None:
