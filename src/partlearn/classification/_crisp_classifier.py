@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from partlearn._sklearn_compat import StrOptions, fit_context
 from partlearn._typing import Array
-from partlearn.base import BasePartialClassifier, initial_confidence
+from partlearn.base import PARAMETERS, BasePartialClassifier, initial_confidence
 from partlearn.candidates import warn_at_max_iter
 from partlearn.crossfit import (
     POOLED_PARAMETERS,
@@ -138,8 +138,9 @@ class CRISPClassifier(BasePartialClassifier):
     __state_types__ = POOLED_STATE
     _array_api = True
     _parameter_constraints = {  # noqa: RUF012
-        "votes": ["boolean", StrOptions({"auto"})],
+        **PARAMETERS,
         **POOLED_PARAMETERS,
+        "votes": ["boolean", StrOptions({"auto"})],
     }
 
     def __init__(

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from partlearn._array_api import as_double, like, namespace, take, to_numpy
-from partlearn._sklearn_compat import HasMethods, Interval, StrOptions
+from partlearn._sklearn_compat import Interval, StrOptions
 from partlearn._typing import Array
 from partlearn.candidates import (
     VOTE_STATE,
@@ -35,7 +35,6 @@ from partlearn.crossfit._pooled import (
     fit_pooled,
 )
 from partlearn.crossfit._space import InputSpace, LinearMap
-from partlearn.neighbors import N_REFERENCE
 
 POOLED_STATE = (
     InputSpace,
@@ -45,22 +44,15 @@ POOLED_STATE = (
     PooledModel,
     *VOTE_STATE,
 )
+# Constraints on what other methods do not have, or have otherwise.
 POOLED_PARAMETERS: dict[str, list[Any]] = {
     "geometries": ["array-like"],
-    "n_folds": [Interval(Integral, 2, None, closed="left")],
-    "n_neighbors": [Interval(Integral, 1, None, closed="left")],
-    "n_reference": N_REFERENCE,
-    "max_iter": [Interval(Integral, 1, None, closed="left")],
-    "tol": [Interval(Real, 0, None, closed="left")],
     "n_landmarks": [
         Interval(Integral, 1, None, closed="left"),
         StrOptions({"auto"}),
         None,
     ],
     "miss_rate": [Interval(Real, 0, 1, closed="left")],
-    "random_state": ["random_state"],
-    "search": [HasMethods(["fit", "transform"]), None],
-    "n_jobs": [Integral, None],
 }
 
 
@@ -70,7 +62,7 @@ def kernel_side(estimator: Any, n_samples: int) -> int:
     Parameters
     ----------
     estimator : CRISPClassifier or KernelCRISP
-        With the parameters of `POOLED_PARAMETERS`.
+        Whose parameters count.
     n_samples : int
         Number of training rows.
 
@@ -98,7 +90,7 @@ def fit_estimator(
     Parameters
     ----------
     estimator : CRISPClassifier or KernelCRISP
-        With the parameters of `POOLED_PARAMETERS`, and `votes`.
+        Whose parameters count.
     X, y
         What `fit` got.
     confidence : callable, default=None

@@ -26,7 +26,7 @@ from partlearn._array_api import (
 )
 from partlearn._sklearn_compat import Interval, fit_context
 from partlearn._typing import Array
-from partlearn.base import CandidateMixin, MemoryEstimateMixin
+from partlearn.base import PARAMETERS, CandidateMixin, MemoryEstimateMixin
 from partlearn.candidates import validate_rows, warn_at_max_iter, warn_caller
 from partlearn.crossfit import (
     POOLED_PARAMETERS,
@@ -173,9 +173,9 @@ class KernelCRISP(
     cross_fits = True
     _array_api = True
     _parameter_constraints = {  # noqa: RUF012
-        "n_components": [Interval(Integral, 1, None, closed="left"), None],
-        "votes": ["boolean"],
+        **PARAMETERS,
         **POOLED_PARAMETERS,
+        "n_components": [Interval(Integral, 1, None, closed="left"), None],
     }
 
     def __init__(
@@ -333,8 +333,8 @@ class KernelCRISP(
             With the parameters and the fit of the classifier.
         """
         model: PooledModel = classifier.model_
-        params = {name: getattr(classifier, name) for name in POOLED_PARAMETERS}
-        reducer = cls(votes=bool(classifier.votes), **params)
+        params = classifier.get_params(deep=False)
+        reducer = cls(**params | {"votes": bool(classifier.votes)})
         for name in ("classes_", "n_features_in_", "feature_names_in_"):
             if hasattr(classifier, name):
                 setattr(reducer, name, getattr(classifier, name))
