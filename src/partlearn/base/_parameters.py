@@ -6,7 +6,6 @@ from numbers import Integral, Real
 from typing import Any
 
 from partlearn._sklearn_compat import HasMethods, Interval, RealNotInt, StrOptions
-from partlearn.neighbors import N_REFERENCE
 
 # What every selector accepts as a number or a share of features.
 COUNT = [
@@ -42,7 +41,11 @@ PARAMETERS: dict[str, list[Any]] = {
     "n_landmarks": [Interval(Integral, 1, None, closed="left"), None],
     "n_latent": [Interval(Integral, 1, None, closed="left"), None],
     "n_neighbors": [Interval(Integral, 1, None, closed="left")],
-    "n_reference": N_REFERENCE,
+    "n_reference": [  # of one row, that row itself would have no neighbour
+        Interval(Integral, 2, None, closed="left"),
+        StrOptions({"auto"}),
+        None,
+    ],
     "random_state": ["random_state"],
     "search": [HasMethods(["fit", "transform"]), None],
     "sigma": [Interval(Real, 0, None, closed="neither"), None],

@@ -9,7 +9,6 @@ from partlearn.neighbors._knn import (
 )
 from partlearn.neighbors._reference import (
     EXACT_ROWS,
-    N_REFERENCE,
     many_neighbors,
     reference_neighbors,
     reference_rows,
@@ -17,7 +16,6 @@ from partlearn.neighbors._reference import (
 
 __all__ = [
     "EXACT_ROWS",
-    "N_REFERENCE",
     "cell_neighbors",
     "many_neighbors",
     "neighbors_recall",

@@ -2,14 +2,12 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from numbers import Integral
 from typing import Any, Literal
 
 import numpy as np
 from sklearn.utils import check_random_state
 
 from partlearn._array_api import is_numpy, like, namespace, take
-from partlearn._sklearn_compat import Interval, StrOptions
 from partlearn._typing import Indices
 from partlearn.neighbors._cells import cell_neighbors
 from partlearn.neighbors._knn import other_rows, query_neighbors, self_neighbors
@@ -17,13 +15,6 @@ from partlearn.neighbors._knn import other_rows, query_neighbors, self_neighbors
 EXACT_ROWS = 25_000  # rows up to which "auto" searches among all
 REFERENCE_ROWS = 4000  # rows among which it searches above
 DEVICE_ROWS = 100_000  # rows among which all rows are searched on a device at the end
-
-#: Constraint of the parameter `n_reference` of methods that vote.
-N_REFERENCE = [
-    StrOptions({"auto"}),
-    Interval(Integral, 2, None, closed="left"),  # of one, that row has no neighbour
-    None,
-]
 
 
 def reference_rows(
