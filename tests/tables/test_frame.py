@@ -157,3 +157,25 @@ def test_a_mapping_of_numbers_is_a_table(numbered):
     as_matrix = disambiguate(np.column_stack(list(columns.values())), y, "pl-knn")
     np.testing.assert_array_equal(as_mapping.confidence, as_matrix.confidence)
     assert check(columns, y).facts["n_features"] == 2
+
+
+def test_text_that_is_stored_as_bytes():
+    assert cells(pa.table({"a": [b"cat", "Bär".encode(), None]})) == [
+        "cat",
+        "Bär",
+        None,
+    ]
+
+
+def test_an_empty_cell_is_no_mark():
+    table = {"x": [1.0, 2.0, 3.0, 4.0], "a": [1, None, 1, 0], "b": [1, 1, None, 1]}
+    evidence, _ = PartialClassifier(labels=["a", "b"]).read_labels(table)
+    np.testing.assert_array_equal(evidence.candidates, [[1, 1], [0, 1], [1, 0], [0, 1]])
+
+
+def test_numbers_that_are_no_marks_are_named():
+    table = {"x": [1.0, 2.0], "a": [1, 0], "b": [1, 3]}
+    with pytest.raises(
+        ValueError, match=r"row 1 of column 'b'.*found 3.*have to be te"
+    ):
+        PartialClassifier(labels=["a", "b"]).read_labels(table)

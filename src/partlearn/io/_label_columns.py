@@ -248,8 +248,18 @@ def one_hot_columns(
                     advice="Columns of annotators hold text in every column.",
                 )
             yes = np.asarray([v.strip().lower() in _YES for v in (*column.values, "")])
-            column = yes[column.codes]
-        values.append(column)
+            values.append(yes[column.codes])
+            continue
+        marks = np.nan_to_num(column)  # an empty cell is no mark
+        odd = np.flatnonzero(~np.isin(marks, (-1, 0, 1)))
+        if odd.size:
+            raise DataFormatError(
+                f"one-hot label columns must hold 0 and 1; found {marks[odd[0]]}",
+                where=f"row {odd[0]} of column {name!r}",
+                advice="Labels that annotators gave as numbers have to be text; turn "
+                "counts into shares.",
+            )
+        values.append(marks)
     return binary_matrix(np.column_stack(values), budget, "the label matrix")
 
 

@@ -132,9 +132,13 @@ def _cells(column: Any) -> list[Any]:
     elif not isinstance(column, list):
         # Python numbers write the shortest text that reads back the same.
         column = [None if cell != cell else cell for cell in column.tolist()]
-    return [
-        "|".join(map(str, cell)) if isinstance(cell, list) else cell for cell in column
-    ]
+    return [_as_cell(cell) for cell in column]
+
+
+def _as_cell(cell: Any) -> Any:
+    if isinstance(cell, bytes):
+        return cell.decode("utf-8", "replace")
+    return "|".join(map(str, cell)) if isinstance(cell, list) else cell
 
 
 def _neutral(cell: Any) -> Any:

@@ -160,6 +160,8 @@ def as_text(value: Any) -> str | None:
     """A value as text, None for nothing; 3.0 is written as the 3 it was before."""
     if value is None or isinstance(value, str):
         return value
+    if isinstance(value, bytes):  # text of Parquet files that do not say so
+        return value.decode("utf-8", "replace")
     if isinstance(value, np.ndarray):  # a list in a frame that was read from Parquet
         return as_text(value.tolist())
     if isinstance(value, (set, frozenset)):  # whose order differs from run to run
