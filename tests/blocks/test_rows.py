@@ -8,6 +8,7 @@ import dask.array as da
 import dask.dataframe as dd
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
@@ -105,13 +106,14 @@ def test_applied_functions_wait(lazily):
     assert Part.loads == before
     assert first.shape == (23,)
     assert repr(first) == "Rows(23 in 2 blocks)"
-    assert_array_equal(first.compute(), X[:, 0] + np.repeat([0, 9], [9, 14]))
+    ends = np.repeat([0 + 8, 9 + 22], [9, 14])
+    assert_array_equal(first.compute(), X[:, 0] + ends)
     assert half.dtype == half.compute().dtype == np.float32
     assert Part.loads == before + 4
 
 
-def numbered(block, start):
-    return block[:, 0] + start
+def numbered(block, first, last):
+    return block[:, 0] + (first + last)
 
 
 def test_what_depends_on_the_rows_alone_is_remembered():
@@ -171,6 +173,14 @@ def test_no_rows_are_an_empty_array():
 
 def test_places_may_be_counted_from_the_end():
     assert_array_equal(in_blocks(X, [10, 13]).take([-1, 3]), X[[-1, 3]])
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
+def test_rows_of_frames_are_rows_not_columns(frame):
+    rows = Rows([Part(frame(X[:10])), Part(frame(X[10:]))], [10, 13], 3)
+    assert_array_equal(rows.take([12, 1, 0]), X[[12, 1, 0]])
+    columns = dd.from_pandas(pd.DataFrame(X), npartitions=2)  # numbered like rows
+    assert_array_equal(as_rows(columns).take([12, 1, 0]), X[[12, 1, 0]])
 
 
 def test_rows_are_not_taken_one_at_a_time():

@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike
 
 from partlearn._array_api import take as take_array
 from partlearn._progress import iterations
+from partlearn._sklearn_compat import safe_indexing
 from partlearn._typing import Indices
 from partlearn.blocks._dask import compute_all, dask_blocks, import_dask, is_dask
 
@@ -134,9 +135,7 @@ class Rows:
         for i, (start, stop) in enumerate(pairwise(edges)):
             load, inside = self._blocks[i], stacked[start:stop] - self._ends[i]
             whole = np.array_equal(inside, np.arange(self.sizes[i]))
-            blocks.append(
-                load if whole else self._later(operator.getitem, load, inside)
-            )
+            blocks.append(load if whole else self._later(safe_indexing, load, inside))
         places = [order[start:stop] for start, stop in pairwise(edges)]
         rows = self._like(blocks, np.diff(edges).tolist(), places)
         if np.array_equal(stacked, np.arange(len(self))):
