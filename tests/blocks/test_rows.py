@@ -159,9 +159,20 @@ def test_dask_arrays_and_frames_are_read(dtype):
     assert_array_equal(in_memory(da.from_array(A)), A)
 
 
-def test_other_collections_are_refused():
+@pytest.mark.parametrize(
+    "other",
+    [
+        da.ones(3),
+        da.ones((3, 2, 2)),
+        dask.delayed(X),
+        dd.from_pandas(pd.DataFrame(X), npartitions=2)[0],
+        dd.from_pandas(pd.DataFrame(X), npartitions=2).index,
+    ],
+    ids=lambda other: type(other).__name__,
+)
+def test_other_collections_are_refused(other):
     with pytest.raises(ValueError, match="Dask array of two dimensions"):
-        as_rows(da.ones(3))
+        as_rows(other)
 
 
 def test_no_rows_are_an_empty_array():

@@ -74,21 +74,23 @@ class DaskBlocks(NamedTuple):
 
 def dask_blocks(X: Any) -> DaskBlocks:
     """Take a Dask array or data frame apart, without computing anything."""
-    if hasattr(X, "to_dask_array"):  # a data frame
-        # As in memory, names count where all are text.
-        text = all(isinstance(name, str) for name in X.columns)
-        names = list(X.columns) if text else None
-        blocks, kinds = list(X.to_delayed()), list(X.dtypes)
-        sizes = [math.nan] * len(blocks)
-    elif getattr(X, "ndim", None) == 2:
-        X = X.rechunk({1: -1})
-        names, kinds = None, [X.dtype]
-        blocks, sizes = list(X.to_delayed().ravel()), list(X.chunks[0])
-    else:
+    ndim = getattr(X, "ndim", None)  # of what is delayed, a promise
+    if not isinstance(ndim, int) or ndim != 2:
         raise ValueError(
             "Rows in blocks are a Dask array of two dimensions or a Dask data frame; "
             f"got {type(X).__name__}."
         )
+    names: list[str] | None = None
+    if hasattr(X, "to_dask_array"):  # a data frame
+        # As in memory, names count where all are text.
+        if all(isinstance(name, str) for name in X.columns):
+            names = list(X.columns)
+        blocks, kinds = list(X.to_delayed()), list(X.dtypes)
+        sizes = [math.nan] * len(blocks)
+    else:
+        X = X.rechunk({1: -1})
+        blocks, kinds = list(X.to_delayed().ravel()), [X.dtype]
+        sizes = list(X.chunks[0])
     single = all(kind == np.float32 for kind in kinds)
     dtype = np.dtype(np.float32 if single else np.float64)
     return DaskBlocks(blocks, sizes, (sum(sizes), X.shape[1]), dtype, names)
