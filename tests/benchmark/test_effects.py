@@ -37,6 +37,18 @@ def test_cohen_d_without_spread():
     assert cohen_d_paired([0, 1], [1, 2]).high == float("-inf")
 
 
+@pytest.mark.parametrize("sign", [1, -1])
+def test_cohen_d_of_differences_that_are_nearly_equal(sign):
+    """The interval goes on where SciPy's distribution is not a number."""
+    steps = np.array([0.0, 1.0, -1.0, 0.0])
+    for size in (2.5e-4, 1e-4, 1e-8):  # t of 980, 2449 and 2e7
+        effect = cohen_d_paired(sign * (0.1 + size * steps), np.zeros(4))
+        ratios = np.sort([effect.low / effect.value, effect.high / effect.value])
+        chi = stats.chi2.ppf([0.025, 0.975], 3)
+        np.testing.assert_allclose(ratios, np.sqrt(chi / 3), rtol=1e-4)
+        assert effect.low < effect.value < effect.high
+
+
 def test_rank_biserial_by_hand():
     # Differences 2, 3, 4, -1 have ranks 2, 3, 4, 1: (9 - 1) / 10.
     assert rank_biserial([3, 4, 5, 1], [1, 1, 1, 2]).value == pytest.approx(0.8)

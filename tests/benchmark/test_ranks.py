@@ -89,6 +89,8 @@ def test_a_control_takes_the_smaller_correction(scores):
     others = [i for i in range(4) if i != 1]
     raw = [stats.wilcoxon(scores[:, 1], scores[:, i]).pvalue for i in others]
     found = wilcoxon_holm(scores, control=1)
+    with pytest.raises(ValueError, match="`control` must be a column, 0 to"):
+        wilcoxon_holm(scores, control=-1)
     np.testing.assert_allclose(found[others], holm(raw))
     assert found[1] == 1
 

@@ -11,6 +11,9 @@ import numpy as np
 from scipy import optimize, stats
 
 Outcome = Literal["win", "tie", "loss"]
+# From here on the deviation alone decides on the interval of an effect, to four digits;
+# SciPy's distribution is slow there, and not a number further on.
+_LARGE_T = 1000.0
 
 
 @dataclass(frozen=True)
@@ -268,6 +271,10 @@ def cohen_d_paired(a: Any, b: Any, *, confidence: float = 0.95) -> EffectSize:
         return EffectSize(value, value, value)
     t = float(mean / sd * np.sqrt(n))
     tail = (1 - confidence) / 2
+    if abs(t) > _LARGE_T:
+        spread = np.sqrt(stats.chi2.ppf([tail, 1 - tail], n - 1) / (n - 1))
+        low, high = sorted((mean / sd * spread).tolist())
+        return EffectSize(mean / sd, low, high)
 
     def excess(noncentrality: float, probability: float) -> float:
         return float(stats.nct.cdf(t, n - 1, noncentrality)) - probability

@@ -170,6 +170,10 @@ def wilcoxon_holm(scores: Any, *, control: int | None = None) -> np.ndarray:
     k = scores.shape[1]
     pairs = list(combinations(range(k), 2))
     if control is not None:
+        if not 0 <= control < k:
+            raise ValueError(
+                f"`control` must be a column, 0 to {k - 1}; got {control}."
+            )
         pairs = [(control, i) for i in range(k) if i != control]
     raw = [_signed_rank_p(scores[:, i] - scores[:, j]) for i, j in pairs]
     result = np.ones((k, k))
