@@ -126,6 +126,12 @@ def test_draws_are_averaged_before_folds_and_low_is_best():
     assert not chance.best
     # It stands beside every learner, and is no selection.
     assert (frequency.learner, frequency.best) == ("MLKNN", False)
+    failed = row(reducer="TRACE", fold=2, status="failed", scores={}, **made)
+    trace, chance, frequency = curve_cells(plan, [*rows, failed])
+    assert (trace.whole, trace.best, chance.best) == (False, False, True)
+    # Curves of one point have a best one, too.
+    trace, *_ = curve_cells(plan, [r for r in rows if r.percentage in (0, 10)])
+    assert (trace.curve.x, trace.best) == ((10,), True)
 
 
 def test_area_by_hand():

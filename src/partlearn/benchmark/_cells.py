@@ -194,7 +194,9 @@ def curve_cells(plan: MultilabelPlan, results: Sequence[Result]) -> tuple[Cell, 
                 cell = _curve_cell(metric, rows or [], figures.get(key))
                 cells.append(replace(cell, learner=str(block[-1])))
     # All features are no selection.
-    return with_best(cells, lambda c: c.curve is not None and len(c.curve.x) > 1)
+    orders = {spec.name for spec in plan.reducers}
+    orders.update(control for control in Control if control.orders_features)
+    return with_best(cells, lambda cell: cell.whole and cell.method in orders)
 
 
 def _curve_cell(

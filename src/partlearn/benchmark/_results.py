@@ -17,16 +17,18 @@ _LOWER_IS_BETTER = ("ranking_loss", "coverage", "risk_coverage_area")
 
 
 class Control(StrEnum):
-    """What every multi-label comparison is held against.
-
-    The first three order features, the others are used as they are.
-    """
+    """What every multi-label comparison is held against."""
 
     RANDOM = "random order"
     NORM = "column norm"
     RIDGE = "ridge on candidates"
     ALL_FEATURES = "all features"
     LABEL_FREQUENCY = "label frequency"
+
+    @property
+    def orders_features(self) -> bool:
+        """Whether it stands beside selectors; the others are used as they are."""
+        return self in (Control.RANDOM, Control.NORM, Control.RIDGE)
 
 
 def metric_sign(metric: str) -> int:

@@ -50,7 +50,6 @@ MAX_POINTS = 400
 MAX_VIEWS = 4
 N_BINS = 10
 N_ROWS = 10
-ORDERS = (Control.RANDOM, Control.NORM, Control.RIDGE)
 # Level lines: they do not depend on what a plan varies.
 LEVELS = (Control.RANDOM, Control.ALL_FEATURES, Control.LABEL_FREQUENCY)
 
@@ -102,7 +101,7 @@ def summarize(folder: str | Path) -> Summary:
         flat = [spec.name for spec in getattr(plan, "classifiers", ())]
         methods = [*names, *flat, *Control]
         ends = (Control.ALL_FEATURES, Control.LABEL_FREQUENCY)
-        ranked += ORDERS
+        ranked += [control for control in Control if control.orders_features]
         compared = (compare(part, ranked, controls=ends) for part in tables)
         counts = [
             against(part, ranked, [c], plan.folds, by_learner=False)
