@@ -186,6 +186,16 @@ def test_table_blocks_keep_text_as_text(tmp_path):
     assert block.schema.field("note").type == pa.string()
 
 
+def test_long_whole_numbers_stay_numbers_in_blocks(tmp_path):
+    """Rounded, as features are; they became 1, as truth values are."""
+    path = tmp_path / "a.parquet"
+    long = [2**60 + 1, 2**60 + 4096, 0]
+    pq.write_table(pa.table({"a": long, "b": [True, False, None]}), path)
+    ((X, _),) = read_blocks(path, ["a", "b"])
+    np.testing.assert_array_equal(X[:, 0], np.asarray(long, dtype=float))
+    np.testing.assert_array_equal(X[:, 1], [1, 0, np.nan])
+
+
 def test_numbers_in_blocks(tmp_path):
     path = tmp_path / "a.csv"
     path.write_text("a,b,note\n 1,true,NA\nNaN,False,\n,TRUE,x\n")

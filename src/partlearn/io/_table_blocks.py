@@ -116,31 +116,26 @@ def raw_columns(block: Any, names: Iterable[str] | None = None) -> dict[str, Any
 def _numbers(column: Any, name: str, start: int, path: Path) -> Array:
     """Numbers of a column, which files of text have as text."""
     pa = import_optional("pyarrow", "tables")
-    for form, kind in _forms(column, pa):
-        try:
-            numbers = form.cast(kind).cast(pa.float64())
-        except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-            continue
-        return np.asarray(numbers.to_numpy(zero_copy_only=False), dtype=np.float64)
-    row, cell = _first_text(form)
-    raise DataFormatError(
-        f"a feature is not a number: {str(cell)[:40]!r}",
-        path=path,
-        where=f"row {start + row} of column {name!r}",
-    )
-
-
-def _forms(column: Any, pa: Any) -> Iterator[tuple[Any, Any]]:
-    """Ways to read a column as numbers, nearly always the first."""
-    yield column, pa.float64()
+    kinds = [pa.float64()]
     if pa.types.is_string(column.type):
         pc = import_optional("pyarrow.compute", "tables")
         nothing = import_optional("pyarrow.csv", "tables").ConvertOptions().null_values
         column = pc.utf8_trim_whitespace(column)
         known = pc.is_in(column, value_set=pa.array(nothing))
         column = pc.if_else(known, None, column)
-        yield column, pa.float64()
-    yield column, pa.bool_()
+        kinds.append(pa.bool_())
+    for kind in kinds:
+        try:
+            numbers = column.cast(kind, safe=False).cast(pa.float64())
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+            continue
+        return np.asarray(numbers.to_numpy(zero_copy_only=False), dtype=np.float64)
+    row, cell = _first_text(column)
+    raise DataFormatError(
+        f"a feature is not a number: {str(cell)[:40]!r}",
+        path=path,
+        where=f"row {start + row} of column {name!r}",
+    )
 
 
 def _first_text(column: Any) -> tuple[int, Any]:
