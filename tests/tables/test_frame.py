@@ -179,3 +179,16 @@ def test_numbers_that_are_no_marks_are_named():
         ValueError, match=r"row 1 of column 'b'.*found 3.*have to be te"
     ):
         PartialClassifier(labels=["a", "b"]).read_labels(table)
+
+
+def test_labels_of_fewer_rows_are_refused(numbered):
+    """Only evidence knows which rows it is about."""
+    table = numbered.select(["x", "flag"])
+    with pytest.raises(ValueError, match="The table has 60 rows, the labels have 4"):
+        PartialClassifier("pl-knn").fit(table, ["cat", "dog", "cat", "dog"])
+
+
+def test_labels_may_be_called_like_columns(numbered):
+    table = numbered.select(["x", "flag"])
+    model = PartialClassifier("pl-knn").fit(table, ["x", "flag"] * 30)
+    assert model.classes_.tolist() == ["flag", "x"]

@@ -73,7 +73,8 @@ def named_columns(columns: Mapping[str, Any], y: Any) -> list[str] | None:
     """
     if isinstance(y, str):
         return check_names([y], columns, "labels")
-    if isinstance(y, (list, tuple)) and y and all(isinstance(v, str) for v in y):
+    texts = isinstance(y, (list, tuple)) and all(isinstance(v, str) for v in y)
+    if texts and 0 < len(y) == len(set(y)):
         known = [name for name in y if name in columns]
         if len(known) == len(y) or (known and len(y) != _n_rows(columns)):
             return check_names(y, columns, "labels")
@@ -118,7 +119,7 @@ def read_labels(
     """
     names = named_columns(columns, y)
     if names is None:
-        return _aligned(check_evidence(y), _n_rows(columns)), []
+        return _aligned(y, _n_rows(columns)), []
     return label_evidence(columns, names, sep=sep), names
 
 
@@ -148,16 +149,18 @@ def true_labels(values: ArrayLike) -> NDArray[Any]:
     return labels
 
 
-def _aligned(evidence: Evidence, n: int) -> Evidence:
+def _aligned(y: Any, n: int) -> Evidence:
     """Evidence whose `rows` are rows of the table.
 
     Where there is evidence for as many rows as the table has, it is for these, even if
-    rows of some larger table were left out before.
+    rows of some larger table were left out before. Only evidence says of which rows it
+    is where there are fewer.
     """
+    evidence = check_evidence(y)
     if len(evidence) == n:
         evidence = copy(evidence)
         evidence.rows = np.arange(n)
-    elif len(evidence) > n or evidence.rows.max() >= n:
+    elif y is not evidence or len(evidence) > n or evidence.rows.max() >= n:
         raise ValueError(
             f"The table has {n} rows, the labels have {len(evidence)}; give one for "
             "each row."
