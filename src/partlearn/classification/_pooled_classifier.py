@@ -87,7 +87,7 @@ class PooledClassifier(BasePartialClassifier):
 
     See Also
     --------
-    CandidateClassifier : Takes Bagging-, Voting- and StackingClassifier of other
+    CandidateClassifier : Takes BaggingClassifier and VotingClassifier of other
         classifiers as its `estimator`.
 
     Notes

@@ -81,8 +81,8 @@ def cross_validate(
         In any form that :func:`partlearn.candidates.check_evidence` reads. The
         estimator is fitted on the candidate matrix, so its classes are the columns.
     truth : array-like of shape (n_samples,), default=None
-        True labels, used to score and never to fit. Not needed by scores other than
-        the accuracy.
+        True labels, used to score and never to fit. Not needed by scores that compare
+        with the candidates.
     cv : int, splitter or iterable of (train, test), default=10
         Number of shuffled folds, or how to split.
     groups : array-like of shape (n_samples,), default=None
