@@ -14,7 +14,6 @@ X, TRUTH = make_blobs(60, n_features=6, centers=4, random_state=0)
 S = make_candidates(TRUTH, n_false=1, random_state=0)
 
 
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize(
     ("estimator", "change"),
     [
