@@ -297,3 +297,24 @@ def test_flags_are_the_same_as_text_and_as_truth_values():
     written = TableEncoder().fit({"flag": flags.astype(str).astype(object), "x": x})
     assert written.kinds_["flag"].kind == "category"
     assert not written.unseen({"flag": flags, "x": x})
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        ("31.12.2023 14:05:33", "01.02.2024 00:00:01"),
+        ("12/31/2023 14:05:33", "01/02/2024 00:00:01"),
+        ("31/12/2023 14:05", "01/02/2024 00:00"),
+        ("12/31/2023 02:05 PM", "01/02/2024 12:00 AM"),
+    ],
+)
+def test_dates_with_a_time_of_day(cells):
+    encoder = TableEncoder().fit({"at": text(*cells), "x": [1.0, 2.0]})
+    assert encoder.kinds_["at"].kind == "date"
+    assert "at day sin" in encoder.get_feature_names_out()
+
+
+def test_a_column_called_like_a_part_of_a_date():
+    table = {"at": text("2024-01-01", "2024-02-01"), "at days": [1.0, 2.0]}
+    with pytest.raises(ValueError, match="'at days' is called like a part of the date"):
+        TableEncoder().fit(table)

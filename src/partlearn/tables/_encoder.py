@@ -304,6 +304,11 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         for name in self._of_kind("date"):
             moments = moments_in(columns[name], self.kinds_[name].date_format)
             for part, values in calendar_parts(moments).items():
+                if f"{name} {part}" in parts:
+                    raise ValueError(
+                        f"Column '{name} {part}' is called like a part of the date "
+                        f"{name!r}; rename it."
+                    )
                 parts[f"{name} {part}"] = values
         return parts
 

@@ -13,16 +13,11 @@ from partlearn._typing import Array
 from partlearn.tables._frame import form_of
 
 # ISO comes first; of the two orders with slashes the one that fits all cells is taken.
+_DAYS = ["%d.%m.%Y", "%m/%d/%Y", "%d/%m/%Y", "%Y/%m/%d", "%d-%m-%Y"]
+_TIMES = ("", " %H:%M", " %H:%M:%S", " %I:%M %p", " %I:%M:%S %p")
 _FORMATS = (
     "iso",
-    "%d.%m.%Y",
-    "%d.%m.%Y %H:%M",
-    "%m/%d/%Y",
-    "%m/%d/%Y %H:%M",
-    "%d/%m/%Y",
-    "%d/%m/%Y %H:%M",
-    "%Y/%m/%d",
-    "%d-%m-%Y",
+    *(f"{day}{time}" for day in _DAYS for time in _TIMES),
     "%d %b %Y",
     "%b %d, %Y",
     "%Y%m%d",
