@@ -343,6 +343,12 @@ def test_cells_that_pandas_does_not_know():
     assert row.contents == [("same", "missing"), ("same", "missing")]
 
 
+def test_pictures_with_holes():
+    result = disambiguate([[0.0], [0.5], [1.0]], [{"a"}, {"a", "b"}, {"b"}], "plknn")
+    holes = result.to_html(images=[np.array([[np.nan, 1.0]])] * 3)
+    assert holes == result.to_html(images=[np.array([[0.0, 1.0]])] * 3)
+
+
 def test_what_is_told_apart_is_folded(wine):
     X, y, _ = wine
     result = disambiguate(X, y, "plknn")

@@ -54,11 +54,9 @@ def list_plans() -> list[str]:
     return sorted(names)
 
 
-def _shipped(name: str) -> tuple[str, str] | None:
+def _shipped(name: str) -> str | None:
     item = resources.files("partlearn.benchmark") / "plans" / f"{name}.toml"
-    if not item.is_file():
-        return None
-    return item.read_text(encoding="utf-8"), f"{name}.toml"
+    return item.read_text(encoding="utf-8") if item.is_file() else None
 
 
 def load_plan(name: str | Path, *, allow: Collection[str] = ()) -> Plan:
@@ -95,9 +93,8 @@ def load_plan(name: str | Path, *, allow: Collection[str] = ()) -> Plan:
         text = path.read_text(encoding="utf-8")
         return parse_plan(text, origin=str(path), allow=allow)
     for stem, quick in ((text, False), (text.removesuffix("-quick"), True)):
-        shipped = _shipped(stem)
-        if shipped and (not quick or text.endswith("-quick")):
-            return parse_plan(shipped[0], origin=shipped[1], quick=quick)
+        if (shipped := _shipped(stem)) is not None:
+            return parse_plan(shipped, origin=f"{stem}.toml", quick=quick)
     near = get_close_matches(text, list_plans(), n=3)
     hint = f" Did you mean {', '.join(near)}?" if near else ""
     raise PlanError(
@@ -176,7 +173,7 @@ def _with_parent(document: Table, check: Checker) -> dict[str, Any]:
     shipped = _shipped(name)
     if shipped is None:
         check.fail(("plan", "extends"), f"there is no shipped plan named {name!r}")
-    parent = read_toml(*shipped)
+    parent = read_toml(shipped, f"{name}.toml")
     parent.pop("quick", None)
     # What the parent's figures and notes say is about the parent only.
     for key in ("title", "figure", "notes", "name"):

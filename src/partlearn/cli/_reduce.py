@@ -102,7 +102,10 @@ def _run(
     output.check(data, load, also=save)
     with output.open() as writer:
         if load is None:
-            model, blocks = _fit(role, data, method, params, options, writer)
+            estimator = build(method, params, role, seed=0)
+            if role == "selector" and "n_features_to_select" not in params:
+                estimator = _automatic(estimator)
+            model, blocks = _fit(estimator, data, options, writer)
         else:
             model = _loaded(load, role)
             read = _read_blocks if _is_encoded(model) else _number_blocks
@@ -192,20 +195,12 @@ def _names_out(model: "Model") -> list[str]:
 
 
 def _fit(
-    role: Any,
-    data: Path,
-    method: str,
-    params: dict[str, Any],
-    options: DataOptions,
-    writer: "TableWriter",
+    estimator: Any, data: Path, options: DataOptions, writer: "TableWriter"
 ) -> tuple["Model", Blocks]:
     """Fit a method on a matrix of numbers, or on a table that is encoded."""
     from partlearn.io import is_table
     from partlearn.persistence import Model
 
-    estimator = build(method, params, role, seed=0)
-    if role == "selector" and "n_features_to_select" not in params:
-        estimator = _automatic(estimator)
     bunch = _numbers(data, options)
     if bunch is None:
         return _fit_table(estimator, data, options)
@@ -333,10 +328,10 @@ def _automatic(selector: Any) -> Any:
         chosen._validate_params()
     except ValueError:
         default = selector.n_features_to_select
-        share = f"{default:.0%} of" if isinstance(default, float) else str(default)
+        share = f"{default:.0%}" if isinstance(default, float) else str(default)
         say(
-            f"Note: {type(selector).__name__} keeps {share} the features; say how many "
-            "with --n-features."
+            f"Note: {type(selector).__name__} keeps {share} of the features; say how "
+            "many with --n-features."
         )
         return selector
     return chosen

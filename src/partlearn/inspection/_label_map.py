@@ -75,7 +75,8 @@ def _principal(Z: Any) -> Array:
         flat = (Z.toarray() if issparse(Z) else Z).astype(np.float64)
         return np.column_stack([flat[:, 0], np.zeros(len(flat))])
     reducer = (TruncatedSVD if issparse(Z) else PCA)(k, random_state=0)
-    P = reducer.fit_transform(Z).astype(np.float64)
+    with np.errstate(invalid="ignore"):  # shares of the variance, where there is none
+        P = reducer.fit_transform(Z).astype(np.float64)
     P -= P.mean(axis=0)
     spread = P.std(axis=0)
     vary = spread > 1e-6 * spread.max()

@@ -162,6 +162,7 @@ def _png(grey: Array) -> bytes:
     """Encode grey values as a PNG image, the largest one black."""
     if grey.ndim != 2 or not grey.size:
         raise ValueError(f"An image must be a 2-D array; got shape {grey.shape}.")
+    grey = np.where(np.isfinite(grey), grey, 0.0)  # such as pixels outside a picture
     low, high = float(grey.min()), float(grey.max())
     shade = 255 - 255 * (grey - low) / ((high - low) or 1.0)
     lines = b"".join(b"\0" + row.tobytes() for row in shade.round().astype(np.uint8))
