@@ -30,6 +30,8 @@ def test_disambiguation_accuracy():
         disambiguation_accuracy([0, 0, 0], F, classes=[0, 1, 2])
     with pytest.raises(ValueError, match="No true label is one of the classes"):
         disambiguation_accuracy(["b", "a", "b"], F)
+    with pytest.raises(ValueError, match="confidences of row 1 hold NaN"):
+        disambiguation_accuracy([0, 0, 0], [F[0], [np.nan, 0.5], F[2]])
 
 
 def test_candidate_hit_rate():

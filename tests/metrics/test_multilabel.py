@@ -151,3 +151,10 @@ def test_predicted_labels_are_matched_by_name():
     assert hamming_loss(sets, [{"a"}, {"a"}, {"a"}]) == 0.5
     with pytest.raises(ValueError, match=r"Label 'c' .* is not one of the 2 known"):
         micro_f1(sets, [{"a"}, {"c"}, {"a", "c"}])
+
+
+def test_sets_without_some_label_say_what_to_do():
+    scores = [[0.9, 0.5, 0.1], [0.2, 0.7, 0.3]]
+    with pytest.raises(ValueError, match="true labels as a binary matrix"):
+        ranking_loss([{"a"}, {"a", "b"}], scores)
+    assert ranking_loss([[1, 0, 0], [1, 1, 0]], scores) == 0.25

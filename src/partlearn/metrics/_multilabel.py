@@ -30,12 +30,13 @@ def scored_rows(
     """Rows that can be ranked: some label is true and, unless `full`, some is false."""
     _, Y = check_candidates(Y_true, empty="keep")
     S = np.asarray(scores, dtype=np.float64)
-    if S.shape != Y.shape:
-        raise ValueError(
-            f"Expected one score per row and label, shape {Y.shape}; got {S.shape}."
-        )
     if not np.isfinite(S).all():
         raise ValueError("The scores hold NaN or infinity.")
+    if S.shape != Y.shape:
+        raise ValueError(
+            f"Expected one score per row and label, shape {Y.shape}; got {S.shape}. "
+            "Where no row has some label, give the true labels as a binary matrix."
+        )
     if np.isin(S, (0.0, 1.0)).all():
         raise ValueError(
             "These scores are all 0 or 1, so nearly every pair of labels is tied and a "

@@ -102,12 +102,15 @@ def disambiguation_accuracy(
     >>> disambiguation_accuracy([0, 1], [[0.9, 0.1], [0.6, 0.4]])
     0.5
     """
-    y, F = np.asarray(truth), np.asarray(confidence)
+    y, F = np.asarray(truth), np.asarray(confidence, dtype=np.float64)
     if y.ndim != 1 or F.ndim != 2 or len(y) != len(F):
         raise ValueError(
             "Expected true labels of shape (n_samples,) and confidences of shape "
             f"(n_samples, n_classes); got {y.shape} and {F.shape}."
         )
+    if np.isnan(F).any():
+        row = int(np.argmax(np.isnan(F).any(axis=1)))
+        raise ValueError(f"The confidences of row {row} hold NaN.")
     names = np.arange(F.shape[1]) if classes is None else np.asarray(classes)
     if len(names) != F.shape[1]:
         raise ValueError(
