@@ -528,6 +528,15 @@ def test_groups_are_held_out_together():
     assert right(groups=groups) < 0.8
 
 
+@pytest.mark.parametrize("votes", [False, True])
+def test_rows_that_are_too_far_away_are_refused(votes):
+    X, y = make_blobs(60, n_features=3, centers=3, random_state=0)
+    model = fit_briefly(CRISPClassifier(votes=votes, max_iter=2), X, y)
+    with pytest.raises(ValueError, match="overflow float64; rescale the features"):
+        model.predict_proba(np.full((1, 3), 1e160))
+    assert np.isfinite(model.predict_proba(np.full((1, 3), 1e100))).all()
+
+
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("n_landmarks", [None, 5])
 def test_rows_that_choose_a_width_may_be_equal(n_landmarks, seed, monkeypatch):

@@ -36,6 +36,7 @@ from partlearn.crossfit._space import InputSpace, LinearMap, input_space
 from partlearn.neighbors import query_neighbors, reference_rows
 
 NO_WEIGHT = 0.05  # log-linear weight up to which a sample goes on voting at the end
+FAR = 1e150  # deviations from the mean whose squares are still numbers
 STEADY = 0.02  # share of rows whose label changes in an iteration that decides little
 
 
@@ -118,17 +119,16 @@ class PooledModel:
         """Rows of an array of this model, `F` for example, as they are in the data."""
         return A if self.order is None else in_data_order(A, self.order)
 
-    def mapped(self, X: Any) -> tuple[Array, list[Array]]:
-        """Rows of the input space, and scores and embedding in each geometry."""
-        rows = self.space(X)
-        return rows, [
+    def mapped(self, X: Any, rows: Array) -> list[Array]:
+        """Scores and embedding in each geometry, of rows in the input space, too."""
+        return [
             g.map(X if isinstance(g.map, LinearMap) else rows) for g in self.geometries
         ]
 
     def positions(self, X: Any) -> list[Array]:
         """Embedding of new rows in each geometry."""
         q = self.F.shape[1]
-        return [both[:, q:] for both in self.mapped(X)[1]]
+        return [both[:, q:] for both in self.mapped(X, self.space(X))]
 
     def belief(self, X: Any, *, search: Any = None, n_jobs: int | None = None) -> Array:
         """Belief in each label of new rows, (n, q).
@@ -153,9 +153,15 @@ class PooledModel:
             _, neighbors = query_neighbors(known, Z, k, search=search, n_jobs=n_jobs)
             return rank_vote(voters, neighbors)
 
-        rows, mapped = self.mapped(X)
+        rows = self.space(X)
+        xp = namespace(rows)
+        if not float(xp.max(xp.abs(rows))) < FAR:
+            raise ValueError(
+                "Squared distances between these rows and those of `fit` overflow "
+                "float64; rescale the features."
+            )
         experts = []
-        for g, both in zip(self.geometries, mapped, strict=True):
+        for g, both in zip(self.geometries, self.mapped(X, rows), strict=True):
             Z = both[:, q:]
             if self.rows is not None:
                 known = self._part(g.held_out)
