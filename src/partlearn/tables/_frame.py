@@ -18,9 +18,11 @@ from partlearn.io import table_blocks
 Columns = dict[str, NDArray[Any]]
 _PLAIN_TEXT = frozenset((str, type(None)))
 TRUTH = {"true": 1.0, "false": 0.0}
+# Marks between thousands, of which spaces are those that do not break a line.
 _GROUPED = {
-    ",": re.compile(r"[-+]?[1-9]\d{0,2}(,\d{3})+(\.\d+)?"),
-    ".": re.compile(r"[-+]?[1-9]\d{0,2}(\.\d{3})+(,\d+)?"),
+    mark: re.compile(rf"[-+]?[1-9]\d{{0,2}}([{mark}]\d{{3}})+([{decimal}]\d+)?")
+    for marks, decimal in ((",", "."), (".", ","), ("\u00a0\u202f'\u2019", ".,"))
+    for mark in marks
 }
 _NUMBERS = (int, float, np.number, np.bool_)
 _ARROW_NUMBERS = ("int", "uint", "float", "double", "halffloat", "bool", "duration")
@@ -186,7 +188,7 @@ def numbers_in(column: NDArray[Any], grouping: str = "") -> Array:
     ----------
     column : ndarray
         Numbers, moments or text.
-    grouping : {"", ",", "."}, default=""
+    grouping : str, default=""
         What separates thousands in text, see :func:`find_grouping`.
 
     Returns
@@ -221,16 +223,18 @@ def _finite(values: Array) -> Array:
 
 
 def find_grouping(texts: Iterable[str]) -> str:
-    """What separates thousands in some numbers: a comma, a point or nothing.
+    """What separates thousands in some numbers, if anything does.
 
     A mark does where it stands before groups of three digits only. Points may also be
     those of decimals, unless a comma follows them somewhere.
     """
-    texts = [word for text in texts if re.fullmatch(r"[-+\d.,]+", word := text.strip())]
+    words = [text.strip() for text in texts]
+    numbers = [word for word in words if not re.search(r"[^\W\d]", word)]
     for mark, grouped in _GROUPED.items():
-        marked = [text for text in texts if mark in text]
-        if marked and all(map(grouped.fullmatch, marked)):
-            return mark if mark == "," or any("," in text for text in marked) else ""
+        marked = [text for text in numbers if mark in text]
+        clear = mark != "." or any("," in text for text in marked)
+        if marked and clear and all(map(grouped.fullmatch, marked)):
+            return mark
     return ""
 
 
