@@ -79,7 +79,8 @@ def propagation(run: Run) -> None:
 @case("sure-regression")
 def regression(run: Run) -> None:
     """20 solves of the regression of SURE and PL-AGGD, beside LU for each (G14)."""
-    from partlearn.classification._ridge import gaussian_kernel, make_ridge
+    from partlearn.classification import SURE
+    from partlearn.classification._ridge import gaussian_kernel
 
     m, q, solves = run.pick((5303, 20, 20), (50, 4, 20))
     rng = np.random.default_rng(0)
@@ -87,7 +88,7 @@ def regression(run: Run) -> None:
     K = gaussian_kernel(X, 10.0)
 
     def ours():
-        ridge = make_ridge(X, 0.05, sigma=10.0)
+        ridge = SURE(sigma=10.0)._ridge(X, 0.05)
         for _ in range(solves):
             solution = ridge.solve(P)
         return solution.outputs

@@ -5,8 +5,13 @@ import pytest
 import scipy.sparse as sp
 from scipy.spatial.distance import cdist, pdist
 
-from partlearn.classification._ridge import gaussian_kernel, make_ridge
+from partlearn.classification import SURE
+from partlearn.classification._ridge import gaussian_kernel
 from partlearn.linalg import _memory
+
+
+def make_ridge(X, beta, *, rng=None, **options):
+    return SURE(random_state=rng, **options)._ridge(X, beta)
 
 
 @pytest.fixture

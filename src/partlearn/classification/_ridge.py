@@ -68,58 +68,6 @@ class Predictor(NamedTuple):
         return _blocks(X, self.points, self.sigma, self.coef) + self.intercept
 
 
-def make_ridge(
-    X: Any,
-    beta: float,
-    *,
-    kernel: str = "rbf",
-    sigma: float | None = None,
-    n_landmarks: int | None = None,
-    memory_limit: float = 4.0,
-    rng: np.random.RandomState | None = None,
-) -> _Dual | _Primal:
-    """Prepare the regression that suits the kernel and the size of the data.
-
-    Parameters
-    ----------
-    X : ndarray or CSR matrix of shape (m, d)
-        Training rows.
-    beta : float
-        Weight of the penalty.
-    kernel : {"rbf", "linear"}, default="rbf"
-        The kernel.
-    sigma : float, default=None
-        Width of the Gaussian; the mean distance between two rows by default.
-    n_landmarks : int, default=None
-        Number of rows for the Nystroem approximation; None is exact.
-    memory_limit : float, default=4.0
-        Largest kernel matrix, in GiB.
-    rng : RandomState, default=None
-        Draws the landmarks.
-
-    Returns
-    -------
-    ridge : Ridge
-        Something with ``solve`` and ``predictor``.
-    """
-    m, d = X.shape
-    if kernel == "linear" and d <= m:
-        return _Primal(X, beta)
-    if kernel == "rbf" and n_landmarks is not None and n_landmarks < m:
-        assert rng is not None
-        chosen = np.sort(rng.choice(m, n_landmarks, replace=False))
-        points = take(X, chosen)
-        width = _distance_to(X, points) if sigma is None else float(sigma)
-        root = _landmark_root(points, width)
-        Phi = _blocks(X, points, width, root)
-        return _Primal(Phi, beta, points, width, root)
-    itemsize = numpy_dtype(X).itemsize
-    reason = too_large(m**2 * itemsize, memory_limit)
-    if reason is not None:
-        raise memory_error(m, itemsize, reason)
-    return _Dual(X, beta, kernel, sigma)
-
-
 class BaseRidgeClassifier(BaseScoreClassifier):
     """Classifier whose ``_scores`` are those of a ridge regression, ``_predictor``."""
 
@@ -127,15 +75,23 @@ class BaseRidgeClassifier(BaseScoreClassifier):
     kernel: str
 
     def _ridge(self, X: Any, penalty: float) -> _Dual | _Primal:
-        return make_ridge(
-            X,
-            penalty,
-            kernel=self.kernel,
-            sigma=self.sigma,
-            n_landmarks=self.n_landmarks,
-            memory_limit=self.memory_limit,
-            rng=check_random_state(self.random_state),
-        )
+        """Prepare the regression that suits the kernel and the size of the data."""
+        m, d = X.shape
+        if self.kernel == "linear" and d <= m:
+            return _Primal(X, penalty)
+        if self.kernel == "rbf" and (self.n_landmarks or m) < m:
+            rng = check_random_state(self.random_state)
+            chosen = np.sort(rng.choice(m, self.n_landmarks, replace=False))
+            points = take(X, chosen)
+            width = _distance_to(X, points) if self.sigma is None else float(self.sigma)
+            root = _landmark_root(points, width)
+            Phi = _blocks(X, points, width, root)
+            return _Primal(Phi, penalty, points, width, root)
+        itemsize = numpy_dtype(X).itemsize
+        reason = too_large(m**2 * itemsize, self.memory_limit)
+        if reason is not None:
+            raise memory_error(m, itemsize, reason)
+        return _Dual(X, penalty, self.kernel, self.sigma)
 
     def _square_side(self, n_samples: int, n_features: int) -> int:
         if self.kernel == "linear":
