@@ -494,6 +494,16 @@ def test_several_files_are_fitted_block_by_block(parquet_folder, capsys):
     assert call("train", *paths, *options, "--save", saved) == 0  # exact kernels
     assert call("train", *paths, *options, "--weight", "x0", "--save", saved) == 2
     assert "neither --groups nor --weight" in capsys.readouterr().err
+    other = write_csv(parquet_folder / "other.csv", {"x0": ["1"]})
+    assert call("train", *paths, other, *options, "--save", saved) == 1
+    err = capsys.readouterr().err
+    assert "got 0.parquet, 1.parquet, 2.parquet, other.csv. Write all rows" in err
+    absent = parquet_folder / "3.parquet"
+    assert call("train", *paths, absent, *options, "--save", saved) == 2
+    assert "3.parquet'. Did you mean '" in capsys.readouterr().err
+    weighted = ("--weight", "x0", "--estimator", "sklearn.linear_model:RidgeClassifier")
+    assert call("train", paths[0], *options, *weighted, "--save", saved) == 2
+    assert "--weight must be finite and not negative" in capsys.readouterr().err
     assert call("train", *paths, "--labels", "no", "--save", saved) == 2
     assert "no" in capsys.readouterr().err
 

@@ -225,6 +225,7 @@ def _in_options(text: str) -> str:
         lambda match: f"--{match[1]}" + (f" {match[2]}" if match[2] else ""),
         text,
     )
+    text = text.replace("`sample_weight`", "--weight")
     if re.search(r"\b(format|fold|orientation|\w+_orientation|\w+_key)=", text):
         text += " That is an argument of partlearn.datasets.read in Python."
     return text

@@ -2,6 +2,7 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
+import errno
 import glob
 import os
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -122,8 +123,10 @@ def _files(source: Source) -> list[Path]:
     paths = [path for item in sources for path in _expanded(Path(item))]
     kinds = {path.suffix for path in paths}
     if len(kinds) != 1 or not kinds <= {".parquet", ".npy"}:
+        told = ", ".join(path.name for path in paths[:10]) or "none"
         raise DataFormatError(
-            f"rows in blocks are read from .parquet or from .npy files; got {source!r}"
+            f"rows in blocks are read from .parquet or from .npy files; got {told}",
+            advice="Write all rows in one of the two forms, or into a single table.",
         )
     return paths
 
@@ -136,7 +139,8 @@ def _expanded(path: Path) -> Iterator[Path]:
     else:
         matching = sorted(glob.glob(os.fspath(path)))
         if not matching:
-            raise FileNotFoundError(f"There is no {os.fspath(path)}")
+            missing = os.fspath(path)
+            raise FileNotFoundError(errno.ENOENT, "There is no such file", missing)
         yield from map(Path, matching)
 
 
