@@ -201,9 +201,32 @@ class PLKNN(BasePartialClassifier):
 
         return self._nearest_votes(find, voters, known.shape[0])
 
-    def _nearest_votes(self, find: Any, voters: Any, most: int) -> NDArray[Any]:
+    def _nearest_votes(self, find: Find, votes: Any, most: int) -> NDArray[Any]:
+        """Weighted votes of the nearest of `most` rows; equally near ones share places.
+
+        Each gets the mean weight of the ranks that they take together, also of those
+        beyond the last that votes: what it would get on average if lots were drawn.
+        """
+        k, kind = self.n_neighbors, self.weights
         near, _ = tie_tolerance(self._X)
-        return nearest_votes(find, voters, self.n_neighbors, self.weights, near, most)
+        if not is_numpy(votes):
+            voted = ArrayVotes(find, k, most, near)
+            return voted(votes, lambda distances: neighbor_weights(distances, kind))
+        distances, neighbors = find(None, k + 1)
+        k = min(k, distances.shape[1])
+        w = neighbor_weights(distances[:, :k], kind)
+        scores = weighted_votes(votes, neighbors[:, :k], w)
+        same = np.diff(distances, axis=1) <= near
+        if kind != "rank":  # weights by distance are equal for those who are in anyway
+            same = same[:, k - 1 :]
+        tied = np.flatnonzero(same.any(axis=1))
+        step = max(1, _BLOCK // (_MOST * votes.shape[1]))
+        for start in range(0, len(tied), step):
+            rows = tied[start : start + step]
+            neighbors, *ties = _all_tied(find, rows, k, near)
+            shares = tied_weights(w[rows], *ties)
+            scores[rows] = weighted_votes(votes, neighbors, shares)
+        return scores
 
     def _training_votes(self) -> NDArray[Any]:
         """Votes of the neighbours of each training row, itself excluded."""
@@ -240,53 +263,6 @@ class PLKNN(BasePartialClassifier):
                 F = xp.where(heard, V / xp.where(heard, total, 1.0), F)
             self._confidence = F
         return self._confidence
-
-
-def nearest_votes(
-    find: Find, votes: NDArray[Any], k: int, kind: str, near: float, most: int
-) -> NDArray[Any]:
-    """Weighted votes of the k nearest; rows that are equally near share their places.
-
-    Each gets the mean weight of the ranks that they take together, also of those
-    beyond the k-th: what it would get on average if k were drawn by lot.
-
-    Parameters
-    ----------
-    find : callable
-        The search.
-    votes : ndarray of shape (m, q)
-        What each training row votes with.
-    k : int
-        Number of neighbours.
-    kind : {"distance", "rank", "uniform"}
-        Their weights.
-    near : float
-        Distances that differ by less are equal.
-    most : int
-        Rows there are to be found.
-
-    Returns
-    -------
-    scores : ndarray of shape (n, q)
-        The sums.
-    """
-    if not is_numpy(votes):
-        voted = ArrayVotes(find, k, most, near)
-        return voted(votes, lambda distances: neighbor_weights(distances, kind))
-    distances, neighbors = find(None, k + 1)
-    k = min(k, distances.shape[1])
-    w = neighbor_weights(distances[:, :k], kind)
-    scores = weighted_votes(votes, neighbors[:, :k], w)
-    same = np.diff(distances, axis=1) <= near
-    # Weights that hang on the distance alone are equal for those who are in anyway.
-    tied = np.flatnonzero((same if kind == "rank" else same[:, k - 1 :]).any(axis=1))
-    step = max(1, _BLOCK // (_MOST * votes.shape[1]))
-    for start in range(0, len(tied), step):
-        rows = tied[start : start + step]
-        neighbors, *ties = _all_tied(find, rows, k, near)
-        shares = tied_weights(w[rows], *ties)
-        scores[rows] = weighted_votes(votes, neighbors, shares)
-    return scores
 
 
 def _all_tied(find: Find, rows: Indices, k: int, near: float) -> Any:
