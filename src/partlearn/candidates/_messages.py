@@ -64,7 +64,9 @@ def first_no_number(matrix: NDArray[Any]) -> str:
     return ""
 
 
-def distinct_labels(labels: Sequence[Any]) -> tuple[NDArray[Any], Indices]:
+def distinct_labels(
+    labels: Sequence[Any] | NDArray[Any],
+) -> tuple[NDArray[Any], Indices]:
     """Sorted distinct labels, and the place of every label among them."""
     if not all(isinstance(label, str) for label in labels):
         names, codes = np.unique(np.asarray(labels), return_inverse=True)

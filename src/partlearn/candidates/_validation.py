@@ -254,9 +254,8 @@ def _from_labels(labels: NDArray[Any], classes: Classes) -> Labels:
             )
     elif labels.dtype == object:
         _check_label_types(labels.tolist(), rows)
-        names, codes = distinct_labels(labels.tolist())
-        return _scatter(names, codes, rows, labels.shape[0], classes)
-    names, codes = np.unique(labels, return_inverse=True)
+    given = labels.tolist() if labels.dtype == object else labels
+    names, codes = distinct_labels(given)
     return _scatter(names, codes, rows, labels.shape[0], classes)
 
 

@@ -35,6 +35,7 @@ __all__ = ["TableEncoder"]
 
 _ENOUGH_GAPS = 5  # missing values from which their absence may carry meaning
 _NOTHING = ""  # stands for a missing category
+Parts = dict[tuple[str, str], Array]  # by column and part of the calendar
 _MARKS = ("number", "category", "date", "text", "id", "ignore")
 
 
@@ -238,14 +239,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     def _features(self) -> NDArray[Any]:
         """Column and name of every encoded feature, (n_features, 2)."""
         check_is_fitted(self)
-        dates = sorted(self._of_kind("date"), key=len, reverse=True)
-        source = {name: name for name in self._of_kind("number")}
-        for part in self.numbers_:  # parts of dates are called "opened year"
-            source.setdefault(
-                part, next((c for c in dates if part.startswith(f"{c} ")), part)
-            )
-        named = [(source[name], name) for name in self.numbers_]
-        named += [(source[name], f"{name} missing") for name in self.gaps_]
+        named = [(key[0], _title(key)) for key in self.numbers_]
+        named += [(key[0], f"{_title(key)} missing") for key in self.gaps_]
         for name, encoder in self.categories_.items():
             values = encoder.get_feature_names_out([name])
             named += [(name, f"{name}={v.removeprefix(f'{name}_')}") for v in values]
@@ -295,30 +290,25 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     def _of_kind(self, *kinds: Kind) -> Iterable[str]:
         return (name for name, column in self.kinds_.items() if column.kind in kinds)
 
-    def _number_parts(self, columns: Mapping[str, NDArray[Any]]) -> dict[str, Array]:
+    def _number_parts(self, columns: Mapping[str, NDArray[Any]]) -> Parts:
         """Numbers, and the calendar parts of dates."""
         parts = {
-            name: numbers_in(columns[name], self.kinds_[name].grouping)
+            (name, ""): numbers_in(columns[name], self.kinds_[name].grouping)
             for name in self._of_kind("number")
         }
         for name in self._of_kind("date"):
             moments = moments_in(columns[name], self.kinds_[name].date_format)
             for part, values in calendar_parts(moments).items():
-                if f"{name} {part}" in parts:
-                    raise ValueError(
-                        f"Column '{name} {part}' is called like a part of the date "
-                        f"{name!r}; rename it."
-                    )
-                parts[f"{name} {part}"] = values
+                parts[name, part] = values
         return parts
 
-    def _fit_numbers(self, parts: Mapping[str, Array]) -> None:
+    def _fit_numbers(self, parts: Parts) -> None:
         self.numbers_ = list(parts)
         self.gaps_ = [
-            name
-            for name, values in parts.items()
+            key
+            for key, values in parts.items()
             if np.isnan(values).sum() >= _ENOUGH_GAPS
-            and not name.endswith((" sin", " cos"))  # which are gaps of their days
+            and key[1] in ("", "days")  # the others are gaps of their days
         ]
         self.imputer_: Any = None
         self.scaler_: Any = None
@@ -372,15 +362,13 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
     # Encoding ---------------------------------------------------------------------
 
-    def _encode(
-        self, columns: Mapping[str, NDArray[Any]], parts: Mapping[str, Array]
-    ) -> Array:
+    def _encode(self, columns: Mapping[str, NDArray[Any]], parts: Parts) -> Array:
         m = len(next(iter(columns.values())))
         blocks: list[Array] = [np.empty((m, 0))]
         if self.scaler_ is not None:
-            N = np.column_stack([parts[name] for name in self.numbers_])
+            N = np.column_stack([parts[key] for key in self.numbers_])
             blocks.append(self.scaler_.transform(self.imputer_.transform(N)))
-            blocks += [np.isnan(parts[name])[:, None] * 1.0 for name in self.gaps_]
+            blocks += [np.isnan(parts[key])[:, None] * 1.0 for key in self.gaps_]
         for name, encoder in self.categories_.items():
             ones = encoder.transform(_category(columns[name]))
             blocks.append(ones / (self.category_scales_[name] or 1.0))
@@ -407,10 +395,10 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         columns = columns_of(X)
         masks = {}
         parts = self._number_parts(columns)
-        for name, low, high in zip(self.numbers_, *self.number_ranges_, strict=True):
+        for key, low, high in zip(self.numbers_, *self.number_ranges_, strict=True):
             slack = (high - low) / 2
-            values = parts[name]
-            masks[name] = (values < low - slack) | (values > high + slack)
+            values = parts[key]
+            masks[_title(key)] = (values < low - slack) | (values > high + slack)
         for name, encoder in self.categories_.items():
             known = set(encoder.categories_[0].tolist())
             masks[name] = np.asarray([v not in known for v in _plain(columns[name])])
@@ -422,6 +410,11 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         tags.input_tags.string = True
         tags.input_tags.categorical = True
         return tags
+
+
+def _title(key: tuple[str, str]) -> str:
+    """Name of a number, or of a part of a date such as "opened year"."""
+    return " ".join(key) if key[1] else key[0]
 
 
 def _lowest(N: Array) -> Array:
