@@ -25,7 +25,7 @@ from partlearn.linalg import Standardized, ThinBasis, inverse_scale
 
 __all__ = ["DELIN"]
 
-Votes = Callable[[NDArray[Any], Literal["rank", "uniform"]], NDArray[Any]]
+VoteSums = Callable[[NDArray[Any], Literal["rank", "uniform"]], NDArray[Any]]
 KERNELS = ("linear", "rbf", "poly", "sigmoid", "cosine", "laplacian")
 _RIDGE = 1e-6  # of the mean diagonal of the within-class scatter
 _RATIO = 0.6  # directions per class where none are asked for, as the authors have it
@@ -328,7 +328,7 @@ class LinearSpace:
 
 
 def delin_update(
-    F: Array, votes: Votes, k: int, S: Mask, rng: np.random.RandomState
+    F: Array, votes: VoteSums, k: int, S: Mask, rng: np.random.RandomState
 ) -> Array:
     """Give the best supported candidates the share of neighbours that hold them.
 
@@ -430,7 +430,7 @@ class KernelSpace:
 
 
 def kernel_update(
-    F: Array, votes: Votes, k: int, S: Mask, rng: np.random.RandomState
+    F: Array, votes: VoteSums, k: int, S: Mask, rng: np.random.RandomState
 ) -> Array:
     """Give the best supported candidate a share by its holders among the neighbours.
 

@@ -14,7 +14,6 @@ from partlearn.multilabel.feature_selection._trace import (
     leave_one_out,
     posterior_labels,
     row_sparse_path,
-    subspace,
     trace_data,
 )
 
@@ -93,7 +92,7 @@ def test_subspace_of_columns():
     X[:, 5] = X[:, 4]
     X -= X.mean(axis=0)
     U, s, V = centred(X)
-    u, sizes = subspace(U, s, V[[1, 4, 5]])
+    u, sizes = DecomposedData(U, s, V).subspace([1, 4, 5])
     assert len(sizes) == 2
     np.testing.assert_allclose(sizes, np.linalg.svd(X[:, [1, 4, 5]])[1][:2])
     Q = np.linalg.qr(X[:, [1, 4]])[0]

@@ -220,7 +220,7 @@ class MIFSProblem(NamedTuple):
     g: float
 
 
-Sweeps = Iterator[tuple[tuple[Array, Array, Array], float]]
+MIFSSweeps = Iterator[tuple[tuple[Array, Array, Array], float]]
 
 
 def mifs_objective(
@@ -236,7 +236,7 @@ def mifs_objective(
     return float(value + p.g * norms.sum())
 
 
-def mifs_als(p: MIFSProblem, W: Array, V: Array, B: Array) -> Sweeps:
+def mifs_als(p: MIFSProblem, W: Array, V: Array, B: Array) -> MIFSSweeps:
     """Sweeps that minimise over V, B and W in turn; none raises the objective.
 
     Source: MIFS, exact alternating updates of the objective.
@@ -292,7 +292,9 @@ def _solve_V(p: MIFSProblem, W: Array, V: Array, B: Array) -> Array:
     return Z @ E.T
 
 
-def mifs_gd(p: MIFSProblem, W: Array, V: Array, B: Array, step: float | None) -> Sweeps:
+def mifs_gd(
+    p: MIFSProblem, W: Array, V: Array, B: Array, step: float | None
+) -> MIFSSweeps:
     """Gradient steps in V, then B, then W, as public programs take them.
 
     Source: MIFS, gradient steps.

@@ -421,7 +421,10 @@ class DecomposedData(NamedTuple):
 
     def subspace(self, columns: Indices) -> tuple[Array, Array]:
         """Left singular vectors and values of some columns."""
-        return subspace(self.U, self.s, self.V[columns])
+        scaled = self.s[:, None] * self.V[columns].T
+        left, sizes, _ = np.linalg.svd(scaled, full_matrices=False)
+        some = sizes > 1e-10 * self.s.max(initial=0.0)
+        return self.U @ left[:, some], sizes[some]
 
 
 class MultipliedData(NamedTuple):
@@ -482,23 +485,3 @@ def trace_data(X: Any, exclude: Indices) -> TraceData:
         scale[exclude] = 0
         matrix = Standardized(X, mean, scale)
     return MultipliedData(matrix)
-
-
-def subspace(U: Array, s: Array, V: Array) -> tuple[Array, Array]:
-    """Left singular vectors and values of some columns ``U diag(s) V'`` of the data.
-
-    Parameters
-    ----------
-    U, s : ndarray of shape (n, r) and (r,)
-        Left singular vectors and singular values of all columns.
-    V : ndarray of shape (k, r)
-        Right singular vectors, rows of the columns wanted.
-
-    Returns
-    -------
-    U, s : ndarray of shape (n, r') and (r',)
-        Those of the columns wanted.
-    """
-    left, sizes, _ = np.linalg.svd(s[:, None] * V.T, full_matrices=False)
-    some = sizes > 1e-10 * s.max(initial=0.0)
-    return U @ left[:, some], sizes[some]
