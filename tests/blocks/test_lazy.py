@@ -19,6 +19,7 @@ from partlearn.candidates import make_candidates
 from partlearn.classification import PLKNN, PLSVM, CoupledClassifier
 from partlearn.decomposition import CENDA
 from partlearn.feature_selection import MaxRelevance
+from partlearn.metrics import candidate_hit_scorer
 from partlearn.utils import all_estimators
 
 METHODS = ("transform", "predict", "predict_proba", "decision_function")
@@ -112,3 +113,13 @@ def test_arguments_that_a_method_does_not_take():
     for rows in (DATA, da.from_array(DATA)):
         with pytest.raises(TypeError):
             model.predict(rows, sample_weight=1)
+
+
+def test_predictions_of_rows_are_scored_like_others():
+    model = PLKNN().fit(DATA, CANDIDATES)
+    rows = Rows([lambda: DATA[:40], lambda: DATA[40:]], [40, 20], 5)
+    assert model.score(rows, TRUTH) == model.score(DATA, TRUTH)
+    given = candidate_hit_scorer(model, rows, CANDIDATES)
+    assert given == candidate_hit_scorer(model, DATA, CANDIDATES)
+    assert_array_equal(np.asarray(rows), DATA)
+    assert_array_equal(np.asarray(rows.apply(sp.csr_array, n_features=5)), DATA)

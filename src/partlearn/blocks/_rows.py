@@ -152,6 +152,11 @@ class Rows:
             stacked[place] = rows[start:stop]
         return stacked
 
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        """Load all rows where NumPy asks, as for the score of what was predicted."""
+        X = self.compute()
+        return np.asarray(X.toarray() if sp.issparse(X) else X, dtype=dtype)
+
     def __matmul__(self, P: Any) -> Any:
         """Product with a matrix or a vector, which is thin enough for memory."""
         return self.map(_product, P=P)
