@@ -182,8 +182,12 @@ def test_no_rows_are_an_empty_array():
     assert as_rows(da.from_array(X, chunks=(10, 3))).take([]).shape == (0, 3)
 
 
-def test_places_may_be_counted_from_the_end():
-    assert_array_equal(in_blocks(X, [10, 13]).take([-1, 3]), X[[-1, 3]])
+def test_places_are_those_of_an_array():
+    rows = in_blocks(X, [10, 13])
+    assert_array_equal(rows.take([-1, 3]), X[[-1, 3]])
+    assert_array_equal(rows.take(X[:, 0] > 0), X[X[:, 0] > 0])
+    with pytest.raises(IndexError, match="integer"):
+        rows.take([1.5])
 
 
 @pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])

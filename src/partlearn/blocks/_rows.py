@@ -274,7 +274,8 @@ class Rows:
         X : ndarray or CSR matrix of shape (len(indices), n_features)
             These rows, in the order asked for.
         """
-        return self[np.asarray(indices, dtype=np.intp)].compute()
+        places = np.asarray(indices)
+        return self[places if places.size else slice(0)].compute()
 
     def map(self, function: Callable[..., Any], *aligned: Any, **shared: Any) -> Any:
         """Apply a function to every block, and stack what it gives.
