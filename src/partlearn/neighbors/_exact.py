@@ -123,7 +123,7 @@ class Search:
         edges = [m * t // n_tiles for t in range(n_tiles + 1)]
         self.tiles: list[Any] = [slice(a, b) for a, b in pairwise(edges)]
         self.width = max(b - a for a, b in pairwise(edges))
-        self.groups = _scan.n_groups(k, edges[1])
+        self.groups = int(min(edges[1], max(128, 8 * k)))
         self.height = max(1, min(n, _TALLEST, _TILE // self.width))
         self.blocks = [
             slice(i, min(i + self.height, n)) for i in range(0, n, self.height)

@@ -13,15 +13,6 @@ from partlearn._typing import Array, Indices
 Candidates = tuple[Indices, Indices, Array]
 
 
-def n_groups(k: int, width: int) -> int:
-    """Count the column groups whose minima bound the k-th smallest value.
-
-    The k-th smallest of the group minima is at least the k-th smallest value and,
-    with many more groups than neighbours, hardly ever much larger.
-    """
-    return int(min(width, max(128, 8 * k)))
-
-
 def scan(
     H: NDArray,
     k: int,
@@ -33,9 +24,11 @@ def scan(
 
     `bound` (a value that k entries of the row do not exceed) and `minima` (of the
     column groups, over the tiles so far) are tightened in place; without minima the
-    bound is taken as it is. Column ``j`` belongs to group ``j % n_groups``; columns
-    after the last whole round of groups are left out of the minima, which can only
-    loosen the bound. `limit` gives the largest value that a neighbour can have by it.
+    bound is taken as it is. The k-th smallest of the minima is at least the k-th
+    smallest value and, with many more groups than neighbours, hardly ever much larger.
+    Of n groups, column ``j`` belongs to group ``j % n``; columns after the last whole
+    round of groups are left out of the minima, which can only loosen the bound.
+    `limit` gives the largest value that a neighbour can have by it.
     """
     if minima is not None:
         np.minimum(minima, group_minima(H, minima.shape[1]), out=minima)
