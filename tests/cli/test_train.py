@@ -318,6 +318,13 @@ def test_any_classifier(files, tmp_path):
     assert inner.estimator.C == 0.5
 
 
+def test_what_cannot_be_saved_is_not_fitted(files, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(PartialClassifier, "fit", lambda *_: pytest.fail("fitted"))
+    options = ["--labels", "candidates", "--estimator", "sklearn.svm:SVC"]
+    assert call("train", files / "train.csv", *options, "--save", tmp_path / "m") == 2
+    assert "SVC, which model files do not hold" in capsys.readouterr().err
+
+
 def test_an_interrupted_run_leaves_no_file(files, tmp_path, monkeypatch):
     out = tmp_path / "out.csv"
 
@@ -501,7 +508,12 @@ def test_several_files_are_fitted_block_by_block(parquet_folder, capsys):
     absent = parquet_folder / "3.parquet"
     assert call("train", *paths, absent, *options, "--save", saved) == 2
     assert "3.parquet'. Did you mean '" in capsys.readouterr().err
-    weighted = ("--weight", "x0", "--estimator", "sklearn.linear_model:RidgeClassifier")
+    weighted = (
+        "--weight",
+        "x0",
+        "--estimator",
+        "sklearn.linear_model:LogisticRegression",
+    )
     assert call("train", paths[0], *options, *weighted, "--save", saved) == 2
     assert "--weight must be finite and not negative" in capsys.readouterr().err
     assert call("train", *paths, "--labels", "no", "--save", saved) == 2

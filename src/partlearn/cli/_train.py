@@ -38,8 +38,8 @@ def train(
     estimator: Annotated[
         str | None,
         typer.Option(
-            help="Any classifier instead, such as sklearn.linear_model:"
-            "LogisticRegression."
+            help="A classifier that model files hold instead, such as "
+            "sklearn.linear_model:LogisticRegression."
         ),
     ] = None,
     param: _options.Param = None,
@@ -86,7 +86,7 @@ def train(
     """
     from partlearn import PartialClassifier
     from partlearn.neighbors import EXACT_ROWS
-    from partlearn.persistence import save_model
+    from partlearn.persistence import check_model, save_model
     from partlearn.tables import estimate_quality, make_learner
 
     _options.check_files([*data, options.votes], [save])
@@ -112,6 +112,7 @@ def train(
         weight=weight,
         class_weight=_input.parse_class_weight(class_weight or []),
     )
+    check_model(model)  # rather now than after the time that fitting takes
     scores = []
     with _input.notes():
         if table is None:

@@ -2,6 +2,6 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from partlearn.persistence._model import Model, load_model, save_model
+from partlearn.persistence._model import Model, check_model, load_model, save_model
 
-__all__ = ["Model", "load_model", "save_model"]
+__all__ = ["Model", "check_model", "load_model", "save_model"]

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import sklearn
+from numpy.typing import NDArray
 
 from partlearn._version import __version__
 from partlearn.io import DataError, DataFormatError, Limits, atomic_write
@@ -91,13 +92,7 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> Path:
     """
     if not isinstance(model, Model):
         model = Model(model)
-    if type(model.estimator) not in class_names():
-        raise ValueError(
-            f"a {type(model.estimator).__name__} cannot be saved; models are "
-            "estimators of partlearn, alone or in a pipeline of scikit-learn"
-        )
-    encoder = Encoder()
-    tree = encoder.encode(model.estimator, type(model.estimator).__name__, object)
+    tree, arrays = check_model(model.estimator)
     document = {
         "format": FORMAT,
         "versions": {"partlearn": __version__, "scikit-learn": sklearn.__version__},
@@ -107,8 +102,33 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> Path:
     }
     path = Path(path)
     with atomic_write(path) as file:
-        write_archive(file, document, encoder.arrays)
+        write_archive(file, document, arrays)
     return path
+
+
+def check_model(estimator: Any) -> tuple[Any, list[NDArray[Any]]]:
+    """Describe an estimator for a file; raise if none can hold it, fitted or not.
+
+    Parameters
+    ----------
+    estimator : estimator
+        As for :func:`save_model`, which raises the same error, but only after a fit.
+
+    Returns
+    -------
+    tree : object
+        Plain values.
+    arrays : list of ndarray
+        What they refer to.
+    """
+    name = type(estimator).__name__
+    if type(estimator) not in class_names():
+        raise ValueError(
+            f"a {name} cannot be saved; models are estimators of partlearn, alone or "
+            "in a pipeline of scikit-learn"
+        )
+    encoder = Encoder()
+    return encoder.encode(estimator, name, object), encoder.arrays
 
 
 def load_model(path: str | os.PathLike[str], *, limits: Limits | None = None) -> Model:
