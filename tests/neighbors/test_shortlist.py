@@ -90,7 +90,7 @@ def test_a_scan_misses_nothing(k, warm, global_dtype, global_random_seed):
     bound = kth.astype(np.float64) if warm else np.full(20, np.inf)
     minima = None
     if not warm:
-        groups = _scan.n_groups(k, 700)
+        groups = max(128, 8 * k)
         minima = np.full((20, groups), np.inf, dtype=global_dtype)
     for H in tiles:
         rows, columns, values = _scan.scan(
