@@ -189,7 +189,7 @@ def numbers_in(column: NDArray[Any], grouping: str = "") -> Array:
     column : ndarray
         Numbers, moments or text.
     grouping : str, default=""
-        What separates thousands in text, see :func:`find_grouping`.
+        What separates thousands in text.
 
     Returns
     -------
