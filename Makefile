@@ -88,7 +88,7 @@ test: lint types unit
 # the tests of the maths and of a method of each kind. Old versions warn of what newer
 # ones around them deprecate: those warnings are for `make test` and `make test-next`.
 TESTS ?= tests
-QUICK := tests/test_layers.py tests/linalg tests/model_selection tests/utils \
+QUICK := tests/test_layers.py tests/_math/linalg tests/model_selection tests/utils \
   tests/decomposition/test_cenda.py tests/classification/test_pl_knn.py \
   $(addprefix src/partlearn/,candidates decomposition classification metrics)
 

@@ -18,11 +18,11 @@ import scipy.sparse as sp
 from sklearn.neighbors import NearestNeighbors
 from threadpoolctl import threadpool_limits
 
+from partlearn._math.graphs import vote
+from partlearn._math.linalg import ThinEigenSolver, standardize
+from partlearn._math.neighbors import self_neighbors
 from partlearn.candidates import make_candidates, refine, uniform_confidence
 from partlearn.decomposition import CENDA
-from partlearn.graphs import vote
-from partlearn.linalg import ThinEigenSolver, standardize
-from partlearn.neighbors import self_neighbors
 
 ROUNDS = 50
 

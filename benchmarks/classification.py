@@ -46,9 +46,9 @@ def make(m: int, d: int, q: int, n_false: int = 1):
 @case("ipal-propagation")
 def propagation(run: Run) -> None:
     """IPAL's propagation on the candidates, beside products with all of F (G13)."""
+    from partlearn._math.graphs import neighbor_graph
     from partlearn.candidates import uniform_confidence
     from partlearn.classification._ipal import propagate
-    from partlearn.graphs import neighbor_graph
 
     m, q = run.pick((17472, 171), (60, 12))
     k, rounds = 10, 20

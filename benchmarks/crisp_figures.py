@@ -15,10 +15,10 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 
+from partlearn._math.linalg import z_scores
 from partlearn.candidates import make_candidates
 from partlearn.classification import IPAL, PLKNN, PLSVM, PLSVMCV, SURE
 from partlearn.decomposition import CENDA, CRISP, PLDA
-from partlearn.linalg import z_scores
 
 N_FOLDS = 5
 ROWS = 700

@@ -7,10 +7,10 @@ import scipy.linalg
 from sklearn.ensemble import RandomForestClassifier
 
 from benchmarks.runner import Run, case
+from partlearn._math.crossfit._kernels import kernel_matrix
+from partlearn._math.neighbors import self_neighbors
 from partlearn.candidates import make_candidates
 from partlearn.classification import PLAGGD, SURE, CRISPClassifier
-from partlearn.crossfit._kernels import kernel_matrix
-from partlearn.neighbors import self_neighbors
 
 GROWTH = (1_000, 3_000, 10_000, 100_000)
 MOST_FOR_KERNELS = 10_000  # SURE and PL-AGGD need a kernel of all rows

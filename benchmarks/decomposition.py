@@ -25,6 +25,9 @@ import scipy.sparse as sp
 from threadpoolctl import threadpool_limits
 
 from benchmarks.cenda import cpu, data, report
+from partlearn._math.graphs import reconstruction_graph, residual_operator
+from partlearn._math.linalg import standardize
+from partlearn._math.neighbors import self_neighbors
 from partlearn.candidates import make_candidates, uniform_confidence
 from partlearn.decomposition import CENDA, DELIN, PLDA, WPLDR
 from partlearn.decomposition._delin import LinearSpace
@@ -34,9 +37,6 @@ from partlearn.decomposition._wpldr import (
     objective,
     restricted_quadratic,
 )
-from partlearn.graphs import reconstruction_graph, residual_operator
-from partlearn.linalg import standardize
-from partlearn.neighbors import self_neighbors
 
 LOST, MIRFLICKR, YAHOO = (1122, 108, 16), (2780, 1536, 14), (22991, 163, 219)
 REDUCERS = {"CENDA": CENDA, "DELIN": DELIN, "PLDA": PLDA, "WPLDR": WPLDR}

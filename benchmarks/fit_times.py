@@ -6,9 +6,9 @@ import warnings
 from sklearn.datasets import load_digits
 from sklearn.exceptions import ConvergenceWarning
 
+from partlearn._math.linalg import z_scores
 from partlearn._registry import methods
 from partlearn.candidates import make_candidates
-from partlearn.linalg import z_scores
 
 ROWS = 1000
 

@@ -17,10 +17,10 @@ os.environ["SCIPY_ARRAY_API"] = "1"  # before SciPy is imported
 import numpy as np
 from sklearn import config_context
 
+from partlearn._math.neighbors import query_neighbors, self_neighbors
 from partlearn.classification import PLKNN, SURE, CRISPClassifier
 from partlearn.decomposition import CENDA, CRISP
 from partlearn.feature_selection import SAUTE
-from partlearn.neighbors import query_neighbors, self_neighbors
 
 WARM = 3000  # rows of the fit that is not counted
 SPREAD = 0.45  # of the class means: classes overlap

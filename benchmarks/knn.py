@@ -10,10 +10,10 @@ import numpy as np
 from sklearn.neighbors import NearestNeighbors
 
 from benchmarks.runner import Run, case
+from partlearn._math.neighbors import cell_neighbors, neighbors_recall, self_neighbors
+from partlearn._math.neighbors._exact import exact_neighbors
 from partlearn.candidates import make_candidates
 from partlearn.decomposition import CRISP
-from partlearn.neighbors import cell_neighbors, neighbors_recall, self_neighbors
-from partlearn.neighbors._exact import exact_neighbors
 
 K = 10
 BLOCK = 512

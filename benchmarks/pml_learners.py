@@ -6,8 +6,9 @@ from scipy.optimize import nnls
 from sklearn.svm import LinearSVC
 
 from benchmarks.runner import Run, case
-from partlearn.graphs import rebuilding_graph
-from partlearn.linalg import squared_hinge, standardize
+from partlearn._math.graphs import rebuilding_graph
+from partlearn._math.linalg import squared_hinge, standardize
+from partlearn._math.neighbors import self_neighbors
 from partlearn.multilabel.classification._confidence_ranker import (
     pair_weights,
     ranking_costs,
@@ -18,7 +19,6 @@ from partlearn.multilabel.classification._fpml import (
     ridge_solver,
 )
 from partlearn.multilabel.classification._particle import propagate
-from partlearn.neighbors import self_neighbors
 
 
 def _candidates(rng, n, l, size):  # noqa: E741

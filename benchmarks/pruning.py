@@ -13,8 +13,8 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from benchmarks.likelihood import load
+from partlearn._math.linalg import z_scores
 from partlearn.classification import CC, PLKNN, SURE, CandidatePruner
-from partlearn.linalg import z_scores
 
 CELLS = [
     ("pll/lost", None, None),

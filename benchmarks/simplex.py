@@ -5,8 +5,8 @@ from scipy.optimize import nnls
 
 from benchmarks.runner import Run, case
 from partlearn._extras import compiled_twin
-from partlearn.neighbors import self_neighbors
-from partlearn.simplex import (
+from partlearn._math.neighbors import self_neighbors
+from partlearn._math.simplex import (
     _nnls,
     _projection,
     reconstruction_weights,

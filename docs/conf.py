@@ -84,11 +84,6 @@ PACKAGES = [
     "datasets",
     "benchmark",
     "report",
-    "crossfit",
-    "graphs",
-    "neighbors",
-    "linalg",
-    "simplex",
     "base",
     "utils",
 ]

@@ -19,9 +19,9 @@ import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import load_digits
 
+from partlearn._math.neighbors import self_neighbors
 from partlearn.decomposition import CRISP
 from partlearn.inspection import EmbeddingDisplay
-from partlearn.neighbors import self_neighbors
 
 rng = np.random.RandomState(0)
 noise = rng.standard_normal((200, 500))

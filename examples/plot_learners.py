@@ -16,6 +16,7 @@ from sklearn.datasets import load_digits
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 
+from partlearn._math.linalg import z_scores
 from partlearn.candidates import make_candidates
 from partlearn.classification import (
     CC,
@@ -36,7 +37,6 @@ from partlearn.classification import (
 )
 from partlearn.decomposition import CENDA
 from partlearn.inspection import CalibrationDisplay, RiskCoverageDisplay
-from partlearn.linalg import z_scores
 from partlearn.metrics import candidate_hit_rate
 
 X, y = load_digits(return_X_y=True)

@@ -14,6 +14,7 @@ undecided.
 import matplotlib.pyplot as plt
 from sklearn.datasets import load_digits
 
+from partlearn._math.linalg import z_scores
 from partlearn.candidates import make_candidates
 from partlearn.decomposition import (
     CENDA,
@@ -26,7 +27,6 @@ from partlearn.decomposition import (
     TunedPCA,
 )
 from partlearn.inspection import EmbeddingDisplay
-from partlearn.linalg import z_scores
 
 X, y = load_digits(n_class=6, return_X_y=True)
 X, y = z_scores(X[::3]), y[::3]

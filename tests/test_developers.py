@@ -170,7 +170,7 @@ def test_the_drawing_shows_every_layer():
     block = re.search(r"^LAYERS = \[.*?^\]", text, re.MULTILINE | re.DOTALL)
     exec(block[0], namespace)
     drawn = re.findall(r"^   \| (.*?) +\|", HOUSE, re.MULTILINE)
-    names = [set(re.findall(r"\w+", line.partition(":")[0])) for line in drawn]
+    names = [set(re.findall(r"[\w.]+", line.partition(":")[0])) for line in drawn]
     assert names == namespace["LAYERS"]
 
 

@@ -13,12 +13,12 @@ from sklearn.preprocessing import StandardScaler
 
 import partlearn
 from partlearn import Disambiguation, disambiguate
+from partlearn._math.linalg import z_scores
 from partlearn.candidates import make_candidates
 from partlearn.classification import IPAL, PLKNN, PLSVM
 from partlearn.datasets import load_wine_partial, make_tickets
 from partlearn.decomposition import CENDA
 from partlearn.inspection import label_report
-from partlearn.linalg import z_scores
 from partlearn.tables import TableEncoder
 
 

@@ -20,13 +20,13 @@ LAYERS = [
     {"decomposition", "feature_selection", "classification", "multilabel"},
     {"base"},
     {"model_selection", "metrics"},
-    {"crossfit"},
-    {"graphs"},
-    {"neighbors", "linalg", "simplex"},
+    {"_math.crossfit"},
+    {"_math.graphs"},
+    {"_math.neighbors", "_math.linalg", "_math.simplex"},
     {"datasets"},
     {"io"},
     {"candidates"},
-    {"blocks"},
+    {"_math.blocks"},
     {"_array_api"},
     {
         "_extras",
@@ -47,10 +47,11 @@ SIDEWAYS = {
 }
 # Packages that still offer names which moved to another, when somebody asks for one.
 FORMER_HOMES = {
-    "candidates": "graphs",
+    "candidates": "_math",
     "datasets": "check",
     "feature_selection": "multilabel",
 }
+MATHEMATICS = "_math"  # private to the library, and divided into layers itself
 RANK = {name: i for i, layer in enumerate(LAYERS) for name in layer}
 OPTIONAL = {
     "typer", "rich", "matplotlib", "jinja2", "pyarrow", "pandas", "polars",
@@ -73,28 +74,35 @@ def imports(path, *, top_level):
                 yield from (f"partlearn.{name}" for name in parts if name in RANK)
 
 
+def room(parts):
+    """The package or module that a dotted name, without `partlearn`, belongs to."""
+    deep = 2 if parts[0] == MATHEMATICS else 1
+    return ".".join(parts[:deep]).removesuffix(".py")
+
+
 def own_files():
     return sorted(SOURCE.rglob("*.py"))
 
 
 def test_every_module_has_a_layer():
-    parts = {p.relative_to(SOURCE).parts[0].removesuffix(".py") for p in own_files()}
-    assert parts - {"__init__"} <= set(RANK)
+    rooms = {room(p.relative_to(SOURCE).parts) for p in own_files()}
+    assert rooms - {"__init__", "_math.__init__"} <= set(RANK)
 
 
 def test_layers_point_down():
     """Below, or sideways where the list above says so."""
     wrong, used = [], set()
     for path in own_files():
-        here = path.relative_to(SOURCE).parts[0].removesuffix(".py")
-        if here == "__init__":
+        here = room(path.relative_to(SOURCE).parts)
+        if here in ("__init__", "_math.__init__"):
             continue
         for module in imports(path, top_level=False):
             parts = module.split(".")
-            if parts[0] == "partlearn" and len(parts) > 1 and parts[1] != here:
-                if parts[1] in SIDEWAYS.get(here, ()):
-                    used.add((here, parts[1]))
-                elif RANK[parts[1]] <= RANK[here]:
+            there = room(parts[1:]) if len(parts) > 1 else here
+            if parts[0] == "partlearn" and there != here:
+                if there in SIDEWAYS.get(here, ()):
+                    used.add((here, there))
+                elif RANK[there] <= RANK[here]:
                     wrong.append(f"{path.relative_to(SOURCE)} imports {module}")
     assert not wrong
     assert used == {(a, b) for a, others in SIDEWAYS.items() for b in others}

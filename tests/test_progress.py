@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 from partlearn import on_progress
+from partlearn._math.neighbors import self_neighbors
 from partlearn._progress import iterations, stage
 from partlearn.candidates import make_candidates
 from partlearn.classification import PLKNN, CRISPClassifier
 from partlearn.cli import _console
 from partlearn.decomposition import CENDA
-from partlearn.neighbors import self_neighbors
 
 
 @pytest.fixture

@@ -7,9 +7,7 @@ from scipy.sparse import csr_array
 from sklearn.datasets import make_blobs
 from tests.settling import fit_briefly
 
-from partlearn.candidates import check_evidence, make_candidates
-from partlearn.classification import PLKNN, CRISPClassifier
-from partlearn.crossfit import (
+from partlearn._math.crossfit import (
     CrossFit,
     NeighborSearch,
     content_order,
@@ -18,21 +16,23 @@ from partlearn.crossfit import (
     linear_basis,
     make_folds,
 )
-from partlearn.crossfit._experts import (
+from partlearn._math.crossfit._experts import (
     gaussian_expert,
     mixture_weights,
     rank_vote,
     unit_rows,
 )
-from partlearn.crossfit._pooled import NO_WEIGHT
-from partlearn.decomposition import CENDA, CRISP, KernelCRISP
-from partlearn.feature_selection import SAUTE, MaxRelevance
-from partlearn.graphs import TiedVotes, vote
-from partlearn.neighbors import (
+from partlearn._math.crossfit._pooled import NO_WEIGHT
+from partlearn._math.graphs import TiedVotes, vote
+from partlearn._math.neighbors import (
     cell_neighbors,
     reference_rows,
     self_neighbors,
 )
+from partlearn.candidates import check_evidence, make_candidates
+from partlearn.classification import PLKNN, CRISPClassifier
+from partlearn.decomposition import CENDA, CRISP, KernelCRISP
+from partlearn.feature_selection import SAUTE, MaxRelevance
 
 
 def problem(m=150, seed=0):
@@ -171,7 +171,7 @@ def test_votes_that_the_pool_passes_over_are_left_to_the_sample(monkeypatch):
         asked.append(Z.shape)
         return self_neighbors(Z, k)
 
-    monkeypatch.setattr("partlearn.crossfit._rounds.many_neighbors", searched)
+    monkeypatch.setattr("partlearn._math.crossfit._rounds.many_neighbors", searched)
     X, S = problem()
     model = fit_briefly(CRISPClassifier(n_reference=40, max_iter=2), X, S)
     weights = model.expert_weights_["log_linear"]

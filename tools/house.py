@@ -18,6 +18,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
 ROOT = Path(__file__).resolve().parents[1]
+SHARED = "_math"  # private to the library, so that all of its packages may use it
 SHAPE = 6  # lines from which repeated code is counted
 VAGUE = {"found", "ending", "tell", "keep_apart", "blame_values", "_own", "OWN"}
 VAGUE |= {"smallest_good", "is_better"}
@@ -104,7 +105,7 @@ def is_private_elsewhere(name: str, package: str) -> bool:
     """Whether a dotted name is private to a package that does not hold `package`."""
     parts = name.split(".")
     for i, part in enumerate(parts):
-        if is_private(part):
+        if is_private(part) and part != SHARED:
             owner = ".".join(parts[:i])
             return not f"{package}.".startswith(f"{owner}.")
     return False

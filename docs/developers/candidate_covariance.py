@@ -2,10 +2,10 @@
 
 import numpy as np
 
+from partlearn._math.graphs import vote
+from partlearn._math.neighbors import self_neighbors
 from partlearn.base import BaseReducer
 from partlearn.candidates import refine, uniform_confidence
-from partlearn.graphs import vote
-from partlearn.neighbors import self_neighbors
 
 
 def covariance_directions(Z, F):

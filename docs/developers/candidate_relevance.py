@@ -2,9 +2,9 @@
 
 import numpy as np
 
+from partlearn._math.linalg import standardize
 from partlearn.base import BaseSelector
 from partlearn.candidates import validate_partial_data
-from partlearn.linalg import standardize
 
 
 def relevance(Z, C):

@@ -16,12 +16,12 @@ from sklearn.utils import check_array
 
 from partlearn import candidates, tables
 from partlearn._extras import import_optional
+from partlearn._math.linalg import z_scores
 from partlearn._registry import DEFAULT_METHOD, PARTIAL_LABEL_ROLES, build
 from partlearn._typing import Array, Indices, Mask
 from partlearn.candidates import Annotators
 from partlearn.inspection import CalibrationDisplay, label_map, label_page, label_report
 from partlearn.io import atomic_write
-from partlearn.linalg import z_scores
 from partlearn.metrics import CalibrationBins, calibration_bins
 
 

@@ -5,8 +5,8 @@ import pytest
 from sklearn.neighbors import KNeighborsTransformer
 
 from partlearn._array_api import namespace, to_numpy
-from partlearn.graphs import TiedVotes
-from partlearn.neighbors import query_neighbors, self_neighbors
+from partlearn._math.graphs import TiedVotes
+from partlearn._math.neighbors import query_neighbors, self_neighbors
 
 rng = np.random.default_rng(0)
 SETS = {
@@ -46,7 +46,7 @@ def test_blocks_do_not_change_the_answer(library, monkeypatch):
     Z = SETS["grid"]
     expected = self_neighbors(Z, 5)
     for name in ("_HOST_ENTRIES", "_DEVICE_ENTRIES"):
-        monkeypatch.setattr(f"partlearn.neighbors._array.{name}", 1000)
+        monkeypatch.setattr(f"partlearn._math.neighbors._array.{name}", 1000)
     np.testing.assert_array_equal(
         to_numpy(self_neighbors(library.asarray(Z), 5)), expected
     )

@@ -9,6 +9,7 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from tests.settling import few_iterations
 
 import partlearn
+from partlearn._math.linalg import z_scores
 from partlearn.benchmark import (
     PlanError,
     check_methods,
@@ -24,7 +25,6 @@ from partlearn.benchmark._partial import PartialTask
 from partlearn.candidates import uniform_confidence
 from partlearn.classification import PLKNN, CoupledClassifier
 from partlearn.decomposition import CENDA, TunedPCA
-from partlearn.linalg import z_scores
 
 PLAN = """\
 [plan]

@@ -14,6 +14,7 @@ from sklearn.preprocessing import StandardScaler
 from tests.settling import few_iterations
 
 from partlearn import benchmark
+from partlearn._math.linalg import z_scores
 from partlearn.benchmark import (
     EngineLostError,
     JoblibEngine,
@@ -30,7 +31,6 @@ from partlearn.benchmark._partial import PartialTask
 from partlearn.benchmark._records import Point
 from partlearn.classification import PLKNN
 from partlearn.decomposition import CENDA
-from partlearn.linalg import z_scores
 from partlearn.metrics import area_under_risk_coverage
 from partlearn.model_selection import CandidateKFold, cross_validate
 from partlearn.report import summarize, to_markdown

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_iris
 
+from partlearn._math.linalg import z_scores
 from partlearn.benchmark import (
     CHOICES,
     PlanError,
@@ -20,7 +21,6 @@ from partlearn.benchmark import (
 )
 from partlearn.candidates import make_candidates
 from partlearn.classification import PLKNN
-from partlearn.linalg import z_scores
 from partlearn.metrics import candidate_log_likelihood, covering_rate
 from partlearn.model_selection import CandidateKFold
 from partlearn.report import summarize, to_markdown

@@ -4,8 +4,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from partlearn._math.graphs import vote, vote_weights
 from partlearn.candidates import refine, uniform_confidence
-from partlearn.graphs import vote, vote_weights
 
 
 def test_uniform_confidence():

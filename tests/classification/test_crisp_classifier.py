@@ -18,10 +18,10 @@ from sklearn.neighbors import KNeighborsTransformer
 from tests.settling import few_iterations, fit_briefly
 from threadpoolctl import threadpool_limits
 
+from partlearn._math.crossfit import _pooled, _rounds, _space, content_order, make_folds
+from partlearn._math.crossfit._scores import RIDGE_GRID
 from partlearn.candidates import from_votes, from_weights, make_candidates
 from partlearn.classification import CRISPClassifier
-from partlearn.crossfit import _pooled, _rounds, _space, content_order, make_folds
-from partlearn.crossfit._scores import RIDGE_GRID
 from partlearn.decomposition import CRISP, KernelCRISP
 from partlearn.persistence import load_model, save_model
 
@@ -540,7 +540,7 @@ def test_rows_that_are_too_far_away_are_refused(votes):
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("n_landmarks", [None, 5])
 def test_rows_that_choose_a_width_may_be_equal(n_landmarks, seed, monkeypatch):
-    monkeypatch.setattr("partlearn.crossfit._geometries.WIDTH_ROWS", 10)
+    monkeypatch.setattr("partlearn._math.crossfit._geometries.WIDTH_ROWS", 10)
     X = np.random.default_rng(seed).normal(size=(60, 3))
     X[1:] = X[1]  # up to rounding their kernel is one, which leaves no direction
     y = np.arange(60) % 2
@@ -549,7 +549,7 @@ def test_rows_that_choose_a_width_may_be_equal(n_landmarks, seed, monkeypatch):
 
 
 def test_rows_that_choose_a_width_may_be_of_one_group(monkeypatch):
-    monkeypatch.setattr("partlearn.crossfit._geometries.WIDTH_ROWS", 10)
+    monkeypatch.setattr("partlearn._math.crossfit._geometries.WIDTH_ROWS", 10)
     X, y = make_blobs(60, n_features=3, centers=3, random_state=0)
     for row in range(4):
         groups = (np.arange(60) == row).astype(int)

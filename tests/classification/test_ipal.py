@@ -6,11 +6,11 @@ import scipy.sparse as sp
 from scipy.optimize import nnls
 from sklearn.exceptions import ConvergenceWarning
 
+from partlearn._math.graphs import rebuilding_graph
+from partlearn._math.neighbors import query_neighbors, self_neighbors
 from partlearn.candidates import uniform_confidence
 from partlearn.classification import IPAL
 from partlearn.classification._ipal import propagate
-from partlearn.graphs import rebuilding_graph
-from partlearn.neighbors import query_neighbors, self_neighbors
 
 
 def unit(X):

@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 from sklearn.preprocessing import normalize
 
+from partlearn._math.graphs import difference_grams, neighbor_graph, rebuilding_graph
+from partlearn._math.neighbors import self_neighbors
+from partlearn._math.simplex import reconstruction_weights_from_gram
 from partlearn.candidates import uniform_confidence
 from partlearn.classification import IPAL, PLAGGD, PLKNN, PLSVM, SURE
 from partlearn.classification._ipal import correct_class_mass
 from partlearn.classification._pl_aggd import smooth_confidence
-from partlearn.graphs import difference_grams, neighbor_graph, rebuilding_graph
-from partlearn.neighbors import self_neighbors
-from partlearn.simplex import reconstruction_weights_from_gram
 
 pytestmark = pytest.mark.shared
 

@@ -6,12 +6,17 @@ import scipy.sparse as sp
 from scipy.optimize import minimize
 from sklearn.preprocessing import normalize
 
+from partlearn._math.graphs import (
+    difference_grams,
+    lift,
+    neighbor_grams,
+    neighbor_graph,
+)
+from partlearn._math.neighbors import query_neighbors, self_neighbors
+from partlearn._math.simplex import reconstruction_weights_from_gram
 from partlearn.candidates import uniform_confidence
 from partlearn.classification import PLAGGD
 from partlearn.classification._pl_aggd import smooth_confidence
-from partlearn.graphs import difference_grams, lift, neighbor_grams, neighbor_graph
-from partlearn.neighbors import query_neighbors, self_neighbors
-from partlearn.simplex import reconstruction_weights_from_gram
 
 
 def test_graph_step(noise, global_random_seed):

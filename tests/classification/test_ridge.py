@@ -5,9 +5,9 @@ import pytest
 import scipy.sparse as sp
 from scipy.spatial.distance import cdist, pdist
 
+from partlearn._math.linalg import _memory
 from partlearn.classification import SURE
 from partlearn.classification._ridge import gaussian_kernel
-from partlearn.linalg import _memory
 
 
 def make_ridge(X, beta, *, rng=None, **options):

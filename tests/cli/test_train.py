@@ -95,7 +95,7 @@ def test_train_reports_columns_and_quality(files, capsys, tmp_path):
 
 
 def test_many_rows_are_held_out_only_on_request(files, capsys, tmp_path, monkeypatch):
-    monkeypatch.setattr("partlearn.neighbors.EXACT_ROWS", 10)
+    monkeypatch.setattr("partlearn._math.neighbors.EXACT_ROWS", 10)
     words = ("train", files / "train.csv", *OPTIONS, "--ignore", "answer")
     assert call(*words, "--save", tmp_path / "m.skops") == 0
     told = capsys.readouterr()

@@ -6,10 +6,10 @@ import scipy.sparse as sp
 from sklearn.neighbors import KNeighborsTransformer
 from tests.settling import fit_briefly
 
+from partlearn._math.linalg import _svd
 from partlearn.base import count_directions
 from partlearn.candidates import make_candidates
 from partlearn.decomposition import CENDA, DELIN, PLDA, WPLDR
-from partlearn.linalg import _svd
 
 pytestmark = [
     pytest.mark.parametrize("Reducer", [CENDA, DELIN, PLDA, WPLDR]),

@@ -8,8 +8,8 @@ from scipy.linalg import subspace_angles
 from sklearn.exceptions import ConvergenceWarning
 from tests.settling import fit_briefly
 
+from partlearn._math.linalg import ThinEigenSolver, standardize
 from partlearn.decomposition import CENDA
-from partlearn.linalg import ThinEigenSolver, standardize
 
 
 def transcription(X, S, *, mu, k, alpha, thr, vote, scaling, max_iter):
@@ -182,8 +182,8 @@ def test_leading_directions_are_a_decomposition_in_front(scaling):
 def test_large_data_are_used_in_their_leading_directions(monkeypatch):
     X, S = wide_problem()
     asked = fit_briefly(CENDA(svd_rank=6), X, S)
-    monkeypatch.setattr("partlearn.linalg._svd.FULL_SIZE", 60)
-    monkeypatch.setattr("partlearn.linalg._svd._TRUNCATED_RANK", 6)
+    monkeypatch.setattr("partlearn._math.linalg._svd.FULL_SIZE", 60)
+    monkeypatch.setattr("partlearn._math.linalg._svd._TRUNCATED_RANK", 6)
     found = fit_briefly(CENDA(), X, S)
     np.testing.assert_array_equal(found.components_, asked.components_)
     sparse = fit_briefly(CENDA(), sp.csr_array(X), S)

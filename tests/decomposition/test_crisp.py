@@ -10,14 +10,14 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.neighbors import KNeighborsTransformer
 from tests.settling import fit_briefly
 
+from partlearn._math.crossfit import CrossFit, content_order, embed, make_folds, targets
+from partlearn._math.crossfit._bases import decompose
+from partlearn._math.crossfit._scores import RIDGE_GRID
+from partlearn._math.linalg import standardize
+from partlearn._math.neighbors import self_neighbors
 from partlearn.candidates import make_candidates, uniform_confidence
 from partlearn.classification import PLKNN
-from partlearn.crossfit import CrossFit, content_order, embed, make_folds, targets
-from partlearn.crossfit._bases import decompose
-from partlearn.crossfit._scores import RIDGE_GRID
 from partlearn.decomposition import CRISP
-from partlearn.linalg import standardize
-from partlearn.neighbors import self_neighbors
 
 
 @pytest.fixture(scope="module")
@@ -142,9 +142,9 @@ def test_number_of_components(data):
 
 def test_some_of_many_rows_choose_the_background(data, monkeypatch):
     X, _, S = data
-    monkeypatch.setattr("partlearn.crossfit._background.BACKGROUND_ROWS", 199)
+    monkeypatch.setattr("partlearn._math.crossfit._background.BACKGROUND_ROWS", 199)
     part = CRISP(tol=0.05).fit(X, S)
-    monkeypatch.setattr("partlearn.crossfit._background.BACKGROUND_ROWS", 200)
+    monkeypatch.setattr("partlearn._math.crossfit._background.BACKGROUND_ROWS", 200)
     whole = CRISP(tol=0.05).fit(X, S)
     # One row of two hundred less: at most the next weight of the grid.
     assert abs(part.background_ - whole.background_) <= 0.2
@@ -277,7 +277,7 @@ def test_truncated_decomposition_agrees_on_data_of_low_rank(monkeypatch):
     X = hidden @ rng.standard_normal((8, 90)) + 0.01 * rng.standard_normal((160, 90))
     S = make_candidates(y, n_false=1, random_state=0)
     full = CRISP(background="none", tol=0.05).fit(X, S)
-    monkeypatch.setattr("partlearn.linalg._svd.FULL_SIZE", 50)
+    monkeypatch.setattr("partlearn._math.linalg._svd.FULL_SIZE", 50)
     short = CRISP(background="none", tol=0.05, svd_rank=20).fit(sp.csr_array(X), S)
     assert_array_equal(
         full.label_confidence_.argmax(axis=1), short.label_confidence_.argmax(axis=1)

@@ -9,11 +9,11 @@ from scipy.spatial.distance import pdist
 from sklearn.pipeline import make_pipeline
 from tests.settling import few_iterations, fit_briefly
 
+from partlearn._math.graphs import vote
+from partlearn._math.linalg import standardize
 from partlearn.classification import PLKNN
 from partlearn.decomposition import DELIN
 from partlearn.decomposition._delin import LinearSpace, delin_update
-from partlearn.graphs import vote
-from partlearn.linalg import standardize
 from partlearn.model_selection import cross_validate
 
 

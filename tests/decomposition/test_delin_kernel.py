@@ -7,10 +7,10 @@ from scipy.linalg import subspace_angles
 from sklearn.datasets import make_circles
 from sklearn.metrics.pairwise import rbf_kernel
 
+from partlearn._math.graphs import vote
 from partlearn.candidates import make_candidates
 from partlearn.decomposition import DELIN
 from partlearn.decomposition._delin import KernelSpace, gram, kernel_update
-from partlearn.graphs import vote
 
 
 def literal_directions(K, F, r):

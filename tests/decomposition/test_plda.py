@@ -8,9 +8,9 @@ from scipy.linalg import subspace_angles
 from scipy.optimize import nnls
 from tests.settling import fit_briefly
 
+from partlearn._math.linalg import ThinBasis, standardize
 from partlearn.decomposition import PLDA
 from partlearn.decomposition._plda import discriminants
-from partlearn.linalg import ThinBasis, standardize
 
 
 def scatters(X, F):

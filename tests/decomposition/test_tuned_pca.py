@@ -8,9 +8,9 @@ from sklearn.decomposition import PCA
 from sklearn.preprocessing import StandardScaler
 from tests.settling import fit_briefly
 
+from partlearn._math.crossfit import linear_basis
 from partlearn.candidates import make_candidates
 from partlearn.classification import PLKNN
-from partlearn.crossfit import linear_basis
 from partlearn.decomposition import CENDA, DELIN, TunedPCA
 from partlearn.decomposition._tuned_pca import dimension_grid
 
@@ -95,8 +95,8 @@ def test_large_data_hold_out_no_more_folds_than_needed(monkeypatch):
     )
     assert sizes == [300, 200, 200, 200]
     sizes.clear()
-    monkeypatch.setattr("partlearn.linalg._svd.FULL_SIZE", 150)
-    monkeypatch.setattr("partlearn.linalg._svd._TRUNCATED_RANK", 20)
+    monkeypatch.setattr("partlearn._math.linalg._svd.FULL_SIZE", 150)
+    monkeypatch.setattr("partlearn._math.linalg._svd._TRUNCATED_RANK", 20)
     part = TunedPCA(n_components=[2, 6]).fit(X, S)
     assert sizes == [300, 200, 200]  # 100 rows of one fold are too few, 200 are enough
     # Each row of a fold that was held out has a hit or none, and weight 1/3.

@@ -7,6 +7,9 @@ import scipy.sparse as sp
 from scipy.linalg import subspace_angles
 from scipy.optimize import nnls
 
+from partlearn._math.graphs import reconstruction_graph, residual_operator
+from partlearn._math.linalg import standardize
+from partlearn._math.neighbors import self_neighbors
 from partlearn.candidates import uniform_confidence
 from partlearn.decomposition import CENDA, WPLDR, _wpldr
 from partlearn.decomposition._wpldr import (
@@ -15,9 +18,6 @@ from partlearn.decomposition._wpldr import (
     objective,
     restricted_quadratic,
 )
-from partlearn.graphs import reconstruction_graph, residual_operator
-from partlearn.linalg import standardize
-from partlearn.neighbors import self_neighbors
 
 
 def simplex_weights(E):

@@ -8,13 +8,13 @@ from sklearn.datasets import make_classification
 from sklearn.exceptions import ConvergenceWarning
 from tests.settling import fit_briefly
 
+from partlearn._math.crossfit import targets
+from partlearn._math.linalg import standardize
 from partlearn.candidates import make_candidates
 from partlearn.classification import PLKNN
-from partlearn.crossfit import targets
 from partlearn.decomposition import CRISP
 from partlearn.feature_selection import CRISPSelector
 from partlearn.feature_selection._crisp_selector import matching_pursuit
-from partlearn.linalg import standardize
 
 
 def literal_pursuit(X, Y, n):

@@ -12,10 +12,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from tests.settling import few_iterations
 
+from partlearn._math.linalg import z_scores
 from partlearn.candidates import make_candidates
 from partlearn.classification import PLKNN, CoupledClassifier
 from partlearn.decomposition import CENDA, KernelCRISP
-from partlearn.linalg import z_scores
 from partlearn.model_selection import (
     CandidateKFold,
     cross_validate,

@@ -5,7 +5,7 @@
 from typing import Any
 
 from partlearn._array_api import same_namespace
-from partlearn.blocks import LazyRowsMixin
+from partlearn._math.blocks import LazyRowsMixin
 from partlearn.candidates import validate_rows
 
 # What asks a fitted classifier about rows.

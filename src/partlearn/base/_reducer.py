@@ -26,10 +26,13 @@ from partlearn._array_api import (
     namespace,
     same_namespace,
 )
+from partlearn._math.blocks import refuse_blocks
+from partlearn._math.graphs import TiedVotes
+from partlearn._math.linalg import Standardized, column_moments, fix_signs, standardize
+from partlearn._math.neighbors import self_neighbors
 from partlearn._progress import iterations
 from partlearn._typing import Array, Mask
 from partlearn.base._mixins import CandidateMixin, MemoryEstimateMixin
-from partlearn.blocks import refuse_blocks
 from partlearn.candidates import (
     Evidence,
     check_informative,
@@ -39,10 +42,7 @@ from partlearn.candidates import (
     warn_at_max_iter,
     warn_caller,
 )
-from partlearn.graphs import TiedVotes
-from partlearn.linalg import Standardized, column_moments, fix_signs, standardize
 from partlearn.model_selection import held_out_hits, one_standard_error_rule
-from partlearn.neighbors import self_neighbors
 
 # With a whole standard error the smallest number lost up to 0.03 accuracy on Lost.
 _ERRORS = 0.5

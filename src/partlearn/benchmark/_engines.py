@@ -18,12 +18,12 @@ from typing import Any, Protocol
 
 import joblib
 
+from partlearn._math.blocks import connect
 from partlearn.benchmark._isolated import (
     ChildDiedError,
     EngineLostError,
     IsolatedProcess,
 )
-from partlearn.blocks import connect
 from partlearn.io import atomic_write
 
 Call = tuple[Callable[..., Any], tuple[Any, ...]]

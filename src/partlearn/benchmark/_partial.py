@@ -16,6 +16,7 @@ from sklearn import datasets
 from sklearn.utils import Bunch
 
 from partlearn import metrics
+from partlearn._math.linalg import z_scores
 from partlearn.base import reduced_rows
 from partlearn.benchmark._cells import fold_cells
 from partlearn.benchmark._data import BenchmarkData, fingerprint, load_all
@@ -30,7 +31,6 @@ from partlearn.candidates import (
     make_candidates,
     uniform_confidence,
 )
-from partlearn.linalg import z_scores
 from partlearn.model_selection import CandidateKFold
 
 # Above this size centring a sparse matrix would cost more memory than it is worth.

@@ -117,7 +117,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Offer `vote` and `vote_weights`, now of `partlearn.graphs`, as before."""
+    """Offer `vote` and `vote_weights`, now of `partlearn._math.graphs`, as before."""
     if name in ("vote", "vote_weights"):
-        return getattr(import_module("partlearn.graphs"), name)
+        return getattr(import_module("partlearn._math.graphs"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -55,7 +55,7 @@ def refine(
     F : ndarray of shape (n_samples, n_classes)
         Current confidences.
     V : ndarray of shape (n_samples, n_classes)
-        Votes, see :func:`partlearn.graphs.vote`.
+        Votes, see :func:`partlearn._math.graphs.vote`.
     S : ndarray of shape (n_samples, n_classes)
         Candidate matrix, or evidence, which weighs the mixture.
     own : float, default=1.0

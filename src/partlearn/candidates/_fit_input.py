@@ -19,7 +19,7 @@ from partlearn._array_api import (
     numpy_dtype,
     to_numpy,
 )
-from partlearn.blocks import Rows, as_rows, framed, in_memory
+from partlearn._math.blocks import Rows, as_rows, framed, in_memory
 from partlearn.candidates._evidence import Evidence
 from partlearn.candidates._validation import Empty, check_candidates, check_evidence
 

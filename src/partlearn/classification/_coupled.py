@@ -10,9 +10,9 @@ from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validate_data
 
+from partlearn._math.blocks import takes_blocks
 from partlearn._sklearn_compat import HasMethods, fit_context
 from partlearn.base import BasePartialClassifier, recoded, reduced_rows
-from partlearn.blocks import takes_blocks
 from partlearn.candidates import (
     FLOATS,
     fitted_confidence,

@@ -8,16 +8,16 @@ from typing import Any, Literal, Self
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from partlearn._sklearn_compat import StrOptions, fit_context
-from partlearn._typing import Array
-from partlearn.base import PARAMETERS, BasePartialClassifier, initial_confidence
-from partlearn.candidates import warn_at_max_iter
-from partlearn.crossfit import (
+from partlearn._math.crossfit import (
     POOLED_PARAMETERS,
     POOLED_STATE,
     fit_estimator,
     kernel_side,
 )
+from partlearn._sklearn_compat import StrOptions, fit_context
+from partlearn._typing import Array
+from partlearn.base import PARAMETERS, BasePartialClassifier, initial_confidence
+from partlearn.candidates import warn_at_max_iter
 from partlearn.decomposition import KernelCRISP
 
 __all__ = ["CRISPClassifier"]

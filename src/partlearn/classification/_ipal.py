@@ -11,14 +11,19 @@ from numpy.typing import NDArray
 from sklearn.preprocessing import normalize
 from sklearn.utils.extmath import row_norms
 
+from partlearn._math.graphs import (
+    few_candidates,
+    lift,
+    neighbor_grams,
+    rebuilding_graph,
+)
+from partlearn._math.neighbors import query_neighbors, self_neighbors
+from partlearn._math.simplex import nnls_from_gram
 from partlearn._progress import iterations
 from partlearn._sklearn_compat import Interval, fit_context
 from partlearn._typing import Array, Indices, Mask
 from partlearn.base import PARAMETERS, BasePartialClassifier, initial_confidence
 from partlearn.candidates import labels_settled, warn_at_max_iter
-from partlearn.graphs import few_candidates, lift, neighbor_grams, rebuilding_graph
-from partlearn.neighbors import query_neighbors, self_neighbors
-from partlearn.simplex import nnls_from_gram
 
 __all__ = ["IPAL"]
 

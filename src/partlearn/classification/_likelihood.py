@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
+from partlearn._math.linalg import Standardized, standardize
 from partlearn._progress import iterations
 from partlearn._sklearn_compat import Interval, StrOptions, fit_context
 from partlearn._typing import Array, Indices
@@ -26,7 +27,6 @@ from partlearn.classification._score_models import (
     posterior,
     relative,
 )
-from partlearn.linalg import Standardized, standardize
 
 PENALTIES = (1e-4, 1e-3, 1e-2, 1e-1)
 _FOLDS = 5

@@ -10,25 +10,25 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.preprocessing import normalize
 
-from partlearn._progress import iterations
-from partlearn._sklearn_compat import Interval, fit_context
-from partlearn._typing import Array, Mask
-from partlearn.base import PARAMETERS, initial_confidence
-from partlearn.candidates import uniform_confidence
-from partlearn.classification._ridge import BaseRidgeClassifier
-from partlearn.graphs import (
+from partlearn._math.graphs import (
     difference_grams,
     few_candidates,
     lift,
     neighbor_graph,
     residual_operator,
 )
-from partlearn.neighbors import self_neighbors
-from partlearn.simplex import (
+from partlearn._math.neighbors import self_neighbors
+from partlearn._math.simplex import (
     minimize_on_simplex,
     power_iteration,
     reconstruction_weights_from_gram,
 )
+from partlearn._progress import iterations
+from partlearn._sklearn_compat import Interval, fit_context
+from partlearn._typing import Array, Mask
+from partlearn.base import PARAMETERS, initial_confidence
+from partlearn.candidates import uniform_confidence
+from partlearn.classification._ridge import BaseRidgeClassifier
 
 __all__ = ["PLAGGD"]
 

@@ -14,6 +14,8 @@ from sklearn.base import clone
 from sklearn.svm import SVC
 from sklearn.utils import check_random_state
 
+from partlearn._math.linalg import too_large
+from partlearn._math.neighbors import reference_rows
 from partlearn._sklearn_compat import HasMethods, Interval, StrOptions, fit_context
 from partlearn._typing import Array, Mask
 from partlearn.base import PARAMETERS, BaseScoreClassifier
@@ -23,8 +25,6 @@ from partlearn.classification._ridge import (
     gaussian_kernel,
     squared_distances,
 )
-from partlearn.linalg import too_large
-from partlearn.neighbors import reference_rows
 
 __all__ = ["PLECOC"]
 

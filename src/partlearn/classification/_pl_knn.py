@@ -12,11 +12,8 @@ from scipy.sparse import issparse
 from sklearn.utils.validation import check_is_fitted
 
 from partlearn._array_api import is_numpy, like, namespace, numpy_dtype, take
-from partlearn._sklearn_compat import StrOptions, fit_context
-from partlearn._typing import Array, Indices
-from partlearn.base import PARAMETERS, BasePartialClassifier, initial_confidence
-from partlearn.blocks import Rows, refuse_blocks
-from partlearn.graphs import (
+from partlearn._math.blocks import Rows, refuse_blocks
+from partlearn._math.graphs import (
     ArrayVotes,
     find_ties,
     neighbor_weights,
@@ -24,13 +21,16 @@ from partlearn.graphs import (
     tied_weights,
     weighted_votes,
 )
-from partlearn.neighbors import (
+from partlearn._math.neighbors import (
     EXACT_ROWS,
     cell_neighbors,
     query_neighbors,
     reference_rows,
     some_neighbors,
 )
+from partlearn._sklearn_compat import StrOptions, fit_context
+from partlearn._typing import Array, Indices
+from partlearn.base import PARAMETERS, BasePartialClassifier, initial_confidence
 
 __all__ = ["PLKNN"]
 

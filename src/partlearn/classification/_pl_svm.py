@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
+from partlearn._math.linalg import column_moments, standardize
 from partlearn._progress import iterations
 from partlearn._sklearn_compat import Interval, StrOptions, fit_context
 from partlearn._typing import Array, Indices, Mask
@@ -25,7 +26,6 @@ from partlearn.base import (
     recoded,
 )
 from partlearn.candidates import warn_at_max_iter, warn_caller
-from partlearn.linalg import column_moments, standardize
 from partlearn.metrics import candidate_hit_rate
 
 __all__ = ["PLSVM", "PLSVMCV"]

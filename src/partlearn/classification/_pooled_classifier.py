@@ -10,12 +10,12 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.parallel import Parallel, delayed
 
+from partlearn._math.crossfit import log_linear_pool, log_linear_weights
 from partlearn._sklearn_compat import StrOptions, fit_context
 from partlearn._typing import Array, Indices
 from partlearn.base import PARAMETERS, BasePartialClassifier, recoded
 from partlearn.candidates import check_two_classes, validate_evidence
 from partlearn.classification._candidate_classifier import CandidateClassifier
-from partlearn.crossfit import log_linear_pool, log_linear_weights
 from partlearn.model_selection import StratifiedCandidateKFold
 
 __all__ = ["PooledClassifier", "for_candidates"]

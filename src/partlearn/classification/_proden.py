@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from partlearn._math.linalg import Standardized
 from partlearn._progress import iterations
 from partlearn._typing import Array
 from partlearn.classification._likelihood import BaseLikelihoodClassifier
@@ -15,7 +16,6 @@ from partlearn.classification._score_models import (
     posterior,
     renewing_batches,
 )
-from partlearn.linalg import Standardized
 
 __all__ = ["PRODEN"]
 

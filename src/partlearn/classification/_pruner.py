@@ -11,14 +11,14 @@ from sklearn.base import clone
 from sklearn.preprocessing import normalize
 from sklearn.utils.validation import check_is_fitted
 
+from partlearn._math.graphs import vote
+from partlearn._math.linalg import z_scores
+from partlearn._math.neighbors import self_neighbors
 from partlearn._sklearn_compat import HasMethods, Interval, StrOptions, fit_context
 from partlearn._typing import Array, Mask
 from partlearn.base import PARAMETERS, BasePartialClassifier, recoded
 from partlearn.candidates import validate_partial_data
 from partlearn.classification._cc import CC
-from partlearn.graphs import vote
-from partlearn.linalg import z_scores
-from partlearn.neighbors import self_neighbors
 
 __all__ = ["CandidatePruner"]
 

@@ -33,9 +33,9 @@ from partlearn._array_api import (
     take,
     where_true,
 )
+from partlearn._math.linalg import memory_error, too_large
+from partlearn._math.simplex import project_simplex
 from partlearn.base import BaseScoreClassifier
-from partlearn.linalg import memory_error, too_large
-from partlearn.simplex import project_simplex
 
 _BLOCK = 1 << 22  # kernel entries computed at a time where few are needed
 

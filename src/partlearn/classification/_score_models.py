@@ -16,9 +16,9 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.special import log_softmax, logsumexp
 
+from partlearn._math.linalg import Standardized
 from partlearn._progress import iterations
 from partlearn._typing import Array, Indices
-from partlearn.linalg import Standardized
 
 BatchLoss = Callable[[Array, Indices], tuple[float, Array]]
 

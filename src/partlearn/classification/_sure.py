@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partlearn._array_api import like, namespace, numpy_dtype
+from partlearn._math.simplex import project_simplex
 from partlearn._progress import iterations
 from partlearn._sklearn_compat import Interval, StrOptions, fit_context
 from partlearn._typing import Mask
 from partlearn.base import PARAMETERS, initial_confidence
 from partlearn.candidates import labels_settled, uniform_confidence, warn_at_max_iter
 from partlearn.classification._ridge import BaseRidgeClassifier, Solution
-from partlearn.simplex import project_simplex
 
 __all__ = ["SURE"]
 

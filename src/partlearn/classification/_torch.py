@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
+from partlearn._math.linalg import standardize
 from partlearn._sklearn_compat import Interval, StrOptions, fit_context
 from partlearn._typing import Array, Indices
 from partlearn.base import PARAMETERS, BaseScoreClassifier, initial_confidence
@@ -22,7 +23,6 @@ from partlearn.classification._score_models import (
     renewing_batches,
     train_epochs,
 )
-from partlearn.linalg import standardize
 
 __all__ = ["TorchClassifier"]
 

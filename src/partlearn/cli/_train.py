@@ -85,7 +85,7 @@ def train(
     asked for, are rows of tables of more than 25,000.
     """
     from partlearn import PartialClassifier
-    from partlearn.neighbors import EXACT_ROWS
+    from partlearn._math.neighbors import EXACT_ROWS
     from partlearn.persistence import check_model, save_model
     from partlearn.tables import estimate_quality, make_learner
 
@@ -158,7 +158,7 @@ def _fit_files(
 
     A `scheduler` is the address of one of Dask; without, all runs in this process.
     """
-    from partlearn.blocks import connect
+    from partlearn._math.blocks import connect
     from partlearn.io import load_columns, open_tables
     from partlearn.tables import label_columns
 

@@ -8,14 +8,14 @@ from typing import Any, Literal, Self
 from numpy.typing import NDArray
 
 from partlearn._array_api import namespace
+from partlearn._math.crossfit import STEADY, StoppingRule
+from partlearn._math.graphs import TiedVotes
+from partlearn._math.linalg import Eigen, ThinEigenSolver, leading_directions
+from partlearn._math.neighbors import reference_rows
 from partlearn._progress import iterations
 from partlearn._sklearn_compat import Interval, StrOptions, fit_context
 from partlearn.base import PARAMETERS, BaseReducer
 from partlearn.candidates import move_labels, refine
-from partlearn.crossfit import STEADY, StoppingRule
-from partlearn.graphs import TiedVotes
-from partlearn.linalg import Eigen, ThinEigenSolver, leading_directions
-from partlearn.neighbors import reference_rows
 
 __all__ = ["CENDA"]
 

@@ -11,12 +11,8 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from partlearn._array_api import as_double, at_least, like, namespace, take
-from partlearn._sklearn_compat import Interval, StrOptions, fit_context
-from partlearn._typing import Array
-from partlearn.base import PARAMETERS, BaseReducer, count_directions
-from partlearn.blocks import refuse_blocks
-from partlearn.candidates import move_evidence, warn_at_max_iter
-from partlearn.crossfit import (
+from partlearn._math.blocks import refuse_blocks
+from partlearn._math.crossfit import (
     CrossFit,
     Embedding,
     LinearBasis,
@@ -33,7 +29,11 @@ from partlearn.crossfit import (
     mean_norm,
     vote_among_all,
 )
-from partlearn.neighbors import reference_rows
+from partlearn._math.neighbors import reference_rows
+from partlearn._sklearn_compat import Interval, StrOptions, fit_context
+from partlearn._typing import Array
+from partlearn.base import PARAMETERS, BaseReducer, count_directions
+from partlearn.candidates import move_evidence, warn_at_max_iter
 
 __all__ = ["CRISP"]
 

@@ -14,14 +14,14 @@ from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from partlearn._math.graphs import TiedVotes
+from partlearn._math.linalg import Standardized, ThinBasis, inverse_scale
 from partlearn._progress import iterations
 from partlearn._sklearn_compat import StrOptions, fit_context
 from partlearn._typing import Array, Mask
 from partlearn.base import PARAMETERS, BaseReducer
 from partlearn.candidates import FLOATS
 from partlearn.decomposition._scatter import class_scaled, without_noise
-from partlearn.graphs import TiedVotes
-from partlearn.linalg import Standardized, ThinBasis, inverse_scale
 
 __all__ = ["DELIN"]
 

@@ -24,11 +24,7 @@ from partlearn._array_api import (
     take,
     to_numpy,
 )
-from partlearn._sklearn_compat import Interval, fit_context
-from partlearn._typing import Array
-from partlearn.base import PARAMETERS, CandidateMixin, MemoryEstimateMixin
-from partlearn.candidates import validate_rows, warn_at_max_iter, warn_caller
-from partlearn.crossfit import (
+from partlearn._math.crossfit import (
     POOLED_PARAMETERS,
     POOLED_STATE,
     PooledModel,
@@ -37,6 +33,10 @@ from partlearn.crossfit import (
     mean_norm,
     set_fitted,
 )
+from partlearn._sklearn_compat import Interval, fit_context
+from partlearn._typing import Array
+from partlearn.base import PARAMETERS, CandidateMixin, MemoryEstimateMixin
+from partlearn.candidates import validate_rows, warn_at_max_iter, warn_caller
 
 __all__ = ["KernelCRISP"]
 

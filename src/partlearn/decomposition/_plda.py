@@ -10,14 +10,14 @@ import scipy.linalg
 from numpy.typing import NDArray
 from sklearn.preprocessing import normalize
 
+from partlearn._math.graphs import reconstruction_graph
+from partlearn._math.linalg import ThinBasis
 from partlearn._progress import iterations
 from partlearn._sklearn_compat import Interval, fit_context
 from partlearn._typing import Array
 from partlearn.base import PARAMETERS, BaseReducer
 from partlearn.candidates import refine
 from partlearn.decomposition._scatter import class_scaled, without_noise
-from partlearn.graphs import reconstruction_graph
-from partlearn.linalg import ThinBasis
 
 __all__ = ["PLDA"]
 

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from partlearn._math.linalg import inverse_scale
 from partlearn._typing import Array
-from partlearn.linalg import inverse_scale
 
 
 def class_scaled(F: NDArray[Any]) -> NDArray[Any]:

@@ -10,13 +10,13 @@ import scipy.linalg
 from numpy.typing import NDArray
 from sklearn.preprocessing import normalize
 
+from partlearn._math.graphs import neighbor_graph
+from partlearn._math.linalg import ThinBasis
 from partlearn._progress import iterations
 from partlearn._sklearn_compat import Interval, fit_context
 from partlearn._typing import Array, Mask
 from partlearn.base import PARAMETERS, BaseReducer, count_directions
 from partlearn.candidates import warn_at_max_iter
-from partlearn.graphs import neighbor_graph
-from partlearn.linalg import ThinBasis
 
 __all__ = ["SDLPP"]
 

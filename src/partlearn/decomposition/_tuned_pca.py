@@ -11,17 +11,17 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.utils import check_random_state
 
+from partlearn._math.blocks import refuse_blocks
+from partlearn._math.crossfit import content_order, linear_basis
+from partlearn._math.graphs import vote
+from partlearn._math.linalg import fix_signs, leading_rank
+from partlearn._math.neighbors import self_neighbors
 from partlearn._progress import iterations
 from partlearn._sklearn_compat import HasMethods, Interval, StrOptions, fit_context
 from partlearn._typing import Array, Indices, Mask
 from partlearn.base import PARAMETERS, BaseReducer
-from partlearn.blocks import refuse_blocks
 from partlearn.candidates import Evidence, check_two_classes, refine, validate_evidence
-from partlearn.crossfit import content_order, linear_basis
-from partlearn.graphs import vote
-from partlearn.linalg import fix_signs, leading_rank
 from partlearn.model_selection import held_out_hits
-from partlearn.neighbors import self_neighbors
 
 __all__ = ["TunedPCA"]
 

@@ -19,15 +19,15 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator, lobpcg
 
+from partlearn._math.graphs import reconstruction_graph, residual_operator
+from partlearn._math.linalg import Standardized, ThinBasis
+from partlearn._math.simplex import minimize_on_simplex, power_iteration
 from partlearn._progress import iterations
 from partlearn._sklearn_compat import Interval, fit_context
 from partlearn._typing import Array, Indices, Mask
 from partlearn.base import PARAMETERS, BaseReducer, count_directions
 from partlearn.candidates import padded_candidates
 from partlearn.decomposition._scatter import without_noise
-from partlearn.graphs import reconstruction_graph, residual_operator
-from partlearn.linalg import Standardized, ThinBasis
-from partlearn.simplex import minimize_on_simplex, power_iteration
 
 __all__ = ["WPLDR"]
 

@@ -17,8 +17,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from partlearn._math.linalg import column_moments, inverse_scale
 from partlearn._typing import Array, Indices
-from partlearn.linalg import column_moments, inverse_scale
 
 Moments = tuple[Array, Array]
 N_BINS = 5

@@ -10,11 +10,13 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from partlearn._array_api import is_numpy, like, namespace, to_numpy
+from partlearn._math.blocks import Rows, refuse_blocks
+from partlearn._math.graphs import TiedVotes, vote_weights
+from partlearn._math.neighbors import reference_rows
 from partlearn._progress import iterations
 from partlearn._sklearn_compat import Interval, StrOptions, fit_context
 from partlearn._typing import Indices, Mask
 from partlearn.base import COUNT, PARAMETERS, BaseSelector, count_features
-from partlearn.blocks import Rows, refuse_blocks
 from partlearn.candidates import (
     Evidence,
     check_two_classes,
@@ -32,9 +34,7 @@ from partlearn.feature_selection._greedy import (
 )
 from partlearn.feature_selection._redundancy import AnyColumns, Redundancy
 from partlearn.feature_selection._relevance import Relevance
-from partlearn.graphs import TiedVotes, vote_weights
 from partlearn.model_selection import held_out_hits, one_standard_error_rule
-from partlearn.neighbors import reference_rows
 
 FRACTIONS = (0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6)
 

@@ -10,16 +10,7 @@ from typing import Any, Literal, NamedTuple, Self
 import numpy as np
 from sklearn.utils import check_random_state
 
-from partlearn._sklearn_compat import StrOptions, fit_context
-from partlearn._typing import Array, Indices
-from partlearn.base import COUNT, PARAMETERS, BaseSelector
-from partlearn.candidates import (
-    Evidence,
-    check_informative,
-    validate_evidence,
-    warn_at_max_iter,
-)
-from partlearn.crossfit import (
+from partlearn._math.crossfit import (
     CrossFit,
     NeighborSearch,
     Rounds,
@@ -30,9 +21,18 @@ from partlearn.crossfit import (
     make_folds,
     targets,
 )
+from partlearn._math.linalg import Standardized, column_moments, standardize
+from partlearn._sklearn_compat import StrOptions, fit_context
+from partlearn._typing import Array, Indices
+from partlearn.base import COUNT, PARAMETERS, BaseSelector
+from partlearn.candidates import (
+    Evidence,
+    check_informative,
+    validate_evidence,
+    warn_at_max_iter,
+)
 from partlearn.feature_selection._columns import columns
 from partlearn.feature_selection._confidence_selector import sizes_to_try, try_sizes
-from partlearn.linalg import Standardized, column_moments, standardize
 from partlearn.model_selection import one_standard_error_rule
 
 __all__ = ["CRISPSelector"]

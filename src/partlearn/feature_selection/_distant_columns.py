@@ -15,8 +15,9 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from partlearn._array_api import as_double, like, namespace, on_host, take, to_numpy
+from partlearn._math.blocks import Rows
+from partlearn._math.linalg import column_moments, inverse_scale
 from partlearn._typing import Array, Indices, Mask
-from partlearn.blocks import Rows
 from partlearn.feature_selection._columns import (
     N_BINS,
     Moments,
@@ -27,7 +28,6 @@ from partlearn.feature_selection._columns import (
     information,
 )
 from partlearn.feature_selection._relevance import block_entropies
-from partlearn.linalg import column_moments, inverse_scale
 
 _HOST_ENTRIES = 1 << 19  # numbers in the largest temporary in the memory of the host
 _DEVICE_ENTRIES = 1 << 27  # and on a device

@@ -10,6 +10,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from partlearn._math.linalg import standardize
 from partlearn._progress import iterations
 from partlearn._sklearn_compat import StrOptions, fit_context
 from partlearn._typing import Array, Indices
@@ -21,7 +22,6 @@ from partlearn.feature_selection._columns import (
     columns,
     counts_log_counts,
 )
-from partlearn.linalg import standardize
 
 __all__ = ["MaxJointEntropy"]
 

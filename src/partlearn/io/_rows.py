@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from sklearn.utils import gen_batches
 
 from partlearn._extras import import_optional
-from partlearn.blocks import Rows
+from partlearn._math.blocks import Rows
 from partlearn.io._errors import DataFormatError
 from partlearn.io._files import BLOCK_ROWS, regular_size
 

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from partlearn._math.graphs import vote
+from partlearn._math.neighbors import query_neighbors
 from partlearn._typing import Array, Mask
-from partlearn.graphs import vote
-from partlearn.neighbors import query_neighbors
 
 
 def held_out_hits(

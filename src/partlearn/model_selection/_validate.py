@@ -20,10 +20,10 @@ from sklearn.metrics import get_scorer, get_scorer_names
 from sklearn.pipeline import Pipeline
 from sklearn.utils import check_array
 
+from partlearn._math.linalg import z_scores
 from partlearn._sklearn_compat import safe_indexing
 from partlearn._typing import Indices, Mask
 from partlearn.candidates import FLOATS, Evidence, check_evidence
-from partlearn.linalg import z_scores
 from partlearn.metrics import (
     approximated_accuracy_scorer,
     candidate_hit_scorer,

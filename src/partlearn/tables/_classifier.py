@@ -12,9 +12,9 @@ from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from partlearn._extras import import_optional
+from partlearn._math.blocks import Rows
 from partlearn._registry import DEFAULT_METHOD, PARTIAL_LABEL_ROLES, build
 from partlearn._typing import Array
-from partlearn.blocks import Rows
 from partlearn.candidates import Evidence
 from partlearn.classification import PLKNN, CoupledClassifier, for_candidates
 from partlearn.tables._blocks import BlockEncoder

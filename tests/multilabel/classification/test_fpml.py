@@ -8,7 +8,7 @@ from sklearn.linear_model import Ridge
 from tests.settling import fit_briefly
 
 import partlearn.multilabel.classification._fpml as module
-from partlearn.linalg import standardize
+from partlearn._math.linalg import standardize
 from partlearn.multilabel import FPML, add_noise_labels
 from partlearn.multilabel.classification._fpml import (
     FPMLFactors,

@@ -10,7 +10,8 @@ from scipy.optimize import minimize, nnls
 from sklearn.exceptions import ConvergenceWarning
 
 import partlearn.multilabel.classification._particle as pairwise
-from partlearn.graphs import neighbor_weights, rebuilding_graph, weighted_votes
+from partlearn._math.graphs import neighbor_weights, rebuilding_graph, weighted_votes
+from partlearn._math.neighbors import query_neighbors, self_neighbors
 from partlearn.metrics import average_precision, micro_f1, ranking_loss
 from partlearn.model_selection import CandidateKFold
 from partlearn.multilabel import ParticleMAP, ParticleVLS, add_noise_labels
@@ -29,7 +30,6 @@ from partlearn.multilabel.classification._particle_map import (
     pairs_won,
 )
 from partlearn.multilabel.classification._particle_vls import ranking_votes
-from partlearn.neighbors import query_neighbors, self_neighbors
 
 BOTH = [ParticleVLS, ParticleMAP]
 ORACLE = 1e-8

@@ -8,7 +8,7 @@ from sklearn.exceptions import ConvergenceWarning
 from tests.settling import fit_briefly
 
 import partlearn.multilabel.classification._confidence_ranker as ranking
-from partlearn.linalg import standardize
+from partlearn._math.linalg import standardize
 from partlearn.metrics import average_precision
 from partlearn.multilabel import PMLFP, PMLLC, add_noise_labels
 from partlearn.multilabel.classification._confidence_ranker import (

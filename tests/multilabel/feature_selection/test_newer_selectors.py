@@ -9,7 +9,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import mutual_info_score
 from tests.settling import fit_briefly
 
-from partlearn.graphs import heat_graph, laplacian
+from partlearn._math.graphs import heat_graph, laplacian
 from partlearn.multilabel import PMFSLRS, PMLFSMIR, add_noise_labels
 from partlearn.multilabel.feature_selection import _pmfs_lrs as lrs
 from partlearn.multilabel.feature_selection import _pml_fsmir as fsmir

@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
 from tests.settling import fit_briefly
 
-from partlearn.graphs import heat_graph, laplacian
+from partlearn._math.graphs import heat_graph, laplacian
 from partlearn.multilabel import DRMFS, MIFS, PMLFSSO
 from partlearn.multilabel.feature_selection import _drmfs as drmfs
 from partlearn.multilabel.feature_selection import _pml_fsso as fsso

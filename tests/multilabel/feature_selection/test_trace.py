@@ -131,7 +131,7 @@ def test_large_data_are_not_decomposed(monkeypatch, sparse, exclude):
     X[:, 7] = 1.0
     settings = {"tol": 1e-10, "max_iter": 5000, "denoise_with": 6, "exclude": exclude}
     whole = TRACE(12, **settings).fit(X, C)
-    monkeypatch.setattr("partlearn.linalg._svd.FULL_SIZE", 20)
+    monkeypatch.setattr("partlearn._math.linalg._svd.FULL_SIZE", 20)
 
     def refuse(*_):
         raise AssertionError("decomposed")
@@ -152,7 +152,7 @@ def test_large_data_are_not_decomposed(monkeypatch, sparse, exclude):
 def test_products_with_the_data_are_those_of_its_decomposition(monkeypatch):
     X, _, C, _ = problem(4, n=50, d=30)
     decomposed = trace_data(X, np.array([3]))
-    monkeypatch.setattr("partlearn.linalg._svd.FULL_SIZE", 20)
+    monkeypatch.setattr("partlearn._math.linalg._svd.FULL_SIZE", 20)
     columns, W = np.array([0, 3, 8, 20]), np.ones((4, 2))
     for data in (X, sp.csr_array(X)):
         multiplied = trace_data(data, np.array([3]))

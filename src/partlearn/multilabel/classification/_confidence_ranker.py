@@ -16,14 +16,14 @@ import numpy as np
 from scipy.optimize import minimize
 from sklearn.utils import check_random_state
 
+from partlearn._math.linalg import Standardized, column_moments, standardize
+from partlearn._math.simplex import project_simplex
 from partlearn._progress import iterations
 from partlearn._sklearn_compat import Interval, StrOptions, fit_context
 from partlearn._typing import Array, Mask
 from partlearn.base import PARAMETERS, drop_empty
 from partlearn.candidates import padded_candidates, warn_at_max_iter
-from partlearn.linalg import Standardized, column_moments, standardize
 from partlearn.multilabel.classification._linear import BaseLinearScorer, best_threshold
-from partlearn.simplex import project_simplex
 
 _BLOCK = 1 << 18  # scores sorted at a time, to stay in cache
 _FEW = 8  # candidates a row up to which direct sums are faster

@@ -14,17 +14,17 @@ import scipy.linalg
 import scipy.sparse as sp
 from sklearn.utils import check_random_state
 
-from partlearn._progress import iterations
-from partlearn._sklearn_compat import Interval, StrOptions, fit_context
-from partlearn._typing import Array, Mask
-from partlearn.base import PARAMETERS
-from partlearn.candidates import warn_at_max_iter, warn_caller
-from partlearn.linalg import (
+from partlearn._math.linalg import (
     Standardized,
     column_moments,
     conjugate_gradients,
     standardize,
 )
+from partlearn._progress import iterations
+from partlearn._sklearn_compat import Interval, StrOptions, fit_context
+from partlearn._typing import Array, Mask
+from partlearn.base import PARAMETERS
+from partlearn.candidates import warn_at_max_iter, warn_caller
 from partlearn.multilabel.classification._linear import BaseLinearScorer
 
 __all__ = ["FPML"]

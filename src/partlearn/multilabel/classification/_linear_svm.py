@@ -16,10 +16,10 @@ from sklearn.svm import LinearSVC
 from sklearn.utils import check_random_state
 from sklearn.utils.extmath import row_norms
 
+from partlearn._math.linalg import column_moments, squared_hinge_labels
 from partlearn._sklearn_compat import Interval, fit_context
 from partlearn._typing import Array, Indices, Mask
 from partlearn.base import PARAMETERS
-from partlearn.linalg import column_moments, squared_hinge_labels
 from partlearn.metrics import average_precision
 from partlearn.multilabel.classification._linear import BaseLinearScorer
 

@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.preprocessing import normalize
 
+from partlearn._math.graphs import weighted_votes
+from partlearn._math.neighbors import query_neighbors, self_neighbors
 from partlearn._sklearn_compat import Interval, fit_context
 from partlearn._typing import Array, Indices, Mask
 from partlearn.base import PARAMETERS, BaseMultilabelClassifier
-from partlearn.graphs import weighted_votes
-from partlearn.neighbors import query_neighbors, self_neighbors
 
 __all__ = ["MLKNN"]
 

@@ -15,14 +15,14 @@ from numpy.typing import NDArray
 from sklearn.model_selection import KFold
 from sklearn.utils import check_random_state
 
+from partlearn._math.graphs import neighbor_weights, rebuilding_graph, weighted_votes
+from partlearn._math.linalg import column_moments, inverse_scale, squared_hinge
+from partlearn._math.neighbors import query_neighbors, self_neighbors
 from partlearn._progress import iterations
 from partlearn._sklearn_compat import Interval, StrOptions
 from partlearn._typing import Array, Indices, Mask
 from partlearn.base import PARAMETERS, BaseMultilabelClassifier, drop_empty
 from partlearn.candidates import warn_at_max_iter
-from partlearn.graphs import neighbor_weights, rebuilding_graph, weighted_votes
-from partlearn.linalg import column_moments, inverse_scale, squared_hinge
-from partlearn.neighbors import query_neighbors, self_neighbors
 
 _CHUNK = 200  # classifiers a worker trains at a time
 _BLOCK = 1 << 22  # votes computed at a time

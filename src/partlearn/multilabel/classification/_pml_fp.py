@@ -15,10 +15,10 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import normalize
 from sklearn.utils.extmath import row_norms
 
+from partlearn._math.linalg import Standardized
 from partlearn._sklearn_compat import Interval
 from partlearn._typing import Array, Mask
 from partlearn.candidates import warn_caller
-from partlearn.linalg import Standardized
 from partlearn.multilabel.classification._confidence_ranker import BaseConfidenceRanker
 
 __all__ = ["PMLFP"]

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from partlearn._math.linalg import Standardized
 from partlearn._typing import Array, Mask
-from partlearn.linalg import Standardized
 from partlearn.multilabel.classification._confidence_ranker import BaseConfidenceRanker
 
 __all__ = ["PMLLC"]

@@ -9,10 +9,10 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.extmath import row_norms
 
+from partlearn._math.graphs import degrees, heat_graph
 from partlearn._sklearn_compat import StrOptions
 from partlearn._typing import Array, Mask
 from partlearn.base import Columns
-from partlearn.graphs import degrees, heat_graph
 from partlearn.multilabel.feature_selection._base import EPS, PMLSelector, row_penalties
 
 __all__ = ["DRMFS"]

@@ -18,9 +18,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
+from partlearn._math.simplex import project_simplex
 from partlearn._typing import Array, Mask
 from partlearn.multilabel.feature_selection._base import EPS
-from partlearn.simplex import project_simplex
 
 _DENSE = 0.1  # share of candidates above which dense products are faster
 _BLOCK = 1 << 15  # numbers gathered at a time: few enough to stay in the cache

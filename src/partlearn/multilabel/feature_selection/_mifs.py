@@ -12,11 +12,11 @@ import scipy.sparse as sp
 from scipy.linalg import solve
 from sklearn.utils.extmath import row_norms
 
+from partlearn._math.graphs import heat_graph, laplacian
+from partlearn._math.linalg import conjugate_gradients
 from partlearn._sklearn_compat import Interval, StrOptions
 from partlearn._typing import Array, Mask
 from partlearn.base import Columns
-from partlearn.graphs import heat_graph, laplacian
-from partlearn.linalg import conjugate_gradients
 from partlearn.multilabel.feature_selection._base import (
     EPS,
     PMLSelector,

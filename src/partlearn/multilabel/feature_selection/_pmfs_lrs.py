@@ -11,10 +11,10 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import eigsh
 from sklearn.utils.extmath import row_norms
 
+from partlearn._math.graphs import heat_graph, laplacian
 from partlearn._sklearn_compat import Interval, StrOptions
 from partlearn._typing import Array, Mask
 from partlearn.base import Columns
-from partlearn.graphs import heat_graph, laplacian
 from partlearn.multilabel.feature_selection._base import (
     PMLSelector,
     ReweightedRidge,

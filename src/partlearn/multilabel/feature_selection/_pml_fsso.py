@@ -11,11 +11,11 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
+from partlearn._math.graphs import degrees, heat_graph
 from partlearn._sklearn_compat import Interval
 from partlearn._typing import Array, Mask
 from partlearn.base import Columns
 from partlearn.candidates import warn_caller
-from partlearn.graphs import degrees, heat_graph
 from partlearn.multilabel.feature_selection._base import EPS, PMLSelector, row_penalties
 
 __all__ = ["PMLFSSO"]

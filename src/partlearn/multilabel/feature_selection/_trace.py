@@ -16,14 +16,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.utils.extmath import row_norms
 
+from partlearn._math.linalg import Standardized, leading_rank, standardize, thin_svd
+from partlearn._math.simplex import power_iteration
 from partlearn._progress import iterations
 from partlearn._sklearn_compat import Interval
 from partlearn._typing import Array, Indices, Mask
 from partlearn.base import COUNT, Columns, count_features
 from partlearn.candidates import warn_at_max_iter
-from partlearn.linalg import Standardized, leading_rank, standardize, thin_svd
 from partlearn.multilabel.feature_selection._base import PMLSelector
-from partlearn.simplex import power_iteration
 
 __all__ = ["TRACE"]
 

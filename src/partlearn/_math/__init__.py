@@ -1,0 +1,1 @@
+"""Shared mathematics: private to the library, open to all of its packages."""

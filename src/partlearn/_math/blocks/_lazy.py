@@ -1,0 +1,121 @@
+"""Predictions and projections of rows in blocks, computed when they are asked for."""
+
+# SPDX-License-Identifier: BSD-3-Clause
+
+import inspect
+from collections.abc import Callable
+from functools import partial, wraps
+from importlib import import_module
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from partlearn._math.blocks._dask import DaskBlocks, dask_blocks, is_dask
+from partlearn._math.blocks._rows import Rows, framed
+
+METHODS = ("transform", "predict", "predict_proba", "decision_function")
+
+
+class LazyRowsMixin:
+    """Lets the methods of a fitted estimator take rows in blocks.
+
+    ``transform``, ``predict``, ``predict_proba`` and ``decision_function`` of every
+    subclass give a Dask array for a Dask array or data frame, and :class:`Rows` for
+    :class:`Rows`: one block per block, computed when it is asked for.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> from sklearn.datasets import load_iris
+    >>> from partlearn.classification import PLKNN
+    >>> X, y = load_iris(return_X_y=True)
+    >>> labels = PLKNN().fit(X, y).predict(da.from_array(X, chunks=(50, 4)))
+    >>> labels.chunks
+    ((50, 50, 50),)
+    >>> labels[:3].compute()
+    array([0, 0, 0])
+    """
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        for name in METHODS:
+            method = inspect.getattr_static(cls, name, None)
+            # Methods that only some instances have are no functions but descriptors:
+            # their classes decorate them.
+            if isinstance(method, FunctionType) and not hasattr(method, "takes_blocks"):
+                setattr(cls, name, takes_blocks(method))
+
+
+def takes_blocks(method: Callable[..., Any]) -> Callable[..., Any]:
+    """Let a method of a fitted estimator take rows in blocks.
+
+    Parameters
+    ----------
+    method : function
+        Gives something for every row of its first argument.
+
+    Returns
+    -------
+    method : function
+        The same, and lazily for rows in blocks.
+    """
+
+    @wraps(method)
+    def call(self: Any, X: Any) -> Any:
+        if isinstance(X, Rows):
+            sample = _sample_result(self, method.__name__, X)
+            return X.apply(
+                partial(_call, estimator=self, name=method.__name__, columns=X.names),
+                n_features=sample.shape[1] if sample.ndim == 2 else None,
+                dtype=sample.dtype,
+            )
+        if is_dask(X):
+            return _dask_array(self, method.__name__, dask_blocks(X))
+        return method(self, X)
+
+    call.takes_blocks = True  # type: ignore[attr-defined]
+    return call
+
+
+def _dask_array(estimator: Any, name: str, blocks: DaskBlocks) -> Any:
+    """Result of a method as a Dask array, its blocks those of the rows."""
+    dask, da = import_module("dask"), import_module("dask.array")
+    sample = _sample_result(estimator, name, blocks)
+    method = dask.delayed(_call, pure=False)
+    once = dask.delayed(estimator)
+    empty = sample[:0]
+    return da.concatenate(
+        [
+            da.from_delayed(
+                method(block, estimator=once, name=name, empty=empty),
+                shape=(size, *sample.shape[1:]),
+                meta=empty,
+            )
+            for block, size in zip(blocks.blocks, blocks.sizes, strict=True)
+        ]
+    )
+
+
+def _call(
+    block: Any,
+    estimator: Any,
+    name: str,
+    empty: Any = None,
+    columns: list[str] | None = None,
+) -> Any:
+    if block.shape[0] == 0:  # a part of a data frame that a filter emptied
+        return empty
+    return _plain(getattr(estimator, name)(framed(block, columns)))
+
+
+def _plain(result: Any) -> Any:
+    """Arrays whatever `set_output` says, as pieces of one array are alike."""
+    return result if sp.issparse(result) else np.asarray(result)
+
+
+def _sample_result(estimator: Any, name: str, rows: Rows | DaskBlocks) -> Any:
+    """What the method gives for one row: the shape and type of its results."""
+    row = np.zeros((1, rows.shape[1]), dtype=rows.dtype)
+    return _plain(getattr(estimator, name)(framed(row, rows.names)))

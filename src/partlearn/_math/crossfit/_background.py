@@ -1,0 +1,87 @@
+"""The background of CRISP: leading principal components beside the discriminants."""
+
+# SPDX-License-Identifier: BSD-3-Clause
+
+from math import sqrt
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from partlearn._array_api import namespace, row_dots, take, to_numpy
+from partlearn._math.crossfit._experts import rank_vote
+from partlearn._math.crossfit._rounds import NeighborSearch
+from partlearn._typing import Array
+
+BACKGROUND_GRID = (0.0, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0)
+BACKGROUND_ROWS = 10_000  # rows that are asked, of more than that a random part
+_NEIGHBORS = 10
+
+
+def background_size(s: Array, total: float, n_classes: int) -> int:
+    """Principal components for 95 % of the variance, no more than classes less one."""
+    share = np.cumsum(to_numpy(s) ** 2) / total
+    enough = int(np.searchsorted(share, 0.95 - 1e-12)) + 1
+    return min(enough, max(2, n_classes - 1), s.shape[0])
+
+
+def mean_norm(Z: Array) -> float:
+    """Root of the mean squared length of the rows, by which a part is scaled."""
+    xp = namespace(Z)
+    return sqrt(float(xp.mean(xp.sum(xp.square(Z), axis=1))))
+
+
+def mixed(Z: Array, G: Array, w: float) -> Array:
+    """Both parts side by side: squared distances are ``(1-w) D_Z + w D_G``."""
+    if w == 0:
+        return Z / mean_norm(Z)
+    if w == 1:
+        return G / mean_norm(G)
+    left, right = sqrt(1 - w) / mean_norm(Z), sqrt(w) / mean_norm(G)
+    return namespace(Z, G).concat([left * Z, right * G], axis=1)
+
+
+def background_weight(
+    Z: Array,
+    G: Array,
+    F: Array,
+    S: NDArray[Any],
+    search: NeighborSearch,
+    rng: np.random.RandomState,
+) -> float:
+    """Smallest weight of the background whose votes expect the candidates well enough.
+
+    Parameters
+    ----------
+    Z : ndarray of shape (m, p)
+        Cross-fitted embedding.
+    G : ndarray of shape (m, a)
+        Leading principal components.
+    F, S : ndarray of shape (m, q)
+        Confidences and candidates, or other evidence.
+    search : NeighborSearch
+        Finds neighbours.
+    rng : RandomState
+        Draws the rows whose candidates decide, of more than 10,000.
+
+    Returns
+    -------
+    w : float
+        Within one paired standard error of the best of the grid.
+    """
+    rows = None
+    if Z.shape[0] > BACKGROUND_ROWS:
+        rows = np.sort(rng.permutation(Z.shape[0])[:BACKGROUND_ROWS])
+        S = take(S, rows)
+    xp, fit = namespace(F), []
+    for w in BACKGROUND_GRID:
+        near = search(mixed(Z, G, w), _NEIGHBORS, "background", rows)
+        fit.append(xp.log(row_dots(rank_vote(F, near), S)))
+    best = fit[int(np.argmax([float(xp.mean(L)) for L in fit]))]
+
+    def good(L: Array) -> bool:
+        loss = best - L
+        return float(xp.mean(loss)) <= float(xp.std(loss)) / sqrt(L.shape[0])
+
+    # The best loses nothing to itself, so there is always one.
+    return next(w for w, L in zip(BACKGROUND_GRID, fit, strict=True) if good(L))

@@ -1,0 +1,276 @@
+"""Blocks E and F: experts on each row's label, and how they are pooled.
+
+No expert is told the label of the row itself. They are pooled by how well they expect
+the evidence ``L``: the candidate matrix, or any matrix of non-negative weights that are
+proportional to the probability of what was observed if a label were the true one.
+"""
+
+# SPDX-License-Identifier: BSD-3-Clause
+
+from collections.abc import Sequence
+
+import numpy as np
+from scipy.optimize import minimize
+
+from partlearn._array_api import (
+    array_device,
+    at_least,
+    like,
+    namespace,
+    row_dots,
+    softmax,
+    take,
+    to_numpy,
+)
+from partlearn._math.crossfit._embedding import MASS_FLOOR, class_means
+from partlearn._math.graphs import vote
+from partlearn._typing import Array, Indices, Mask
+
+_LEAST = 1e-3  # what a regression's estimate of a confidence is clipped at
+_EM_ROUNDS = 15
+_LARGEST = 5.0  # bound of a log-linear weight
+_PENALTY = 1e-3  # of the squared distance to equal weights
+_STEPS = 50
+_ENOUGH = 25_000  # rows for the few weights of a log-linear pool
+
+
+def unit_rows(Z: Array) -> Array:
+    """Scale rows to length one; zero rows stay zero."""
+    xp = namespace(Z)
+    norm = xp.linalg.vector_norm(Z, axis=1, keepdims=True)
+    return Z / xp.where(norm > 0, norm, 1.0)
+
+
+def smooth(P: Array) -> Array:
+    """Keep a hundredth of the belief for all labels alike, so that none is excluded."""
+    return 0.99 * P + 0.01 / P.shape[1]
+
+
+def rank_vote(F: Array, neighbors: Indices) -> Array:
+    """Experts 1, 2 and 4: confidences of the neighbours, the nearest weighing most.
+
+    Source: CRISP, block E.
+    """
+    V = vote(F, neighbors, "rank")
+    total = namespace(V).sum(V, axis=1, keepdims=True)
+    return smooth(V / total)
+
+
+def label_share(F: Array) -> Array:
+    """Share of each label among the confidences, (q,); positive for all labels."""
+    mass = namespace(F).sum(F, axis=0)
+    return at_least(mass, MASS_FLOOR) / F.shape[0]
+
+
+def gaussian_expert(Z: Array, F: Array) -> Array:
+    """Expert 3: posterior of round classes of variance one.
+
+    Source: CRISP, block E.
+
+    A row is taken out of the mean of each label before it is compared with it:
+    ``z - mean_without = (z - mean) n / (n - own)``.
+    """
+    xp = namespace(Z, F)
+    mass = xp.sum(F, axis=0)
+    D = _squared_distances(Z, class_means(Z, F))
+    D *= xp.square(mass / at_least(mass - F, 0.5))
+    return _posterior(D, label_share(F))
+
+
+def gaussian_belief(Z: Array, means: Array, share: Array) -> Array:
+    """Expert 3 for new rows: no row has to be taken out of the means.
+
+    Parameters
+    ----------
+    Z : ndarray of shape (n, p)
+        New rows, embedded.
+    means : ndarray of shape (q, p)
+        Class means of the held-out embedding of the training rows.
+    share : ndarray of shape (q,)
+        Share of each label.
+
+    Returns
+    -------
+    P : ndarray of shape (n, q)
+        Smoothed posterior.
+    """
+    return _posterior(_squared_distances(Z, means), share)
+
+
+def _squared_distances(Z: Array, means: Array) -> Array:
+    xp = namespace(Z, means)
+    D = (
+        xp.sum(xp.square(Z), axis=1)[:, None]
+        - 2 * Z @ means.T
+        + xp.sum(xp.square(means), axis=1)
+    )
+    return at_least(D, 0.0, overwrite=True)
+
+
+def _posterior(D: Array, share: Array) -> Array:
+    return smooth(softmax(namespace(D).log(share) - D / 2))
+
+
+def regression_belief(scores: Array, share: Array) -> Array:
+    """Expert of the regression itself: scores, scaled back, estimate confidences.
+
+    Source: CRISPClassifier, expert of the regression.
+
+    Parameters
+    ----------
+    scores : ndarray of shape (n, q)
+        Held-out scores of training rows, or scores of new rows.
+    share : ndarray of shape (q,)
+        Share of each label.
+
+    Returns
+    -------
+    P : ndarray of shape (n, q)
+        ``scores sqrt(share) + share``, clipped below, normalised and smoothed.
+    """
+    xp = namespace(scores, share)
+    P = at_least(scores * xp.sqrt(share) + share, _LEAST)
+    return smooth(P / xp.sum(P, axis=1, keepdims=True))
+
+
+def mixture_weights(experts: Sequence[Array], L: Mask | Array) -> tuple[Array, float]:
+    """Weights of the mixture that best expects the evidence.
+
+    Source: CRISP, block F.
+
+    Parameters
+    ----------
+    experts : sequence of ndarray of shape (m, q)
+        Beliefs of each expert.
+    L : ndarray of shape (m, q)
+        Candidates, or other evidence.
+
+    Returns
+    -------
+    weights : ndarray of shape (n_experts,)
+        Weights that sum to one, after a fixed number of EM iterations.
+    likelihood : float
+        Mean log-likelihood of the evidence under the mixture.
+    """
+    xp = namespace(*experts)
+    hits = xp.stack([row_dots(P, L) for P in experts])
+    n = hits.shape[0]
+    weights = xp.full(n, 1 / n, dtype=hits.dtype, device=array_device(hits))
+    for _ in range(_EM_ROUNDS):
+        share = weights[:, None] * hits
+        weights = xp.mean(share / xp.sum(share, axis=0), axis=1)
+    return weights, float(xp.mean(xp.log(weights @ hits)))
+
+
+def linear_pool(experts: Sequence[Array], weights: Array) -> Array:
+    """Mixture ``sum_e a_e p_e``, shape (m, q)."""
+    numbers = to_numpy(weights).tolist()
+    return sum(a * P for a, P in zip(numbers, experts, strict=True))
+
+
+def log_linear_pool(experts: Sequence[Array], weights: Array) -> Array:
+    """``p`` proportional to ``exp(sum_e w_e log p_e)``, shape (m, q)."""
+    xp = namespace(*experts)
+    numbers = to_numpy(weights).tolist()
+    logits = sum(w * xp.log(P) for w, P in zip(numbers, experts, strict=True))
+    return softmax(logits)
+
+
+def log_linear_objective(weights: Array, logs: Array, L: Array) -> tuple[float, Array]:
+    """Penalised mean log-likelihood of the evidence under the log-linear pool.
+
+    Parameters
+    ----------
+    weights : ndarray of shape (n_experts,)
+        Weights ``w``.
+    logs : ndarray of shape (n_experts, m * q)
+        Logarithms of the experts' beliefs.
+    L : ndarray of shape (m, q)
+        Evidence.
+
+    Returns
+    -------
+    value : float
+        ``mean_i log(sum_j L_ij p_ij(w)) - 1e-3 |w - 1/E|^2``.
+    gradient : ndarray of shape (n_experts,)
+        Its gradient: for each expert the mean over the rows of its expected log belief
+        given the evidence, less the one without it.
+    """
+    xp, m = namespace(logs, L), L.shape[0]
+    P = softmax(xp.reshape(like(weights, logs) @ logs, L.shape))
+    hits = L * P
+    likelihood = xp.sum(hits, axis=1)
+    hits /= likelihood[:, None]
+    hits -= P
+    apart = weights - 1 / len(weights)
+    value = float(xp.mean(xp.log(likelihood))) - _PENALTY * (apart @ apart)
+    gradient = to_numpy(logs @ xp.reshape(hits, (-1,))) / m - 2 * _PENALTY * apart
+    return float(value), gradient
+
+
+def log_linear_weights(
+    experts: Sequence[Array], L: Array, start: Array | None = None
+) -> Array:
+    """Weights of the log-linear pool that best expects the evidence.
+
+    Source: CRISPClassifier, log-linear weights of the experts.
+
+    Parameters
+    ----------
+    experts : sequence of ndarray of shape (m, q)
+        Positive beliefs of each expert.
+    L : ndarray of shape (m, q)
+        Evidence.
+    start : ndarray of shape (n_experts,), default=None
+        Where to start; equal weights by default.
+
+    Returns
+    -------
+    weights : ndarray of shape (n_experts,)
+        Between 0 and 5; they need not sum to one. Of more than 25,000 rows, 25,000
+        drawn at random are asked.
+    """
+    E = len(experts)
+    xp = namespace(*experts)
+    if L.shape[0] > _ENOUGH:
+        some = np.sort(np.random.RandomState(0).permutation(L.shape[0])[:_ENOUGH])
+        experts, L = [take(P, some) for P in experts], take(L, some)
+    logs = xp.log(xp.stack([xp.reshape(P, (-1,)) for P in experts]))
+
+    def loss(weights: Array) -> tuple[float, Array]:
+        value, gradient = log_linear_objective(weights, logs, L)
+        return -value, -gradient
+
+    solution = minimize(
+        loss,
+        np.full(E, 1 / E) if start is None else start,
+        jac=True,
+        method="L-BFGS-B",
+        bounds=[(0.0, _LARGEST)] * E,
+        options={"maxiter": _STEPS},
+    )
+    return solution.x
+
+
+def pooled_belief(experts: Sequence[Array], linear: Array, log_linear: Array) -> Array:
+    """Geometric mean of both pools, normalised.
+
+    Source: CRISPClassifier, pool of the experts.
+
+    Parameters
+    ----------
+    experts : sequence of ndarray of shape (m, q)
+        Beliefs of each expert.
+    linear, log_linear : ndarray of shape (n_experts,)
+        Weights of the two pools.
+
+    Returns
+    -------
+    M : ndarray of shape (m, q)
+        Rows sum to one.
+    """
+    M = linear_pool(experts, linear) * log_linear_pool(experts, log_linear)
+    xp = namespace(M)
+    M = xp.sqrt(M)
+    M /= xp.sum(M, axis=1, keepdims=True)
+    return M

@@ -1,0 +1,134 @@
+"""Folds that hold rows out, alone or in groups that belong together."""
+
+# SPDX-License-Identifier: BSD-3-Clause
+
+from collections.abc import Hashable
+from typing import Any
+
+import numpy as np
+
+from partlearn._typing import Indices
+from partlearn.candidates import as_column, is_missing
+
+
+def make_folds(
+    m: int, n_folds: int, rng: np.random.RandomState, groups: Indices | None = None
+) -> list[Indices]:
+    """Parts of a random order of the rows; never more of them than rows or groups.
+
+    Parameters
+    ----------
+    m : int
+        Number of rows.
+    n_folds : int
+        Number of parts.
+    rng : RandomState
+        Draws the order.
+    groups : ndarray of int, shape (m,), default=None
+        Numbers of groups whose rows are all in one part; see :func:`group_codes`.
+
+    Returns
+    -------
+    folds : list of ndarray of int
+        Rows of each part.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from partlearn._math.crossfit import make_folds
+    >>> folds = make_folds(4, 2, np.random.RandomState(0), np.array([0, 1, 1, 0]))
+    >>> sorted(fold.tolist() for fold in folds)
+    [[0, 3], [1, 2]]
+    """
+    if groups is None:
+        order = rng.permutation(m)
+        n_folds = min(n_folds, m)
+        return [order[b::n_folds] for b in range(n_folds)]
+    codes = group_codes(groups, m)  # in the order of these rows
+    n_folds = min(n_folds, int(codes.max()) + 1)
+    if n_folds < 2:
+        raise ValueError(
+            "`groups` must name two groups or more, to hold one out at a time; got "
+            "one. Leave `groups` out."
+        )
+    fold = deal_groups(codes, n_folds, rng)
+    return [np.flatnonzero(fold == b) for b in range(n_folds)]
+
+
+def group_codes(groups: Any, m: int) -> Indices:
+    """Number the groups of all rows; a missing one is an error that names its row.
+
+    Parameters
+    ----------
+    groups : array-like of shape (m,)
+        What tells the group of each row.
+    m : int
+        Number of rows.
+
+    Returns
+    -------
+    codes : ndarray of int, shape (m,)
+        From zero, in the order in which groups appear.
+
+    Examples
+    --------
+    >>> from partlearn._math.crossfit import group_codes
+    >>> group_codes(["ann", "bob", "ann"], 3)
+    array([0, 1, 0])
+    """
+    values = as_column(groups, "groups")
+    if len(values) != m:
+        raise ValueError(
+            f"`groups` must hold {m} values, one per row; got {len(values)}."
+        )
+    numbers: dict[Any, int] = {}
+    for i, value in enumerate(values):
+        if is_missing(value):
+            raise ValueError(f"`groups` has no value for row {i}; give it a group.")
+        if not isinstance(value, Hashable):
+            raise TypeError(f"`groups` must be one column; row {i} has {value!r}.")
+        numbers.setdefault(value, len(numbers))
+    return np.fromiter((numbers[value] for value in values), np.intp, m)
+
+
+def deal_groups(
+    codes: Indices,
+    n_folds: int,
+    rng: np.random.RandomState,
+    strata: Indices | None = None,
+) -> Indices:
+    """Fold of each row: groups, the largest first, go where they even out most.
+
+    Parameters
+    ----------
+    codes : ndarray of int, shape (m,)
+        Number of each row's group.
+    n_folds : int
+        Number of folds.
+    rng : RandomState
+        Draws the order of groups of the same size.
+    strata : ndarray of int, shape (m,), default=None
+        What to spread evenly over the folds.
+
+    Returns
+    -------
+    fold : ndarray of int, shape (m,)
+        Number of each row's fold.
+    """
+    strata = np.zeros_like(codes) if strata is None else strata
+    _, strata = np.unique(strata, return_inverse=True)
+    counts = np.zeros((codes.max() + 1, strata.max() + 1))
+    np.add.at(counts, (codes, strata), 1)
+    share = counts / counts.sum(axis=0)
+    held = np.zeros((n_folds, share.shape[1]))
+    rows = np.zeros(n_folds)
+    place = np.empty(len(counts), dtype=np.intp)
+    order = rng.permutation(len(counts))
+    for g in order[np.argsort(-counts[order].sum(axis=1), kind="stable")]:
+        # Squares grow least where little of the same is held already.
+        cost = ((held + share[g]) ** 2 - held**2).sum(axis=1)
+        best = int(np.lexsort((rows, cost.round(12)))[0])
+        place[g] = best
+        held[best] += share[g]
+        rows[best] += counts[g].sum()
+    return place[codes]

@@ -1,0 +1,176 @@
+"""Parameters that CRISPClassifier and KernelCRISP share, and the fit behind both."""
+
+# SPDX-License-Identifier: BSD-3-Clause
+
+import math
+from dataclasses import replace
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+
+from partlearn._array_api import as_double, like, namespace, take, to_numpy
+from partlearn._math.crossfit._folds import group_codes
+from partlearn._math.crossfit._geometries import (
+    GEOMETRIES,
+    kernel_numbers,
+    landmark_count,
+)
+from partlearn._math.crossfit._kernels import KernelMap
+from partlearn._math.crossfit._order import content_order
+from partlearn._math.crossfit._pooled import (
+    PooledGeometry,
+    PooledModel,
+    expert_names,
+    fit_pooled,
+)
+from partlearn._math.crossfit._space import InputSpace, LinearMap
+from partlearn._sklearn_compat import Interval, StrOptions
+from partlearn._typing import Array
+from partlearn.candidates import (
+    VOTE_STATE,
+    Votes,
+    check_informative,
+    move_evidence,
+    summarize_votes,
+    validate_evidence,
+)
+
+POOLED_STATE = (
+    InputSpace,
+    KernelMap,
+    LinearMap,
+    PooledGeometry,
+    PooledModel,
+    *VOTE_STATE,
+)
+# Constraints on what other methods do not have, or have otherwise.
+POOLED_PARAMETERS: dict[str, list[Any]] = {
+    "geometries": ["array-like"],
+    "n_landmarks": [
+        Interval(Integral, 1, None, closed="left"),
+        StrOptions({"auto"}),
+        None,
+    ],
+    "miss_rate": [Interval(Real, 0, 1, closed="left")],
+}
+
+
+def kernel_side(estimator: Any, n_samples: int) -> int:
+    """Rows of a square matrix as large as all kernels of a fit together.
+
+    Parameters
+    ----------
+    estimator : CRISPClassifier or KernelCRISP
+        Whose parameters count.
+    n_samples : int
+        Number of training rows.
+
+    Returns
+    -------
+    side : int
+        Zero without kernels.
+    """
+    kernels = sum(name != "linear" for name in estimator.geometries)
+    count = landmark_count(n_samples, estimator.n_landmarks)
+    numbers = kernel_numbers(n_samples, kernels, count, estimator.n_folds)
+    return math.isqrt(numbers) if kernels else 0
+
+
+def fit_estimator(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    *,
+    confidence: Any = None,
+    groups: Any = None,
+) -> PooledModel:
+    """Fit with the parameters of an estimator, and set what both kinds have in common.
+
+    Parameters
+    ----------
+    estimator : CRISPClassifier or KernelCRISP
+        Whose parameters count.
+    X, y
+        What `fit` got.
+    confidence : callable, default=None
+        Gives the first confidences from the labels; those of the labels by default.
+    groups : array-like of shape (n_samples,), default=None
+        Groups of rows that are held out together.
+
+    Returns
+    -------
+    model : PooledModel
+        The fit, which is also ``estimator.model_``.
+    """
+    names = check_geometries(estimator.geometries)
+    X, labels = validate_evidence(
+        estimator,
+        X,
+        y,
+        accept_sparse="csr",
+        order="C",
+        ensure_min_samples=2,
+        blocks=True,
+    )
+    labels = labels.with_miss_rate(estimator.miss_rate)
+    check_informative(labels.weights, labels.classes, type(estimator).__name__)
+    order = content_order(X, labels.weights)
+    L, F, update = move_evidence(labels[order], X)
+    if confidence is not None:
+        F = like(np.asarray(confidence(labels), dtype=np.float64)[order], F)
+    model = fit_pooled(
+        estimator,
+        take(X, order),
+        as_double(L),
+        F,
+        geometries=names,
+        update=update,
+        groups=None if groups is None else group_codes(groups, len(order))[order],
+    )
+    model = replace(model, order=order)
+    set_fitted(estimator, model, X.dtype)
+    estimator.vote_summary_ = None
+    if isinstance(labels, Votes):
+        estimator.vote_summary_ = summarize_votes(
+            labels,
+            to_numpy(model.in_data_order(model.F)),
+            features=to_numpy(model.in_data_order(model.held_out)),
+        )
+    return model
+
+
+def set_fitted(estimator: Any, model: PooledModel, dtype: Any) -> None:
+    """Set the fitted attributes that both kinds of estimator have."""
+    experts = expert_names(
+        [g.name for g in model.geometries], votes=model.rows is not None
+    )
+    estimator.model_ = model
+    F = model.in_data_order(model.F)
+    estimator.label_confidence_ = namespace(F).astype(F, dtype, copy=False)
+    estimator.expert_weights_ = {
+        "linear": _named(experts, model.linear),
+        "log_linear": _named(experts, model.log_linear),
+    }
+    estimator.ridge_ = {str(g.name): g.ridge for g in model.geometries}
+    estimator.bandwidth_ = {
+        str(g.name): g.bandwidth for g in model.geometries if g.bandwidth is not None
+    }
+    estimator.objective_ = like(np.asarray(model.objective), model.F)
+    estimator.n_iter_ = len(model.objective)
+
+
+def _named(names: list[str], weights: Array) -> dict[str, float]:
+    return dict(zip(names, to_numpy(weights).tolist(), strict=True))
+
+
+def check_geometries(geometries: Any) -> list[Any]:
+    """Refuse names that are no geometry, or come twice."""
+    names = list(geometries)
+    wrong = [name for name in names if name not in GEOMETRIES]
+    if wrong or not names or len(set(names)) < len(names):
+        raise ValueError(
+            f"`geometries` must name one or more of {', '.join(GEOMETRIES)}, each "
+            f"once; got {geometries!r}."
+        )
+    return names

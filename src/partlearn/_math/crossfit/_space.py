@@ -1,0 +1,128 @@
+"""The input space: standardised rows, dense, in which kernels and votes live."""
+
+# SPDX-License-Identifier: BSD-3-Clause
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from partlearn._array_api import as_double, is_numpy, namespace
+from partlearn._math.blocks import Rows
+from partlearn._math.crossfit._bases import LinearBasis, decompose
+from partlearn._math.linalg import (
+    BlockStandardized,
+    Standardized,
+    column_moments,
+    inverse_scale,
+)
+from partlearn._typing import Array
+
+# Columns of sparse data up to which kernels see the columns themselves: dense, the rows
+# are no larger than the features of the usual number of landmarks.
+WIDE = 2000
+DIRECTIONS = 500  # leading singular directions that kernels see of wider data
+
+
+@dataclass(frozen=True)
+class LinearMap:
+    """``(x - mean) @ coef`` for rows in the units of the data.
+
+    Attributes
+    ----------
+    mean : ndarray of shape (d,)
+        Mean of the training rows.
+    coef : ndarray of shape (d, p)
+        Coefficients, divided by the scale of each column.
+    """
+
+    mean: Array
+    coef: Array
+
+    def __call__(self, X: Any) -> Array:
+        """Values for dense or sparse rows, (n, p)."""
+        if sp.issparse(X):  # centring stays implicit
+            return np.asarray(X @ self.coef) - self.mean @ self.coef
+        return (X - self.mean) @ self.coef
+
+
+@dataclass(frozen=True)
+class InputSpace:
+    """Standardisation of the training rows; wide sparse rows are projected too.
+
+    Attributes
+    ----------
+    mean : ndarray of shape (d,)
+        What is subtracted.
+    inverse : ndarray of shape (d,)
+        What the columns are multiplied with; zero where a column is constant.
+    projection : LinearMap or None
+        Of sparse data with more than 2,000 columns, the leading singular directions.
+    """
+
+    mean: Array
+    inverse: Array
+    projection: LinearMap | None
+
+    def __call__(self, X: Any) -> Array:
+        """Rows of the input space, dense and float64."""
+        if self.projection is not None:
+            return self.projection(X)
+        X = X.toarray() if sp.issparse(X) else X
+        return (X - self.mean) * self.inverse
+
+    def linear_map(self, directions: Array) -> LinearMap:
+        """Map by `directions` (d, p) of the standardised data."""
+        return LinearMap(self.mean, self.inverse[:, None] * directions)
+
+
+def input_space(
+    X: Any, rng: np.random.RandomState, *, linear: bool
+) -> tuple[InputSpace, Array | Rows, LinearBasis | None]:
+    """Standardise rows, and decompose them where that is needed.
+
+    Parameters
+    ----------
+    X : ndarray, CSR matrix or Rows, of shape (m, d)
+        The data.
+    rng : RandomState
+        Starts the truncated decomposition of data with many rows and columns.
+    linear : bool
+        Whether the decomposition is wanted.
+
+    Returns
+    -------
+    space : InputSpace
+        What new rows go through.
+    rows : ndarray or Rows of shape (m, p), float64
+        The training rows in it.
+    basis : LinearBasis or None
+        The decomposition.
+    """
+    X = X.astype(np.float64, copy=False) if is_numpy(X) else as_double(X)
+    mean, std = column_moments(X)
+    inverse = inverse_scale(std)
+    varying = int(namespace(std).count_nonzero(inverse))
+    if not varying:
+        raise ValueError("Every feature is constant: no direction tells rows apart.")
+    wide = sp.issparse(X) and X.shape[1] > WIDE
+    if sp.issparse(X) and not wide:
+        X = X.toarray()
+    blocks = isinstance(X, Rows)
+    matrix = (BlockStandardized if blocks else Standardized)(X, mean, std)
+    basis = None
+    if linear or wide:
+        total = float((X.shape[0] - 1) * varying)
+        basis = decompose(matrix, total, None, rng)
+    space = InputSpace(mean, inverse, None)
+    if blocks:
+        return space, X.apply(space, n_features=X.shape[1]), basis
+    if not wide:
+        assert matrix.dense is not None
+        return space, matrix.dense, basis
+    assert basis is not None
+    k = min(DIRECTIONS, len(basis.s))
+    projection = space.linear_map(basis.directions(np.eye(len(basis.s), k)))
+    rows = basis.U[:, :k] * basis.s[:k]
+    return InputSpace(mean, inverse, projection), rows, basis if linear else None

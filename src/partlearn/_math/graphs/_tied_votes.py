@@ -1,0 +1,424 @@
+"""Votes of the nearest rows, where many may be equally near.
+
+With few or coarse features, more rows than are asked for lie at the same distance. A
+search has to return some of them, by their place in the data or by the last digit of a
+distance; the votes should hang on neither.
+"""
+
+# SPDX-License-Identifier: BSD-3-Clause
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, Literal
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from partlearn._array_api import is_numpy, like, namespace, replaced, take
+from partlearn._math.graphs._neighbor_graph import (
+    Vote,
+    vote,
+    vote_weights,
+    weighted_votes,
+)
+from partlearn._math.linalg import column_moments
+from partlearn._math.neighbors import (
+    many_neighbors,
+    reference_neighbors,
+    self_neighbors,
+    some_neighbors,
+)
+from partlearn._typing import Array, Indices
+
+_SAME = 1e-9  # distances that differ by less, in units of the data, are equal
+_MORE = 8  # neighbours looked at for ties, beyond those that vote
+_MOST = 128  # neighbours, or distinct points, that are looked at for ties at all
+_ROUNDINGS = 16  # the same in units of rounding, for rows in single precision
+
+
+def tie_tolerance(Z: Any) -> tuple[float, Array]:
+    """Largest difference of two distances that counts as none.
+
+    Parameters
+    ----------
+    Z : ndarray or CSR matrix of shape (m, p)
+        Rows.
+
+    Returns
+    -------
+    near : float
+        A thousand-millionth of the spread of the rows, or some roundings of it.
+    unit : ndarray of shape (p,)
+        A tenth of the same for each column.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from partlearn._math.graphs import tie_tolerance
+    >>> near, unit = tie_tolerance(np.array([[-3.0], [0.0], [3.0]]))
+    >>> round(near * 1e9, 6), round(float(unit[0]) * 1e10, 6)
+    (3.0, 3.0)
+    """
+    _, std = column_moments(Z)
+    xp = namespace(std)
+    same = max(_SAME, _ROUNDINGS * float(xp.finfo(Z.dtype).eps))
+    return same * float(xp.sqrt(std @ std)), same / 10 * std
+
+
+def find_ties(distances: Any, near: float) -> tuple[Any, Any]:
+    """Which neighbours are equally near.
+
+    Parameters
+    ----------
+    distances : array of shape (n, p)
+        Distances, smallest first.
+    near : float
+        Neighbours that differ by less from the next one are equally near.
+
+    Returns
+    -------
+    first, end : array of int, shape (n, p)
+        First neighbour of the tie that each belongs to, and the one behind its last.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from partlearn._math.graphs import find_ties
+    >>> find_ties(np.array([[0.0, 2.0, 2.0]]), 1e-9)
+    (array([[0, 1, 1]]), array([[1, 3, 3]]))
+    """
+    xp, p = namespace(distances), distances.shape[1]
+    same = distances[:, 1:] - distances[:, :-1] <= near
+    place = xp.zeros_like(distances[:, 0], dtype=xp.int64)
+    first, end = [place], [place + p]
+    for j in range(1, p):
+        first.append(xp.where(same[:, j - 1], first[-1], place + j))
+    for j in range(p - 1, 0, -1):
+        end.append(xp.where(same[:, j - 1], end[-1], place + j))
+    return xp.stack(first, axis=1), xp.stack(end[::-1], axis=1)
+
+
+def tied_weights(ranks: Any, start: Any, end: Any) -> Any:
+    """Mean weight of the ranks that a tie takes, also those beyond the last.
+
+    What each row would get on average if ties were drawn by lot.
+
+    Parameters
+    ----------
+    ranks : array of shape (n, k); in NumPy also (1, k)
+        Weights of the first k ranks.
+    start, end : array of int, shape (n, p)
+        Rank at which the tie of each neighbour begins, counted from zero, and the one
+        behind its last.
+
+    Returns
+    -------
+    weights : array of shape (n, p)
+        The mean weights.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from partlearn._math.graphs import tied_weights
+    >>> start, end = np.array([[0, 1, 1]]), np.array([[1, 3, 3]])
+    >>> tied_weights(np.array([[2.0, 1.0]]), start, end)
+    array([[2. , 0.5, 0.5]])
+    """
+    xp, k = namespace(ranks), ranks.shape[1]
+    # Sum of the weights of the first ranks, however many.
+    sums = xp.cumulative_sum(ranks, axis=1)
+    until = xp.concat([xp.zeros_like(ranks[:, :1]), sums], axis=1)
+    before, after = (
+        xp.take_along_axis(until, xp.where(at < k, at, k), axis=1)
+        for at in (start, end)
+    )
+    return (after - before) / xp.astype(end - start, ranks.dtype)
+
+
+class ArrayVotes:
+    """Votes of the nearest rows on arrays of other libraries, ties shared.
+
+    As in NumPy, rows at one distance share the places that they take. Here the places
+    are found among single rows, by columns of neighbours, without a graph.
+
+    Parameters
+    ----------
+    find : callable
+        Gives distances and indices of some nearest rows, (n, size), of the queries at
+        given places or, for None, of all of them.
+    k : int
+        Number of places.
+    most : int
+        Rows there are to be found.
+    near : float
+        Distances that differ by less are equal.
+
+    Attributes
+    ----------
+    neighbors : array of int, shape (n, k + 8)
+        The neighbours found, nearest first; fewer where there are no more.
+    """
+
+    def __init__(
+        self,
+        find: Callable[[Any, int], tuple[Any, Any]],
+        k: int,
+        most: int,
+        near: float,
+    ) -> None:
+        self._k, self._again = min(k, most), None
+        size = min(k + _MORE, most)
+        distances, self.neighbors = find(None, size)
+        self._nearest = distances[:, : self._k]
+        self._ties = find_ties(distances, near)
+        # Whether the last places may be shared with rows that were not looked at.
+        self._open = self._ties[0][:, -1] < self._k
+        more = min(max(_MOST, size), most)
+        if size < more and bool(namespace(distances).any(self._open)):
+            rows = namespace(distances).nonzero(self._open)[0]
+            distances, neighbors = find(rows, more)
+            self._again = (rows, neighbors, find_ties(distances, near))
+
+    def __call__(self, votes: Any, weights: Callable[[Any], Any]) -> Any:
+        """Sum the weighted votes of each query's neighbours.
+
+        Parameters
+        ----------
+        votes : array of shape (m, q)
+            What each row votes with.
+        weights : callable
+            Weights of the first places, (n, k), from their distances.
+
+        Returns
+        -------
+        V : array of shape (n, q)
+            The votes.
+        """
+        w = weights(self._nearest)
+        V = weighted_votes(votes, self.neighbors, tied_weights(w, *self._ties))
+        if self._again is not None:
+            rows, neighbors, ties = self._again
+            some = weighted_votes(votes, neighbors, tied_weights(take(w, rows), *ties))
+            V = replaced(V, some, self._open)
+        return V
+
+
+class TiedVotes:
+    """Votes of the nearest rows; equally near rows share their places.
+
+    Rows at one distance get the mean weight of the ranks that they take, those beyond
+    the last rank included: what they would get on average if ties were drawn by lot.
+
+    Parameters
+    ----------
+    Z : ndarray or CSR matrix of shape (m, p)
+        Rows.
+    n_neighbors : int
+        Number of ranks, at most ``m - 1`` (clamped); the nearest weighs most.
+    search : neighbour transformer, default=None
+        As in :func:`partlearn._math.neighbors.self_neighbors`; with one, ties stay as
+        it breaks them.
+    reference : ndarray of int or "cells", default=None
+        Rows that vote; all by default. "cells" lets all vote that
+        :func:`partlearn._math.neighbors.many_neighbors` finds. Either way, of equally
+        near rows the first ones vote.
+    warm_start : ndarray of int, default=None
+        Attribute `neighbors` of votes in similar rows; makes the search faster.
+    tied : bool, default=False
+        Whether votes in similar rows were tied: then ties are not searched for first.
+    n_jobs : int, default=None
+        Threads; the result does not depend on it.
+
+    Attributes
+    ----------
+    n_neighbors : int
+        Number of ranks.
+    neighbors : ndarray of int or None
+        The neighbours as the search returned them; None where `tied` was given.
+    tied : bool
+        Whether any row has neighbours that are equally near.
+
+    Notes
+    -----
+    Without ties this is :func:`vote`. With them, equal rows are one point of several
+    votes, and up to 128 distinct points are looked at for ties around each point: more
+    are taken in the order of their content. Memory is O(m k) in any case.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from partlearn._math.graphs import TiedVotes
+    >>> Z = np.array([[0.0], [1.0], [1.0], [3.0]])
+    >>> TiedVotes(Z, 1)(np.eye(4))[0]  # rows 1 and 2 are equally near
+    array([0. , 0.5, 0.5, 0. ])
+    """
+
+    def __init__(
+        self,
+        Z: Any,
+        n_neighbors: int,
+        *,
+        search: Any = None,
+        reference: Indices | Literal["cells"] | None = None,
+        warm_start: Indices | None = None,
+        tied: bool = False,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_neighbors = min(n_neighbors, Z.shape[0] - 1)
+        self.tied = False
+        self.neighbors: Indices | None = None
+        self._array: ArrayVotes | None = None
+        if search is not None:
+            self.neighbors = self_neighbors(Z, n_neighbors, search=search)
+            return
+        if not is_numpy(Z) and reference is None:
+            near, _ = tie_tolerance(Z)
+            find = partial(some_neighbors, Z)
+            self._array = ArrayVotes(find, self.n_neighbors, Z.shape[0] - 1, near)
+            self.neighbors = self._array.neighbors
+            return
+        if isinstance(reference, str):
+            self.neighbors = many_neighbors(Z, n_neighbors, n_jobs)
+            return
+        if reference is not None:
+            self.neighbors = reference_neighbors(
+                Z, reference, n_neighbors, n_jobs=n_jobs
+            )
+            self.n_neighbors = self.neighbors.shape[1]
+            return
+        near, unit = tie_tolerance(Z)
+        self.tied = tied
+        if not tied:
+            if warm_start is not None and warm_start.shape[1] <= n_neighbors:
+                warm_start = None
+            distances, self.neighbors = self_neighbors(
+                Z,
+                n_neighbors + 1,
+                return_distance=True,
+                warm_start=warm_start,
+                n_jobs=n_jobs,
+            )
+            self.tied = bool((np.diff(distances, axis=1) <= near).any())
+        if self.tied:
+            self._group, points = _distinct(Z, unit)
+            size = np.bincount(self._group)
+            self._places = _Places(points, size, self.n_neighbors, near, n_jobs)
+
+    def __call__(self, F: NDArray[Any], kind: Vote = "rank") -> NDArray[Any]:
+        """Sum the confidences of each row's neighbours.
+
+        Parameters
+        ----------
+        F : ndarray of shape (m, q)
+            Confidences, or anything else that is to be voted with.
+        kind : {"rank", "uniform"}, default="rank"
+            As in :func:`vote`.
+
+        Returns
+        -------
+        V : ndarray of shape (m, q)
+            The votes.
+        """
+        if self._array is not None:
+            weights = like(vote_weights(self.n_neighbors, kind)[None, :], F)
+            return self._array(F, lambda distances: distances * 0 + weights)
+        if not self.tied:
+            assert self.neighbors is not None
+            return vote(F, self.neighbors[:, : self.n_neighbors], kind)
+        own, graph = self._places.weights(kind)
+        n_points = len(own)
+        member = sp.csr_array(
+            (np.ones(len(F)), (self._group, np.arange(len(F)))),
+            shape=(n_points, len(F)),
+        )
+        G = member @ F.astype(np.float64)
+        V = (graph @ G + own[:, None] * G)[self._group]
+        V -= own[self._group, None] * F  # nobody votes for oneself
+        return V.astype(np.result_type(F.dtype, np.float32), copy=False)
+
+
+def _distinct(Z: Any, unit: Array) -> tuple[Indices, Array | sp.csr_array]:
+    """Distinct point of each row, and the points in the order of their content.
+
+    Entries are rounded to a small part of a column's spread, the `unit`, so that rows
+    which differ by rounding only are one point.
+    """
+    unit = np.where(unit > 0, unit, 1.0)
+    if not sp.issparse(Z):
+        points, group = np.unique(np.round(Z / unit), axis=0, return_inverse=True)
+        return group.ravel(), points * unit
+    # A product with random numbers tells rows apart; equal rows give equal products.
+    Z = sp.csr_array(Z @ sp.diags_array(1 / unit))
+    Z.data = np.round(Z.data)
+    Z.eliminate_zeros()
+    Z.sort_indices()
+    key = Z @ np.random.RandomState(0).uniform(1, 2, Z.shape[1])
+    _, first, group = np.unique(key, return_index=True, return_inverse=True)
+    return group, sp.csr_array(Z[first] @ sp.diags_array(unit))
+
+
+class _Places:
+    """Ranks that the rows at each point take, seen from each point.
+
+    Parameters
+    ----------
+    points : ndarray or CSR matrix of shape (n, p)
+        Distinct points.
+    size : ndarray of int, shape (n,)
+        Rows at each of them.
+    k : int
+        Number of ranks.
+    near : float
+        Distances that differ by less are equal.
+    n_jobs : int or None
+        Threads.
+
+    Attributes
+    ----------
+    indices : ndarray of int, shape (n, p)
+        Other points, nearest first: as many as may share a rank, or 128.
+    start, end : ndarray of int, shape (n, p)
+        First rank of the tie that each belongs to, and the one behind its last.
+    """
+
+    def __init__(
+        self, points: Any, size: Indices, k: int, near: float, n_jobs: int | None
+    ) -> None:
+        self.k, self.size = k, size
+        self.indices = self.start = self.end = np.empty((1, 0), dtype=np.int64)
+        others = len(size) - 1
+        wanted = 2 * (k + 1)  # one search for these is faster than two, as ties need
+        while others:
+            wanted = min(wanted, others)
+            distances, self.indices = self_neighbors(
+                points, wanted, return_distance=True, n_jobs=n_jobs
+            )
+            # Rows nearer than each point, in the order found, and all of them.
+            sizes = np.hstack([size[:, None] - 1, size[self.indices]])
+            before = np.cumsum(sizes, axis=1)
+            self.start, self.end = (
+                np.take_along_axis(before, place, axis=1)
+                for place in find_ties(distances, near)
+            )
+            if wanted >= min(others, _MOST) or not (self.start[:, -1] < k).any():
+                break
+            # The last point found may share a rank with points that were not found.
+            wanted *= 2
+
+    def weights(self, kind: Vote) -> tuple[Array, sp.csr_array]:
+        """Weight of each other row at a point itself, and of each row at other points.
+
+        Of shapes (n,) and (n, n).
+        """
+        n = len(self.size)
+        ranks = vote_weights(self.k, kind)[None, :]
+        others = self.size - 1
+        first = np.zeros((n, 1), dtype=np.intp)
+        own = tied_weights(ranks, first, np.maximum(others, 1)[:, None])[:, 0]
+        own[others == 0] = 0.0
+        weights = tied_weights(ranks, self.start, self.end)
+        keep = weights > 0
+        rows = np.broadcast_to(np.arange(n)[:, None], keep.shape)[keep]
+        graph = (weights[keep], (rows, self.indices[keep]))
+        return own, sp.csr_array(graph, shape=(n, n))

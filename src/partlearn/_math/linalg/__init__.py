@@ -1,0 +1,50 @@
+"""Thin linear algebra: implicit standardisation and low-rank eigenproblems."""
+
+from partlearn._math.linalg._eigen import (
+    Eigen,
+    ThinEigenSolver,
+    conjugate_gradients,
+    fix_signs,
+)
+from partlearn._math.linalg._memory import GIB, memory_error, too_large
+from partlearn._math.linalg._squared_hinge import squared_hinge, squared_hinge_labels
+from partlearn._math.linalg._standardized import (
+    BlockStandardized,
+    Standardized,
+    column_moments,
+    inverse_scale,
+    standardize,
+    z_scores,
+)
+from partlearn._math.linalg._svd import (
+    FULL_SIZE,
+    ThinBasis,
+    ThinSVD,
+    leading_directions,
+    leading_rank,
+    thin_svd,
+)
+
+__all__ = [
+    "FULL_SIZE",
+    "GIB",
+    "BlockStandardized",
+    "Eigen",
+    "Standardized",
+    "ThinBasis",
+    "ThinEigenSolver",
+    "ThinSVD",
+    "column_moments",
+    "conjugate_gradients",
+    "fix_signs",
+    "inverse_scale",
+    "leading_directions",
+    "leading_rank",
+    "memory_error",
+    "squared_hinge",
+    "squared_hinge_labels",
+    "standardize",
+    "thin_svd",
+    "too_large",
+    "z_scores",
+]

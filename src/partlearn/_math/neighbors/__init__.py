@@ -1,0 +1,27 @@
+"""Nearest neighbours: exact with deterministic ties, in cells, among a sample."""
+
+from partlearn._math.neighbors._cells import cell_neighbors
+from partlearn._math.neighbors._knn import (
+    neighbors_recall,
+    query_neighbors,
+    self_neighbors,
+    some_neighbors,
+)
+from partlearn._math.neighbors._reference import (
+    EXACT_ROWS,
+    many_neighbors,
+    reference_neighbors,
+    reference_rows,
+)
+
+__all__ = [
+    "EXACT_ROWS",
+    "cell_neighbors",
+    "many_neighbors",
+    "neighbors_recall",
+    "query_neighbors",
+    "reference_neighbors",
+    "reference_rows",
+    "self_neighbors",
+    "some_neighbors",
+]

@@ -1,0 +1,18 @@
+"""Projections and least squares on the probability simplex."""
+
+from partlearn._math.simplex._minimize import minimize_on_simplex, power_iteration
+from partlearn._math.simplex._nnls import (
+    nnls_from_gram,
+    reconstruction_weights,
+    reconstruction_weights_from_gram,
+)
+from partlearn._math.simplex._projection import project_simplex
+
+__all__ = [
+    "minimize_on_simplex",
+    "nnls_from_gram",
+    "power_iteration",
+    "project_simplex",
+    "reconstruction_weights",
+    "reconstruction_weights_from_gram",
+]

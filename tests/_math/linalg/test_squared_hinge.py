@@ -1,0 +1,80 @@
+"""The primal support vector machine: optimality, hand cases, early stops."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.svm import LinearSVC
+
+from partlearn._math.linalg import _squared_hinge as hinge
+from partlearn._math.linalg import squared_hinge, squared_hinge_labels
+
+
+@pytest.mark.parametrize("shape", [(40, 5), (15, 40)], ids=["tall", "wide"])
+@pytest.mark.parametrize("kind", ["dense", "sparse", "gradients", "sparse gradients"])
+def test_machine_is_at_its_minimum(shape, kind, monkeypatch, global_random_seed):
+    rng = np.random.default_rng(global_random_seed)
+    X = np.where(rng.uniform(size=shape) < 0.5, 0, rng.normal(size=shape))
+    y = np.where(X[:, 0] + rng.normal(size=len(X)) > 0, 1.0, -1.0)
+    if "gradients" in kind:
+        monkeypatch.setattr(hinge, "_DIRECT", 1)
+    A = sp.csr_array(X) if "sparse" in kind else X
+    w, b = squared_hinge(A, y, 0.7)
+    pull = 2 * 0.7 * np.maximum(1 - y * (X @ w + b), 0) * y
+    np.testing.assert_allclose(w, X.T @ pull, atol=1e-7)
+    assert pull.sum() == pytest.approx(0, abs=1e-7)
+
+
+def test_machine_where_nothing_separates():
+    w, b = squared_hinge(np.zeros((4, 2)), np.array([1.0, 1.0, 1.0, -1.0]))
+    assert not w.any()
+    assert b == pytest.approx(0.5)  # the mean of the signs minimises the squares
+    # A huge weight of the loss separates what can be separated.
+    X = np.array([[0.0], [1.0], [5.0]])
+    w, b = squared_hinge(X, np.array([-1.0, -1.0, 1.0]), 1e6)
+    np.testing.assert_allclose(X @ w + b, [-1.5, -1, 1], atol=1e-5)
+
+
+def test_machine_says_when_it_stops_early(monkeypatch):
+    monkeypatch.setattr(hinge, "_MAX_NEWTON", 1)
+    X = np.random.default_rng(0).normal(size=(50, 3))
+    y = np.where(X[:, 0] + 0.3 * X[:, 1] > 0, 1.0, -1.0)
+    with pytest.warns(ConvergenceWarning, match="after 1 Newton steps"):
+        squared_hinge(X, y)
+
+
+@pytest.mark.parametrize("C", [0.1, 10.0])
+def test_machines_are_those_of_liblinear(C):
+    rng = np.random.default_rng(0)
+    X = rng.random((80, 4))
+    Y = rng.normal(size=(80, 3)) + X[:, :3] > 0.6
+    W, b = squared_hinge_labels(X, Y, C)
+    for j in range(3):
+        machine = LinearSVC(C=C, dual=False, tol=1e-8).fit(X, Y[:, j])
+        np.testing.assert_allclose(W[:, j], machine.coef_[0], atol=1e-4)
+        assert b[j] == pytest.approx(machine.intercept_[0], abs=1e-4)
+
+
+def test_machines_do_not_depend_on_blocks_of_rows(monkeypatch):
+    rng = np.random.default_rng(1)
+    X, Y = rng.random((50, 6)), rng.random((50, 4)) < 0.5
+    whole, _ = squared_hinge_labels(X, Y)
+    monkeypatch.setattr(hinge, "_BLOCK", 100)
+    np.testing.assert_allclose(squared_hinge_labels(X, Y)[0], whole, atol=1e-10)
+
+
+def test_machines_are_stationary_on_separable_rows():
+    X = np.array([[0.0], [1e6], [-1e6], [3.0]])
+    Y = np.array([[1], [1], [0], [0]], dtype=bool)
+    (W, b), y = squared_hinge_labels(X, Y, 100.0), np.where(Y, 1.0, -1.0)
+    w, Z = np.vstack([W, b]), np.column_stack([X, np.ones(4)])
+    slack = np.maximum(1 - y * (Z @ w), 0)
+    gradient = w - 2 * 100 * Z.T @ (y * slack)
+    assert np.abs(gradient).max() < 1e-3
+
+
+def test_features_too_large_for_the_penalty_are_explained():
+    # Beside 1e200 the penalty of one is lost, and two equal columns are singular.
+    X = 1e100 * np.array([[1.0, 1.0], [-1.0, -1.0]])
+    with pytest.raises(ValueError, match="standardise the features"):
+        squared_hinge_labels(X, np.array([[True], [False]]))
