@@ -26,7 +26,7 @@ LAYERS = [
     {"datasets"},
     {"io"},
     {"candidates"},
-    {"_math.blocks"},
+    {"_math.blocks", "_math.bags"},
     {"_array_api"},
     {
         "_extras",

@@ -3,6 +3,13 @@
 from importlib import import_module
 from typing import Any
 
+from partlearn.candidates._bags import (
+    BagRule,
+    bag_codes,
+    bag_confidence,
+    bag_runs,
+    make_bags,
+)
 from partlearn.candidates._confidence import (
     fitted_confidence,
     padded_candidates,
@@ -67,6 +74,7 @@ __all__ = [
     "FLOATS",
     "VOTE_STATE",
     "Annotators",
+    "BagRule",
     "CandidateBinarizer",
     "Evidence",
     "MissRate",
@@ -74,6 +82,9 @@ __all__ = [
     "Votes",
     "aggregate_votes",
     "as_column",
+    "bag_codes",
+    "bag_confidence",
+    "bag_runs",
     "check_candidates",
     "check_evidence",
     "check_informative",
@@ -94,6 +105,7 @@ __all__ = [
     "instance_candidates",
     "is_missing",
     "labels_settled",
+    "make_bags",
     "make_candidates",
     "make_votes",
     "move_evidence",
