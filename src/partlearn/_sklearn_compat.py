@@ -11,6 +11,7 @@ anywhere else.
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import _fit_context as fit_context
 from sklearn.utils import _safe_indexing as safe_indexing
 from sklearn.utils._array_api import _is_numpy_namespace as is_numpy_namespace
@@ -30,6 +31,7 @@ __all__ = [
     "RealNotInt",
     "StrOptions",
     "array_device",
+    "complete_encoder",
     "decision_tree_type",
     "fit_context",
     "get_namespace",
@@ -55,3 +57,37 @@ def decision_tree_type() -> tuple[type[Any], np.dtype[Any]]:
     from sklearn.tree._tree import NODE_DTYPE, Tree
 
     return Tree, NODE_DTYPE
+
+
+def complete_encoder(encoder: Any) -> None:
+    """Set what an encoder derives from its parameters, categories and rare categories.
+
+    Parameters
+    ----------
+    encoder : OneHotEncoder or OrdinalEncoder
+        With ``categories_`` and, where it groups rare ones, ``_infrequent_indices``.
+    """
+    encoder._check_infrequent_enabled()
+    if encoder._infrequent_enabled:
+        encoder._default_to_infrequent_mappings = [
+            None if rare is None else _grouped(len(values), rare)
+            for values, rare in zip(
+                encoder.categories_, encoder._infrequent_indices, strict=True
+            )
+        ]
+    if hasattr(encoder, "drop"):  # one-hot
+        encoder._set_drop_idx()
+        encoder._n_features_outs = encoder._compute_n_features_outs()
+    else:
+        encoder._missing_indices = {
+            i: len(values) - 1
+            for i, values in enumerate(encoder.categories_)
+            if len(values) and values[-1] != values[-1]
+        }
+
+
+def _grouped(count: int, rare: NDArray[Any]) -> NDArray[np.int64]:
+    """Number of each category after the rare ones were put together, at the end."""
+    mapping = np.full(count, count - len(rare), dtype=np.int64)
+    mapping[np.setdiff1d(np.arange(count), rare)] = np.arange(count - len(rare))
+    return mapping

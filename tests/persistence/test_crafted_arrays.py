@@ -167,7 +167,9 @@ def children(value, name="left_child", inner=True):
         (lambda p: p.update(n_outputs=2**40), "no sizes"),
         (lambda p: p.update(n_outputs=0, n_classes=np.array([], "i8")), "not fit its"),
         (lambda p: p.update(n_features=-1), "no sizes"),
-        (lambda p: p.update(max_depth="deep"), "no sizes"),
+        (lambda p: p.update(max_depth=0), "a tree is incomplete"),
+        (children(2), "points outside of itself"),  # a child of two parents
+        (lambda p: p["values"].fill(np.nan), "do not fit its nodes"),
         (lambda p: p.update(n_features=100), "another number of features"),
         (lambda p: p.pop("values") is None, "a tree is incomplete"),
         (lambda p: [1, 2], "a tree is incomplete"),
@@ -180,10 +182,10 @@ def test_trees(edit, message, tmp_path):
 @pytest.mark.parametrize(
     ("edit", "message"),
     [
-        (lambda s: s.update(n_features_in_=2), "do not belong together"),
+        (lambda s: s.update(n_features_in_=2), "estimators_.* is not sound"),
         (lambda s: s.pop("n_features_in_") and None, "do not belong together"),
-        (lambda s: s.update(estimators_={"tuple": s["estimators_"]}), "together"),
-        (lambda s: s["estimators_"].append(3), "do not belong together"),
+        (lambda s: s.update(estimators_={"tuple": s["estimators_"]}), "must be list"),
+        (lambda s: s["estimators_"].append(3), r"estimators_\[1\] is not sound"),
         (lambda s: s["estimators_"].append(s["estimator"]), "do not belong together"),
         (
             lambda s: s["estimators_"][0]["object"]["state"].update(n_features_in_=2),
@@ -193,9 +195,17 @@ def test_trees(edit, message, tmp_path):
             lambda s: s["estimator"]["object"]["state"].update(tree_=3),
             "holds no tree",
         ),
-        (lambda s: s.update(n_jobs=10**6), "asks for 1000000 workers"),
+        (lambda s: s.update(n_classes_=3), "fitted on other classes"),
+        (lambda s: s.update(n_outputs_=2), "fitted on other classes"),
     ],
 )
 def test_forests(edit, message, tmp_path):
     model = RandomForestClassifier(1, random_state=0, max_depth=2).fit(X, S[:, 1])
     refuse(edited(tmp_path / "m", lambda d: edit(state(d)), model), message)
+
+
+def test_a_file_does_not_say_how_many_workers_to_start(tmp_path):
+    model = RandomForestClassifier(1, n_jobs=7, random_state=0).fit(X, S[:, 1])
+    loaded = load(edited(tmp_path / "m", lambda d: None, PLKNN(2, n_jobs=2).fit(X, S)))
+    assert loaded.estimator.n_jobs == 1
+    assert load(edited(tmp_path / "m", lambda d: None, model)).estimator.n_jobs == 1

@@ -96,7 +96,7 @@ def test_the_skops_file_of_the_issue_runs_nothing(tmp_path):
         "partlearn:BaseEstimator",
         "partlearn:",
         "partlearn:plknn",
-        "sklearn:FunctionTransformer",
+        "sklearn:FunctionSampler",
         "sklearn:SVC",
         "sklearn:Pipeline ",
         "antigravity:antigravity",

@@ -23,8 +23,9 @@ from partlearn._registry import methods
 from partlearn.tables import PartialClassifier, TableEncoder
 
 # What pipelines and encoders around our estimators are made of. None of these calls
-# what it holds or turns text into code; FunctionTransformer, kernels given as
-# functions, and whatever takes a callable in its place can therefore not be saved.
+# what it holds or turns text into code; functions, and whatever takes a callable in the
+# place of a word, can therefore not be saved. A FunctionTransformer without a function is
+# what a ColumnTransformer makes of the columns it passes through.
 SKLEARN = (
     compose.ColumnTransformer,
     decomposition.PCA,
@@ -36,6 +37,7 @@ SKLEARN = (
     linear_model.LogisticRegression,
     pipeline.FeatureUnion,
     pipeline.Pipeline,
+    preprocessing.FunctionTransformer,
     preprocessing.LabelEncoder,
     preprocessing.MaxAbsScaler,
     preprocessing.MinMaxScaler,

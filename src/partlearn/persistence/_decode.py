@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 from partlearn.io import DataFormatError, DataLimitError
 from partlearn.persistence import _classes
 from partlearn.persistence._archive import Archive
+from partlearn.persistence._contract import complete_state, declared_state
 from partlearn.persistence._encode import MAX_DEPTH
 from partlearn.persistence._sound import build_tree, check_sound
 
-_TEXT = re.compile(r"str(0|[1-9][0-9]{0,6})", re.ASCII)
+_TEXT = re.compile(r"str([1-9][0-9]{0,6})", re.ASCII)
 _FLOATS = ("nan", "inf", "-inf")
-_ATTRIBUTE = re.compile(r"[A-Za-z]\w{0,99}|_(?!_)\w{1,99}", re.ASCII)
 
 
 class Decoder:
@@ -183,8 +183,9 @@ class Decoder:
             raise DataFormatError(
                 f"the state of {name} lacks parameters: {', '.join(lacking)}"
             )
+        declared = declared_state(cls)
         for key, value in state.items():
-            if not _ATTRIBUTE.fullmatch(key) or _is_taken(cls, key):
+            if key not in declared or _is_taken(cls, key):
                 raise DataFormatError(f"{name} cannot have an attribute {key[:60]!r}")
             self.check(value, cls, depth + 1)
 
@@ -284,7 +285,10 @@ class Decoder:
     def _build_object(self, spec: dict[str, Any], owner: type) -> Any:
         cls = _classes.estimator_classes()[spec["class"]]
         built = self._instance(cls, spec["state"], cls)
+        if vars(built).get("n_jobs") is not None:
+            built.n_jobs = 1  # how many workers to start is not for a file to say
         check_sound(built)
+        complete_state(built)
         return built
 
     def _build_part(self, spec: dict[str, Any], owner: type) -> Any:

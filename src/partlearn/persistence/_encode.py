@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partlearn.persistence import _classes
+from partlearn.persistence._contract import independent_state
 from partlearn.persistence._sound import check_sound, is_tree, take_apart
 
 MAX_DEPTH = 100
@@ -75,7 +76,7 @@ class Encoder:
         name = _classes.class_names().get(cls)
         if name is not None:
             check_sound(value)  # what is saved can be loaded
-            kind, owner, state = "object", cls, vars(value)
+            kind, owner, state = "object", cls, independent_state(value)
         elif _classes.state_types(owner).get(cls.__name__) is cls:
             kind, name = "part", cls.__name__
             state = value._asdict() if issubclass(cls, tuple) else vars(value)
@@ -97,6 +98,8 @@ class Encoder:
             values = [self.encode(item, place, object) for item in items]
             return {"objects": {"shape": shape, "values": values}}
         text = value.dtype.kind == "U"
+        if text and value.dtype.itemsize == 0:
+            value = value.astype("U1")
         if not text and value.dtype.name not in _classes.DTYPES:
             raise ValueError(
                 f"{place} is an array of {value.dtype}, which model files do not hold"

@@ -21,6 +21,11 @@ from partlearn.persistence._encode import Encoder
 
 FORMAT = "partlearn-model/2"
 _VERSION = re.compile(r"[0-9A-Za-z.+!_-]{1,40}", re.ASCII)
+# Whatever else a check of nonsense may raise: a file is sound, or it is refused.
+_UNFORESEEN = (
+    ArithmeticError, AssertionError, AttributeError, LookupError, MemoryError,
+    RecursionError, TypeError, ValueError,
+)  # fmt: skip
 _KEYS = {"format", "versions", "feature_names", "target_names", "estimator"}
 
 
@@ -185,6 +190,12 @@ def load_model(path: str | os.PathLike[str], *, limits: Limits | None = None) ->
     except DataError as error:
         error.advice = error.advice or advice
         raise error.at(path) from None
+    except _UNFORESEEN as error:
+        raise DataFormatError(
+            f"the model holds what cannot be put together ({type(error).__name__})",
+            path=path,
+            advice=advice,
+        ) from error
 
 
 def _texts(names: Any) -> list[str] | None:

@@ -7,13 +7,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
+from sklearn.compose import ColumnTransformer
 from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, OrdinalEncoder
 from sklearn.tree import BaseDecisionTree
 
 from partlearn._sklearn_compat import decision_tree_type
 from partlearn.io import DataFormatError
+from partlearn.persistence._contract import check_state
 
 _LEAF = -1
 
@@ -30,7 +33,6 @@ def take_apart(tree: Any) -> dict[str, Any]:
     return {
         "n_features": int(n_features),
         "n_outputs": int(n_outputs),
-        "max_depth": int(state["max_depth"]),
         "n_classes": np.asarray(n_classes),
         "values": np.asarray(state["values"]),
         "nodes": {
@@ -42,10 +44,10 @@ def take_apart(tree: Any) -> dict[str, Any]:
 def build_tree(parts: Any) -> Any:
     """Build a tree from what `take_apart` gave, after checking that it is one."""
     cls, dtype = decision_tree_type()
-    wanted = {"n_features", "n_outputs", "max_depth", "n_classes", "values", "nodes"}
+    wanted = {"n_features", "n_outputs", "n_classes", "values", "nodes"}
     if not isinstance(parts, dict) or parts.keys() != wanted:
         raise DataFormatError("the description of a tree is incomplete")
-    sizes = [parts[name] for name in ("n_features", "n_outputs", "max_depth")]
+    sizes = [parts[name] for name in ("n_features", "n_outputs")]
     if not all(type(size) is int and 0 <= size < 2**31 for size in sizes):
         raise DataFormatError("the sizes of a tree are no sizes")
     n_classes, values = parts["n_classes"], parts["values"]
@@ -57,12 +59,13 @@ def build_tree(parts: Any) -> Any:
         and n_classes.min() > 0
         and _is_array(values, np.dtype(np.float64))
         and values.shape == (len(nodes), parts["n_outputs"], n_classes.max())
+        and np.isfinite(values).all()
     ):
         raise DataFormatError("the values of a tree do not fit its nodes")
     tree = cls(parts["n_features"], n_classes, parts["n_outputs"])
     tree.__setstate__(
         {
-            "max_depth": parts["max_depth"],
+            "max_depth": _depth(nodes["left_child"], nodes["right_child"]),
             "node_count": len(nodes),
             "nodes": nodes,
             "values": np.ascontiguousarray(values),
@@ -85,11 +88,12 @@ def _check_nodes(fields: Any, dtype: np.dtype[Any], n_features: int) -> NDArray[
     )
     inner = left != _LEAF
     own = np.arange(count)
-    # Children come after their parent, so that every walk ends.
+    # Children come after their parent, so that every walk ends, and have only one.
     sound = (inner == (right != _LEAF)).all() and all(
         ((own < child) & (child < count))[inner].all() for child in (left, right)
     )
-    if not sound or not ((feature >= 0) & (feature < n_features))[inner].all():
+    children = np.sort(np.concatenate([left[inner], right[inner]]))
+    if not sound or not np.array_equal(children, own[1:]) or not ((feature >= 0) & (feature < n_features))[inner].all():
         raise DataFormatError("a tree points outside of itself")
     nodes = np.zeros(count, dtype)
     for name, column in fields.items():
@@ -97,22 +101,36 @@ def _check_nodes(fields: Any, dtype: np.dtype[Any], n_features: int) -> NDArray[
     return nodes
 
 
+def _depth(left: NDArray[Any], right: NDArray[Any]) -> int:
+    """Depth of a tree, which compiled code sizes its buffers by."""
+    level, depth = np.zeros(1, dtype=np.intp), 0
+    while True:
+        below = np.concatenate([left[level], right[level]])
+        level = below[below != _LEAF]
+        if not level.size:
+            return depth
+        depth += 1
+
+
 def _is_array(value: Any, dtype: np.dtype[Any] | None = None) -> bool:
     return isinstance(value, np.ndarray) and (dtype is None or value.dtype == dtype)
 
 
 def check_tree_owner(estimator: Any) -> None:
-    """Rows are compared with the estimator's number of features, not the tree's."""
+    """Rows and classes are compared with the estimator's, not with the tree's."""
     state = vars(estimator)
     tree = state.get("tree_")
-    if "tree_" in state and not is_tree(tree):
+    if "tree_" not in state:
+        return
+    if not is_tree(tree):
         raise DataFormatError("a decision tree holds no tree")
-    if is_tree(tree) and tree.n_features != state.get("n_features_in_"):
+    if tree.n_features != state.get("n_features_in_"):
         raise DataFormatError("a tree was fitted on another number of features")
+    _check_classes(state, tree.n_outputs, tree.n_classes)
 
 
 def check_forest(forest: Any) -> None:
-    """A forest hands its rows to its trees unchecked."""
+    """A forest hands its rows to its trees unchecked, and adds what they give."""
     state = vars(forest)
     trees = state.get("estimators_", [])
     if not isinstance(trees, list) or not all(
@@ -122,9 +140,22 @@ def check_forest(forest: Any) -> None:
         for tree in trees
     ):
         raise DataFormatError("a forest and its trees do not belong together")
+    for tree in trees:
+        _check_classes(state, tree.tree_.n_outputs, tree.tree_.n_classes)
 
 
-_MAX_JOBS = 1024
+def _check_classes(state: dict[str, Any], n_outputs: int, n_classes: Any) -> None:
+    classes = state.get("classes_")
+    classes = [classes] if isinstance(classes, np.ndarray) else classes or []
+    if (
+        state.get("n_outputs_") != n_outputs
+        or not np.array_equal(np.ravel(state.get("n_classes_", 0)), n_classes)
+        or [len(labels) for labels in classes] != list(n_classes)
+    ):
+        raise DataFormatError("a tree was fitted on other classes")
+
+
+_IN_PLACE = ("passthrough", "drop")
 # Regular expressions can take for ever on text that is made for it.
 _TOKEN_PATTERNS = (r"(?u)\b\w\w+\b", r"(?u)\b\w+\b")
 
@@ -139,16 +170,7 @@ def check_sound(estimator: BaseEstimator) -> None:
         # Without the value, which comes from the file and may be anything.
         reason = str(error).partition(" Got ")[0]
         raise DataFormatError(f"{name} holds parameters it refuses: {reason}") from None
-    state = vars(estimator)
-    n_features = state.get("n_features_in_", 0)
-    if type(n_features) is not int or n_features < 0:
-        raise DataFormatError(f"{name} was fitted on an impossible number of features")
-    n_jobs = state.get("n_jobs")
-    if isinstance(n_jobs, int) and abs(n_jobs) > _MAX_JOBS:
-        raise DataFormatError(f"{name} asks for {n_jobs} workers")
-    classes = state.get("classes_")
-    if isinstance(classes, np.ndarray) and classes.ndim != 1:
-        raise DataFormatError(f"the classes of {name} are no list")
+    check_state(estimator)
     for kind, check in _CHECKS:
         if isinstance(estimator, kind):
             check(estimator)
@@ -163,13 +185,56 @@ def _check_text(vectorizer: TfidfVectorizer) -> None:
             + " and ".join(map(repr, _TOKEN_PATTERNS))
         )
     words = getattr(vectorizer, "vocabulary_", {})
-    if not isinstance(words, dict) or not all(
-        type(word) is str and isinstance(place, (int, np.integer))
-        for word, place in words.items()
-    ):
-        raise DataFormatError("the vocabulary of a TfidfVectorizer is no dictionary")
+    if not all(type(word) is str for word in words):
+        raise DataFormatError("the vocabulary of a TfidfVectorizer holds no words")
     if sorted(map(int, words.values())) != list(range(len(words))):
         raise DataFormatError("the vocabulary of a TfidfVectorizer skips columns")
+    idf = getattr(vars(vectorizer).get("_tfidf"), "idf_", None)
+    if idf is not None and len(idf) != len(words):
+        raise DataFormatError("a TfidfVectorizer weights other words than it knows")
+
+
+def _check_encoder(encoder: Any) -> None:
+    """Compiled code writes to the columns that these say."""
+    state = vars(encoder)
+    categories = state.get("categories_", [])
+    groups = state.get("_infrequent_indices", [None] * len(categories))
+    if "categories_" in state and not (
+        len(categories) == len(groups) == state.get("n_features_in_")
+        and all(map(_are_categories, categories))
+        and all(map(_is_group, groups, map(len, categories)))
+    ):
+        raise DataFormatError(f"the categories of {type(encoder).__name__} do not fit")
+
+
+def _are_categories(values: NDArray[Any]) -> bool:
+    """Whether categories are in the order in which values are looked up among them."""
+    if values.dtype.kind == "f" and values.size and np.isnan(values[-1]):
+        values = values[:-1]
+    return values.dtype.kind not in "iuf" or bool((np.diff(values) > 0).all())
+
+
+def _is_group(rare: NDArray[Any] | None, count: int) -> bool:
+    if rare is None:
+        return True
+    order = bool((np.diff(rare) > 0).all())
+    return rare.size > 0 and order and 0 <= rare[0] and bool(rare[-1] < count)
+
+
+def _check_columns(transformer: Any) -> None:
+    for entry in vars(transformer).get("transformers_", []):
+        if not (
+            type(entry) is tuple
+            and len(entry) == 3
+            and isinstance(entry[0], str)
+            and (isinstance(entry[1], BaseEstimator) or entry[1] in _IN_PLACE)
+        ):
+            raise DataFormatError("the transformers of a ColumnTransformer do not fit")
+
+
+def _check_function(transformer: Any) -> None:
+    if not (transformer.func is None is transformer.inverse_func):
+        raise DataFormatError("a FunctionTransformer is saved only without a function")
 
 
 def _check_memory(pipeline: Pipeline) -> None:
@@ -178,6 +243,9 @@ def _check_memory(pipeline: Pipeline) -> None:
 
 
 _CHECKS: tuple[tuple[Any, Any], ...] = (
+    (ColumnTransformer, _check_columns),
+    (FunctionTransformer, _check_function),
+    ((OneHotEncoder, OrdinalEncoder), _check_encoder),
     (BaseDecisionTree, check_tree_owner),
     ((RandomForestClassifier, ExtraTreesClassifier), check_forest),
     (TfidfVectorizer, _check_text),

@@ -12,6 +12,10 @@ _STRIP = 512  # reference rows at a time: their sums stay in the nearest cache
 
 def city_block(X: Array, Z: Array) -> Array:
     """Distances between the rows of `X` and of `Z`, features added in their order."""
+    if X.ndim != 2 or Z.ndim != 2 or X.shape[1] != Z.shape[1]:
+        raise ValueError(
+            f"Rows of shapes {X.shape} and {Z.shape} do not have the same features."
+        )
     out = np.zeros((X.shape[0], Z.shape[0]))
     _add(np.ascontiguousarray(X), np.ascontiguousarray(Z.T), out)
     return out

@@ -1,0 +1,98 @@
+"""The contract of sound state: what each class may hold, and what it derives from it."""
+
+# SPDX-License-Identifier: BSD-3-Clause
+
+import inspect
+from collections import ChainMap
+from functools import cache
+from typing import Any
+
+from sklearn.base import BaseEstimator
+from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder
+
+from partlearn._sklearn_compat import complete_encoder
+from partlearn.io import DataFormatError
+from partlearn.persistence import _vocabulary
+from partlearn.persistence._classes import class_names
+from partlearn.persistence._state import Scope, check_value, in_order, parse
+
+_PARAMETER = "any"  # checked by the constraints of the class
+
+
+@cache
+def declared_state(cls: type[Any]) -> dict[str, str]:
+    """Map every attribute that a file may give a class to what it must be.
+
+    Parameters
+    ----------
+    cls : type
+        A class that can be saved.
+
+    Returns
+    -------
+    declared : dict of str to str
+        Lines of the language of ``_state``; parameters are ``any``.
+    """
+    name = class_names()[cls]
+    ours = _vocabulary.ATTRIBUTES if name.startswith("partlearn:") else {}
+    return {
+        **dict.fromkeys(inspect.signature(cls).parameters, _PARAMETER),
+        **_vocabulary.COMMON,
+        **ours,
+        **_vocabulary.CLASSES.get(name, {}),
+    }
+
+
+def derived_state(cls: type[Any]) -> tuple[str, ...]:
+    """Attributes that follow from others, which files do not hold."""
+    return _vocabulary.DERIVED.get(class_names()[cls], ())
+
+
+def independent_state(estimator: Any) -> dict[str, Any]:
+    """Attributes of an estimator but those that it derives from others."""
+    derived = derived_state(type(estimator))
+    return {k: value for k, value in vars(estimator).items() if k not in derived}
+
+
+def check_state(estimator: BaseEstimator) -> None:
+    """Raise if an attribute is unknown, or is not what the class would have set.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Of a class that can be saved, fitted or not.
+
+    Raises
+    ------
+    DataFormatError
+        Names the attribute and what it must be.
+    """
+    name, state = type(estimator).__name__, independent_state(estimator)
+    declared = declared_state(type(estimator))
+    scope = Scope((state,), ChainMap(), _vocabulary.PARTS)
+    for key in in_order(state):
+        if key not in declared:
+            raise DataFormatError(
+                f"{name}.{key} is no attribute that {name} is known to set",
+                advice="Remove it; for a class of partlearn, declare it in "
+                "partlearn.persistence._vocabulary.",
+            )
+        check_value(state[key], parse(declared[key]), scope, f"{name}.{key}")
+
+
+def complete_state(estimator: Any) -> None:
+    """Derive the attributes that the file of a sound estimator does not hold.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Checked by :func:`check_state` and the checks of its class.
+    """
+    if isinstance(estimator, (OneHotEncoder, OrdinalEncoder)) and hasattr(
+        estimator, "categories_"
+    ):
+        try:
+            complete_encoder(estimator)
+        except (ValueError, TypeError, IndexError):
+            name = type(estimator).__name__
+            raise DataFormatError(f"{name} cannot have these categories") from None
