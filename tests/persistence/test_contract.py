@@ -154,7 +154,10 @@ def test_points_of_a_kernel_have_all_features(tmp_path):
     model.fit(np.vstack([X, X + 0.1]), np.vstack([S, S]))
     kernel = model.model_.geometries[1].map
     object.__setattr__(kernel, "points", kernel.points[:, :-1].copy())
-    refuse(edited(tmp_path / "m", lambda d: None, model), r"geometries\[1\].map is not sound")
+    refuse(
+        edited(tmp_path / "m", lambda d: None, model),
+        r"geometries\[1\].map is not sound",
+    )
 
 
 def test_compiled_distances_compare_the_same_features():

@@ -4,6 +4,7 @@
 
 import inspect
 from collections import ChainMap
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
@@ -19,7 +20,6 @@ from partlearn.persistence._state import Scope, check_value, in_order, parse
 _PARAMETER = "any"  # checked by the constraints of the class
 
 
-@cache
 def declared_state(cls: type[Any]) -> dict[str, str]:
     """Map every attribute that a file may give a class to what it must be.
 
@@ -33,7 +33,11 @@ def declared_state(cls: type[Any]) -> dict[str, str]:
     declared : dict of str to str
         Lines of the language of ``_state``; parameters are ``any``.
     """
-    name = class_names()[cls]
+    return _declared(class_names()[cls], cls)
+
+
+@cache
+def _declared(name: str, cls: Callable[..., Any]) -> dict[str, str]:
     ours = _vocabulary.ATTRIBUTES if name.startswith("partlearn:") else {}
     return {
         **dict.fromkeys(inspect.signature(cls).parameters, _PARAMETER),

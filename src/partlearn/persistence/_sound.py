@@ -93,7 +93,11 @@ def _check_nodes(fields: Any, dtype: np.dtype[Any], n_features: int) -> NDArray[
         ((own < child) & (child < count))[inner].all() for child in (left, right)
     )
     children = np.sort(np.concatenate([left[inner], right[inner]]))
-    if not sound or not np.array_equal(children, own[1:]) or not ((feature >= 0) & (feature < n_features))[inner].all():
+    if (
+        not sound
+        or not np.array_equal(children, own[1:])
+        or not ((feature >= 0) & (feature < n_features))[inner].all()
+    ):
         raise DataFormatError("a tree points outside of itself")
     nodes = np.zeros(count, dtype)
     for name, column in fields.items():

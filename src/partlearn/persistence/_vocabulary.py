@@ -296,9 +296,7 @@ PARTS: dict[str, dict[str, str]] = {
     "ColumnKind": {
         "date_format": "text",
         "grouping": "text",
-        "kind": (
-            "text(number, category, date, text, id, constant, ignored, label)"
-        ),
+        "kind": ("text(number, category, date, text, id, constant, ignored, label)"),
         "reason": "text",
     },
     "Confusions": {
