@@ -1,9 +1,9 @@
 """Model files of which one field of the saved state was made wrong, and their use.
 
-The document of a model is read as what it is, estimators with attributes: each attribute
-is, in turn, taken away, given another kind, another shape, another dtype, or numbers that
-are too large, negative, infinite or no numbers. The rest of the file stays sound, so that
-nothing but a check of this very field can refuse it.
+The document of a model is read as estimators with attributes. Each attribute is, in
+turn, removed, or given another kind, shape or dtype, or numbers that are too large,
+negative, infinite or NaN. The rest of the file stays sound, so that only a check of
+this field can refuse it.
 """
 
 import copy

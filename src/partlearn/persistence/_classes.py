@@ -24,8 +24,8 @@ from partlearn.tables import PartialClassifier, TableEncoder
 
 # What pipelines and encoders around our estimators are made of. None of these calls
 # what it holds or turns text into code; functions, and whatever takes a callable in the
-# place of a word, can therefore not be saved. A FunctionTransformer without a function is
-# what a ColumnTransformer makes of the columns it passes through.
+# place of a word, can therefore not be saved. A ColumnTransformer makes a
+# FunctionTransformer without a function of the columns that it passes through.
 SKLEARN = (
     compose.ColumnTransformer,
     decomposition.PCA,

@@ -1,10 +1,9 @@
-"""The contract of sound state: what each class may hold, and what it derives from it."""
+"""The contract of sound state: what each class may hold, and what it derives."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
 import inspect
 from collections import ChainMap
-from collections.abc import Callable
 from functools import cache
 from typing import Any
 
@@ -14,7 +13,7 @@ from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder
 from partlearn._sklearn_compat import complete_encoder
 from partlearn.io import DataFormatError
 from partlearn.persistence import _vocabulary
-from partlearn.persistence._classes import class_names
+from partlearn.persistence._classes import class_names, estimator_classes
 from partlearn.persistence._state import Scope, check_value, in_order, parse
 
 _PARAMETER = "any"  # checked by the constraints of the class
@@ -33,11 +32,12 @@ def declared_state(cls: type[Any]) -> dict[str, str]:
     declared : dict of str to str
         Lines of the language of ``_state``; parameters are ``any``.
     """
-    return _declared(class_names()[cls], cls)
+    return _declared(class_names()[cls])
 
 
 @cache
-def _declared(name: str, cls: Callable[..., Any]) -> dict[str, str]:
+def _declared(name: str) -> dict[str, str]:
+    cls = estimator_classes()[name]
     ours = _vocabulary.ATTRIBUTES if name.startswith("partlearn:") else {}
     return {
         **dict.fromkeys(inspect.signature(cls).parameters, _PARAMETER),

@@ -222,7 +222,7 @@ def _is_group(rare: NDArray[Any] | None, count: int) -> bool:
     if rare is None:
         return True
     order = bool((np.diff(rare) > 0).all())
-    return rare.size > 0 and order and 0 <= rare[0] and bool(rare[-1] < count)
+    return rare.size > 0 and order and rare[0] >= 0 and bool(rare[-1] < count)
 
 
 def _check_columns(transformer: Any) -> None:

@@ -1,7 +1,7 @@
 """A small language for fitted attributes: kinds, shapes, ranges, one line each.
 
 ``real[classes, features]`` is an array of finite numbers with a row for each class and
-a column for each feature. A name in brackets stands for one size in the whole estimator:
+a column for each feature. A name in brackets is the same size in the whole estimator:
 ``features`` and ``classes`` are given, an attribute of that name counts, and any other
 name has the size it has where it is met first. ``*`` is any size, ``n_neighbors_+1`` a
 sum.
