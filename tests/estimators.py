@@ -11,6 +11,7 @@ from partlearn.decomposition import CENDA
 PARTS = {
     "reducer": CENDA,
     "classifier": PLKNN,
+    "estimator": PLKNN,
     "estimators": lambda: [PLKNN(), PLKNN(3)],
 }
 

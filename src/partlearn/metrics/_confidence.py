@@ -7,22 +7,20 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from partlearn._typing import Array, Indices, Mask
+from partlearn._typing import Array, Indices
 
 
 class RiskCoverage(NamedTuple):
-    """Points of a curve: share of rows answered, errors among them, and the least sure.
-
-    ``coverage``, ``risk`` and ``threshold``, one entry per number of rows answered.
-    """
+    """Coverage, risk and threshold for each cut-off, the surest rows first."""
 
     coverage: Array
     risk: Array
     threshold: Array
 
 
-def _checked(confidence: ArrayLike, right: ArrayLike) -> tuple[Array, Mask]:
-    sure, hit = np.asarray(confidence, dtype=np.float64), np.asarray(right, dtype=bool)
+def _checked(confidence: ArrayLike, right: ArrayLike) -> tuple[Array, Array]:
+    sure = np.asarray(confidence, dtype=np.float64)
+    hit = np.asarray(right, dtype=np.float64)
     if sure.ndim != 1 or sure.shape != hit.shape:
         raise ValueError(
             "`confidence` and `right` must hold one value per row; got shapes "
@@ -31,6 +29,12 @@ def _checked(confidence: ArrayLike, right: ArrayLike) -> tuple[Array, Mask]:
     if not np.isfinite(sure).all():
         row = int(np.flatnonzero(~np.isfinite(sure))[0])
         raise ValueError(f"`confidence` must be finite; row {row} has {sure[row]}.")
+    if not ((hit >= 0) & (hit <= 1)).all():
+        row = int(np.flatnonzero(~((hit >= 0) & (hit <= 1)))[0])
+        raise ValueError(
+            "`right` must hold booleans or probabilities between 0 and 1; row "
+            f"{row} has {hit[row]}."
+        )
     return sure, hit
 
 
@@ -44,8 +48,9 @@ def risk_coverage_curve(confidence: ArrayLike, right: ArrayLike) -> RiskCoverage
     ----------
     confidence : array-like of shape (n_samples,)
         Confidence in the predicted label, such as the largest probability of a row.
-    right : array-like of bool, shape (n_samples,)
-        Whether the predicted label is the true one.
+    right : array-like of bool or float, shape (n_samples,)
+        Whether the predicted label is the true one, or the estimated probability that
+        it is.
 
     Returns
     -------
@@ -69,7 +74,7 @@ def risk_coverage_curve(confidence: ArrayLike, right: ArrayLike) -> RiskCoverage
     if not len(sure):
         raise ValueError("A curve needs at least one row; got none.")
     order = np.argsort(-sure, kind="stable")
-    falling, wrong = sure[order], ~hit[order]
+    falling, wrong = sure[order], 1 - hit[order]
     # Rows of equal confidence share their errors evenly.
     _, block = np.unique(-falling, return_inverse=True)
     share = np.bincount(block, wrong) / np.bincount(block)

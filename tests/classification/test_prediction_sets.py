@@ -1,0 +1,229 @@
+"""PredictionSets: the rule literally, hand-computed sets, guarantees, bad input."""
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+from sklearn.base import clone
+from sklearn.datasets import load_wine
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import ShuffleSplit
+from sklearn.preprocessing import StandardScaler
+
+from partlearn.candidates import (
+    check_evidence,
+    from_votes,
+    from_weights,
+    make_candidates,
+)
+from partlearn.classification import PLKNN, CandidateClassifier, PredictionSets
+from partlearn.classification._prediction_sets import (
+    Calibration,
+    conformal_threshold,
+    probability_sets,
+)
+
+X, Y = load_wine(return_X_y=True)
+X = StandardScaler().fit_transform(X)
+S = make_candidates(Y, n_false=1, random_state=0)
+
+
+def literal_sets(P, held, weights, coverage):
+    """The formula of the Notes, label by label."""
+    n, q = held.shape
+    sets = np.zeros(P.shape, dtype=bool)
+    for i in range(len(P)):
+        for j in range(P.shape[1]):
+            total = 1.0
+            for a in range(n):
+                for b in range(q):
+                    if held[a, b] <= P[i, j]:
+                        total += weights[a, b]
+            sets[i, j] = total > (1 - coverage) * (n + 1) + 1e-9
+        sets[i, P[i].argmax()] = True
+    return sets
+
+
+def literal_weights(calibrator, P, L, shares):
+    weights = np.zeros(P.shape)
+    for i in range(len(P)):
+        inside = [j for j in range(P.shape[1]) if L[i, j] > 0]
+        if calibrator == "all":
+            weights[i, min(inside, key=lambda j: P[i, j])] = 1
+        elif calibrator == "any":
+            weights[i, max(inside, key=lambda j: P[i, j])] = 1
+        else:
+            weights[i] = shares[i]
+    return weights
+
+
+def drawn(seed, n=40, q=4):
+    rng = np.random.RandomState(seed)
+    P = rng.dirichlet(np.ones(q), n).round(2)  # ties
+    P /= P.sum(axis=1, keepdims=True)
+    L = rng.rand(n, q) * (rng.rand(n, q) < 0.6)
+    L[np.arange(n), rng.randint(q, size=n)] = 1
+    return P, from_weights(L), rng.dirichlet(np.ones(q), 15)
+
+
+@pytest.mark.parametrize("calibrator", ["all", "any", "votes"])
+@pytest.mark.parametrize("coverage", [0.5, 0.8, 0.9])
+def test_sets_follow_the_rule(calibrator, coverage):
+    P, labels, new = drawn(0)
+    calibration = Calibration.of(P, labels)
+    weights = literal_weights(calibrator, P, labels.weights, labels.confidence())
+    np.testing.assert_allclose(calibration.row_weights(calibrator), weights)
+    np.testing.assert_array_equal(
+        probability_sets(new, calibration.thresholds(coverage, calibrator)),
+        literal_sets(new, P, weights, coverage),
+    )
+
+
+def test_confidence_is_evidence_times_the_best_power():
+    """The power maximises the likelihood of the candidates: a fine grid agrees."""
+    P, labels, new = drawn(1)
+    L = labels.weights
+    smooth = (P + 0.001 / 4) / 1.001
+    grid = np.linspace(0, 5, 5001)
+
+    def objective(w):
+        power = smooth**w / (smooth**w).sum(axis=1, keepdims=True)
+        return np.log((L * power).sum(axis=1)).mean() - 1e-3 * (w - 1) ** 2
+
+    best = max(grid, key=objective)
+    F = L * smooth**best
+    F /= F.sum(axis=1, keepdims=True)
+    calibration = Calibration.of(P, labels)
+    np.testing.assert_allclose(calibration.confidence(), F, atol=2e-3)  # the grid
+    weights = calibration.confidence()
+    np.testing.assert_array_equal(
+        probability_sets(new, calibration.thresholds(0.8, "confidence")),
+        literal_sets(new, P, weights, 0.8),
+    )
+
+
+def test_threshold_of_single_labels_by_hand():
+    """Split conformal: of 9 rows the least probability for .9, the second for .8."""
+    p = np.array([0.5, 0.9, 0.2, 0.7, 0.3, 0.8, 0.6, 0.4, 0.95])
+    one = np.ones(9)
+    assert conformal_threshold(p, one, 0.9) == 0.2
+    assert conformal_threshold(p, one, 0.8) == 0.3
+    assert conformal_threshold(p[:8], one[:8], 0.9) == 0.0  # eight are too few
+    assert conformal_threshold(np.array([0.4]), np.zeros(1), 0.9) == 0.0
+    # Half a row at .2: one row and a half must be below what enters.
+    assert conformal_threshold(p, np.where(p == 0.2, 0.5, 1.0), 0.8) == 0.3
+
+
+def test_abstention_by_hand():
+    """Single labels: the two surest are right, then every second one."""
+    P = np.array([[0.9, 0.1], [0.8, 0.2], [0.7, 0.3], [0.6, 0.4], [0.6, 0.4]])
+    y = np.eye(2, dtype=bool)[[0, 0, 1, 0, 0]]
+    calibration = Calibration.of(P, check_evidence(y))
+    assert calibration.abstention(1.0) == (0.8, 0.4, 1.0)
+    threshold, coverage, accuracy = calibration.abstention(0.8)
+    assert (threshold, coverage) == (0.6, 1.0)
+    assert accuracy == pytest.approx(0.8)
+    wrong = Calibration.of(P, check_evidence(~y))
+    assert wrong.abstention(0.99)[:2] == (np.inf, 0.0)
+    np.testing.assert_allclose(calibration.risk_coverage().risk[:3], [0, 0, 1 / 3])
+
+
+@pytest.mark.parametrize("calibrator", ["confidence", "all"])
+def test_truth_is_covered(calibrator):
+    """Guaranteed for "all"; "confidence" is close. Twenty splits, 1,760 rows."""
+    hits = []
+    for seed in range(20):
+        order = np.random.RandomState(seed).permutation(len(X))
+        train, test = order[:90], order[90:]
+        model = PredictionSets(PLKNN(), calibrator=calibrator, random_state=seed)
+        sets = model.fit(X[train], S[train]).predict_set(X[test])
+        hits.append(sets[np.arange(len(test)), Y[test]].mean())
+    assert np.mean(hits) >= 0.9 - 2 * np.std(hits) / 20**0.5
+
+
+def test_any_is_narrower_than_all_and_wider_with_coverage():
+    widths = {}
+    for calibrator in ("all", "any", "confidence"):
+        model = PredictionSets(PLKNN(), calibrator=calibrator, random_state=0)
+        model.fit(X, S)
+        widths[calibrator] = model.predict_set(X).sum()
+        assert model.predict_set(X, coverage=0.5).sum() <= widths[calibrator]
+    assert widths["any"] <= widths["confidence"] <= widths["all"]
+    assert widths["any"] < widths["all"]
+
+
+def test_calibrating_rows_are_held_out():
+    """The estimator is the one fitted on the other rows; `cv` fits on all."""
+    model = PredictionSets(PLKNN(), random_state=3).fit(X, S)
+    seed = np.random.RandomState(3).randint(2**31 - 1)
+    train, test = next(ShuffleSplit(1, test_size=0.25, random_state=seed).split(X))
+    fitted = PLKNN().fit(X[train], S[train])
+    np.testing.assert_array_equal(model.predict_proba(X), fitted.predict_proba(X))
+    np.testing.assert_array_equal(
+        model.calibration_.probability, fitted.predict_proba(X[test])
+    )
+    small = PredictionSets(PLKNN(), calibration_size=0.75, random_state=3).fit(X, S)
+    assert len(small.calibration_.probability) == 134
+    crossed = clone(model).set_params(cv=3).fit(X, S)
+    assert len(crossed.calibration_.probability) == len(X)
+    np.testing.assert_array_equal(
+        crossed.predict_proba(X), PLKNN().fit(X, S).predict_proba(X)
+    )
+
+
+def test_votes_of_annotators():
+    rng = np.random.RandomState(0)
+    rows = np.repeat(np.arange(len(Y)), 3)
+    given = np.where(rng.rand(len(rows)) < 0.8, Y[rows], rng.randint(3, size=len(rows)))
+    votes = from_votes(rows, np.tile(["a", "b", "c"], len(Y)), given)
+    model = PredictionSets(PLKNN(), calibrator="votes", random_state=0)
+    sets = model.fit(X, votes).predict_set(X)
+    covered = sets[rows, given].mean()
+    assert covered >= 0.85
+    seed = np.random.RandomState(0).randint(2**31 - 1)
+    _, test = next(ShuffleSplit(1, test_size=0.25, random_state=seed).split(X))
+    np.testing.assert_allclose(model.calibration_.shares, votes.table.shares()[test])
+    with pytest.raises(ValueError, match="needs votes or weights"):
+        model.fit(X, S)
+
+
+def test_classes_and_subgroups_have_their_own_thresholds():
+    model = PredictionSets(PLKNN(), per_class=True, coverage=0.8, random_state=0)
+    model.fit(X, S)
+    F, P = model.calibration_.confidence(), model.calibration_.probability
+    own = [conformal_threshold(P[:, j], F[:, j], 0.8) for j in range(3)]
+    np.testing.assert_array_equal(model.thresholds_, own)
+    assert len(set(own)) == 3
+    where = np.where(X[:, 0] > 0, "north", "south")
+    model = PredictionSets(PLKNN(), calibrator="all", coverage=0.8, random_state=0)
+    model.fit(X, S, groups=np.arange(len(X)) // 2, subgroups=where)
+    both = model.predict_set(X, subgroups=where)
+    for name in ("north", "south"):
+        P = model.predict_proba(X[where == name])
+        np.testing.assert_array_equal(
+            both[where == name], probability_sets(P, model.thresholds_[name])
+        )
+    with pytest.raises(ValueError, match="`subgroups` are missing"):
+        model.predict_set(X)
+    with pytest.raises(ValueError, match="'west' had no calibrating row"):
+        model.predict_set(X[:1], subgroups=["west"])
+    with pytest.raises(ValueError, match="one per row"):
+        model.fit(X, S, subgroups=where[:3])
+    with pytest.raises(ValueError, match="does not say which candidate"):
+        PredictionSets(PLKNN(), calibrator="all", per_class=True).fit(X, S)
+
+
+def test_few_rows_give_every_label_and_warn():
+    model = PredictionSets(PLKNN(), random_state=0).fit(X[::10], S[::10])
+    with pytest.warns(UserWarning, match="at least 9 calibrating rows"):
+        assert model.predict_set(X).all()
+    with pytest.raises(ValueError, match="`coverage` must lie between 0 and 1"):
+        model.predict_set(X, coverage=90)
+
+
+def test_other_classifiers_and_sparse_rows():
+    model = PredictionSets(LogisticRegression(), random_state=0)
+    sets = model.fit(csr_array(X), S).predict_set(csr_array(X))
+    assert type(model.estimator_) is CandidateClassifier
+    assert sets[np.arange(len(Y)), Y].mean() > 0.85
+    with pytest.raises(ValueError, match="two classes"):
+        model.fit(X, np.zeros(len(X)))
