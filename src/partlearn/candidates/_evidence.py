@@ -82,6 +82,7 @@ class Evidence:
         self._weights = _scaled(L, self.classes)
         rows = np.arange(len(L)) if rows is None else rows
         self.rows: Indices = np.asarray(rows, dtype=np.intp)
+        self._listed: Mask | None = None
 
     # What estimators read -----------------------------------------------------------
 
@@ -98,6 +99,15 @@ class Evidence:
     def candidates(self) -> Mask:
         """Labels that are possible at all, a boolean matrix like `weights`."""
         return self.weights > 0
+
+    @property
+    def listed(self) -> Mask:
+        """Labels that were given for each row, a boolean matrix like `weights`.
+
+        Those of `candidates`, unless a miss rate made further labels possible or a
+        correction left one of them. The list of a bag is made of these.
+        """
+        return self.candidates if self._listed is None else self._listed
 
     @property
     def weighted(self) -> bool:
@@ -177,7 +187,7 @@ class Evidence:
                 f"`prior` must hold {len(self.classes)} positive numbers, one per "
                 f"class; got {p.tolist()}."
             )
-        return Evidence(self.weights * p, self.classes, rows=self.rows)
+        return self._with_weights(self.weights * p)
 
     def with_miss_rate(self, miss_rate: float) -> Evidence:
         """Allow for sets that miss the true label.
@@ -215,7 +225,13 @@ class Evidence:
         # A full set cannot miss the truth.
         missed = miss_rate / np.maximum(outside, 1)
         L = np.where(S, (1 - miss_rate) * self.confidence(), missed)
-        return Evidence(L, self.classes, rows=self.rows)
+        return self._with_weights(L)
+
+    def _with_weights(self, L: NDArray[Any]) -> Evidence:
+        """Other weights for the same labels that were given."""
+        other = Evidence(L, self.classes, rows=self.rows)
+        other._listed = self.listed
+        return other
 
     def with_known(self, known: Mapping[int, Any]) -> Self:
         """Make rows certain whose true label somebody found out.
@@ -252,6 +268,7 @@ class Evidence:
     def _certain(self, places: Indices, codes: Indices) -> Self:
         other = self._copy()
         other._weights = certain_rows(self._weights, places, codes)
+        other._listed = self.listed
         return other
 
     def with_classes(self, classes: ArrayLike) -> Self:
@@ -336,11 +353,14 @@ class Evidence:
 
     def _joined(self, parts: Sequence[Any]) -> Evidence:
         """Rows of all parts; their old numbers belong to different tables."""
-        return Evidence(np.concatenate([p.weights for p in parts]), self.classes)
+        joined = Evidence(np.concatenate([p.weights for p in parts]), self.classes)
+        joined._listed = np.concatenate([p.listed for p in parts])
+        return joined
 
     def _take(self, places: Indices) -> Self:
         other = self._copy()
         other._weights, other.rows = self._weights[places], self.rows[places]
+        other._listed = None if self._listed is None else self._listed[places]
         return other
 
     def _copy(self) -> Self:

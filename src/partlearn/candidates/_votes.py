@@ -84,6 +84,14 @@ class Votes(Evidence):
         return self.certain(voted | ~voted.any(axis=1, keepdims=True))
 
     @property
+    def listed(self) -> Mask:
+        """Labels somebody voted for, also where a correction is another one.
+
+        The list of a bag holds what any annotator gave to any of its rows.
+        """
+        return np.asarray(self.table.counts > 0)
+
+    @property
     def weighted(self) -> bool:
         """Votes always say more than which labels are possible."""
         return True

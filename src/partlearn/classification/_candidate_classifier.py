@@ -29,6 +29,7 @@ from partlearn._typing import Array, Indices, Mask
 from partlearn.base import PARAMETERS, BasePartialClassifier
 from partlearn.candidates import (
     VOTE_STATE,
+    BagRule,
     Votes,
     check_evidence,
     check_two_classes,
@@ -93,6 +94,9 @@ class CandidateClassifier(BasePartialClassifier):
         takes no weights.
     vote_summary_ : VoteSummary or None
         Where `y` are votes: annotators, and how far features and votes disagree.
+    stray_rate_ : float or None
+        Where `bags` are given: estimated chance that a label which no row of a bag has
+        is on its list all the same.
     n_iter_ : int
         Number of rounds.
     n_features_in_ : int
@@ -103,6 +107,7 @@ class CandidateClassifier(BasePartialClassifier):
     See Also
     --------
     partlearn.candidates.from_votes : Labels of several annotators.
+    partlearn.candidates.bag_confidence : Labels of new rows that share a list.
 
     Notes
     -----
@@ -111,7 +116,10 @@ class CandidateClassifier(BasePartialClassifier):
     once per label of confidence at least 0.001, with the confidence as weight, and sets
     :math:`F_{ij} \propto L_{ij} (P_{ij} + 0.001)`, where :math:`P` are the
     probabilities of held-out rows. Votes are weighted again after every
-    iteration.
+    iteration. Where rows are in bags, these confidences are shared among the rows of
+    each bag by the rule "cover" of :func:`~partlearn.candidates.bag_confidence`; the
+    stray rate is estimated again in every iteration. Folds are drawn over rows, not
+    over bags.
 
     An estimator without ``predict_proba`` is asked for ``decision_function``, of which
     the softmax is taken. One whose `fit` has no ``sample_weight`` is fitted five times
@@ -163,7 +171,13 @@ class CandidateClassifier(BasePartialClassifier):
 
     @fit_context(prefer_skip_nested_validation=False)
     def fit(
-        self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None
+        self,
+        X: Any,
+        y: Any,
+        *,
+        bags: Any = None,
+        groups: Any = None,
+        sample_weight: Any = None,
     ) -> Self:
         """Find confidences and classifier in turns.
 
@@ -175,11 +189,16 @@ class CandidateClassifier(BasePartialClassifier):
             1-D labels, a binary matrix of shape (n_samples, n_classes), a sequence of
             label sets, or what the constructors of :mod:`partlearn.candidates` make of
             weights and votes.
-        sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the rows.
+        bags : array-like of shape (n_samples,), default=None
+            Bag of each row, such as the photograph of a face: rows of a bag share one
+            list of labels, each of which belongs to at least one of them. The list is
+            the union of their candidates. A row without a bag (None, NaN) is a bag of
+            its own.
         groups : array-like of shape (n_samples,), default=None
             Groups of rows that belong together, such as pictures of one person; handed
             to `cv`, so that rows of a group say nothing about each other.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows.
 
         Returns
         -------
@@ -196,6 +215,7 @@ class CandidateClassifier(BasePartialClassifier):
                 f"{num_samples(X)} rows, y has {len(labels)}."
             )
         weight = _checked_weight(sample_weight, len(labels))
+        rule = None if bags is None else BagRule(bags, labels.listed)
         rng = check_random_state(self.random_state)
         estimator = by_column(self._estimator(), self.classes_)
         folds = self._folds(X, labels.candidates, groups, rng)
@@ -204,6 +224,8 @@ class CandidateClassifier(BasePartialClassifier):
             P = self._beliefs(estimator, X, F, weight, folds, rng)
             F = labels.updated(F) * (P + _SMOOTHING)
             F /= F.sum(axis=1, keepdims=True)
+            F = F if rule is None else rule(F)
+        self.stray_rate_ = None if rule is None else rule.stray_
         self._model = fit_soft(estimator, X, F, weight, _seed(rng))
         self.label_confidence_, self.feature_belief_ = F, P
         self.vote_summary_ = None

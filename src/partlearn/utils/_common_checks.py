@@ -17,9 +17,10 @@ from sklearn.base import clone, is_classifier
 from sklearn.datasets import make_blobs
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import get_tags
+from sklearn.utils.validation import has_fit_parameter
 
 from partlearn._typing import Indices, Mask
-from partlearn.candidates import make_candidates
+from partlearn.candidates import make_bags, make_candidates
 
 Check = Callable[[Any], None]
 AGREEMENT = 0.9  # least agreement of two fits whose random draws differ
@@ -57,7 +58,7 @@ def with_truth(seed: int = 0) -> tuple[NDArray[Any], Indices, Mask]:
     return X, y, make_candidates(y, 1, random_state=seed)
 
 
-def fit(estimator: Any, X: Any, y: Any) -> Any:
+def fit(estimator: Any, X: Any, y: Any, **params: Any) -> Any:
     """Fit a copy that has a seed: two fits can be compared only if both draw alike."""
     estimator = clone(estimator)
     for name, value in estimator.get_params().items():
@@ -65,7 +66,7 @@ def fit(estimator: Any, X: Any, y: Any) -> Any:
             estimator.set_params(**{name: 0})
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)
-        return estimator.fit(X, y)
+        return estimator.fit(X, y, **params)
 
 
 def output(fitted: Any, X: Any) -> NDArray[Any]:
@@ -98,10 +99,10 @@ def assert_same(a: Any, b: Any, X: Any, tol: float = 1e-9) -> None:
         np.testing.assert_allclose(G, F, rtol=tol, atol=tol)
 
 
-def error_message(estimator: Any, X: Any, y: Any) -> str:
+def error_message(estimator: Any, X: Any, y: Any, **params: Any) -> str:
     """Message of the ValueError that fitting must raise."""
     try:
-        fit(estimator, X, y)
+        fit(estimator, X, y, **params)
     except ValueError as error:
         return str(error)
     raise AssertionError("Fitting should have raised a ValueError.")
@@ -196,6 +197,8 @@ def applicable_checks(
         checks.append(check_sparse_features)
     if "n_jobs" in estimator.get_params():
         checks.append(check_n_jobs)
+    if has_fit_parameter(estimator, "bags"):
+        checks.append(check_bags)
     for check in checks:
         yield check.__name__, check
 
@@ -335,6 +338,30 @@ def check_n_jobs(estimator: Any) -> None:
     one = fit(clone(estimator).set_params(n_jobs=1), X, S)
     two = fit(clone(estimator).set_params(n_jobs=2), X, S)
     assert_same(one, two, X, tol=1e-12)
+
+
+def check_bags(estimator: Any) -> None:
+    """Bags share their lists; their names, and bags of one row, mean nothing."""
+    X, y, _ = with_truth()
+    S, bags = make_bags(y, size=3, random_state=0)
+    alone, each = fit(estimator, X, S), fit(estimator, X, S, bags=np.arange(len(X)))
+    shared = fit(estimator, X, S, bags=bags)
+    assert_same(alone, each, X, tol=1e-6)
+    assert_same(shared, fit(estimator, X, S, bags=[f"b{b}" for b in bags]), X)
+    F, G = confidence(alone), confidence(shared)
+    assert F is not None
+    assert G is not None
+    np.testing.assert_allclose(G.sum(axis=1), 1, atol=1e-6)
+    assert (G[~S] == 0).all()
+    assert np.abs(F - G).max() > 1e-3  # the lists were used
+    order = np.random.default_rng(0).permutation(len(X))
+    permuted = fit(estimator, X[order], S[order], bags=bags[order])
+    exactly = not order_matters(estimator, "rows")
+    assert_close(G[order], np.asarray(confidence(permuted)), exactly=exactly)
+    message = error_message(estimator, X, S, bags=bags[1:])
+    assert "120" in message
+    assert "119" in message
+    assert hasattr(estimator, "set_fit_request")
 
 
 def _edge_problem() -> tuple[NDArray[Any], Mask]:

@@ -1,0 +1,107 @@
+"""Classifiers that use the lists of bags."""
+
+import numpy as np
+import pytest
+from sklearn import config_context
+from sklearn.datasets import load_digits
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from partlearn.candidates import BagRule, check_evidence, from_votes, make_bags
+from partlearn.classification import CandidateClassifier
+
+LOGISTIC = LogisticRegression(max_iter=2000, C=0.1)
+
+
+@pytest.fixture(scope="module")
+def pages():
+    """Digits on pages of six, each page with the list of its digits."""
+    X, y = load_digits(return_X_y=True)
+    X, y = X[:600] / 16, y[:600]
+    S, bags = make_bags(y, size=6, random_state=0)
+    return X, y, S, bags
+
+
+def test_one_iteration_is_one_application_of_the_rule(pages):
+    X, _, S, bags = pages
+    model = CandidateClassifier(LOGISTIC, n_rounds=1, random_state=0)
+    alone = model.fit(X, S).label_confidence_
+    assert model.stray_rate_ is None
+    rule = BagRule(bags, S)
+    shared = rule(alone)
+    model.fit(X, S, bags=bags)
+    assert np.array_equal(model.label_confidence_, shared)
+    assert model.stray_rate_ == rule.stray_
+    assert np.abs(shared - alone).max() > 0.05
+
+
+def test_lists_give_more_labels(pages):
+    X, y, S, bags = pages
+    model = CandidateClassifier(LOGISTIC, random_state=0)
+    plain = (model.fit(X, S).label_confidence_.argmax(axis=1) == y).mean()
+    shared = model.fit(X, S, bags=bags).label_confidence_.argmax(axis=1) == y
+    assert shared.mean() > plain + 0.01
+    assert (model.label_confidence_[~S] == 0).all()
+    assert model.stray_rate_ < 0.02
+
+
+def test_bags_of_one_row_and_other_names_change_nothing(pages):
+    X, _, S, bags = pages
+    X, S, bags = X[:120], S[:120], bags[:120]
+    model = CandidateClassifier(LOGISTIC, n_rounds=2, random_state=0)
+    plain = model.fit(X, S).label_confidence_
+    alone = model.fit(X, S, bags=np.arange(120)).label_confidence_
+    assert np.allclose(alone, plain, atol=1e-12)
+    shared = model.fit(X, S, bags=bags).label_confidence_
+    names = [f"page {b}" for b in bags]
+    assert np.array_equal(model.fit(X, S, bags=names).label_confidence_, shared)
+
+
+def test_bags_with_weights_votes_and_corrections(pages):
+    X, y, S, bags = pages
+    X, y, S, bags = X[:120], y[:120], S[:120], bags[:120]
+    evidence = check_evidence(S)
+    model = CandidateClassifier(LOGISTIC, n_rounds=2, random_state=0)
+    plain = model.fit(X, evidence, bags=bags).label_confidence_
+    missing = model.fit(X, evidence.with_miss_rate(0.1), bags=bags).label_confidence_
+    assert np.array_equal(evidence.with_miss_rate(0.1).listed, S)
+    # Lists stay lists: cover is about them, though every label is possible now.
+    assert np.corrcoef(plain[S], missing[S])[0, 1] > 0.8
+    assert (missing[~S] > 0).any()
+    fixed = evidence.with_known({0: y[0]})
+    assert np.array_equal(fixed.listed, S)
+    assert np.array_equal(fixed[5:].listed, S[5:])
+    known = model.fit(X, fixed, bags=bags).label_confidence_
+    assert known[0, y[0]] > 0.999
+    rows, labels = np.nonzero(S)
+    votes = from_votes(rows, ["ann"] * len(rows), labels)
+    assert np.array_equal(votes.listed, S)
+    F = model.fit(X, votes, bags=bags).label_confidence_
+    assert np.allclose(F.sum(axis=1), 1)
+
+
+def test_bags_are_routed(pages):
+    X, _, S, bags = pages
+    X, S, bags = X[:120], S[:120], bags[:120]
+    model = CandidateClassifier(LOGISTIC, n_rounds=1, random_state=0)
+    Z = StandardScaler().fit_transform(X)
+    expected = model.fit(Z, S, bags=bags).label_confidence_
+    with config_context(enable_metadata_routing=True):
+        model.set_fit_request(bags=True)
+        pipe = make_pipeline(StandardScaler(), model).fit(X, S, bags=bags)
+        assert np.array_equal(pipe[-1].label_confidence_, expected)
+        search = GridSearchCV(model, {"n_rounds": [1]}, cv=2, scoring=lambda *_: 0.0)
+        search.fit(Z, S, bags=bags)
+        assert np.array_equal(search.best_estimator_.label_confidence_, expected)
+
+
+def test_wrong_bags(pages):
+    X, _, S, bags = pages
+    with pytest.raises(
+        ValueError, match="`bags` must hold 600 values, one per row; got 599"
+    ):
+        CandidateClassifier(LOGISTIC).fit(X, S, bags=bags[1:])
+    with pytest.raises(TypeError, match="`bags` must be a column"):
+        CandidateClassifier(LOGISTIC).fit(X, S, bags="page")
