@@ -61,7 +61,9 @@ def transcription(X, S, *, r, k, mu, threshold, max_iter):
         F = new / new.sum(axis=1, keepdims=True)
         D = dissimilarity(F)
         values, P = directions(Z, D, W, mu)
-        kept = int(np.argmax(np.cumsum(values) >= threshold * values.sum())) + 1
+        sums = np.cumsum(values)
+        # The sum of all equals the last partial sum only within rounding.
+        kept = int(np.argmax(sums >= threshold * sums[-1] * (1 - 1e-12))) + 1
         settled = kept == Z.shape[1]
         Z = Z @ P[:, :kept]
         if settled:

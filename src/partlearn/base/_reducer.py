@@ -119,7 +119,8 @@ def count_directions(values: Array, wanted: float | int | None) -> int:
     -------
     r : int
         Never counts a direction whose eigenvalue is below 1e-12 of the first: those
-        are round-off. Zero where no direction carries any signal.
+        are round-off. A fraction is reached within a relative 1e-12. Zero where no
+        direction carries any signal.
     """
     xp = namespace(values)
     usable = int(xp.count_nonzero(values > 1e-12 * values[0]))
@@ -127,7 +128,9 @@ def count_directions(values: Array, wanted: float | int | None) -> int:
         return usable
     if isinstance(wanted, (int, np.integer)):
         return min(int(wanted), usable)
-    short = xp.cumulative_sum(values) < wanted * xp.sum(values)
+    sums = xp.cumulative_sum(values)
+    # Sums that differ by rounding are equal, whatever the order of their terms.
+    short = sums < wanted * (1 - 1e-12) * sums[-1]
     # A fraction of 0 stands for every direction with a positive eigenvalue.
     return min(int(xp.count_nonzero(short)) + 1, usable) if wanted > 0 else usable
 
