@@ -29,8 +29,8 @@ from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
 from partlearn.classification import IPAL, PLAGGD, PLKNN, SURE, CRISPClassifier
-from partlearn.datasets import read
 from partlearn.decomposition import CRISP, KernelCRISP
+from partlearn.io import read
 
 TOLERANCE = 0.015
 N_FOLDS = 5

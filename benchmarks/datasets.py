@@ -43,7 +43,7 @@ def csv(run: Run) -> None:
     """CSV of 1,000,000 rows with a candidate column, ours / pandas below 3."""
     import pandas as pd
 
-    from partlearn.datasets import read
+    from partlearn.io import read
 
     rows = run.pick(1_000_000, 2_000)
     with tempfile.TemporaryDirectory() as folder:
@@ -69,7 +69,7 @@ def measure(rows: int = 1_000_000, columns: int = 10, repeats: int = 5) -> dict:
     """Best of some repeats of each reader, taken in turns."""
     import pandas as pd
 
-    from partlearn.datasets import read
+    from partlearn.io import read
 
     ours, theirs = [], []
     with tempfile.TemporaryDirectory() as folder:

@@ -45,12 +45,6 @@ SIDEWAYS = {
     "model_selection": {"metrics"},
     "classification": {"decomposition"},
 }
-# Packages that still offer names which moved to another, when somebody asks for one.
-FORMER_HOMES = {
-    "candidates": "_math",
-    "datasets": "check",
-    "feature_selection": "multilabel",
-}
 MATHEMATICS = "_math"  # private to the library, and divided into layers itself
 RANK = {name: i for i, layer in enumerate(LAYERS) for name in layer}
 OPTIONAL = {
@@ -127,7 +121,7 @@ def test_modules_do_not_import_each_other(house, modules):
     assert not house.cycles(house.graph(modules))
 
 
-def test_imports_by_string_are_those_of_former_homes():
+def test_imports_by_string_are_those_of_the_registry():
     """A name in a string would hide an import from the tests above."""
     hidden = {}
     for path in own_files():
@@ -137,9 +131,7 @@ def test_imports_by_string_are_those_of_former_homes():
                 for part in ast.walk(node.args[0]):
                     if isinstance(part, ast.Constant) and "partlearn." in part.value:
                         hidden.setdefault(here, set()).add(part.value.split(".")[1])
-    registry = {"_registry.py": {""}}  # all packages of methods, when somebody asks
-    former = {here: {there} for here, there in FORMER_HOMES.items()}
-    assert {here: there - {here} for here, there in hidden.items()} == former | registry
+    assert hidden == {"_registry.py": {""}}  # all packages of methods, on demand
 
 
 def test_names_say_what_they_are(house, modules):

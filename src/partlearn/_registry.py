@@ -269,7 +269,6 @@ def build(
         return clone(name)
     cls = find(name, *roles)
     accepted = inspect.signature(cls).parameters
-    params = _renamed(cls, params)
     for key in params:
         if key not in accepted:
             near = get_close_matches(key, accepted, n=1)
@@ -285,20 +284,6 @@ def build(
         if key not in chosen:
             raise MethodError(f"{cls.__name__} needs the parameter `{key}`.")
     return cls(**chosen)
-
-
-def _renamed(cls: type[Any], params: Mapping[str, Any]) -> dict[str, Any]:
-    """Parameters of former releases in today's words, so that plans stay valid.
-
-    A class that gave up a parameter may keep ``_former_parameters``: for each former
-    name, what its values are called now.
-    """
-    former = getattr(cls, "_former_parameters", {})
-    renamed: dict[str, Any] = {}
-    for key, value in params.items():
-        known = key in former and value in list(former[key])  # a list has no hash
-        renamed.update(former[key][value] if known else {key: value})
-    return renamed
 
 
 def _with_parts(value: Any, seed: int | None) -> Any:

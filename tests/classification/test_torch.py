@@ -13,7 +13,7 @@ from sklearn.utils.estimator_checks import estimator_checks_generator
 from partlearn.candidates import from_weights, make_candidates
 from partlearn.classification import PRODEN, TorchClassifier
 from partlearn.classification._score_models import candidate_loss
-from partlearn.utils.estimator_checks import check_partial_label_estimator
+from partlearn.utils._estimator_checks import check_partial_label_estimator
 
 CANDIDATES = [{"a"}, {"a", "b"}, {"b"}]
 

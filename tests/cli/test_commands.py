@@ -171,7 +171,7 @@ def test_advice_names_options_of_the_command(run, pets, tmp_path):
     square = tmp_path / "square.npz"
     np.savez(square, X=np.ones((3, 2)), S=np.tri(3))
     _, _, err = run("check", square)
-    assert "argument of partlearn.datasets.read" in err
+    assert "argument of partlearn.io.read" in err
 
 
 def test_damaged_data_have_the_same_code_everywhere(run, tmp_path):

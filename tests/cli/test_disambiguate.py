@@ -6,7 +6,7 @@ import json
 import numpy as np
 import pytest
 
-from partlearn.datasets import write
+from partlearn.io import write
 
 COMMON = ["--labels", "kind", "--ignore", "id", "--truth", "truth"]
 

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 import scipy.sparse as sp
 
-from partlearn.datasets import write
+from partlearn.io import write
 
 COMMON = ["--labels", "kind", "--ignore", "id", "--truth", "truth"]
 

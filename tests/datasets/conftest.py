@@ -7,7 +7,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from partlearn.datasets import RemoteFile, load_wine_partial, write
+from partlearn.datasets import RemoteFile, load_wine_partial
+from partlearn.io import write
 
 
 class Server(ThreadingHTTPServer):

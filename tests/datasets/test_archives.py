@@ -11,7 +11,8 @@ import zlib
 
 import pytest
 
-from partlearn.datasets import DownloadError, _archives, fetch_file
+from partlearn.datasets import _archives, fetch_file
+from partlearn.io import DownloadError
 
 
 def packed(kind, names):

@@ -9,7 +9,6 @@ import pytest
 
 from partlearn.datasets import (
     REGISTRY,
-    DownloadError,
     RemoteFile,
     _fetch,
     data_folder,
@@ -19,6 +18,7 @@ from partlearn.datasets import (
     load_wine_partial,
 )
 from partlearn.datasets._fetch import _fetch_one
+from partlearn.io import DownloadError
 
 
 def test_fetched_once(tmp_path, server):

@@ -12,9 +12,9 @@ from partlearn.datasets import (
     load_iris_partial,
     load_wine_partial,
     make_partial_classification,
-    read,
     single_label,
 )
+from partlearn.io import read
 
 
 @pytest.mark.parametrize(

@@ -26,21 +26,8 @@ from partlearn.base._reducer import (
 from partlearn.base._selector import BaseSelector, Columns, count_features
 
 __all__ = [
-    "COUNT",
-    "PARAMETERS",
     "BaseMultilabelClassifier",
     "BasePartialClassifier",
     "BaseReducer",
-    "BaseScoreClassifier",
     "BaseSelector",
-    "CandidateMixin",
-    "Columns",
-    "MemoryEstimateMixin",
-    "count_directions",
-    "count_features",
-    "drop_empty",
-    "initial_confidence",
-    "project_standardized",
-    "recoded",
-    "reduced_rows",
 ]

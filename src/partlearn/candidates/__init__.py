@@ -1,8 +1,5 @@
 """What a label is: candidate sets, evidence, their one gate, and confidences."""
 
-from importlib import import_module
-from typing import Any
-
 from partlearn.candidates._bags import (
     BagRule,
     bag_codes,
@@ -71,29 +68,17 @@ from partlearn.candidates._votes import (
 )
 
 __all__ = [
-    "FLOATS",
-    "VOTE_STATE",
-    "Annotators",
-    "BagRule",
     "CandidateBinarizer",
     "Evidence",
-    "MissRate",
-    "VoteSummary",
     "Votes",
     "aggregate_votes",
-    "as_column",
-    "bag_codes",
     "bag_confidence",
     "bag_runs",
     "check_candidates",
     "check_evidence",
-    "check_informative",
-    "check_known",
-    "check_two_classes",
     "concatenate",
     "cooccurring_candidates",
     "estimate_miss_rate",
-    "fitted_confidence",
     "flip_candidates",
     "from_annotators",
     "from_complementary",
@@ -103,33 +88,7 @@ __all__ = [
     "from_votes",
     "from_weights",
     "instance_candidates",
-    "is_missing",
-    "labels_settled",
     "make_bags",
     "make_candidates",
     "make_votes",
-    "move_evidence",
-    "move_labels",
-    "one_label_each",
-    "padded_candidates",
-    "parse_candidates",
-    "parse_label_cells",
-    "refine",
-    "refuse_weights",
-    "require_confidence",
-    "restrict_confidence",
-    "summarize_votes",
-    "uniform_confidence",
-    "validate_evidence",
-    "validate_partial_data",
-    "validate_rows",
-    "warn_at_max_iter",
-    "warn_caller",
 ]
-
-
-def __getattr__(name: str) -> Any:
-    """Offer `vote` and `vote_weights`, now of `partlearn._math.graphs`, as before."""
-    if name in ("vote", "vote_weights"):
-        return getattr(import_module("partlearn._math.graphs"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -3,4 +3,4 @@
 from partlearn.check._check import check
 from partlearn.check._report import DataReport, Finding
 
-__all__ = ["DataReport", "Finding", "check"]
+__all__ = ["check"]

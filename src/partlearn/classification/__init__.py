@@ -35,5 +35,4 @@ __all__ = [
     "CoupledClassifier",
     "PooledClassifier",
     "PredictionSets",
-    "for_candidates",
 ]

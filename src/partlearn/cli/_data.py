@@ -152,7 +152,8 @@ def fetch(
     as_json: _options.Json = False,
 ) -> None:
     """Download a data set once and print where it is."""
-    from partlearn.datasets import fetch_file, read
+    from partlearn.datasets import fetch_file
+    from partlearn.io import read
 
     def show(have: int, size: int) -> None:
         print(f"\r{name}: {100 * have // size} %", end="", file=sys.stderr)
@@ -197,7 +198,8 @@ def make(
     if tickets:
         _make_tickets(target, samples, seed, as_json)
         return
-    from partlearn.datasets import make_partial_classification, write
+    from partlearn.datasets import make_partial_classification
+    from partlearn.io import write
 
     bunch = make_partial_classification(
         samples,

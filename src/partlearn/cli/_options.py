@@ -227,7 +227,7 @@ def _in_options(text: str) -> str:
     )
     text = text.replace("`sample_weight`", "--weight")
     if re.search(r"\b(format|fold|orientation|\w+_orientation|\w+_key)=", text):
-        text += " That is an argument of partlearn.datasets.read in Python."
+        text += " That is an argument of partlearn.io.read in Python."
     return text
 
 

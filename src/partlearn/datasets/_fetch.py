@@ -196,7 +196,8 @@ def fetch_file(
 
     Examples
     --------
-    >>> from partlearn.datasets import DownloadError, fetch_file
+    >>> from partlearn.datasets import fetch_file
+    >>> from partlearn.io import DownloadError
     >>> try:
     ...     fetch_file("lost", data_home="no-such-folder", download=False)
     ... except DownloadError as error:
@@ -350,7 +351,8 @@ def fetch_emotions_pml(*, return_X_y: bool = False, **options: Any) -> Any:
 
     Examples
     --------
-    >>> from partlearn.datasets import DownloadError, fetch_emotions_pml
+    >>> from partlearn.datasets import fetch_emotions_pml
+    >>> from partlearn.io import DownloadError
     >>> try:
     ...     fetch_emotions_pml(data_home="no-such-folder", download=False)
     ... except DownloadError as error:
@@ -377,7 +379,8 @@ def fetch_italian(*, return_X_y: bool = False, **options: Any) -> Any:
 
     Examples
     --------
-    >>> from partlearn.datasets import DownloadError, fetch_italian
+    >>> from partlearn.datasets import fetch_italian
+    >>> from partlearn.io import DownloadError
     >>> try:
     ...     fetch_italian(data_home="no-such-folder", download=False)
     ... except DownloadError as error:
@@ -404,7 +407,8 @@ def fetch_lost(*, return_X_y: bool = False, **options: Any) -> Any:
 
     Examples
     --------
-    >>> from partlearn.datasets import DownloadError, fetch_lost
+    >>> from partlearn.datasets import fetch_lost
+    >>> from partlearn.io import DownloadError
     >>> try:
     ...     fetch_lost(data_home="no-such-folder", download=False)
     ... except DownloadError as error:
@@ -431,7 +435,8 @@ def fetch_slashdot_r1(*, return_X_y: bool = False, **options: Any) -> Any:
 
     Examples
     --------
-    >>> from partlearn.datasets import DownloadError, fetch_slashdot_r1
+    >>> from partlearn.datasets import fetch_slashdot_r1
+    >>> from partlearn.io import DownloadError
     >>> try:
     ...     fetch_slashdot_r1(data_home="no-such-folder", download=False)
     ... except DownloadError as error:

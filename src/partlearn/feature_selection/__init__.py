@@ -1,8 +1,5 @@
 """Selectors: subsets of features learnt from candidate labels."""
 
-from importlib import import_module
-from typing import Any
-
 from partlearn.feature_selection._baselines import MaxRelevance, RandomSelection
 from partlearn.feature_selection._crisp_selector import CRISPSelector
 from partlearn.feature_selection._greedy import PathState
@@ -23,20 +20,7 @@ __all__ = [
     "CRISPSelector",
     "MaxJointEntropy",
     "MaxRelevance",
-    "PathState",
     "RandomSelection",
-    "SelectionCurve",
-    "SelectionStability",
-    "plot_selection_path",
     "selection_curve",
     "selection_stability",
 ]
-
-_MULTILABEL = ("DRMFS", "MIFS", "PMLFSLA", "PMLFSSO", "TRACE")
-
-
-def __getattr__(name: str) -> Any:
-    """Offer the selectors for partial multi-labels under their former names."""
-    if name in _MULTILABEL:
-        return getattr(import_module("partlearn.multilabel.feature_selection"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -15,16 +15,12 @@ from partlearn.inspection._sureness import CalibrationDisplay, RiskCoverageDispl
 
 __all__ = [
     "CalibrationDisplay",
-    "CandidateConfusion",
     "CandidateConfusionDisplay",
     "ConfidenceDisplay",
     "ConvergenceDisplay",
     "EmbeddingDisplay",
-    "LabelReport",
     "RiskCoverageDisplay",
     "SelectionPathDisplay",
-    "candidate_confusion",
     "label_map",
-    "label_page",
     "label_report",
 ]

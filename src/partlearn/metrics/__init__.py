@@ -37,8 +37,6 @@ from partlearn.metrics._scores import (
 )
 
 __all__ = [
-    "CalibrationBins",
-    "RiskCoverage",
     "accuracy_score",
     "approximated_accuracy",
     "approximated_accuracy_scorer",
@@ -58,11 +56,8 @@ __all__ = [
     "macro_f1",
     "micro_f1",
     "one_error",
-    "prediction_hits",
     "ranking_loss",
-    "ranking_scores",
     "risk_coverage_curve",
-    "scored_rows",
     "truth_scorer",
     "worst_class_recall",
 ]

@@ -12,8 +12,5 @@ __all__ = [
     "CandidateKFold",
     "StratifiedCandidateKFold",
     "cross_validate",
-    "held_out_hits",
     "one_standard_error_rule",
-    "published_embedding",
-    "truth_codes",
 ]

@@ -26,22 +26,7 @@ from partlearn.multilabel.feature_selection import (
 )
 
 __all__ = [
-    "DRMFS",
-    "FPML",
-    "MIFS",
-    "MLKNN",
-    "PMFSLRS",
-    "PMLFP",
-    "PMLFSLA",
-    "PMLFSMIR",
-    "PMLFSSO",
-    "PMLLC",
-    "TRACE",
-    "LinearSVM",
-    "ParticleMAP",
-    "ParticleVLS",
     "add_noise_labels",
     "noise_by_similarity",
-    "noise_rate",
     "noise_to_average",
 ]

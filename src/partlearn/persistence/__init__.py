@@ -4,4 +4,4 @@
 
 from partlearn.persistence._model import Model, check_model, load_model, save_model
 
-__all__ = ["Model", "check_model", "load_model", "save_model"]
+__all__ = ["Model", "load_model", "save_model"]

@@ -11,8 +11,6 @@ from partlearn.report._render import (
 from partlearn.report._summarize import summarize
 
 __all__ = [
-    "Summary",
-    "print_report",
     "summarize",
     "to_html",
     "to_json",

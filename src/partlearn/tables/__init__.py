@@ -22,25 +22,6 @@ from partlearn.tables._labels import (
 from partlearn.tables._quality import QualityScore, estimate_quality
 
 __all__ = [
-    "ColumnKind",
-    "PartialClassifier",
-    "QualityScore",
     "TableEncoder",
-    "as_names",
-    "as_text",
-    "check_names",
-    "columns_of",
     "estimate_quality",
-    "find_kinds",
-    "is_plain",
-    "is_table",
-    "join_blocks",
-    "label_columns",
-    "make_learner",
-    "named_columns",
-    "numbers_in",
-    "read_columns",
-    "read_labels",
-    "take_rows",
-    "true_labels",
 ]

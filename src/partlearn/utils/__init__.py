@@ -1,11 +1,11 @@
 """Public checks that any partial-label estimator can run."""
 
 from partlearn.utils._discovery import all_estimators
-from partlearn.utils.estimator_checks import (
+from partlearn.utils._estimator_checks import (
     check_partial_label_estimator,
     partial_label_checks,
 )
-from partlearn.utils.multilabel_checks import multilabel_checks
+from partlearn.utils._multilabel_checks import multilabel_checks
 
 __all__ = [
     "all_estimators",

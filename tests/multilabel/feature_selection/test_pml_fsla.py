@@ -9,7 +9,6 @@ from sklearn.cluster import OPTICS
 from sklearn.exceptions import ConvergenceWarning
 from tests.settling import fit_briefly
 
-from partlearn._registry import MethodError, build
 from partlearn.multilabel import PMLFSLA
 from partlearn.multilabel.feature_selection._base import EPS, descend, unit_interval
 from partlearn.multilabel.feature_selection._fsla_factors import (
@@ -420,17 +419,3 @@ def test_support_in_blocks(monkeypatch):
     np.testing.assert_array_equal(sparse.product(start["P"], start["R"]), whole)
     assert Support(C).dense
     assert not Support(np.eye(40, 30, dtype=bool)).dense
-
-
-def test_plans_of_former_releases_stay_valid():
-    params = {"updates": "code", "min_latent": 1, "score_by": "q"}
-    selector = build("PMLFSLA", params, "multilabel selector")
-    assert selector.get_params() == {
-        **PMLFSLA().get_params(),
-        "updates": "code",
-        "variant": "feature-norm",
-    }
-    with pytest.raises(MethodError, match="no parameter `min_latent`"):
-        build("PMLFSLA", {"min_latent": 3}, "multilabel selector")
-    with pytest.raises(MethodError, match="no parameter `min_latent`"):
-        build("PMLFSLA", {"min_latent": [1]}, "multilabel selector")

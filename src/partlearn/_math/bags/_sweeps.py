@@ -55,10 +55,7 @@ def sweeps(
 
 
 def _cavity(P: Array, w: Array, rest: Array) -> Array:
-    """Probability of each label of a row without the message of this label.
-
-    Source: bag rule, m.
-    """
+    """Probability of each label of a row without the message of this label."""
     others = _without_own(P * w, axis=1)
     others += rest[:, None]
     others += P
@@ -67,10 +64,7 @@ def _cavity(P: Array, w: Array, rest: Array) -> Array:
 
 
 def _message(m: Array, rule: str, stray: float) -> Array:
-    """Odds that the rule gives to each label of a row, from all other rows.
-
-    Source: bag rule, w.
-    """
+    """Odds that the rule gives to each label of a row, from all other rows."""
     if rule == "cover":
         np.subtract(1, m, out=m)
         nobody = m.prod(axis=0) / m  # 1 - m is never zero
@@ -84,10 +78,7 @@ def _message(m: Array, rule: str, stray: float) -> Array:
 
 
 def _unused(m: Array, rule: str, stray: float) -> Array:
-    """Probability that no row of the bag has a label.
-
-    Source: bag rule, r.
-    """
+    """Probability that no row of the bag has a label."""
     if rule == "cover":
         nobody = (1 - m).prod(axis=0)
         return stray * nobody / np.maximum(1 - (1 - stray) * nobody, _TINY)

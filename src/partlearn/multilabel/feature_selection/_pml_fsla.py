@@ -166,12 +166,6 @@ class PMLFSLA(PMLSelector):
 
     # Factors of rows and of labels are drawn to start.
     _order_matters = ("rows", "classes")
-    # Plans written for former releases: the floor of the latent size is now a matter
-    # of `updates`, the score one of `variant`.
-    _former_parameters = {  # noqa: RUF012
-        "min_latent": {1: {}},
-        "score_by": {"qr": {}, "q": {"variant": "feature-norm"}},
-    }
     _parameter_constraints = PMLSelector._parameter_constraints | {
         "n_latent": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],
         "updates": [StrOptions(set(SWEEPS))],

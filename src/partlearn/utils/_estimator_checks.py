@@ -30,7 +30,7 @@ from partlearn.utils._common_checks import (
     output,
     with_truth,
 )
-from partlearn.utils.multilabel_checks import multilabel_checks
+from partlearn.utils._multilabel_checks import multilabel_checks
 
 __all__ = ["check_partial_label_estimator", "partial_label_checks"]
 
