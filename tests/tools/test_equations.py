@@ -17,7 +17,13 @@ NUMBERED = {
 OUR_METHODS = {"CRISP", "CRISPClassifier", "CRISPSelector", "CandidateClassifier"}
 OUR_METHODS |= {"KernelCRISP", "TRACE"}
 # Baselines, and classes that put other methods together.
-WITHOUT_EQUATIONS = {"CoupledClassifier", "LinearSVM", "MaxJointEntropy", "PLSVMCV"}
+WITHOUT_EQUATIONS = {
+    "PredictionSets",
+    "CoupledClassifier",
+    "LinearSVM",
+    "MaxJointEntropy",
+    "PLSVMCV",
+}
 WITHOUT_EQUATIONS |= {"MaxRelevance", "PooledClassifier", "RandomSelection", "TunedPCA"}
 
 
