@@ -179,7 +179,7 @@ def result_of(confidence, label):
         candidates=S,
         index=np.arange(len(F)),
         method="none",
-        picture=lambda: np.zeros((len(F), 2)),
+        space=lambda: F,
     )
 
 

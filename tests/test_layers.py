@@ -14,7 +14,7 @@ LAYERS = [
     {"cli", "__main__"},
     {"report"},
     {"benchmark"},
-    {"check", "persistence", "_disambiguate", "utils"},
+    {"check", "persistence", "_ask", "_disambiguate", "utils"},
     {"tables"},
     {"inspection"},
     {"decomposition", "feature_selection", "classification", "multilabel"},

@@ -22,6 +22,7 @@ SHARED = "_math"  # private to the library, so that all of its packages may use 
 SHAPE = 6  # lines from which repeated code is counted
 VAGUE = {"found", "ending", "tell", "keep_apart", "blame_values", "_own", "OWN"}
 VAGUE |= {"smallest_good", "is_better"}
+CONTRACT = {("_ask.py", "found")}  # public arguments that keep their names
 MANY_PARAMETERS = ("PMLFSLA", "ParticleMAP", "PMLFSSO", "MIFS", "DRMFS")
 
 
@@ -280,6 +281,7 @@ def vague_names(modules: list[Module]) -> list[str]:
         and not isinstance(getattr(node, "ctx", None), ast.Load)
         for name in (getattr(node, field, None) for field in ("id", "arg", "name"))
         if isinstance(name, str) and name in VAGUE
+        if (module.path.as_posix(), name) not in CONTRACT
     ]
 
 

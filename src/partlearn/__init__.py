@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 from partlearn._version import __version__
 
 if TYPE_CHECKING:
+    from partlearn._ask import Questions, plan_questions, rank_rows
     from partlearn._disambiguate import Disambiguation, disambiguate
     from partlearn._progress import on_progress
     from partlearn.tables import PartialClassifier
@@ -13,16 +14,22 @@ if TYPE_CHECKING:
 __all__ = [
     "Disambiguation",
     "PartialClassifier",
+    "Questions",
     "__version__",
     "disambiguate",
     "on_progress",
+    "plan_questions",
+    "rank_rows",
 ]
 
 _HOMES = {
     "Disambiguation": "partlearn._disambiguate",
     "PartialClassifier": "partlearn.tables",
+    "Questions": "partlearn._ask",
     "disambiguate": "partlearn._disambiguate",
     "on_progress": "partlearn._progress",
+    "plan_questions": "partlearn._ask",
+    "rank_rows": "partlearn._ask",
 }
 
 

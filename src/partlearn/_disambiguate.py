@@ -72,8 +72,8 @@ class Disambiguation:
         Names of the rows: the index of a data frame, or numbers from 0.
     method : str
         Class that found the labels.
-    picture : callable
-        Computes `embedding`, once it is asked for.
+    space : callable
+        Computes the rows in the space that the method found, or the features.
     rows : ndarray of int, shape (n_samples,), or None
         Rows of the table that these are; None where all rows had labels.
     annotators : Annotators or None
@@ -88,7 +88,7 @@ class Disambiguation:
     candidates: Mask
     index: NDArray[Any]
     method: str
-    picture: Callable[[], Array] = field(repr=False, compare=False)
+    space: Callable[[], Any] = field(repr=False, compare=False)
     rows: Indices | None = None
     annotators: Annotators | None = None
 
@@ -99,7 +99,7 @@ class Disambiguation:
         The :func:`~partlearn.inspection.label_map` of the space that the method found,
         or of the features where it found none.
         """
-        return self.picture()
+        return label_map(self.space(), self.label_confidence)
 
     @property
     def runner_up(self) -> NDArray[Any]:
@@ -424,7 +424,7 @@ def disambiguate(
         candidates=S,
         index=index,
         method=type(estimator).__name__,
-        picture=partial(_picture, estimator, X, F),
+        space=partial(_space, estimator, X),
         rows=kept,
         annotators=annotators,
     )
@@ -484,11 +484,11 @@ def _beliefs(fitted: Any, X: Any) -> NDArray[Any]:
     return np.asarray(fitted.predict_proba(X))
 
 
-def _picture(fitted: Any, X: Any, F: Array) -> Array:
-    """Rows on the map of their labels, in the space that a method found."""
+def _space(fitted: Any, X: Any) -> Any:
+    """Rows in the space that a method found, or their features."""
     Z: Any = getattr(fitted, "cross_fitted_", None)
     if isinstance(Z, list):
-        Z = np.hstack(Z)
-    elif Z is None:
-        Z = fitted.transform(X) if hasattr(fitted, "transform") else X
-    return label_map(Z, F)
+        return np.hstack(Z)
+    if Z is not None:
+        return Z
+    return fitted.transform(X) if hasattr(fitted, "transform") else X

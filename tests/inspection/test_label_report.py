@@ -218,7 +218,7 @@ def test_corrections_file(tmp_path):
     for text, message in [
         ("id,label\n1,a\n", "columns named row and label; got id, label"),
         ("", "got none"),
-        ("row,label\n1,\n", "line 2 has no row or no label"),
+        ("row,label\n,cat\n", "line 2 has no row"),
         ("row,label\n1,a\n1,b\n", "row '1' is corrected to 'a' and to 'b'"),
     ]:
         path.write_text(text)
@@ -258,7 +258,7 @@ def test_the_picture_is_drawn_when_asked_for(wine, monkeypatch):
     X, y, _ = wine
     calls = []
     monkeypatch.setattr(
-        "partlearn._disambiguate._picture",
+        "partlearn._disambiguate.label_map",
         lambda *given: calls.append(given) or np.zeros((len(X), 2)),
     )
     result = disambiguate(X, y, "plknn")

@@ -116,6 +116,8 @@ class Calibration:
     def row_weights(self, calibrator: Calibrator) -> Array:
         """Weight of each label of each row in the calibration.
 
+        Source: PredictionSets, weights of the calibrators.
+
         Parameters
         ----------
         calibrator : {"confidence", "all", "any", "votes"}
@@ -213,6 +215,8 @@ class Calibration:
 
 def conformal_threshold(p: Array, weight: Array, coverage: float) -> float:
     """Least probability that enters a set of the wanted coverage.
+
+    Source: PredictionSets, rule of the sets.
 
     A value `x` enters if ``(sum of the weights with p <= x) + 1`` exceeds ``(1 -
     coverage) * (sum of the weights + 1)``.

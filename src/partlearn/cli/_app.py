@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from partlearn.cli._ask import ask
 from partlearn.cli._bench import bench, report
 from partlearn.cli._check import check
 from partlearn.cli._console import fit_progress
@@ -55,7 +56,9 @@ def _root(
     context.with_resource(fit_progress())
 
 
-commands = (demo, reduce, select, disambiguate, train, predict, check, bench, report)
+commands = (
+    demo, reduce, select, disambiguate, ask, train, predict, check, bench, report,
+)  # fmt: skip
 for command in commands:
     app.command()(command)
 app.add_typer(data, name="data")

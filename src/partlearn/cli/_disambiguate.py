@@ -49,7 +49,7 @@ def disambiguate(
     its confidence, the runner-up, the candidate set. Columns of text, dates and
     missing values are encoded.
     """
-    from partlearn.io import BLOCK_ROWS, is_table, read_corrections
+    from partlearn.io import BLOCK_ROWS, read_corrections
 
     output.check(data, options.votes, corrections, also=html)
     if image is not None:
@@ -61,8 +61,7 @@ def disambiguate(
         method, _input.parse_params(param or []), *PARTIAL_LABEL_ROLES, seed=0
     )
     with output.open() as writer:
-        run = _of_table if is_table(data) else _of_matrix
-        result, right, contents = run(data, options, estimator, fixed)
+        result, right, contents = labels_of_file(data, options, estimator, fixed)
         images = None if image is None else _images(contents, image, data)
         name = (options.id or ["row"])[0]
         for start in range(0, len(result.label), BLOCK_ROWS):
@@ -109,6 +108,16 @@ def _images(contents: dict[str, Any] | None, column: str, data: Path) -> list[Pa
 
 
 Found = tuple["Disambiguation", Any, dict[str, Any] | None]
+
+
+def labels_of_file(
+    data: Path, options: _options.DataOptions, estimator: Any, fixed: Any
+) -> Found:
+    """Labels of a file, its true labels and the contents of its rows."""
+    from partlearn.io import is_table
+
+    run = _of_table if is_table(data) else _of_matrix
+    return run(data, options, estimator, fixed)
 
 
 def _of_table(

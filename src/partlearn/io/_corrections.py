@@ -20,7 +20,8 @@ def read_corrections(path: str | PathLike[str]) -> dict[str, str]:
     Returns
     -------
     corrections : dict of str to str
-        Right label by the name of the row.
+        Right label by the name of the row. Lines without a label are passed over:
+        nobody has filled them in.
     """
     path = Path(path)
     corrections: dict[str, str] = {}
@@ -36,9 +37,11 @@ def read_corrections(path: str | PathLike[str]) -> dict[str, str]:
                 )
             for line in lines:
                 name, label = line["row"], line["label"]
-                if not name or not label:
+                if not label:
+                    continue
+                if not name:
                     raise DataFormatError(
-                        f"line {lines.line_num} has no row or no label", path=path
+                        f"line {lines.line_num} has no row", path=path
                     )
                 if corrections.setdefault(name, label) != label:
                     raise DataFormatError(

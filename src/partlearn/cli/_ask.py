@@ -1,0 +1,108 @@
+"""``partlearn ask``: the rows whose true label would help most."""
+
+# SPDX-License-Identifier: BSD-3-Clause
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from partlearn._registry import DEFAULT_METHOD, PARTIAL_LABEL_ROLES, build
+from partlearn.cli import _input, _options
+from partlearn.cli._disambiguate import labels_of_file
+
+if TYPE_CHECKING:
+    from partlearn import Questions
+
+_RATE = 0.1  # labels put right by an answer, below which asking is no longer worth it
+
+
+@_options.with_options(without=["task"])
+def ask(
+    data: _options.Input,
+    output: _options.Output,
+    options: _options.DataOptions,
+    budget: Annotated[int, typer.Option(min=1, help="Number of rows to ask.")] = 50,
+    method: Annotated[
+        str, typer.Option(help="Reducer, selector or learner that leaves confidences.")
+    ] = DEFAULT_METHOD,
+    param: _options.Param = None,
+    accuracy: Annotated[
+        float,
+        typer.Option(
+            help="Accuracy of the answers: 1 for an expert, less for one more vote."
+        ),
+    ] = 1.0,
+    corrections: Annotated[
+        Path | None,
+        typer.Option(
+            help="CSV with columns row and label: answers that are there already."
+        ),
+    ] = None,
+) -> None:
+    """Choose the rows whose true label would help most.
+
+    The table has one line per row to ask, the most helpful first: its number or id, an
+    empty column label to fill in, the candidates that remain, the most likely one and
+    its confidence, and how many labels the answer is expected to put right. Give the
+    filled-in table to --corrections of this command, or of disambiguate.
+    """
+    from partlearn import plan_questions
+    from partlearn.io import read_corrections
+
+    output.check(data, options.votes, corrections)
+    fixed = read_corrections(corrections) if corrections is not None else None
+    estimator = build(
+        method, _input.parse_params(param or []), *PARTIAL_LABEL_ROLES, seed=0
+    )
+    with output.open() as writer:
+        result, _, _ = labels_of_file(data, options, estimator, fixed)
+        ranked = plan_questions(result, budget=2 * budget, accuracy=accuracy)
+        n = min(budget, len(ranked))
+        sep = options.sep or "|"
+        writer.write(
+            {
+                "row": ranked.index[:n],
+                "label": [""] * n,
+                "candidates": [sep.join(map(str, c)) for c in ranked.choices[:n]],
+                "guess": ranked.guess[:n],
+                "confidence": ranked.confidence[:n].round(6),
+                "gain": ranked.gain[:n].round(6),
+            }
+        )
+    outcome = _outcome(ranked, n)
+    output.report(outcome, *_lines(outcome, output.out))
+
+
+def _outcome(ranked: "Questions", n: int) -> dict[str, Any]:
+    after = [ranked.expected_right_now, *ranked.expected_right.tolist()]
+    return {
+        "asked": n,
+        "expected_right": after[0],
+        "expected_right_after": after[n],
+        "expected_gain": float(ranked.gain[:n].sum()),
+        "next_asked": len(ranked) - n,
+        "next_expected_gain": float(ranked.gain[n:].sum()),
+        "worth_asking": min(ranked.worth_asking(_RATE), n),
+    }
+
+
+def _lines(outcome: dict[str, Any], out: Path) -> list[str]:
+    n, more = outcome["asked"], outcome["next_asked"]
+    if not n:
+        return [f"Every label is certain; there is nothing to ask: {out}"]
+    lines = [
+        f"{n} rows to label: {out}",
+        f"Expected right now: {outcome['expected_right']:.1%}; after these answers: "
+        f"{outcome['expected_right_after']:.1%} "
+        f"(about {outcome['expected_gain']:.0f} labels put right).",
+    ]
+    if more:
+        gain = outcome["next_expected_gain"]
+        lines.append(f"Another {more} answers would put about {gain:.0f} more right.")
+    if outcome["worth_asking"] < n:
+        lines.append(
+            f"After the first {outcome['worth_asking']} rows an answer puts less than "
+            "one label in ten right: you may stop there."
+        )
+    return lines
