@@ -10,7 +10,7 @@ PIP := $(PY) -m pip --disable-pip-version-check -q
 # One more than the cores of a small machine: some tests wait for processes they started.
 JOBS ?= 3
 
-.PHONY: demo test test-oldest test-oldest-quick test-next lint types unit docs look \
+.PHONY: demo test test-oldest test-oldest-quick test-next test-kernels lint types unit docs look \
   bench fuzz gpu-test dist changelog clean help
 
 help:
@@ -25,6 +25,7 @@ help:
 	@echo "make licences      renew the page of licences of what we depend on"
 	@echo "make test-oldest   run the test suite with the lowest versions allowed"
 	@echo "make test-next     run the test suite with pre-releases of what we depend on"
+	@echo "make test-kernels  run the numerical tests as older processors compute them"
 	@echo "make dist          build wheel and sdist, and run the demonstration from the wheel"
 	@echo "make changelog     show the changelog of the next release"
 	@echo "make clean   remove the virtual environments and build products"
@@ -113,6 +114,10 @@ test-next:
 	@.venv-next/bin/python -m pip --disable-pip-version-check -q install --pre -e ".[test]"
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 .venv-next/bin/python -m pytest \
 	  -n $(JOBS) --dist worksteal $(TESTS)
+
+# KERNELS=--quick takes one kernel and the shortest tests.
+test-kernels: $(VENV)/.installed-test
+	$(PY) tools/kernels.py $(KERNELS)
 
 # The wheel is built from the sdist, and tried where nothing of the checkout is seen.
 dist:
