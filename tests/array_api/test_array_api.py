@@ -17,6 +17,7 @@ from partlearn.candidates import make_candidates
 from partlearn.classification import PLKNN, SURE, CRISPClassifier
 from partlearn.decomposition import CENDA, CRISP, KernelCRISP
 from partlearn.feature_selection import SAUTE
+from partlearn.multilabel import CRISPMultiLabelClassifier
 
 CASES = [
     CENDA(max_iter=5),
@@ -42,6 +43,9 @@ CASES = [
     KernelCRISP(max_iter=2, n_neighbors=7),
     KernelCRISP(4, geometries=("linear", "rbf"), n_landmarks=50, max_iter=2),
     CENDA(max_iter=3, svd_rank=4),
+    CRISPMultiLabelClassifier(),
+    CRISPMultiLabelClassifier(threshold="count", n_landmarks=40, random_state=0),
+    CRISPMultiLabelClassifier(("linear", "rbf"), false_rate=0.3, rank=None),
 ]
 # Sums are taken in another order; an eigenvector of a close pair turns by more.
 TOLERANCE = {"float64": 1e-8, "float32": 2e-4}

@@ -28,6 +28,7 @@ from partlearn.candidates._fit_input import (
     validate_evidence,
     validate_partial_data,
     validate_rows,
+    validate_tags,
 )
 from partlearn.candidates._forms import (
     from_complementary,
@@ -52,6 +53,7 @@ from partlearn.candidates._messages import (
 )
 from partlearn.candidates._miss_rate import MissRate, estimate_miss_rate
 from partlearn.candidates._read_votes import from_annotators, from_votes
+from partlearn.candidates._tags import Tags, check_tags
 from partlearn.candidates._text import (
     from_text,
     parse_candidates,
@@ -70,12 +72,14 @@ from partlearn.candidates._votes import (
 __all__ = [
     "CandidateBinarizer",
     "Evidence",
+    "Tags",
     "Votes",
     "aggregate_votes",
     "bag_confidence",
     "bag_runs",
     "check_candidates",
     "check_evidence",
+    "check_tags",
     "concatenate",
     "cooccurring_candidates",
     "estimate_miss_rate",

@@ -21,6 +21,7 @@ from partlearn._array_api import (
 )
 from partlearn._math.blocks import Rows, as_rows, framed, in_memory
 from partlearn.candidates._evidence import Evidence
+from partlearn.candidates._tags import Tags, check_tags
 from partlearn.candidates._validation import Empty, check_candidates, check_evidence
 
 FLOATS = (np.float64, np.float32)
@@ -51,14 +52,38 @@ def validate_evidence(
     labels : Evidence
         Checked labels.
     """
-    if (rows := as_rows(X)) is not None and blocks:
-        X = _validate_blocks(estimator, rows, check_params)
-    else:
-        X = _validate_features(estimator, X, check_params)
+    X = _validate_either(estimator, X, check_params, blocks=blocks)
     labels = check_evidence(to_numpy(in_memory(y)))
     estimator.classes_ = follow(labels.classes, X)
     _same_length(X, labels)
     return X, labels
+
+
+def validate_tags(estimator: Any, X: Any, y: Any) -> tuple[Any, Tags]:
+    """Validate what `fit` of a method receives that takes tags with weights.
+
+    Parameters
+    ----------
+    estimator : estimator instance
+        The estimator being fitted; ``classes_`` and ``n_features_in_`` are set.
+    X : array-like or sparse matrix of shape (n_samples, n_features), or blocks of rows
+        The features.
+    y : tags in any form that :func:`check_tags` reads
+        The tags.
+
+    Returns
+    -------
+    X : ndarray, CSR matrix or Rows
+        Checked features; those in blocks are checked when they are loaded.
+    tags : Tags
+        Checked tags.
+    """
+    options = {"accept_sparse": "csr", "order": "C", "ensure_min_samples": 2}
+    X = _validate_either(estimator, X, options, blocks=True)
+    tags = check_tags(to_numpy(in_memory(y)))
+    estimator.classes_ = follow(tags.classes, X)
+    _same_length(X, tags)
+    return X, tags
 
 
 def validate_partial_data(
@@ -114,6 +139,15 @@ def refuse_weights(estimator: Any, y: Any) -> None:
             "but PLECOC at their start; or pass `y.candidates` to learn from the sets "
             "alone."
         )
+
+
+def _validate_either(
+    estimator: Any, X: Any, check_params: dict[str, Any], *, blocks: bool
+) -> Any:
+    """Check rows in memory or, where the estimator takes them, in blocks."""
+    if (rows := as_rows(X)) is not None and blocks:
+        return _validate_blocks(estimator, rows, check_params)
+    return _validate_features(estimator, X, check_params)
 
 
 def _validate_features(estimator: Any, X: Any, check_params: dict[str, Any]) -> Any:

@@ -11,6 +11,7 @@ from partlearn.multilabel.classification import (
     MLKNN,
     PMLFP,
     PMLLC,
+    CRISPMultiLabelClassifier,
     LinearSVM,
     ParticleMAP,
     ParticleVLS,

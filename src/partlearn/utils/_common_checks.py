@@ -70,11 +70,13 @@ def fit(estimator: Any, X: Any, y: Any, **params: Any) -> Any:
 
 
 def output(fitted: Any, X: Any) -> NDArray[Any]:
-    """What is learnt: probabilities, scores of features, or distances between rows.
+    """What is learnt: probabilities, scores, or distances between rows.
 
     Directions may turn without changing any distance, hence distances.
     """
     if is_classifier(fitted):
+        if not hasattr(fitted, "predict_proba"):
+            return np.asarray(fitted.decision_function(X))
         P = np.asarray(fitted.predict_proba(X))
         assert is_multilabel(fitted) or np.allclose(P.sum(axis=1), 1, atol=1e-5)
         return P

@@ -102,6 +102,10 @@ class Design:
         W = W if self._T is None else self._T @ W
         return gather(self.rows, fold_scores, fold, W=W, features=self._features)
 
+    def leverages(self, f: Array) -> Array:
+        """``sum_k A_ik^2 f_kl`` for each row, (m, l); f is (r + 1, l)."""
+        return gather(self.rows, row_leverages, f=f, features=self._features, T=self._T)
+
     def __matmul__(self, W: Array) -> Array:
         """Product with an (r + 1, q) matrix."""
         if isinstance(self.rows, Rows):
@@ -164,6 +168,15 @@ def fold_scores(
         for b, (part,) in _fold_parts(fold, _matrix(block, features))
     ]
     return by_row(parts, [np.flatnonzero(fold == b) for b in np.unique(fold)])
+
+
+def row_leverages(
+    block: Any, f: Array, features: Features | None, T: Array | None
+) -> Array:
+    """Squares of the rows of a block times the columns of `f`."""
+    A = _matrix(block, features)
+    A = A if T is None else A @ T
+    return namespace(A).square(A) @ f
 
 
 @dataclass(frozen=True)

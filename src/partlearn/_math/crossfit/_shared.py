@@ -24,6 +24,7 @@ from partlearn._math.crossfit._pooled import (
     expert_names,
     fit_pooled,
 )
+from partlearn._math.crossfit._ridge_pool import RidgePool
 from partlearn._math.crossfit._space import InputSpace, LinearMap
 from partlearn._sklearn_compat import Interval, StrOptions
 from partlearn._typing import Array
@@ -36,6 +37,7 @@ from partlearn.candidates import (
     validate_evidence,
 )
 
+RIDGE_STATE = (InputSpace, KernelMap, LinearMap, RidgePool)
 POOLED_STATE = (
     InputSpace,
     KernelMap,

@@ -1,5 +1,8 @@
 """Classifiers that predict sets of labels, learnt from candidate labels."""
 
+from partlearn.multilabel.classification._crisp_multilabel import (
+    CRISPMultiLabelClassifier,
+)
 from partlearn.multilabel.classification._fpml import FPML
 from partlearn.multilabel.classification._linear_svm import LinearSVM
 from partlearn.multilabel.classification._ml_knn import MLKNN
@@ -8,4 +11,13 @@ from partlearn.multilabel.classification._particle_vls import ParticleVLS
 from partlearn.multilabel.classification._pml_fp import PMLFP
 from partlearn.multilabel.classification._pml_lc import PMLLC
 
-__all__ = ["FPML", "MLKNN", "PMLFP", "PMLLC", "LinearSVM", "ParticleMAP", "ParticleVLS"]
+__all__ = [
+    "FPML",
+    "MLKNN",
+    "PMLFP",
+    "PMLLC",
+    "CRISPMultiLabelClassifier",
+    "LinearSVM",
+    "ParticleMAP",
+    "ParticleVLS",
+]

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from scipy.special import expit, softmax
 
+from partlearn._array_api import namespace
 from partlearn._typing import Array, Mask
 from partlearn.base import BaseMultilabelClassifier
 
@@ -85,10 +86,11 @@ class BaseLinearScorer(BaseMultilabelClassifier):
 def top_border(scores: Array, count: int) -> Array:
     """Per row, a number between its `count` best scores and the others, (n, 1)."""
     l = scores.shape[1]  # noqa: E741
+    xp = namespace(scores)
     if count >= l:
-        return scores.min(axis=1, keepdims=True) - 1
-    ordered = np.partition(scores, (l - count - 1, l - count), axis=1)
-    return (ordered[:, [l - count - 1]] + ordered[:, [l - count]]) / 2
+        return xp.min(scores, axis=1, keepdims=True) - 1
+    ordered = xp.sort(scores, axis=1)
+    return (ordered[:, l - count - 1, None] + ordered[:, l - count, None]) / 2
 
 
 def best_threshold(scores: Array, target: Mask) -> float:

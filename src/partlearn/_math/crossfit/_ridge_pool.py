@@ -1,0 +1,399 @@
+"""Leave-one-out ridge regressions in several geometries, pooled for each target."""
+
+# SPDX-License-Identifier: BSD-3-Clause
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from joblib import Parallel, delayed
+
+from partlearn._array_api import (
+    at_least,
+    descending,
+    eigh,
+    is_numpy,
+    like,
+    namespace,
+    softmax,
+)
+from partlearn._math.blocks import Rows, in_blocks, refuse_blocks, take
+from partlearn._math.crossfit._bases import Basis, LinearBasis
+from partlearn._math.crossfit._geometries import (
+    BLOCK_ROWS,
+    CITY_ROWS,
+    EXACT_KERNELS,
+    FEATURES,
+    WIDTH_ROWS,
+    WIDTHS,
+    GeometryName,
+    landmark_count,
+)
+from partlearn._math.crossfit._kernels import (
+    ExactKernelBasis,
+    Kernel,
+    KernelMap,
+    NystroemBasis,
+    exact_kernel_basis,
+    median_distance,
+    nystroem_basis,
+)
+from partlearn._math.crossfit._leave_one_out import LeaveOneOut
+from partlearn._math.crossfit._scores import RIDGE_GRID
+from partlearn._math.crossfit._space import InputSpace, LinearMap, input_space
+from partlearn._math.linalg import GIB, too_large
+from partlearn._math.neighbors import EXACT_ROWS
+from partlearn._typing import Array, Indices
+
+POWER = 4  # of the inverse held-out error: weight of a geometry for a target
+FAR = 1e150  # deviations from the mean whose squares are still numbers
+_TINY = float(np.finfo(float).tiny)
+
+Landmarks = int | Literal["auto"] | None
+
+
+@dataclass(frozen=True)
+class RidgeFit:
+    """Regression of all targets in one geometry.
+
+    Attributes
+    ----------
+    name : {"linear", "rbf", "laplacian"}
+        The geometry.
+    map : LinearMap or KernelMap
+        Scores of new rows, without the means of the targets.
+    held_out : ndarray of shape (m, q)
+        Leave-one-out scores of the training rows, without the means.
+    ridge : float
+        Chosen ridge.
+    bandwidth : float or None
+        Width of the kernel.
+    """
+
+    name: GeometryName
+    map: LinearMap | KernelMap
+    held_out: Array
+    ridge: float
+    bandwidth: float | None
+
+
+@dataclass(frozen=True)
+class RidgePool:
+    """Scores of new rows: regressions of several geometries added up.
+
+    Attributes
+    ----------
+    space : InputSpace
+        Standardisation of new rows.
+    maps : list of LinearMap or KernelMap
+        One per geometry, weighted and projected to the leading directions.
+    means : ndarray of shape (q,)
+        Means of the targets.
+    """
+
+    space: InputSpace
+    maps: list[LinearMap | KernelMap]
+    means: Array
+
+    def scores(self, X: Any) -> Array:
+        """Scores of new rows, (n, q)."""
+        rows = self.space(X)
+        xp = namespace(rows)
+        if not float(xp.max(xp.abs(rows))) < FAR:
+            raise ValueError(
+                "Squared distances between these rows and those of `fit` overflow "
+                "float64; rescale the features."
+            )
+        parts = [g(X if isinstance(g, LinearMap) else rows) for g in self.maps]
+        return sum(parts[1:], start=parts[0]) + self.means
+
+
+def fit_ridges(
+    X: Any,
+    Y: Array,
+    names: Sequence[GeometryName],
+    *,
+    n_landmarks: Landmarks,
+    rng: np.random.RandomState,
+    n_jobs: int | None = None,
+) -> tuple[InputSpace, list[RidgeFit]]:
+    """Regress centred targets on the rows in each geometry.
+
+    Parameters
+    ----------
+    X : ndarray, CSR matrix or Rows, of shape (m, d)
+        Training rows.
+    Y : ndarray of shape (m, q)
+        Targets; their columns sum to zero.
+    names : sequence of {"linear", "rbf", "laplacian"}
+        The geometries.
+    n_landmarks : int, None or "auto"
+        Landmarks of the kernels; None is exact.
+    rng : RandomState
+        Draws the rows that choose the bandwidths, and the landmarks.
+    n_jobs : int or None
+        Threads, one geometry each; the result does not depend on it.
+
+    Returns
+    -------
+    space : InputSpace
+        Standardisation of new rows.
+    fits : list of RidgeFit
+        In the order of the names.
+    """
+    space, rows, linear = input_space(X, rng, linear="linear" in names)
+    m = rows.shape[0]
+    count = landmark_count(m, n_landmarks)
+    if any(name != "linear" for name in names):
+        if count is None and isinstance(rows, Rows) and m <= EXACT_KERNELS:
+            rows = take(rows, np.arange(m))
+        if count is None:
+            refuse_blocks(rows, "exact kernels are of all pairs of rows", "n_landmarks")
+        if not isinstance(rows, Rows) and is_numpy(rows):
+            _check_memory(m, Y.shape[1], names, count, n_jobs)
+    sample = rng.permutation(m)[:WIDTH_ROWS] if m > WIDTH_ROWS else np.arange(m)
+    landmarks = None if count is None else np.sort(rng.permutation(m)[:count])
+
+    def fitted(name: GeometryName) -> RidgeFit:
+        if name == "linear":
+            assert linear is not None
+            return _fit(name, linear, space, Y)
+        width, basis = choose_bandwidth(name, take(rows, sample), take(Y, sample))
+        if landmarks is not None:
+            basis = _landmark_basis(name, rows, width, landmarks)
+        elif m > WIDTH_ROWS:
+            assert not isinstance(rows, Rows)  # refused above
+            basis = exact_kernel_basis(name, rows, width)
+        return _fit(name, basis, space, Y, width)
+
+    parallel = Parallel(n_jobs=n_jobs, prefer="threads")
+    return space, parallel(delayed(fitted)(name) for name in names)
+
+
+def _fit(
+    name: GeometryName,
+    basis: Any,
+    space: InputSpace,
+    Y: Array,
+    width: float | None = None,
+) -> RidgeFit:
+    """Choose the ridge of one geometry, and fit it."""
+    model = LeaveOneOut(basis)
+    C = model.project(Y)
+    ridge = RIDGE_GRID[int(np.argmin(model.press(Y, C)))]
+    M = model.shrinkage(ridge)[1:, None] * C[1:, :] / basis.s[:, None]
+    linear = isinstance(basis, LinearBasis)
+    new = space.linear_map(basis.directions(M)) if linear else basis.map(M)
+    return RidgeFit(name, new, model.held_out(Y, C, ridge), ridge, width)
+
+
+def choose_bandwidth(kernel: Kernel, X: Array, Y: Array) -> tuple[float, Basis]:
+    """Bandwidth of the least leave-one-out error, the ridge chosen for each.
+
+    Parameters
+    ----------
+    kernel : {"rbf", "laplacian"}
+        The kernel.
+    X : ndarray of shape (n, d)
+        Some rows.
+    Y : ndarray of shape (n, q)
+        Their targets.
+
+    Returns
+    -------
+    width : float
+        One of four multiples of the median distance between two rows.
+    basis : ExactKernelBasis
+        Decomposition of these rows with it.
+    """
+    most = CITY_ROWS if kernel == "laplacian" else WIDTH_ROWS
+    distance = median_distance(kernel, X[: min(most, X.shape[0]), :])
+    Y = Y - namespace(Y).mean(Y, axis=0)
+
+    def tried() -> Iterator[tuple[float, float, ExactKernelBasis]]:
+        for factor in WIDTHS:
+            basis = exact_kernel_basis(kernel, X, factor * distance)
+            model = LeaveOneOut(basis)
+            error = float(model.press(Y, model.project(Y)).min())
+            yield error, factor * distance, basis
+
+    _, width, basis = min(tried(), key=lambda item: item[0])
+    return width, basis
+
+
+def _landmark_basis(
+    kernel: Kernel, rows: Array | Rows, width: float, landmarks: Indices
+) -> NystroemBasis:
+    """Basis of landmarks; features of many rows are computed block by block."""
+    m, kept = rows.shape[0], False
+    points = take(rows, landmarks)
+    if isinstance(rows, np.ndarray) and m > EXACT_ROWS:
+        kept = m * len(landmarks) <= FEATURES
+        rows = in_blocks(rows, [np.arange(m)], BLOCK_ROWS)
+    return nystroem_basis(kernel, rows, width, points, keep=kept)
+
+
+def geometry_weights(errors: Array) -> Array:
+    """Weights of the geometries for each target, from their held-out errors.
+
+    Parameters
+    ----------
+    errors : ndarray of shape (n_geometries, q)
+        Held-out squared errors.
+
+    Returns
+    -------
+    weights : ndarray of shape (n_geometries, q)
+        Proportional to ``errors^-4``; columns sum to one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from partlearn._math.crossfit._ridge_pool import geometry_weights
+    >>> geometry_weights(np.array([[1.0, 0.0], [2.0, 0.0]])).round(3)
+    array([[0.941, 0.5  ],
+           [0.059, 0.5  ]])
+    """
+    logs = namespace(errors).log(at_least(errors, _TINY))
+    return softmax(-POWER * logs.T).T
+
+
+def leading_directions(G: Array, share: float) -> Array:
+    """Right singular vectors that hold a share of the squared sum.
+
+    Parameters
+    ----------
+    G : ndarray of shape (m, q)
+        Scores, measured from the means.
+    share : float
+        Share of the squared sum, at most one.
+
+    Returns
+    -------
+    V : ndarray of shape (q, k)
+        Orthonormal columns, the fewest that hold the share.
+    """
+    xp = namespace(G)
+    if G.shape[0] < G.shape[1]:
+        _, s, Vt = xp.linalg.svd(G, full_matrices=False)
+        squares, V = s**2, Vt.T
+    else:
+        squares, V = descending(*eigh(G.T @ G))
+        squares = at_least(squares, 0.0)
+    held = xp.cumulative_sum(squares)
+    k = int(xp.count_nonzero(held < share * held[-1])) + 1
+    return V[:, : min(k, V.shape[1])]
+
+
+def pool_ridges(
+    space: InputSpace, fits: Sequence[RidgeFit], Y: Array, means: Array, rank: float
+) -> tuple[RidgePool, Array, Array, int]:
+    """Weigh the geometries for each target, and keep the leading directions.
+
+    Parameters
+    ----------
+    space, fits
+        Of :func:`fit_ridges`.
+    Y : ndarray of shape (m, q)
+        Centred targets.
+    means : ndarray of shape (q,)
+        Their means.
+    rank : float
+        Share of the squared held-out scores that the directions kept must hold; one
+        keeps all.
+
+    Returns
+    -------
+    pool : RidgePool
+        Scores of new rows.
+    scores : ndarray of shape (m, q)
+        Held-out scores of the training rows.
+    weights : ndarray of shape (n_geometries, q)
+        Weights of the geometries.
+    n_directions : int
+        Directions kept.
+    """
+    xp = namespace(Y)
+    errors = [xp.sum(xp.square(Y - fit.held_out), axis=0) for fit in fits]
+    weights = geometry_weights(xp.stack(errors))
+    each = [weights[g, :] for g in range(len(fits))]
+    parts = [w * fit.held_out for w, fit in zip(each, fits, strict=True)]
+    G = sum(parts[1:], start=parts[0])
+    n_directions, project = G.shape[1], None
+    if rank < 1:
+        V = leading_directions(G, rank)
+        n_directions, project = V.shape[1], V
+        G = (G @ V) @ V.T
+    maps = [_turned(fit.map, w, project) for w, fit in zip(each, fits, strict=True)]
+    return RidgePool(space, maps, means), G + means, weights, n_directions
+
+
+def _turned(
+    g: LinearMap | KernelMap, weights: Array, V: Array | None
+) -> LinearMap | KernelMap:
+    """A map whose values are weighted, then projected to directions."""
+
+    def turn(A: Array) -> Array:
+        return A * weights if V is None else ((A * weights) @ V) @ V.T
+
+    if isinstance(g, LinearMap):
+        return LinearMap(g.mean, turn(g.coef))
+    return KernelMap(g.kernel, g.width, g.points, turn(g.coef), turn(g.offset))
+
+
+def ridge_numbers(
+    m: int, q: int, names: Sequence[str], n_landmarks: int | None, n_jobs: int | None
+) -> int:
+    """Largest number of values that the kernels and scores of a fit hold at once."""
+    kernels = sum(name != "linear" for name in names)
+    at_once = min(kernels, max(n_jobs or 1, 1) if (n_jobs or 1) > 0 else kernels)
+    if n_landmarks is None:
+        each = 4 * m**2
+    elif m > EXACT_ROWS:
+        kept = m * n_landmarks if m * n_landmarks <= FEATURES else 0
+        each = kept + 3 * BLOCK_ROWS * n_landmarks + 4 * n_landmarks**2
+    else:
+        each = 3 * m * n_landmarks + 4 * n_landmarks**2
+    return at_once * each + (len(names) + 4) * m * q
+
+
+def _check_memory(
+    m: int, q: int, names: Sequence[str], n_landmarks: int | None, n_jobs: int | None
+) -> None:
+    """Refuse before the work starts what would not fit into memory."""
+    needed = 8 * ridge_numbers(m, q, names, n_landmarks, n_jobs)
+    reason = too_large(needed, math.inf)
+    if reason is None:
+        return
+    what = "Exact kernels" if n_landmarks is None else f"{n_landmarks} landmarks"
+    raise MemoryError(
+        f"{what} of {m} rows with {q} labels need about {needed / GIB:.1f} GiB, more "
+        f"than {reason}. Set n_landmarks to a smaller number, or leave the kernels out "
+        'with geometries=("linear",).'
+    )
+
+
+def centred(S: Array, reference: Any) -> tuple[Array, Array]:
+    """Targets where the rows are, centred, and their means.
+
+    Parameters
+    ----------
+    S : ndarray of shape (m, q)
+        Candidates, or their weights, in the memory of the host.
+    reference : array, CSR matrix or Rows
+        The rows.
+
+    Returns
+    -------
+    Y : array of shape (m, q)
+        Centred targets.
+    means : array of shape (q,)
+        Their means.
+    """
+    means = S.mean(axis=0)
+    Y = S - means
+    if isinstance(reference, Rows) or is_numpy(reference):
+        return Y, means
+    return like(Y, reference), like(means, reference)

@@ -1,0 +1,197 @@
+"""Tags: labels of which several may be true, listed, weighted or voted for."""
+
+# SPDX-License-Identifier: BSD-3-Clause
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from partlearn._typing import Indices, Mask
+from partlearn.candidates._dawid_skene import VoteTable
+from partlearn.candidates._evidence import Evidence
+from partlearn.candidates._messages import some_rows
+from partlearn.candidates._validation import check_candidates
+from partlearn.candidates._votes import Votes
+
+
+class Tags:
+    """Tags with weights, one row per sample: any number of them may be true.
+
+    Parameters
+    ----------
+    weights : array-like of shape (n_samples, n_tags)
+        Between 0 and 1: 1 where a tag is listed, 0 where it is not, or the share of
+        annotators who listed it. A row may be without any tag.
+    classes : array-like of shape (n_tags,)
+        The tags, in the order of the columns.
+    rows : array-like of int, default=None
+        Row of the caller's table that each row stands for; counts from 0 by default.
+
+    Attributes
+    ----------
+    weights : ndarray of shape (n_samples, n_tags)
+        Boolean where every weight is 0 or 1.
+    classes : ndarray of shape (n_tags,)
+        The tags.
+    rows : ndarray of int, shape (n_samples,)
+        Rows of the caller's table.
+
+    See Also
+    --------
+    Evidence : Labels of which one is true.
+
+    Examples
+    --------
+    >>> from partlearn.candidates import Tags
+    >>> tags = Tags([[1, 0.5, 0], [0, 0, 0]], ["rock", "live", "80s"])
+    >>> tags
+    Tags(2 rows, 3 tags, 1.0 listed a row, weighted)
+    >>> tags.candidates
+    array([[ True,  True, False],
+           [False, False, False]])
+    """
+
+    def __init__(
+        self, weights: ArrayLike, classes: ArrayLike, *, rows: ArrayLike | None = None
+    ) -> None:
+        W = np.asarray(weights)
+        self.classes: NDArray[Any] = np.asarray(classes)
+        if W.ndim != 2 or self.classes.shape != (W.shape[1],):
+            raise ValueError(
+                f"Tags need one column per tag, {self.classes.size}; got {W.shape}."
+            )
+        if W.dtype != bool:
+            W = W.astype(np.float64)
+            wrong = ~((W >= 0) & (W <= 1))
+            if wrong.any():
+                i, j = np.argwhere(wrong)[0].tolist()
+                raise ValueError(
+                    f"Weights of tags must lie between 0 and 1; row {i} has "
+                    f"{W[i, j]:g} for {self.classes.tolist()[j]!r}. Divide by the "
+                    "largest weight there can be."
+                )
+            binary = (W > 0) == W
+            W = W > 0 if binary.all() else W
+        self.weights: NDArray[Any] = W
+        rows = np.arange(len(W)) if rows is None else rows
+        self.rows: Indices = np.asarray(rows, dtype=np.intp)
+
+    @property
+    def candidates(self) -> Mask:
+        """Tags that are listed at all, a boolean matrix like `weights`."""
+        return self.weights > 0
+
+    @property
+    def weighted(self) -> bool:
+        """Whether there are weights other than 0 and 1."""
+        return self.weights.dtype != bool
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Numbers of rows and tags."""
+        n, q = self.weights.shape
+        return n, q
+
+    def sets(self) -> list[list[Any]]:
+        """Tags of each row, in the order of the columns."""
+        names = self.classes.tolist()
+        return [[names[j] for j in np.flatnonzero(row)] for row in self.candidates]
+
+    def counts(self) -> dict[Any, int]:
+        """Rows that list each tag."""
+        listed = self.candidates.sum(axis=0).tolist()
+        return dict(zip(self.classes.tolist(), listed, strict=True))
+
+    def __len__(self) -> int:
+        return len(self.weights)
+
+    def __iter__(self) -> Iterator[list[Any]]:
+        return iter(self.sets())
+
+    def __getitem__(self, key: Any) -> Self:
+        copy = object.__new__(type(self))
+        key = np.asarray(key) if not isinstance(key, slice) else key
+        copy.weights, copy.classes = self.weights[key], self.classes
+        copy.rows = self.rows[key]
+        return copy
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        return np.array(self.weights, dtype=dtype)
+
+    def __repr__(self) -> str:
+        n, q = self.shape
+        mean = self.candidates.sum() / max(n, 1)
+        kind = ", weighted" if self.weighted else ""
+        return f"Tags({n} rows, {q} tags, {mean:.1f} listed a row{kind})"
+
+
+def check_tags(y: Any, *, classes: ArrayLike | None = None) -> Tags:
+    """Turn labels of any form into tags.
+
+    Parameters
+    ----------
+    y : Tags, Evidence, or labels in any form that :func:`check_candidates` reads
+        The labels. Votes become the share of a row's annotators who gave each tag.
+    classes : array-like of shape (n_tags,), default=None
+        All tags in the order of the columns; by default those of `y`.
+
+    Returns
+    -------
+    tags : Tags
+        The tags; rows without any stay.
+
+    Examples
+    --------
+    >>> from partlearn.candidates import check_tags
+    >>> check_tags([{"rock", "live"}, set(), {"80s"}])
+    Tags(3 rows, 3 tags, 1.0 listed a row)
+    """
+    if isinstance(y, Votes):
+        tags = Tags(vote_shares(y.table), y.classes, rows=y.rows)
+    elif isinstance(y, Evidence):
+        tags = Tags(y.weights, y.classes, rows=y.rows)
+    elif isinstance(y, Tags):
+        tags = y
+    else:
+        names, S = check_candidates(y, classes=classes, empty="keep")
+        return Tags(S, names)
+    if classes is None:
+        return tags
+    wanted = np.asarray(classes)
+    place = {name: j for j, name in enumerate(wanted.tolist())}
+    unknown = [name for name in tags.classes.tolist() if name not in place]
+    if unknown:
+        where = np.flatnonzero(tags.candidates[:, list(tags.classes).index(unknown[0])])
+        raise ValueError(
+            f"The tag {unknown[0]!r} is not among the tags expected"
+            f"{': rows ' + some_rows(where) if len(where) else ''}."
+        )
+    W = np.zeros((len(tags), len(wanted)), dtype=tags.weights.dtype)
+    W[:, [place[name] for name in tags.classes.tolist()]] = tags.weights
+    return Tags(W, wanted, rows=tags.rows)
+
+
+def vote_shares(table: VoteTable) -> NDArray[np.float64]:
+    """Share of the annotators of each row who gave each tag.
+
+    Parameters
+    ----------
+    table : VoteTable
+        Votes; an annotator may give several tags to a row.
+
+    Returns
+    -------
+    W : ndarray of shape (n_rows, n_classes)
+        Between 0 and 1; zero where nobody voted.
+    """
+    who = np.unique(np.stack([table.row, table.annotator]), axis=1)
+    seen = np.bincount(who[0], minlength=table.n_rows)
+    votes = np.stack([table.row, table.annotator, table.label])
+    row, _, label = np.unique(votes, axis=1)
+    W = np.zeros((table.n_rows, table.n_classes))
+    np.add.at(W, (row, label), 1.0)
+    return W / np.maximum(seen, 1)[:, None]
