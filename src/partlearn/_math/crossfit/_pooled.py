@@ -41,7 +41,6 @@ from partlearn._typing import Array, Indices
 from partlearn.candidates import labels_settled
 
 NO_WEIGHT = 0.05  # log-linear weight up to which a sample goes on voting at the end
-FAR = 1e150  # deviations from the mean whose squares are still numbers
 STEADY = 0.02  # share of rows whose label changes in an iteration that decides little
 
 
@@ -158,13 +157,7 @@ class PooledModel:
             _, neighbors = query_neighbors(known, Z, k, search=search, n_jobs=n_jobs)
             return rank_vote(voters, neighbors)
 
-        rows = self.space(X)
-        xp = namespace(rows)
-        if not float(xp.max(xp.abs(rows))) < FAR:
-            raise ValueError(
-                "Squared distances between these rows and those of `fit` overflow "
-                "float64; rescale the features."
-            )
+        rows = self.space.within_range(X)
         experts = []
         for g, both in zip(self.geometries, self.mapped(X, rows), strict=True):
             Z = both[:, q:]

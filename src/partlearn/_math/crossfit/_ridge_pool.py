@@ -48,7 +48,6 @@ from partlearn._math.neighbors import EXACT_ROWS
 from partlearn._typing import Array, Indices
 
 POWER = 4  # of the inverse held-out error: weight of a geometry for a target
-FAR = 1e150  # deviations from the mean whose squares are still numbers
 _TINY = float(np.finfo(float).tiny)
 
 Landmarks = int | Literal["auto"] | None
@@ -99,13 +98,7 @@ class RidgePool:
 
     def scores(self, X: Any) -> Array:
         """Scores of new rows, (n, q)."""
-        rows = self.space(X)
-        xp = namespace(rows)
-        if not float(xp.max(xp.abs(rows))) < FAR:
-            raise ValueError(
-                "Squared distances between these rows and those of `fit` overflow "
-                "float64; rescale the features."
-            )
+        rows = self.space.within_range(X)
         parts = [g(X if isinstance(g, LinearMap) else rows) for g in self.maps]
         return sum(parts[1:], start=parts[0]) + self.means
 

@@ -22,6 +22,7 @@ from partlearn._typing import Array
 # Columns of sparse data up to which kernels see the columns themselves: dense, the rows
 # are no larger than the features of the usual number of landmarks.
 WIDE = 2000
+FAR = 1e150  # deviations from the mean whose squares are still numbers
 DIRECTIONS = 500  # leading singular directions that kernels see of wider data
 
 
@@ -71,6 +72,17 @@ class InputSpace:
             return self.projection(X)
         X = X.toarray() if sp.issparse(X) else X
         return (X - self.mean) * self.inverse
+
+    def within_range(self, X: Any) -> Array:
+        """Rows of the input space whose squared distances are numbers."""
+        rows = self(X)
+        xp = namespace(rows)
+        if not float(xp.max(xp.abs(rows))) < FAR:
+            raise ValueError(
+                "Squared distances between these rows and those of `fit` overflow "
+                "float64; rescale the features."
+            )
+        return rows
 
     def linear_map(self, directions: Array) -> LinearMap:
         """Map by `directions` (d, p) of the standardised data."""
