@@ -120,6 +120,14 @@ _FOREST = {
 # Of single classes: what differs from the above, and the classes of scikit-learn.
 CLASSES: dict[str, dict[str, str]] = {
     "partlearn:CRISPClassifier": _POOLED,
+    "partlearn:CRISPMultiLabelClassifier": {
+        "bandwidth_": "map of real",
+        "geometry_weights_": "map of share[classes]",
+        "model_": "part(RidgePool)",
+        "n_directions_": "whole(0..2147483647)",
+        "n_labels_": "whole(1..2147483647)",
+        "ridge_": "map of real",
+    },
     "partlearn:DELIN": {
         "X_fit_": "matrix[fitted, features]",
         "components_": "real[n_components_, features] or real[n_components_, fitted]",
@@ -354,6 +362,12 @@ PARTS: dict[str, dict[str, str]] = {
         "intercept": "real[columns]",
         "points": "maybe matrix[points, features]",
         "sigma": "maybe real",
+    },
+    "RidgePool": {
+        "kernels": "list of part(KernelMap)",
+        "linear": "maybe part(LinearMap)",
+        "means": "real[classes]",
+        "space": "part(InputSpace)",
     },
     "SoftModel": {
         "members": "list of estimator(features) & index(classes)[*]",

@@ -86,20 +86,24 @@ class RidgePool:
     ----------
     space : InputSpace
         Standardisation of new rows.
-    maps : list of LinearMap or KernelMap
-        One per geometry, weighted and projected to the leading directions.
+    linear : LinearMap or None
+        The linear geometry, weighted and projected to the leading directions.
+    kernels : list of KernelMap
+        The other geometries, likewise.
     means : ndarray of shape (q,)
         Means of the targets.
     """
 
     space: InputSpace
-    maps: list[LinearMap | KernelMap]
+    linear: LinearMap | None
+    kernels: list[KernelMap]
     means: Array
 
     def scores(self, X: Any) -> Array:
         """Scores of new rows, (n, q)."""
         rows = self.space.within_range(X)
-        parts = [g(X if isinstance(g, LinearMap) else rows) for g in self.maps]
+        parts = [] if self.linear is None else [self.linear(X)]
+        parts += [kernel(rows) for kernel in self.kernels]
         return sum(parts[1:], start=parts[0]) + self.means
 
 
@@ -320,7 +324,10 @@ def pool_ridges(
         n_directions, project = V.shape[1], V
         G = (G @ V) @ V.T
     maps = [_turned(fit.map, w, project) for w, fit in zip(each, fits, strict=True)]
-    return RidgePool(space, maps, means), G + means, weights, n_directions
+    linear = [g for g in maps if isinstance(g, LinearMap)]
+    kernels = [g for g in maps if isinstance(g, KernelMap)]
+    pool = RidgePool(space, linear[0] if linear else None, kernels, means)
+    return pool, G + means, weights, n_directions
 
 
 def _turned(
