@@ -2,9 +2,9 @@
 
 OpenBLAS chooses its kernels and NumPy its loops by the processor. Both can be told to
 use the code of an older one, so that a test which passes on one machine only fails here
-as well. ``python tools/kernels.py`` runs all numerical tests with every kernel, with one
-and two threads; ``--quick`` runs the shortest of them with the first kernel that is not
-the machine's own.
+as well. ``python tools/kernels.py`` runs all numerical tests with every kernel, with
+one and two threads; ``--quick`` runs the shortest of them with the first kernel that is
+not the machine's own.
 """
 
 import argparse
@@ -85,7 +85,8 @@ def main() -> int:
     if not settings:
         print("This machine can run no other kernels.")
     tests = QUICK if arguments.quick else ALL
-    return int(any([run(tests, setting, arguments.jobs) for setting in settings]))
+    codes = [run(tests, setting, arguments.jobs) for setting in settings]
+    return int(any(codes))
 
 
 if __name__ == "__main__":
