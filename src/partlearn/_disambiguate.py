@@ -20,8 +20,14 @@ from partlearn._math.linalg import z_scores
 from partlearn._registry import DEFAULT_METHOD, PARTIAL_LABEL_ROLES, build
 from partlearn._typing import Array, Indices, Mask
 from partlearn.candidates import Annotators
-from partlearn.inspection import CalibrationDisplay, label_map, label_page, label_report
-from partlearn.io import atomic_write
+from partlearn.inspection import (
+    SETTLED,
+    CalibrationDisplay,
+    label_map,
+    label_page,
+    label_report,
+)
+from partlearn.io import atomic_write, label_choice
 from partlearn.metrics import CalibrationBins, calibration_bins
 
 
@@ -78,6 +84,9 @@ class Disambiguation:
         Rows of the table that these are; None where all rows had labels.
     annotators : Annotators or None
         Where the labels came from votes: ``name``, ``accuracy`` and ``n_votes``.
+    read_as : str
+        How the label columns of a table were read, such as ``3 raters, 2 labels: 0,
+        1``.
     """
 
     label: NDArray[Any]
@@ -91,6 +100,15 @@ class Disambiguation:
     space: Callable[[], Any] = field(repr=False, compare=False)
     rows: Indices | None = None
     annotators: Annotators | None = None
+    read_as: str = ""
+
+    def __repr__(self) -> str:
+        several = self.candidates.sum(axis=1) > 1
+        settled = int((several & (self.confidence >= SETTLED)).sum())
+        return (
+            f"Disambiguation({len(self.label):,} rows by {self.method}, "
+            f"{int(several.sum()):,} with several candidates, {settled:,} settled)"
+        )
 
     @cached_property
     def embedding(self) -> Array:
@@ -207,7 +225,7 @@ class Disambiguation:
     def _repr_html_(self) -> str:
         """Short summary for notebooks; it styles nothing but itself."""
         several = self.candidates.sum(axis=1) > 1
-        settled = int((several & (self.confidence >= 0.9)).sum())
+        settled = int((several & (self.confidence >= SETTLED)).sum())
         order = np.argsort(self.confidence, kind="stable")[:5]
         lines = "".join(
             f"<tr><td>{escape(str(self.index[i]))}</td>"
@@ -323,24 +341,28 @@ class Disambiguation:
 
 def disambiguate(
     X: Any,
-    y: Any,
+    y: Any = None,
     method: Any = DEFAULT_METHOD,
     *,
     standardize: bool = True,
     corrections: Mapping[Any, Any] | None = None,
     encoder: tables.TableEncoder | None = None,
     sep: str | None = None,
+    raters: str | Sequence[str] | None = None,
+    weights: str | Sequence[str] | None = None,
+    marks: str | Sequence[str] | None = None,
 ) -> Disambiguation:
     """Find the most likely label of every row.
 
     Parameters
     ----------
-    X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
-        Features. A table with text, dates, missing values or the labels themselves
-        among its columns is encoded by `encoder`.
-    y : candidate labels, weights or votes; or str or list of str
+    X : array-like, sparse matrix, data frame or path of a table
+        Features of shape (n_samples, n_features). A table with text, dates, missing
+        values or the labels themselves among its columns is encoded by `encoder`.
+    y : candidate labels, weights or votes; or str or list of str, default=None
         In any form that :func:`partlearn.candidates.check_candidates` reads; or the
-        columns of `X` that hold them. Rows of a table without labels are left out.
+        columns of `X` that hold them. Rows of a table without labels are left out. None
+        stands for the column of a table whose name says so, such as ``candidates``.
     method : str or estimator, default="crisp-classifier"
         Name of a reducer, selector or classifier of this library with its default
         parameters, in any case, with or without hyphens ("cenda", "PL-KNN", "sure"); or
@@ -357,7 +379,11 @@ def disambiguate(
         rows of the result.
     sep : str, default=None
         What separates labels in a column of a table; ``|``, ``;`` and ``,`` are
-        recognised.
+        recognised, and ``"none"`` says that each cell is one label.
+    raters, weights, marks : str or list of str, default=None
+        Instead of `y`, columns of a table that hold the labels of one rater each, the
+        weights of the label that the column is named after, or marks for it. What
+        several columns `y` are is found from their cells; ``result.read_as`` says it.
 
     Returns
     -------
@@ -385,12 +411,16 @@ def disambiguate(
     >>> result.margin
     array([1., 1., 1., 1., 1., 1.])
     """
+    y = label_choice(y, raters=raters, weights=weights, marks=marks)
+    if isinstance(X, (str, PathLike)):
+        X = tables.read_columns(X)
     index = np.asarray(X.index) if hasattr(X, "iloc") else None
     kept = None
     if tables.is_table(X):
         X, y, index, kept = _encoded(X, y, index, encoder, sep)
     X = check_array(X, accept_sparse="csr", dtype=candidates.FLOATS)
     evidence = candidates.check_evidence(y)
+    read_as = evidence.read_as
     index = np.arange(len(evidence)) if index is None else index
     if corrections:
         evidence = evidence.with_known(_by_place(index, corrections))
@@ -427,6 +457,7 @@ def disambiguate(
         space=partial(_space, estimator, X),
         rows=kept,
         annotators=annotators,
+        read_as=read_as,
     )
 
 
@@ -439,6 +470,8 @@ def _encoded(
 ) -> tuple[Any, Any, NDArray[Any] | None, Indices | None]:
     """Features, labels, names of the rows, and the rows of a table that have labels."""
     columns = tables.columns_of(X)
+    if y is None:
+        y = tables.label_columns(None, columns)
     names = tables.named_columns(columns, y)
     if names is None and encoder is None and tables.is_plain(columns):
         return np.column_stack(list(columns.values())), y, index, None

@@ -90,7 +90,12 @@ STOPPED = [
     ("counts", "x,candidates\n1,cat:3|dog:1\n2,dog:2\n", {}, "may hold weights or"),
     ("negative", 'x,candidates\n1,"{""cat"": -1}"\n2,dog\n', {}, "weight -1"),
     ("half text", "x,cat,dog\n1,1,no way\n2,1,1\n", {"labels": ["cat", "dog"]}, "text"),
-    ("other numbers", "x,cat,dog\n1,1,5\n2,1,1\n", {"labels": ["cat", "dog"]}, "0 and"),
+    (
+        "other numbers",
+        "x,cat,dog\n1,1,5\n2,1,1\n",
+        {"labels": ["cat", "dog"]},
+        "counts",
+    ),
     ("unquoted json", 'x,candidates\n1,["cat", "dog"]\n', {}, "cannot be read"),
 ]
 

@@ -44,12 +44,15 @@ from partlearn.candidates._generate import (
     make_votes,
 )
 from partlearn.candidates._messages import (
+    MISSING_WORDS,
     as_column,
     check_known,
     is_missing,
+    is_missing_text,
     labels_settled,
     warn_at_max_iter,
     warn_caller,
+    warn_missing_labels,
 )
 from partlearn.candidates._miss_rate import MissRate, estimate_miss_rate
 from partlearn.candidates._read_votes import from_annotators, from_votes

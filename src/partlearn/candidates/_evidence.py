@@ -51,6 +51,9 @@ class Evidence:
     rows : ndarray of int, shape (n_samples,)
         Rows of the caller's table. Where rows were left out, ``X[evidence.rows]`` are
         the features that belong to the labels.
+    read_as : str
+        How label columns of a table were read, such as ``3 raters, 2 labels: 0, 1``;
+        empty where the labels came from elsewhere.
 
     See Also
     --------
@@ -68,6 +71,8 @@ class Evidence:
     >>> labels[[1]].candidates
     array([[False, False,  True]])
     """
+
+    read_as: str = ""
 
     def __init__(
         self, weights: ArrayLike, classes: ArrayLike, *, rows: ArrayLike | None = None

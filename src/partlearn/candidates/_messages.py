@@ -17,6 +17,15 @@ from partlearn._array_api import namespace
 from partlearn._typing import Indices
 
 _SHOWN = 5  # how many offending rows an error names
+# Ways of writing nothing, compared without case: the only list of the library.
+MISSING_WORDS = frozenset(
+    (
+        *("", "na", "n/a", "#n/a", "#na", "<na>", "nan", "nat", "null", "none", "nil"),
+        *("-", "--", "?", "missing", "unknown"),
+    )
+)
+# Those that people also use as names of labels.
+_WORDS_OF_LABELS = frozenset(("none", "nil", "-", "--", "?", "missing", "unknown"))
 _UNSETTLED = 0.05  # share of rows whose label may still change in the last iteration
 
 
@@ -46,6 +55,49 @@ def is_missing(label: Any) -> bool:
     """Whether a label is None, NaN or NaT, or pandas' NA, which compares to NA."""
     same = label == label
     return not (isinstance(same, (bool, np.bool_)) and same) or label is None
+
+
+def is_missing_text(text: str | None) -> bool:
+    """Whether a cell of text stands for a missing value.
+
+    Parameters
+    ----------
+    text : str or None
+        The cell.
+
+    Returns
+    -------
+    missing : bool
+        True for None and the words of ``MISSING_WORDS``, in any case.
+
+    Examples
+    --------
+    >>> from partlearn.candidates import is_missing_text
+    >>> is_missing_text(" n/a "), is_missing_text("cat")
+    (True, False)
+    """
+    return text is None or text.strip().lower() in MISSING_WORDS
+
+
+def warn_missing_labels(words: Iterable[str]) -> None:
+    """Warn where words that may be names of labels were read as missing.
+
+    Parameters
+    ----------
+    words : iterable of str
+        Texts that were read as missing values.
+    """
+    odd = sorted({word.strip() for word in words if is_label_word(word)})
+    if odd:
+        warn_caller(
+            f"Labels {', '.join(map(repr, odd))} were read as missing values. Rename "
+            "them in the data if they are labels."
+        )
+
+
+def is_label_word(word: str) -> bool:
+    """Whether a missing word may as well be the name of a label."""
+    return word.strip().lower() in _WORDS_OF_LABELS
 
 
 def is_whole(value: Any) -> bool:

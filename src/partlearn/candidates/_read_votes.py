@@ -17,8 +17,10 @@ from partlearn.candidates._messages import (
     did_you_mean,
     distinct_labels,
     is_missing,
+    is_missing_text,
     is_whole,
     some_rows,
+    warn_missing_labels,
 )
 from partlearn.candidates._votes import Votes
 
@@ -68,7 +70,8 @@ def from_votes(
     annotators : array-like of shape (n_votes,)
         Who voted: numbers or strings.
     labels : array-like of shape (n_votes,)
-        The label given. Entries that are missing (None, NaN or empty) are no votes.
+        The label given. Missing entries (None, NaN, empty and, without `classes`, words
+        such as ``NA`` and ``?``) are no votes.
     n_rows : int, default=None
         Number of rows of `X`; one more than the largest row number by default.
     classes : array-like of shape (n_classes,), default=None
@@ -113,6 +116,11 @@ def from_votes(
             raise ValueError(f"Entries {some_rows(bad)} of the votes have no {what}.")
     row, n = _row_numbers(columns[0], n_rows, index)
     given = [k for k, value in enumerate(columns[2]) if not _is_empty(value)]
+    if classes is None:
+        texts = {value for value in columns[2] if isinstance(value, str)}
+        missing = {text for text in texts if is_missing_text(text)}
+        warn_missing_labels(missing)
+        given = [k for k in given if columns[2][k] not in missing]
     who = [columns[1][k] for k in given]
     what_label = [columns[2][k] for k in given]
 

@@ -13,12 +13,21 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from partlearn.candidates._evidence import EmptyRows, Evidence, make_evidence
-from partlearn.candidates._messages import as_column, is_missing
+from partlearn.candidates._messages import (
+    as_column,
+    is_missing,
+    is_missing_text,
+    warn_missing_labels,
+)
+from partlearn.candidates._separators import find_separator
 from partlearn.candidates._validation import check_candidates
 
-SEPARATORS = ("|", ";", ",")
 _LONGEST = 100_000  # characters of a list that is read as Python
 _WEIGHTED = re.compile(r"(.*\S)\s*:\s*([0-9]*\.?[0-9]+(?:[eE][-+]?[0-9]+)?)\s*%?")
+_TOKEN = r"""(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")"""
+_NUMPY_TEXT = re.compile(rf"\[\s*{_TOKEN}(?:\s+{_TOKEN})+\s*\]")  # ['a' 'b']
+_NUMPY_NUMBERS = re.compile(r"\[\s*-?[\d.]+(?:\s+-?[\d.]+)+\s*\]")
+_CUT_SHORT = re.compile(r"\s\.\.\.\s")
 _ROUNDED = 0.02  # by how much written shares may miss their sum
 
 
@@ -77,7 +86,7 @@ def from_text(
     texts : array-like of shape (n_samples,)
         Text with a separator between the labels; lists, tuples or sets as JSON or
         Python write them; or such collections themselves. An empty string or list,
-        None and NaN are empty sets.
+        None, NaN and, without `classes`, words such as ``NA`` and ``?`` are empty sets.
     sep : str, "auto" or None, default="auto"
         The separator. "auto" finds ``|``, ``;`` or ``,``; none of them, or more than
         one, is an error, since every distinct text would quietly become a class. None
@@ -116,12 +125,17 @@ def from_text(
     plain = [i for i, labels in enumerate(sets) if labels is None]
     words = [rows[i] for i in plain]
     if plain and sep == "auto":
-        sep = _find_separator(words, plain, alone=len(plain) == len(rows))
+        sep = find_separator(words, plain, required=len(plain) == len(rows))
     parts: Sequence[Iterable[str]] = [{word.strip()} for word in words]
     if sep is not None:
         parts = parse_candidates(words, sep=sep)
     for i, labels in zip(plain, parts, strict=True):
         sets[i] = labels
+    if classes is None:
+        texts_of = {w for s in sets for w in s or () if isinstance(w, str)}
+        missing = {word for word in texts_of if is_missing_text(word)}
+        warn_missing_labels(missing)
+        sets = [[w for w in s or () if w not in missing] for s in sets]
     names, S = check_candidates(
         [set(s or ()) for s in sets], classes=classes, empty="keep"
     )
@@ -146,6 +160,11 @@ def _as_collection(row: Any, i: int) -> Iterable[Any] | None:
                 "the separator of the columns must stand in quotes."
             )
         return None
+    if text[0] == "[" and _CUT_SHORT.search(text):
+        raise ValueError(
+            f"Row {i} holds {text[:60]!r}, a list that was cut short when it was "
+            "printed. Write the whole list."
+        )
     value = _literal(text)
     if not isinstance(value, (set, frozenset, list, tuple)):
         if text[0] == "(":
@@ -157,7 +176,12 @@ def _as_collection(row: Any, i: int) -> Iterable[Any] | None:
 
 
 def _literal(text: str) -> Any:
-    """Value of JSON, or of a literal as Python writes it; nothing is run."""
+    """Value of JSON, or of a list as Python or NumPy writes it; nothing is run."""
+    # Python would join the strings that NumPy prints side by side.
+    if _NUMPY_TEXT.fullmatch(text):
+        return [ast.literal_eval(token) for token in re.findall(_TOKEN, text)]
+    if _NUMPY_NUMBERS.fullmatch(text):
+        return [number.removesuffix(".") for number in text[1:-1].split()]
     with suppress(ValueError, RecursionError):
         return json.loads(text)
     if len(text) > _LONGEST:
@@ -166,28 +190,6 @@ def _literal(text: str) -> Any:
         return ast.literal_eval(text)
     except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
         return None
-
-
-def _find_separator(words: list[str], rows: list[int], *, alone: bool) -> str | None:
-    present = [s for s in SEPARATORS if any(s in word for word in words)]
-    if len(present) > 1:
-        where = [rows[next(k for k, w in enumerate(words) if s in w)] for s in present]
-        shown = ", ".join(
-            f"{s!r} (row {i})" for s, i in zip(present, where, strict=True)
-        )
-        raise ValueError(
-            f"More than one separator could be meant: {shown}. Say which with `sep`."
-        )
-    if present:
-        return present[0]
-    if not alone:
-        return None  # some rows are lists, so the others are single labels
-    distinct = len(set(words))
-    raise ValueError(
-        f"No separator found: none of {', '.join(map(repr, SEPARATORS))} is in any of "
-        f"the {distinct} distinct strings, such as {words[0]!r}. Pass `sep`, or "
-        "sep=None if every string is one label."
-    )
 
 
 def parse_label_cells(
@@ -200,10 +202,12 @@ def parse_label_cells(
     cells : sequence
         Text such as ``cat``, ``cat|dog``, ``["cat", "dog"]`` (JSON or Python),
         ``cat:0.7|dog:0.3`` or ``{"cat": 0.7, "dog": 0.3}``; or lists and mappings
-        themselves. Empty text, None and NaN are empty sets.
+        themselves, also as NumPy prints lists (``['cat' 'dog']``). None, NaN and the
+        words of ``MISSING_WORDS`` (``NA``, ``?``, ``unknown``) are empty sets.
     sep : str, "auto" or None, default="auto"
         The separator. "auto" finds ``|``, ``;`` or ``,``; a column without any has one
-        label per cell. None says that text is never split.
+        label per cell, unless the labels share parts, as in ``cat / dog`` and ``dog``.
+        None says that text is never split.
 
     Returns
     -------
@@ -224,6 +228,8 @@ def parse_label_cells(
     [{'cat': 1.0, 'dog': 1.0}, {'dog': 1.0}]
     >>> parse_label_cells(["cat:0.7|dog:0.3", "dog:1"])
     [{'cat': 0.7, 'dog': 0.3}, {'dog': 1.0}]
+    >>> parse_label_cells(["['cat' 'dog']", "NA"])
+    [{'cat': 1.0, 'dog': 1.0}, {}]
     """
     sets: list[dict[str, float] | None] = []
     for i, cell in enumerate(cells):
@@ -235,12 +241,29 @@ def parse_label_cells(
     plain = [i for i, content in enumerate(sets) if content is None]
     words = [str(cells[i]).strip() for i in plain]
     if sep == "auto":
-        sep = _find_separator(words, plain, alone=False)
+        sep = find_separator(words, plain)
     parts = [[w] if sep is None else _split(w, sep) for w in words]
     weights = _written_weights(parts, plain) if sep is not None else None
     for k, i in enumerate(plain):
         sets[i] = dict.fromkeys(parts[k], 1.0) if weights is None else weights[k]
-    return [content or {} for content in sets]
+    return _without_missing(sets)
+
+
+def _without_missing(sets: list[dict[str, float] | None]) -> list[dict[str, float]]:
+    """Leave out words that stand for missing values."""
+    names = {name for content in sets for name in content or ()}
+    missing = {name for name in names if is_missing_text(name)}
+    if not missing:
+        return [content or {} for content in sets]
+    warn_missing_labels(missing)
+    return [
+        {
+            name: weight
+            for name, weight in (content or {}).items()
+            if name not in missing
+        }
+        for content in sets
+    ]
 
 
 def _split(word: str, sep: str) -> list[str]:

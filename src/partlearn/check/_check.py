@@ -2,7 +2,7 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -18,6 +18,7 @@ from partlearn._typing import Array, Indices, Mask
 from partlearn.candidates import Evidence, check_candidates
 from partlearn.check import _findings
 from partlearn.check._report import DataReport, Finding, make_findings
+from partlearn.io import LabelColumns, label_choice
 from partlearn.model_selection import truth_codes
 
 _LARGE = 8 * 10**9
@@ -32,6 +33,9 @@ def check(
     target_names: list[str] | None = None,
     sep: str | None = None,
     encoder: tables.TableEncoder | None = None,
+    raters: str | Sequence[str] | None = None,
+    weights: str | Sequence[str] | None = None,
+    marks: str | Sequence[str] | None = None,
 ) -> DataReport:
     """Look for problems in partial-label data and say what to do about them.
 
@@ -54,6 +58,9 @@ default=None
         What separates labels in a column; ``|``, ``;`` and ``,`` are recognised.
     encoder : TableEncoder, default=None
         What the columns of a table are; by default as they look.
+    raters, weights, marks : str or list of str, default=None
+        Instead of `candidates`, columns of a table that hold the labels of one rater
+        each, the weights of the label that the column is named after, or marks for it.
 
     Returns
     -------
@@ -69,11 +76,14 @@ default=None
     >>> report.ok, [finding.code for finding in report.findings]
     (True, ['no-singletons', 'duplicate-rows', 'difficulty'])
     """
+    candidates = label_choice(candidates, raters=raters, weights=weights, marks=marks)
     if tables.is_table(X):
         columns = tables.columns_of(X)
         several = isinstance(candidates, list | tuple)
         named = several and all(isinstance(name, str) for name in candidates)
-        named = named or candidates is None or isinstance(candidates, str)
+        named = (
+            named or candidates is None or isinstance(candidates, str | LabelColumns)
+        )
         if named or encoder is not None or not tables.is_plain(columns):
             return _check_table(columns, candidates, truth, sep, encoder)
         feature_names = list(columns) if feature_names is None else feature_names
@@ -178,9 +188,12 @@ def _read_table(
         evidence, names = tables.read_labels(columns, labels, sep)
     except ValueError as error:
         said = str(error)
-        given = labels if isinstance(labels, (str, list, tuple)) else ()
+        given = labels.names if isinstance(labels, LabelColumns) else labels
+        given = given if isinstance(given, (str, list, tuple)) else ()
         findings += make_findings("labels", error=said[0].upper() + said[1:])
         names = [name for name in tables.as_names(given) if name in columns]
+    if evidence is not None and evidence.read_as:
+        findings += make_findings("labels-read", how=evidence.read_as)
     encoder.set_params(ignore=[*tables.as_names(encoder.ignore), *names])
     try:
         Z = encoder.fit_transform(columns)

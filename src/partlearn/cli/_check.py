@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from partlearn.cli._input import find_truth, read_table_input
+from partlearn.cli._input import find_truth, notes, read_table_input
 from partlearn.cli._options import (
     DataOptions,
     Json,
@@ -32,7 +32,8 @@ def check(
 
     check_files([file, options.votes], [html])
     table = is_table(file) and options.task in (None, "pll")
-    report = (_check_table if table else _check_matrix)(file, options)
+    with notes():
+        report = (_check_table if table else _check_matrix)(file, options)
     if html is not None:
         with atomic_write(html) as page:
             page.write(report.to_html().encode())
@@ -44,17 +45,21 @@ def check(
 def _check_table(file: Path, options: DataOptions) -> "DataReport":
     """Check a table whose columns may be anything: problems are findings."""
     from partlearn.check import check as check_data
+    from partlearn.io import LabelColumns
     from partlearn.tables import TableEncoder, check_names, read_columns
 
     encoder = TableEncoder(**options.roles, ignore=options.ignore or ())
+    chosen = options.label_choice
     if options.votes is not None:
         table = read_table_input(file, options)
         return check_data(table.columns, table.y, table.truth, encoder=encoder)
     columns = read_columns(file)
     check_names(options.ignore or (), columns, "ignore")
-    named = options.labels or ""
-    truth = find_truth(columns, [named, *named.split(",")], options)
-    return check_data(columns, options.labels, truth, sep=options.sep, encoder=encoder)
+    names = [chosen or "", *(chosen or "").split(",")]
+    if isinstance(chosen, LabelColumns):
+        names = check_names(chosen.names, columns, chosen.form or "labels")
+    truth = find_truth(columns, names, options)
+    return check_data(columns, chosen, truth, sep=options.sep, encoder=encoder)
 
 
 def _check_matrix(file: Path, options: DataOptions) -> "DataReport":

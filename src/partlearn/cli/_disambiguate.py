@@ -139,6 +139,7 @@ def _of_table(
             sep=options.sep,
         )
     assert result.rows is not None
+    _input.echo_labels(result.read_as)
     bare = table.n_rows - len(result.rows)
     if bare:
         say(f"Note: {bare} rows have no label and were left out.")

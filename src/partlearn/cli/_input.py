@@ -15,6 +15,7 @@ from partlearn.cli._options import DataOptions, read_matrix
 
 if TYPE_CHECKING:
     from partlearn.candidates import Votes
+    from partlearn.io import Form
 
 # What columns of a long table of votes are called.
 _VOTE_NAMES = {
@@ -199,11 +200,16 @@ class TableInput:
     truth: str | None
     ignored: list[str]
     votes: "Votes | None" = None
+    form: "Form | None" = None
 
     @property
     def y(self) -> Any:
         """What functions of the library take as labels."""
-        return self.labels if self.votes is None else self.votes
+        from partlearn.io import LabelColumns
+
+        if self.votes is not None:
+            return self.votes
+        return LabelColumns(self.labels, self.form)
 
     @property
     def n_rows(self) -> int:
@@ -234,17 +240,28 @@ def read_table_input(path: Path, options: DataOptions) -> TableInput:
 
 def table_input(columns: dict[str, Any], options: DataOptions) -> TableInput:
     """Find the label columns of a table, by option or by name."""
+    from partlearn.io import LabelColumns
     from partlearn.tables import check_names, label_columns
 
     hidden = check_names(options.ignore or (), columns, "ignore")
     names: list[str] = []
     votes = None
-    if options.votes is None:
-        names = label_columns(options.labels, columns)
-    else:
+    form: Form | None = None
+    chosen = options.label_choice
+    if options.votes is not None:
         votes = _read_votes(options.votes, options, columns)
+    elif isinstance(chosen, LabelColumns):
+        names, form = check_names(chosen.names, columns, chosen.form or ""), chosen.form
+    else:
+        names = label_columns(chosen, columns)
     truth = find_truth(columns, names, options)
-    return TableInput(columns, names, truth, hidden, votes)
+    return TableInput(columns, names, truth, hidden, votes, form)
+
+
+def echo_labels(read_as: str) -> None:
+    """Print how the label columns were read."""
+    if read_as:
+        say(f"Labels: read as {read_as}.")
 
 
 def find_truth(

@@ -49,8 +49,29 @@ class DataOptions:
         str | None,
         typer.Option(
             help="Column of label sets (cat|dog, lists, cat:0.7|dog:0.3), or several "
-            "of annotators, marks or weights, separated by commas. ARFF: label "
+            "of raters, marks or weights, separated by commas. ARFF: label "
             "attributes, their number (-6: the last six) or an .xml."
+        ),
+    ] = None
+    raters: Annotated[
+        str | None,
+        typer.Option(
+            help="Columns of labels, one column per rater, separated by commas: "
+            "instead of --labels."
+        ),
+    ] = None
+    weights: Annotated[
+        str | None,
+        typer.Option(
+            help="Columns named after labels that hold their weights or probabilities, "
+            "separated by commas: instead of --labels."
+        ),
+    ] = None
+    marks: Annotated[
+        str | None,
+        typer.Option(
+            help="Columns named after labels that hold 1 or yes where a label is "
+            "possible, separated by commas: instead of --labels."
         ),
     ] = None
     votes: Annotated[
@@ -67,7 +88,8 @@ class DataOptions:
     sep: Annotated[
         str | None,
         typer.Option(
-            help="What separates labels in a column; | ; and , are found without it."
+            help="What separates labels in a column; | ; and , are found without it. "
+            "none: each cell is one label."
         ),
     ] = None
     task: Annotated[
@@ -84,6 +106,15 @@ class DataOptions:
     date: Annotated[Names, _column("of dates")] = None
     text: Annotated[Names, _column("of free text")] = None
     ignore: Annotated[Names, _column("to leave out")] = None
+
+    @property
+    def label_choice(self) -> Any:
+        """Labels as named by one of the four options."""
+        from partlearn.io import label_choice
+
+        return label_choice(
+            self.labels, raters=self.raters, weights=self.weights, marks=self.marks
+        )
 
     @property
     def roles(self) -> dict[str, Any]:
@@ -212,7 +243,7 @@ def _not_found(path: Path) -> str:
 def _in_options(text: str) -> str:
     """Name options of the command where the library names its arguments."""
     text = re.sub(
-        r"`(labels|truth|sep|ignore|id|number|category|date|text|groups|weight|"
+        r"`(labels|raters|weights|marks|truth|sep|ignore|id|number|category|date|text|groups|weight|"
         r"class_weight|corrections)`",
         lambda match: f"--{match[1].replace('_', '-')}",
         text,
@@ -221,7 +252,7 @@ def _in_options(text: str) -> str:
         r"`n_(samples|features|informative|redundant|classes|false)`", r"--\1", text
     )
     text = re.sub(
-        r"""\b(labels|truth|sep|task|ignore)=(?:["'](\w+)["'])?""",
+        r"""\b(labels|raters|weights|marks|truth|sep|task|ignore)=(?:["'](\w+)["'])?""",
         lambda match: f"--{match[1]}" + (f" {match[2]}" if match[2] else ""),
         text,
     )
@@ -260,6 +291,9 @@ def read_matrix(path: Path, options: DataOptions) -> "Bunch":
     return read(
         path,
         labels=_columns(options.labels, path),
+        raters=options.raters,
+        weights=options.weights,
+        marks=options.marks,
         truth=options.truth,
         sep=options.sep,
         task=task,

@@ -252,7 +252,9 @@ def _fit_table(
 
     blocks = list(table_blocks(data))
     table = _input.table_input(join_blocks(blocks), options)
-    evidence, names = read_labels(table.columns, table.y, options.sep)
+    with _input.notes():
+        evidence, names = read_labels(table.columns, table.y, options.sep)
+    _input.echo_labels(evidence.read_as)
     encoder = TableEncoder(**options.roles, ignore=[*table.hidden, *names])
     pipeline = make_pipeline(encoder, estimator)
     with _input.notes():

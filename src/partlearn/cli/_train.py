@@ -102,9 +102,12 @@ def train(
     params: dict[str, Any] = _input.parse_params(param or [])
     if blocks and estimator is None and method == DEFAULT_METHOD:
         params = {"votes": False, **params}
+    named: dict[str, Any] = {}
+    if table is not None:
+        named = {table.form or "labels": table.labels or None}
     model = PartialClassifier(
         make_learner(estimator or method, params),
-        labels=None if table is None else table.labels or None,
+        **named,
         **options.roles,
         ignore=() if table is None else table.hidden,
         sep=options.sep,
@@ -119,7 +122,9 @@ def train(
             rows = _fit_files(model, data, options, scheduler)
         else:
             rows = table.n_rows
-            model.fit(table.columns, table.y)
+            evidence, names = model.read_labels(table.columns, table.y)
+            _input.echo_labels(evidence.read_as)
+            model.fit_evidence(table.columns, evidence, names)
             if folds is None:
                 folds = 3 if rows <= EXACT_ROWS else 0
                 if not folds:
@@ -159,16 +164,20 @@ def _fit_files(
     A `scheduler` is the address of one of Dask; without, all runs in this process.
     """
     from partlearn._math.blocks import connect
-    from partlearn.io import load_columns, open_tables
+    from partlearn.io import LabelColumns, load_columns, open_tables
     from partlearn.tables import label_columns
 
     rows = open_tables(paths)
     assert rows.names is not None
-    names = label_columns(options.labels, rows.names)
+    chosen = options.label_choice
+    if not isinstance(chosen, LabelColumns):
+        chosen = LabelColumns(label_columns(chosen, rows.names))
+    names = chosen.names
     hidden = options.ignore or []
     truth = _input.find_truth(rows.names, names, options)
     model.set_params(ignore=[*hidden, *([truth] if truth else [])])
-    evidence, _ = model.read_labels(load_columns(paths, names), names)
+    evidence, _ = model.read_labels(load_columns(paths, names), chosen)
+    _input.echo_labels(evidence.read_as)
     with nullcontext() if scheduler is None else connect(scheduler, _WAIT):
         model.fit_blocks(
             rows if scheduler is None else rows.with_dask(), evidence, names

@@ -10,8 +10,9 @@ from partlearn.io._errors import (
     DownloadError,
 )
 from partlearn.io._files import BLOCK_ROWS, atomic_write, regular_size
-from partlearn.io._label_columns import label_evidence
-from partlearn.io._options import Budget, Limits
+from partlearn.io._label_columns import label_evidence, spell_labels
+from partlearn.io._label_forms import LabelColumns, label_choice
+from partlearn.io._options import FORMS, Budget, Form, Limits
 from partlearn.io._read import format_of, read
 from partlearn.io._rows import load_columns, open_rows, open_tables, origin_of
 from partlearn.io._table_blocks import (

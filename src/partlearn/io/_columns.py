@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.utils import Bunch, gen_batches
 
 from partlearn._typing import Mask
-from partlearn.candidates import Evidence, from_weights
+from partlearn.candidates import Evidence, from_weights, is_missing_text
 from partlearn.io._bunch import make_bunch
 from partlearn.io._errors import AmbiguousDataError, DataFormatError
 from partlearn.io._label_columns import (
@@ -22,16 +22,13 @@ from partlearn.io._label_columns import (
     TextColumn,
     all_names,
     as_text_column,
-    column_evidence,
-    holds_evidence,
     is_marked,
     is_measured,
     label_matrix,
     looks_like_sets,
-    one_hot_columns,
     parse_sets,
+    read_forms,
     silent_rows,
-    unmarked,
 )
 from partlearn.io._matrix import as_dtype, read_matrix
 from partlearn.io._options import Budget, ReadOptions
@@ -41,7 +38,6 @@ _CANDIDATES = r"candidate(label|set)?s?|partiallabels?|partialtarget"
 _TRUTH = r"truth|truelabel|groundtruth"
 _LABELS = rf"{_TRUTH}|labels?|target|class"  # which say less
 _COORDINATE = "y"  # true labels in some files, a feature beside x in others
-_MISSING = {"", "NA", "N/A", "n/a", "#NA", "#N/A", "NULL", "null"}
 _WIDE = 100
 _BLOCK_ROWS = 8192
 
@@ -134,19 +130,21 @@ def assemble_columns(
     names: list[str] = []
     evidence: Evidence | None = None
     for role, chosen in (("candidates", candidates), ("truth", truth)):
-        if role == "candidates" and not own and holds_evidence(columns, chosen):
-            evidence = column_evidence(columns, chosen, empty="all")
-            names = [str(c) for c in evidence.classes.tolist()]
-            silent = silent_rows(columns, chosen)
-            matrices[role] = evidence.candidates & ~silent[:, None]
-        elif len(chosen) > 1 or (chosen and is_marked(chosen[0])):
-            matrices[role] = one_hot_columns(columns, chosen, budget)
-            here = [unmarked(c) for c in chosen]
+        if len(chosen) > 1 or (chosen and is_marked(chosen[0])):
+            given = options.form if role == "candidates" and not own else "marks"
+            first = as_text_column(columns[chosen[0]])
+            budget.matrix(len(first.codes), len(chosen), 8, "the label matrix")
+            read, form = read_forms(columns, chosen, given, empty="all")
+            here = [str(c) for c in read.classes.tolist()]
             if names and names != here:
                 raise DataFormatError(
                     "the candidate and the truth columns name different classes"
                 )
             names = here
+            silent = silent_rows(columns, chosen, form)
+            matrices[role] = read.candidates & ~silent[:, None]
+            if role == "candidates" and form != "marks":
+                evidence = read
         elif chosen:
             column = as_text_column(columns[chosen[0]])
             where = f"column {chosen[0]!r}"
@@ -312,7 +310,7 @@ def _named(free: list[str], names: str, argument: str) -> list[str]:
 def _first_text(name: str, column: TextColumn) -> str:
     """Say which value makes a column one of text, unless all of them are numbers."""
     for code, value in enumerate(column.values):
-        if not _is_number(value) and value not in _MISSING:
+        if not _is_number(value) and not is_missing_text(value):
             row = int((column.codes == code).argmax())
             return f" ({value[:40]!r} in row {row} of {name!r})"
     return ""

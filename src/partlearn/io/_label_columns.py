@@ -10,19 +10,32 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from partlearn._typing import Array, Mask
+from partlearn._typing import Mask
 from partlearn.candidates import (
     Evidence,
     from_annotators,
     from_weights,
+    is_missing_text,
     parse_label_cells,
+    warn_missing_labels,
 )
-from partlearn.io._bunch import as_whole, binary_matrix, sort_names
-from partlearn.io._errors import AmbiguousDataError, DataFormatError
-from partlearn.io._options import Budget, Limits
+from partlearn.io._bunch import as_whole, sort_names
+from partlearn.io._errors import AmbiguousDataError, DataError, DataFormatError
+from partlearn.io._label_forms import (
+    Cells,
+    find_form,
+    in_words,
+    marks,
+    number_of,
+    numbers,
+)
+from partlearn.io._options import Budget, Form, Limits
 
 CANDIDATE_MARK, TRUTH_MARK = "candidate:", "truth:"
-_YES, _NO = {"1", "yes", "y", "true", "t", "x"}, {"", "0", "no", "n", "false", "f"}
+_MOST_FRACTIONS = 20  # different numbers with fractions that may be labels
+_WHOLE_NUMBER = re.compile(r"[-+]?[0-9]+(\.0+)?")
+_WHOLE_FLOAT = re.compile(r"[-+]?[0-9]+\.0+")
+_WHOLE_END = re.compile(r"\.0+$")
 _SEVERAL = re.compile(r"[|;,]|^\s*[\[{(].*[\])}]\s*$")
 
 
@@ -47,6 +60,7 @@ def label_evidence(
     labels: Sequence[str],
     *,
     sep: str | None = None,
+    form: Form | None = None,
 ) -> Evidence:
     """Read the label columns of a table that is in memory.
 
@@ -56,14 +70,19 @@ def label_evidence(
         Columns of numbers, or of objects that are text or None.
     labels : sequence of str
         One column of label sets; or several of marks (0 and 1, yes and no), of the
-        labels that annotators gave, or of weights.
+        labels that raters gave, or of weights.
     sep : str, default=None
-        What separates labels; ``|``, ``;`` and ``,`` are recognised.
+        What separates labels; ``|``, ``;`` and ``,`` are recognised, and ``"none"``
+        says that each cell is one label.
+    form : {"raters", "weights", "marks"}, default=None
+        What several columns are; found from their cells by default, and an error where
+        two readings are likely.
 
     Returns
     -------
     evidence : Evidence
-        Labels for `fit`; ``rows`` says which rows have any.
+        Labels for `fit`; ``rows`` says which rows have any, and ``read_as`` how the
+        columns were read.
 
     Examples
     --------
@@ -76,39 +95,112 @@ def label_evidence(
     chosen = list(labels)
     budget = Budget(Limits(), 0)
     typed: dict[str, Column] = {n: _typed(columns[n]) for n in chosen}
-    if holds_evidence(typed, chosen):
-        return column_evidence(typed, chosen, empty="drop")
-    if len(chosen) == 1:
+    if len(chosen) > 1 or is_marked(chosen[0]) or form is not None:
+        evidence, form = read_forms(typed, chosen, form, empty="drop")
+    else:
         column = as_text_column(typed[chosen[0]])
+        _refuse_measured(typed[chosen[0]], column, chosen[0])
         sets = parse_sets(column, sep, f"column {chosen[0]!r}")
         names = all_names(sets)
+        _check_two(names, chosen)
         matrix = label_matrix(column, sets, names, budget, np.float64)
-    else:
-        names = [unmarked(name) for name in chosen]
-        matrix = one_hot_columns(typed, chosen, budget)
+        evidence = from_weights(matrix, classes=names, empty="drop")
+    _check_two([str(c) for c in evidence.classes.tolist()], chosen)
+    evidence.read_as = in_words(evidence, form, len(chosen))
+    return evidence
+
+
+def _check_two(names: list[str], chosen: list[str]) -> None:
     if len(names) < 2:
         shown = f"no other label than {names[0]!r}" if names else "no label at all"
         raise DataFormatError(
             f"there is {shown} in {', '.join(map(repr, chosen))}",
             advice="Nothing can be learnt from fewer than two labels.",
         )
-    return from_weights(matrix, classes=names, empty="drop")
+
+
+def _refuse_measured(typed: Column, column: TextColumn, name: str) -> None:
+    """Refuse a column of many fractions: each would become a label."""
+    if len(column.values) <= _MOST_FRACTIONS:
+        return
+    values = np.array([number_of(text) for text in column.values])
+    if np.isfinite(values).all() and (values != np.round(values)).any():
+        raise DataFormatError(
+            f"column {name!r} holds {len(values)} different numbers with fractions, "
+            "which are no labels",
+            advice="Name another column, or turn the numbers into classes.",
+        )
 
 
 def _typed(values: NDArray[Any]) -> Column:
+    if values.dtype.kind == "M":
+        days = values.astype("datetime64[D]")
+        whole = bool((np.isnat(values) | (days == values)).all())
+        values = (days if whole else values.astype("datetime64[s]")).astype(object)
     if values.dtype.kind != "O":
         return values
-    missing = np.asarray([v is None for v in values], dtype=bool)
+    missing = np.asarray([v is None or v != v for v in values], dtype=bool)
     return _coded([str(v) for v in values[~missing]], missing)
 
 
 def as_text_column(column: Column) -> TextColumn:
-    """Text as it is; of numbers, the distinct ones as text."""
+    """Text as it is; of numbers, the distinct ones as text.
+
+    A label has one text in every format: 1.0 is 1 where all are whole, and flags are
+    ``false`` and ``true``.
+    """
     if isinstance(column, TextColumn):
-        return column
+        return _spelled(column)
+    if column.dtype.kind == "b":
+        return TextColumn(column.astype(np.int64), ["false", "true"])
     floats = column.dtype.kind == "f"
     missing = np.isnan(column) if floats else np.zeros(len(column), dtype=bool)
     return _coded(as_whole(column[~missing]).tolist(), missing)
+
+
+def spell_labels(texts: Sequence[str | None]) -> list[str | None]:
+    """Texts of labels as they are read from columns; None where one is missing.
+
+    Parameters
+    ----------
+    texts : sequence of str or None
+        Labels, such as true ones, to compare with those of a label column.
+
+    Returns
+    -------
+    labels : list of str or None
+        One for each.
+
+    Examples
+    --------
+    >>> from partlearn.io import spell_labels
+    >>> spell_labels(["1.0", "2.0", "NA"])
+    ['1', '2', None]
+    """
+    missing = np.array([is_missing_text(text) for text in texts], dtype=bool)
+    kept = [str(text).strip() for text, m in zip(texts, missing, strict=True) if not m]
+    column = _spelled(_coded(kept, missing))
+    return np.array([*column.values, None], dtype=object)[column.codes].tolist()
+
+
+def _spelled(column: TextColumn) -> TextColumn:
+    if column.sep is not None or not column.values:
+        return column
+    words = [value.strip() for value in column.values]
+    if all(word.lower() in ("true", "false", "") for word in words):
+        return _renamed(column, [word.lower() for word in words])
+    filled = [word for word in words if not is_missing_text(word)]
+    if any(map(_WHOLE_FLOAT.fullmatch, filled)) and all(
+        map(_WHOLE_NUMBER.fullmatch, filled)
+    ):
+        return _renamed(column, [_WHOLE_END.sub("", word) for word in words])
+    return column
+
+
+def _renamed(column: TextColumn, words: list[str]) -> TextColumn:
+    place = {word: code for code, word in enumerate(dict.fromkeys(words))}
+    new = np.array([*(place[word] for word in words), -1])
+    return TextColumn(new[column.codes], list(place))
 
 
 def _coded(kept: list[Any], missing: Mask) -> TextColumn:
@@ -140,10 +232,13 @@ def parse_sets(
     `sep` is what the caller said; without `split`, text is never cut.
     """
     if column.sep is not None:
-        sets = [value.split(column.sep) for value in column.values]
-        return [{n.strip(): 1.0 for n in names if n.strip()} for names in sets]
+        lists = [value.split(column.sep) for value in column.values]
+        cells: list[Any] = [[n for n in names if n.strip()] for names in lists]
+        return parse_label_cells(cells, sep=None)
+    sep = {"\\n": "\n", "\\t": "\t"}.get(sep or "", sep)
+    never = not split or sep == "none"
     try:
-        return parse_label_cells(column.values, sep=(sep or "auto") if split else None)
+        return parse_label_cells(column.values, sep=None if never else (sep or "auto"))
     except ValueError as error:
         raise _named_row(error, column, where) from None
 
@@ -158,8 +253,9 @@ def _named_row(error: ValueError, column: TextColumn, where: str) -> Exception:
     text = re.sub(r"\b(row) (\d+)", row, str(error), flags=re.IGNORECASE)
     text = text.replace("Say which with `sep`.", "").strip().rstrip(".")
     if "separator could be meant" in text:
+        more = "Say with sep= which one separates them."
         return AmbiguousDataError(
-            text, where=where, advice="Say with sep= which one separates them."
+            text, where=where, advice="" if "`sep`" in text else more
         )
     return DataFormatError(text, where=where)
 
@@ -186,81 +282,54 @@ def all_names(*parts: LabelSets) -> list[str]:
 # Several columns ------------------------------------------------------------------
 
 
-def holds_evidence(columns: dict[str, Column], chosen: list[str]) -> bool:
-    """Whether several label columns hold votes or weights instead of 0 and 1."""
-    if len(chosen) < 2 or is_marked(chosen[0]):
-        return False
-    parts = [columns[name] for name in chosen]
-    text = [part for part in parts if isinstance(part, TextColumn)]
-    if text:
-        return len(text) == len(parts) and not all(map(_yes_or_no, text))
-    return any(is_measured(part) for part in parts)
-
-
-def _yes_or_no(column: TextColumn) -> bool:
-    return {value.strip().lower() for value in column.values} <= _YES | _NO
-
-
-def column_evidence(
-    columns: dict[str, Column], chosen: list[str], empty: Literal["drop", "all"]
-) -> Evidence:
-    """Votes of columns that name labels, weights of columns of numbers."""
+def read_forms(
+    columns: dict[str, Column],
+    chosen: list[str],
+    form: Form | None,
+    empty: Literal["drop", "all"],
+) -> tuple[Evidence, Form]:
+    """Labels of several columns, and what these are: raters, weights or marks."""
+    cells = {name: _present(as_text_column(columns[name])) for name in chosen}
+    marked = any(map(is_marked, chosen))
     where = f"columns {', '.join(map(repr, chosen[:3]))}"
     try:
-        if isinstance(columns[chosen[0]], TextColumn):
-            texts = {name: as_text_column(columns[name]) for name in chosen}
-            cells = {
-                name: np.array([*text.values, None], dtype=object)[text.codes]
-                for name, text in texts.items()
+        form = form or ("marks" if marked else find_form(cells))
+        if form == "raters":
+            texts = {
+                name: np.array([*values, None], dtype=object)[codes]
+                for name, (codes, values) in cells.items()
             }
-            return from_annotators(cells, empty=empty)
-        matrix = np.column_stack([_numbers(columns[name]) for name in chosen])
-        return from_weights(matrix, classes=chosen, empty=empty)
+            return from_annotators(texts, empty=empty), form
+        names = [unmarked(name) for name in chosen]
+        table: NDArray[Any] = (
+            marks(cells) if form == "marks" else np.nan_to_num(numbers(cells))
+        )
+        return from_weights(table, classes=names, empty=empty), form
+    except DataError as error:
+        error.where = error.where or where
+        raise
     except ValueError as error:
         raise DataFormatError(str(error).rstrip("."), where=where) from None
 
 
-def silent_rows(columns: dict[str, Column], chosen: list[str]) -> Mask:
+def _present(column: TextColumn) -> Cells:
+    """Cells of a column, words for missing values left out."""
+    missing = [is_missing_text(value) for value in column.values]
+    warn_missing_labels(v for v, m in zip(column.values, missing, strict=True) if m)
+    kept = [value for value, m in zip(column.values, missing, strict=True) if not m]
+    place = np.cumsum(~np.array([*missing, False])) - 1
+    place[np.flatnonzero([*missing, True])] = -1
+    return Cells(place[column.codes], kept)
+
+
+def silent_rows(columns: dict[str, Column], chosen: list[str], form: Form) -> Mask:
     """Rows about which no column says anything."""
-    said = [
-        column.codes >= 0 if isinstance(column, TextColumn) else _numbers(column) > 0
-        for column in (columns[name] for name in chosen)
-    ]
-    return ~np.logical_or.reduce(said)
-
-
-def _numbers(column: Column) -> Array:
-    assert not isinstance(column, TextColumn)
-    return np.nan_to_num(column.astype(np.float64))
-
-
-def one_hot_columns(
-    columns: dict[str, Column], chosen: list[str], budget: Budget
-) -> Mask:
-    values = []
-    for name in chosen:
-        column = columns[name]
-        if isinstance(column, TextColumn):
-            if not _yes_or_no(column):
-                raise DataFormatError(
-                    "one-hot label columns must hold 0 and 1; found text",
-                    where=f"column {name!r}",
-                    advice="Columns of annotators hold text in every column.",
-                )
-            yes = np.asarray([v.strip().lower() in _YES for v in (*column.values, "")])
-            values.append(yes[column.codes])
-            continue
-        marks = np.nan_to_num(column)  # an empty cell is no mark
-        odd = np.flatnonzero(~np.isin(marks, (-1, 0, 1)))
-        if odd.size:
-            raise DataFormatError(
-                f"one-hot label columns must hold 0 and 1; found {marks[odd[0]]}",
-                where=f"row {odd[0]} of column {name!r}",
-                advice="Labels that annotators gave as numbers have to be text; turn "
-                "counts into shares.",
-            )
-        values.append(marks)
-    return binary_matrix(np.column_stack(values), budget, "the label matrix")
+    cells = {name: _present(as_text_column(columns[name])) for name in chosen}
+    if form == "raters":
+        said: Mask = np.stack([codes >= 0 for codes, _ in cells.values()], axis=1)
+    else:
+        said = marks(cells) if form == "marks" else numbers(cells) > 0
+    return np.asarray(~said.any(axis=1), dtype=bool)
 
 
 def is_marked(name: str) -> bool:

@@ -14,6 +14,8 @@ Task = Literal["pll", "pml", "multiclass", "multilabel"]
 TASKS = ("pll", "pml", "multiclass", "multilabel")
 Direction = Literal["rows", "columns"]
 Sparse = bool | Literal["auto"]
+Form = Literal["raters", "weights", "marks"]  # what several label columns are
+FORMS: tuple[Form, ...] = ("raters", "weights", "marks")
 # No deflate stream expands further (RFC 1951: 258 bytes from two bits).
 DEFLATE_RATIO = 1040
 _FREE = 2**20  # small declarations are not worth a ratio test
@@ -27,6 +29,7 @@ class ReadOptions:
     labels: str | int | Sequence[str] | None = None
     truth: str | Sequence[str] | None = None
     sep: str | None = None
+    form: Form | None = None
     ignore: Sequence[str] = ()
     data_key: str | None = None
     candidates_key: str | None = None
@@ -38,6 +41,7 @@ class ReadOptions:
 
     def __post_init__(self) -> None:
         _one_of("task", self.task, TASKS)
+        _one_of("form", self.form, FORMS)
         _one_of("orientation", self.orientation, ("rows", "columns"))
         _one_of("label_orientation", self.label_orientation, ("rows", "columns"))
         _one_of("sparse", self.sparse, ("auto", True, False))

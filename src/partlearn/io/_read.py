@@ -17,11 +17,20 @@ from partlearn.io._errors import (
 )
 from partlearn.io._evidence import KEYS, read_evidence
 from partlearn.io._files import regular_size
+from partlearn.io._label_forms import LabelColumns, label_choice
 from partlearn.io._libsvm import read_libsvm
 from partlearn.io._mat5 import read_mat5
 from partlearn.io._mat73 import read_hdf5
 from partlearn.io._npz import csr_parts, parse_meta, read_npz
-from partlearn.io._options import Budget, Direction, Limits, ReadOptions, Sparse, Task
+from partlearn.io._options import (
+    Budget,
+    Direction,
+    Form,
+    Limits,
+    ReadOptions,
+    Sparse,
+    Task,
+)
 from partlearn.io._table import read_arrow, read_csv, read_parquet
 from partlearn.io._variables import assemble
 
@@ -105,6 +114,9 @@ def read(
     labels: str | int | Sequence[str] | None = None,
     truth: str | Sequence[str] | None = None,
     sep: str | None = None,
+    raters: str | Sequence[str] | None = None,
+    weights: str | Sequence[str] | None = None,
+    marks: str | Sequence[str] | None = None,
     ignore: Sequence[str] = (),
     data_key: str | None = None,
     candidates_key: str | None = None,
@@ -141,7 +153,12 @@ def read(
     truth : str or list of str, default=None
         Tables: the column of true labels, or the list of one-hot columns.
     sep : str, default=None
-        What separates labels in a column; ``|``, ``;`` and ``,`` are recognised.
+        What separates labels in a column; ``|``, ``;`` and ``,`` are recognised, and
+        ``"none"`` says that each cell is one label.
+    raters, weights, marks : str or list of str, default=None
+        Tables: instead of `labels`, several label columns that hold the labels of one
+        rater each, weights of the label that the column is named after, or marks for
+        it. What `labels` of several columns are is found from their cells.
     ignore : list of str, default=()
         Columns or attributes to leave out.
     data_key, candidates_key, truth_key : str, default=None
@@ -192,11 +209,16 @@ def read(
            [0, 1]])
     """
     source = Path(path)
+    form: Form | None = None
+    chosen = label_choice(labels, raters=raters, weights=weights, marks=marks)
+    if isinstance(chosen, LabelColumns):
+        labels, form = chosen
     options = ReadOptions(
         task=task,
         labels=labels,
         truth=truth,
         sep=sep,
+        form=form,
         ignore=tuple(ignore),
         data_key=data_key,
         candidates_key=candidates_key,

@@ -8,15 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partlearn._typing import Array, Mask
+from partlearn.candidates import is_missing_text
 from partlearn.io import DataFormatError, origin_of
 from partlearn.tables._encoder import TableEncoder
-from partlearn.tables._frame import (
-    Columns,
-    columns_of,
-    form_of,
-    is_missing_text,
-    numbers_in,
-)
+from partlearn.tables._frame import Columns, columns_of, form_of, numbers_in
 from partlearn.tables._moments import moments_in
 
 

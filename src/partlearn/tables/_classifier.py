@@ -17,6 +17,7 @@ from partlearn._registry import DEFAULT_METHOD, PARTIAL_LABEL_ROLES, build
 from partlearn._typing import Array
 from partlearn.candidates import Evidence
 from partlearn.classification import PLKNN, CoupledClassifier, for_candidates
+from partlearn.io import label_choice
 from partlearn.tables._blocks import BlockEncoder
 from partlearn.tables._column_kinds import ColumnKind, as_names, check_names
 from partlearn.tables._encoder import TableEncoder
@@ -75,13 +76,17 @@ class PartialClassifier(ClassifierMixin, BaseEstimator):
         estimator; see :func:`~partlearn.tables.make_learner`.
     labels : str or list of str, default=None
         Columns with the labels, where they are not given to `fit`.
+    raters, weights, marks : str or list of str, default=None
+        Instead of `labels`, columns that hold the labels of one rater each, the weights
+        of the label that the column is named after, or marks for it.
     id : str or list of str, default=()
         Columns that name the rows: kept beside predictions, never used as features.
     number, category, date, text, ignore : str or list of str, default=()
         Columns about which the data need not be asked; see
         :class:`~partlearn.tables.TableEncoder`.
     sep : str, default=None
-        What separates labels; ``|``, ``;`` and ``,`` are recognised.
+        What separates labels; ``|``, ``;`` and ``,`` are recognised, and ``"none"``
+        says that each cell is one label.
     groups : str, default=None
         Column that says which rows belong together, such as the customer: no feature,
         and rows of a group are held out together.
@@ -132,6 +137,9 @@ class PartialClassifier(ClassifierMixin, BaseEstimator):
         method: Any = DEFAULT_METHOD,
         *,
         labels: str | Sequence[str] | None = None,
+        raters: str | Sequence[str] | None = None,
+        weights: str | Sequence[str] | None = None,
+        marks: str | Sequence[str] | None = None,
         id: str | Sequence[str] = (),
         number: str | Sequence[str] = (),
         category: str | Sequence[str] = (),
@@ -145,6 +153,9 @@ class PartialClassifier(ClassifierMixin, BaseEstimator):
     ) -> None:
         self.method = method
         self.labels = labels
+        self.raters = raters
+        self.weights = weights
+        self.marks = marks
         self.id = id
         self.number = number
         self.category = category
@@ -192,7 +203,10 @@ class PartialClassifier(ClassifierMixin, BaseEstimator):
         columns : list of str
             Columns of `X` that hold them.
         """
-        y = self.labels if y is None else y
+        if y is None:
+            y = label_choice(
+                self.labels, raters=self.raters, weights=self.weights, marks=self.marks
+            )
         if y is None or (isinstance(y, (list, tuple)) and not y):
             raise ValueError(
                 "Name the columns with the labels (`labels`, or the second argument of "

@@ -10,14 +10,8 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-from partlearn.candidates import check_known
-from partlearn.tables._frame import (
-    NOTHING,
-    find_grouping,
-    form_of,
-    is_missing_text,
-    numbers_in,
-)
+from partlearn.candidates import MISSING_WORDS, check_known, is_missing_text
+from partlearn.tables._frame import find_grouping, form_of, numbers_in
 from partlearn.tables._moments import find_format
 
 Kind = Literal[
@@ -145,7 +139,7 @@ def _gaps(missing: int, total: int) -> str:
 
 def _texts(column: NDArray[Any]) -> list[str]:
     texts = [text for text in column.tolist() if text is not None]
-    if NOTHING.isdisjoint(map(str.lower, map(str.strip, texts))):  # nearly always
+    if MISSING_WORDS.isdisjoint(map(str.lower, map(str.strip, texts))):  # nearly always
         return texts
     return [text for text in texts if not is_missing_text(text)]
 

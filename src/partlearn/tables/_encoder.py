@@ -15,6 +15,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
 from partlearn._typing import Array, Mask
+from partlearn.candidates import is_missing_text
 from partlearn.tables._column_kinds import (
     ColumnKind,
     Kind,
@@ -22,13 +23,7 @@ from partlearn.tables._column_kinds import (
     check_names,
     find_kinds,
 )
-from partlearn.tables._frame import (
-    as_text,
-    columns_of,
-    form_of,
-    is_missing_text,
-    numbers_in,
-)
+from partlearn.tables._frame import as_text, columns_of, form_of, numbers_in
 from partlearn.tables._moments import calendar_parts, moments_in
 
 __all__ = ["TableEncoder"]

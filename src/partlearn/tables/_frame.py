@@ -26,10 +26,6 @@ _GROUPED = {
 }
 _NUMBERS = (int, float, np.number, np.bool_)
 _ARROW_NUMBERS = ("int", "uint", "float", "double", "halffloat", "bool", "duration")
-# Ways of writing nothing, compared without case.
-NOTHING = frozenset(
-    ("", "na", "n/a", "#n/a", "#na", "nan", "null", "none", "nil", "-", "?", "missing")
-)
 
 
 def columns_of(frame: Any) -> Columns:
@@ -174,11 +170,6 @@ def as_text(value: Any) -> str | None:
     if isinstance(value, (float, np.floating)) and float(value).is_integer():
         return str(int(value))
     return str(value)
-
-
-def is_missing_text(text: str | None) -> bool:
-    """Whether a cell of text says nothing."""
-    return text is None or text.strip().lower() in NOTHING
 
 
 def numbers_in(column: NDArray[Any], grouping: str = "") -> Array:

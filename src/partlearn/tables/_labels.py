@@ -10,7 +10,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from partlearn.candidates import Evidence, check_evidence
-from partlearn.io import AmbiguousDataError, candidate_columns, label_evidence
+from partlearn.io import (
+    AmbiguousDataError,
+    LabelColumns,
+    candidate_columns,
+    label_evidence,
+    spell_labels,
+)
 from partlearn.tables._column_kinds import check_names
 from partlearn.tables._frame import as_text
 
@@ -71,6 +77,8 @@ def named_columns(columns: Mapping[str, Any], y: Any) -> list[str] | None:
     names : list of str or None
         Columns that are there; a name that is not raises.
     """
+    if isinstance(y, LabelColumns):
+        return check_names(y.names, columns, y.form or "labels")
     if isinstance(y, str):
         return check_names([y], columns, "labels")
     texts = isinstance(y, (list, tuple)) and all(isinstance(v, str) for v in y)
@@ -94,11 +102,12 @@ def read_labels(
     ----------
     columns : mapping of str to ndarray
         Columns of the table, as ``columns_of`` makes them.
-    y : str, list of str, or labels
+    y : str, list of str, LabelColumns, or labels
         Columns that hold the labels, or the labels in any form that ``check_evidence``
         reads.
     sep : str, default=None
-        What separates labels; ``|``, ``;`` and ``,`` are recognised.
+        What separates labels; ``|``, ``;`` and ``,`` are recognised, and ``"none"``
+        says that each cell is one label.
 
     Returns
     -------
@@ -120,7 +129,8 @@ def read_labels(
     names = named_columns(columns, y)
     if names is None:
         return _aligned(y, _n_rows(columns)), []
-    return label_evidence(columns, names, sep=sep), names
+    form = y.form if isinstance(y, LabelColumns) else None
+    return label_evidence(columns, names, sep=sep, form=form), names
 
 
 def true_labels(values: ArrayLike) -> NDArray[Any]:
@@ -144,8 +154,7 @@ def true_labels(values: ArrayLike) -> NDArray[Any]:
     """
     given = np.asarray(values, dtype=object)
     labels = np.full(given.shape, None, dtype=object)
-    for i in np.ndindex(given.shape):
-        labels[i] = (as_text(given[i]) or "").strip() or None
+    labels.flat[:] = spell_labels([as_text(value) for value in given.ravel()])
     return labels
 
 

@@ -1,0 +1,91 @@
+"""What separates labels in text, and what may separate them."""
+
+# SPDX-License-Identifier: BSD-3-Clause
+
+from collections import Counter
+from collections.abc import Sequence
+
+from partlearn.candidates._messages import warn_caller
+
+SEPARATORS = ("|", ";", ",")
+# Never split at, but labels that share parts around them are probably sets.
+# By separator: the share of parts that must occur in other cells; names have some.
+_SUSPECTS = dict.fromkeys(("\n", "\t", " / ", " + ", " & ", " or ", " vs "), 0.5)
+_SUSPECTS |= dict.fromkeys(("/", "+", "&", " and "), 0.7)
+
+
+def find_separator(
+    words: Sequence[str], rows: Sequence[int], *, required: bool = False
+) -> str | None:
+    """Return the separator of labels in some cells; None where there is none.
+
+    Cells with two separators, and cells without any that share parts (``cat / dog`` and
+    ``dog / eel``), are refused: each would quietly become a class of its own.
+    """
+    present = [s for s in SEPARATORS if any(s in word for word in words)]
+    if len(present) > 1:
+        where = [rows[next(k for k, w in enumerate(words) if s in w)] for s in present]
+        shown = ", ".join(
+            f"{s!r} (row {i})" for s, i in zip(present, where, strict=True)
+        )
+        raise ValueError(
+            f"More than one separator could be meant: {shown}. Say which with `sep`."
+        )
+    if present:
+        return present[0]
+    if required:
+        distinct = len(set(words))
+        raise ValueError(
+            f"No separator found: none of {', '.join(map(repr, SEPARATORS))} is in any "
+            f"of the {distinct} distinct strings, such as {words[0]!r}. Pass `sep`, or "
+            "sep=None if every string is one label."
+        )
+    refuse_shared_parts(words)
+    return None
+
+
+def refuse_shared_parts(words: Sequence[str]) -> None:
+    """Raise where labels share parts, as sets with an unknown separator do.
+
+    Labels of several words share words often enough, so that spaces only warn, unless
+    every word is a label by itself as well.
+    """
+    distinct = sorted(set(words))
+    for sep, enough in _SUSPECTS.items():
+        together = [word for word in distinct if sep in word.strip()]
+        shared, whole = _shared_parts(distinct, together, sep)
+        if whole or shared >= enough:
+            raise ValueError(
+                f"Labels such as {together[0]!r} share parts with others, so that "
+                f"{sep!r} may separate labels: this separator could be meant. Say so "
+                'with `sep`, or say sep="none" if each cell is one label.'
+            )
+    together = [word for word in distinct if " " in word.strip()]
+    shared, whole = _shared_parts(distinct, together, " ")
+    n_parts = len({part for word in distinct for part in word.split()})
+    if len(together) > 1 and shared > 0.9 and n_parts < len(distinct):
+        message = (
+            f"Labels such as {together[0]!r} are made of words that other labels have "
+            "as well. If spaces separate labels, say so with `sep`"
+        )
+        if whole:
+            raise ValueError(
+                f'{message}: this separator could be meant. Say sep="none" if each '
+                "cell is one label."
+            )
+        warn_caller(f"{message}; each cell was read as one label.")
+
+
+def _shared_parts(
+    distinct: Sequence[str], together: Sequence[str], sep: str
+) -> tuple[float, bool]:
+    """Share of parts that other cells have, and whether all are cells themselves."""
+    parts = [{p.strip() for p in word.split(sep)} - {""} for word in together]
+    others = Counter(part for word in parts for part in word)
+    others.update(word.strip() for word in distinct if sep not in word.strip())
+    flat = [part for word in parts for part in word]
+    if not flat or any(len(word) < 2 for word in parts):
+        return 0.0, False
+    cells = {word.strip() for word in distinct}
+    shared = sum(others[part] > 1 for part in flat) / len(flat)
+    return shared, all(part in cells for part in flat)

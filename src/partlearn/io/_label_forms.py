@@ -1,0 +1,259 @@
+"""What several label columns are: raters, weights or marks."""
+
+# SPDX-License-Identifier: BSD-3-Clause
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from partlearn._typing import Array, Mask
+from partlearn.candidates import Evidence, Votes
+from partlearn.io._errors import AmbiguousDataError, DataFormatError
+from partlearn.io._options import FORMS, Form
+
+YES = frozenset(("1", "yes", "y", "true", "t", "x"))
+NO = frozenset(("", "0", "no", "n", "false", "f", "-1"))
+_AGREE = 0.2  # agreement of columns beyond chance from which they may be raters
+_ROUNDED = 0.02  # by how much shares may miss their sum
+_SHOWN = 6  # labels that a sentence names
+_ADVICE = (
+    "Say what the columns are with raters=, weights= or marks= instead of labels=."
+)
+
+
+class LabelColumns(NamedTuple):
+    """Names of label columns, and what they are where the caller said it.
+
+    Attributes
+    ----------
+    names : list of str
+        The columns.
+    form : {"raters", "weights", "marks"} or None
+        One label per cell, given by a rater; the weight of the label that the column
+        is named after; or a mark for it. None: found from the cells.
+    """
+
+    names: list[str]
+    form: Form | None = None
+
+
+def label_choice(labels: Any = None, **given: Any) -> Any:
+    """Labels as named by one of ``labels``, ``raters``, ``weights`` and ``marks``.
+
+    Parameters
+    ----------
+    labels : object, default=None
+        Labels, or names of their columns.
+    **given : str or list of str
+        Names of columns under the word that says what they are; None where not given.
+
+    Returns
+    -------
+    labels : object
+        `labels` as they are, or :class:`LabelColumns`.
+
+    Examples
+    --------
+    >>> from partlearn.io import label_choice
+    >>> label_choice(raters=["ann", "bob"])
+    LabelColumns(names=['ann', 'bob'], form='raters')
+    """
+    named = {word: value for word, value in given.items() if value is not None}
+    if len(named) + (labels is not None) > 1:
+        words = [*(["labels"] if labels is not None else []), *named]
+        raise ValueError(
+            f"Labels were given as {' and '.join(f'`{w}`' for w in words)}; give them "
+            "once."
+        )
+    for form in FORMS:
+        if form in named:
+            value = named[form]
+            names = (
+                [n.strip() for n in value.split(",")]
+                if isinstance(value, str)
+                else value
+            )
+            return LabelColumns(list(names), form)
+    return labels
+
+
+class Cells(NamedTuple):
+    """Cells of a label column: a code per row (-1: missing) and distinct texts."""
+
+    codes: NDArray[Any]
+    values: Sequence[str]
+
+
+def number_of(text: str) -> float:
+    """Number in a cell of text, also with a decimal comma; NaN for what is none."""
+    text = text.strip()
+    percent = text.endswith("%")
+    try:
+        value = float(text.rstrip("% ").replace(",", "."))
+    except ValueError:
+        return np.nan
+    return value / 100 if percent else value
+
+
+def find_form(columns: Mapping[str, Cells]) -> Form:
+    """Return what label columns are, as far as their cells leave no doubt.
+
+    Parameters
+    ----------
+    columns : mapping of str to Cells
+        Cells of two columns or more.
+
+    Returns
+    -------
+    form : {"raters", "weights", "marks"}
+        Text that names labels is that of raters. Yes and no, or 0 and 1, are marks if
+        every row has one. Fractions are weights, and so are whole numbers that have the
+        same sum in every row. Other whole numbers are labels of raters if the columns
+        agree more often than by chance.
+
+    Raises
+    ------
+    AmbiguousDataError
+        Where two readings are likely.
+    """
+    names = list(columns)
+    words = {n: {v.strip().lower() for v in c.values} for n, c in columns.items()}
+    if all(texts <= YES | NO for texts in words.values()):
+        return _binary(columns)
+    numeric = {
+        n: all(np.isfinite(number_of(text)) for text in texts)
+        for n, texts in words.items()
+    }
+    if not all(numeric.values()):
+        odd = [n for n in names if words[n] and numeric[n]]
+        if odd:
+            text = next(n for n in names if not numeric[n])
+            raise AmbiguousDataError(
+                f"column {odd[0]!r} holds numbers, while column {text!r} holds text",
+                advice=_ADVICE,
+            )
+        return "raters"
+    return _numeric(numbers(columns))
+
+
+def _binary(columns: Mapping[str, Cells]) -> Form:
+    marked, missing = _marked(columns)
+    silent = np.flatnonzero(~marked.any(axis=1) & ~missing.any(axis=1))
+    if silent.size:
+        raise AmbiguousDataError(
+            f"columns {', '.join(map(repr, list(columns)[:3]))} hold yes and no only, "
+            f"and {silent.size} rows hold no everywhere (the first is row {silent[0]}):"
+            " they may be marks of labels, or answers of raters",
+            advice="Say which with marks= or raters= instead of labels=.",
+        )
+    return "marks"
+
+
+def _numeric(N: Array) -> Form:
+    known = ~np.isnan(N)
+    total = np.nansum(N, axis=1)[known.any(axis=1)]
+    fractions = bool((N[known] != np.round(N[known])).any())
+    if (N[known] < 0).any():
+        if fractions:
+            raise AmbiguousDataError(
+                "several label columns hold negative numbers, which are no weights",
+                advice="Turn scores into weights from 0 on, such as probabilities.",
+            )
+        return "raters"
+    level = 100.0 if len(total) and np.median(total) > 10 else 1.0
+    shares = len(total) > 0 and bool((abs(total / level - 1) <= _ROUNDED).all())
+    same = len(total) > 1 and bool((total == total[0]).all()) and known.all()
+    agree = _agreement(N)
+    if shares and not (agree > _AGREE):
+        return "weights"
+    if fractions:
+        if agree > _AGREE and len(np.unique(N[known])) <= 20:
+            raise AmbiguousDataError(
+                "several label columns hold the same few numbers: they may be weights "
+                "of labels, or labels that raters gave",
+                advice=_ADVICE,
+            )
+        return "weights"
+    if same and agree <= _AGREE:
+        return "weights"
+    if agree > _AGREE and not same:
+        return "raters"
+    raise AmbiguousDataError(
+        "several label columns hold whole numbers: they may be labels that raters "
+        "gave, or counts of labels",
+        advice=_ADVICE,
+    )
+
+
+def _agreement(N: Array) -> float:
+    """Agreement of columns beyond chance (Fleiss' kappa); 0 where nothing is known."""
+    values, codes = np.unique(N[~np.isnan(N)], return_inverse=True)
+    rows = np.nonzero(~np.isnan(N))[0]
+    counts = np.zeros((len(N), len(values)))
+    np.add.at(counts, (rows, codes.reshape(-1)), 1)
+    n = counts.sum(axis=1)
+    counts, n = counts[n > 1], n[n > 1]
+    if not len(n):
+        return 0.0
+    observed = ((counts * (counts - 1)).sum(axis=1) / (n * (n - 1))).mean()
+    expected = float(((counts.sum(axis=0) / n.sum()) ** 2).sum())
+    return 0.0 if expected >= 1 else float((observed - expected) / (1 - expected))
+
+
+def numbers(columns: Mapping[str, Cells]) -> Array:
+    """Numbers of some columns, (n_rows, n_columns); NaN where a cell is missing.
+
+    Raises
+    ------
+    DataFormatError
+        Naming the cell, where one is no number.
+    """
+    parts = []
+    for name, (codes, values) in columns.items():
+        read = np.array([*map(number_of, values), np.nan])
+        odd = np.flatnonzero(np.isnan(read[:-1]))
+        if odd.size:
+            raise DataFormatError(
+                f"weights are numbers; found {str(values[odd[0]])[:40]!r}",
+                where=f"row {int((codes == odd[0]).argmax())} of column {name!r}",
+            )
+        parts.append(read[codes])
+    return np.column_stack(parts)
+
+
+def marks(columns: Mapping[str, Cells]) -> Mask:
+    """Marks of some columns, (n_rows, n_columns); a missing cell is no mark."""
+    return _marked(columns)[0]
+
+
+def _marked(columns: Mapping[str, Cells]) -> tuple[Mask, Mask]:
+    marked, missing = [], []
+    for name, (codes, values) in columns.items():
+        words = [value.strip().lower().removesuffix(".0") for value in values]
+        odd = [k for k, word in enumerate(words) if word not in YES | NO]
+        if odd:
+            raise DataFormatError(
+                f"marks are 0 and 1, or yes and no; found {values[odd[0]]!r}",
+                where=f"row {int((codes == odd[0]).argmax())} of column {name!r}",
+                advice="Say raters= for labels that raters gave, weights= for numbers.",
+            )
+        marked.append(np.array([*(word in YES for word in words), False])[codes])
+        missing.append(codes < 0)
+    return np.column_stack(marked), np.column_stack(missing)
+
+
+def in_words(evidence: Evidence, form: Form | None, n_columns: int) -> str:
+    """Say how label columns were read: ``3 raters, 2 labels: 0, 1``."""
+    labels = [str(c) for c in evidence.classes.tolist()]
+    shown = ", ".join(labels[:_SHOWN]) + (", ..." if len(labels) > _SHOWN else "")
+    if isinstance(evidence, Votes):
+        what = f"{n_columns} raters"
+    elif form is None:
+        several = bool((evidence.candidates.sum(axis=1) > 1).any())
+        what = "sets of labels" if several else "one label per row"
+        what = "weights of labels" if evidence.weighted else what
+    else:
+        what = f"{form} of {n_columns} labels"
+    return f"{what}, {len(labels)} labels: {shown}"
