@@ -214,7 +214,7 @@ class Spy(CandidateClassifier):
 
     def fit(self, X, y, sample_weight=None, groups=None):
         Spy.given = {"sample_weight": sample_weight, "groups": groups}
-        return super().fit(X, y, sample_weight, groups)
+        return super().fit(X, y, sample_weight=sample_weight, groups=groups)
 
 
 def test_groups_and_weights_come_from_columns():
