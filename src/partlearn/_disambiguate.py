@@ -30,6 +30,11 @@ from partlearn.inspection import (
 from partlearn.io import atomic_write, label_choice
 from partlearn.metrics import CalibrationBins, calibration_bins
 
+BAGS_ADVICE = (
+    "If rows of a run share one list, as faces share a caption, every label of the "
+    'list belongs to one of them: pass `bags`, a column or "runs" (--bag).'
+)
+
 
 class Agreement(NamedTuple):
     """How labels that were found agree with true ones.
@@ -87,6 +92,8 @@ class Disambiguation:
     read_as : str
         How the label columns of a table were read, such as ``3 raters, 2 labels: 0,
         1``.
+    bags : ndarray of shape (n_samples,) or None
+        Bag of each row, where there are bags.
     """
 
     label: NDArray[Any]
@@ -101,6 +108,7 @@ class Disambiguation:
     rows: Indices | None = None
     annotators: Annotators | None = None
     read_as: str = ""
+    bags: NDArray[Any] | None = None
 
     def __repr__(self) -> str:
         several = self.candidates.sum(axis=1) > 1
@@ -142,7 +150,8 @@ class Disambiguation:
         -------
         frame : DataFrame
             Columns ``label``, ``confidence``, ``margin``, ``runner_up`` and
-            ``candidates`` (lists), indexed as the rows of `X` were.
+            ``candidates`` (lists), and ``bag`` where there are bags, indexed as the
+            rows of `X` were.
 
         Examples
         --------
@@ -155,16 +164,16 @@ class Disambiguation:
         [['a'], ['a', 'b'], ['b']]
         """
         pandas = import_optional("pandas", "data frames")
-        return pandas.DataFrame(
-            {
-                "label": self.label,
-                "confidence": self.confidence,
-                "margin": self.margin,
-                "runner_up": self.runner_up,
-                "candidates": [self.classes[row].tolist() for row in self.candidates],
-            },
-            index=self.index,
-        )
+        columns = {
+            "label": self.label,
+            "confidence": self.confidence,
+            "margin": self.margin,
+            "runner_up": self.runner_up,
+            "candidates": [self.classes[row].tolist() for row in self.candidates],
+        }
+        if self.bags is not None:
+            columns["bag"] = self.bags
+        return pandas.DataFrame(columns, index=self.index)
 
     def to_html(
         self,
@@ -351,6 +360,7 @@ def disambiguate(
     raters: str | Sequence[str] | None = None,
     weights: str | Sequence[str] | None = None,
     marks: str | Sequence[str] | None = None,
+    bags: Any = None,
 ) -> Disambiguation:
     """Find the most likely label of every row.
 
@@ -384,6 +394,12 @@ def disambiguate(
         Instead of `y`, columns of a table that hold the labels of one rater each, the
         weights of the label that the column is named after, or marks for it. What
         several columns `y` are is found from their cells; ``result.read_as`` says it.
+    bags : array-like of shape (n_samples,) or str, default=None
+        Bag of each row, such as the photograph of a face: rows of a bag share one list
+        of labels, each of which belongs to at least one of them. A column of a table;
+        or "runs", unless a column is called so, for runs of rows with equal sets. For
+        methods whose `fit` takes bags. Without it, a warning says where rows seem to
+        come in bags.
 
     Returns
     -------
@@ -415,26 +431,35 @@ def disambiguate(
     if isinstance(X, (str, PathLike)):
         X = tables.read_columns(X)
     index = np.asarray(X.index) if hasattr(X, "iloc") else None
-    kept = None
+    kept, columns = None, {}
     if tables.is_table(X):
+        columns = tables.columns_of(X)
+        if isinstance(bags, str) and bags in columns:
+            encoder = tables.TableEncoder() if encoder is None else clone(encoder)
+            encoder.set_params(ignore=[*tables.as_names(encoder.ignore), bags])
         X, y, index, kept = _encoded(X, y, index, encoder, sep)
     X = check_array(X, accept_sparse="csr", dtype=candidates.FLOATS)
     evidence = candidates.check_evidence(y)
     read_as = evidence.read_as
     index = np.arange(len(evidence)) if index is None else index
+    if bags is not None:
+        bags = tables.read_bags(bags, columns, evidence)
+    elif (pairs := candidates.equal_neighbors(evidence.listed)).bags_likely:
+        candidates.warn_caller(f"{pairs}. {BAGS_ADVICE}")
     if corrections:
         evidence = evidence.with_known(_by_place(index, corrections))
     classes, S = evidence.classes, evidence.candidates
     if standardize:
         X = z_scores(X)
-    labels: Any = S
+    labels: Any = S if bags is None else evidence
     possible = S
     if evidence.weighted:
         # Annotators may all be wrong: other labels than theirs are possible.
         labels, possible = evidence, np.asarray(evidence.weights > 0)
     elif S.shape[1] == 1:  # would be read as a column of labels
         labels = np.zeros(len(S), dtype=np.intp)
-    estimator = build(method, {}, *PARTIAL_LABEL_ROLES, seed=0).fit(X, labels)
+    estimator = build(method, {}, *PARTIAL_LABEL_ROLES, seed=0)
+    estimator.fit(X, labels, **tables.bag_params(estimator, bags))
     F = candidates.restrict_confidence(_beliefs(estimator, X), possible)
     rows = np.arange(len(S))
     # Outside the candidates nothing may win, not even where all confidences are zero.
@@ -458,6 +483,7 @@ def disambiguate(
         rows=kept,
         annotators=annotators,
         read_as=read_as,
+        bags=bags,
     )
 
 

@@ -2,9 +2,11 @@
 
 from partlearn.candidates._bags import (
     BagRule,
+    EqualNeighbors,
     bag_codes,
     bag_confidence,
     bag_runs,
+    equal_neighbors,
     make_bags,
 )
 from partlearn.candidates._confidence import (

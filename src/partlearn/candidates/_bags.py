@@ -4,7 +4,7 @@
 
 from collections.abc import Hashable
 from numbers import Real
-from typing import Any, Literal, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 import scipy.sparse as sp
@@ -23,6 +23,9 @@ _FIRST_STRAY = 0.03
 _STRAYS = 1e-4, 0.5  # an estimated rate stays between these
 _ESTIMATES = 3  # of the stray rate in one iteration of a classifier
 _MAX_ESTIMATES = 50  # where nothing else iterates
+_NEIGHBORS = 20  # pairs of neighboring rows that are enough to notice bags
+_NOTICED = 0.5  # share of them with equal sets from which bags are likely
+_TIMES = 3  # how much more often than in random order sets must be equal
 _STEADY = 0.01  # relative change of the stray rate at which it has converged
 
 
@@ -95,6 +98,84 @@ def bag_runs(candidates: Any) -> Indices:
     S = _mask(candidates)
     new = (S[1:] != S[:-1]).any(axis=1)
     return np.concatenate([np.zeros(min(len(S), 1), dtype=np.intp), np.cumsum(new)])
+
+
+class EqualNeighbors(NamedTuple):
+    """How often neighboring rows have equal sets of several candidates.
+
+    Attributes
+    ----------
+    n_pairs : int
+        Pairs of neighboring rows, both with several candidates.
+    share : float
+        Share of these pairs with equal sets.
+    expected : float
+        The same share for rows in random order.
+    n_runs : int
+        Runs of two rows or more with equal sets of several candidates.
+    n_rows : int
+        Rows in these runs.
+    """
+
+    n_pairs: int
+    share: float
+    expected: float
+    n_runs: int
+    n_rows: int
+
+    @property
+    def bags_likely(self) -> bool:
+        """Whether equal sets are so frequent that rows probably come in bags."""
+        often = self.share >= max(_NOTICED, _TIMES * self.expected)
+        return self.n_pairs >= _NEIGHBORS and often
+
+    def __str__(self) -> str:
+        return (
+            f"{self.share:.0%} of neighboring rows with several candidates have the "
+            f"same set; in random order {self.expected:.0%} would. There are "
+            f"{self.n_runs} runs of such rows, {self.n_rows} rows in all"
+        )
+
+
+def equal_neighbors(candidates: Any) -> EqualNeighbors:
+    """Count neighboring rows with equal sets, which suggest that rows come in bags.
+
+    Parameters
+    ----------
+    candidates : array-like or sparse matrix of shape (n_samples, n_classes)
+        Candidates, in the order in which the rows were collected.
+
+    Returns
+    -------
+    counts : EqualNeighbors
+        Share of neighboring rows with equal sets, beside random order.
+
+    Examples
+    --------
+    >>> from partlearn.candidates import equal_neighbors, make_bags
+    >>> S, bags = make_bags([0, 1, 2, 3, 4, 5] * 10, size=3, random_state=0)
+    >>> equal_neighbors(S[bags.argsort()]).bags_likely
+    True
+    >>> equal_neighbors(S).bags_likely
+    False
+    """
+    S = _mask(candidates)
+    several = S.sum(axis=1) > 1
+    pairs = several[1:] & several[:-1]
+    n_pairs = int(pairs.sum())
+    if not n_pairs:
+        return EqualNeighbors(0, 0.0, 0.0, 0, 0)
+    equal = pairs & (S[1:] == S[:-1]).all(axis=1)
+    inside = np.concatenate([[False], equal]) | np.concatenate([equal, [False]])
+    packed = np.packbits(S[several], axis=1)
+    counts = np.unique(packed, axis=0, return_counts=True)[1].astype(float)
+    n = counts.sum()
+    expected = float((counts * (counts - 1)).sum() / (n * (n - 1)))
+    n_rows = int(inside.sum())
+    n_equal = int(equal.sum())
+    return EqualNeighbors(
+        n_pairs, n_equal / n_pairs, expected, n_rows - n_equal, n_rows
+    )
 
 
 class BagRule:

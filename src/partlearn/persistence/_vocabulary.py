@@ -77,6 +77,7 @@ ATTRIBUTES = {
     "selected_": "index(features)[selected]",
     "sigma_": "maybe real",
     "sizes_": "whole[*]",
+    "stray_rate_": "maybe share",
     "support_": "flag[features]",
     "threshold_": "real",
     "vote_summary_": "maybe part(VoteSummary)",

@@ -15,9 +15,10 @@ from partlearn._extras import import_optional
 from partlearn._math.blocks import Rows
 from partlearn._registry import DEFAULT_METHOD, PARTIAL_LABEL_ROLES, build
 from partlearn._typing import Array
-from partlearn.candidates import Evidence
+from partlearn.candidates import Evidence, bag_confidence, restrict_confidence
 from partlearn.classification import PLKNN, CoupledClassifier, for_candidates
 from partlearn.io import label_choice
+from partlearn.tables._bags import RUNS, bag_params, read_bags
 from partlearn.tables._blocks import BlockEncoder
 from partlearn.tables._column_kinds import ColumnKind, as_names, check_names
 from partlearn.tables._encoder import TableEncoder
@@ -90,6 +91,12 @@ class PartialClassifier(ClassifierMixin, BaseEstimator):
     groups : str, default=None
         Column that says which rows belong together, such as the customer: no feature,
         and rows of a group are held out together.
+    bags : str, default=None
+        Column that says which rows share one list of labels, such as the photograph of
+        a face: each label of the list belongs to at least one of them. No feature.
+        "runs" stands for runs of rows with equal sets, unless a column is called so.
+        For methods whose `fit` takes bags; see
+        :func:`~partlearn.candidates.bag_confidence`.
     weight : str, default=None
         Column with weights of the rows, for methods whose `fit` takes weights: no
         feature.
@@ -148,6 +155,7 @@ class PartialClassifier(ClassifierMixin, BaseEstimator):
         ignore: str | Sequence[str] = (),
         sep: str | None = None,
         groups: str | None = None,
+        bags: str | None = None,
         weight: str | None = None,
         class_weight: Mapping[str, float] | Literal["balanced"] | None = None,
     ) -> None:
@@ -164,6 +172,7 @@ class PartialClassifier(ClassifierMixin, BaseEstimator):
         self.ignore = ignore
         self.sep = sep
         self.groups = groups
+        self.bags = bags
         self.weight = weight
         self.class_weight = class_weight
 
@@ -236,11 +245,18 @@ class PartialClassifier(ClassifierMixin, BaseEstimator):
         columns = columns_of(X)
         self.n_unlabelled_ = len(next(iter(columns.values()))) - len(evidence)
         table = take_rows(columns, evidence.rows)
+        bags = None
+        if self.bags is not None:
+            bags = read_bags(self.bags, columns, evidence)
         Z = self._fit_encoder(table, evidence, label_columns)
-        return self._fit_learner(Z, evidence, table)
+        return self._fit_learner(Z, evidence, table, bags)
 
     def fit_blocks(
-        self, rows: Rows, evidence: Evidence, label_columns: Sequence[str] = ()
+        self,
+        rows: Rows,
+        evidence: Evidence,
+        label_columns: Sequence[str] = (),
+        bags: Any = None,
     ) -> Self:
         """Learn from blocks of a table, which may be larger than memory.
 
@@ -254,12 +270,19 @@ class PartialClassifier(ClassifierMixin, BaseEstimator):
             Labels, one for each row.
         label_columns : sequence of str, default=()
             Columns that are no features because the labels are in them.
+        bags : array-like of shape (n_samples,), default=None
+            Bags of all rows, where the classifier has `bags`.
 
         Returns
         -------
         self : PartialClassifier
             The fitted classifier.
         """
+        if (bags is None) != (self.bags is None):
+            raise ValueError(
+                "Blocks of rows need the bags of all rows where the classifier has "
+                "`bags`, and nowhere else."
+            )
         if len(evidence) < len(rows):
             raise ValueError(
                 f"{len(rows) - len(evidence)} rows have no label; blocks of rows need "
@@ -276,7 +299,7 @@ class PartialClassifier(ClassifierMixin, BaseEstimator):
         n_features = self.encoder_.n_features_out_
         encode = BlockEncoder(self.encoder_, table)
         Z = rows.apply(encode, n_features=n_features, dtype=np.float64)
-        return self._fit_learner(Z, evidence, table)
+        return self._fit_learner(Z, evidence, table, bags)
 
     def _fit_encoder(
         self, table: Columns, evidence: Evidence, label_columns: Sequence[str]
@@ -298,17 +321,24 @@ class PartialClassifier(ClassifierMixin, BaseEstimator):
         self.familiarity_ = learn_familiarity(Z)
         return Z
 
-    def _fit_learner(self, Z: Any, evidence: Evidence, table: Columns) -> Self:
+    def _fit_learner(
+        self, Z: Any, evidence: Evidence, table: Columns, bags: Any
+    ) -> Self:
         self.classes_ = evidence.classes
         self.class_weights_ = self._class_weights(evidence)
         sets = evidence if evidence.weighted else evidence.candidates
         learner = make_learner(self.method)
-        self.estimator_ = learner.fit(Z, sets, **self._fit_params(learner, table))
+        params = self._fit_params(learner, table) | bag_params(learner, bags)
+        if bags is not None:
+            sets = evidence  # which has the labels that were given
+        self.estimator_ = learner.fit(Z, sets, **params)
         return self
 
     def _beside(self, columns: Columns) -> dict[str, str]:
         """Columns that are no features, and what they are used for."""
-        used = {"groups": self.groups, "weight": self.weight}
+        used = {"groups": self.groups, "weight": self.weight, "bags": self.bags}
+        if self.bags == RUNS and RUNS not in columns:
+            del used["bags"]
         for option, name in used.items():
             check_names(as_names(name), columns, option)
         return {name: option for option, name in used.items() if name is not None}
@@ -407,13 +437,21 @@ class PartialClassifier(ClassifierMixin, BaseEstimator):
         predicted = true_labels(self.predict(X)).astype(str)
         return float(accuracy_score(truth, predicted, sample_weight=sample_weight))
 
-    def predictions(self, X: Any) -> dict[str, NDArray[Any]]:
+    def predictions(
+        self, X: Any, y: Any = None, *, bags: Any = None
+    ) -> dict[str, NDArray[Any]]:
         """Labels with all there is to know about them, as columns.
 
         Parameters
         ----------
         X : table
             As for :meth:`predict_proba`.
+        y : str, list of str, or candidate labels, default=None
+            Candidates of the new rows, or the columns of `X` that hold them, such as
+            the caption of a photograph: the label is one of them. Labels that no
+            training row had are passed over; rows without others may have any label.
+        bags : str or array-like of shape (n_samples,), default=None
+            Rows that share one list of labels, as for `bags` of the class.
 
         Returns
         -------
@@ -426,6 +464,10 @@ class PartialClassifier(ClassifierMixin, BaseEstimator):
         columns = columns_of(X)
         Z = self.encoder_.transform(columns)
         P = np.asarray(self.estimator_.predict_proba(Z))
+        if y is not None:
+            P = self._given_list(P, columns, y, bags)
+        elif bags is not None:
+            raise ValueError("`bags` share a list of labels; pass `labels` as well.")
         rows = np.arange(len(P))
         order = np.argsort(-self._decision(P), axis=1, kind="stable")
         best, second = order[:, 0], order[:, 1]
@@ -444,13 +486,34 @@ class PartialClassifier(ClassifierMixin, BaseEstimator):
             )
         return {**head, **told}
 
-    def predict_frame(self, X: Any) -> Any:
+    def _given_list(self, P: Array, columns: Columns, y: Any, bags: Any) -> Array:
+        """Probabilities of new rows given their candidates and their bags."""
+        evidence, _ = read_labels(columns, y, self.sep)
+        place = {str(label): j for j, label in enumerate(self.classes_.tolist())}
+        names = [str(label) for label in evidence.classes.tolist()]
+        known = [k for k, name in enumerate(names) if name in place]
+        S = np.zeros(P.shape, dtype=bool)
+        for k in known:
+            S[evidence.rows, place[names[k]]] = evidence.listed[:, k]
+        listed = S.any(axis=1)
+        P = P.copy()
+        P[listed] = restrict_confidence(P[listed], S[listed])
+        if bags is None:
+            return P
+        codes = np.full(len(P), None, dtype=object)
+        codes[evidence.rows] = read_bags(bags, columns, evidence)
+        rate = getattr(self.estimator_, "stray_rate_", None)
+        return bag_confidence(P, codes, S, stray="auto" if rate is None else rate)
+
+    def predict_frame(self, X: Any, y: Any = None, *, bags: Any = None) -> Any:
         """Return :meth:`predictions` as a pandas data frame.
 
         Parameters
         ----------
         X : table
             As for :meth:`predict_proba`.
+        y, bags
+            As for :meth:`predictions`.
 
         Returns
         -------
@@ -458,7 +521,7 @@ class PartialClassifier(ClassifierMixin, BaseEstimator):
             One line per row.
         """
         pandas = import_optional("pandas", "data frames")
-        return pandas.DataFrame(self.predictions(X))
+        return pandas.DataFrame(self.predictions(X, y, bags=bags))
 
     def _unlike(self, columns: Columns, Z: Array) -> NDArray[Any]:
         reasons: list[list[str]] = [[] for _ in range(len(Z))]

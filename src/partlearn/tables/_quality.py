@@ -10,9 +10,10 @@ from sklearn.base import clone
 
 from partlearn._progress import iterations
 from partlearn._typing import Array, Mask
-from partlearn.candidates import Evidence
+from partlearn.candidates import Evidence, bag_codes
 from partlearn.metrics import approximated_accuracy, candidate_hit_rate
 from partlearn.model_selection import CandidateKFold
+from partlearn.tables._bags import read_bags
 from partlearn.tables._classifier import PartialClassifier
 from partlearn.tables._frame import Columns, columns_of, take_rows
 from partlearn.tables._labels import true_labels
@@ -57,7 +58,7 @@ def estimate_quality(
     ----------
     classifier : PartialClassifier
         Clones of it are fitted, encoder included, on all folds but one. Folds keep its
-        `groups` together.
+        `groups` together, or its `bags` where it has no groups.
     X, y : table and labels
         As for :meth:`partlearn.PartialClassifier.fit`.
     truth : array-like of shape (n_samples,), default=None
@@ -102,6 +103,8 @@ def estimate_quality(
     order = []
     column = classifier.groups
     groups = None if column is None else columns[column][evidence.rows]
+    if groups is None and classifier.bags is not None:
+        groups = bag_codes(read_bags(classifier.bags, columns, evidence), len(evidence))
     folds = CandidateKFold(cv, random_state=random_state).split(evidence, groups=groups)
     for _, (train, test) in zip(iterations("held out", cv), folds, strict=True):
         order.append(test)

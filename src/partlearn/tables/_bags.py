@@ -1,0 +1,107 @@
+"""Bags of the rows of a table: a column, or runs of equal sets."""
+
+# SPDX-License-Identifier: BSD-3-Clause
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import has_fit_parameter
+
+from partlearn._typing import Indices
+from partlearn.candidates import Evidence, as_column, bag_runs
+from partlearn.tables._column_kinds import check_names
+from partlearn.tables._labels import true_labels
+
+RUNS = "runs"
+
+
+def read_bags(
+    bags: Any, columns: Mapping[str, Any], evidence: Evidence
+) -> NDArray[Any]:
+    """Name the bag of each row that has labels.
+
+    Parameters
+    ----------
+    bags : str or array-like of shape (n_rows,)
+        Column of the table; "runs" for runs of rows with equal sets, unless a column is
+        called so; or the bags themselves.
+    columns : mapping of str to ndarray
+        Columns of the table.
+    evidence : Evidence
+        Labels; ``evidence.rows`` are their rows in the table.
+
+    Returns
+    -------
+    names : ndarray of shape (n_labelled,)
+        Texts of a column, None where it is empty; numbers of runs.
+
+    Examples
+    --------
+    >>> from partlearn.candidates import from_text
+    >>> from partlearn.tables import read_bags
+    >>> read_bags("runs", {}, from_text(["a|b", "a|b", "b|c"]))
+    array([0, 0, 1])
+    """
+    if isinstance(bags, str):
+        if bags == RUNS and RUNS not in columns:
+            return runs_of(evidence)
+        check_names([bags], columns, "bags")
+        return true_labels(columns[bags])[evidence.rows]
+    values = as_column(bags, "bags")
+    n = len(next(iter(columns.values()))) if columns else len(evidence)
+    if len(values) not in (n, len(evidence)):
+        raise ValueError(
+            f"`bags` must hold {n} values, one per row; got {len(values)}."
+        )
+    if len(values) == n:
+        values = [values[i] for i in evidence.rows]
+    names = np.empty(len(values), dtype=object)
+    names[:] = values
+    return names
+
+
+def runs_of(evidence: Evidence) -> Indices:
+    """Number runs of rows with equal sets; a row without labels ends a run.
+
+    Parameters
+    ----------
+    evidence : Evidence
+        Labels; ``evidence.rows`` are their rows in the table.
+
+    Returns
+    -------
+    codes : ndarray of int, shape (n_samples,)
+        Number of the run of each row.
+    """
+    ends = (np.diff(evidence.rows) != 1) | (np.diff(bag_runs(evidence.listed)) != 0)
+    return np.cumsum(np.concatenate([np.zeros(min(len(evidence), 1), bool), ends]))
+
+
+def bag_params(estimator: Any, bags: Any) -> dict[str, Any]:
+    """Arguments of `fit` by which an estimator takes bags.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Learner or reducer; of a pipeline, the last step takes the bags.
+    bags : array-like or None
+        Bags of the rows; None for no arguments.
+
+    Returns
+    -------
+    params : dict
+        Arguments of `fit`.
+    """
+    if bags is None:
+        return {}
+    steps = estimator.steps if isinstance(estimator, Pipeline) else [("", estimator)]
+    name, last = steps[-1]
+    if not has_fit_parameter(last, "bags"):
+        raise ValueError(
+            f"{type(last).__name__} does not use bags. Leave out `bags`, or choose "
+            "crisp-classifier, kernel-crisp, crisp or a CandidateClassifier."
+        )
+    return {f"{name}__bags" if name else "bags": bags}
