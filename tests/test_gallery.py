@@ -9,7 +9,6 @@ from tests.estimators import documented
 from partlearn import candidates, inspection
 
 EXAMPLES = sorted((Path(__file__).parents[1] / "examples").glob("plot_*.py"))
-DRAWING = {"bar", "fill_between", "hist", "imshow", "plot", "scatter", "text"}
 
 
 @pytest.fixture(scope="module")
@@ -36,14 +35,3 @@ def test_every_kind_of_label_has_a_picture(trees):
     constructors = {name for name in candidates.__all__ if name.startswith("from_")}
     assert len(constructors) >= 7
     assert constructors <= names(trees["plot_kinds_of_labels.py"])
-
-
-def test_displays_draw_and_nothing_else(trees):
-    for name, tree in trees.items():
-        called = {
-            node.func.attr
-            for node in ast.walk(tree)
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
-        }
-        assert not called & DRAWING, name
-        assert any(used.endswith("Display") for used in names(tree)), name

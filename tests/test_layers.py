@@ -134,11 +134,6 @@ def test_imports_by_string_are_those_of_the_registry():
     assert hidden == {"_registry.py": {""}}  # all packages of methods, on demand
 
 
-def test_names_say_what_they_are(house, modules):
-    """No `found`, `tell` or `OWN`: `tools/house.py` has the list."""
-    assert not house.vague_names(modules)
-
-
 def test_no_block_is_repeated(house, modules):
     """Six lines or more of the same shape are a function that is missing."""
     assert not house.repeated(modules)

@@ -1,9 +1,8 @@
-"""Measure the house: what the table on the developers' page says, before and after.
+"""Measure the source: rules that tests hold, and lines of code.
 
 ``python tools/house.py`` measures this checkout, ``python tools/house.py PATH`` another
 one (a folder with ``src/partlearn``), and two paths compare. ``--list`` names what the
-measures count, ``--packages`` gives the lines of every package, ``--page`` puts the
-figures of two checkouts into the table of a page.
+measures count, ``--packages`` gives the lines of every package.
 """
 
 import argparse
@@ -20,10 +19,6 @@ from scipy.sparse.csgraph import connected_components
 ROOT = Path(__file__).resolve().parents[1]
 SHARED = "_math"  # private to the library, so that all of its packages may use it
 SHAPE = 6  # lines from which repeated code is counted
-VAGUE = {"found", "ending", "tell", "keep_apart", "blame_values", "_own", "OWN"}
-VAGUE |= {"smallest_good", "is_better"}
-CONTRACT = {("_ask.py", "found")}  # public arguments that keep their names
-MANY_PARAMETERS = ("PMLFSLA", "ParticleMAP", "PMLFSSO", "MIFS", "DRMFS")
 
 
 class Module:
@@ -271,33 +266,6 @@ def untyped_mappings(modules: list[Module]) -> list[str]:
     ]
 
 
-def vague_names(modules: list[Module]) -> list[str]:
-    """Variables, functions and classes whose names do not say what they are."""
-    return [
-        f"{module.path}:{node.lineno} {name}"
-        for module in modules
-        for node in ast.walk(module.tree)
-        if not isinstance(node, ast.keyword | ast.alias)
-        and not isinstance(getattr(node, "ctx", None), ast.Load)
-        for name in (getattr(node, field, None) for field in ("id", "arg", "name"))
-        if isinstance(name, str) and name in VAGUE
-        if (module.path.as_posix(), name) not in CONTRACT
-    ]
-
-
-def constructor_parameters(modules: list[Module]) -> list[str]:
-    """Parameters of the selectors and classifiers that had the most."""
-    return [
-        f"{node.name}({argument.arg})"
-        for module in modules
-        for node in module.tree.body
-        if isinstance(node, ast.ClassDef) and node.name in MANY_PARAMETERS
-        for part in node.body
-        if isinstance(part, ast.FunctionDef) and part.name == "__init__"
-        for argument in (*part.args.args[1:], *part.args.kwonlyargs)
-    ]
-
-
 def count_lines(modules: list[Module]) -> int:
     """Lines of code: neither blank, nor comment, nor docstring."""
     return sum(len(module.code_lines) for module in modules)
@@ -309,123 +277,6 @@ def lines_by_package(modules: list[Module]) -> Counter[str]:
     for module in modules:
         parts = module.path.parts
         lines[parts[0] if len(parts) > 1 else "partlearn"] += len(module.code_lines)
-    return lines
-
-
-def lines_of(module: Module, node: ast.FunctionDef | ast.ClassDef) -> int:
-    """Lines of code of a function or class, decorators included."""
-    start = min(n.lineno for n in (node, *node.decorator_list))
-    return len(set(module.code_lines) & set(range(start, node.end_lineno + 1)))
-
-
-def lines_by_definition(modules: list[Module]) -> Counter[str]:
-    """Lines of each function and class of a module's top level; "" has the others."""
-    lines: Counter[str] = Counter()
-    for module in modules:
-        inside = 0
-        for node in module.tree.body:
-            if isinstance(node, ast.FunctionDef | ast.ClassDef):
-                lines[node.name] += (size := lines_of(module, node))
-                inside += size
-        lines[""] += len(module.code_lines) - inside
-    return lines
-
-
-def public_names(modules: list[Module]) -> set[str]:
-    """Dotted names that users have: ``__all__`` of public modules, and commands."""
-    names = set()
-    for module in modules:
-        if ".cli." in module.name:
-            parts = (n.name for n in module.tree.body if isinstance(n, ast.FunctionDef))
-            names |= {f"{module.name}.{n}" for n in parts if not is_private(n)}
-        elif not is_private(module.name):
-            parts = (n for node in module.tree.body for n in exported(node))
-            names |= {f"{module.name}.{n}" for n in parts}
-    return names
-
-
-def exported(node: ast.stmt) -> set[str]:
-    """Names of an ``__all__``; none for other statements."""
-    if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
-        return {item.value for item in ast.walk(node) if isinstance(item, ast.Constant)}
-    return set()
-
-
-def lines_needed(modules: list[Module], names: set[str]) -> int:
-    """Lines of functions and classes behind dotted names, and of all that they use.
-
-    What a name stands for is followed through imports; what is looked up by a string,
-    as methods are in the registry, is not.
-    """
-    defined: dict[str, tuple[Module, ast.stmt]] = {}
-    imported: dict[str, str] = {}
-    for module in modules:
-        for node in ast.walk(module.tree):
-            if isinstance(node, ast.ImportFrom):
-                for alias in node.names:
-                    bound = f"{module.name}.{alias.asname or alias.name}"
-                    imported[bound] = f"{node.module}.{alias.name}"
-        for node in module.tree.body:
-            if isinstance(node, ast.FunctionDef | ast.ClassDef):
-                defined[f"{module.name}.{node.name}"] = module, node
-            elif isinstance(node, ast.Assign | ast.AnnAssign):
-                targets = (
-                    node.targets if isinstance(node, ast.Assign) else [node.target]
-                )
-                for target in targets:
-                    defined[f"{module.name}.{ast.unparse(target)}"] = module, node
-
-    def stands_for(name: str) -> str:
-        while name not in defined and name in imported and imported[name] != name:
-            name = imported[name]
-        return name
-
-    needed = {stands_for(name) for name in names} & defined.keys()
-    open_ = list(needed)
-    while open_:
-        module, node = defined[open_.pop()]
-        for part in ast.walk(node):
-            if isinstance(part, ast.Name):
-                name = stands_for(f"{module.name}.{part.id}")
-            elif isinstance(part, ast.Attribute) and isinstance(part.value, ast.Name):
-                package = stands_for(f"{module.name}.{part.value.id}")
-                name = stands_for(f"{package}.{part.attr}")
-            else:
-                continue
-            if name in defined and name not in needed:
-                needed.add(name)
-                open_.append(name)
-    return sum(
-        lines_of(*defined[name])
-        for name in needed
-        if isinstance(defined[name][1], ast.FunctionDef | ast.ClassDef)
-    )
-
-
-def growth(before: list[Module], after: list[Module]) -> dict[str, tuple[int, int]]:
-    """Lines of names that both checkouts have, of those that one has, and the rest.
-
-    A function that was renamed, or moved out of another, is of one checkout only. So
-    there is a second count: what the public names of the first checkout need.
-    """
-    old, new = lines_by_definition(before), lines_by_definition(after)
-    parts = {
-        "of it functions and classes whose names both have": (old.keys() & new.keys())
-        - {""},
-        "of it functions and classes whose names only one has": old.keys() ^ new.keys(),
-        "of it imports, __all__ and constants": {""},
-    }
-    lines = {
-        part: (sum(old[n] for n in names), sum(new[n] for n in names))
-        for part, names in parts.items()
-    }
-    names = public_names(before)
-    plain = {name.rpartition(".")[2] for name in names}
-    kept = {n for n in public_names(after) if n.rpartition(".")[2] in plain}
-    lines["functions and classes that the names of before need"] = (
-        lines_needed(before, names),
-        lines_needed(after, kept),
-    )
     return lines
 
 
@@ -441,15 +292,7 @@ MEASURES = {
         str(m.path) for m in modules if len(m.text.splitlines()) > 600
     ],
     "repeated blocks of six lines or more": repeated,
-    "files of a second benchmark and report for multi-labels": lambda modules: [
-        str(m.path) for m in modules if "_multilabel" in m.path.parts
-    ],
     "mappings to Any in benchmark and report": untyped_mappings,
-    "names that do not say what they are": vague_names,
-    "files in datasets": lambda modules: [
-        str(m.path) for m in modules if m.path.parts[0] == "datasets"
-    ],
-    "parameters of " + ", ".join(MANY_PARAMETERS): constructor_parameters,
     "steps of papers named in docstrings": lambda modules: [
         f"{m.path}: {line.strip()}"
         for m in modules
@@ -460,23 +303,11 @@ MEASURES = {
 
 
 def measure(checkouts: list[list[Module]]) -> dict[str, list[int]]:
-    """All measures of some checkouts; of two also what grew."""
+    """All measures of some checkouts."""
     counts = {"lines of code": [count_lines(modules) for modules in checkouts]}
-    if len(checkouts) == 2:
-        counts |= {part: list(lines) for part, lines in growth(*checkouts).items()}
     for name, list_all in MEASURES.items():
         counts[name] = [len(list_all(modules)) for modules in checkouts]
     return counts
-
-
-def renew(page: str, counts: dict[str, list[int]]) -> str:
-    """Put the figures of two checkouts into the table of the developers' page."""
-    lines = page.splitlines(keepends=True)
-    for i, line in enumerate(lines):
-        name = line.strip().removeprefix("* - ").replace("``", "")
-        if name in counts and line.lstrip().startswith("* - "):
-            lines[i + 1 : i + 3] = [f"     - {count}\n" for count in counts[name]]
-    return "".join(lines)
 
 
 def main() -> None:
@@ -485,13 +316,9 @@ def main() -> None:
     parser.add_argument("roots", nargs="*", type=Path, default=[ROOT])
     parser.add_argument("--list", action="store_true", help="name what is counted")
     parser.add_argument("--packages", action="store_true", help="lines of each package")
-    parser.add_argument("--page", type=Path, help="page whose table is renewed")
     options = parser.parse_args()
     checkouts = [read_modules(root) for root in options.roots]
     counts = measure(checkouts)
-    if options.page:
-        page = options.page.read_text(encoding="utf-8")
-        options.page.write_text(renew(page, counts), encoding="utf-8")
     if options.packages:
         packages = [lines_by_package(modules) for modules in checkouts]
         for package in sorted(set().union(*packages)):

@@ -18,7 +18,6 @@ OUR_METHODS = {"CRISP", "CRISPClassifier", "CRISPSelector", "CandidateClassifier
 OUR_METHODS |= {"KernelCRISP", "TRACE"}
 # Baselines, and classes that put other methods together.
 WITHOUT_EQUATIONS = {
-    "PredictionSets",
     "CoupledClassifier",
     "LinearSVM",
     "MaxJointEntropy",

@@ -34,34 +34,6 @@ def test_lines_by_package(house, build):
     assert house.lines_by_package(modules) == {"partlearn": 1, "b": 3}
 
 
-def test_growth(house, build):
-    """A name that both have counts where it is; what is renamed is old and new."""
-    before = build(a="import b\nx = 1\ndef f():\n    y = 1\n    return y\n")
-    after = build(a="import b\n@b\ndef f():\n    return 1\nclass C:\n    z = 1\n")
-    assert list(house.growth(before, after).values()) == [
-        (3, 3),  # functions and classes of both
-        (0, 2),  # of one of them
-        (2, 1),  # the rest
-        (0, 0),  # needed by public names, which neither has
-    ]
-
-
-def test_what_public_names_need(house, build):
-    """Followed through packages, other modules and constants, as far as it goes."""
-    modules = build(
-        a="from partlearn._b import f\n__all__ = ['f']\n",
-        _b="from partlearn import _c\ndef f():\n    return _c.g()\n",
-        _c="def g():\n    return TABLE\nTABLE = {1: h}\ndef h(): ...\n"
-        "def idle(): ...\n",
-        cli___d="def command():\n    from partlearn.a import f\n    f()\n",
-    )
-    names = house.public_names(modules)
-    assert names == {"partlearn.a.f", "partlearn.cli._d.command"}
-    assert house.lines_needed(modules, {"partlearn.a.f"}) == 5  # f, g and h
-    assert house.lines_needed(modules, names) == 8
-    assert house.lines_needed(modules, {"partlearn._c.idle"}) == 1
-
-
 def test_private_names_elsewhere_are_told_apart(house):
     private = house.is_private_elsewhere
     assert private("partlearn.io._options.Limits", "partlearn.datasets")
@@ -150,43 +122,3 @@ def test_measures_are_printed(house, build, tmp_path, monkeypatch, capsys):
     printed = capsys.readouterr().out
     assert "lines of code" in printed.splitlines()[0]
     assert "partlearn.a <-> partlearn.b" in printed
-
-
-def test_mappings_and_parameters(house, build):
-    modules = build(
-        report__a="def f(x: Mapping[str, Any]) -> dict[str, Any]: ...\n",
-        io__b="def f(x: dict[str, Any]): ...\n",
-        c="class MIFS:\n    def __init__(self, a=1, *, b=2): ...\n",
-    )
-    assert house.untyped_mappings(modules) == ["report/a.py:1", "report/a.py:1"]
-    assert house.constructor_parameters(modules) == ["MIFS(a)", "MIFS(b)"]
-
-
-def test_vague_names(house, build):
-    """Where they are given, not where they are used or belong to others."""
-    modules = build(
-        a="found = 1\nfor OWN in found: print(found, tell=1)\n",
-        b="from x import OWN\ndef tell(_own):\n    return file.tell() + len(_own)\n",
-    )
-    assert house.vague_names(modules) == [
-        "a.py:1 found",
-        "a.py:2 OWN",
-        "b.py:2 tell",
-        "b.py:2 _own",
-    ]
-
-
-def test_the_table_of_the_page_is_renewed(house, build, tmp_path, monkeypatch, capsys):
-    page = tmp_path / "page.rst"
-    rows = (
-        "   * - lines of code\n     - 1\n     - 2\n   * - other\n     - 5\n     - 6\n"
-    )
-    page.write_text("Text about lines of code\n\n" + rows)
-    build(a="x = 1\ny = 2\nz = 3\n")
-    root = str(tmp_path)
-    command = ["house.py", root, root, "--page", str(page), "--packages"]
-    monkeypatch.setattr("sys.argv", command)
-    house.main()
-    new = rows.replace("- 1\n", "- 3\n").replace("- 2\n", "- 3\n")
-    assert page.read_text() == "Text about lines of code\n\n" + new
-    assert capsys.readouterr().out.splitlines()[0].split()[-2:] == ["3", "3"]
