@@ -569,7 +569,7 @@ def test_a_column_of_later_rows(
     """Fitting sees all rows at once; block by block the header is written already."""
     monkeypatch.setattr(
         "partlearn.io._table_blocks.table_blocks.__kwdefaults__",
-        {"block_rows": 10, "progress": None},
+        {"block_rows": 10, "progress": None, "limits": None, "whole": False},
     )
     source, out = tmp_path / "in.jsonl", tmp_path / f"out{suffix}"
     rows = [*animals(20), *({**row, "note": "late"} for row in animals(5))]
@@ -589,7 +589,7 @@ def test_types_of_parquet_are_those_of_the_first_rows(
 ):
     monkeypatch.setattr(
         "partlearn.io._table_blocks.table_blocks.__kwdefaults__",
-        {"block_rows": 10, "progress": None},
+        {"block_rows": 10, "progress": None, "limits": None, "whole": False},
     )
     source, out = tmp_path / "in.jsonl", tmp_path / "out.parquet"
 

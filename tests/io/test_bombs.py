@@ -72,11 +72,12 @@ def test_repeated_text_is_kept_once(lists, tmp_path):
 def test_text_of_a_block_is_limited(tmp_path, monkeypatch):
     path = tmp_path / "a.parquet"
     pq.write_table(pa.table({"f": np.zeros(100), "note": ["a" * 5000] * 100}), path)
-    monkeypatch.setattr(
-        "partlearn.io._table_blocks.Limits", lambda: Limits(max_bytes=2**16)
-    )
-    with pytest.raises(DataLimitError, match="100 cells of text have 500,000 bytes"):
-        list(read_blocks(path, ["f"]))
+    few = Limits(max_bytes=2**16)
+    monkeypatch.setattr("partlearn.io._options.TABLE_RATIO", 1)
+    with pytest.raises(
+        DataLimitError, match=r"100 cells of text would bring .* 500,000"
+    ):
+        list(table_blocks(path, limits=few))
 
 
 def test_lists_of_other_things(tmp_path):

@@ -250,7 +250,7 @@ def _fit_table(
     from partlearn.persistence import Model
     from partlearn.tables import TableEncoder, join_blocks, read_labels, take_rows
 
-    blocks = list(table_blocks(data))
+    blocks = list(table_blocks(data, whole=True))
     table = _input.table_input(join_blocks(blocks), options)
     with _input.notes():
         evidence, names = read_labels(table.columns, table.y, options.sep)

@@ -20,6 +20,7 @@ from partlearn.io._options import Budget
 
 STANDARD = Path("-")  # standard input or output
 BLOCK_ROWS = 20_000
+CELL = 64  # bytes of a short text and its place in a list
 _BLOCK = 2**20
 # Bytes that a line of names may have; a table with a longer one is none, and looking
 # for its end could take for ever.
@@ -105,6 +106,27 @@ def open_text(path: Path, budget: Budget | None, separator: bytes = b"") -> IO[b
     if path.suffix == ".gz":
         return io.BufferedReader(_Charged(path, budget, separator), _BLOCK)
     return path.open("rb")
+
+
+def scan(path: Path, budget: Budget, marks: bytes) -> None:
+    """Charge what a compressed text becomes as a table, before any of it is kept.
+
+    Parameters
+    ----------
+    path : Path
+        The file; one that is not compressed is not read.
+    budget : Budget
+        What may be spent.
+    marks : bytes
+        Characters that end a cell or begin one.
+    """
+    if path.suffix != ".gz":
+        return
+    with open_text(path, None) as stream:
+        while piece := stream.read(_BLOCK):
+            budget.charge(len(piece), "the expanded file")
+            cells = sum(piece.count(mark) for mark in marks)
+            budget.charge(CELL * cells, "the table in the compressed file")
 
 
 def expand(path: Path, budget: Budget) -> bytes:

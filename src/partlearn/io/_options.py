@@ -18,6 +18,9 @@ Form = Literal["raters", "weights", "marks"]  # what several label columns are
 FORMS: tuple[Form, ...] = ("raters", "weights", "marks")
 # No deflate stream expands further (RFC 1951: 258 bytes from two bits).
 DEFLATE_RATIO = 1040
+# Bytes in memory for a byte of plain text, at most: the size of a large table that is
+# not compressed was chosen by whoever has it.
+TABLE_RATIO = 100
 _FREE = 2**20  # small declarations are not worth a ratio test
 
 
@@ -112,6 +115,13 @@ class Budget:
                 "ratio",
             )
         self.spent = total
+
+    @classmethod
+    def of_table(cls, stored: int, limits: Limits | None = None) -> "Budget":
+        """Budget of a table of so many stored bytes, which may be large itself."""
+        limits = limits or Limits()
+        most = max(limits.max_bytes, TABLE_RATIO * stored)
+        return cls(replace(limits, max_bytes=most), stored)
 
     def matrix(self, rows: int, columns: int, itemsize: int, what: str) -> None:
         """Check (without spending) that a matrix to be built may exist."""

@@ -4,7 +4,7 @@
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ import numpy as np
 from sklearn.utils import Bunch
 
 from partlearn._extras import import_optional
+from partlearn.io._arrow_sizes import expanded_size
 from partlearn.io._columns import assemble_columns, is_text
 from partlearn.io._errors import DataError, DataFormatError
 from partlearn.io._files import first_line, header_of, open_text, regular_size
@@ -165,45 +166,79 @@ def _width(kind: Any, types: Any) -> int:
     return max(1, int(kind.bit_width) // 8)
 
 
+def check_groups(facts: Any, budget: Budget) -> None:
+    """Refuse a Parquet file whose row groups declare too much."""
+    if facts.num_columns > _MAX_COLUMNS:
+        raise DataFormatError(f"more than {_MAX_COLUMNS:,} columns")
+    # Not the sizes of columns: on a damaged file, looking at them ends the process in
+    # an uncaught C++ exception (pyarrow 26).
+    for i in range(facts.num_row_groups):
+        size = facts.row_group(i).total_byte_size
+        if size < 0:
+            raise DataFormatError("a row group declares a negative size")
+        budget.matrix(1, size, 1, "a row group")
+
+
 def read_parquet(path: Path, options: ReadOptions, budget: Budget) -> Bunch:
     """Read a Parquet file."""
     with arrow_errors("the Parquet content"):
         with open_parquet(path) as file:
-            facts = file.metadata
-            if facts.num_columns > _MAX_COLUMNS:
-                raise DataFormatError(f"more than {_MAX_COLUMNS:,} columns")
-            # Not the sizes of columns: on a damaged file, looking at them ends the
-            # process in an uncaught C++ exception (pyarrow 26).
-            for i in range(facts.num_row_groups):
-                size = facts.row_group(i).total_byte_size
-                if size < 0:
-                    raise DataFormatError("a row group declares a negative size")
-                budget.matrix(1, size, 1, "a row group")
-            table = _charged_table(file, facts.num_rows, budget)
+            check_groups(file.metadata, budget)
+            table = _charged_table(file, file.metadata.num_rows, budget)
         table.validate(full=True)
         return _from_table(table, options, budget, "a Parquet file", _meta(table))
 
 
-def arrow_table(data: bytes) -> Any:
-    """Table of an Arrow (Feather) file or stream.
+def arrow_batches(data: bytes, charge: Callable[[int, str], None]) -> Iterator[Any]:
+    """Sound batches of an Arrow (Feather) file or stream.
 
-    From memory, parts of a buffer are only looked at, never allocated anew, so that a
-    declared length cannot exceed the file.
+    What follows the first eight bytes of a file is a stream, and is read as one. Parts
+    of a buffer in memory are only looked at, so that no declared length can exceed the
+    file; what compressed parts expand to is charged before any of them is read.
     """
     pa = import_optional("pyarrow", "Arrow files")
     ipc = import_optional("pyarrow.ipc", "Arrow files")
-    opened = ipc.open_file if data[:6] == b"ARROW1" else ipc.open_stream
-    with opened(pa.BufferReader(data)) as reader:
-        return reader.read_all()
+    start = 8 if data[:6] == b"ARROW1" else 0
+    source = pa.py_buffer(data).slice(start)
+    for message in ipc.MessageReader.open_stream(pa.BufferReader(source)):
+        if message.body is not None:
+            size = expanded_size(message.metadata.to_pybytes(), message.body)
+            charge(size, "the table")
+    with ipc.open_stream(pa.BufferReader(source)) as reader:
+        for field in reader.schema:
+            check_type(field.type, pa, field.name)
+        empty = True
+        for batch in reader:
+            batch.validate(full=True)
+            empty = False
+            yield batch
+        if empty:
+            yield pa.record_batch(
+                [pa.array([], field.type) for field in reader.schema],
+                schema=reader.schema,
+            )
+
+
+def check_type(kind: Any, pa: Any, name: str) -> None:
+    """Refuse types whose values share memory, so that few bytes are many values."""
+    types = pa.types
+    shared = ("is_run_end_encoded", "is_list_view", "is_large_list_view", "is_union")
+    if any(getattr(types, known, bool)(kind) for known in shared if kind is not None):
+        raise DataFormatError(
+            f"columns of type {str(kind)[:60]} are not read",
+            where=f"column {name!r}",
+            advice="Write numbers, text, dates or lists of text.",
+        )
+    for i in range(kind.num_fields):
+        check_type(kind.field(i).type, pa, name)
 
 
 def read_arrow(path: Path, options: ReadOptions, budget: Budget) -> Bunch:
     """Read an Arrow (Feather) file or stream."""
+    pa = import_optional("pyarrow", "Arrow files")
     budget.charge(path.stat().st_size, "the file")
     with arrow_errors("the Arrow content"):
-        table = arrow_table(path.read_bytes())
-        table.validate(full=True)
-        budget.charge(table.nbytes, "the table")
+        table = pa.Table.from_batches(arrow_batches(path.read_bytes(), budget.charge))
         return _from_table(table, options, budget, "an Arrow file", _meta(table))
 
 

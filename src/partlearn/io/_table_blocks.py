@@ -6,6 +6,7 @@ import json
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from io import BufferedReader, RawIOBase
 from pathlib import Path
 from typing import Any
@@ -14,8 +15,8 @@ import numpy as np
 
 from partlearn._extras import import_optional
 from partlearn._typing import Array
-from partlearn.io import _files, _table
-from partlearn.io._errors import DataError, DataFormatError, DataLimitError
+from partlearn.io import _files, _options, _table
+from partlearn.io._errors import DataError, DataFormatError
 from partlearn.io._options import Limits
 from partlearn.io._read import FORMATS, format_of
 from partlearn.io._table_writer import arrow_column
@@ -23,6 +24,8 @@ from partlearn.io._table_writer import arrow_column
 _TABLES = ("csv", "parquet", "arrow")
 _LINES = (".jsonl", ".ndjson")
 _BLOCK = 1 << 20  # bytes
+_LINE_BYTES = 1 << 24  # of lines of JSON that are one block, however few they are
+_BLOCK_CELLS = 1 << 24
 
 
 class _Prefixed(RawIOBase):
@@ -153,6 +156,8 @@ def table_blocks(
     *,
     block_rows: int = _files.BLOCK_ROWS,
     progress: Callable[[float], object] | None = None,
+    limits: Limits | None = None,
+    whole: bool = False,
 ) -> Iterator[Any]:
     """Read any table some rows at a time, cells of text files as they are written.
 
@@ -165,6 +170,11 @@ def table_blocks(
         Rows per block, about.
     progress : callable, default=None
         Told after each block which share of the file was read, where it is known.
+    limits : Limits, default=None
+        What a block may take of memory, or the whole table; a file that is not
+        compressed may take a hundred times its size.
+    whole : bool, default=False
+        Whether all blocks are kept, so that they count together.
 
     Yields
     ------
@@ -180,7 +190,9 @@ def table_blocks(
             "arrow": _arrow_batches,
         }[kind]
         try:
-            for block, share in blocks(file, path, block_rows):
+            charge = _charge(path, limits, whole)
+            for block, share in blocks(file, path, block_rows, charge):
+                charge(_cost(block), "the rows" if whole else "a block of rows")
                 if empty and not isinstance(block, dict):
                     _table.check_distinct(block.schema.names)
                 empty = False
@@ -191,6 +203,69 @@ def table_blocks(
             raise error.at(path) from None
     if empty:
         raise DataFormatError("the table has no rows", path=path)
+
+
+Charge = Callable[[int, str], None]
+
+
+def _charge(path: Path, limits: Limits | None, whole: bool) -> Charge:
+    """Account for rows: for all of them, or for each block by itself."""
+    stored = 0 if path == _files.STANDARD else path.stat().st_size
+    if path == _files.STANDARD:  # of unknown length
+        stored = (limits or Limits()).max_bytes
+    budget = _options.Budget.of_table(stored, limits)
+    if not whole:
+        return lambda size, what: replace(budget, spent=0).charge(size, what)
+    if path.suffix == ".gz":
+        marks = b",{[" if _plain_suffix(path) in _LINES else b",;\t\n"
+        _files.scan(path, replace(budget), marks)
+    return budget.charge
+
+
+def _cost(block: Any) -> int:
+    """Bytes that a block takes as columns of numbers and of text."""
+    if isinstance(block, dict):
+        return sum(_weight(cell) for cells in block.values() for cell in cells)
+    return sum(_column_cost(column) for column in block.columns)
+
+
+def _weight(cell: Any) -> int:
+    if isinstance(cell, str):
+        return _files.CELL + len(cell)
+    if isinstance(cell, (list, dict)):
+        return _files.CELL * (1 + len(cell)) + sum(map(_weight, cell))
+    return 32
+
+
+def _column_cost(column: Any) -> int:
+    """Bytes of a column: numbers as they are, text and lists as Python has them."""
+    types = import_optional("pyarrow", "tables").types
+    kind = column.type
+    if types.is_dictionary(kind):
+        return int(_files.CELL * len(column) + _text_size(column))
+    if types.is_primitive(kind) or types.is_null(kind):
+        return 8 * len(column)
+    if types.is_list(kind) or types.is_large_list(kind):
+        return int(_files.CELL * len(column) + _column_cost(column.flatten()))
+    size = _text_size(column) if _has_length(kind, types) else column.nbytes
+    return int(_files.CELL * len(column) + size)
+
+
+def _has_length(kind: Any, types: Any) -> bool:
+    known = ("string", "large_string", "string_view", "binary", "large_binary")
+    return any(getattr(types, f"is_{name}")(kind) for name in known)
+
+
+def _text_size(column: Any) -> int:
+    """Bytes of the text of a column, each cell by itself."""
+    pa = import_optional("pyarrow", "tables")
+    pc = import_optional("pyarrow.compute", "tables")
+    if not pa.types.is_dictionary(column.type):
+        return pc.sum(pc.binary_length(column)).as_py() or 0
+    if not _has_length(column.type.value_type, pa.types):
+        return 8 * len(column)
+    lengths = pc.take(pc.binary_length(column.dictionary), column.indices)
+    return pc.sum(lengths).as_py() or 0
 
 
 @contextmanager
@@ -223,7 +298,7 @@ def _share(n_read: int, path: Path) -> float | None:
     return n_read / max(1, path.stat().st_size)
 
 
-def _text_batches(file: Any, path: Path, block_rows: int) -> Blocks:
+def _text_batches(file: Any, path: Path, block_rows: int, charge: Charge) -> Blocks:
     """Blocks of a CSV file whose cells stay text: types are found from all rows."""
     pa = import_optional("pyarrow", "CSV files")
     arrow_csv = import_optional("pyarrow.csv", "CSV files")
@@ -257,12 +332,19 @@ def _text_batches(file: Any, path: Path, block_rows: int) -> Blocks:
                 yield batch.slice(start, block_rows), share
 
 
-def _line_batches(file: Any, path: Path, block_rows: int) -> Blocks:
+def _line_batches(file: Any, path: Path, block_rows: int, charge: Charge) -> Blocks:
     names: dict[str, None] = {}
     rows: list[dict[str, Any]] = []
-    n_read = 0
-    for number, line in enumerate(file, start=1):
+    n_read = held = 0
+    lines = iter(lambda: file.readline(_files.MAX_LINE + 1), b"")
+    for number, line in enumerate(lines, start=1):
         n_read += len(line)
+        held += len(line)
+        if len(line) > _files.MAX_LINE:
+            raise DataFormatError(
+                f"line {number} is longer than {_files.MAX_LINE:,} bytes",
+                advice="Write one row to a line.",
+            )
         if not line.strip():
             continue
         try:
@@ -273,10 +355,12 @@ def _line_batches(file: Any, path: Path, block_rows: int) -> Blocks:
             raise DataFormatError(f"line {number} is not a JSON object")
         names |= dict.fromkeys(row)
         rows.append(row)
-        if len(rows) == block_rows:
+        if len(rows) == block_rows or held > _LINE_BYTES:
+            charge(8 * len(rows) * len(names), "a block of rows")
             yield _columns(rows, names), _share(n_read, path)
-            rows = []
+            rows, held = [], 0
     if rows:
+        charge(8 * len(rows) * len(names), "a block of rows")
         yield _columns(rows, names), 1.0
 
 
@@ -284,33 +368,35 @@ def _columns(rows: list[dict[str, Any]], names: Iterable[str]) -> dict[str, list
     return {name: [row.get(name) for row in rows] for name in names}
 
 
-def _parquet_batches(file: Any, path: Path, block_rows: int) -> Blocks:
+def _parquet_batches(file: Any, path: Path, block_rows: int, charge: Charge) -> Blocks:
     done = 0
     with _table.arrow_errors("the Parquet content"), _table.open_parquet(path) as table:
+        facts = table.metadata
+        budget = _options.Budget.of_table(path.stat().st_size)
+        _table.check_groups(facts, budget)
+        # A batch of columns without values costs nothing to store.
+        block_rows = max(1, min(block_rows, _BLOCK_CELLS // max(1, facts.num_columns)))
         for batch in table.iter_batches(batch_size=block_rows):
+            batch.validate(full=True)
             done += batch.num_rows
-            yield _spelled_out(batch), done / table.metadata.num_rows
+            yield _spelled_out(batch, charge), done / facts.num_rows
 
 
-def _spelled_out(batch: Any) -> Any:
-    """Write text that was read as codes out again, if it may be that long."""
-    pa = import_optional("pyarrow", "Parquet files")
-    pc = import_optional("pyarrow.compute", "Parquet files")
+def _spelled_out(batch: Any, charge: Charge) -> Any:
+    """Write text that is stored as codes out again, if it may be that long."""
+    pa = import_optional("pyarrow", "tables")
     columns = []
     for column in batch.columns:
         if pa.types.is_dictionary(column.type):
-            lengths = pc.take(pc.binary_length(column.dictionary), column.indices)
-            size = pc.sum(lengths).as_py() or 0
-            if size > Limits().max_bytes:
-                raise DataLimitError(f"{len(column)} cells of text have {size:,} bytes")
+            charge(_text_size(column), f"{len(column)} cells of text")
             column = column.cast(column.type.value_type)
         columns.append(column)
     return pa.record_batch(columns, names=batch.schema.names)
 
 
-def _arrow_batches(file: Any, path: Path, block_rows: int) -> Blocks:
+def _arrow_batches(file: Any, path: Path, block_rows: int, charge: Charge) -> Blocks:
+    data = file.read()
     with _table.arrow_errors("the Arrow content"):
-        for batch in _table.arrow_table(file.read()).to_batches(
-            max_chunksize=block_rows
-        ):
-            yield batch, None
+        for batch in _table.arrow_batches(data, charge):
+            for start in range(0, batch.num_rows, block_rows):
+                yield _spelled_out(batch.slice(start, block_rows), charge), None

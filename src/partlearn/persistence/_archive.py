@@ -19,9 +19,9 @@ from partlearn.io import Budget, DataFormatError, DataLimitError, Limits, regula
 
 STRUCTURE = "model.json"
 MAX_MEMBERS = 2**17
-# Python needs up to this many bytes for one byte of JSON (an empty object and its
-# place in a list).
-JSON_COST = 32
+# Python needs up to this many bytes for one byte of JSON: an empty list and its place
+# in another, once as it is read and once as it is built.
+JSON_COST = 64
 _MEMBER = re.compile(r"arrays/(0|[1-9][0-9]{0,6})", re.ASCII)
 _CHUNK = 2**20
 _PROBE = 1 << 16  # bytes of an array that show whether it can be compressed

@@ -39,7 +39,7 @@ ATTRIBUTES = {
     "coefs_": "list of real[*, *]",
     "components_": "real[n_components_, features]",
     "credible_": "flag[samples, classes]",
-    "cross_fitted_": "real[samples, n_components_]",
+    "cross_fitted_": "maybe loose[samples, *]",
     "disambiguated_": "labels(repeated)[samples]",
     "eigenvalues_": "loose[*]",
     "estimator_": "estimator(features)",

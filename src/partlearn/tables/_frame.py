@@ -276,7 +276,7 @@ def read_columns(path: str | os.PathLike[str]) -> Columns:
     >>> columns["kind"].tolist()
     ['cat|dog', 'dog']
     """
-    return join_blocks(table_blocks(Path(path)))
+    return join_blocks(table_blocks(Path(path), whole=True))
 
 
 def join_blocks(blocks: Iterable[Any]) -> Columns:
