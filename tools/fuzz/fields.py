@@ -49,7 +49,6 @@ NUMBERS = (-1, 0, 2, 7, 2**31 - 1, 2**40, 0.5, -1e308, {"float": "nan"},
            {"float": "inf"}, True, None, "wrong", [], {"tuple": []})  # fmt: skip
 PARTS = {
     "reducer": CENDA,
-    "classifier": PLKNN,
     "estimators": lambda: [PLKNN(), PLKNN(3)],
 }
 BRIEF = {"max_iter": 3, "n_init": 1, "inner_iter": 3}
@@ -62,7 +61,7 @@ def sound_models():
     X[:, 0] += truth
     S = np.eye(3, dtype=bool)[truth] | (rng.random((24, 3)) < 0.3)
     for name, method in methods().items():
-        parts = {part: PARTS[part]() for part in method.required}
+        parts = {part: PARTS.get(part, PLKNN)() for part in method.required}
         known = method.cls(**parts).get_params(deep=False)
         brief = {key: value for key, value in BRIEF.items() if key in known}
         yield name, method.cls(**parts, **brief).fit(X, S), X

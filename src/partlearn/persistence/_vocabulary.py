@@ -174,6 +174,11 @@ CLASSES: dict[str, dict[str, str]] = {
         "n_unlabelled_": "whole",
     },
     "partlearn:PooledClassifier": {"weights_": "real[*]"},
+    "partlearn:PredictionSets": {
+        "_parts": "maybe map of part(Calibration)",
+        "calibration_": "part(Calibration)",
+        "thresholds_": "loose[classes] or map of loose[classes]",
+    },
     "partlearn:TRACE": {"noise_": "real[classes]", "penalties_": "loose[*]"},
     "partlearn:TableEncoder": {
         "_many": "list of text",
@@ -301,6 +306,11 @@ PARTS: dict[str, dict[str, str]] = {
         "accuracy": "loose[annotators]",
         "n_votes": "whole[annotators]",
         "name": "labels(repeated)[annotators]",
+    },
+    "Calibration": {
+        "evidence": "loose[held_out, classes]",
+        "probability": "share[held_out, classes]",
+        "shares": "maybe loose[held_out, classes]",
     },
     "ColumnKind": {
         "date_format": "text",
