@@ -5,7 +5,7 @@
 FOLDER of the data and its sub-folders are searched for ``lost.npz`` and so on; MSRCv2
 is taken where it is there. Lines are appended to ``folds.csv``; a run that was stopped
 goes on where it stopped. At the end both tables are printed, and written as
-``protocols.inc`` and ``lists.inc`` for the guide. ``--only`` names data sets,
+``bags_protocols.inc`` and ``bags_lists.inc`` for the guide. ``--only`` names data sets,
 ``--part`` one of the two tables, ``--learner`` learners; ``--tables`` computes nothing.
 
 A bag is a run of equal sets in the real data. Elsewhere it is made: the first 2,000
@@ -104,7 +104,8 @@ def measure(data, learner: str, split: str):
     """Accuracy on each fold: of new rows, and of the labels of training rows."""
     X, S, y, bags = data
     maker = KFold if split.startswith("rows") else GroupKFold
-    folds = maker(5, shuffle=True, random_state=0).split(X, groups=bags)
+    groups = bags if maker is GroupKFold else None
+    folds = maker(5, shuffle=True, random_state=0).split(X, groups=groups)
     for fold, (train, test) in enumerate(folds):
         start = time.perf_counter()
         scaler = StandardScaler().fit(X[train])
@@ -192,7 +193,8 @@ def protocols(out: Path) -> str:
             for d in data
             for s in ("rows", "bags")
         ]
-        body.append([learner, *map(share, values)])
+        if not np.isnan(values).all():
+            body.append([learner, *map(share, values)])
     return table(head, body)
 
 
@@ -200,13 +202,14 @@ def lists(out: Path) -> str:
     """Accuracy on new bags / labels of training rows, without lists and with."""
     cells = means(out)
     names = dict.fromkeys(key[1] for key in cells if key[0] == "lists")
-    head = ["data", *(f"{w}{s}" for w in WITH_LISTS for s in ("", ", lists used"))]
+    learners = [w for w in WITH_LISTS if any(key[2] == w for key in cells)]
+    head = ["data", *(f"{w}{s}" for w in learners for s in ("", ", lists used"))]
     body = []
     for name in names:
         short, _, size = name.partition("/")
         title = REAL.get(short) or f"{SHORT.get(short, short)}, bags of {size}"
         row = [title]
-        for learner in WITH_LISTS:
+        for learner in learners:
             for split in ("bags", "bags, lists used"):
                 new, known = cells.get(("lists", name, learner, split), (np.nan,) * 2)
                 row.append(" / ".join(filter(None, (share(new), share(known)))))
@@ -229,7 +232,7 @@ def main() -> None:
     for name, make in {"protocols": protocols, "lists": lists}.items():
         text = make(options.out)
         print(text)
-        (options.out / f"{name}.inc").write_text(text, encoding="utf-8")
+        (options.out / f"bags_{name}.inc").write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -36,6 +36,7 @@ def check(
     raters: str | Sequence[str] | None = None,
     weights: str | Sequence[str] | None = None,
     marks: str | Sequence[str] | None = None,
+    bags: Any = None,
 ) -> DataReport:
     """Look for problems in partial-label data and say what to do about them.
 
@@ -61,6 +62,9 @@ default=None
     raters, weights, marks : str or list of str, default=None
         Instead of `candidates`, columns of a table that hold the labels of one rater
         each, the weights of the label that the column is named after, or marks for it.
+    bags : array-like of shape (n_samples,) or str, default=None
+        Rows that share one list of labels, as for :func:`partlearn.disambiguate`.
+        Without it, a finding says where rows seem to come in bags.
 
     Returns
     -------
@@ -85,7 +89,7 @@ default=None
             named or candidates is None or isinstance(candidates, str | LabelColumns)
         )
         if named or encoder is not None or not tables.is_plain(columns):
-            return _check_table(columns, candidates, truth, sep, encoder)
+            return _check_table(columns, candidates, truth, sep, encoder, bags)
         feature_names = list(columns) if feature_names is None else feature_names
         X = np.column_stack(list(columns.values()))
     if candidates is None:
@@ -105,12 +109,21 @@ default=None
     )
     if len(features) != d:
         raise ValueError(f"{len(features)} `feature_names` for {d} features.")
+    if bags is not None:
+        bags = tables.read_bags(bags, {}, _one_each(S))
     if truth is None:
-        return _report(X, S, features, labels)
+        return _report(X, S, features, labels, bags=bags)
     known = _truth(truth, classes, S)
     several = known.ndim == 2
     report = _report(
-        X, S, features, labels, known, several=several, empty_breaks=not several
+        X,
+        S,
+        features,
+        labels,
+        known,
+        several=several,
+        empty_breaks=not several,
+        bags=bags,
     )
     told = _findings.truth_findings(S, known, labels)
     return replace(report, findings=[*report.findings, *told])
@@ -125,6 +138,7 @@ def _report(
     *,
     several: bool = False,
     empty_breaks: bool = True,
+    bags: NDArray[Any] | None = None,
 ) -> DataReport:
     """Say what sets, features and sizes tell.
 
@@ -135,6 +149,7 @@ def _report(
     memory = _memory(X, S.shape[1])
     findings = [
         *_findings.label_findings(S, C, labels, several, empty_breaks),
+        *(() if several else _findings.bag_findings(S, bags, known)),
         *_findings.feature_findings(X, S, features),
         *_size_findings(facts, memory),
     ]
@@ -147,6 +162,7 @@ def _check_table(
     truth: Any,
     sep: str | None,
     encoder: tables.TableEncoder | None,
+    bags: Any,
 ) -> DataReport:
     """Check a table, and go on where something is wrong with a part of it."""
     chosen = tables.TableEncoder() if encoder is None else clone(encoder)
@@ -154,6 +170,8 @@ def _check_table(
         tables.check_names([truth], columns, "truth")
         chosen.set_params(ignore=[*tables.as_names(chosen.ignore), truth])
         truth = columns[truth]
+    if isinstance(bags, str) and bags in columns:
+        chosen.set_params(ignore=[*tables.as_names(chosen.ignore), bags])
     evidence, Z, findings = _read_table(columns, labels, sep, chosen)
     m = len(next(iter(columns.values())))
     if evidence is None or Z is None:
@@ -165,7 +183,11 @@ def _check_table(
     known, told = (None, []) if truth is None else _table_truth(truth, S, names)
     features = chosen.get_feature_names_out().tolist()
     # Training leaves rows without labels out, so they break nothing.
-    report = _report(Z, S, features, names, known, empty_breaks=False)
+    if bags is not None:
+        named = np.full(m, None, dtype=object)
+        named[evidence.rows] = tables.read_bags(bags, columns, evidence)
+        bags = named
+    report = _report(Z, S, features, names, known, empty_breaks=False, bags=bags)
     findings += [*report.findings, *_findings.label_text_findings(S, names), *told]
     return replace(
         report, findings=findings, facts=report.facts | {"n_columns": len(columns)}
@@ -241,6 +263,11 @@ def _sets(candidates: Any) -> tuple[NDArray[Any], Mask]:
     S = np.zeros((m, kept.shape[1]), dtype=bool)
     S[rows] = kept
     return classes, S
+
+
+def _one_each(S: Mask) -> Evidence:
+    """Evidence of all rows, any label where a set is empty."""
+    return Evidence(S | ~S.any(axis=1, keepdims=True), np.arange(S.shape[1]))
 
 
 def _truth(truth: Any, classes: NDArray[Any], S: Mask) -> Mask | Indices:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from sklearn.utils.sparsefuncs import mean_variance_axis, min_max_axis
 
 from partlearn._typing import Mask
+from partlearn.candidates import bag_codes, equal_neighbors
 from partlearn.check._report import Finding, Severity, make_findings
 from partlearn.tables import ColumnKind
 
@@ -75,6 +76,37 @@ def label_findings(
     yield from make_findings("never-candidate", [names[i] for i in never])
     yield from _alone(S, sizes, counts, names)
     yield from _together(C, counts, names)
+
+
+def bag_findings(
+    S: Mask, bags: NDArray[Any] | None, truth: NDArray[Any] | None
+) -> Iterator[Finding]:
+    """Describe the bags; without any, say whether rows seem to come in bags."""
+    if bags is None:
+        pairs = equal_neighbors(S)
+        if pairs.bags_likely:
+            yield from make_findings("bags-likely", pairs=pairs)
+        return
+    codes = bag_codes(bags, len(S))
+    lists = np.zeros((codes.max(initial=-1) + 1, S.shape[1]), dtype=bool)
+    np.logical_or.at(lists, codes, S)
+    sizes = np.bincount(codes)
+    yield from make_findings(
+        "bags",
+        n_bags=len(sizes),
+        mean=sizes.mean(),
+        largest=sizes.max(),
+        labels=lists.sum(axis=1).mean(),
+    )
+    odd = np.unique(codes[S.any(axis=1) & (lists[codes] != S).any(axis=1)])
+    names = [str(bags[np.argmax(codes == b)]) for b in odd[:20]]
+    yield from make_findings("bags-differ", [*names, *map(str, odd[20:])])
+    if truth is not None and truth.ndim == 1:
+        taken = np.zeros_like(lists)
+        taken[codes, truth] = True
+        share = (lists & ~taken).sum() / max(lists.sum(), 1)
+        if share:
+            yield from make_findings("bags-stray", share=share)
 
 
 def _alone(

@@ -52,14 +52,18 @@ def _check_table(file: Path, options: DataOptions) -> "DataReport":
     chosen = options.label_choice
     if options.votes is not None:
         table = read_table_input(file, options)
-        return check_data(table.columns, table.y, table.truth, encoder=encoder)
+        return check_data(
+            table.columns, table.y, table.truth, encoder=encoder, bags=options.bag
+        )
     columns = read_columns(file)
     check_names(options.ignore or (), columns, "ignore")
     names = [chosen or "", *(chosen or "").split(",")]
     if isinstance(chosen, LabelColumns):
         names = check_names(chosen.names, columns, chosen.form or "labels")
     truth = find_truth(columns, names, options)
-    return check_data(columns, chosen, truth, sep=options.sep, encoder=encoder)
+    return check_data(
+        columns, chosen, truth, sep=options.sep, encoder=encoder, bags=options.bag
+    )
 
 
 def _check_matrix(file: Path, options: DataOptions) -> "DataReport":
@@ -79,4 +83,5 @@ def _check_matrix(file: Path, options: DataOptions) -> "DataReport":
         bunch.truth,
         feature_names=bunch.feature_names,
         target_names=bunch.target_names,
+        bags=options.bag,
     )

@@ -137,6 +137,7 @@ def _of_table(
             corrections=fixed,
             encoder=encoder,
             sep=options.sep,
+            bags=options.bag,
         )
     assert result.rows is not None
     _input.echo_labels(result.read_as)
@@ -161,7 +162,13 @@ def _of_matrix(
     bunch = _input.read_input(data, options)
     evidence = _input.labels_of(bunch)
     with _input.fitting(bunch):
-        result = find_labels(bunch.data, evidence, method=estimator, corrections=fixed)
+        result = find_labels(
+            bunch.data,
+            evidence,
+            method=estimator,
+            corrections=fixed,
+            bags=options.bag,
+        )
     right = contents = None
     if bunch.truth is not None and bunch.truth.ndim == 1:
         right = np.asarray(bunch.target_names)[bunch.truth]
@@ -183,6 +190,8 @@ def _lines(
             sep.join(result.classes[row]) for row in result.candidates[rows]
         ],
     }
+    if result.bags is not None:
+        columns["bag"] = ["" if b is None else b for b in result.bags[rows]]
     if name in columns:
         raise ValueError(
             f"--id: the result has a column {name!r} as well; rename yours"

@@ -106,6 +106,14 @@ class DataOptions:
     date: Annotated[Names, _column("of dates")] = None
     text: Annotated[Names, _column("of free text")] = None
     ignore: Annotated[Names, _column("to leave out")] = None
+    bag: Annotated[
+        str | None,
+        typer.Option(
+            help="Column of the bag of a row, such as the photograph of a face: rows "
+            "of a bag share one list, and each of its labels belongs to one of them. "
+            "runs: neighboring rows with equal sets are a bag."
+        ),
+    ] = None
 
     @property
     def label_choice(self) -> Any:
@@ -123,6 +131,11 @@ class DataOptions:
 
     def refuse_table_options(self, data: Path) -> None:
         """Raise if something was said that only a table has."""
+        if self.bag not in (None, "runs"):
+            raise ValueError(
+                f"--bag {self.bag}: {data.name} is a matrix of numbers without such a "
+                "column; use --bag runs, or leave it out"
+            )
         for name, value in (self.roles | {"votes": self.votes}).items():
             if value:
                 raise ValueError(
@@ -256,7 +269,7 @@ def _in_options(text: str) -> str:
         lambda match: f"--{match[1]}" + (f" {match[2]}" if match[2] else ""),
         text,
     )
-    text = text.replace("`sample_weight`", "--weight")
+    text = text.replace("`sample_weight`", "--weight").replace("`bags`", "--bag")
     if re.search(r"\b(format|fold|orientation|\w+_orientation|\w+_key)=", text):
         text += " That is an argument of partlearn.io.read in Python."
     return text

@@ -27,7 +27,7 @@ Load = Annotated[
 Blocks = Iterable[tuple[dict[str, Any], dict[str, Any]]]
 
 
-@with_options(without=["votes", "task"])
+@with_options(without=["votes", "task", "bag"])
 def reduce(
     data: Input,
     output: Output,
@@ -49,7 +49,7 @@ def reduce(
     _run("reducer", data, output, method, params, options, save, load)
 
 
-@with_options(without=["votes", "task"])
+@with_options(without=["votes", "task", "bag"])
 def select(
     data: Input,
     output: Output,

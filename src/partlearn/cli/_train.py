@@ -112,6 +112,7 @@ def train(
         ignore=() if table is None else table.hidden,
         sep=options.sep,
         groups=groups,
+        bags=options.bag,
         weight=weight,
         class_weight=_input.parse_class_weight(class_weight or []),
     )
@@ -165,7 +166,7 @@ def _fit_files(
     """
     from partlearn._math.blocks import connect
     from partlearn.io import LabelColumns, load_columns, open_tables
-    from partlearn.tables import label_columns
+    from partlearn.tables import bags_of_files, label_columns
 
     rows = open_tables(paths)
     assert rows.names is not None
@@ -178,9 +179,12 @@ def _fit_files(
     model.set_params(ignore=[*hidden, *([truth] if truth else [])])
     evidence, _ = model.read_labels(load_columns(paths, names), chosen)
     _input.echo_labels(evidence.read_as)
+    bags = None
+    if options.bag is not None:
+        bags = bags_of_files(paths, options.bag, evidence)
     with nullcontext() if scheduler is None else connect(scheduler, _WAIT):
         model.fit_blocks(
-            rows if scheduler is None else rows.with_dask(), evidence, names
+            rows if scheduler is None else rows.with_dask(), evidence, names, bags
         )
     return len(rows)
 
@@ -232,6 +236,20 @@ def predict(
     ],
     load: Annotated[Path, typer.Option(help="Model that `partlearn train` saved.")],
     output: _options.Output,
+    labels: Annotated[
+        str | None,
+        typer.Option(
+            help="Column with the candidates of the new rows, such as a caption: the "
+            "label is one of them."
+        ),
+    ] = None,
+    bag: Annotated[
+        str | None,
+        typer.Option(
+            help="Column of the bag whose rows share the list in --labels; runs: "
+            "neighboring rows with equal sets. All rows are read at once."
+        ),
+    ] = None,
 ) -> None:
     """Label the rows of a table with a saved model.
 
@@ -243,7 +261,7 @@ def predict(
     from partlearn import PartialClassifier
     from partlearn.io import table_blocks
     from partlearn.persistence import load_model
-    from partlearn.tables import as_names
+    from partlearn.tables import as_names, read_columns
 
     output.check(data, load)
     model = load_model(load).estimator
@@ -255,9 +273,10 @@ def predict(
         )
     unlike = 0
     with output.open() as writer, row_progress(data.name, writer) as show:
-        for block in table_blocks(data, block_rows=_BLOCK_ROWS, progress=show):
+        blocks = table_blocks(data, block_rows=_BLOCK_ROWS, progress=show)
+        for block in blocks if bag is None else [read_columns(data)]:
             with _input.applying(data):
-                columns = model.predictions(block)
+                columns = model.predictions(block, labels, bags=bag)
             if "row" in columns and "row" not in as_names(model.id):
                 columns["row"] = columns["row"] + writer.n_rows
             unlike += int((columns["unlike"] != "").sum())

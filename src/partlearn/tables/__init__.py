@@ -1,6 +1,6 @@
 """Tables of anything: what their columns are, and classifiers that take them."""
 
-from partlearn.tables._bags import bag_params, read_bags, runs_of
+from partlearn.tables._bags import bag_params, bags_of_files, read_bags, runs_of
 from partlearn.tables._classifier import PartialClassifier, make_learner
 from partlearn.tables._column_kinds import ColumnKind, as_names, check_names, find_kinds
 from partlearn.tables._encoder import TableEncoder

@@ -2,7 +2,8 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from sklearn.utils.validation import has_fit_parameter
 
 from partlearn._typing import Indices
 from partlearn.candidates import Evidence, as_column, bag_runs
+from partlearn.io import DataFormatError, load_columns, open_tables
 from partlearn.tables._column_kinds import check_names
 from partlearn.tables._labels import true_labels
 
@@ -61,6 +63,47 @@ def read_bags(
     names = np.empty(len(values), dtype=object)
     names[:] = values
     return names
+
+
+def bags_of_files(paths: Sequence[Path], bags: str, evidence: Evidence) -> NDArray[Any]:
+    """Name the bag of each row of several Parquet files; none may span two files.
+
+    Parameters
+    ----------
+    paths : sequence of path
+        Files whose rows follow each other.
+    bags : str
+        Column of the files, or "runs".
+    evidence : Evidence
+        Labels, one for each row of all files.
+
+    Returns
+    -------
+    names : ndarray of shape (n_samples,)
+        Bags of all rows.
+    """
+    home: dict[str, Path] = {}
+    parts: list[NDArray[Any]] = []
+    start = 0
+    for path in paths:
+        rows = open_tables([path])
+        if bags == RUNS and RUNS not in (rows.names or ()):
+            names = runs_of(evidence[start : start + len(rows)])
+            parts.append(names + (parts[-1][-1] + 1 if parts else 0))
+        else:
+            check_names([bags], rows.names or (), "bags")
+            names = true_labels(load_columns([path], [bags])[bags])
+            for name in dict.fromkeys(names.tolist()):
+                if name is not None and home.setdefault(name, path) != path:
+                    raise DataFormatError(
+                        f"bag {name!r} is in {home[name].name} as well",
+                        path=path,
+                        advice="A bag must not span files: give different bags "
+                        "different names, or put all rows of a bag into one file.",
+                    )
+            parts.append(names)
+        start += len(rows)
+    return np.concatenate(parts)
 
 
 def runs_of(evidence: Evidence) -> Indices:

@@ -1,0 +1,145 @@
+"""A table of photographs goes through the commands."""
+
+import json
+
+import numpy as np
+import pytest
+
+from partlearn.candidates import make_bags
+from partlearn.io import TableWriter
+
+NAMES = np.array(["Ann", "Bob", "Cyd", "Dan", "Eve"])
+METHOD = [
+    "--method",
+    "candidate-classifier",
+    "--param",
+    "n_rounds=1",
+    "--param",
+    "cv=2",
+]
+LEARNER = ["--estimator", "sklearn.linear_model:LogisticRegression"]
+
+
+def photographs(seed, n=240):
+    """Faces as points around one center per person, three on a photograph."""
+    centers = np.random.default_rng(0).normal(scale=1.0, size=(5, 6))
+    rng = np.random.default_rng(seed)
+    who = rng.integers(0, 5, size=n)
+    S, bags = make_bags(who, size=3, random_state=seed)
+    order = np.argsort(bags, kind="stable")
+    X = (centers[who] + rng.normal(scale=0.7, size=(n, 6)))[order]
+    columns = {f"x{j}": X[:, j] for j in range(6)}
+    columns["photo"] = np.array([f"img{b}" for b in bags[order]])
+    columns["names"] = np.array([" & ".join(NAMES[row]) for row in S[order]])
+    columns["truth"] = NAMES[who[order]]
+    return columns
+
+
+@pytest.fixture(scope="module")
+def faces(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("faces")
+    for name, seed in [("faces", 1), ("new", 2)]:
+        write_columns(folder / f"{name}.csv", photographs(seed))
+    return folder
+
+
+def write_columns(path, columns):
+    with TableWriter(path) as writer:
+        writer.write(columns)
+
+
+WORDS = ["--labels", "names", "--sep", "&"]
+
+
+def test_check_describes_bags_and_notices_them(run, faces):
+    code, text, _ = run("check", faces / "faces.csv", *WORDS, "--ignore", "photo")
+    assert code == 0
+    assert "of neighboring rows with several candidates have the same set" in text
+    assert "--bag COLUMN" in text
+    code, text, _ = run("check", faces / "faces.csv", *WORDS, "--bag", "photo")
+    assert code == 0
+    assert "80 bags of 3.0 rows" in text
+    assert "of neighboring rows" not in text
+
+
+def test_labels_training_and_prediction(run, faces, tmp_path, table):
+    out, page = tmp_path / "labels.csv", tmp_path / "report.html"
+    code, text, _ = run(
+        "disambiguate", faces / "faces.csv", *WORDS, "--bag", "photo", *METHOD,
+        "--out", out, "--html", page, "--json",
+    )  # fmt: skip
+    assert code == 0
+    shared = json.loads(text)["accuracy"]
+    assert {row["bag"] for row in table(out)} == {f"img{b}" for b in range(80)}
+    code, text, notes = run(
+        "disambiguate", faces / "faces.csv", *WORDS, "--ignore", "photo", *METHOD,
+        "--out", tmp_path / "plain.csv", "--json",
+    )  # fmt: skip
+    assert "have the same set" in notes
+    assert shared >= json.loads(text)["accuracy"]
+    model = tmp_path / "model.partlearn"
+    code, text, _ = run(
+        "train", faces / "faces.csv", *WORDS, "--bag", "photo", *LEARNER,
+        "--save", model, "--folds", "2",
+    )  # fmt: skip
+    assert code == 0
+    assert "bags of the rows" in text
+    truth = [row["truth"] for row in table(faces / "new.csv")]
+    right = []
+    for words in ([], ["--labels", "names", "--bag", "photo"], ["--labels", "names"]):
+        out = tmp_path / "new.csv"
+        code, _, _ = run(
+            "predict", faces / "new.csv", "--load", model, *words, "--out", out
+        )
+        assert code == 0
+        labels = [row["label"] for row in table(out)]
+        right.append(np.mean([a == b for a, b in zip(labels, truth, strict=True)]))
+    assert right[1] > right[0]
+    assert right[1] >= right[2]
+
+
+def test_a_method_without_bags_says_so(run, faces, tmp_path):
+    code, _, error = run(
+        "disambiguate", faces / "faces.csv", *WORDS, "--bag", "photo", "--method",
+        "pl-knn", "--out", tmp_path / "out.csv",
+    )  # fmt: skip
+    assert code == 2
+    assert "PLKNN does not use bags. Leave out --bag" in error
+
+
+def test_runs_of_a_matrix(run, tmp_path):
+    pytest.importorskip("pandas")
+    columns = photographs(3, n=60)
+    S = np.array([[name in text for name in NAMES] for text in columns["names"]])
+    X = np.column_stack([columns[f"x{j}"] for j in range(6)])
+    path = tmp_path / "faces.npz"
+    np.savez(path, data=X, partial_target=S.astype(float))
+    words = [*METHOD, "--out", tmp_path / "out.csv"]
+    code, _, error = run("disambiguate", path, "--bag", "runs", *words)
+    assert code == 0, error
+    code, _, error = run("disambiguate", path, "--bag", "photo", *words)
+    assert code == 2
+    assert "use --bag runs" in error
+
+
+def test_bags_of_files(tmp_path):
+    pytest.importorskip("pyarrow")
+    from partlearn.candidates import from_text
+    from partlearn.io import DataFormatError
+    from partlearn.tables import bags_of_files
+
+    parts = [photographs(4, n=30), photographs(5, n=30)]
+    paths = [tmp_path / "a.parquet", tmp_path / "b.parquet"]
+    parts[1]["photo"] = np.array([f"b{name}" for name in parts[1]["photo"]])
+    for path, columns in zip(paths, parts, strict=True):
+        write_columns(path, columns)
+    evidence = from_text([t for c in parts for t in c["names"]], sep="&")
+    names = bags_of_files(paths, "photo", evidence)
+    assert names.tolist() == [name for c in parts for name in c["photo"]]
+    runs = bags_of_files(paths, "runs", evidence)
+    assert runs[29] != runs[30]
+    assert (np.diff(runs) >= 0).all()
+    parts[1]["photo"][0] = "img3"
+    write_columns(paths[1], parts[1])
+    with pytest.raises(DataFormatError, match=r"bag 'img3' is in a\.parquet as well"):
+        bags_of_files(paths, "photo", evidence)
