@@ -506,7 +506,8 @@ def _encoded(
     chosen = tables.TableEncoder() if encoder is None else clone(encoder)
     chosen.set_params(ignore=[*tables.as_names(chosen.ignore), *label_columns])
     table = tables.take_rows(columns, rows)
-    encoded = chosen.fit_transform(table)
+    encoded = chosen.fit_transform(dict(table))
+    tables.warn_deciding(table, chosen.kinds_, evidence.candidates)
     ids = tables.as_names(chosen.id)
     if ids:
         index = table[ids[0]]

@@ -79,7 +79,7 @@ def test_train_reports_columns_and_quality(files, capsys, tmp_path):
     )
     out = capsys.readouterr().out
     assert code == 0
-    assert "ticket      id        as you said (left out)" in out
+    assert "ticket      id        given (left out)" in out
     assert "PLKNN on single candidates" in out
     assert "random label" in out
     assert "likely right     right" in out

@@ -44,7 +44,8 @@ MANY = 40
         (np.arange(MANY, dtype=float), "id"),
         (text(*(f"T-{i}" for i in range(MANY))), "id"),
         (text(*(f"word{i} and some more of it" for i in range(MANY))), "text"),
-        (text(*(f"{i % 7} days ago" for i in range(MANY))), "category"),
+        (text(*(f"{i % 7} days ago" for i in range(MANY))), "number"),
+        (text(*(f"{i % 7}th of {i % 3}" for i in range(MANY))), "category"),
     ],
 )
 def test_kinds(column, kind):

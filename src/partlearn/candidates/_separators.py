@@ -10,6 +10,7 @@ from partlearn.candidates._messages import warn_caller
 SEPARATORS = ("|", ";", ",")
 # Never split at, but labels that share parts around them are probably sets.
 # By separator: the share of parts that must occur in other cells; names have some.
+_SHARED = 0.5
 _SUSPECTS = dict.fromkeys(("\n", "\t", " / ", " + ", " & ", " or ", " vs "), 0.5)
 _SUSPECTS |= dict.fromkeys(("/", "+", "&", " and "), 0.7)
 
@@ -89,3 +90,22 @@ def _shared_parts(
     cells = {word.strip() for word in distinct}
     shared = sum(others[part] > 1 for part in flat) / len(flat)
     return shared, all(part in cells for part in flat)
+
+
+def warn_shared_parts(names: Sequence[str]) -> None:
+    """Warn where labels look like sets: ``a|b`` beside ``b``, of which each is a class.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Distinct labels.
+    """
+    for sep in ("|", ";"):
+        together = [name for name in names if sep in name]
+        shared, _ = _shared_parts(names, together, sep)
+        if shared >= _SHARED:
+            warn_caller(
+                f"Labels such as {together[0]!r} are classes of their own. If they are "
+                "sets, read them with partlearn.candidates.from_text."
+            )
+            return

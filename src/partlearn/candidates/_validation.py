@@ -25,6 +25,7 @@ from partlearn.candidates._messages import (
     some_rows,
     warn_caller,
 )
+from partlearn.candidates._separators import warn_shared_parts
 
 _SETS = (set, frozenset, list, tuple)
 
@@ -256,6 +257,8 @@ def _from_labels(labels: NDArray[Any], classes: Classes) -> Labels:
         _check_label_types(labels.tolist(), rows)
     given = labels.tolist() if labels.dtype == object else labels
     names, codes = distinct_labels(given)
+    if names.dtype.kind == "U":
+        warn_shared_parts(names.tolist())
     return _scatter(names, codes, rows, labels.shape[0], classes)
 
 

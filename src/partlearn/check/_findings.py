@@ -16,12 +16,11 @@ from sklearn.utils.sparsefuncs import mean_variance_axis, min_max_axis
 from partlearn._typing import Mask
 from partlearn.candidates import bag_codes, equal_neighbors
 from partlearn.check._report import Finding, Severity, make_findings
-from partlearn.tables import ColumnKind
+from partlearn.tables import ColumnKind, agreement, tells_label
 
 _SCALES = 1e3  # ratio of standard deviations that ruins distances
 _SAMPLE = 200
 _AGREE = 0.98  # share of rows that makes a column look like a label
-_ENOUGH = 5  # rows with the same value that make agreement remarkable
 
 
 def cooccurrence(S: Mask) -> NDArray[np.int64]:
@@ -251,9 +250,9 @@ def _leakage(X: Any, S: Mask, names: list[str]) -> Iterator[Finding]:
         for j in range(X.shape[1]):
             column = _column(X, j)[labelled]
             # A sample settles it for nearly all columns.
-            if _agreement(column[sample], few, rare, 2)[0] < _AGREE - 0.05:
+            if agreement(column[sample], few, rare, 2)[0] < _AGREE - 0.05:
                 continue
-            if _tells_label(column, S, rare):
+            if tells_label(column, S, rare):
                 suspects.append(j)
     yield from make_findings("leakage", [names[j] for j in suspects])
     counting = [j for j in range(X.shape[1]) if _counts_rows(_column(X, j))]
@@ -267,41 +266,6 @@ def _column(X: Any, j: int) -> NDArray[Any]:
     part = slice(X.indptr[j], X.indptr[j + 1])
     column[X.indices[part]] = X.data[part]
     return column
-
-
-def _agreement(
-    column: NDArray[Any], S: Mask, rare: Mask, enough: int
-) -> tuple[float, int]:
-    """Return which share of rows has the commonest label of its value.
-
-    Only values of at least `enough` rows and `rare` labels count. The second result
-    is the number of different commonest labels.
-    """
-    _, code, size = np.unique(column, return_inverse=True, return_counts=True)
-    order = np.argsort(code.reshape(-1), kind="stable")
-    starts = np.concatenate(([0], np.cumsum(size)[:-1]))
-    counts = np.add.reduceat(S[order].astype(np.int32), starts, axis=0) * rare
-    counts = counts[size >= enough]
-    if not len(counts):
-        return 1.0, 0
-    share = counts.max(axis=1).sum() / size[size >= enough].sum()
-    return float(share), len(np.unique(counts.argmax(axis=1)))
-
-
-def _tells_label(column: NDArray[Any], S: Mask, rare: Mask) -> bool:
-    """Tell whether rows of equal value share a candidate, for several values.
-
-    Labels which nearly every set contains do not count, nor do values that few rows
-    have: agreement must be remarkable. A few wrong sets do not hide it.
-    """
-    values, size = np.unique(column, return_counts=True)
-    often = size >= _ENOUGH
-    if not 2 <= len(values) <= max(50, 2 * S.shape[1]):
-        return False
-    if size[often].sum() < 0.9 * len(column):
-        return False
-    share, labels = _agreement(column, S, rare, _ENOUGH)
-    return share >= _AGREE and labels > 1
 
 
 def _counts_rows(column: NDArray[Any]) -> bool:

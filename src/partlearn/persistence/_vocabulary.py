@@ -170,7 +170,9 @@ CLASSES: dict[str, dict[str, str]] = {
         "class_weights_": "maybe map of real or maybe real[classes]",
         "encoder_": "estimator",
         "estimator_": "estimator",
+        "always_known_": "list of text",
         "familiarity_": "part(Familiarity)",
+        "prior_": "real[classes]",
         "n_unlabelled_": "whole",
     },
     "partlearn:PooledClassifier": {"weights_": "real[*]"},
@@ -317,6 +319,7 @@ PARTS: dict[str, dict[str, str]] = {
         "grouping": "text",
         "kind": ("text(number, category, date, text, id, constant, ignored, label)"),
         "reason": "text",
+        "unit": "text",
     },
     "Confusions": {
         "accuracy": "loose[annotators]",

@@ -8,11 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partlearn._typing import Array, Mask
-from partlearn.candidates import is_missing_text
 from partlearn.io import DataFormatError, origin_of
 from partlearn.tables._encoder import TableEncoder
-from partlearn.tables._frame import Columns, columns_of, form_of, numbers_in
-from partlearn.tables._moments import moments_in
+from partlearn.tables._frame import Columns, columns_of, form_of
+from partlearn.tables._known import known_cells
 
 
 class BlockEncoder:
@@ -64,17 +63,7 @@ class BlockEncoder:
     def _unread(self, name: str, column: NDArray[Any]) -> Mask:
         """Cells with a value that the kind of the column cannot have."""
         kind = self._encoder.kinds_[name]
-        form = form_of(column)
-        if form == "text":
-            present = ~np.asarray(
-                [is_missing_text(text) for text in column], dtype=bool
-            )
-        elif form == "moment":
-            present = ~np.isnat(column)
-        else:
-            present = np.isfinite(column)
-        if kind.kind == "number":
-            return present & np.isnan(numbers_in(column, kind.grouping))
-        if kind.kind == "date":
-            return present & np.isnat(moments_in(column, kind.date_format))
-        return present & (form != self._forms[name])
+        present, unread = known_cells(column, kind)
+        if kind.kind in ("number", "date"):
+            return unread
+        return present & (form_of(column) != self._forms[name])

@@ -18,13 +18,15 @@ from partlearn._typing import Array
 from partlearn.candidates import Evidence, bag_confidence, restrict_confidence
 from partlearn.classification import PLKNN, CoupledClassifier, for_candidates
 from partlearn.io import label_choice
+from partlearn.metrics import approximated_accuracy
 from partlearn.tables._bags import RUNS, bag_params, read_bags
 from partlearn.tables._blocks import BlockEncoder
 from partlearn.tables._column_kinds import ColumnKind, as_names, check_names
+from partlearn.tables._deciding import warn_deciding
 from partlearn.tables._encoder import TableEncoder
 from partlearn.tables._familiarity import Familiarity, learn_familiarity
 from partlearn.tables._frame import Columns, columns_of, numbers_in, take_rows
-from partlearn.tables._labels import read_labels, true_labels
+from partlearn.tables._labels import one_text_each, read_labels, true_labels
 
 __all__ = ["PartialClassifier", "make_learner"]
 
@@ -312,14 +314,27 @@ class PartialClassifier(ClassifierMixin, BaseEstimator):
             id=self.id,
             ignore=[*as_names(self.ignore), *label_columns, *self._beside(table)],
         )
+        given = dict(table)  # the encoder replaces text that is numbers
         Z = self.encoder_.fit_transform(table)
         self._refuse_labels(table, evidence.classes)
+        self._learn_known(given, evidence)
         for name in label_columns:
             self.encoder_.kinds_[name] = ColumnKind("label", "")
         for name, use in self._beside(table).items():
             self.encoder_.kinds_[name] = ColumnKind("ignored", f"{use} of the rows")
         self.familiarity_ = learn_familiarity(Z)
         return Z
+
+    def _learn_known(self, table: Columns, evidence: Evidence) -> None:
+        """Warn of copies of the label; note which columns are always known."""
+        S = evidence.candidates
+        if len(S) == len(next(iter(table.values()))):  # not the first of many blocks
+            warn_deciding(table, self.encoder_.kinds_, S)
+        missing, unread = self.encoder_.unknown(table)
+        self.always_known_ = [
+            name for name, gaps in missing.items() if not (gaps | unread[name]).any()
+        ]
+        self.prior_ = np.asarray(evidence.confidence().mean(axis=0))
 
     def _fit_learner(
         self, Z: Any, evidence: Evidence, table: Columns, bags: Any
@@ -396,10 +411,24 @@ class PartialClassifier(ClassifierMixin, BaseEstimator):
         Returns
         -------
         P : ndarray of shape (n_samples, n_classes)
-            Rows sum to one; columns as in ``classes_``.
+            Rows sum to one; columns as in ``classes_``. Where columns are missing or
+            cannot be read that all training rows had, the shares of the labels in the
+            training rows are mixed in; they are all there is where nothing is known.
         """
         check_is_fitted(self)
-        return np.asarray(self.estimator_.predict_proba(self.encoder_.transform(X)))
+        columns = columns_of(X)
+        return self._probabilities(columns, self.encoder_.transform(columns))
+
+    def _probabilities(self, columns: Columns, Z: Array) -> Array:
+        """Probabilities, closer to the shares of the labels the less is known."""
+        P = np.asarray(self.estimator_.predict_proba(Z))
+        missing, unread = self.encoder_.unknown(columns)
+        unknown = {name: missing[name] | unread[name] for name in missing}
+        gaps = np.stack(list(unknown.values()))
+        new = [unknown[name] | False for name in self.always_known_]
+        share = np.sum(new, axis=0) / len(gaps) if new else np.zeros(len(P))
+        share = np.where(gaps.all(axis=0), 1.0, share)[:, None]
+        return np.asarray((1 - share) * P + share * self.prior_)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Most likely labels.
@@ -416,26 +445,37 @@ class PartialClassifier(ClassifierMixin, BaseEstimator):
         """
         return self.classes_[self._decision(self.predict_proba(X)).argmax(axis=1)]
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Accuracy against true labels.
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Accuracy against true labels, or its estimate from candidates.
 
         Parameters
         ----------
         X : table
             As for :meth:`predict_proba`.
-        y : array-like of shape (n_samples,)
-            True labels.
+        y : array-like of shape (n_samples,), or labels as for :meth:`fit`, default=None
+            True labels; or candidates, from which the accuracy is estimated by
+            :func:`partlearn.metrics.approximated_accuracy`. None stands for the label
+            columns of `X`, so that ``GridSearchCV`` needs no truth.
         sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the rows.
+            Weights of the rows, where `y` holds true labels.
 
         Returns
         -------
         accuracy : float
-            Share of rows predicted right.
+            Share of rows predicted right, or an estimate of it.
         """
-        truth = true_labels(y).astype(str)
-        predicted = true_labels(self.predict(X)).astype(str)
-        return float(accuracy_score(truth, predicted, sample_weight=sample_weight))
+        check_is_fitted(self)
+        columns = columns_of(X)
+        if one_text_each(y):
+            truth = true_labels(y).astype(str)
+            predicted = true_labels(self.predict(columns)).astype(str)
+            return float(accuracy_score(truth, predicted, sample_weight=sample_weight))
+        if sample_weight is not None:
+            raise ValueError("`sample_weight` goes with true labels; leave it out.")
+        evidence, _ = self.read_labels(columns, y)
+        P = self.predict_proba(take_rows(columns, evidence.rows))
+        best = self._decision(P).argmax(axis=1)
+        return approximated_accuracy(evidence, P, classes=self.classes_, y_pred=best)
 
     def predictions(
         self, X: Any, y: Any = None, *, bags: Any = None
@@ -463,7 +503,7 @@ class PartialClassifier(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         columns = columns_of(X)
         Z = self.encoder_.transform(columns)
-        P = np.asarray(self.estimator_.predict_proba(Z))
+        P = self._probabilities(columns, Z)
         if y is not None:
             P = self._given_list(P, columns, y, bags)
         elif bags is not None:
@@ -528,10 +568,18 @@ class PartialClassifier(ClassifierMixin, BaseEstimator):
         for name, mask in self.encoder_.unseen(columns).items():
             for i in np.flatnonzero(mask):
                 reasons[i].append(name)
-        said = [f"unusual {', '.join(names)}" if names else "" for names in reasons]
+        said = [[f"unusual {', '.join(names)}"] if names else [] for names in reasons]
+        missing, unread = self.encoder_.unknown(columns)
+        for name, mask in unread.items():
+            for i in np.flatnonzero(mask):
+                cell = str(columns[name][i])[:40]
+                said[i].append(f"{name} cannot be read: {cell!r}")
+        gaps = np.stack([missing[name] | unread[name] for name in missing])
+        for i in np.flatnonzero(gaps.all(axis=0)):
+            said[i].append("nothing is known")
         for i in np.flatnonzero(self.familiarity_.is_far(Z)):
-            said[i] = f"{said[i]}; {_FAR}" if said[i] else _FAR
-        return np.asarray(said, dtype=object)
+            said[i].append(_FAR)
+        return np.asarray(["; ".join(parts) for parts in said], dtype=object)
 
     def _refuse_labels(self, table: Columns, classes: NDArray[Any]) -> None:
         """Refuse features that are labels: scores would be worthless."""

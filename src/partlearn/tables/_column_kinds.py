@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from partlearn.candidates import MISSING_WORDS, check_known, is_missing_text
 from partlearn.tables._frame import find_grouping, form_of, numbers_in
 from partlearn.tables._moments import find_format
+from partlearn.tables._units import find_unit, without_unit
 
 Kind = Literal[
     "number", "category", "date", "text", "id", "constant", "ignored", "label"
@@ -25,6 +26,17 @@ _MANY_ROWS = 20  # rows from which distinct values make an identifier
 _ID_NAME = re.compile(
     r"(^|[_\W])(id|uuid|guid|key|index|row)$|^id[_\W]|[a-z]I[dD]$", re.A
 )
+GIVEN = "given"  # by the caller
+_UNSPACED = 0.5  # share of letters of scripts without spaces between words
+_UNSPACED_BLOCKS = (
+    (0x0E00, 0x0EFF),  # Thai, Lao
+    (0x1000, 0x109F),  # Burmese
+    (0x1780, 0x17FF),  # Khmer
+    (0x3040, 0x30FF),  # Hiragana, Katakana
+    (0x3400, 0x9FFF),  # Chinese
+    (0x20000, 0x3134F),
+)
+_LETTERS = 4  # letters in a cell, on average, that make text of such a script
 _CODE = re.compile(r"0\d+|.*_.*|true|false", re.I)
 
 
@@ -35,6 +47,7 @@ class ColumnKind(NamedTuple):
     reason: str
     date_format: str = ""
     grouping: str = ""  # what separates thousands
+    unit: str = ""  # of numbers in text, such as kg or $
 
     @property
     def used(self) -> bool:
@@ -83,10 +96,10 @@ def find_kinds(
         if kind == "date":
             kinds[name] = _as_date(name, column)
         elif kind == "number" and form == "text":
-            grouping = find_grouping(_some(set(_texts(column))))
-            kinds[name] = ColumnKind("number", "as you said", grouping=grouping)
+            grouping, unit = _writing(_some(set(_texts(column))))
+            kinds[name] = ColumnKind("number", GIVEN, grouping=grouping, unit=unit)
         elif kind is not None:
-            kinds[name] = ColumnKind(kind, "as you said")
+            kinds[name] = ColumnKind(kind, GIVEN)
         elif form == "moment":
             kinds[name] = _moment_kind(column)
         elif form == "number":
@@ -98,7 +111,7 @@ def find_kinds(
 
 def _as_date(name: str, column: NDArray[Any]) -> ColumnKind:
     if form_of(column) == "moment":
-        return ColumnKind("date", "as you said", "iso")
+        return ColumnKind("date", GIVEN, "iso")
     texts = _texts(column) if form_of(column) == "text" else []
     form = find_format(texts[:_SAMPLE], share=0.5)
     if form is None:
@@ -107,7 +120,7 @@ def _as_date(name: str, column: NDArray[Any]) -> ColumnKind:
             f"`date`: column {name!r} holds {shown}, which is not a known way of "
             "writing a date; write dates as 2024-12-31."
         )
-    return ColumnKind("date", "as you said", form)
+    return ColumnKind("date", GIVEN, form)
 
 
 def _moment_kind(column: NDArray[Any]) -> ColumnKind:
@@ -166,25 +179,55 @@ def _text_kind(name: str, columns: dict[str, NDArray[Any]]) -> ColumnKind:
     sample = _some(distinct)
     form = find_format(sample)
     if form is not None:
-        return ColumnKind("date", missing, form)
-    grouping = find_grouping(sample)
-    numbers = numbers_in(np.asarray(sample, dtype=object), grouping)
+        short = "years of two digits" if "%y" in form else ""
+        return ColumnKind("date", _and(short, missing) if short else missing, form)
+    grouping, unit = _writing(sample)
+    numbers = numbers_in(np.asarray(sample, dtype=object), grouping, unit)
     # Leading zeros, as in postal codes, and underscores say that digits are no amount.
     coded = any(_CODE.fullmatch(text.strip()) for text in sample)
     if np.isfinite(numbers).mean() >= _NUMBERS and not coded:
-        columns[name] = numbers_in(column, grouping)
+        columns[name] = numbers_in(column, grouping, unit)
         kind = _number_kind(name, columns[name])
-        if not grouping:
-            return kind
-        reason = _and(f"1{grouping}000 is a thousand", kind.reason)
-        return kind._replace(reason=reason, grouping=grouping)
+        reason = kind.reason
+        if grouping:
+            reason = _and(f"1{grouping}000 is a thousand", reason)
+        if unit:
+            reason = _and(f"in {unit}", reason)
+        return kind._replace(reason=reason, grouping=grouping, unit=unit)
     words = float(np.mean([len(text.split()) for text in sample]))
     share = len(distinct) / len(texts)
+    if is_unspaced(sample) and share > _REPEATED / 5:
+        length = float(np.mean([len(text) for text in sample]))
+        if length >= _LETTERS:
+            return ColumnKind("text", _and(f"{length:.0f} letters in a cell", missing))
     if share > 0.95 and words < 2 and len(texts) >= _MANY_ROWS:
         return ColumnKind("id", "another value in every row")
     if words >= _WORDS and share > _REPEATED / 5:
         return ColumnKind("text", _and(f"{words:.0f} words in a cell", missing))
     return ColumnKind("category", _and(f"{len(distinct)} values", missing))
+
+
+def _writing(texts: list[str]) -> tuple[str, str]:
+    """What separates thousands, and the unit of numbers in text."""
+    unit = find_unit(texts)
+    bare = [without_unit(text, unit) for text in texts] if unit else texts
+    return find_grouping(bare), unit
+
+
+def is_unspaced(texts: Iterable[str]) -> bool:
+    """Whether text is in a script that writes no spaces between words.
+
+    Chinese, Japanese, Thai, Lao, Khmer and Burmese letters are counted.
+    """
+    letters = [ord(c) for text in texts for c in text if c.isalpha()]
+    if not letters:
+        return False
+    own = sum(_is_unspaced_letter(code) for code in letters)
+    return own >= _UNSPACED * len(letters)
+
+
+def _is_unspaced_letter(code: int) -> bool:
+    return any(first <= code <= last for first, last in _UNSPACED_BLOCKS)
 
 
 def _and(first: str, second: str) -> str:

@@ -22,13 +22,16 @@ from partlearn.tables._column_kinds import (
     as_names,
     check_names,
     find_kinds,
+    is_unspaced,
 )
 from partlearn.tables._frame import as_text, columns_of, form_of, numbers_in
+from partlearn.tables._known import known_cells
 from partlearn.tables._moments import calendar_parts, moments_in
 
 __all__ = ["TableEncoder"]
 
 _ENOUGH_GAPS = 5  # missing values from which their absence may carry meaning
+_SAMPLE = 1000  # cells in which the script of text is found
 _NOTHING = ""  # stands for a missing category
 Parts = dict[tuple[str, str], Array]  # by column and part of the calendar
 _MARKS = ("number", "category", "date", "text", "id", "ignore")
@@ -288,8 +291,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     def _number_parts(self, columns: Mapping[str, NDArray[Any]]) -> Parts:
         """Numbers, and the calendar parts of dates."""
         parts = {
-            (name, ""): numbers_in(columns[name], self.kinds_[name].grouping)
-            for name in self._of_kind("number")
+            (name, ""): numbers_in(columns[name], kind.grouping, kind.unit)
+            for name, kind in self.kinds_.items()
+            if kind.kind == "number"
         }
         for name in self._of_kind("date"):
             moments = moments_in(columns[name], self.kinds_[name].date_format)
@@ -337,10 +341,14 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         self.texts_: dict[str, tuple[TfidfVectorizer, TruncatedSVD, float]] = {}
         for name in (*self._of_kind("text"), *self._many):
             texts = _plain(columns[name])
-            letters = name in self._many
+            analyzer, lengths = "word", (1, 1)
+            if name in self._many:
+                analyzer, lengths = "char_wb", (2, 4)
+            elif is_unspaced(texts[:_SAMPLE]):
+                analyzer, lengths = "char", (1, 3)
             vectorizer = TfidfVectorizer(
-                analyzer="char_wb" if letters else "word",
-                ngram_range=(2, 4) if letters else (1, 1),
+                analyzer=analyzer,
+                ngram_range=lengths,
                 min_df=2 if len(texts) >= 100 else 1,
                 max_features=20_000,
                 sublinear_tf=True,
@@ -398,6 +406,29 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             known = set(encoder.categories_[0].tolist())
             masks[name] = np.asarray([v not in known for v in _plain(columns[name])])
         return {name: mask for name, mask in masks.items() if mask.any()}
+
+    def unknown(self, X: Any) -> tuple[dict[str, Mask], dict[str, Mask]]:
+        """Cells that are missing, and cells that cannot be read, by column.
+
+        Parameters
+        ----------
+        X : table
+            As for :meth:`transform`.
+
+        Returns
+        -------
+        missing, unread : dict of str to ndarray of bool
+            Columns that are features. Text in a column of numbers or dates cannot be
+            read, and is imputed as missing cells are.
+        """
+        check_is_fitted(self)
+        columns = columns_of(X)
+        missing, unread = {}, {}
+        for name, kind in self.kinds_.items():
+            if kind.used:
+                present, odd = known_cells(columns[name], kind)
+                missing[name], unread[name] = ~present, odd
+        return missing, unread
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from partlearn._typing import Array
 from partlearn.io import table_blocks
+from partlearn.tables._units import without_unit
 
 Columns = dict[str, NDArray[Any]]
 _PLAIN_TEXT = frozenset((str, type(None)))
@@ -172,7 +173,7 @@ def as_text(value: Any) -> str | None:
     return str(value)
 
 
-def numbers_in(column: NDArray[Any], grouping: str = "") -> Array:
+def numbers_in(column: NDArray[Any], grouping: str = "", unit: str = "") -> Array:
     """Numbers of a column, also of one of text; NaN for what is none.
 
     Parameters
@@ -181,6 +182,8 @@ def numbers_in(column: NDArray[Any], grouping: str = "") -> Array:
         Numbers, moments or text.
     grouping : str, default=""
         What separates thousands in text.
+    unit : str, default=""
+        Unit before or after numbers in text.
 
     Returns
     -------
@@ -195,12 +198,17 @@ def numbers_in(column: NDArray[Any], grouping: str = "") -> Array:
     array([1. , 2.5, nan, nan])
     >>> numbers_in(np.array(["950", "1,234.5"], dtype=object), ",")
     array([ 950. , 1234.5])
+    >>> numbers_in(np.array(["$1,234.50", "$7"], dtype=object), ",", "$")
+    array([1234.5,    7. ])
     """
     form = form_of(column)
     if form == "moment":
         return np.full(len(column), np.nan)
     if form == "number":
         return _finite(column.astype(np.float64))
+    if unit:
+        bare = [t if t is None else without_unit(t, unit) for t in column.tolist()]
+        return numbers_in(_untyped(bare), grouping)
     if not grouping:
         with suppress(ValueError):  # nearly always all are numbers, read at once
             plain = ("nan" if text is None or text == "" else text for text in column)

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
 
-from partlearn.candidates import Evidence, check_evidence
+from partlearn.candidates import Evidence, check_evidence, is_missing, one_label_each
 from partlearn.io import (
     AmbiguousDataError,
     LabelColumns,
@@ -127,10 +128,34 @@ def read_labels(
     (array([0, 2]), [])
     """
     names = named_columns(columns, y)
+    if names is None and is_text_column(y) and len(y) == _n_rows(columns):
+        cells = {"y": np.array([as_text(value) for value in y], dtype=object)}
+        return label_evidence(cells, ["y"], sep=sep), []
     if names is None:
         return _aligned(y, _n_rows(columns)), []
     form = y.form if isinstance(y, LabelColumns) else None
     return label_evidence(columns, names, sep=sep, form=form), names
+
+
+def is_text_column(y: Any) -> bool:
+    """Whether labels are one column of text, whose cells may hold sets."""
+    if isinstance(y, (str, Evidence, Mapping)) or not hasattr(y, "__len__"):
+        return False
+    if getattr(y, "ndim", 1) != 1 or hasattr(y, "columns"):
+        return False
+    texts = [isinstance(v, str) for v in y if not is_missing(v)]
+    return bool(texts) and all(texts)
+
+
+def one_text_each(y: Any) -> bool:
+    """Whether `y` holds one label per row: text without separators, or numbers."""
+    if y is None or isinstance(y, (str, Evidence, LabelColumns)):
+        return False
+    if is_text_column(y):
+        return not any(mark in str(v) for v in y for mark in "|;[{")
+    if hasattr(y, "columns") or sparse.issparse(y) or not len(y):
+        return False
+    return bool(one_label_each(y))
 
 
 def true_labels(values: ArrayLike) -> NDArray[Any]:

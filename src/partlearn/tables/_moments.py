@@ -14,6 +14,7 @@ from partlearn.tables._frame import form_of
 
 # ISO comes first; of the two orders with slashes the one that fits all cells is taken.
 _DAYS = ["%d.%m.%Y", "%m/%d/%Y", "%d/%m/%Y", "%Y/%m/%d", "%d-%m-%Y"]
+_DAYS += ["%d.%m.%y", "%m/%d/%y", "%d/%m/%y"]  # 69 to 99 are of the last century
 _TIMES = ("", " %H:%M", " %H:%M:%S", " %I:%M %p", " %I:%M:%S %p")
 _FORMATS = (
     "iso",

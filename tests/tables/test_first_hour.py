@@ -1,0 +1,149 @@
+"""Small tables as people have them, and what must come out of each."""
+
+import json
+import re
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from partlearn import PartialClassifier, disambiguate
+from partlearn.io import DataError
+from partlearn.tables import columns_of, read_columns
+
+FOLDER = Path(__file__).parent / "first_hour"
+CASES = json.loads((FOLDER / "expected.json").read_text(encoding="utf-8"))
+CHOICES = ("labels", "raters", "weights", "marks", "sep")
+
+
+def said(case):
+    words = {word: case[word] for word in CHOICES if word in case}
+    return {
+        word: value.split(",") if word != "sep" and "," in value else value
+        for word, value in words.items()
+    }
+
+
+def test_there_are_forty():
+    assert len(CASES) >= 40
+    assert {path.name for path in FOLDER.glob("*.csv")} == set(CASES)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_what_must_come_out(name):
+    case = CASES[name]
+    model = PartialClassifier("pl-knn", **said(case))
+    columns = read_columns(FOLDER / name)
+    if "refused" in case:
+        with pytest.raises(DataError, match=re.escape(case["refused"])):
+            model.fit(columns)
+        return
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        evidence, _ = model.read_labels(columns)
+        model.fit(columns)
+    assert evidence.read_as == case["read"]
+    told = " ".join(str(w.message) for w in caught)
+    assert case.get("warns", "") in told
+    if "warns" not in case:
+        assert not told
+    kinds = model.encoder_.kinds_
+    assert {n: kinds[n].kind for n in case.get("kinds", {})} == case.get("kinds", {})
+    for column, reason in case.get("reason", {}).items():
+        assert reason in kinds[column].reason
+    if "rows" in case:
+        assert len(evidence) == case["rows"]
+
+
+def frames(path, tmp_path):
+    """The same table in every form, with the types that a library finds."""
+    pd = pytest.importorskip("pandas")
+    pl = pytest.importorskip("polars")
+    frame = pd.read_csv(path)
+    frame.to_parquet(tmp_path / "t.parquet")
+    frame.to_json(tmp_path / "t.jsonl", orient="records", lines=True)
+    forms = {
+        "csv": read_columns(path),
+        "parquet": read_columns(tmp_path / "t.parquet"),
+        "jsonl": read_columns(tmp_path / "t.jsonl"),
+        "pandas": columns_of(frame),
+        "polars": columns_of(pl.read_csv(path)),
+    }
+    return forms
+
+
+@pytest.mark.parametrize(
+    "name",
+    [name for name, case in CASES.items() if "refused" not in case
+     and name not in ("german.csv", "missing_words.csv")],
+)  # fmt: skip
+def test_every_format_gives_the_same_labels(name, tmp_path):
+    case = CASES[name]
+    model = PartialClassifier("pl-knn", **said(case))
+    read = {
+        form: model.read_labels(columns)[0]
+        for form, columns in frames(FOLDER / name, tmp_path).items()
+    }
+    first = read["csv"]
+    for form, evidence in read.items():
+        assert evidence.read_as == case["read"], form
+        assert evidence.classes.tolist() == first.classes.tolist()
+        np.testing.assert_array_equal(evidence.weights, first.weights, err_msg=form)
+        np.testing.assert_array_equal(evidence.rows, first.rows)
+
+
+def test_a_file_is_a_table_for_disambiguate():
+    result = disambiguate(FOLDER / "bar.csv", "c", "pl-knn")
+    assert result.read_as == "sets of labels, 3 labels: a, b, c"
+    assert repr(result).startswith("Disambiguation(24 rows by PLKNN, 16 with several")
+    raters = ["ann", "bob", "cyd"]
+    found = disambiguate(FOLDER / "raters_01_said.csv", raters=raters)
+    assert found.read_as == "3 raters, 2 labels: 0, 1"
+    with pytest.raises(ValueError, match="given as `labels` and `raters`"):
+        disambiguate(FOLDER / "bar.csv", "c", raters=["x"])
+
+
+def test_what_cannot_be_read_is_marked_and_lowers_the_confidence():
+    columns = read_columns(FOLDER / "german.csv")
+    model = PartialClassifier("pl-knn", labels="c").fit(columns)
+    new = {"x": np.array(["0,1", "abc", None, "?"], dtype=object)}
+    told = model.predictions(new)
+    assert told["unlike"].tolist() == [
+        "",
+        "x cannot be read: 'abc'; nothing is known",
+        "nothing is known",
+        "nothing is known",
+    ]
+    share = model.prior_.max()
+    np.testing.assert_allclose(told["probability"][1:], share)
+    assert told["probability"][0] > share
+
+
+def test_a_search_scores_without_truth():
+    from sklearn.model_selection import GridSearchCV
+
+    columns = read_columns(FOLDER / "bar.csv")
+    import pandas as pd
+
+    frame = pd.DataFrame(columns)
+    grid = {"method": ["pl-knn", "ipal"]}
+    search = GridSearchCV(PartialClassifier(labels="c"), grid, cv=2).fit(frame)
+    scores = search.cv_results_["mean_test_score"]
+    assert np.isfinite(scores).all()
+    cells = frame.pop("c")
+    again = GridSearchCV(PartialClassifier(), grid, cv=2).fit(frame, cells)
+    assert np.isfinite(again.cv_results_["mean_test_score"]).all()
+    model = PartialClassifier("pl-knn").fit(frame, cells)
+    truth = [cell[0] for cell in cells]
+    predicted = model.predict(frame)
+    assert model.score(frame, truth) == np.mean(predicted == np.array(truth))
+    with pytest.raises(ValueError, match="goes with true labels"):
+        model.score(frame, cells, sample_weight=np.ones(len(cells)))
+
+
+def test_labels_that_look_like_sets_are_warned_of():
+    from partlearn.classification import PLKNN
+
+    with pytest.warns(UserWarning, match="'a|b' are classes of their own"):
+        PLKNN(1).fit([[0.0], [1.0], [2.0]], ["a|b", "b", "a"])
