@@ -97,7 +97,7 @@ class Calibration:
         elif labels.weighted:
             shares = np.asarray(labels.confidence())
         weights = np.asarray(labels.weights, dtype=np.float64)
-        return cls(np.asarray(P, dtype=np.float64), weights, shares)
+        return cls(np.clip(P, 0.0, 1.0).astype(np.float64), weights, shares)
 
     def confidence(self) -> Array:
         """Confidence in each candidate, from the probabilities at their best power.
@@ -172,6 +172,42 @@ class Calibration:
             return np.array([conformal_threshold(p, w, coverage) for p, w in columns])
         one = conformal_threshold(self.probability.ravel(), weights.ravel(), coverage)
         return np.full(q, one)
+
+    def sets(self, P: NDArray[Any], coverage: float) -> Mask:
+        """Sets of new rows by the calibrator "confidence".
+
+        Parameters
+        ----------
+        P : ndarray of shape (n_samples, n_classes)
+            Probabilities of new rows.
+        coverage : float
+            Wanted coverage, between 0 and 1.
+
+        Returns
+        -------
+        sets : ndarray of bool, shape (n_samples, n_classes)
+            Not empty.
+        """
+        _check_share(coverage, "coverage")
+        return probability_sets(P, self.thresholds(coverage, "confidence"))
+
+    def is_answered(self, P: NDArray[Any], accuracy: float) -> Mask:
+        """Whether the labels of new rows are certain enough for a wanted accuracy.
+
+        Parameters
+        ----------
+        P : ndarray of shape (n_samples, n_classes)
+            Probabilities of new rows.
+        accuracy : float
+            Wanted accuracy, between 0 and 1.
+
+        Returns
+        -------
+        answered : ndarray of bool, shape (n_samples,)
+            False where the model should abstain.
+        """
+        _check_share(accuracy, "accuracy")
+        return np.asarray(P.max(axis=1) >= self.abstention(accuracy).threshold)
 
     def abstention(self, accuracy: float) -> Abstention:
         """Find the threshold for a wanted accuracy of the rows that get a label.
@@ -498,8 +534,8 @@ class PredictionSets(BasePartialClassifier):
             Labels in the set of each row; columns in the order of ``classes_``.
         """
         P = self.predict_proba(X)
-        if coverage is not None and not 0 < coverage < 1:
-            raise ValueError(f"`coverage` must lie between 0 and 1; got {coverage}.")
+        if coverage is not None:
+            _check_share(coverage, "coverage")
         wanted = self.coverage if coverage is None else coverage
         thresholds = self.thresholds_ if coverage is None else self._thresholds(wanted)
         if self._parts is None:
@@ -556,6 +592,11 @@ def _warn_of_few_rows(thresholds: Array, coverage: float) -> None:
             UserWarning,
             stacklevel=3,
         )
+
+
+def _check_share(value: float, name: str) -> None:
+    if not 0 < value < 1:
+        raise ValueError(f"`{name}` must lie between 0 and 1; got {value}.")
 
 
 def _names(values: ArrayLike, n: int, what: str) -> NDArray[Any]:

@@ -135,7 +135,12 @@ def train(
                     )
             if folds > 1:
                 scores = estimate_quality(
-                    model, table.columns, table.y, truth=table.true_labels(), cv=folds
+                    model,
+                    table.columns,
+                    table.y,
+                    truth=table.true_labels(),
+                    cv=folds,
+                    calibrate=True,
                 )
     save_model(model, save)
     if as_json:
@@ -250,6 +255,20 @@ def predict(
             "neighboring rows with equal sets. All rows are read at once."
         ),
     ] = None,
+    coverage: Annotated[
+        float | None,
+        typer.Option(
+            help="Add a column labels: a set that holds the true label with this "
+            "probability, such as 0.9, estimated on rows held out in training."
+        ),
+    ] = None,
+    accuracy: Annotated[
+        float | None,
+        typer.Option(
+            help="Leave the label empty where labels of this accuracy, such as 0.95, "
+            "cannot be expected, estimated on rows held out in training."
+        ),
+    ] = None,
 ) -> None:
     """Label the rows of a table with a saved model.
 
@@ -271,15 +290,33 @@ def predict(
             "models of `partlearn train`, `partlearn reduce` and `partlearn select` "
             "apply others with --load"
         )
-    unlike = 0
+    unlike = without = in_sets = 0
     with output.open() as writer, row_progress(data.name, writer) as show:
         blocks = table_blocks(data, block_rows=_BLOCK_ROWS, progress=show)
         for block in blocks if bag is None else [read_columns(data)]:
             with _input.applying(data):
-                columns = model.predictions(block, labels, bags=bag)
+                columns = model.predictions(
+                    block, labels, bags=bag, coverage=coverage, accuracy=accuracy
+                )
             if "row" in columns and "row" not in as_names(model.id):
                 columns["row"] = columns["row"] + writer.n_rows
             unlike += int((columns["unlike"] != "").sum())
+            without += int((columns["label"] == "").sum())
+            in_sets += sum(text.count("|") + 1 for text in columns.get("labels", ()))
             writer.write(columns)
-    told = f"{writer.n_rows} rows labelled, {unlike} unlike the training rows"
-    output.report({"rows": writer.n_rows, "unlike": unlike}, f"{told}: {output.out}")
+    n = writer.n_rows
+    facts: dict[str, Any] = {"rows": n, "unlike": unlike}
+    lines = [f"{n} rows labelled, {unlike} unlike the training rows: {output.out}"]
+    if accuracy is not None:
+        facts["without_label"] = without
+        lines.append(
+            f"{without} rows got no label: for an accuracy of {accuracy:g} they are "
+            "not certain enough."
+        )
+    if coverage is not None:
+        facts["mean_set_size"] = in_sets / max(n, 1)
+        lines.append(
+            f"Sets for a coverage of {coverage:g} hold {in_sets / max(n, 1):.2f} "
+            "labels on average."
+        )
+    output.report(facts, *lines)

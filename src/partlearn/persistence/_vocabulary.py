@@ -167,6 +167,7 @@ CLASSES: dict[str, dict[str, str]] = {
         "weight_": "real[pairs]",
     },
     "partlearn:PartialClassifier": {
+        "calibration_": "maybe part(Calibration)",
         "class_weights_": "maybe map of real or maybe real[classes]",
         "encoder_": "estimator",
         "estimator_": "estimator",
@@ -310,9 +311,9 @@ PARTS: dict[str, dict[str, str]] = {
         "name": "labels(repeated)[annotators]",
     },
     "Calibration": {
-        "evidence": "loose[held_out, classes]",
-        "probability": "share[held_out, classes]",
-        "shares": "maybe loose[held_out, classes]",
+        "evidence": "share[*, classes]",
+        "probability": "share[*, classes]",
+        "shares": "maybe share[*, classes]",
     },
     "ColumnKind": {
         "date_format": "text",

@@ -11,12 +11,16 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
-from partlearn._extras import import_optional
 from partlearn._math.blocks import Rows
 from partlearn._registry import DEFAULT_METHOD, PARTIAL_LABEL_ROLES, build
 from partlearn._typing import Array
-from partlearn.candidates import Evidence, bag_confidence, restrict_confidence
-from partlearn.classification import PLKNN, CoupledClassifier, for_candidates
+from partlearn.candidates import Evidence
+from partlearn.classification import (
+    PLKNN,
+    Calibration,
+    CoupledClassifier,
+    for_candidates,
+)
 from partlearn.io import label_choice
 from partlearn.metrics import approximated_accuracy
 from partlearn.tables._bags import RUNS, bag_params, read_bags
@@ -27,10 +31,9 @@ from partlearn.tables._encoder import TableEncoder
 from partlearn.tables._familiarity import Familiarity, learn_familiarity
 from partlearn.tables._frame import Columns, columns_of, numbers_in, take_rows
 from partlearn.tables._labels import one_text_each, read_labels, true_labels
+from partlearn.tables._predictions import PredictionsMixin
 
 __all__ = ["PartialClassifier", "make_learner"]
-
-_FAR = "far from all training rows"
 
 
 def make_learner(method: Any, params: Mapping[str, Any] | None = None) -> Any:
@@ -65,7 +68,7 @@ def make_learner(method: Any, params: Mapping[str, Any] | None = None) -> Any:
     return for_candidates(estimator, random_state=0)
 
 
-class PartialClassifier(ClassifierMixin, BaseEstimator):
+class PartialClassifier(PredictionsMixin, ClassifierMixin, BaseEstimator):
     """Learn labels from a table as it is, and predict them for other tables.
 
     Columns of numbers, categories, dates and text are found and encoded by
@@ -119,6 +122,9 @@ class PartialClassifier(ClassifierMixin, BaseEstimator):
         Training rows that had no label and were left out.
     class_weights_ : ndarray of shape (n_classes,) or None
         Weights of the labels in the decision.
+    calibration_ : Calibration or None
+        Held-out probabilities, where :func:`~partlearn.tables.estimate_quality` was
+        asked to keep them.
 
     See Also
     --------
@@ -139,7 +145,7 @@ class PartialClassifier(ClassifierMixin, BaseEstimator):
     array(['dog'], dtype='<U3')
     """
 
-    __state_types__ = (Familiarity,)
+    __state_types__ = (Calibration, Familiarity)
 
     def __init__(
         self,
@@ -340,6 +346,7 @@ class PartialClassifier(ClassifierMixin, BaseEstimator):
         self, Z: Any, evidence: Evidence, table: Columns, bags: Any
     ) -> Self:
         self.classes_ = evidence.classes
+        self.calibration_ = None
         self.class_weights_ = self._class_weights(evidence)
         sets = evidence if evidence.weighted else evidence.candidates
         learner = make_learner(self.method)
@@ -396,10 +403,6 @@ class PartialClassifier(ClassifierMixin, BaseEstimator):
             )
         return weights
 
-    def _decision(self, P: Array) -> Array:
-        """What the largest of decides."""
-        return P if self.class_weights_ is None else P * self.class_weights_
-
     def predict_proba(self, X: Any) -> Array:
         """Probabilities of the labels.
 
@@ -418,17 +421,6 @@ class PartialClassifier(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         columns = columns_of(X)
         return self._probabilities(columns, self.encoder_.transform(columns))
-
-    def _probabilities(self, columns: Columns, Z: Array) -> Array:
-        """Probabilities, closer to the shares of the labels the less is known."""
-        P = np.asarray(self.estimator_.predict_proba(Z))
-        missing, unread = self.encoder_.unknown(columns)
-        unknown = {name: missing[name] | unread[name] for name in missing}
-        gaps = np.stack(list(unknown.values()))
-        new = [unknown[name] | False for name in self.always_known_]
-        share = np.sum(new, axis=0) / len(gaps) if new else np.zeros(len(P))
-        share = np.where(gaps.all(axis=0), 1.0, share)[:, None]
-        return np.asarray((1 - share) * P + share * self.prior_)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Most likely labels.
@@ -476,110 +468,6 @@ class PartialClassifier(ClassifierMixin, BaseEstimator):
         P = self.predict_proba(take_rows(columns, evidence.rows))
         best = self._decision(P).argmax(axis=1)
         return approximated_accuracy(evidence, P, classes=self.classes_, y_pred=best)
-
-    def predictions(
-        self, X: Any, y: Any = None, *, bags: Any = None
-    ) -> dict[str, NDArray[Any]]:
-        """Labels with all there is to know about them, as columns.
-
-        Parameters
-        ----------
-        X : table
-            As for :meth:`predict_proba`.
-        y : str, list of str, or candidate labels, default=None
-            Candidates of the new rows, or the columns of `X` that hold them, such as
-            the caption of a photograph: the label is one of them. Labels that no
-            training row had are passed over; rows without others may have any label.
-        bags : str or array-like of shape (n_samples,), default=None
-            Rows that share one list of labels, as for `bags` of the class.
-
-        Returns
-        -------
-        columns : dict of str to ndarray
-            The columns `id` where the table has them, else ``row`` numbers; ``label``,
-            ``probability``, ``runner_up``, ``runner_up_probability``; ``unlike``, which
-            says how a row differs from the training rows and is empty if it does not.
-        """
-        check_is_fitted(self)
-        columns = columns_of(X)
-        Z = self.encoder_.transform(columns)
-        P = self._probabilities(columns, Z)
-        if y is not None:
-            P = self._given_list(P, columns, y, bags)
-        elif bags is not None:
-            raise ValueError("`bags` share a list of labels; pass `labels` as well.")
-        rows = np.arange(len(P))
-        order = np.argsort(-self._decision(P), axis=1, kind="stable")
-        best, second = order[:, 0], order[:, 1]
-        names = [name for name in as_names(self.id) if name in columns]
-        head = {n: columns[n] for n in names} if names else {"row": rows}
-        told = {
-            "label": self.classes_[best],
-            "probability": P[rows, best],
-            "runner_up": self.classes_[second],
-            "runner_up_probability": P[rows, second],
-            "unlike": self._unlike(columns, Z),
-        }
-        if taken := [name for name in head if name in told]:
-            raise ValueError(
-                f"`id`: predictions have a column {taken[0]!r} as well; rename yours."
-            )
-        return {**head, **told}
-
-    def _given_list(self, P: Array, columns: Columns, y: Any, bags: Any) -> Array:
-        """Probabilities of new rows given their candidates and their bags."""
-        evidence, _ = read_labels(columns, y, self.sep)
-        place = {str(label): j for j, label in enumerate(self.classes_.tolist())}
-        names = [str(label) for label in evidence.classes.tolist()]
-        known = [k for k, name in enumerate(names) if name in place]
-        S = np.zeros(P.shape, dtype=bool)
-        for k in known:
-            S[evidence.rows, place[names[k]]] = evidence.listed[:, k]
-        listed = S.any(axis=1)
-        P = P.copy()
-        P[listed] = restrict_confidence(P[listed], S[listed])
-        if bags is None:
-            return P
-        codes = np.full(len(P), None, dtype=object)
-        codes[evidence.rows] = read_bags(bags, columns, evidence)
-        rate = getattr(self.estimator_, "stray_rate_", None)
-        return bag_confidence(P, codes, S, stray="auto" if rate is None else rate)
-
-    def predict_frame(self, X: Any, y: Any = None, *, bags: Any = None) -> Any:
-        """Return :meth:`predictions` as a pandas data frame.
-
-        Parameters
-        ----------
-        X : table
-            As for :meth:`predict_proba`.
-        y, bags
-            As for :meth:`predictions`.
-
-        Returns
-        -------
-        frame : DataFrame
-            One line per row.
-        """
-        pandas = import_optional("pandas", "data frames")
-        return pandas.DataFrame(self.predictions(X, y, bags=bags))
-
-    def _unlike(self, columns: Columns, Z: Array) -> NDArray[Any]:
-        reasons: list[list[str]] = [[] for _ in range(len(Z))]
-        for name, mask in self.encoder_.unseen(columns).items():
-            for i in np.flatnonzero(mask):
-                reasons[i].append(name)
-        said = [[f"unusual {', '.join(names)}"] if names else [] for names in reasons]
-        missing, unread = self.encoder_.unknown(columns)
-        for name, mask in unread.items():
-            for i in np.flatnonzero(mask):
-                cell = str(columns[name][i])[:40]
-                said[i].append(f"{name} cannot be read: {cell!r}")
-        gaps = np.stack([missing[name] | unread[name] for name in missing])
-        for i in np.flatnonzero(gaps.all(axis=0)):
-            said[i].append("nothing is known")
-        for i in np.flatnonzero(self.familiarity_.is_far(Z)):
-            said[i].append(_FAR)
-        return np.asarray(["; ".join(parts) for parts in said], dtype=object)
 
     def _refuse_labels(self, table: Columns, classes: NDArray[Any]) -> None:
         """Refuse features that are labels: scores would be worthless."""

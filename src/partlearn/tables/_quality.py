@@ -11,6 +11,7 @@ from sklearn.base import clone
 from partlearn._progress import iterations
 from partlearn._typing import Array, Mask
 from partlearn.candidates import Evidence, bag_codes
+from partlearn.classification import Calibration
 from partlearn.metrics import approximated_accuracy, candidate_hit_rate
 from partlearn.model_selection import CandidateKFold
 from partlearn.tables._bags import read_bags
@@ -51,6 +52,7 @@ def estimate_quality(
     truth: ArrayLike | None = None,
     cv: int = 3,
     random_state: int = 0,
+    calibrate: bool = False,
 ) -> list[QualityScore]:
     """Estimate how good a classifier is, beside chance and simple baselines.
 
@@ -67,6 +69,9 @@ def estimate_quality(
         Number of folds.
     random_state : int, default=0
         Seed of the folds.
+    calibrate : bool, default=False
+        Whether `classifier`, which must be fitted, is to keep the probabilities of the
+        held-out rows: prediction sets and thresholds for a wanted accuracy need them.
 
     Returns
     -------
@@ -126,6 +131,9 @@ def estimate_quality(
         for name, output in rivals.items():
             outputs.setdefault(name, []).append(output)
     rows = np.concatenate(order)
+    if calibrate:
+        held_out = np.concatenate(outputs[label], axis=1)[0]
+        classifier.calibration_ = Calibration.of(held_out, evidence[rows])
     S, q = evidence.candidates[rows], len(evidence.classes)
     right = None if known is None else known[rows]
     chance = None if right is None else 1 / q

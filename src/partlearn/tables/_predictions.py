@@ -1,0 +1,227 @@
+"""Predictions of new rows as columns of a table."""
+
+# SPDX-License-Identifier: BSD-3-Clause
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from partlearn._extras import import_optional
+from partlearn._typing import Array, Mask
+from partlearn.candidates import bag_confidence, restrict_confidence
+from partlearn.classification import Calibration
+from partlearn.tables._bags import read_bags
+from partlearn.tables._column_kinds import as_names
+from partlearn.tables._frame import Columns, columns_of
+from partlearn.tables._labels import read_labels
+
+_FAR = "far from all training rows"
+
+
+class PredictionsMixin:
+    """Methods of a fitted :class:`PartialClassifier` that describe new rows."""
+
+    classes_: NDArray[Any]
+    encoder_: Any
+    estimator_: Any
+    familiarity_: Any
+    id: Any
+    sep: str | None
+    calibration_: Calibration | None
+    class_weights_: Array | None
+
+    def _decision(self, P: Array) -> Array:
+        """What the largest of decides."""
+        return P if self.class_weights_ is None else P * self.class_weights_
+
+    def _probabilities(self, columns: Columns, Z: Array) -> Array:
+        """Probabilities, closer to the shares of the labels the less is known."""
+        P = np.asarray(self.estimator_.predict_proba(Z))
+        missing, unread = self.encoder_.unknown(columns)
+        unknown = {name: missing[name] | unread[name] for name in missing}
+        gaps = np.stack(list(unknown.values()))
+        new = [unknown[name] | False for name in self.always_known_]
+        share = np.sum(new, axis=0) / len(gaps) if new else np.zeros(len(P))
+        share = np.where(gaps.all(axis=0), 1.0, share)[:, None]
+        return np.asarray((1 - share) * P + share * self.prior_)
+
+    def predict_set(self, X: Any, *, coverage: float = 0.9) -> Mask:
+        """Labels that hold the true one with a wanted probability.
+
+        Parameters
+        ----------
+        X : table
+            As for :meth:`predict_proba`.
+        coverage : float, default=0.9
+            Wanted share of sets that hold the true label. Approximate: see the
+            calibrator "confidence" of
+            :class:`~partlearn.classification.PredictionSets`.
+
+        Returns
+        -------
+        sets : ndarray of bool, shape (n_samples, n_classes)
+            Columns as in ``classes_``.
+        """
+        check_is_fitted(self)
+        columns = columns_of(X)
+        P = self._probabilities(columns, self.encoder_.transform(columns))
+        return self._checked_calibration().sets(P, coverage)
+
+    def _checked_calibration(self) -> Calibration:
+        if self.calibration_ is None:
+            raise ValueError(
+                "The model keeps no held-out rows, so it cannot be calibrated. Train "
+                "it with `partlearn train --folds 3`, or call estimate_quality with "
+                "calibrate=True."
+            )
+        return self.calibration_
+
+    def _calibrated_columns(
+        self,
+        P: Array,
+        labels: NDArray[Any],
+        coverage: float | None,
+        accuracy: float | None,
+        *,
+        given_candidates: bool,
+    ) -> dict[str, NDArray[Any]]:
+        """Columns that depend on a wanted coverage or accuracy."""
+        columns: dict[str, NDArray[Any]] = {}
+        if coverage is None and accuracy is None:
+            return columns
+        if given_candidates:
+            raise ValueError(
+                "`coverage` and `accuracy` are calibrated for rows without "
+                "candidates; leave out `labels`, or both."
+            )
+        calibration = self._checked_calibration()
+        if accuracy is not None:
+            sure = calibration.is_answered(P, accuracy)
+            columns["label"] = np.where(sure, labels.astype(object), "")
+        if coverage is not None:
+            names = self.classes_.astype(str)
+            texts = ["|".join(names[row]) for row in calibration.sets(P, coverage)]
+            columns["labels"] = np.array(texts, dtype=object)
+        return columns
+
+    def predictions(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        bags: Any = None,
+        coverage: float | None = None,
+        accuracy: float | None = None,
+    ) -> dict[str, NDArray[Any]]:
+        """Labels, probabilities and remarks for each row, as columns.
+
+        Parameters
+        ----------
+        X : table
+            As for :meth:`predict_proba`.
+        y : str, list of str, or candidate labels, default=None
+            Candidates of the new rows, or the columns of `X` that hold them, such as
+            the caption of a photograph: the label is one of them. Labels that no
+            training row had are passed over; rows without others may have any label.
+        bags : str or array-like of shape (n_samples,), default=None
+            Rows that share one list of labels, as for `bags` of the class.
+        coverage : float, default=None
+            Wanted coverage of a further column ``labels``, the set of
+            :meth:`predict_set`, separated by ``|``.
+        accuracy : float, default=None
+            Wanted accuracy of the labels. Rows whose probability is too low for it get
+            an empty label.
+
+        Returns
+        -------
+        columns : dict of str to ndarray
+            The columns `id` where the table has them, else ``row`` numbers; ``label``,
+            ``probability``, ``runner_up``, ``runner_up_probability``; ``unlike``, which
+            says how a row differs from the training rows and is empty if it does not;
+            ``labels`` where `coverage` is given.
+        """
+        check_is_fitted(self)
+        columns = columns_of(X)
+        Z = self.encoder_.transform(columns)
+        P = self._probabilities(columns, Z)
+        if y is not None:
+            P = self._given_list(P, columns, y, bags)
+        elif bags is not None:
+            raise ValueError("`bags` share a list of labels; pass `labels` as well.")
+        rows = np.arange(len(P))
+        order = np.argsort(-self._decision(P), axis=1, kind="stable")
+        best, second = order[:, 0], order[:, 1]
+        names = [name for name in as_names(self.id) if name in columns]
+        head = {n: columns[n] for n in names} if names else {"row": rows}
+        told = {
+            "label": self.classes_[best],
+            "probability": P[rows, best],
+            "runner_up": self.classes_[second],
+            "runner_up_probability": P[rows, second],
+            "unlike": self._unlike(columns, Z),
+        }
+        told |= self._calibrated_columns(
+            P, told["label"], coverage, accuracy, given_candidates=y is not None
+        )
+        if taken := [name for name in head if name in told]:
+            raise ValueError(
+                f"`id`: predictions have a column {taken[0]!r} as well; rename yours."
+            )
+        return {**head, **told}
+
+    def _given_list(self, P: Array, columns: Columns, y: Any, bags: Any) -> Array:
+        """Probabilities of new rows given their candidates and their bags."""
+        evidence, _ = read_labels(columns, y, self.sep)
+        place = {str(label): j for j, label in enumerate(self.classes_.tolist())}
+        names = [str(label) for label in evidence.classes.tolist()]
+        known = [k for k, name in enumerate(names) if name in place]
+        S = np.zeros(P.shape, dtype=bool)
+        for k in known:
+            S[evidence.rows, place[names[k]]] = evidence.listed[:, k]
+        listed = S.any(axis=1)
+        P = P.copy()
+        P[listed] = restrict_confidence(P[listed], S[listed])
+        if bags is None:
+            return P
+        codes = np.full(len(P), None, dtype=object)
+        codes[evidence.rows] = read_bags(bags, columns, evidence)
+        rate = getattr(self.estimator_, "stray_rate_", None)
+        return bag_confidence(P, codes, S, stray="auto" if rate is None else rate)
+
+    def predict_frame(self, X: Any, y: Any = None, *, bags: Any = None) -> Any:
+        """Return :meth:`predictions` as a pandas data frame.
+
+        Parameters
+        ----------
+        X : table
+            As for :meth:`predict_proba`.
+        y, bags
+            As for :meth:`predictions`.
+
+        Returns
+        -------
+        frame : DataFrame
+            One line per row.
+        """
+        pandas = import_optional("pandas", "data frames")
+        return pandas.DataFrame(self.predictions(X, y, bags=bags))
+
+    def _unlike(self, columns: Columns, Z: Array) -> NDArray[Any]:
+        reasons: list[list[str]] = [[] for _ in range(len(Z))]
+        for name, mask in self.encoder_.unseen(columns).items():
+            for i in np.flatnonzero(mask):
+                reasons[i].append(name)
+        said = [[f"unusual {', '.join(names)}"] if names else [] for names in reasons]
+        missing, unread = self.encoder_.unknown(columns)
+        for name, mask in unread.items():
+            for i in np.flatnonzero(mask):
+                cell = str(columns[name][i])[:40]
+                said[i].append(f"{name} cannot be read: {cell!r}")
+        gaps = np.stack([missing[name] | unread[name] for name in missing])
+        for i in np.flatnonzero(gaps.all(axis=0)):
+            said[i].append("nothing is known")
+        for i in np.flatnonzero(self.familiarity_.is_far(Z)):
+            said[i].append(_FAR)
+        return np.asarray(["; ".join(parts) for parts in said], dtype=object)

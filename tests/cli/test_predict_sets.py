@@ -1,0 +1,81 @@
+"""``partlearn predict`` with --coverage and --accuracy as a user runs it."""
+
+import json
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_wine
+
+from partlearn import PartialClassifier
+from partlearn.candidates import make_candidates
+from partlearn.persistence import load_model
+from partlearn.tables import estimate_quality, read_columns
+
+NAMES = np.array(["barolo", "barbera", "grignolino"])
+
+
+@pytest.fixture
+def wines(tmp_path):
+    """A training table, a new table, and the truth of the new one."""
+    X, y = load_wine(return_X_y=True)
+    X = X[:, [0, 2, 10]]  # so few features that some rows are in doubt
+    S = make_candidates(y, n_false=1, random_state=0)
+    order = np.random.RandomState(0).permutation(len(y))
+    for name, rows in (("train", order[:110]), ("new", order[110:])):
+        lines = ["acid,ash,hue,candidates"]
+        for i in rows:
+            sets = "|".join(NAMES[S[i]])
+            lines.append(",".join([*map(str, X[i]), sets]))
+        (tmp_path / f"{name}.csv").write_text("\n".join(lines) + "\n")
+    return tmp_path, NAMES[y[order[110:]]]
+
+
+def test_sets_and_abstaining(run, wines, table):
+    folder, truth = wines
+    model, out = folder / "model.partlearn", folder / "out.csv"
+    words = ("--labels", "candidates")
+    code, _, error = run("train", folder / "train.csv", *words, "--save", model)
+    assert code == 0, error
+    apply = ("predict", folder / "new.csv", "--load", model, "--out", out)
+    code, text, error = run(*apply, "--coverage", "0.9", "--accuracy", "0.9")
+    assert code == 0, error
+    assert "rows got no label" in text
+    assert "labels on average" in text
+    rows = table(out)
+    held = [t in row["labels"].split("|") for row, t in zip(rows, truth, strict=True)]
+    assert np.mean(held) >= 0.8
+    given = [row["label"] == t for row, t in zip(rows, truth, strict=True)]
+    silent = [row["label"] == "" for row in rows]
+    assert 0 < np.sum(silent) < len(rows)
+    assert np.sum(given) >= 0.8 * np.sum(~np.array(silent))
+    # The same from Python.
+    loaded = load_model(model).estimator
+    columns = read_columns(folder / "new.csv")
+    sets = loaded.predict_set(columns, coverage=0.9)
+    assert ["|".join(loaded.classes_[s]) for s in sets] == [r["labels"] for r in rows]
+    code, text, _ = run(*apply, "--coverage", "0.9", "--json")
+    facts = json.loads(text)
+    assert facts["mean_set_size"] == pytest.approx(sets.sum() / len(sets))
+    assert all(row["label"] for row in table(out))
+
+
+def test_what_cannot_be_calibrated(run, wines):
+    folder, _ = wines
+    model, out = folder / "model.partlearn", folder / "out.csv"
+    words = ("--labels", "candidates", "--method", "pl-knn", "--folds", "0")
+    assert run("train", folder / "train.csv", *words, "--save", model).exit_code == 0
+    apply = ("predict", folder / "new.csv", "--load", model, "--out", out)
+    code, _, error = run(*apply, "--coverage", "0.9")
+    assert code != 0
+    assert "--folds 3" in error
+    table = read_columns(folder / "train.csv")
+    fitted = PartialClassifier("pl-knn", labels="candidates").fit(table)
+    estimate_quality(fitted, table, cv=2, calibrate=True)
+    assert len(fitted.calibration_.probability) == 110
+    with pytest.raises(ValueError, match="`coverage` must lie"):
+        fitted.predict_set(table, coverage=90)
+    with pytest.raises(ValueError, match="`accuracy` must lie"):
+        fitted.predictions(table, accuracy=95)
+    with pytest.raises(ValueError, match="leave out `labels`"):
+        fitted.predictions(table, "candidates", coverage=0.9)
+    assert fitted.fit(table).calibration_ is None
