@@ -24,7 +24,7 @@ import numpy as np
 from benchmarks.candidate_classifier import CELLS, cell
 from partlearn.candidates import from_votes
 from partlearn.classification import CRISPClassifier, PredictionSets
-from partlearn.classification._prediction_sets import probability_sets
+from partlearn.classification._calibration import probability_sets
 
 COVERAGE, ACCURACY = 0.9, 0.95
 CROWDS = ("labelme", "music_genre")

@@ -16,7 +16,7 @@ from partlearn.candidates import (
     make_candidates,
 )
 from partlearn.classification import PLKNN, CandidateClassifier, PredictionSets
-from partlearn.classification._prediction_sets import (
+from partlearn.classification._calibration import (
     Calibration,
     conformal_threshold,
     probability_sets,

@@ -1,5 +1,6 @@
 """Classifiers that learn from candidate labels."""
 
+from partlearn.classification._calibration import Calibration as Calibration
 from partlearn.classification._candidate_classifier import CandidateClassifier
 from partlearn.classification._cc import CC
 from partlearn.classification._clpl import CLPL
@@ -11,7 +12,6 @@ from partlearn.classification._pl_ecoc import PLECOC
 from partlearn.classification._pl_knn import PLKNN
 from partlearn.classification._pl_svm import PLSVM, PLSVMCV
 from partlearn.classification._pooled_classifier import PooledClassifier, for_candidates
-from partlearn.classification._prediction_sets import Calibration as Calibration
 from partlearn.classification._prediction_sets import PredictionSets
 from partlearn.classification._proden import PRODEN
 from partlearn.classification._pruner import CandidatePruner
