@@ -31,6 +31,8 @@ class PredictionsMixin:
     sep: str | None
     calibration_: Calibration | None
     class_weights_: Array | None
+    always_known_: Any
+    prior_: Array
 
     def _decision(self, P: Array) -> Array:
         """What the largest of decides."""
