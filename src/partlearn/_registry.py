@@ -17,6 +17,7 @@ from typing import Any, Literal, get_args
 
 __all__ = [
     "DEFAULT_METHOD",
+    "DEFAULT_TAG_METHOD",
     "PARTIAL_LABEL_ROLES",
     "ROLES",
     "Method",
@@ -35,6 +36,8 @@ ROLES: tuple[Role, ...] = get_args(Role)
 PARTIAL_LABEL_ROLES: tuple[Role, ...] = ("reducer", "selector", "learner")
 # What finds labels where nobody names a method, in Python and on the command line.
 DEFAULT_METHOD = "crisp-classifier"
+# The same for tags.
+DEFAULT_TAG_METHOD = "crisp-multi-label-classifier"
 # Packages whose classes a plan may name without being asked.
 TRUSTED = ("partlearn", "sklearn")
 _PACKAGES = (

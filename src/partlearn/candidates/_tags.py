@@ -39,6 +39,8 @@ class Tags:
         The tags.
     rows : ndarray of int, shape (n_samples,)
         Rows of the caller's table.
+    read_as : str
+        How the columns of a table were read; empty where there was none.
 
     See Also
     --------
@@ -79,6 +81,7 @@ class Tags:
         self.weights: NDArray[Any] = W
         rows = np.arange(len(W)) if rows is None else rows
         self.rows: Indices = np.asarray(rows, dtype=np.intp)
+        self.read_as = ""
 
     @property
     def candidates(self) -> Mask:
@@ -89,6 +92,10 @@ class Tags:
     def weighted(self) -> bool:
         """Whether there are weights other than 0 and 1."""
         return self.weights.dtype != bool
+
+    def confidence(self) -> NDArray[np.float64]:
+        """Weights as numbers, of shape (n_samples, n_tags)."""
+        return self.weights.astype(np.float64)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -116,7 +123,7 @@ class Tags:
         copy = object.__new__(type(self))
         key = np.asarray(key) if not isinstance(key, slice) else key
         copy.weights, copy.classes = self.weights[key], self.classes
-        copy.rows = self.rows[key]
+        copy.rows, copy.read_as = self.rows[key], self.read_as
         return copy
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:

@@ -22,6 +22,7 @@ from partlearn.io._table_blocks import (
     table_blocks,
 )
 from partlearn.io._table_writer import TableWriter
+from partlearn.io._tag_columns import TagForm, ordered_tags, tag_columns
 from partlearn.io._write import write
 
 __all__ = [

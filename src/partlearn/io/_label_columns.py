@@ -94,7 +94,7 @@ def label_evidence(
     """
     chosen = list(labels)
     budget = Budget(Limits(), 0)
-    typed: dict[str, Column] = {n: _typed(columns[n]) for n in chosen}
+    typed: dict[str, Column] = {n: typed_column(columns[n]) for n in chosen}
     if len(chosen) > 1 or is_marked(chosen[0]) or form is not None:
         evidence, form = read_forms(typed, chosen, form, empty="drop")
     else:
@@ -132,7 +132,8 @@ def _refuse_measured(typed: Column, column: TextColumn, name: str) -> None:
         )
 
 
-def _typed(values: NDArray[Any]) -> Column:
+def typed_column(values: NDArray[Any]) -> Column:
+    """Numbers as they are; dates and objects as text."""
     if values.dtype.kind == "M":
         days = values.astype("datetime64[D]")
         whole = bool((np.isnat(values) | (days == values)).all())
@@ -289,7 +290,7 @@ def read_forms(
     empty: Literal["drop", "all"],
 ) -> tuple[Evidence, Form]:
     """Labels of several columns, and what these are: raters, weights or marks."""
-    cells = {name: _present(as_text_column(columns[name])) for name in chosen}
+    cells = {name: present_cells(as_text_column(columns[name])) for name in chosen}
     marked = any(map(is_marked, chosen))
     where = f"columns {', '.join(map(repr, chosen[:3]))}"
     try:
@@ -312,7 +313,7 @@ def read_forms(
         raise DataFormatError(str(error).rstrip("."), where=where) from None
 
 
-def _present(column: TextColumn) -> Cells:
+def present_cells(column: TextColumn) -> Cells:
     """Cells of a column, words for missing values left out."""
     missing = [is_missing_text(value) for value in column.values]
     warn_missing_labels(v for v, m in zip(column.values, missing, strict=True) if m)
@@ -324,7 +325,7 @@ def _present(column: TextColumn) -> Cells:
 
 def silent_rows(columns: dict[str, Column], chosen: list[str], form: Form) -> Mask:
     """Rows about which no column says anything."""
-    cells = {name: _present(as_text_column(columns[name])) for name in chosen}
+    cells = {name: present_cells(as_text_column(columns[name])) for name in chosen}
     if form == "raters":
         said: Mask = np.stack([codes >= 0 for codes, _ in cells.values()], axis=1)
     else:

@@ -79,6 +79,7 @@ ATTRIBUTES = {
     "sizes_": "whole[*]",
     "stray_rate_": "maybe share",
     "support_": "flag[features]",
+    "tag_form_": "maybe part(TagForm)",
     "threshold_": "real",
     "vote_summary_": "maybe part(VoteSummary)",
     "votes_": "loose[samples, classes]",
@@ -387,6 +388,11 @@ PARTS: dict[str, dict[str, str]] = {
     "SoftModel": {
         "members": "list of estimator(features) & index(classes)[*]",
         "n_classes": "whole(1..2147483647)",
+    },
+    "TagForm": {
+        "columns": "list of text",
+        "form": "text(sets, lists, marks, weights, annotators)",
+        "sep": "text",
     },
     "VoteSummary": {
         "annotators": "part(Annotators)",

@@ -1,7 +1,7 @@
 """Tables of anything: what their columns are, and classifiers that take them."""
 
 from partlearn.tables._bags import bag_params, bags_of_files, read_bags, runs_of
-from partlearn.tables._classifier import PartialClassifier, make_learner
+from partlearn.tables._classifier import PartialClassifier
 from partlearn.tables._column_kinds import ColumnKind, as_names, check_names, find_kinds
 from partlearn.tables._deciding import agreement, tells_label, warn_deciding
 from partlearn.tables._encoder import TableEncoder
@@ -21,7 +21,18 @@ from partlearn.tables._labels import (
     read_labels,
     true_labels,
 )
+from partlearn.tables._learner import make_learner, make_tag_learner
 from partlearn.tables._quality import QualityScore, estimate_quality
+from partlearn.tables._tags import (
+    CANNOT,
+    TagQuality,
+    estimate_tag_quality,
+    read_tags,
+    refuse_several,
+    scored_tags,
+    separation,
+    tag_scores,
+)
 
 __all__ = [
     "TableEncoder",

@@ -12,16 +12,11 @@ from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from partlearn._math.blocks import Rows
-from partlearn._registry import DEFAULT_METHOD, PARTIAL_LABEL_ROLES, build
+from partlearn._registry import DEFAULT_METHOD
 from partlearn._typing import Array
 from partlearn.candidates import Evidence
-from partlearn.classification import (
-    PLKNN,
-    Calibration,
-    CoupledClassifier,
-    for_candidates,
-)
-from partlearn.io import label_choice
+from partlearn.classification import Calibration
+from partlearn.io import TagForm, label_choice
 from partlearn.metrics import approximated_accuracy
 from partlearn.tables._bags import RUNS, bag_params, read_bags
 from partlearn.tables._blocks import BlockEncoder
@@ -31,41 +26,11 @@ from partlearn.tables._encoder import TableEncoder
 from partlearn.tables._familiarity import Familiarity, learn_familiarity
 from partlearn.tables._frame import Columns, columns_of, numbers_in, take_rows
 from partlearn.tables._labels import one_text_each, read_labels, true_labels
+from partlearn.tables._learner import make_learner, make_tag_learner
 from partlearn.tables._predictions import PredictionsMixin
+from partlearn.tables._tags import read_tags, tag_probabilities
 
-__all__ = ["PartialClassifier", "make_learner"]
-
-
-def make_learner(method: Any, params: Mapping[str, Any] | None = None) -> Any:
-    """Build what learns labels: a learner, a reducer with PL-KNN, or any classifier.
-
-    Parameters
-    ----------
-    method : str or estimator
-        Name of a learner, reducer or selector of this library; ``package.module:Class``
-        of another classifier; or an estimator. Classifiers that know single labels only
-        are put into a CandidateClassifier.
-    params : mapping of str to object, default=None
-        Parameters, where `method` is a name.
-
-    Returns
-    -------
-    learner : estimator
-        Not fitted, with ``predict_proba``.
-
-    Examples
-    --------
-    >>> from partlearn.tables import make_learner
-    >>> make_learner("cenda")
-    CoupledClassifier(classifier=PLKNN(), reducer=CENDA())
-    >>> make_learner("sklearn.linear_model:LogisticRegression", {"C": 2.0})
-    CandidateClassifier(estimator=LogisticRegression(C=2.0, random_state=0),
-                        random_state=0)
-    """
-    estimator = build(method, params or {}, *PARTIAL_LABEL_ROLES, seed=0)
-    if not hasattr(estimator, "predict"):
-        return CoupledClassifier(estimator, PLKNN())
-    return for_candidates(estimator, random_state=0)
+__all__ = ["PartialClassifier"]
 
 
 class PartialClassifier(PredictionsMixin, ClassifierMixin, BaseEstimator):
@@ -105,6 +70,10 @@ class PartialClassifier(PredictionsMixin, ClassifierMixin, BaseEstimator):
     weight : str, default=None
         Column with weights of the rows, for methods whose `fit` takes weights: no
         feature.
+    task : {"single", "tags"}, default="single"
+        Whether one of the labels of a row is true, or any number of them: tags. Tags
+        are learnt by :class:`~partlearn.multilabel.CRISPMultiLabelClassifier` unless
+        `method` names another classifier for tags.
     class_weight : dict of str to float or "balanced", default=None
         Weights of labels in the decision: the label of the largest weight times
         probability is predicted. "balanced" weighs by the inverse of how common a label
@@ -145,7 +114,8 @@ class PartialClassifier(PredictionsMixin, ClassifierMixin, BaseEstimator):
     array(['dog'], dtype='<U3')
     """
 
-    __state_types__ = (Calibration, Familiarity)
+    __state_types__ = (Calibration, Familiarity, TagForm)
+    tag_form_: TagForm | None = None  # how the training table holds tags
 
     def __init__(
         self,
@@ -165,6 +135,7 @@ class PartialClassifier(PredictionsMixin, ClassifierMixin, BaseEstimator):
         groups: str | None = None,
         bags: str | None = None,
         weight: str | None = None,
+        task: Literal["single", "tags"] = "single",
         class_weight: Mapping[str, float] | Literal["balanced"] | None = None,
     ) -> None:
         self.method = method
@@ -182,6 +153,7 @@ class PartialClassifier(PredictionsMixin, ClassifierMixin, BaseEstimator):
         self.groups = groups
         self.bags = bags
         self.weight = weight
+        self.task = task
         self.class_weight = class_weight
 
     def fit(self, X: Any, y: Any = None) -> Self:
@@ -203,7 +175,7 @@ class PartialClassifier(PredictionsMixin, ClassifierMixin, BaseEstimator):
         columns = columns_of(X)
         return self.fit_evidence(columns, *self.read_labels(columns, y))
 
-    def read_labels(self, X: Any, y: Any = None) -> tuple[Evidence, list[str]]:
+    def read_labels(self, X: Any, y: Any = None) -> tuple[Any, list[str]]:
         """Read the labels of a table as `fit` does.
 
         Parameters
@@ -215,7 +187,7 @@ class PartialClassifier(PredictionsMixin, ClassifierMixin, BaseEstimator):
 
         Returns
         -------
-        evidence : Evidence
+        evidence : Evidence, or Tags where the task is tags
             ``evidence.rows`` are the rows that have labels.
         columns : list of str
             Columns of `X` that hold them.
@@ -229,10 +201,13 @@ class PartialClassifier(PredictionsMixin, ClassifierMixin, BaseEstimator):
                 "Name the columns with the labels (`labels`, or the second argument of "
                 "fit), or pass labels."
             )
+        if self._several:
+            tags, names, self.tag_form_ = read_tags(columns_of(X), y, self.sep)
+            return tags, names
         return read_labels(columns_of(X), y, self.sep)
 
     def fit_evidence(
-        self, X: Any, evidence: Evidence, label_columns: Sequence[str] = ()
+        self, X: Any, evidence: Any, label_columns: Sequence[str] = ()
     ) -> Self:
         """Learn from a table and labels that were read before.
 
@@ -240,7 +215,7 @@ class PartialClassifier(PredictionsMixin, ClassifierMixin, BaseEstimator):
         ----------
         X : table
             As for :meth:`fit`.
-        evidence : Evidence
+        evidence : Evidence or Tags
             Labels; ``evidence.rows`` are their rows in `X`.
         label_columns : sequence of str, default=()
             Columns of `X` that are no features because the labels are in them.
@@ -262,7 +237,7 @@ class PartialClassifier(PredictionsMixin, ClassifierMixin, BaseEstimator):
     def fit_blocks(
         self,
         rows: Rows,
-        evidence: Evidence,
+        evidence: Any,
         label_columns: Sequence[str] = (),
         bags: Any = None,
     ) -> Self:
@@ -310,7 +285,7 @@ class PartialClassifier(PredictionsMixin, ClassifierMixin, BaseEstimator):
         return self._fit_learner(Z, evidence, table, bags)
 
     def _fit_encoder(
-        self, table: Columns, evidence: Evidence, label_columns: Sequence[str]
+        self, table: Columns, evidence: Any, label_columns: Sequence[str]
     ) -> Array:
         self.encoder_ = TableEncoder(
             number=self.number,
@@ -331,10 +306,11 @@ class PartialClassifier(PredictionsMixin, ClassifierMixin, BaseEstimator):
         self.familiarity_ = learn_familiarity(Z)
         return Z
 
-    def _learn_known(self, table: Columns, evidence: Evidence) -> None:
+    def _learn_known(self, table: Columns, evidence: Any) -> None:
         """Warn of copies of the label; note which columns are always known."""
         S = evidence.candidates
-        if len(S) == len(next(iter(table.values()))):  # not the first of many blocks
+        whole = len(S) == len(next(iter(table.values())))  # not one of many blocks
+        if whole and not self._several:
             warn_deciding(table, self.encoder_.kinds_, S)
         missing, unread = self.encoder_.unknown(table)
         self.always_known_ = [
@@ -342,16 +318,15 @@ class PartialClassifier(PredictionsMixin, ClassifierMixin, BaseEstimator):
         ]
         self.prior_ = np.asarray(evidence.confidence().mean(axis=0))
 
-    def _fit_learner(
-        self, Z: Any, evidence: Evidence, table: Columns, bags: Any
-    ) -> Self:
+    def _fit_learner(self, Z: Any, evidence: Any, table: Columns, bags: Any) -> Self:
         self.classes_ = evidence.classes
         self.calibration_ = None
         self.class_weights_ = self._class_weights(evidence)
         sets = evidence if evidence.weighted else evidence.candidates
-        learner = make_learner(self.method)
+        build_learner = make_tag_learner if self._several else make_learner
+        learner = build_learner(self.method)
         params = self._fit_params(learner, table) | bag_params(learner, bags)
-        if bags is not None:
+        if self._several or bags is not None:
             sets = evidence  # which has the labels that were given
         self.estimator_ = learner.fit(Z, sets, **params)
         return self
@@ -384,6 +359,8 @@ class PartialClassifier(PredictionsMixin, ClassifierMixin, BaseEstimator):
         names = evidence.classes.tolist()
         if self.class_weight is None:
             return None
+        if self._several:
+            raise ValueError("`class_weight` is for single labels; leave it out.")
         if self.class_weight == "balanced":
             share = evidence.confidence().mean(axis=0)
             return np.asarray(1 / (len(names) * np.maximum(share, 1 / len(evidence))))
@@ -414,12 +391,14 @@ class PartialClassifier(PredictionsMixin, ClassifierMixin, BaseEstimator):
         Returns
         -------
         P : ndarray of shape (n_samples, n_classes)
-            Rows sum to one; columns as in ``classes_``. Where columns are missing or
-            cannot be read that all training rows had, the shares of the labels in the
-            training rows are mixed in; they are all there is where nothing is known.
+            Columns as in ``classes_``; rows sum to one, but for tags. Where columns
+            are missing or cannot be read that all training rows had, the shares of the
+            labels in the training rows are mixed in.
         """
         check_is_fitted(self)
         columns = columns_of(X)
+        if self._several:
+            return tag_probabilities(self.estimator_, self.encoder_.transform(columns))
         return self._probabilities(columns, self.encoder_.transform(columns))
 
     def predict(self, X: Any) -> NDArray[Any]:
@@ -433,8 +412,11 @@ class PartialClassifier(PredictionsMixin, ClassifierMixin, BaseEstimator):
         Returns
         -------
         y : ndarray of shape (n_samples,)
-            One label per row.
+            One label per row; for tags a binary matrix, columns as in ``classes_``.
         """
+        check_is_fitted(self)
+        if self._several:
+            return np.asarray(self.estimator_.predict(self.encoder_.transform(X)))
         return self.classes_[self._decision(self.predict_proba(X)).argmax(axis=1)]
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
@@ -458,6 +440,9 @@ class PartialClassifier(PredictionsMixin, ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         columns = columns_of(X)
+        if self._several:
+            Z = self.encoder_.transform(columns)
+            return float(self.estimator_.score(Z, y, sample_weight))
         if one_text_each(y):
             truth = true_labels(y).astype(str)
             predicted = true_labels(self.predict(columns)).astype(str)

@@ -2,7 +2,7 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,10 +12,12 @@ from partlearn._extras import import_optional
 from partlearn._typing import Array, Mask
 from partlearn.candidates import bag_confidence, restrict_confidence
 from partlearn.classification import Calibration
+from partlearn.io import TagForm
 from partlearn.tables._bags import read_bags
 from partlearn.tables._column_kinds import as_names
 from partlearn.tables._frame import Columns, columns_of
 from partlearn.tables._labels import read_labels
+from partlearn.tables._tags import told_tags
 
 _FAR = "far from all training rows"
 
@@ -33,6 +35,15 @@ class PredictionsMixin:
     class_weights_: Array | None
     always_known_: Any
     prior_: Array
+    task: Literal["single", "tags"]
+    tag_form_: TagForm | None
+
+    @property
+    def _several(self) -> bool:
+        """Whether any number of labels of a row may be true."""
+        if self.task not in ("single", "tags"):
+            raise ValueError(f'`task` must be "single" or "tags"; got {self.task!r}.')
+        return self.task == "tags"
 
     def _decision(self, P: Array) -> Array:
         """What the largest of decides."""
@@ -142,36 +153,52 @@ class PredictionsMixin:
             The columns `id` where the table has them, else ``row`` numbers; ``label``,
             ``probability``, ``runner_up``, ``runner_up_probability``; ``unlike``, which
             says how a row differs from the training rows and is empty if it does not;
-            ``labels`` where `coverage` is given.
+            ``labels`` where `coverage` is given. For tags instead of labels the tags
+            in the form of the training table, and ``scores`` of the predicted tags and
+            of the three most likely ones.
         """
         check_is_fitted(self)
         columns = columns_of(X)
         Z = self.encoder_.transform(columns)
-        P = self._probabilities(columns, Z)
-        if y is not None:
-            P = self._given_list(P, columns, y, bags)
-        elif bags is not None:
-            raise ValueError("`bags` share a list of labels; pass `labels` as well.")
-        rows = np.arange(len(P))
-        order = np.argsort(-self._decision(P), axis=1, kind="stable")
-        best, second = order[:, 0], order[:, 1]
+        if self._several:
+            if y is not None or bags is not None or coverage or accuracy:
+                raise ValueError(
+                    "Tags are predicted without `labels`, `bags`, `coverage` and "
+                    "`accuracy`; leave them out."
+                )
+            told = told_tags(self.estimator_, Z, self.classes_, self.tag_form_)
+        else:
+            P = self._probabilities(columns, Z)
+            if y is not None:
+                P = self._given_list(P, columns, y, bags)
+            elif bags is not None:
+                raise ValueError(
+                    "`bags` share a list of labels; pass `labels` as well."
+                )
+            told = self._told_labels(P)
+            told |= self._calibrated_columns(
+                P, told["label"], coverage, accuracy, given_candidates=y is not None
+            )
+        told["unlike"] = self._unlike(columns, Z)
         names = [name for name in as_names(self.id) if name in columns]
+        rows = np.arange(len(Z))
         head = {n: columns[n] for n in names} if names else {"row": rows}
-        told = {
-            "label": self.classes_[best],
-            "probability": P[rows, best],
-            "runner_up": self.classes_[second],
-            "runner_up_probability": P[rows, second],
-            "unlike": self._unlike(columns, Z),
-        }
-        told |= self._calibrated_columns(
-            P, told["label"], coverage, accuracy, given_candidates=y is not None
-        )
         if taken := [name for name in head if name in told]:
             raise ValueError(
                 f"`id`: predictions have a column {taken[0]!r} as well; rename yours."
             )
         return {**head, **told}
+
+    def _told_labels(self, P: Array) -> dict[str, NDArray[Any]]:
+        rows = np.arange(len(P))
+        order = np.argsort(-self._decision(P), axis=1, kind="stable")
+        best, second = order[:, 0], order[:, 1]
+        return {
+            "label": self.classes_[best],
+            "probability": P[rows, best],
+            "runner_up": self.classes_[second],
+            "runner_up_probability": P[rows, second],
+        }
 
     def _given_list(self, P: Array, columns: Columns, y: Any, bags: Any) -> Array:
         """Probabilities of new rows given their candidates and their bags."""

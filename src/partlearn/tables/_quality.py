@@ -18,6 +18,7 @@ from partlearn.tables._bags import read_bags
 from partlearn.tables._classifier import PartialClassifier
 from partlearn.tables._frame import Columns, columns_of, take_rows
 from partlearn.tables._labels import true_labels
+from partlearn.tables._tags import held_out_labels
 
 
 class QualityScore(NamedTuple):
@@ -96,12 +97,7 @@ def estimate_quality(
     ['PLKNN', 'PLKNN on single candidates', 'most frequent label', 'random label']
     """
     columns = columns_of(X)
-    evidence, names = classifier.read_labels(columns, y)
-    if len(evidence) < cv:
-        raise ValueError(
-            f"{len(evidence)} labelled rows are too few for {cv} folds; ask for fewer "
-            "folds, or for none (0)."
-        )
+    evidence, names = held_out_labels(classifier, columns, y, cv)
     known = None if truth is None else _true_labels(truth, evidence)
     outputs: dict[str, list[Array]] = {}
     note = ""

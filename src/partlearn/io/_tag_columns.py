@@ -1,0 +1,250 @@
+"""Tags in the columns of a table: sets, lists, marks, weights, several annotators."""
+
+# SPDX-License-Identifier: BSD-3-Clause
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from partlearn._typing import Array, Mask
+from partlearn.candidates import Tags, is_missing_text
+from partlearn.io._errors import DataError, DataFormatError
+from partlearn.io._label_columns import (
+    Column,
+    LabelSets,
+    TextColumn,
+    all_names,
+    as_text_column,
+    label_matrix,
+    parse_sets,
+    present_cells,
+    typed_column,
+    unmarked,
+)
+from partlearn.io._label_forms import NO, YES, find_form, marks, numbers
+from partlearn.io._options import Budget, Form, Limits
+
+Written = Literal["sets", "lists", "marks", "weights", "annotators"]
+_SEPARATORS = ("|", ";", ",")
+_WEIGHTED = re.compile(r"(.+?)\s*:\s*(0?\.\d+|[01](?:\.0*)?)")
+_SEVERAL = re.compile(r"[|;\[]")
+_NOTHING = {"[]", "{}", "()"}  # seen, and no tag
+
+
+@dataclass(frozen=True)
+class TagForm:
+    """Form in which a table holds tags, and in which results are written.
+
+    Attributes
+    ----------
+    form : {"sets", "lists", "marks", "weights", "annotators"}
+        One column of sets, such as ``rock|live``, or of lists; one column of 0 and 1 or
+        of weights for each tag; or one column of sets for each annotator.
+    columns : list of str
+        The columns, as the table names them.
+    sep : str
+        What separates tags in a set.
+    """
+
+    form: Written
+    columns: list[str]
+    sep: str = "|"
+
+    def describe(self, tags: Tags) -> str:
+        """Say how the columns were read."""
+        n, q = tags.shape
+        named = ", ".join(map(repr, self.columns[:5]))
+        named += f" and {len(self.columns) - 5} more" if len(self.columns) > 5 else ""
+        how = {
+            "sets": f"sets separated by {self.sep!r} in column {named}",
+            "lists": f"lists in column {named}",
+            "marks": f"one column of 0 and 1 for each tag: {named}",
+            "weights": f"one column of weights for each tag: {named}",
+            "annotators": f"one column for each of {len(self.columns)} annotators: "
+            f"{named}; an empty cell means that the annotator did not see the row, [] "
+            "that there is no tag",
+        }[self.form]
+        return f"{q} tags of {n} rows, {how}"
+
+    def write(
+        self, chosen: Mask, scores: Array, classes: NDArray[Any]
+    ) -> dict[str, NDArray[Any]]:
+        """Write tags of rows in this form.
+
+        Parameters
+        ----------
+        chosen : ndarray of bool, shape (n, q)
+            Tags that the rows have.
+        scores : ndarray of shape (n, q)
+            Their scores: the order in a set, and the weights.
+        classes : ndarray of shape (q,)
+            The tags.
+
+        Returns
+        -------
+        columns : dict of str to ndarray
+            One column of sets or lists, or one column for each tag.
+        """
+        if self.form in ("marks", "weights"):
+            values = (
+                chosen.astype(np.int64) if self.form == "marks" else scores.round(6)
+            )
+            return {str(name): values[:, j] for j, name in enumerate(classes.tolist())}
+        name = "tags" if self.form == "annotators" else self.columns[0]
+        sets = ordered_tags(chosen, scores, classes)
+        text = [
+            json.dumps(s) if self.form == "lists" else self.sep.join(s) for s in sets
+        ]
+        return {name: np.asarray(text, dtype=object)}
+
+
+def ordered_tags(chosen: Mask, scores: Array, classes: NDArray[Any]) -> list[list[str]]:
+    """Tags of each row, those of the largest scores first."""
+    names = [str(name) for name in classes.tolist()]
+    order = np.argsort(-scores, axis=1, kind="stable")
+    return [
+        [names[j] for j in places if row[j]]
+        for places, row in zip(order.tolist(), chosen, strict=True)
+    ]
+
+
+def tag_columns(
+    columns: Mapping[str, NDArray[Any]],
+    labels: Sequence[str],
+    *,
+    sep: str | None = None,
+    form: Form | None = None,
+) -> tuple[Tags, TagForm]:
+    """Read the tags of a table that is in memory.
+
+    Parameters
+    ----------
+    columns : mapping of str to ndarray
+        Columns of numbers, or of objects that are text or None.
+    labels : sequence of str
+        One column of sets or lists; or several of marks (0 and 1, yes and no), of
+        weights between 0 and 1, or of the sets that annotators gave.
+    sep : str, default=None
+        What separates tags; ``|``, ``;`` and ``,`` are recognised.
+    form : {"raters", "weights", "marks"}, default=None
+        What several columns are; found from their cells by default.
+
+    Returns
+    -------
+    tags : Tags
+        The tags; ``rows`` says which rows have labels. A row whose cell is empty has
+        none; a row with the empty list ``[]``, or with zeros only, has no tag.
+    form : TagForm
+        How they were written.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from partlearn.io import tag_columns
+    >>> table = {"tags": np.array(["rock|live", "live", None, "[]"], dtype=object)}
+    >>> tags, form = tag_columns(table, ["tags"])
+    >>> tags.sets(), tags.rows.tolist(), form.form
+    ([['live', 'rock'], ['live'], []], [0, 1, 3], 'sets')
+    """
+    chosen = list(labels)
+    typed: dict[str, Column] = {name: typed_column(columns[name]) for name in chosen}
+    try:
+        if len(chosen) == 1 and form is None:
+            return _one_column(typed[chosen[0]], chosen[0], sep)
+        texts = {name: as_text_column(typed[name]) for name in chosen}
+        cells = {name: present_cells(text) for name, text in texts.items()}
+        names = [unmarked(name) for name in chosen]
+        form = form or _several(cells, chosen, names)
+        if form == "raters":
+            return _annotators(texts, sep)
+        if form == "marks":
+            return Tags(marks(cells), names), TagForm("marks", chosen)
+        matrix = numbers(cells)
+        rows = np.flatnonzero(~np.isnan(matrix).all(axis=1))
+        tags = Tags(np.nan_to_num(matrix[rows]), names, rows=rows)
+        return tags, TagForm("weights", chosen)
+    except DataError:
+        raise
+    except ValueError as error:
+        where = f"columns {', '.join(map(repr, chosen[:3]))}"
+        raise DataFormatError(str(error).rstrip("."), where=where) from None
+
+
+def _one_column(column: Column, name: str, sep: str | None) -> tuple[Tags, TagForm]:
+    text = as_text_column(column)
+    sets, used = _cells(text, sep, name)
+    names = all_names(sets)
+    if not names:
+        raise DataFormatError(
+            f"there is no tag at all in {name!r}",
+            advice="Name the column of the tags with labels=.",
+        )
+    rows = np.flatnonzero(_seen(text))
+    matrix = label_matrix(text, sets, names, Budget(Limits(), 0), np.float64)[rows]
+    lists = sum(value.strip().startswith("[") for value in text.values)
+    written: Written = "lists" if 2 * lists > len(text.values) else "sets"
+    return Tags(matrix, names, rows=rows), TagForm(written, [name], used)
+
+
+def _several(cells: dict[str, Any], chosen: list[str], names: list[str]) -> Form:
+    """What several columns are: sets that annotators gave, weights or marks."""
+    if names != chosen:  # "candidate:rock"
+        return "marks"
+    texts = {text.strip().lower() for column in cells.values() for text in column[1]}
+    if texts <= YES | NO:
+        return "marks"
+    return "raters" if any(map(_SEVERAL.search, texts)) else find_form(cells)
+
+
+def _annotators(
+    columns: dict[str, TextColumn], sep: str | None
+) -> tuple[Tags, TagForm]:
+    chosen, texts = list(columns), list(columns.values())
+    parsed = [_cells(t, sep, n) for n, t in columns.items()]
+    names = all_names(*(sets for sets, _ in parsed))
+    seen = np.column_stack([_seen(text) for text in texts])
+    votes = np.zeros((len(seen), len(names)))
+    for text, (sets, _) in zip(texts, parsed, strict=True):
+        votes += label_matrix(text, sets, names, Budget(Limits(), 0), np.float64)
+    rows = np.flatnonzero(seen.any(axis=1))
+    shares = votes[rows] / seen[rows].sum(axis=1, keepdims=True)
+    used = next((sep for _, sep in parsed if sep != "|"), "|")
+    return Tags(shares, names, rows=rows), TagForm("annotators", chosen, used)
+
+
+def _seen(column: TextColumn) -> Mask:
+    """Rows whose cell says something, be it that there is no tag."""
+    said = np.array([not is_missing_text(value) for value in (*column.values, "")])
+    return np.asarray(said[column.codes])
+
+
+def _cells(column: TextColumn, sep: str | None, name: str) -> tuple[LabelSets, str]:
+    """Tags of each distinct value, and what separates them."""
+    said = [v for v in column.values if not is_missing_text(v)]
+    values = [v for v in said if v.strip() not in _NOTHING]
+    guesses = _SEPARATORS if sep is None else (sep,)
+    for guess in guesses:
+        weights = _weights(values, guess)
+        if weights is not None:
+            known = dict(zip(values, weights, strict=True))
+            return [known.get(value, {}) for value in column.values], guess
+    bare = TextColumn(np.arange(len(values)), values, column.sep)
+    sets = parse_sets(bare, sep, f"column {name!r}")
+    known = dict(zip(values, sets, strict=True))
+    used = next((g for g in guesses if any(g in value for value in values)), "|")
+    return [known.get(value, {}) for value in column.values], used
+
+
+def _weights(values: list[str], sep: str) -> LabelSets | None:
+    """Read ``tag:weight``, if all tags are written so and some weight is a share."""
+    read = [[_WEIGHTED.fullmatch(p.strip()) for p in v.split(sep)] for v in values]
+    if not read or not all(match for cell in read for match in cell):
+        return None
+    named = [{m[1]: float(m[2]) for m in cell if m} for cell in read]
+    shares = any(0 < weight < 1 for cell in named for weight in cell.values())
+    return named if shares else None

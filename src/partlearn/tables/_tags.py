@@ -1,0 +1,352 @@
+"""Tags of tables: reading them, learners for them, and how good these are."""
+
+# SPDX-License-Identifier: BSD-3-Clause
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.metrics import roc_auc_score
+
+from partlearn._progress import iterations
+from partlearn._typing import Array, Mask
+from partlearn.candidates import Evidence, Tags, check_tags
+from partlearn.io import AmbiguousDataError, LabelColumns, TagForm, tag_columns
+from partlearn.metrics import average_precision
+from partlearn.model_selection import CandidateKFold
+from partlearn.tables._frame import columns_of, take_rows
+from partlearn.tables._labels import named_columns
+
+_PLAIN = TagForm("sets", ["tags"])
+
+CANNOT = (
+    "Without true tags it can be estimated how well the listed tags of new rows are "
+    "ranked. It cannot be estimated how many listed tags are true, nor how many true "
+    "tags are missing: the same lists arise from few true tags and many false ones as "
+    "from the reverse."
+)
+
+
+def read_tags(
+    columns: Mapping[str, Any], y: Any, sep: str | None = None
+) -> tuple[Tags, list[str], TagForm]:
+    """Read the tags of a table, and say which columns they are in.
+
+    Parameters
+    ----------
+    columns : mapping of str to ndarray
+        Columns of the table, as ``columns_of`` makes them.
+    y : str, list of str, LabelColumns, or tags
+        Columns that hold the tags, or tags in any form that ``check_tags`` reads.
+    sep : str, default=None
+        What separates tags; ``|``, ``;`` and ``,`` are recognised.
+
+    Returns
+    -------
+    tags : Tags
+        ``tags.rows`` are the rows that have labels.
+    names : list of str
+        Columns that hold them; none where they were given.
+    form : TagForm
+        How they are written.
+
+    Examples
+    --------
+    >>> from partlearn.tables import columns_of, read_tags
+    >>> columns = columns_of({"tempo": [120.0, 90.0], "tags": ["rock|live", "live"]})
+    >>> read_tags(columns, "tags")[0]
+    Tags(2 rows, 2 tags, 1.5 listed a row)
+    """
+    names = named_columns(columns, y)
+    n = len(next(iter(columns.values())))
+    if names is None:
+        tags = check_tags(y)
+        if len(tags) == n and not isinstance(y, Evidence):
+            tags = Tags(tags.weights, tags.classes)
+        elif len(tags) > n or tags.rows.max(initial=0) >= n:
+            raise ValueError(
+                f"The table has {n} rows, the tags have {len(tags)}; give one for each "
+                "row."
+            )
+        return tags, [], _PLAIN
+    form = y.form if isinstance(y, LabelColumns) else None
+    tags, written = tag_columns(columns, names, sep=sep, form=form)
+    tags.read_as = written.describe(tags)
+    return tags, names, written
+
+
+def tag_scores(learner: Any, Z: Any) -> Array:
+    """Scores of tags by a fitted learner, the larger the more likely.
+
+    Parameters
+    ----------
+    learner : estimator
+        A fitted classifier for tags.
+    Z : array-like of shape (n, d)
+        Rows.
+
+    Returns
+    -------
+    scores : ndarray of shape (n, q)
+        Probabilities where there are any.
+    """
+    for name in ("predict_proba", "tag_scores", "decision_function"):
+        if hasattr(learner, name):
+            return np.asarray(getattr(learner, name)(Z))
+    return np.asarray(learner.predict(Z), dtype=np.float64)
+
+
+def tag_probabilities(learner: Any, Z: Any) -> Array:
+    """Probabilities of tags by a fitted learner that has any.
+
+    Parameters
+    ----------
+    learner : estimator
+        A fitted classifier for tags.
+    Z : array-like of shape (n, d)
+        Rows.
+
+    Returns
+    -------
+    P : ndarray of shape (n, q)
+        Between 0 and 1.
+    """
+    if hasattr(learner, "predict_proba"):
+        return np.asarray(learner.predict_proba(Z))
+    raise ValueError(
+        f"{type(learner).__name__} has no probabilities of tags. Pass "
+        "CRISPMultiLabelClassifier(false_rate=...) as `method`, or take scores from "
+        "`predictions`."
+    )
+
+
+def scored_tags(chosen: Mask, scores: Array, classes: NDArray[Any]) -> NDArray[Any]:
+    """Chosen tags of each row with their scores, as text: ``rock:0.91|live:0.55``."""
+    names, scores = classes.tolist(), np.clip(scores, 0, 1)
+    lines = []
+    for row, values in zip(chosen, scores, strict=True):
+        order = np.argsort(-values, kind="stable")
+        lines.append("|".join(f"{names[j]}:{values[j]:.2f}" for j in order if row[j]))
+    return np.asarray(lines, dtype=object)
+
+
+def told_tags(
+    learner: Any, Z: Array, classes: NDArray[Any], form: TagForm | None
+) -> dict[str, NDArray[Any]]:
+    """Predicted tags in the form of the training table, and their scores.
+
+    Parameters
+    ----------
+    learner : estimator
+        A fitted classifier for tags.
+    Z : array-like of shape (n, d)
+        Rows.
+    classes : ndarray of shape (q,)
+        The tags.
+    form : TagForm or None
+        How the training table holds tags; None stands for a column of sets.
+
+    Returns
+    -------
+    columns : dict of str to ndarray
+        The tags; unless they are weights, ``scores`` of the predicted tags and of the
+        three most likely ones.
+    """
+    chosen, scores = np.asarray(learner.predict(Z)) > 0, tag_scores(learner, Z)
+    form = form or _PLAIN
+    told = form.write(chosen, scores, classes)
+    if form.form != "weights":
+        third = np.sort(scores, axis=1)[:, [-min(3, scores.shape[1])]]
+        told["scores"] = scored_tags(chosen | (scores >= third), scores, classes)
+    return told
+
+
+def held_out_labels(
+    classifier: Any, columns: Mapping[str, Any], y: Any, cv: int
+) -> tuple[Any, list[str]]:
+    """Read the labels of a table whose rows are to be held out in turn.
+
+    Parameters
+    ----------
+    classifier : PartialClassifier
+        Reads the labels.
+    columns : mapping of str to ndarray
+        The table.
+    y : labels
+        As for :meth:`partlearn.PartialClassifier.fit`.
+    cv : int
+        Number of folds.
+
+    Returns
+    -------
+    labels : Evidence or Tags
+        The labels, of as many rows as there are folds or more.
+    names : list of str
+        Columns that hold them.
+    """
+    labels, names = classifier.read_labels(columns, y)
+    if len(labels) < cv:
+        raise ValueError(
+            f"{len(labels)} labelled rows are too few for {cv} folds; ask for fewer "
+            "folds, or for none (0)."
+        )
+    return labels, names
+
+
+class TagQuality(NamedTuple):
+    """Scores of one way of ranking tags, on rows that it was not fitted on.
+
+    Attributes
+    ----------
+    name : str
+        The classifier, or the baseline it is compared with.
+    listed_precision : float
+        Average precision with which the listed tags of a row are ranked first.
+    true_precision : float or None
+        The same for the true tags, where they are known.
+    false_found : float or None
+        Probability that a listed tag which is true scores higher than a listed one
+        which is not; one half is chance. Only where true tags are known.
+    """
+
+    name: str
+    listed_precision: float
+    true_precision: float | None = None
+    false_found: float | None = None
+
+
+def estimate_tag_quality(
+    classifier: Any,
+    X: Any,
+    y: Any = None,
+    *,
+    truth: Tags | None = None,
+    cv: int = 3,
+    random_state: int = 0,
+) -> list[TagQuality]:
+    """Estimate how well a classifier ranks the tags of new rows.
+
+    Parameters
+    ----------
+    classifier : PartialClassifier
+        With ``task="tags"``; clones of it are fitted on all folds but one.
+    X, y : table and tags
+        As for :meth:`partlearn.PartialClassifier.fit`.
+    truth : Tags, default=None
+        True tags, where known.
+    cv : int, default=3
+        Number of folds.
+    random_state : int, default=0
+        Seed of the folds.
+
+    Returns
+    -------
+    scores : list of TagQuality
+        The classifier, and the tags in the order of how often they are listed.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from partlearn import PartialClassifier
+    >>> from partlearn.tables import estimate_tag_quality
+    >>> X = np.random.default_rng(0).normal(size=(60, 3))
+    >>> listed = np.column_stack([X[:, :2] > 0, X[:, 2] > 2])
+    >>> model = PartialClassifier(task="tags")
+    >>> ours, frequent = estimate_tag_quality(model, X, listed)
+    >>> ours.listed_precision > frequent.listed_precision
+    True
+    """
+    columns = columns_of(X)
+    tags, names = held_out_labels(classifier, columns, y, cv)
+    ours, frequent = np.zeros(tags.shape), np.zeros(tags.shape)
+    column = classifier.groups
+    groups = None if column is None else columns[column][tags.rows]
+    S = tags.candidates
+    folds = CandidateKFold(cv, random_state=random_state).split(S, groups=groups)
+    for _, (train, test) in zip(iterations("held out", cv), folds, strict=True):
+        model = clone(classifier).fit_evidence(columns, tags[train], names)
+        held = take_rows(columns, tags.rows[test])
+        ours[test] = tag_scores(model.estimator_, model.encoder_.transform(held))
+        frequent[test] = tags.weights[train].mean(axis=0)
+    Y = None if truth is None else _true_matrix(truth, tags)
+    label = type(model.estimator_).__name__
+    return [_quality(label, ours, S, Y), _quality("most frequent tags", frequent, S, Y)]
+
+
+def _true_matrix(truth: Tags, tags: Tags) -> tuple[Mask, Mask]:
+    """True tags of the labelled rows, and which of these rows have any."""
+    known = np.isin(tags.rows, truth.rows)
+    names = {str(name): j for j, name in enumerate(truth.classes.tolist())}
+    place = {int(row): i for i, row in enumerate(truth.rows)}
+    some = [place[int(row)] for row in tags.rows[known]]
+    Y = np.zeros((len(some), len(tags.classes)), dtype=bool)
+    for j, name in enumerate(tags.classes.tolist()):
+        if str(name) in names:
+            Y[:, j] = truth.candidates[some, names[str(name)]]
+    return Y, known
+
+
+def _quality(
+    name: str, scores: Array, S: Mask, truth: tuple[Mask, Mask] | None
+) -> TagQuality:
+    listed = S.any(axis=1) & ~S.all(axis=1)
+    precision = _precision(S[listed], scores[listed])
+    if truth is None:
+        return TagQuality(name, precision)
+    Y, known = truth
+    return TagQuality(
+        name, precision, _precision(Y, scores[known]), separation(Y, S, scores, known)
+    )
+
+
+def _precision(Y: Mask, scores: Array) -> float:
+    some = Y.any(axis=1)
+    return average_precision(Y[some], scores[some]) if some.any() else float("nan")
+
+
+def separation(Y: Mask, S: Mask, scores: Array, known: Mask) -> float | None:
+    """Probability that a true listed tag scores higher than a false listed one.
+
+    Parameters
+    ----------
+    Y : ndarray of bool, shape (n_known, q)
+        True tags of the rows that have any.
+    S : ndarray of bool, shape (n, q)
+        Listed tags.
+    scores : ndarray of shape (n, q)
+        Scores.
+    known : ndarray of bool, shape (n,)
+        Rows whose true tags are known.
+
+    Returns
+    -------
+    auc : float or None
+        None where all listed tags are true, or none is.
+    """
+    listed = S[known]
+    right = Y[listed]
+    if not 0 < right.sum() < right.size:
+        return None
+    return float(roc_auc_score(right, scores[known][listed]))
+
+
+def refuse_several(sets: Any, what: str) -> None:
+    """Stop where labels say that several are true, but one is expected.
+
+    Parameters
+    ----------
+    sets : sequence of collections
+        True labels of each row.
+    what : str
+        Where they come from, for the message.
+    """
+    several = [i for i, row in enumerate(sets) if len(row) > 1]
+    if several:
+        raise AmbiguousDataError(
+            f"{what} names several true labels in {len(several)} rows, the first is "
+            f"row {several[0]}",
+            advice='If several labels of a row are true, pass task="tags"; otherwise '
+            "leave one true label in each row.",
+        )
