@@ -10,9 +10,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from sklearn.datasets import load_wine
+from sklearn.linear_model import LogisticRegression
 
 from partlearn import disambiguate
 from partlearn.candidates import from_annotators, make_candidates
+from partlearn.classification import CandidateClassifier
 from partlearn.inspection import label_page, label_report
 from partlearn.inspection._label_page import _marks, _scaled
 from partlearn.io import DataFormatError, read_corrections
@@ -359,3 +361,53 @@ def test_what_is_told_apart_is_folded(wine):
     certain = np.eye(3)[[list(result.classes).index(name) for name in result.label]]
     page = replace(result, label_confidence=certain).to_html()
     assert f"<details><summary>{len(pairs)} pairs of labels that are told apart" in page
+
+
+@pytest.fixture(scope="module")
+def captioned():
+    """Sixty faces, three on a photograph; one caption names somebody else as well."""
+    rng = np.random.default_rng(0)
+    names = np.array(["Ann", "Bob", "Cyd", "Dan"])
+    who = rng.integers(0, 4, size=60)
+    photos = np.repeat([f"img{p}" for p in range(20)], 3)
+    S = np.zeros((20, 4), dtype=bool)
+    S[np.arange(60) // 3, who] = True
+    S[7] = True
+    y = [set(names[S[p]]) for p in np.arange(60) // 3]
+    X = np.eye(4)[who] + rng.normal(scale=0.5, size=(60, 4))
+    model = CandidateClassifier(LogisticRegression(), n_rounds=2, cv=3, random_state=0)
+    return disambiguate(X, y, model, bags=photos)
+
+
+def test_rows_to_review_are_grouped_by_bag(captioned):
+    report = label_report(captioned, n_review=30)
+    assert report.in_bags
+    least = int(captioned.confidence.argmin())
+    assert report.review[0].bag.name == captioned.bags[least]
+    by_bag = {}
+    for row in report.review:
+        by_bag.setdefault(row.bag.name, []).append(row.name)
+    for name, rows in by_bag.items():
+        assert rows == [str(i) for i in np.flatnonzero(captioned.bags == name)]
+    assert 30 <= len(report.review) < 33  # whole bags
+    assert report.n_shown == 21
+    bag = next(
+        row.bag for row in label_report(captioned).review if row.bag.name == "img7"
+    )
+    assert [label for label, _ in bag.taken] == ["Ann", "Bob", "Cyd", "Dan"]
+    assert sum(len(rows) for _, rows in bag.taken) == 3
+    page = captioned.to_html(n_review=30)
+    text = " ".join(re.sub(r"<[^>]+>", " ", page).split())
+    assert f"Bag {captioned.bags[least]}" in text
+    assert ": nobody" in captioned.to_html()
+    assert page.count('class="bag"') == len(by_bag)
+    assert page.count('data-row="') == len(report.review)
+
+
+def test_a_row_without_a_bag_is_reviewed_alone(captioned):
+    bags = captioned.bags.copy()
+    least = int(captioned.confidence.argmin())
+    bags[least] = None
+    report = label_report(replace(captioned, bags=bags))
+    assert report.review[0].bag.name == "none"
+    assert report.review[1].bag is not report.review[0].bag

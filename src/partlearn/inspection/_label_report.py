@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from partlearn._typing import Array, Indices, Mask
+from partlearn.candidates import bag_codes
 from partlearn.inspection._confidence import candidate_confusion
 
 SETTLED = 0.9  # confidence from which a label counts as settled
@@ -18,6 +19,7 @@ DOUBTFUL = 0.5  # confidence below which no candidate has the majority
 _APART = 0.1  # doubt between two labels up to which they are told apart
 _ALIKE = 0.6  # doubt from which they are not
 _PAIRS = 30
+_FIRST = 20  # rows to review that are shown at once
 _WORTH_SHOWING = 0.05  # belief in a label that is no candidate
 
 
@@ -39,14 +41,23 @@ class Pair:
 
 
 @dataclass(frozen=True)
+class ReviewBag:
+    """A bag worth a look: its list, and which of its rows have each label."""
+
+    name: str
+    taken: list[tuple[str, list[str]]]
+
+
+@dataclass(frozen=True)
 class ReviewRow:
-    """A row worth a look: its name, beliefs by candidate, and contents."""
+    """A row worth a look: its name, beliefs by candidate, contents, and its bag."""
 
     position: int
     name: str
     beliefs: list[tuple[str, float]]
     contents: list[tuple[str, str]]
     image: Any
+    bag: ReviewBag | None = None
 
 
 @dataclass(frozen=True)
@@ -76,7 +87,8 @@ class LabelReport:
     never_together : int
         Number of pairs of labels that share no set.
     review : list of ReviewRow
-        Rows that are not settled, the least certain first.
+        Rows that are not settled, the least certain first. Where there are bags, all
+        rows of bags with such a row, bag by bag.
     calibration : CalibrationBins or None
         Confidence beside the share of right labels, where the truth is known.
     right : tuple of float or None
@@ -102,6 +114,20 @@ class LabelReport:
     calibration: Any
     right: tuple[float, float, float] | None
     annotators: list[tuple[str, int, float]]
+
+    @property
+    def in_bags(self) -> bool:
+        """Whether rows to review are grouped by bag."""
+        return bool(self.review) and self.review[0].bag is not None
+
+    @property
+    def n_shown(self) -> int:
+        """Number of rows to review that the page shows at first: whole bags."""
+        rows = self.review
+        for i in range(_FIRST, len(rows)):
+            if rows[i].bag is None or rows[i].bag is not rows[i - 1].bag:
+                return i
+        return len(rows)
 
     @property
     def n_rows(self) -> int:
@@ -190,6 +216,12 @@ def label_report(
     pairs, never = _pairs(F, S, classes)
     order = np.lexsort((result.margin, result.confidence))  # the least certain first
     shown = S | (F >= _WORTH_SHOWING)  # votes may all be for a wrong label
+    unsure = order[result.confidence[order] < SETTLED]
+    reviewed: list[tuple[int, ReviewBag | None]]
+    if result.bags is None:
+        reviewed = [(int(i), None) for i in unsure[:n_review]]
+    else:
+        reviewed = _by_bag(result, unsure, n_review, names)
     return LabelReport(
         title=title,
         method=result.method,
@@ -214,13 +246,37 @@ def label_report(
                 ],
                 [(name, _text(values[i])) for name, values in columns],
                 None if images is None else images[i],
+                bag,
             )
-            for i in order[result.confidence[order] < SETTLED][:n_review]
+            for i, bag in reviewed
         ],
         calibration=calibration,
         right=right,
         annotators=_annotators(result.annotators),
     )
+
+
+def _by_bag(
+    result: Any, unsure: Indices, n_review: int, names: list[str]
+) -> list[tuple[int, ReviewBag | None]]:
+    """Rows of the bags with the least certain rows, and their bags."""
+    codes = bag_codes(result.bags, len(names))
+    order = np.argsort(codes, kind="stable")
+    starts = np.searchsorted(codes[order], np.arange(codes.max(initial=-1) + 2))
+    reviewed: list[tuple[int, ReviewBag | None]] = []
+    for b in dict.fromkeys(codes[unsure].tolist()):
+        if len(reviewed) >= n_review:
+            break
+        rows = order[starts[b] : starts[b + 1]]
+        listed = result.classes[result.candidates[rows].any(axis=0)]
+        taken = [
+            (str(label), [names[i] for i in rows if result.label[i] == label])
+            for label in listed
+        ]
+        name = result.bags[rows[0]]
+        bag = ReviewBag("none" if name is None else str(name), taken)
+        reviewed += [(int(i), bag) for i in rows]
+    return reviewed
 
 
 def _annotators(annotators: Any) -> list[tuple[str, int, float]]:
