@@ -401,7 +401,7 @@ def test_rows_to_review_are_grouped_by_bag(captioned):
     assert f"Bag {captioned.bags[least]}" in text
     assert ": nobody" in captioned.to_html()
     assert page.count('class="bag"') == len(by_bag)
-    assert page.count('data-row="') == len(report.review)
+    assert page.count('hidden data-row="') == len(report.review)
 
 
 def test_a_row_without_a_bag_is_reviewed_alone(captioned):

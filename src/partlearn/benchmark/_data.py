@@ -42,6 +42,8 @@ class BenchmarkData:
         Seed of the synthetic sets.
     fingerprint : str
         Hash of the content.
+    bags : ndarray of shape (n_samples,) or None
+        Rows that are held out together.
     """
 
     name: str
@@ -52,6 +54,7 @@ class BenchmarkData:
     r: float | None = None
     noise_seed: int | None = None
     fingerprint: str = ""
+    bags: np.ndarray | None = None
 
 
 def load_all(
@@ -110,7 +113,8 @@ def _some_rows(data: BenchmarkData, max_rows: int | None) -> BenchmarkData:
         return data
     rows = np.sort(np.random.default_rng(0).permutation(n)[:max_rows])
     S = None if data.S is None else data.S[rows]
-    return replace(data, X=data.X[rows], S=S, truth=data.truth[rows])
+    bags = None if data.bags is None else data.bags[rows]
+    return replace(data, X=data.X[rows], S=S, truth=data.truth[rows], bags=bags)
 
 
 def find_file(source: str, folder: str | Path | None) -> Path | None:

@@ -149,6 +149,10 @@ def _check(spec: MethodSpec, estimator: Any) -> None:
             f"{name} cannot start from confidences: its fit takes no `confidence`. "
             "Leave `pass_confidence` out."
         )
+    if spec.pass_bags and not has_fit_parameter(estimator, "bags"):
+        raise PlanError(
+            f"{name} does not use bags: its fit takes none. Leave `pass_bags` out."
+        )
     for parameter in spec.search:
         if parameter not in known:
             raise PlanError(

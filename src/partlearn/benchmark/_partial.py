@@ -27,6 +27,8 @@ from partlearn.benchmark._records import Cost, Point, Reduced, Scored
 from partlearn.benchmark._results import AbsentData, Cell, DataFacts, Result
 from partlearn.benchmark._toml import PlanError
 from partlearn.candidates import (
+    bag_codes,
+    bag_runs,
     fitted_confidence,
     make_candidates,
     uniform_confidence,
@@ -82,7 +84,7 @@ class PartialTask:
     def folds(self, data: BenchmarkData) -> dict[int | None, list[Split]]:
         """Training and test rows by noise seed, which is that of the data."""
         splitter = CandidateKFold(self.plan.folds, random_state=self.plan.fold_seed)
-        return {data.noise_seed: list(splitter.split(data.X, data.S))}
+        return {data.noise_seed: list(splitter.split(data.X, data.S, data.bags))}
 
     def expand(self, data: Iterable[BenchmarkData]) -> list[Job]:
         """All jobs, in the order of the plan."""
@@ -120,6 +122,7 @@ class PartialTask:
                     "scale_reduced": plan.scale_reduced,
                     "metrics": list(plan.metrics),
                     **({"pass_confidence": True} if learner.pass_confidence else {}),
+                    **({"pass_bags": True} if learner.pass_bags else {}),
                 }
                 jobs.append(Job(learn, code, reduction, learner, fold))
         return jobs
@@ -177,6 +180,8 @@ class PartialTask:
         truth = data.truth[test]
         learner = self._build(job)
         given = {"confidence": F[train]} if job.learner.pass_confidence else {}
+        if job.learner.pass_bags and data.bags is not None:
+            given["bags"] = data.bags[train]
         X_train, X_test = features[train], features[test]
         start = perf_counter()
         learner.fit(X_train, data.S[train], **given)
@@ -233,6 +238,11 @@ class PartialTask:
 
 
 def _made(spec: DataSpec) -> BenchmarkData:
+    if spec.bags:
+        raise PlanError(
+            f"Data {spec.name!r}: data of scikit-learn come in no bags; leave out "
+            "`bags`."
+        )
     name = spec.source.removeprefix("sklearn:")
     if name not in _LOADED:
         raise PlanError(
@@ -275,7 +285,33 @@ def _from_bunch(spec: DataSpec, bunch: Bunch, file: str) -> BenchmarkData:
     X = bunch.data
     if X.dtype not in (np.float32, np.float64):
         X = X.astype(np.float64)
-    return BenchmarkData(spec.name, X, S, truth, names)
+    X, bags = _bags(spec, X, bunch, file)
+    return BenchmarkData(spec.name, X, S, truth, names, bags=bags)
+
+
+def _bags(
+    spec: DataSpec, X: Any, bunch: Bunch, file: str
+) -> tuple[Any, np.ndarray | None]:
+    """Features without the column of the bags, and the bags."""
+    if not spec.bags:
+        return X, None
+    features = list(bunch.feature_names or ())
+    if spec.bags in features:
+        j = features.index(spec.bags)
+        column = X[:, [j]].toarray() if sparse.issparse(X) else X[:, [j]]
+        others = [k for k in range(X.shape[1]) if k != j]
+        return X[:, others], bag_codes(column.ravel(), X.shape[0])
+    if spec.bags != "runs":
+        raise PlanError(
+            f"Data {spec.name!r}: {file} has no column {spec.bags!r} of numbers for "
+            '`bags`; name one, or write bags = "runs" for runs of equal sets.'
+        )
+    if bunch.candidates is None:
+        raise PlanError(
+            f'Data {spec.name!r}: bags = "runs" are runs of equal candidate sets, '
+            f"but {file} has none."
+        )
+    return X, bag_runs(bunch.candidates)
 
 
 def _with_candidates(spec: DataSpec, data: BenchmarkData) -> Iterator[BenchmarkData]:
@@ -298,5 +334,6 @@ def _with_candidates(spec: DataSpec, data: BenchmarkData) -> Iterator[BenchmarkD
 
 
 def _fingerprinted(data: BenchmarkData) -> BenchmarkData:
-    mark = fingerprint(data.X, np.packbits(data.S, axis=1), data.truth)
+    more = () if data.bags is None else (data.bags,)
+    mark = fingerprint(data.X, np.packbits(data.S, axis=1), data.truth, *more)
     return replace(data, fingerprint=mark)

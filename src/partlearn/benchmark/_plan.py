@@ -52,6 +52,9 @@ class DataSpec:
         Use a random part of the rows.
     note : str
         Known difference from the published data set.
+    bags : str
+        Rows that are held out together because they share a list: "runs" for runs of
+        equal sets, or the column of the file that names the bag; empty for none.
     """
 
     name: str
@@ -61,6 +64,7 @@ class DataSpec:
     noise_seeds: tuple[int, ...] = (0,)
     max_rows: int | None = None
     note: str = ""
+    bags: str = ""
 
 
 @dataclass(frozen=True)
@@ -89,6 +93,8 @@ class MethodSpec:
         Whether a reducer takes part in ranks and tests; references do not.
     pass_confidence : bool
         A learner that starts from the confidences of the reducer.
+    pass_bags : bool
+        A learner that uses the lists of the bags of its training rows.
     search : dict
         Values to draw from, by parameter, where the plan tunes its learners.
     """
@@ -103,6 +109,7 @@ class MethodSpec:
     supervised: bool = False
     ranked: bool = True
     pass_confidence: bool = False
+    pass_bags: bool = False
     search: Mapping[str, Sequence[Any]] = field(default_factory=dict)
 
     def for_data(self, name: str) -> "MethodSpec":

@@ -106,14 +106,18 @@ FIELDS: dict[str, Rules] = {
         "notes": _strings,
     },
     "data": {
-        **_each("name source note", _string),
+        **_each("name source note bags", _string),
         "r": _wholes(1),
         "published_r": _whole(1),
         "noise_seeds": _wholes(0),
         "max_rows": _whole(2),
     },
     "reducers": {**_METHOD, "by_data": _table, **_each("supervised ranked", _flag)},
-    "learners": {**_METHOD, "pass_confidence": _flag, "search": _table},
+    "learners": {
+        **_METHOD,
+        **_each("pass_confidence pass_bags", _flag),
+        "search": _table,
+    },
     "quick": {
         **_each("data reducers learners", _strings),
         **_each("folds max_rows", _whole(2)),
@@ -147,7 +151,7 @@ MULTILABEL_FIELDS: dict[str, Rules] = {
         "metrics": _some_of(_plan.CURVE_METRICS),
     },
     "data": {
-        **_without(FIELDS["data"], "published_r"),
+        **_without(FIELDS["data"], "published_r", "bags"),
         "r": _amounts,
         "noise": _one_of(_plan.NOISE_KINDS),
         "counts": _wholes(1),
