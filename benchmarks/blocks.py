@@ -23,8 +23,10 @@ def methods(n_landmarks: int, n_reference: int) -> dict[str, Any]:
     from partlearn.feature_selection import SAUTE, MaxRelevance
 
     return {
-        "CRISP": CRISP(votes=False),
-        "CRISPClassifier": CRISPClassifier(votes=False, n_landmarks=n_landmarks),
+        "CRISP": CRISP(use_neighbors=False),
+        "CRISPClassifier": CRISPClassifier(
+            use_neighbors=False, n_landmarks=n_landmarks
+        ),
         "CENDA": CENDA(n_reference=n_reference),
         "SAUTE": SAUTE(n_reference=n_reference),
         "MaxRelevance": MaxRelevance(n_reference=n_reference),

@@ -6,8 +6,8 @@
 Everything is fitted on the training rows. Rows are the n of
 ``RandomState(7).permutation(m)[:n]``, sorted; folds are strided parts of
 ``RandomState(0).permutation``; false candidates are drawn row by row from
-``RandomState(100 + r)``. ``figures`` prints the accuracy with and without votes beside
-the specified one, the share of training labels that are right, the calibration (mean
+``RandomState(100 + r)``. ``figures`` prints the accuracy with and without neighbors
+beside the specified one, the share of right training labels, the calibration (mean
 absolute difference of confidence and accuracy in ten bins) and seconds; the exit code
 is 1 if a figure is missed by more than .015. MSRCv2 is measured where FOLDER has a file
 of it. ``reducer`` prints the accuracy of other learners on raw features, behind CRISP
@@ -43,8 +43,8 @@ class Cell:
     name: str
     r: int | None  # None: the set's own candidates
     rows: int
-    votes: float
-    no_votes: float | None  # None where nothing is specified
+    neighbors: float
+    no_neighbors: float | None  # None where nothing is specified
 
 
 CELLS = {
@@ -134,12 +134,14 @@ def calibration_error(confidence: np.ndarray, right: np.ndarray) -> float:
     return float(np.abs(sure - hits).sum() / count.sum())
 
 
-def measure(data: Data, votes: bool) -> tuple[float, float, float, float]:
+def measure(data: Data, use_neighbors: bool) -> tuple[float, float, float, float]:
     """Accuracy, right training labels, calibration error, CPU seconds of a fit."""
     right, sure, named, seconds = [], [], [], []
     for train, test in folds(len(data.X)):
         start = time.process_time()
-        model = CRISPClassifier(votes=votes).fit(data.X[train], data.S[train])
+        model = CRISPClassifier(use_neighbors=use_neighbors).fit(
+            data.X[train], data.S[train]
+        )
         seconds.append(time.process_time() - start)
         P = model.predict_proba(data.X[test])
         right.append(P.argmax(axis=1) == data.truth[test])
@@ -158,16 +160,17 @@ def figures(folder: Path, names: list[str]) -> bool:
     for name in names:
         cell = CELLS[name]
         data = load(folder, cell)
-        for votes in (True, False):
-            wanted = cell.votes if votes else cell.no_votes
-            accuracy, named, error, seconds = measure(data, votes)
+        for use_neighbors in (True, False):
+            wanted = cell.neighbors if use_neighbors else cell.no_neighbors
+            accuracy, named, error, seconds = measure(data, use_neighbors)
             good = wanted is None or abs(accuracy - wanted) <= TOLERANCE
             met &= good
             errors.append(error)
             told = "" if wanted is None else f"{wanted:.3f}"
             print(
-                f"{name:28s} {votes!s:5s}  {told:>9s}  {accuracy:.3f}  {named:.3f} "
-                f"  {error:.3f}   {seconds:5.1f}{'' if good else '  MISSED'}",
+                f"{name:28s} {use_neighbors!s:5s}  {told:>9s}  {accuracy:.3f}  "
+                f"{named:.3f}   {error:.3f}   {seconds:5.1f}"
+                f"{'' if good else '  MISSED'}",
                 flush=True,
             )
     print(f"mean calibration error {np.mean(errors):.3f}")

@@ -67,7 +67,9 @@ def growth(run: Run) -> None:
         forest = RandomForestClassifier(100, random_state=0)
         works = {
             "CRISPClassifier": partial(CRISPClassifier().fit, X, S),
-            "without votes": partial(CRISPClassifier(votes=False).fit, X, S),
+            "without neighbors": partial(
+                CRISPClassifier(use_neighbors=False).fit, X, S
+            ),
             "forest, true labels": partial(forest.fit, X, y),
         }
         if m <= MOST_FOR_KERNELS:

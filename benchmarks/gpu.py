@@ -116,8 +116,8 @@ CASES = {
         lambda: CENDA(max_iter=20, tol=0), n, 500, 100, compare=0
     ),
     "CENDA 1e5 x 100, 20 classes": lambda n: fit_case(CENDA, n // 10, 100, 20),
-    "CRISP(votes=False) 1e6 x 100, 20 classes": lambda n: fit_case(
-        lambda: CRISP(votes=False), n, 100, 20
+    "CRISP(use_neighbors=False) 1e6 x 100, 20 classes": lambda n: fit_case(
+        lambda: CRISP(use_neighbors=False), n, 100, 20
     ),
     "CRISP 1e6 x 100, 20 classes": lambda n: fit_case(CRISP, n, 100, 20),
     "CRISPClassifier 1e6 x 100, 2,000 landmarks": lambda n: fit_case(

@@ -35,9 +35,11 @@ def methods() -> dict[str, Any]:
 
     return {
         "CRISP": CRISP,
-        "CRISP without votes": lambda: CRISP(votes=False),
+        "CRISP without neighbors": lambda: CRISP(use_neighbors=False),
         "CRISPClassifier": CRISPClassifier,
-        "CRISPClassifier without votes": lambda: CRISPClassifier(votes=False),
+        "CRISPClassifier without neighbors": lambda: CRISPClassifier(
+            use_neighbors=False
+        ),
         "KernelCRISP": KernelCRISP,
         "CENDA": CENDA,
         "PLKNN": PLKNN,

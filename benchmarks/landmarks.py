@@ -20,7 +20,9 @@ from partlearn.classification import CRISPClassifier
 SETS = ("pendigits", "letter")
 
 
-def measure(path: Path, n_landmarks: int, *, votes: bool) -> tuple[float, float, float]:
+def measure(
+    path: Path, n_landmarks: int, *, use_neighbors: bool
+) -> tuple[float, float, float]:
     """Accuracy on new rows, share of right training labels, seconds."""
     with np.load(path, allow_pickle=False) as data:
         X, y = data["X"].astype(float), np.unique(data["y"], return_inverse=True)[1]
@@ -28,7 +30,9 @@ def measure(path: Path, n_landmarks: int, *, votes: bool) -> tuple[float, float,
     test, train = np.split(order, [len(X) // 5])
     S = make_candidates(y[train], n_false=3, random_state=0)
     start = time.process_time()
-    model = CRISPClassifier(votes=votes, n_landmarks=n_landmarks, n_reference=4000)
+    model = CRISPClassifier(
+        use_neighbors=use_neighbors, n_landmarks=n_landmarks, n_reference=4000
+    )
     model.fit(X[train], S)
     new = model.predict_proba(X[test]).argmax(axis=1) == y[test]
     known = model.label_confidence_.argmax(axis=1) == y[train]
@@ -45,12 +49,12 @@ def main(arguments: list[str] | None = None) -> int:
     warnings.simplefilter("ignore")  # that a fit ended at its last iteration
     for name in SETS:
         for count in options.landmarks:
-            for votes in (True, False):
+            for use_neighbors in (True, False):
                 path = options.folder / f"{name}.npz"
-                new, known, seconds = measure(path, count, votes=votes)
+                new, known, seconds = measure(path, count, use_neighbors=use_neighbors)
                 print(
-                    f"{name:10} {count:5} landmarks, votes {votes!s:5}: new rows "
-                    f"{new:.4f}, training labels {known:.4f}, {seconds:.1f} s"
+                    f"{name:10} {count:5} landmarks, neighbors {use_neighbors!s:5}: "
+                    f"new rows {new:.4f}, training labels {known:.4f}, {seconds:.1f} s"
                 )
     return 0
 

@@ -40,7 +40,7 @@ def methods() -> dict[str, Any]:
     return {
         YARDSTICK: lambda: TruncatedSVD(500, random_state=0),
         "CRISP": CRISP,
-        "CRISP without votes": lambda: CRISP(votes=False),
+        "CRISP without neighbors": lambda: CRISP(use_neighbors=False),
         "CRISPClassifier, linear": lambda: CRISPClassifier(geometries=("linear",)),
         "TunedPCA": TunedPCA,
         "MaxRelevance": MaxRelevance,

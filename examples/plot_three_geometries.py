@@ -38,7 +38,7 @@ settings = {
 }
 models = {
     # Without votes of neighbours the geometries themselves show.
-    name: CRISPClassifier(geometries, votes=False).fit(X, candidates)
+    name: CRISPClassifier(geometries, use_neighbors=False).fit(X, candidates)
     for name, geometries in settings.items()
 }
 

@@ -8,24 +8,25 @@ from sklearn.datasets import make_blobs
 from tests.settling import fit_briefly
 
 from partlearn._math.crossfit import (
-    CrossFit,
+    LeaveOneOut,
     NeighborSearch,
-    content_order,
-    crisp_rounds,
+    crisp_iterations,
+    drawn_order,
     embed,
     linear_basis,
-    make_folds,
+    make_labels,
 )
 from partlearn._math.crossfit._experts import (
     gaussian_expert,
     mixture_weights,
-    rank_vote,
+    neighbor_expert,
     unit_rows,
 )
 from partlearn._math.crossfit._pooled import NO_WEIGHT
 from partlearn._math.graphs import TiedVotes, vote
 from partlearn._math.neighbors import (
     cell_neighbors,
+    reference_neighbors,
     reference_rows,
     self_neighbors,
 )
@@ -130,41 +131,49 @@ def test_training_rows_of_pl_knn_ask_all_rows():
     assert_allclose(sparse.label_confidence_, exact)
 
 
-def test_crisp_asks_all_rows_at_the_end():
+def test_crisp_searches_all_rows_at_the_end(monkeypatch):
     X, S = problem()
     model = fit_briefly(CRISP(n_reference=40, max_iter=3), X, S)
-    order = content_order(X, S)  # in which the rows are fitted
-    X, S = X[order], S[order]
     rng = np.random.RandomState(0)
-    folds = make_folds(len(X), 10, rng)
+    order = drawn_order(X, S, rng)
     basis, _, _ = linear_basis(X, scale=True, rank=None, rng=rng)
-    fit = CrossFit(basis, folds)
-    reference = reference_rows(len(X), 40, rng)
-    evidence = check_evidence(S)
-    rounds = crisp_rounds(
+    fit = LeaveOneOut(basis)
+    reference = np.sort(order[reference_rows(len(X), 40)])
+    rounds = crisp_iterations(
         fit,
-        evidence,
+        make_labels(check_evidence(S), X),
         NeighborSearch(None, None, reference),
         n_neighbors=8,
         max_iter=3,
         tol=1e-3,
     )
-    # One cell holds all rows, hence the exact neighbours.
+    assert_array_equal(model.label_confidence_, rounds.F)
+    # The last iteration again. One cell holds all rows, hence the exact neighbors.
+    kept = "partlearn._math.crossfit._rounds.replace"
+    monkeypatch.setattr(kept, lambda state, **_: state)
+    rounds = crisp_iterations(
+        fit,
+        make_labels(check_evidence(S), X),
+        NeighborSearch(None, None, reference),
+        n_neighbors=8,
+        max_iter=3,
+        tol=1e-3,
+    )
     F = rounds.F
     Z = embed(fit, F, rounds.ridge).held_out
     experts = [
-        rank_vote(F, self_neighbors(Z, 8)),
-        rank_vote(F, self_neighbors(unit_rows(Z), 8)),
+        neighbor_expert(F, self_neighbors(Z, 8)),
+        neighbor_expert(F, self_neighbors(unit_rows(Z), 8)),
         gaussian_expert(Z, F),
-        rank_vote(F, self_neighbors(basis.rows, 8)),
+        neighbor_expert(F, reference_neighbors(basis.rows, reference, 8)),
     ]
     weights, _ = mixture_weights(experts, S)
     mixture = sum(w * P for w, P in zip(weights, experts, strict=True))
     expected = refined(F, mixture, S, own=0.03)
-    assert_allclose(model.label_confidence_[order], expected, rtol=1e-6)
+    assert_allclose(model.label_confidence_, expected, rtol=1e-6)
 
 
-def test_votes_that_the_pool_passes_over_are_left_to_the_sample(monkeypatch):
+def test_neighbors_that_the_pool_passes_over_are_left_to_the_sample(monkeypatch):
     asked = []
 
     def searched(Z, k, n_jobs):
@@ -172,11 +181,12 @@ def test_votes_that_the_pool_passes_over_are_left_to_the_sample(monkeypatch):
         return self_neighbors(Z, k)
 
     monkeypatch.setattr("partlearn._math.crossfit._rounds.many_neighbors", searched)
-    X, S = problem()
+    X, S = problem(seed=2)
     model = fit_briefly(CRISPClassifier(n_reference=40, max_iter=2), X, S)
     weights = model.expert_weights_["log_linear"]
-    votes = [weight for name, weight in weights.items() if name.endswith("vote")]
-    assert len(votes) == 7
+    kinds = ("euclidean neighbors", "cosine neighbors")  # inputs stay with the sample
+    votes = [weight for name, weight in weights.items() if name.endswith(kinds)]
+    assert len(votes) == 6
     assert 0 < len(asked) == sum(weight > NO_WEIGHT for weight in votes) < 7
 
 

@@ -38,7 +38,7 @@ CASES = [
     SURE(max_iter=10),
     SURE(kernel="linear", init="uniform", refit=False, max_iter=10),
     SURE(n_landmarks=60, max_iter=10, random_state=0),
-    CRISPClassifier(max_iter=2, n_landmarks=40, votes=False),
+    CRISPClassifier(max_iter=2, n_landmarks=40, use_neighbors=False),
     CRISPClassifier(("linear",), max_iter=2, n_reference=100),
     KernelCRISP(max_iter=2, n_neighbors=7),
     KernelCRISP(4, geometries=("linear", "rbf"), n_landmarks=50, max_iter=2),

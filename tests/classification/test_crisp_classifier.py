@@ -18,9 +18,14 @@ from sklearn.neighbors import KNeighborsTransformer
 from tests.settling import few_iterations, fit_briefly
 from threadpoolctl import threadpool_limits
 
-from partlearn._math.crossfit import _pooled, _rounds, _space, content_order, make_folds
+from partlearn._math.crossfit import _pooled, _rounds, _space
 from partlearn._math.crossfit._scores import RIDGE_GRID
-from partlearn.candidates import from_votes, from_weights, make_candidates
+from partlearn.candidates import (
+    from_votes,
+    from_weights,
+    make_bags,
+    make_candidates,
+)
 from partlearn.classification import CRISPClassifier
 from partlearn.decomposition import CRISP, KernelCRISP
 from partlearn.persistence import load_model, save_model
@@ -43,14 +48,14 @@ def fitted(data):
 # The method as its specification writes it, row by row and refit by refit. -----------
 
 
-def held_out_by_refits(K, F, folds, lam):
-    """Blocks A and C: ridge regression on a kernel, refitted without each fold."""
+def held_out_by_refits(K, F, lam):
+    """Blocks A and C: ridge regression on a kernel, refitted without each row."""
     m, mass = len(F), F.sum(axis=0)
     Y = np.sqrt(m) * F / np.sqrt(mass)
     Y = Y - Y.mean(axis=0)
     scores, press = np.empty_like(Y), 0.0
-    for rows in folds:
-        rest = np.setdiff1d(np.arange(m), rows)
+    for i in range(m):
+        rows, rest = [i], np.delete(np.arange(m), i)
         H = np.eye(len(rest)) - 1 / len(rest)
         inner = K[np.ix_(rest, rest)]
         dual = np.linalg.solve(H @ inner @ H + lam * np.eye(len(rest)), H @ Y[rest])
@@ -87,12 +92,15 @@ def discriminants(Y, F, E, Ec):
 
 
 def rank_vote(Z, F, k):
-    P = np.zeros_like(F)
+    P, weights = np.zeros_like(F), np.zeros(len(Z) - 1)
+    weights[:k] = np.arange(k, 0, -1)
     for i in range(len(Z)):
-        distance = ((Z - Z[i]) ** 2).sum(axis=1)
+        distance = np.sqrt(((Z - Z[i]) ** 2).sum(axis=1))
         distance[i] = np.inf
-        for a, j in enumerate(np.argsort(distance, kind="stable")[:k]):
-            P[i] += (k - a) * F[j]
+        order = np.argsort(distance, kind="stable")[:-1]
+        new = np.diff(distance[order], prepend=-1) > 1e-9
+        for tie in np.split(np.arange(len(order)), np.flatnonzero(new)[1:]):
+            P[i] += weights[tie].mean() * F[order[tie]].sum(axis=0)
     return P / P.sum(axis=1, keepdims=True)
 
 
@@ -111,10 +119,7 @@ def gaussian(Z, F):
 
 def literal_rounds(X, S, n_rounds, k=10):
     """Confidences after some rounds, all three geometries, all thirteen experts."""
-    m, q = S.shape
-    order = content_order(X, S)
-    X, S = X[order], S[order]
-    folds = make_folds(m, 10, np.random.RandomState(0))
+    q = S.shape[1]
     X = (X - X.mean(axis=0)) / X.std(axis=0, ddof=1)
     F = S / S.sum(axis=1, keepdims=True)
     kernels = [[X @ X.T]]
@@ -128,7 +133,7 @@ def literal_rounds(X, S, n_rounds, k=10):
         errors = []
         for K in family:
             lams = np.array(RIDGE_GRID) * mean_square(K)
-            errors.append(min(held_out_by_refits(K, F, folds, g)[2] for g in lams))
+            errors.append(min(held_out_by_refits(K, F, g)[2] for g in lams))
         chosen.append(family[int(np.argmin(errors))])
     w = np.full(13, 1 / 13)
     for t in range(n_rounds):
@@ -137,10 +142,10 @@ def literal_rounds(X, S, n_rounds, k=10):
             lams = []
             for K in chosen:
                 grid = np.array(RIDGE_GRID) * mean_square(K)
-                press = [held_out_by_refits(K, F, folds, g)[2] for g in grid]
+                press = [held_out_by_refits(K, F, g)[2] for g in grid]
                 lams.append(grid[int(np.argmin(press))])
         for K, lam in zip(chosen, lams, strict=True):
-            Y, Ec, _ = held_out_by_refits(K, F, folds, lam)
+            Y, Ec, _ = held_out_by_refits(K, F, lam)
             Z = discriminants(Y, F, in_sample(K, Y, lam), Ec)
             share = F.mean(axis=0)
             P = np.maximum(Ec * np.sqrt(share) + share, 1e-3)
@@ -169,7 +174,7 @@ def literal_rounds(X, S, n_rounds, k=10):
         ).x
         M = np.sqrt(np.einsum("e,eij->ij", a, np.array(experts)) * pool(w))
         F = S * M / (S * M).sum(axis=1, keepdims=True)
-    return F[np.argsort(order)], a, w
+    return F, a, w
 
 
 def mean_square(K):
@@ -281,10 +286,11 @@ def test_the_same_seed_gives_the_same_result_with_any_threads(data):
         expected = first.predict_proba(X[160:])
         assert_allclose(other.predict_proba(X[160:]), expected, atol=1e-8)
     seven = fit_briefly(CRISPClassifier(random_state=7), X[:160], S[:160])
-    assert np.abs(seven.label_confidence_ - first.label_confidence_).max() > 0
+    # Of few rows nothing is drawn.
+    assert_allclose(seven.label_confidence_, first.label_confidence_, atol=1e-8)
 
 
-def test_without_votes_nothing_is_searched(data, monkeypatch):
+def test_without_neighbors_nothing_is_searched(data, monkeypatch):
     X, y, S = data
 
     def search(*args, **options):
@@ -292,7 +298,9 @@ def test_without_votes_nothing_is_searched(data, monkeypatch):
 
     monkeypatch.setattr(_rounds, "self_neighbors", search)
     monkeypatch.setattr(_pooled, "query_neighbors", search)
-    model = fit_briefly(CRISPClassifier(votes=False, n_landmarks=40), X[:160], S[:160])
+    model = fit_briefly(
+        CRISPClassifier(use_neighbors=False, n_landmarks=40), X[:160], S[:160]
+    )
     assert len(model.expert_weights_["linear"]) == 6
     assert model.score(X[160:], y[160:]) > 0.65
     # No training row is kept but the landmarks.
@@ -358,13 +366,13 @@ def test_wide_sparse_rows_enter_kernels_by_leading_directions(data, monkeypatch)
     assert model.model_.rows.shape == (160, 9)
     assert model.score(sp.csr_array(X[160:]), y[160:]) > 0.6
     # New rows go where training rows are.
-    kept = model.model_.in_data_order(model.model_.rows)
+    kept = model.model_.rows
     assert_allclose(model.model_.space(rows), kept, atol=1e-8)
     # With all directions Euclidean geometry is what it was.
     monkeypatch.setattr(_space, "WIDE", 10)
     space, points, _ = _space.input_space(rows, np.random.RandomState(0), linear=True)
     assert space.projection is None
-    whole = dense.model_.in_data_order(dense.model_.rows)
+    whole = dense.model_.rows
     assert_allclose(pdist(points), pdist(whole), atol=1e-8)
 
 
@@ -480,7 +488,7 @@ def test_specified_figure_of_vehicle(shared_dir):
 
     data = load(shared_dir / "data", CELLS["vehicle"])
     with few_iterations():
-        accuracy, *_ = measure(data, votes=True)
+        accuracy, *_ = measure(data, use_neighbors=True)
     assert_allclose(accuracy, 0.825, atol=0.015)
 
 
@@ -507,31 +515,10 @@ def test_votes_tell_of_annotators_and_of_rows(tmp_path):
     assert sets.vote_summary_ is None
 
 
-def test_groups_are_held_out_together():
-    """Copies of a row tell its label, which is pure chance, unless held out with it.
-
-    What is left is the mean of each class, which leaves out the row alone.
-    """
-    rng = np.random.default_rng(0)
-    groups = np.repeat(np.arange(40), 5)
-    X = rng.normal(size=(40, 4))[groups]
-    y = rng.integers(2, size=40)[groups]
-    sets = [{int(label)} for label in y]
-    model = CRISPClassifier(votes=False)
-
-    def right(**given):
-        fitted = fit_briefly(clone(model), X, sets, **given).model_
-        belief = fitted.in_data_order(fitted.held_out)
-        return np.mean(belief.argmax(axis=1) == y)
-
-    assert right() > 0.95
-    assert right(groups=groups) < 0.8
-
-
-@pytest.mark.parametrize("votes", [False, True])
-def test_rows_that_are_too_far_away_are_refused(votes):
+@pytest.mark.parametrize("use_neighbors", [False, True])
+def test_rows_that_are_too_far_away_are_refused(use_neighbors):
     X, y = make_blobs(60, n_features=3, centers=3, random_state=0)
-    model = fit_briefly(CRISPClassifier(votes=votes, max_iter=2), X, y)
+    model = fit_briefly(CRISPClassifier(use_neighbors=use_neighbors, max_iter=2), X, y)
     with pytest.raises(ValueError, match="overflow float64; rescale the features"):
         model.predict_proba(np.full((1, 3), 1e160))
     assert np.isfinite(model.predict_proba(np.full((1, 3), 1e100))).all()
@@ -548,42 +535,36 @@ def test_rows_that_choose_a_width_may_be_equal(n_landmarks, seed, monkeypatch):
     assert np.isfinite(fit_briefly(model, X, y).predict_proba(X)).all()
 
 
-def test_rows_that_choose_a_width_may_be_of_one_group(monkeypatch):
-    monkeypatch.setattr("partlearn._math.crossfit._geometries.WIDTH_ROWS", 10)
-    X, y = make_blobs(60, n_features=3, centers=3, random_state=0)
-    for row in range(4):
-        groups = (np.arange(60) == row).astype(int)
-        model = CRISPClassifier(("rbf",), votes=False, max_iter=2)
-        fitted = fit_briefly(model, X, y, groups=groups)
-        assert np.isfinite(fitted.label_confidence_).all()
-
-
 @pytest.mark.parametrize(
-    "estimator", [CRISP(), KernelCRISP(), CRISPClassifier(votes=False)], ids=repr
+    "estimator", [CRISP(), KernelCRISP(), CRISPClassifier()], ids=repr
 )
-def test_names_of_groups_and_order_of_rows_do_not_matter(estimator, data):
+def test_order_and_storage_of_rows_do_not_matter(estimator, data):
     X, _, S = data
-    groups = np.random.default_rng(0).integers(15, size=len(X))
-    plain, expected = (
-        fit_briefly(clone(estimator), X, S, **given).label_confidence_
-        for given in ({}, {"groups": groups})
-    )
-    assert (plain != expected).any()
+    X = np.round(X, 1)
+    X[:20] = X[20:40]  # equal rows, with labels of their own
+    expected = fit_briefly(clone(estimator), X, S).label_confidence_
     new = np.random.default_rng(1).permutation(len(X))
-    names = np.char.add("customer ", groups.astype(str))
-    other = fit_briefly(clone(estimator), X[new], S[new], groups=names[new])
-    np.testing.assert_array_equal(other.label_confidence_, expected[new])
+    other = fit_briefly(clone(estimator), X[new], S[new]).label_confidence_
+    assert_allclose(other, expected[new], atol=1e-9)
+    for rows in (np.asfortranarray(X), sp.csr_array(X)):
+        found = fit_briefly(clone(estimator), rows, S).label_confidence_
+        assert_allclose(found, expected, atol=1e-9)
 
 
-def test_groups_that_cannot_be(data):
-    X, _, S = data
-    for groups, message in [
-        (np.zeros(3), "must hold .* values, one per row; got 3"),
-        ([None] * len(X), "no value for row 0; give it a group"),
-        (np.zeros(len(X)), "two groups or more"),
-    ]:
-        with pytest.raises(ValueError, match=message):
-            CRISPClassifier().fit(X, S, groups=groups)
+@pytest.mark.parametrize("Method", [CRISP, KernelCRISP, CRISPClassifier])
+def test_labels_of_a_bag_are_shared(Method, global_random_seed):
+    X, y = make_blobs(120, n_features=3, centers=4, cluster_std=6, random_state=3)
+    S, bags = make_bags(y, size=3, random_state=global_random_seed)
+    plain, shared = (
+        fit_briefly(Method(), X, S, **given).label_confidence_
+        for given in ({}, {"bags": bags})
+    )
+    assert_allclose(shared.sum(axis=1), 1)
+    assert (shared[~S] == 0).all()
+    right = [(F.argmax(axis=1) == y).mean() for F in (plain, shared)]
+    assert right[1] > right[0]
+    with pytest.raises(ValueError, match="`bags` must hold 120 values"):
+        Method().fit(X, S, bags=bags[:5])
 
 
 @pytest.mark.parametrize("n", [2, 3])

@@ -103,8 +103,8 @@ def test_module_runs_as_a_program():
             "Did you mean CENDA",
         ),
         (
-            ["reduce", "{pets}", "--out", "{out}", "--param", "n_fold=3"],
-            "no parameter `n_fold`. Did you mean `n_folds`",
+            ["reduce", "{pets}", "--out", "{out}", "--param", "n_neighbor=3"],
+            "no parameter `n_neighbor`. Did you mean `n_neighbors`",
         ),
         (["reduce", "{pets}", "--out", "{out}", "--param", "mu"], "name=value"),
         (

@@ -95,7 +95,7 @@ def test_columns_are_scaled_by_the_trust_in_their_geometry(data, fitted):
 
 
 def test_weights_of_geometries_by_hand():
-    experts = {"linear gaussian": 0.001, "rbf gaussian": 3.0, "input vote": 1.0}
+    experts = {"linear gaussian": 0.001, "rbf gaussian": 3.0, "input neighbors": 1.0}
     weights = geometry_weights(["linear", "rbf"], experts)
     share = 3.0 / 4.001
     assert_allclose(weights["linear"], 0.02 / (0.02 + share))
@@ -133,7 +133,7 @@ def test_linear_geometry_is_that_of_crisp(data):
     kernel = KernelCRISP(geometries=("linear",), random_state=0).fit(X, y)
     crisp = CRISP(background="none", random_state=0).fit(X, y)
     assert kernel.ridge_["linear"] == crisp.ridge_
-    held_out = kernel.model_.in_data_order(kernel.model_.geometries[0].held_out)
+    held_out = kernel.model_.geometries[0].held_out
     assert_allclose(np.abs(held_out), np.abs(crisp.cross_fitted_), atol=1e-8)
 
 

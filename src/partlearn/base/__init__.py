@@ -11,7 +11,6 @@ constants are constraints on parameters that several methods share.
 from partlearn.base._classifier import (
     BasePartialClassifier,
     BaseScoreClassifier,
-    initial_confidence,
     recoded,
 )
 from partlearn.base._mixins import CandidateMixin, MemoryEstimateMixin

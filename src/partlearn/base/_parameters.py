@@ -51,6 +51,6 @@ PARAMETERS: dict[str, list[Any]] = {
     "sigma": [Interval(Real, 0, None, closed="neither"), None],
     "standardize": ["boolean"],
     "svd_rank": [Interval(Integral, 1, None, closed="left"), None],
+    "use_neighbors": ["boolean", StrOptions({"auto"})],
     "tol": [Interval(Real, 0, None, closed="left")],
-    "votes": ["boolean"],
 }

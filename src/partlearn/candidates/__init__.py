@@ -11,6 +11,7 @@ from partlearn.candidates._bags import (
 )
 from partlearn.candidates._confidence import (
     fitted_confidence,
+    initial_confidence,
     padded_candidates,
     refine,
     require_confidence,
@@ -96,6 +97,7 @@ __all__ = [
     "from_text",
     "from_votes",
     "from_weights",
+    "initial_confidence",
     "instance_candidates",
     "make_bags",
     "make_candidates",

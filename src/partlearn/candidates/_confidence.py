@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from partlearn._array_api import namespace
+from partlearn._array_api import namespace, to_numpy
 from partlearn._typing import Array, Indices, Mask
 
 
@@ -39,6 +39,44 @@ def uniform_confidence(S: Mask, dtype: Any = np.float64) -> NDArray[np.floating[
     """
     F = S.astype(dtype)
     F /= F.sum(axis=1, keepdims=True)
+    return F
+
+
+def initial_confidence(
+    confidence: Any, S: Mask, dtype: Any = np.float64
+) -> NDArray[Any]:
+    """Confidences to start from: those given, inside the candidates, or uniform.
+
+    Parameters
+    ----------
+    confidence : array-like of shape (n_samples, n_classes) or None
+        Confidences of a reducer or another learner.
+    S : ndarray of bool, shape (n_samples, n_classes)
+        Candidates.
+    dtype : dtype, default=float64
+        Type of the result.
+
+    Returns
+    -------
+    F : ndarray of shape (n_samples, n_classes)
+        Zero outside `S`, rows sum to one. Rows without any mass on their candidates
+        are uniform over them.
+    """
+    F = uniform_confidence(S, dtype)
+    if confidence is None:
+        return F
+    given = np.asarray(to_numpy(confidence), dtype=dtype)
+    if given.shape != S.shape:
+        raise ValueError(
+            "`confidence` must have the shape of the candidate matrix, "
+            f"{S.shape}; got {given.shape}."
+        )
+    if not np.isfinite(given).all() or (given < 0).any():
+        raise ValueError("`confidence` must be finite and not negative.")
+    given = given * S
+    mass = given.sum(axis=1)
+    heard = mass > 0
+    F[heard] = given[heard] / mass[heard, None]
     return F
 
 

@@ -1,4 +1,4 @@
-"""CRISPClassifier: cross-fitted experts in several geometries, pooled."""
+"""CRISPClassifier: leave-one-out experts in several geometries, pooled."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -14,9 +14,9 @@ from partlearn._math.crossfit import (
     fit_estimator,
     kernel_side,
 )
-from partlearn._sklearn_compat import StrOptions, fit_context
+from partlearn._sklearn_compat import fit_context
 from partlearn._typing import Array
-from partlearn.base import PARAMETERS, BasePartialClassifier, initial_confidence
+from partlearn.base import PARAMETERS, BasePartialClassifier
 from partlearn.candidates import warn_at_max_iter
 from partlearn.decomposition import KernelCRISP
 
@@ -24,38 +24,38 @@ __all__ = ["CRISPClassifier"]
 
 
 class CRISPClassifier(BasePartialClassifier):
-    """Cross-fitted ensemble whose experts have not seen the labels of the row.
+    """Ensemble whose experts have not seen the labels of the row.
 
     Confidences are regressed on the data in three geometries: linear, and with a
-    Gaussian and a Laplacian kernel. In each, neighbours vote, Gaussian classes and the
-    regression itself give an opinion, all of them by models fitted without the row;
-    neighbours in the input space vote too. The thirteen experts are weighed by how well
-    they expect candidate sets they never saw, the confidences are what the pool makes
-    of the candidates, and the next iteration starts from them. Nothing is tuned on true
+    Gaussian and a Laplacian kernel. In each, neighbors, Gaussian classes and the
+    regression itself are experts, all of them fitted without the row (leave-one-out);
+    neighbors in the input space are one more. The thirteen experts are weighed by how
+    well they expect candidate sets they never saw. Their pool, restricted to the
+    candidates, gives the confidences of the next iteration. Nothing is tuned on true
     labels.
 
     Parameters
     ----------
     geometries : sequence of {"linear", "rbf", "laplacian"}, default=all three
         Geometries.
-    votes : bool or "auto", default="auto"
-        Whether neighbours vote. "auto" does so. False needs no neighbour search at all,
-        and with landmarks a time linear in the rows.
-    n_folds : int, default=10
-        Folds of the cross-fitted scores.
+    use_neighbors : bool or "auto", default="auto"
+        Whether neighbors are among the experts. "auto" uses them. False needs no
+        neighbor search at all, and with landmarks a time linear in the rows.
     n_neighbors : int, default=10
-        Number of neighbours that vote.
+        Number of neighbors.
     n_reference : int, "auto" or None, default="auto"
-        Number of rows, drawn once, among which neighbours are searched, those of new
+        Number of rows, drawn once, among which neighbors are searched, those of new
         rows, too. "auto" is all of up to 25,000 rows and 4,000 of more, None all. Where
-        they are fewer than all, all training rows vote once at the end, searched in
-        cells, for experts whose log-linear weight exceeds .05. Not used with `search`.
+        they are fewer than all, neighbors in the embeddings are searched once more at
+        the end among all training rows, in cells, for experts whose log-linear weight
+        exceeds .05. Not used with `search`.
     max_iter : int, default=10
         Maximum number of iterations.
     tol : float, default=0.01
         Stop when no confidence changes by more, or earlier, when two iterations in a
         row change the most likely label of at most one row in fifty, or when the
-        objective no longer rises; without votes, of at most one row in two hundred.
+        objective no longer rises; without neighbors, of at most one row in two
+        hundred.
         With 0 all iterations are run.
     n_landmarks : int, "auto" or None, default="auto"
         Rows by which the kernels are approximated (Nystroem). "auto" takes exact
@@ -65,11 +65,11 @@ class CRISPClassifier(BasePartialClassifier):
         Share of rows whose candidate set misses the true label, if that is known, for
         example from an audit of some rows.
     random_state : int, RandomState instance or None, default=0
-        Draws folds, rows that choose the bandwidths, and landmarks.
-    search : neighbour transformer, default=None
-        Search for the votes; see :class:`~partlearn.decomposition.CRISP`.
+        Draws the rows that choose the bandwidths, landmarks and reference rows.
+    search : neighbor transformer, default=None
+        Neighbor search; see :class:`~partlearn.decomposition.CRISP`.
     n_jobs : int or None, default=None
-        Threads of the neighbour search; the result does not depend on it.
+        Threads of the neighbor search; the result does not depend on it.
 
     Attributes
     ----------
@@ -78,7 +78,7 @@ class CRISPClassifier(BasePartialClassifier):
     label_confidence_ : ndarray of shape (n_samples, n_classes)
         Confidence in each candidate of each training row.
     expert_weights_ : dict of dict of str to float
-        Trust in each expert, in the ``"linear"`` and in the ``"log_linear"`` pool.
+        Weight of each expert, in the ``"linear"`` and in the ``"log_linear"`` pool.
     ridge_ : dict of str to float
         Chosen ridge of each geometry, a multiple of the mean squared singular value.
     bandwidth_ : dict of str to float
@@ -109,8 +109,8 @@ class CRISPClassifier(BasePartialClassifier):
     -----
     A method of this library, without a paper; the user guide gives its formulas, what
     was measured, and where it does not win. Held-out scores of a row do not depend on
-    the labels of its fold; the rotation of the scores and the weights of the pool, a
-    handful of numbers, see all rows.
+    its own labels; the rotation of the scores and the weights of the pool, a handful of
+    numbers, see all rows.
 
     The data are standardised inside; the maths is done in float64. Exact kernels need
     two eigenproblems of the size of the rows, O(m^3), and about four arrays of m x m
@@ -140,15 +140,13 @@ class CRISPClassifier(BasePartialClassifier):
     _parameter_constraints = {  # noqa: RUF012
         **PARAMETERS,
         **POOLED_PARAMETERS,
-        "votes": ["boolean", StrOptions({"auto"})],
     }
 
     def __init__(
         self,
         geometries: Sequence[str] = ("linear", "rbf", "laplacian"),
         *,
-        votes: bool | Literal["auto"] = "auto",
-        n_folds: int = 10,
+        use_neighbors: bool | Literal["auto"] = "auto",
         n_neighbors: int = 10,
         n_reference: int | Literal["auto"] | None = "auto",
         max_iter: int = 10,
@@ -160,8 +158,7 @@ class CRISPClassifier(BasePartialClassifier):
         n_jobs: int | None = None,
     ) -> None:
         self.geometries = geometries
-        self.votes = votes
-        self.n_folds = n_folds
+        self.use_neighbors = use_neighbors
         self.n_neighbors = n_neighbors
         self.n_reference = n_reference
         self.max_iter = max_iter
@@ -176,7 +173,7 @@ class CRISPClassifier(BasePartialClassifier):
         return kernel_side(self, n_samples)
 
     @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any, confidence: Any = None, groups: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, *, confidence: Any = None, bags: Any = None) -> Self:
         """Learn the experts, their weights and the confidences.
 
         Parameters
@@ -190,29 +187,22 @@ class CRISPClassifier(BasePartialClassifier):
         confidence : array-like of shape (n_samples, n_classes), default=None
             Labelling confidences to start from, for example ``label_confidence_`` of a
             reducer; those of the labels themselves by default.
-        groups : array-like of shape (n_samples,), default=None
-            Rows that belong together, such as those of one customer: folds hold them
-            out together. Votes of neighbours and means of classes leave out the row
-            alone.
+        bags : array-like of shape (n_samples,), default=None
+            Bag of each row: rows that share one list of labels, each of which belongs
+            to some row of the bag. See :func:`partlearn.candidates.bag_confidence`.
 
         Returns
         -------
         self : CRISPClassifier
             The fitted classifier.
         """
-        start = None
-        if confidence is not None:
-
-            def start(labels: Any) -> Array:
-                return initial_confidence(confidence, labels.candidates)
-
-        model = fit_estimator(self, X, y, confidence=start, groups=groups)
+        model = fit_estimator(self, X, y, confidence=confidence, bags=bags)
         if not model.converged:
             warn_at_max_iter(self.max_iter)
         return self
 
     def predict_proba(self, X: Any) -> NDArray[Any]:
-        """Belief of the pooled experts in each class.
+        """Probability of each class by the pooled experts.
 
         Parameters
         ----------
@@ -230,8 +220,7 @@ class CRISPClassifier(BasePartialClassifier):
     @property
     def cross_fitted_(self) -> list[Array]:
         """Training rows in each geometry, by regressions fitted without them."""
-        model = self.model_
-        return [model.in_data_order(g.held_out) for g in model.geometries]
+        return [g.held_out for g in self.model_.geometries]
 
     @property
     def reducer_(self) -> KernelCRISP:

@@ -22,8 +22,12 @@ from partlearn._math.simplex import nnls_from_gram
 from partlearn._progress import iterations
 from partlearn._sklearn_compat import Interval, fit_context
 from partlearn._typing import Array, Indices, Mask
-from partlearn.base import PARAMETERS, BasePartialClassifier, initial_confidence
-from partlearn.candidates import labels_settled, warn_at_max_iter
+from partlearn.base import PARAMETERS, BasePartialClassifier
+from partlearn.candidates import (
+    initial_confidence,
+    labels_settled,
+    warn_at_max_iter,
+)
 
 __all__ = ["IPAL"]
 

@@ -16,8 +16,11 @@ from partlearn._math.linalg import Standardized, standardize
 from partlearn._progress import iterations
 from partlearn._sklearn_compat import Interval, StrOptions, fit_context
 from partlearn._typing import Array, Indices
-from partlearn.base import PARAMETERS, BaseScoreClassifier, initial_confidence
-from partlearn.candidates import warn_at_max_iter
+from partlearn.base import PARAMETERS, BaseScoreClassifier
+from partlearn.candidates import (
+    initial_confidence,
+    warn_at_max_iter,
+)
 from partlearn.classification._score_models import (
     Layers,
     candidate_loss,

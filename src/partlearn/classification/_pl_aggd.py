@@ -26,8 +26,11 @@ from partlearn._math.simplex import (
 from partlearn._progress import iterations
 from partlearn._sklearn_compat import Interval, fit_context
 from partlearn._typing import Array, Mask
-from partlearn.base import PARAMETERS, initial_confidence
-from partlearn.candidates import uniform_confidence
+from partlearn.base import PARAMETERS
+from partlearn.candidates import (
+    initial_confidence,
+    uniform_confidence,
+)
 from partlearn.classification._ridge import BaseRidgeClassifier
 
 __all__ = ["PLAGGD"]

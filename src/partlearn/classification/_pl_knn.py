@@ -30,7 +30,8 @@ from partlearn._math.neighbors import (
 )
 from partlearn._sklearn_compat import StrOptions, fit_context
 from partlearn._typing import Array, Indices
-from partlearn.base import PARAMETERS, BasePartialClassifier, initial_confidence
+from partlearn.base import PARAMETERS, BasePartialClassifier
+from partlearn.candidates import initial_confidence
 
 __all__ = ["PLKNN"]
 

@@ -21,11 +21,14 @@ from partlearn._typing import Array, Indices, Mask
 from partlearn.base import (
     PARAMETERS,
     BaseScoreClassifier,
-    initial_confidence,
     project_standardized,
     recoded,
 )
-from partlearn.candidates import warn_at_max_iter, warn_caller
+from partlearn.candidates import (
+    initial_confidence,
+    warn_at_max_iter,
+    warn_caller,
+)
 from partlearn.metrics import candidate_hit_rate
 
 __all__ = ["PLSVM", "PLSVMCV"]

@@ -13,8 +13,13 @@ from partlearn._math.simplex import project_simplex
 from partlearn._progress import iterations
 from partlearn._sklearn_compat import Interval, StrOptions, fit_context
 from partlearn._typing import Mask
-from partlearn.base import PARAMETERS, initial_confidence
-from partlearn.candidates import labels_settled, uniform_confidence, warn_at_max_iter
+from partlearn.base import PARAMETERS
+from partlearn.candidates import (
+    initial_confidence,
+    labels_settled,
+    uniform_confidence,
+    warn_at_max_iter,
+)
 from partlearn.classification._ridge import BaseRidgeClassifier, Solution
 
 __all__ = ["SURE"]

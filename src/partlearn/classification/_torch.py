@@ -14,7 +14,8 @@ from sklearn.utils import check_random_state
 from partlearn._math.linalg import standardize
 from partlearn._sklearn_compat import Interval, StrOptions, fit_context
 from partlearn._typing import Array, Indices
-from partlearn.base import PARAMETERS, BaseScoreClassifier, initial_confidence
+from partlearn.base import PARAMETERS, BaseScoreClassifier
+from partlearn.candidates import initial_confidence
 from partlearn.classification._score_models import (
     candidate_batches,
     candidate_loss,

@@ -47,7 +47,8 @@ def train(
         str | None,
         typer.Option(
             help="Column that says which rows belong together, such as the customer: "
-            "they are held out together, and the column is not a feature."
+            "they are held out together where the accuracy is estimated, and the "
+            "column is not a feature."
         ),
     ] = None,
     weight: Annotated[

@@ -7,33 +7,30 @@ from numbers import Integral, Real
 from typing import Any, Literal, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from partlearn._array_api import as_double, at_least, like, namespace, take
-from partlearn._math.blocks import refuse_blocks
+from partlearn._array_api import as_double, at_least, like, namespace
 from partlearn._math.crossfit import (
-    CrossFit,
+    PRESS_ROWS,
     Embedding,
+    Iterations,
+    LeaveOneOut,
     LinearBasis,
     NeighborSearch,
     background_size,
     background_weight,
-    content_order,
-    crisp_rounds,
+    crisp_iterations,
+    drawn_order,
     embed,
-    group_codes,
-    in_data_order,
     linear_basis,
-    make_folds,
+    make_labels,
     mean_norm,
-    vote_among_all,
 )
 from partlearn._math.neighbors import reference_rows
 from partlearn._sklearn_compat import Interval, StrOptions, fit_context
-from partlearn._typing import Array
+from partlearn._typing import Array, Indices
 from partlearn.base import PARAMETERS, BaseReducer, count_directions
-from partlearn.candidates import move_evidence, warn_at_max_iter
+from partlearn.candidates import warn_at_max_iter
 
 __all__ = ["CRISP"]
 
@@ -55,21 +52,20 @@ class CRISP(BaseReducer):
         positive, and the background where it helps. An integer keeps that many of the
         discriminant directions, and appends background only if it is larger than their
         number; a float keeps the discriminant ones that reach that share of the signal.
-    n_folds : int, default=10
-        Folds of the cross-fitted scores.
     n_neighbors : int, default=8
-        Number of neighbours that vote.
+        Number of neighbors.
     n_reference : int, "auto" or None, default="auto"
-        Number of rows, drawn once, among which neighbours are searched. "auto" is all
-        of up to 25,000 rows and 4,000 of more, None all. Where they are fewer than all,
-        all rows vote once at the end, searched in cells. Not used with `search`.
-    votes : bool, default=True
-        Whether neighbours vote. Without votes the Gaussian classes and the regression
-        itself judge the rows; an iteration is then linear in the rows, and rows may
-        come in blocks.
+        Number of rows, drawn once, among which neighbors are searched. "auto" is all of
+        up to 25,000 rows and 4,000 of more, None all. Where they are fewer than all,
+        neighbors in the embedding are searched once more at the end among all rows, in
+        cells. Not used with `search`.
+    use_neighbors : bool or "auto", default="auto"
+        Whether neighbors are among the experts. "auto" uses them. Without them the
+        experts are the Gaussian classes and the regression, and an iteration is linear
+        in the rows.
     background : {"auto", "none"} or float, default="auto"
         Weight, in [0, 1], of leading principal components beside the discriminant
-        directions. "auto" takes the smallest weight whose neighbour votes expect the
+        directions. "auto" takes the smallest weight whose neighbors expect the
         candidate sets as well as the best; "none" is 0 and gives at most as many
         components as there are classes, less one.
     standardize : bool, default=True
@@ -81,9 +77,9 @@ class CRISP(BaseReducer):
         row change the most likely label of at most one row in two hundred. With 0 all
         iterations are run.
     random_state : int, RandomState instance or None, default=0
-        Draws the folds (and starts the truncated decomposition).
-    search : neighbour transformer, default=None
-        Search for the votes, for example ``PyNNDescentTransformer``, for more rows than
+        Draws reference rows and starts the truncated decomposition.
+    search : neighbor transformer, default=None
+        Neighbor search, for example ``PyNNDescentTransformer``, for more rows than
         the exact search, which None stands for, can manage. It must offer eleven
         neighbours besides the row itself, or `n_neighbors` if that is more than ten.
     svd_rank : int or None, default=None
@@ -106,9 +102,9 @@ class CRISP(BaseReducer):
     n_discriminant_ : int
         Number of discriminant directions with positive held-out signal.
     expert_weights_ : ndarray of shape (4,) or (2,)
-        Trust in the Euclidean and the cosine vote in the embedding, in the Gaussian
-        classes, and in the vote in the input space; without votes, in the Gaussian
-        classes and in the regression.
+        Weights of Euclidean and cosine neighbors in the embedding, of the Gaussian
+        classes, and of neighbors in the input space; without neighbors, of the Gaussian
+        classes and of the regression.
     eigenvalues_ : ndarray
         Held-out signal of each discriminant direction among the components; empty where
         only principal components are kept.
@@ -147,15 +143,10 @@ class CRISP(BaseReducer):
     float64 whatever the input; components and confidences have its precision.
 
     One decomposition of the data, O(m d min(m, d)), then O(m r q) an iteration with r
-    the rank, ten times that in the first four, and two neighbour searches in at most
-    q - 1 dimensions. Memory is O(m (r + q)) besides the data and the smaller Gram
-    matrix, and where the folds are smaller than the rank at most 1 GB of kept
-    factors. Of more than 10,000 rows, 10,000 drawn at random choose the background.
-
-    The rows are first brought into an order of their own, so that the result does not
-    hang on their order in the data. Another `random_state` is another draw of folds; on
-    small data this matters: on glass (214 rows) two, three or eight directions are
-    kept, and .86 to .90 of the training rows are named right.
+    the rank, and two neighbor searches in at most q - 1 dimensions. Memory is
+    O(m (r + q)) besides the data and the smaller Gram matrix. Of more than 4,000 rows,
+    4,000 drawn at random choose the ridge, and of more than 10,000 rows, 10,000 choose
+    the background. The result does not depend on the order of the rows.
 
     Examples
     --------
@@ -184,10 +175,9 @@ class CRISP(BaseReducer):
         self,
         n_components: int | float | Literal["auto"] | None = None,
         *,
-        n_folds: int = 10,
         n_neighbors: int = 8,
         n_reference: int | Literal["auto"] | None = "auto",
-        votes: bool = True,
+        use_neighbors: bool | Literal["auto"] = "auto",
         background: Literal["auto", "none"] | float = "auto",
         standardize: bool = True,
         max_iter: int = 20,
@@ -198,10 +188,9 @@ class CRISP(BaseReducer):
         n_jobs: int | None = None,
     ) -> None:
         self.n_components = n_components
-        self.n_folds = n_folds
         self.n_neighbors = n_neighbors
         self.n_reference = n_reference
-        self.votes = votes
+        self.use_neighbors = use_neighbors
         self.background = background
         self.standardize = standardize
         self.max_iter = max_iter
@@ -212,7 +201,7 @@ class CRISP(BaseReducer):
         self.n_jobs = n_jobs
 
     @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any, groups: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, *, confidence: Any = None, bags: Any = None) -> Self:
         """Learn the projection and the confidences.
 
         Parameters
@@ -223,10 +212,12 @@ class CRISP(BaseReducer):
             1-D labels, a binary matrix of shape (n_samples, n_classes), a sequence of
             label sets, or weights and votes; see
             :func:`partlearn.candidates.check_evidence`.
-        groups : array-like of shape (n_samples,), default=None
-            Rows that belong together, such as those of one customer: folds hold them
-            out together. Votes of neighbours and means of classes leave out the row
-            alone.
+        confidence : array-like of shape (n_samples, n_classes), default=None
+            Labelling confidences to start from, for example ``label_confidence_`` of a
+            reducer; those of the labels themselves by default.
+        bags : array-like of shape (n_samples,), default=None
+            Bag of each row: rows that share one list of labels, each of which belongs
+            to some row of the bag. See :func:`partlearn.candidates.bag_confidence`.
 
         Returns
         -------
@@ -234,41 +225,31 @@ class CRISP(BaseReducer):
             The fitted reducer.
         """
         X, labels = self._check_fit(X, y)
-        if self.votes:
-            refuse_blocks(X, "neighbours in the space of the input vote", "votes=False")
-        order = content_order(X, labels.weights)
-        X, labels = take(X, order), labels[order]
         rng = check_random_state(self.random_state)
-        if groups is not None:
-            groups = group_codes(groups, len(order))[order]
-        folds = make_folds(X.shape[0], self.n_folds, rng, groups)
+        order = drawn_order(X, labels.weights, rng)
         basis, self.mean_, self.scale_ = linear_basis(
-            X, scale=self.standardize, rank=self.svd_rank, rng=rng, folds=folds
+            X, scale=self.standardize, rank=self.svd_rank, rng=rng
         )
-        dtype = X.dtype
-        del X  # rows in their order, which nobody asks for again
-        model = CrossFit(basis, folds)
+        dtype, m = X.dtype, X.shape[0]
+        chosen_by = None if m <= PRESS_ROWS else np.sort(order[-PRESS_ROWS:])
+        model = LeaveOneOut(basis, chosen_by)
         reference = None
         if self.search is None:
-            reference = reference_rows(len(order), self.n_reference, rng)
+            reference = reference_rows(m, self.n_reference, 0)
+            reference = None if reference is None else np.sort(order[reference])
         search = NeighborSearch(self.search, self.n_jobs, reference)
-        rounds = crisp_rounds(
+        state = crisp_iterations(
             model,
-            labels,
-            search if self.votes else None,
+            make_labels(labels, basis.s, confidence, bags),
+            search if self.use_neighbors else None,
             n_neighbors=self.n_neighbors,
             max_iter=self.max_iter,
             tol=self.tol,
         )
-        if not rounds.converged:
+        if not state.converged:
             warn_at_max_iter(self.max_iter)
-        if self.votes and reference is not None:
-            rounds = vote_among_all(
-                model, labels, rounds, self.n_neighbors, self.n_jobs
-            )
-        embedding = embed(model, rounds.F, rounds.ridge)
-        L = move_evidence(labels, basis.s)[2](rounds.F)
-        P, scale, weight = self._directions(basis, embedding, rounds.F, L, search)
+        embedding = embed(model, state.F, state.ridge)
+        P, scale, weight = self._directions(basis, embedding, state, search, order)
         self._warn_if_fewer(P.shape[1], "directions carry held-out signal or variance")
         xp, kept = namespace(P), len(scale)
         self._set_components(P, embedding.values[:kept])
@@ -276,31 +257,29 @@ class CRISP(BaseReducer):
         along = as_double(self.components_[:kept, :]) * P[:, :kept].T
         signs = xp.where(xp.sum(along, axis=1) < 0, -1.0, like(np.ones(kept), P))
         cross_fitted = embedding.held_out[:, :kept] * (signs * like(scale, P))
-        cross_fitted = in_data_order(cross_fitted, order)
         self.cross_fitted_ = xp.astype(cross_fitted, dtype)
         self.n_discriminant_ = embedding.values.shape[0]
         self.background_ = weight
-        self.ridge_ = rounds.ridge
-        self.expert_weights_ = rounds.expert_weights
-        F = in_data_order(rounds.F, order)
-        self.label_confidence_ = xp.astype(F, dtype, copy=False)
-        self.objective_ = like(np.asarray(rounds.objective), P)
-        self.n_iter_ = len(rounds.objective)
+        self.ridge_ = state.ridge
+        self.expert_weights_ = state.expert_weights
+        self.label_confidence_ = xp.astype(state.F, dtype, copy=False)
+        self.objective_ = like(np.asarray(state.objective), P)
+        self.n_iter_ = len(state.objective)
         return self
 
     def _directions(
         self,
         basis: LinearBasis,
         embedding: Embedding,
-        F: Array,
-        L: NDArray[Any],
+        state: Iterations,
         search: NeighborSearch,
+        order: Indices,
     ) -> tuple[Array, Array, float]:
         """Directions (d, p), factors of the discriminant ones, background weight."""
         wanted = None if self.n_components == "auto" else self.n_components
         # A direction without signal is the only one left if none has any.
         kept = max(count_directions(at_least(embedding.values, 0.0), wanted), 1)
-        size = background_size(basis.s, basis.total, L.shape[1])
+        size = background_size(basis.s, basis.total, state.L.shape[1])
         if wanted is not None:
             whole = isinstance(wanted, Integral)
             room = int(wanted) - embedding.values.shape[0] if whole else 0
@@ -311,8 +290,9 @@ class CRISP(BaseReducer):
         leading = like(np.eye(basis.s.shape[0], size), basis.s)
         G = basis.embedded(leading)
         if self.background == "auto":
-            rng = check_random_state(self.random_state)
-            w = background_weight(embedding.held_out, G, F, L, search, rng)
+            w = background_weight(
+                embedding.held_out, G, state.F, state.L, search, order
+            )
         else:
             w = float(self.background)
         if w == 0:

@@ -40,6 +40,7 @@ from partlearn.candidates import validate_rows, warn_at_max_iter, warn_caller
 
 __all__ = ["KernelCRISP"]
 
+_LEAST_LENGTH = 1e-6  # mean length of held-out rows that is not rounding
 _LEAST_SHARE = 0.02  # what a geometry counts whose experts are not trusted
 
 
@@ -66,18 +67,17 @@ class KernelCRISP(
     geometries : sequence of {"linear", "rbf", "laplacian"}, default=all three
         Geometries; a single one gives at most as many components as there are classes,
         less one.
-    votes : bool, default=True
-        Whether neighbours vote. Without votes an iteration is linear in the rows and,
-        with `n_landmarks`, rows may come in blocks.
-    n_folds : int, default=10
-        Folds of the cross-fitted scores.
+    use_neighbors : bool or "auto", default="auto"
+        Whether neighbors are among the experts. "auto" uses them. Without them an
+        iteration is linear in the rows.
     n_neighbors : int, default=10
-        Number of neighbours that vote.
+        Number of neighbors.
     n_reference : int, "auto" or None, default="auto"
-        Number of rows, drawn once, among which neighbours are searched, those of new
+        Number of rows, drawn once, among which neighbors are searched, those of new
         rows, too. "auto" is all of up to 25,000 rows and 4,000 of more, None all. Where
-        they are fewer than all, all training rows vote once at the end, searched in
-        cells, for experts whose log-linear weight exceeds .05. Not used with `search`.
+        they are fewer than all, neighbors in the embeddings are searched once more at
+        the end among all training rows, in cells, for experts whose log-linear weight
+        exceeds .05. Not used with `search`.
     max_iter : int, default=10
         Maximum number of iterations.
     tol : float, default=0.01
@@ -91,9 +91,9 @@ class KernelCRISP(
     miss_rate : float, default=0.0
         Share of rows whose candidate set misses the true label, if that is known.
     random_state : int, RandomState instance or None, default=0
-        Draws folds, rows that choose the bandwidths, and landmarks.
-    search : neighbour transformer, default=None
-        Search for the votes; see :class:`CRISP`.
+        Draws the rows that choose the bandwidths, landmarks and reference rows.
+    search : neighbor transformer, default=None
+        Neighbor search; see :class:`CRISP`.
     n_jobs : int or None, default=None
         Threads of the neighbour search; the result does not depend on it.
 
@@ -183,8 +183,7 @@ class KernelCRISP(
         n_components: int | None = None,
         *,
         geometries: Sequence[str] = ("linear", "rbf", "laplacian"),
-        votes: bool = True,
-        n_folds: int = 10,
+        use_neighbors: bool | Literal["auto"] = "auto",
         n_neighbors: int = 10,
         n_reference: int | Literal["auto"] | None = "auto",
         max_iter: int = 10,
@@ -197,8 +196,7 @@ class KernelCRISP(
     ) -> None:
         self.n_components = n_components
         self.geometries = geometries
-        self.votes = votes
-        self.n_folds = n_folds
+        self.use_neighbors = use_neighbors
         self.n_neighbors = n_neighbors
         self.n_reference = n_reference
         self.max_iter = max_iter
@@ -213,7 +211,7 @@ class KernelCRISP(
         return kernel_side(self, n_samples)
 
     @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any, groups: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, *, confidence: Any = None, bags: Any = None) -> Self:
         """Learn the embedding and the confidences.
 
         Parameters
@@ -224,17 +222,19 @@ class KernelCRISP(
             1-D labels, a binary matrix of shape (n_samples, n_classes), a sequence of
             label sets, or weights and votes; see
             :func:`partlearn.candidates.check_evidence`.
-        groups : array-like of shape (n_samples,), default=None
-            Rows that belong together, such as those of one customer: folds hold them
-            out together. Votes of neighbours and means of classes leave out the row
-            alone.
+        confidence : array-like of shape (n_samples, n_classes), default=None
+            Labelling confidences to start from, for example ``label_confidence_`` of a
+            reducer; those of the labels themselves by default.
+        bags : array-like of shape (n_samples,), default=None
+            Bag of each row: rows that share one list of labels, each of which belongs
+            to some row of the bag. See :func:`partlearn.candidates.bag_confidence`.
 
         Returns
         -------
         self : KernelCRISP
             The fitted reducer.
         """
-        model = fit_estimator(self, X, y, groups=groups)
+        model = fit_estimator(self, X, y, confidence=confidence, bags=bags)
         if not model.converged:
             warn_at_max_iter(self.max_iter)
         self._choose_components()
@@ -259,7 +259,7 @@ class KernelCRISP(
                 )
         names = [str(g.name) for _, g in pairs for _ in range(g.values.shape[0])]
         scales = [
-            np.full(g.values.shape[0], np.sqrt(w) / max(mean_norm(g.held_out), 1e-300))
+            np.full(g.values.shape[0], np.sqrt(w) / _length(g.held_out))
             for w, g in pairs
         ]
         self._kept = like(kept, model.F)
@@ -271,16 +271,16 @@ class KernelCRISP(
     @property
     def cross_fitted_(self) -> Array:
         """Training rows, placed by regressions fitted without them."""
-        model = self.model_
-        held_out = [model.in_data_order(g.held_out) for g in model.geometries]
-        Z = self._side_by_side(held_out)
+        Z = self._side_by_side([g.held_out for g in self.model_.geometries])
         return namespace(Z).astype(Z, self.label_confidence_.dtype, copy=False)
 
     def _side_by_side(self, parts: list[Array]) -> Array:
         Z = namespace(*parts).concat(parts, axis=1)
         return contiguous(take(Z, self._kept, axis=1) * self._scale)
 
-    def fit_transform(self, X: Any, y: Any = None, groups: Any = None) -> NDArray[Any]:
+    def fit_transform(
+        self, X: Any, y: Any = None, *, confidence: Any = None, bags: Any = None
+    ) -> NDArray[Any]:
         """Fit, and give the cross-fitted positions of the training rows.
 
         Parameters
@@ -289,7 +289,7 @@ class KernelCRISP(
             Training rows.
         y : candidate labels
             As in `fit`.
-        groups : array-like of shape (n_samples,), default=None
+        confidence, bags
             As in `fit`.
 
         Returns
@@ -297,7 +297,8 @@ class KernelCRISP(
         Z : ndarray of shape (n_samples, n_components_)
             ``cross_fitted_``, not what `transform` gives for the same rows.
         """
-        cross_fitted: NDArray[Any] = self.fit(X, y, groups).cross_fitted_
+        self.fit(X, y, confidence=confidence, bags=bags)
+        cross_fitted: NDArray[Any] = self.cross_fitted_
         return cross_fitted
 
     def transform(self, X: Any) -> NDArray[Any]:
@@ -334,7 +335,7 @@ class KernelCRISP(
         """
         model: PooledModel = classifier.model_
         params = classifier.get_params(deep=False)
-        reducer = cls(**params | {"votes": bool(classifier.votes)})
+        reducer = cls(**params)
         for name in ("classes_", "n_features_in_", "feature_names_in_"):
             if hasattr(classifier, name):
                 setattr(reducer, name, getattr(classifier, name))
@@ -346,6 +347,12 @@ class KernelCRISP(
     @property
     def _n_features_out(self) -> int:
         return self.n_components_
+
+
+def _length(Z: Array) -> float:
+    """Mean length of held-out rows, or one where it is rounding, as of two rows."""
+    length = mean_norm(Z)
+    return length if length > _LEAST_LENGTH else 1.0
 
 
 def geometry_weights(

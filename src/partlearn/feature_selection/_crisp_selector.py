@@ -11,14 +11,13 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from partlearn._math.crossfit import (
-    CrossFit,
+    Iterations,
+    LeaveOneOut,
     NeighborSearch,
-    Rounds,
-    content_order,
-    crisp_rounds,
-    in_data_order,
+    crisp_iterations,
+    drawn_order,
     linear_basis,
-    make_folds,
+    make_labels,
     targets,
 )
 from partlearn._math.linalg import Standardized, column_moments, standardize
@@ -57,20 +56,18 @@ class CRISPSelector(BaseSelector):
         up to three fifths of the features and takes the smallest that is about as good
         as the best, by how often neighbours of a quarter of the rows, held out for
         this, name one of their candidates.
-    n_folds : int, default=10
-        Folds of the cross-fitted scores.
     n_neighbors : int, default=8
-        Number of neighbours that vote on the confidences.
+        Number of neighbors.
     standardize : bool, default=True
         Whether to bring all columns to variance one. They are centred in any case.
     max_iter : int, default=20
-        Maximum number of iterations of scoring and voting.
+        Maximum number of iterations.
     tol : float, default=1e-3
         Stop when no confidence changes by more, or earlier, when two iterations in a
         row change the most likely label of at most one row in two hundred. With 0 all
         iterations are run.
     random_state : int, RandomState instance or None, default=0
-        Draws the folds.
+        Draws the rows held out by "auto".
     must_keep : sequence of int, str or bool, default=None
         Columns that are selected before any other, by index, name or as a mask.
     exclude : sequence of int, str or bool, default=None
@@ -112,8 +109,7 @@ class CRISPSelector(BaseSelector):
     last. After the confidences a pick costs one pass over the data. Sparse data stay
     sparse.
 
-    The rows are first brought into an order of their own, so that the result does not
-    hang on their order in the data.
+    The result does not depend on the order of the rows.
 
     Examples
     --------
@@ -138,7 +134,6 @@ class CRISPSelector(BaseSelector):
         self,
         n_features_to_select: int | float | Literal["auto"] | None = 0.15,
         *,
-        n_folds: int = 10,
         n_neighbors: int = 8,
         standardize: bool = True,
         max_iter: int = 20,
@@ -150,7 +145,6 @@ class CRISPSelector(BaseSelector):
         n_jobs: int | None = None,
     ) -> None:
         self.n_features_to_select = n_features_to_select
-        self.n_folds = n_folds
         self.n_neighbors = n_neighbors
         self.standardize = standardize
         self.max_iter = max_iter
@@ -183,42 +177,39 @@ class CRISPSelector(BaseSelector):
             self, X, y, accept_sparse="csr", ensure_min_samples=2
         )
         check_informative(labels.weights, self.classes_, type(self).__name__)
-        order = content_order(X, labels.weights)
-        X, labels = X[order], labels[order]
         keep, exclude, available = self._limits()
         if self.n_features_to_select == "auto":
             n = self._choose(X, labels, keep, exclude, available)
         else:
             n = self._count(keep, available)
-        rounds, pursuit = self._path(X, labels, n, keep, exclude)
-        if not rounds.converged:
+        state, pursuit = self._path(X, labels, n, keep, exclude)
+        if not state.converged:
             warn_at_max_iter(self.max_iter)
-        self.label_confidence_ = in_data_order(rounds.F, order)
-        self.n_iter_ = len(rounds.objective)
+        self.label_confidence_ = state.F
+        self.n_iter_ = len(state.objective)
         self._select(pursuit.order, pursuit.gains, exclude)
         return self
 
     def _path(
         self, X: Any, labels: Evidence, n: int, keep: Indices, exclude: Indices
-    ) -> tuple[Rounds, Pursuit]:
+    ) -> tuple[Iterations, Pursuit]:
         """Confidences of some rows, and the first `n` features that explain them."""
         rng = check_random_state(self.random_state)
-        folds = make_folds(X.shape[0], self.n_folds, rng)
         basis, _, _ = linear_basis(X, scale=self.standardize, rank=None, rng=rng)
-        rounds = crisp_rounds(
-            CrossFit(basis, folds),
-            labels,
+        state = crisp_iterations(
+            LeaveOneOut(basis),
+            make_labels(labels, X),
             NeighborSearch(self.search, self.n_jobs),
             n_neighbors=self.n_neighbors,
             max_iter=self.max_iter,
             tol=self.tol,
         )
-        rounds = replace(rounds, F=rounds.F.astype(X.dtype, copy=False))
+        state = replace(state, F=state.F.astype(X.dtype, copy=False))
         X = X.astype(np.float64, copy=False)
         matrix, _, scale = standardize(X, center=True, scale=self.standardize)
         squares = (X.shape[0] - 1) * np.square(column_moments(X)[1] / scale)
-        Y = targets(rounds.F.astype(np.float64)) / np.sqrt(X.shape[0])
-        return rounds, matching_pursuit(
+        Y = targets(state.F.astype(np.float64)) / np.sqrt(X.shape[0])
+        return state, matching_pursuit(
             matrix, squares, Y, n, first=keep, exclude=exclude
         )
 
@@ -229,15 +220,16 @@ class CRISPSelector(BaseSelector):
         sizes = sizes_to_try(X.shape[1], len(keep), available)
         if len(labels) < 4:  # too few to hold any out
             return int(sizes[0])
-        order = check_random_state(self.random_state).permutation(len(labels))
+        rng = check_random_state(self.random_state)
+        order = drawn_order(X, labels.weights, rng)
         n_held = round(_HELD_OUT * len(labels))
         held, rest = np.sort(order[:n_held]), np.sort(order[n_held:])
-        rounds, pursuit = self._path(
+        state, pursuit = self._path(
             X[rest], labels[rest], int(sizes[-1]), keep, exclude
         )
         S = labels[held].candidates
         data, scaled = columns(X[rest]), self.standardize
-        hits = try_sizes(data, rounds.F, pursuit.order, sizes, scaled, X[held], S)
+        hits = try_sizes(data, state.F, pursuit.order, sizes, scaled, X[held], S)
         return int(sizes[one_standard_error_rule(hits, 1.0 / S.sum(axis=1))])
 
 

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
-from partlearn._math.crossfit import deal_groups, group_codes
 from partlearn._sklearn_compat import num_samples
 from partlearn._typing import Indices
 from partlearn.candidates import check_candidates
+from partlearn.model_selection._groups import deal_groups, group_codes
 
 
 class CandidateKFold:

@@ -368,7 +368,6 @@ PARTS: dict[str, dict[str, str]] = {
         "log_linear": "real[experts]",
         "n_neighbors": "whole(0..2147483647)",
         "objective": "list of loose",
-        "order": "maybe index(samples)[samples]",
         "reference": "maybe index(samples)[reference]",
         "rows": "maybe real[*, inputs]",
         "space": "part(InputSpace)",

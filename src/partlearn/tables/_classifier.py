@@ -60,7 +60,8 @@ class PartialClassifier(PredictionsMixin, ClassifierMixin, BaseEstimator):
         says that each cell is one label.
     groups : str, default=None
         Column that says which rows belong together, such as the customer: no feature,
-        and rows of a group are held out together.
+        and rows of a group are held out together where quality is estimated, and in
+        the folds of methods whose `fit` takes groups.
     bags : str, default=None
         Column that says which rows share one list of labels, such as the photograph of
         a face: each label of the list belongs to at least one of them. No feature.

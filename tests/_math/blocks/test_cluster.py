@@ -65,7 +65,7 @@ def client():
 
 
 def test_a_killed_worker_changes_nothing(client, tmp_path):
-    estimator = CRISP(votes=False, max_iter=3, tol=0.0)
+    estimator = CRISP(use_neighbors=False, max_iter=3, tol=0.0)
     expected = fit_briefly(estimator, X, S)
     components, confidence = expected.components_, expected.label_confidence_
     order = tmp_path / "kill"

@@ -30,18 +30,22 @@ FITS = [
     CENDA(max_iter=5),
     CENDA(2, standardize=False, scaling="maxabs", max_iter=3),
     CENDA(svd_rank=3, max_iter=3),
-    CRISP(votes=False, max_iter=6),
-    CRISP(3, votes=False, standardize=False, background=0.3, n_folds=4, max_iter=3),
+    CRISP(use_neighbors=False, max_iter=6),
+    CRISP(3, use_neighbors=False, standardize=False, background=0.3, max_iter=3),
     TunedPCA(n_components=3),
     TunedPCA(CENDA(max_iter=3), n_components=6),
-    CRISPClassifier(votes=False, n_landmarks=25, max_iter=4),
-    KernelCRISP(3, votes=False, n_landmarks=25, max_iter=3),
+    CRISPClassifier(use_neighbors=False, n_landmarks=25, max_iter=4),
+    KernelCRISP(3, use_neighbors=False, n_landmarks=25, max_iter=3),
     MaxRelevance(3, max_iter=3),
     MaxRelevance(0.5, alpha=0.0, standardize=False),
     SAUTE(4, max_iter=3),
     SAUTE(None, criterion="quotient", max_iter=2),
-    CRISPClassifier(["linear"], votes=False, max_iter=4),
-    CRISPClassifier(votes=False, max_iter=2),
+    CRISPClassifier(["linear"], use_neighbors=False, max_iter=4),
+    CRISPClassifier(use_neighbors=False, max_iter=2),
+    CRISP(max_iter=3),
+    CRISP(n_reference=100, max_iter=2),
+    CRISPClassifier(max_iter=2),
+    KernelCRISP(n_reference=100, n_landmarks=25, max_iter=2),
 ]
 BLOCKS = [(400,), (1, 399), (20,) * 20, (150, 7, 243)]
 
@@ -112,7 +116,7 @@ def test_dask_arrays_and_frames(expected, scheduler):
 
 def test_features_of_blocks_that_dask_holds_are_not_kept_here(monkeypatch):
     """Features of many rows are kept only of rows that are in memory themselves."""
-    model = CRISPClassifier(votes=False, n_landmarks=25, max_iter=4)
+    model = CRISPClassifier(use_neighbors=False, n_landmarks=25, max_iter=4)
     expected = fit_briefly(clone(model), X, S)
     monkeypatch.setattr(geometries, "EXACT_ROWS", 100)
     assert_same_fit(fit_briefly(clone(expected), X, S), expected)
@@ -131,29 +135,14 @@ def test_scores_found_in_single_precision_are_refined(monkeypatch, model):
 
 @pytest.mark.parametrize(("background", "extra"), [("none", 0), (0.0, 0), (0.5, 2)])
 def test_no_pass_for_principal_components_without_weight(caplog, background, extra):
-    model = CRISP(votes=False, background=background, max_iter=1, tol=0)
+    model = CRISP(use_neighbors=False, background=background, max_iter=1, tol=0)
     with caplog.at_level("INFO", logger="partlearn._math.blocks"):
         fit_briefly(model, in_blocks((200, 200)), S)
     passes = [record.message.split(" over ")[0] for record in caplog.records]
-    # One product and one score for the round, the same again for its result.
-    assert passes.count("fold products") == 2
-    assert passes.count("fold scores") == 2 + extra
-
-
-@pytest.mark.parametrize(("noise", "passes"), [(1.0, 1), (1e-5, 2)])
-def test_fold_grams_are_found_with_the_scatter(caplog, noise, passes):
-    # Of columns that are nearly equal too few digits would be left on the way.
-    extra = X[:, 0] + noise * np.random.default_rng(0).standard_normal(400)
-    data = np.column_stack([X, extra])
-    rows = Rows([lambda: data[:250], lambda: data[250:]], [250, 150], 9)
-    model = CRISP(votes=False, background="none", max_iter=2)
-    expected = clone(model).fit(data, S)
-    with caplog.at_level("INFO", logger="partlearn._math.blocks"):
-        model.fit(rows, S)
-    messages = [record.message.split(" over ")[0] for record in caplog.records]
-    assert messages.count("fold grams") == passes
-    assert "scatter" not in messages
-    assert_same_fit(model, expected)
+    # One product and one score for the iteration, the same again for its result.
+    assert passes.count("block product") == 2
+    assert passes.count("block scores") == 2 + extra
+    assert passes.count("block leverages") == 1
 
 
 def test_wrong_blocks_are_named():
@@ -168,7 +157,7 @@ def test_wrong_blocks_are_named():
         CENDA().fit(Rows([Part(0, 1)], [1], 8), S[:1])
     turned = as_rows(rows)[::-1]  # row 150 is row 249, in the block of 200 to 299
     with pytest.raises(ValueError, match=r"block of rows 200 to 299: .* contains NaN"):
-        CRISP(votes=False).fit(turned, S)
+        CRISP(use_neighbors=False).fit(turned, S)
 
 
 @pytest.mark.parametrize("estimator", [PLDA(), PLSVM()], ids=name_of)
@@ -183,9 +172,6 @@ def test_methods_that_need_all_rows_say_so(estimator):
         (CENDA("auto"), "Set n_components to a number or a share"),
         (TunedPCA(), "Set n_components to one number"),
         (SAUTE("auto"), "Set n_features_to_select to a number or a share"),
-        (CRISP(), "Set votes=False"),
-        (CRISPClassifier(), "Set votes=False"),
-        (KernelCRISP(), "Set votes=False"),
         (PLKNN(n_reference=None), "Set n_reference"),
     ],
     ids=repr,
@@ -197,7 +183,7 @@ def test_what_is_no_sum_is_refused_with_advice(estimator, advice):
 
 def test_exact_kernels_of_many_rows_are_refused(monkeypatch):
     monkeypatch.setattr(geometries, "EXACT_KERNELS", 399)
-    model = CRISPClassifier(votes=False, n_landmarks=None)
+    model = CRISPClassifier(use_neighbors=False, n_landmarks=None)
     with pytest.raises(ValueError, match=r"needs all rows at once.*Set n_landmarks"):
         model.fit(in_blocks((200, 200)), S)
 
@@ -225,11 +211,9 @@ def test_shapes_that_are_no_sums_are_refused():
     wide = Rows([Part(0, 9)], [9], 8).apply(repeated, n_features=80)
     with pytest.raises(ValueError, match="need more rows than columns; there are 9"):
         CENDA().fit(wide, S[:9])
-    with pytest.raises(ValueError, match="need folds of more than 9 rows"):
-        CRISP(votes=False).fit(in_blocks((30, 40)), S[:70])
     wide = Rows([Part(0, 400)] * 11, [400] * 11, 8).apply(huge, n_features=4001)
     with pytest.raises(ValueError, match="may have 4000 columns at most"):
-        CRISP(votes=False).fit(wide, np.tile(S, (11, 1)))
+        CRISP(use_neighbors=False).fit(wide, np.tile(S, (11, 1)))
 
 
 def repeated(block):

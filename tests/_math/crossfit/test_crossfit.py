@@ -1,21 +1,17 @@
 """Blocks A to F of CRISP against explicit refits and definitions."""
 
 import numpy as np
-import pandas as pd
 import pytest
 import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse.linalg import svds
 
 from partlearn._math.crossfit import (
-    CrossFit,
+    LeaveOneOut,
     NeighborSearch,
     StoppingRule,
     background_size,
     content_order,
-    group_codes,
-    in_data_order,
-    make_folds,
     targets,
 )
 from partlearn._math.crossfit._background import (
@@ -25,7 +21,6 @@ from partlearn._math.crossfit._background import (
 )
 from partlearn._math.crossfit._bases import Basis, decompose
 from partlearn._math.crossfit._embedding import (
-    choose_ridge,
     class_means,
     rotation,
     within_scatter,
@@ -33,7 +28,7 @@ from partlearn._math.crossfit._embedding import (
 from partlearn._math.crossfit._experts import (
     gaussian_expert,
     mixture_weights,
-    rank_vote,
+    neighbor_expert,
     unit_rows,
 )
 from partlearn._math.crossfit._scores import RIDGE_GRID
@@ -64,7 +59,7 @@ def refit(X, Y, lam):
     return mean, Y.mean(axis=0), B
 
 
-# Fewer features than rows of a fold (primal), more features than that, more than rows.
+# Fewer features than rows, and more.
 SHAPES = [(90, 4), (60, 12), (40, 70)]
 
 
@@ -74,117 +69,22 @@ def test_held_out_scores_equal_explicit_refits(m, d, ridge, global_random_seed):
     X, _, S = problem(global_random_seed, m, d)
     basis = basis_of(X)
     X = standardize(X)[0].dense
-    folds = make_folds(m, 7, np.random.RandomState(global_random_seed))
-    model = CrossFit(basis, folds)
-    assert model.primal == (d + 1 < m / 7)
+    model = LeaveOneOut(basis)
     Y = targets(uniform_confidence(S))
     C = model.project(Y)
     scores = model.held_out(Y, C, ridge)
     lam = ridge * (basis.s**2).mean()
-    error = 0.0
-    for rows in folds:
-        rest = np.setdiff1d(np.arange(m), rows)
+    errors = np.empty(m)
+    for i in range(m):
+        rest = np.arange(m) != i
         mean, intercept, B = refit(X[rest], Y[rest], lam)
-        assert_allclose(scores[rows], (X[rows] - mean) @ B, atol=1e-7)
-        error += ((Y[rows] - intercept - (X[rows] - mean) @ B) ** 2).sum()
-    assert_allclose(model.press(Y, C, [ridge]), [error], rtol=1e-7)
+        assert_allclose(scores[i], (X[i] - mean) @ B, atol=1e-8)
+        errors[i] = ((Y[i] - intercept - (X[i] - mean) @ B) ** 2).sum()
+    assert_allclose(model.press(Y, C, [ridge]), [errors.sum()], rtol=1e-8)
+    some = LeaveOneOut(basis, np.arange(0, m, 3))
+    assert_allclose(some.press(Y, C, [ridge]), [errors[::3].sum()], rtol=1e-8)
     mean, _, B = refit(X, Y, lam)
     assert_allclose(model.in_sample(C, ridge), X @ B, atol=1e-9)
-
-
-def test_primal_and_dual_routes_agree():
-    X, _, S = problem(0, 120, 6)
-    basis = basis_of(X)
-    model = CrossFit(basis, make_folds(120, 10, np.random.RandomState(0)))
-    other = CrossFit(basis, model.folds)
-    other.primal = False
-    Y = targets(uniform_confidence(S))
-    C, D = model.project(Y), other.project(Y)
-    assert model.primal
-    assert_allclose(model.press(Y, C), other.press(Y, D), rtol=1e-7)
-    assert_allclose(model.held_out(Y, C, 0.1), other.held_out(Y, D, 0.1), atol=1e-7)
-
-
-def test_factors_are_computed_anew_where_keeping_them_would_take_too_much():
-    X, _, S = problem(0, 50, 20)
-    model = CrossFit(basis_of(X), make_folds(50, 5, np.random.RandomState(0)))
-    Y = targets(uniform_confidence(S))
-    C = model.project(Y)
-    kept = model.press(Y, C)
-    assert len(model._factors) == len(RIDGE_GRID)
-    model._most, model._factors = 3, {}
-    assert_array_equal(model.press(Y, C), kept)
-    assert list(model._factors) == list(RIDGE_GRID[-3:])
-    model.press(Y, C, RIDGE_GRID[-3:-1])
-    held = model._factors[RIDGE_GRID[-2]]
-    model.held_out(Y, C, RIDGE_GRID[0])
-    assert list(model._factors) == [*RIDGE_GRID[-3:-1], RIDGE_GRID[0]]
-    assert model._factors[RIDGE_GRID[-2]] is held
-
-
-def test_large_products_are_mirrored(monkeypatch):
-    X, _, S = problem(0, 60, 40)
-    folds = make_folds(60, 5, np.random.RandomState(0))
-    Y = targets(uniform_confidence(S))
-    small, large = CrossFit(basis_of(X), folds), CrossFit(basis_of(X), folds)
-    C = small.project(Y)
-    expected, scores = small.press(Y, C), small.held_out(Y, C, 0.1)
-    monkeypatch.setattr("partlearn._math.crossfit._scores._LARGE", 1)
-    assert_allclose(large.press(Y, C), expected, rtol=1e-10)
-    assert_allclose(large.held_out(Y, C, 0.1), scores, atol=1e-10)
-
-
-@pytest.mark.parametrize("near", RIDGE_GRID[::3])
-def test_ridge_from_a_start_is_that_of_the_grid(near, global_random_seed):
-    X, _, S = problem(global_random_seed, 90, 30)
-    model = CrossFit(basis_of(X), make_folds(90, 10, np.random.RandomState(0)))
-    Y = targets(uniform_confidence(S))
-    C = model.project(Y)
-    assert choose_ridge(model, Y, C, near) == choose_ridge(model, Y, C)
-
-
-def test_folds_part_the_rows():
-    folds = make_folds(23, 5, np.random.RandomState(0))
-    assert sorted(np.concatenate(folds)) == list(range(23))
-    assert {len(rows) for rows in folds} == {4, 5}
-    assert len(make_folds(3, 10, np.random.RandomState(0))) == 3
-
-
-def test_folds_of_groups():
-    rng = np.random.RandomState(0)
-    groups = rng.randint(12, size=90)
-    folds = make_folds(90, 5, rng, groups)
-    np.testing.assert_array_equal(np.sort(np.concatenate(folds)), np.arange(90))
-    held = [set(groups[fold]) for fold in folds]
-    assert sum(map(len, held)) == len(set(groups))  # each in one fold
-    sizes = [len(fold) for fold in folds]
-    assert max(sizes) - min(sizes) <= np.bincount(groups).max()
-    assert len(make_folds(4, 10, rng, np.array([5, 7, 7, 5]))) == 2
-    with pytest.raises(ValueError, match=r"two groups or more.*Leave `groups` out"):
-        make_folds(4, 2, rng, np.zeros(4, dtype=int))
-
-
-@pytest.mark.parametrize(
-    "groups",
-    [
-        pd.Series(["a", None, "b"], dtype="string"),
-        pd.Series(["a", None, "b"]),
-        pd.Series([1, None, 2], dtype="Int64"),
-        pd.to_datetime(pd.Series(["2020-01-01", None, "2020-01-02"])),
-        np.array([1.0, np.nan, 2.0]),
-        ["a", None, "b"],
-    ],
-)
-def test_a_row_without_a_group_is_named(groups):
-    with pytest.raises(ValueError, match="no value for row 1"):
-        group_codes(groups, 3)
-
-
-def test_groups_are_one_column():
-    with pytest.raises(ValueError, match=r"one column; got shape \(2, 1\)"):
-        group_codes(np.array([["a"], ["b"]]), 2)
-    with pytest.raises(TypeError, match=r"one column; row 0 has \['a'\]"):
-        group_codes([["a"], ["b"]], 2)
 
 
 def test_targets_weigh_labels_alike():
@@ -245,11 +145,11 @@ def leave_one_out(seed, m=150, d=60, q=30):
     F = np.eye(q)[y]
     Y = targets(F)
     basis = basis_of(X)
-    model = CrossFit(basis, make_folds(m, m, rng))
+    model = LeaveOneOut(basis)
     C = model.project(Y)
     ridge = 0.03
     held_out = model.held_out(Y, C, ridge)
-    shrunk = model.shrinkage(ridge)[:, None] * C.total
+    shrunk = model.shrinkage(ridge)[:, None] * C
     return Y, F, held_out, shrunk.T @ shrunk / m
 
 
@@ -327,7 +227,7 @@ def test_gaussian_expert_leaves_the_row_out_of_the_means():
 
 
 def test_rank_vote_is_a_distribution_over_all_labels():
-    P = rank_vote(np.eye(3), np.array([[1, 2], [2, 0], [0, 1]]))
+    P = neighbor_expert(np.eye(3), np.array([[1, 2], [2, 0], [0, 1]]))
     assert_allclose(P.sum(axis=1), 1)
     assert_allclose(P[0], 0.99 * np.array([0, 2, 1]) / 3 + 0.01 / 3)
 
@@ -365,7 +265,8 @@ def test_background_is_chosen_only_where_it_helps(global_random_seed):
     signal = 12 * np.eye(4)[y] + rng.standard_normal((200, 4))
 
     def chosen(Z, G):
-        return background_weight(Z, G, F, S, NeighborSearch(None, None), rng)
+        search, order = NeighborSearch(None, None), rng.permutation(200)
+        return background_weight(Z, G, F, S, search, order)
 
     assert chosen(signal, noise) == 0
     assert chosen(noise, signal) > 0.5
@@ -437,4 +338,3 @@ def test_order_of_content(global_random_seed):
         np.testing.assert_array_equal(S[new][second], S[first])
     turned = content_order(X, S[:, ::-1])
     np.testing.assert_array_equal(S[turned], S[first])
-    np.testing.assert_array_equal(in_data_order(X[first], first), X)

@@ -10,10 +10,9 @@ from tests.settling import fit_briefly
 
 from partlearn._extras import compiled_loops, compiled_twin
 from partlearn._math.blocks import Rows, in_blocks
-from partlearn._math.crossfit import CrossFit, embed, linear_basis, make_folds, targets
+from partlearn._math.crossfit import LeaveOneOut, embed, linear_basis, targets
 from partlearn._math.crossfit import _geometries as geometries
 from partlearn._math.crossfit import _kernels as kernels
-from partlearn._math.crossfit._embedding import choose_ridge
 from partlearn._math.crossfit._kernels import (
     exact_kernel_basis,
     kernel_block,
@@ -113,18 +112,17 @@ def test_exact_basis_decomposes_the_centred_kernel(kernel):
 @pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize("ridge", [1e-3, 0.1, 10.0])
 def test_held_out_scores_equal_kernel_ridge_refits(kernel, ridge, global_random_seed):
-    """Kernel ridge regression with an intercept, refitted without each fold."""
+    """Kernel ridge regression with an intercept, refitted without each row."""
     X, S = problem(global_random_seed)
     m = len(X)
     basis = exact_kernel_basis(kernel, X, 1.5)
-    folds = make_folds(m, 7, np.random.RandomState(0))
-    model = CrossFit(basis, folds)
+    model = LeaveOneOut(basis)
     Y = targets(uniform_confidence(S))
     scores = model.held_out(Y, model.project(Y), ridge)
     K, lam = literal(kernel, X, X, 1.5), ridge * basis.mean_square
     error = 0.0
-    for rows in folds:
-        rest = np.setdiff1d(np.arange(m), rows)
+    for i in range(m):
+        rows, rest = [i], np.delete(np.arange(m), i)
         n = len(rest)
         H = np.eye(n) - 1 / n
         inner = H @ K[np.ix_(rest, rest)] @ H
@@ -136,29 +134,25 @@ def test_held_out_scores_equal_kernel_ridge_refits(kernel, ridge, global_random_
     assert_allclose(model.press(Y, model.project(Y), [ridge]), [error], rtol=1e-6)
 
 
-def test_held_out_scores_do_not_depend_on_the_confidences_of_the_fold():
+def test_held_out_scores_do_not_depend_on_the_confidences_of_the_row():
     """The scaling of the targets, which uses the label masses, held fixed."""
     X, S = problem(0)
     rng = np.random.RandomState(1)
-    folds = make_folds(len(X), 10, rng)
     for basis in (
         exact_kernel_basis("rbf", X, 1.5),
         exact_kernel_basis("laplacian", X, 4.0),
         linear_basis(X, scale=True, rank=None, rng=rng)[0],
         nystroem_basis("rbf", X, 1.5, X[::3]),
     ):
-        model = CrossFit(basis, folds)
+        model = LeaveOneOut(basis)
         Y = targets(uniform_confidence(S))
         before = model.held_out(Y, model.project(Y), 0.1)
-        rows = folds[3]
         changed = Y.copy()
-        changed[rows] = rng.standard_normal((len(rows), Y.shape[1]))
-        # The mean of all targets is a part of the model; keep it as it is.
-        changed[rows] += (Y[rows].sum(axis=0) - changed[rows].sum(axis=0)) / len(rows)
+        changed[3] = rng.standard_normal(Y.shape[1])
+        changed -= changed.mean(axis=0)
         after = model.held_out(changed, model.project(changed), 0.1)
-        assert_allclose(after[rows], before[rows], atol=1e-9)
-        others = np.concatenate([f for b, f in enumerate(folds) if b != 3])
-        assert np.abs(after[others] - before[others]).max() > 1e-3
+        assert_allclose(after[3], before[3], atol=1e-9)
+        assert np.abs(np.delete(after - before, 3, axis=0)).max() > 1e-3
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
@@ -169,9 +163,8 @@ def test_all_rows_as_landmarks_are_the_exact_kernel(kernel, global_random_seed):
     landmarks = nystroem_basis(kernel, X, width, X)
     assert len(exact.s) == len(landmarks.s) == len(X) - 1
     assert_allclose(landmarks.s, exact.s, rtol=1e-6)
-    folds = make_folds(len(X), 10, np.random.RandomState(0))
     F = uniform_confidence(S)
-    a, b = (embed(CrossFit(basis, folds), F, 0.1) for basis in (exact, landmarks))
+    a, b = (embed(LeaveOneOut(basis), F, 0.1) for basis in (exact, landmarks))
     assert_allclose(a.scores, b.scores, atol=1e-6)
     assert_allclose(a.held_out @ a.held_out.T, b.held_out @ b.held_out.T, atol=1e-6)
     new = X[:5] - 0.2
@@ -183,21 +176,20 @@ def test_all_rows_as_landmarks_are_the_exact_kernel(kernel, global_random_seed):
 @pytest.mark.parametrize("d", [2, 12])
 def test_features_of_blocks_are_those_of_all_rows(kernel, d, global_random_seed):
     X, S = problem(global_random_seed, m=700, d=d)
-    folds = make_folds(700, 10, np.random.RandomState(0))
     width = median_distance(kernel, X)
     whole = nystroem_basis(kernel, X, width, X[::12])
-    parts = nystroem_basis(kernel, in_blocks(X, folds, 60), width, X[::12], folds)
-    kept = nystroem_basis(
-        kernel, in_blocks(X, folds, 60), width, X[::12], folds, keep=True
-    )
-    unknown = nystroem_basis(
-        kernel, in_blocks(X, [np.arange(700)], 160), width, X[::12]
-    )
+    parts = nystroem_basis(kernel, in_blocks(X, 60), width, X[::12])
+    kept = nystroem_basis(kernel, in_blocks(X, 60), width, X[::12], keep=True)
     assert_allclose(parts.s, whole.s, rtol=1e-8)
     F = uniform_confidence(S)
-    expected = embed(CrossFit(whole, folds), F, 1e-3)
-    for basis in (parts, kept, unknown):
-        found = embed(CrossFit(basis, folds), F, 1e-3)
+    expected = embed(LeaveOneOut(whole), F, 1e-3)
+    Y = targets(F)
+    C = whole.design.project(Y)
+    press = LeaveOneOut(whole, np.arange(0, 700, 7)).press(Y, C)
+    for basis in (parts, kept):
+        model = LeaveOneOut(basis, np.arange(0, 700, 7))
+        assert_allclose(model.press(Y, model.project(Y)), press, rtol=1e-8)
+        found = embed(model, F, 1e-3)
         assert_allclose(found.scores, expected.scores, atol=1e-8)
         assert_allclose(found.held_out, expected.held_out, atol=1e-8)
         new = basis.map(found.weights)(X[:9] - 0.1)
@@ -219,18 +211,14 @@ def test_many_rows_in_memory_have_their_features_by_blocks(monkeypatch):
     assert_allclose(model.label_confidence_, expected.label_confidence_, atol=1e-8)
     proba = expected.predict_proba(X[:50])
     assert_allclose(model.predict_proba(X[:50]), proba, atol=1e-8)
-    passes.clear()  # folds of fewer rows than there are landmarks need all rows at once
-    fit_briefly(CRISPClassifier(n_landmarks=40, n_folds=25, max_iter=1), X, S)
-    assert not passes
 
 
 def test_few_landmarks_come_close_and_map_their_own_training_rows():
     X, S = problem(0, m=300, d=3)
-    folds = make_folds(300, 10, np.random.RandomState(0))
     F = uniform_confidence(S)
     basis = nystroem_basis("rbf", X, 2.0, X[:60])
-    model = CrossFit(basis, folds)
-    exact = CrossFit(exact_kernel_basis("rbf", X, 2.0), folds)
+    model = LeaveOneOut(basis)
+    exact = LeaveOneOut(exact_kernel_basis("rbf", X, 2.0))
     Y = targets(F)
     a = model.press(Y, model.project(Y)).min()
     b = exact.press(Y, exact.project(Y)).min()
@@ -242,16 +230,14 @@ def test_few_landmarks_come_close_and_map_their_own_training_rows():
 def test_width_is_that_of_the_least_held_out_error(global_random_seed):
     X, S = problem(global_random_seed, m=90)
     F = uniform_confidence(S)
-    folds = make_folds(90, 10, np.random.RandomState(0))
-    model, width, ridge = geometries.choose_width("rbf", X, F, folds)
+    width, basis = geometries.choose_bandwidth("rbf", X, targets(F))
     Y, errors = targets(F), []
     widths = [c * median_distance("rbf", X) for c in (0.25, 0.5, 1, 2)]
     for h in widths:
-        other = CrossFit(exact_kernel_basis("rbf", X, h), folds)
+        other = LeaveOneOut(exact_kernel_basis("rbf", X, h))
         errors.append(other.press(Y, other.project(Y)).min())
     assert width == widths[int(np.argmin(errors))]
-    assert ridge == choose_ridge(model, Y, model.project(Y))
-    assert_allclose(model.press(Y, model.project(Y)).min(), min(errors))
+    assert basis.width == width
 
 
 def test_memory_is_refused_before_it_is_taken(monkeypatch):
@@ -259,14 +245,14 @@ def test_memory_is_refused_before_it_is_taken(monkeypatch):
         "partlearn._math.linalg._memory.available_memory", lambda: 2**31
     )
     names = geometries.GEOMETRIES
-    geometries.check_memory((4000, 20), names, None, 10)
+    geometries.check_memory((4000, 20), names, None)
     with pytest.raises(MemoryError, match=r"Exact kernels of 20000 rows.*n_landmarks"):
-        geometries.check_memory((20_000, 20), names, None, 10)
-    with pytest.raises(MemoryError, match=r"2000 landmarks.*smaller n_landmarks"):
-        geometries.check_memory((20_000, 20), names, 2000, 10)
-    geometries.check_memory((100_000, 20), names, 500, 10)
+        geometries.check_memory((20_000, 20), names, None)
+    with pytest.raises(MemoryError, match=r"4000 landmarks.*smaller n_landmarks"):
+        geometries.check_memory((20_000, 20), names, 4000)
+    geometries.check_memory((100_000, 20), names, 500)
     with pytest.raises(MemoryError, match=r"500 landmarks.*Fit fewer rows"):
-        geometries.check_memory((1_000_000, 20), names, 500, 10)
+        geometries.check_memory((1_000_000, 20), names, 500)
 
 
 @pytest.mark.parametrize(

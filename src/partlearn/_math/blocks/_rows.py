@@ -420,17 +420,15 @@ def as_rows(X: Any) -> Rows | None:
     )
 
 
-def in_blocks(X: Any, groups: Sequence[Indices], size: int) -> Rows:
+def in_blocks(X: Any, size: int) -> Rows:
     """Rows of an array in memory, some at a time.
 
     Parameters
     ----------
     X : ndarray of shape (m, d)
         The rows.
-    groups : sequence of ndarray of int
-        Places of rows that come together; all rows in some order.
     size : int
-        Maximum number of rows of a block, which are of one group.
+        Maximum number of rows of a block.
 
     Returns
     -------
@@ -441,13 +439,14 @@ def in_blocks(X: Any, groups: Sequence[Indices], size: int) -> Rows:
     --------
     >>> import numpy as np
     >>> from partlearn._math.blocks import in_blocks
-    >>> in_blocks(np.ones((10, 2)), [np.arange(0, 10, 2), np.arange(1, 10, 2)], 4)
-    Rows(10 x 2 in 4 blocks)
+    >>> in_blocks(np.ones((10, 2)), 4)
+    Rows(10 x 2 in 3 blocks)
     """
-    places = [g[a : a + size] for g in groups for a in range(0, len(g), size)]
+    m = X.shape[0]
+    places = [slice(a, min(a + size, m)) for a in range(0, m, size)]
     blocks = [partial(operator.getitem, X, place) for place in places]
-    sizes = list(map(len, places))
-    return Rows(blocks, sizes, X.shape[1], dtype=X.dtype, places=places)
+    sizes = [place.stop - place.start for place in places]
+    return Rows(blocks, sizes, X.shape[1], dtype=X.dtype)
 
 
 def total(

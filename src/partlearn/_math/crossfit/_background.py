@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partlearn._array_api import namespace, row_dots, take, to_numpy
-from partlearn._math.crossfit._experts import rank_vote
+from partlearn._math.crossfit._experts import neighbor_expert
 from partlearn._math.crossfit._rounds import NeighborSearch
-from partlearn._typing import Array
+from partlearn._typing import Array, Indices
 
 BACKGROUND_GRID = (0.0, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0)
 BACKGROUND_ROWS = 10_000  # rows that are asked, of more than that a random part
@@ -47,9 +47,9 @@ def background_weight(
     F: Array,
     S: NDArray[Any],
     search: NeighborSearch,
-    rng: np.random.RandomState,
+    order: Indices,
 ) -> float:
-    """Smallest weight of the background whose votes expect the candidates well enough.
+    """Smallest weight of the background that expects the candidates well enough.
 
     Parameters
     ----------
@@ -61,8 +61,8 @@ def background_weight(
         Confidences and candidates, or other evidence.
     search : NeighborSearch
         Finds neighbours.
-    rng : RandomState
-        Draws the rows whose candidates decide, of more than 10,000.
+    order : ndarray of int, shape (m,)
+        Rows in random order; the candidates of the first 10,000 decide.
 
     Returns
     -------
@@ -71,12 +71,12 @@ def background_weight(
     """
     rows = None
     if Z.shape[0] > BACKGROUND_ROWS:
-        rows = np.sort(rng.permutation(Z.shape[0])[:BACKGROUND_ROWS])
+        rows = np.sort(order[:BACKGROUND_ROWS])
         S = take(S, rows)
     xp, fit = namespace(F), []
     for w in BACKGROUND_GRID:
         near = search(mixed(Z, G, w), _NEIGHBORS, "background", rows)
-        fit.append(xp.log(row_dots(rank_vote(F, near), S)))
+        fit.append(xp.log(row_dots(neighbor_expert(F, near), S)))
     best = fit[int(np.argmax([float(xp.mean(L)) for L in fit]))]
 
     def good(L: Array) -> bool:

@@ -6,7 +6,7 @@ The matrix of a regression is in memory, or made of rows in blocks.
 # SPDX-License-Identifier: BSD-3-Clause
 
 import operator
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -17,12 +17,10 @@ import scipy.linalg
 from partlearn._array_api import (
     array_device,
     as_double,
-    by_row,
     is_numpy,
     namespace,
-    where_true,
 )
-from partlearn._math.blocks import Rows, gather, total
+from partlearn._math.blocks import Rows, gather, take, total
 from partlearn._math.linalg import (
     FULL_SIZE,
     BlockStandardized,
@@ -34,7 +32,7 @@ from partlearn._math.linalg import (
 )
 from partlearn._typing import Array, Indices
 
-_EVEN = 1e-3  # least to largest singular value, from which Gram matrices may be turned
+_ROWS = 4096  # rows that are squared at a time
 
 Features = Callable[[Any], Array]
 
@@ -51,16 +49,11 @@ class Design:
         be able to unpickle it.
     T : ndarray of shape (p + 1, r + 1), default=None
         ``A = features(rows) @ T``; its first row is the constant one's.
-    grams : ndarray of shape (n, r + 1, r + 1), default=None
-        Gram matrices of the folds that `grams` will be asked for, where they are
-        known, which saves a pass.
 
     Attributes
     ----------
     shape : tuple of int
         Shape of ``A``.
-    in_memory : bool
-        Whether `rows` is the matrix.
     """
 
     def __init__(
@@ -68,115 +61,73 @@ class Design:
         rows: Array | Rows,
         features: Features | None = None,
         T: Array | None = None,
-        grams: Array | None = None,
     ) -> None:
         self.rows, self._features, self._T = rows, features, T
-        self._grams = grams
         width = rows.shape[1] if T is None else T.shape[1]
         self.shape = (rows.shape[0], width)
-        self.in_memory = not isinstance(rows, Rows)
 
-    def grams(self, fold: Indices, n: int) -> Array:
-        """``A_b' A_b`` of each of n folds, (n, r + 1, r + 1).
+    def gram(self) -> Array:
+        """``A' A``, (r + 1, r + 1)."""
+        return total(self.rows, block_gram, features=self._features, T=self._T)
 
-        `fold` has the number of a fold for each row.
-        """
-        if self._grams is not None:
-            return self._grams
-        return total(
-            self.rows, fold_grams, fold, n=n, features=self._features, T=self._T
-        )
-
-    def products(self, fold: Indices, n: int, Y: Array) -> Array:
-        """``A_b' Y_b`` of each fold, (n, r + 1, q)."""
-        products: Array = total(
-            self.rows, fold_products, fold, Y, n=n, features=self._features
-        )
-        return products if self._T is None else self._T.T @ products
-
-    def scores(self, fold: Indices, W: Array) -> Array:
-        """Rows of ``A`` times the coefficients of their fold, (m, q); W is (n, r+1, q).
-
-        With a single fold all rows have the same coefficients.
-        """
-        W = W if self._T is None else self._T @ W
-        return gather(self.rows, fold_scores, fold, W=W, features=self._features)
-
-    def leverages(self, f: Array) -> Array:
-        """``sum_k A_ik^2 f_kl`` for each row, (m, l); f is (r + 1, l)."""
-        return gather(self.rows, row_leverages, f=f, features=self._features, T=self._T)
+    def project(self, Y: Array) -> Array:
+        """``A' Y``, (r + 1, q)."""
+        product: Array = total(self.rows, block_product, Y, features=self._features)
+        return product if self._T is None else self._T.T @ product
 
     def __matmul__(self, W: Array) -> Array:
         """Product with an (r + 1, q) matrix."""
-        if isinstance(self.rows, Rows):
-            return self.scores(np.zeros(self.shape[0], dtype=np.intp), W[None])
-        return self.rows @ W
+        W = W if self._T is None else self._T @ W
+        return gather(self.rows, block_scores, W=W, features=self._features)
 
+    def leverages(self, f: Array) -> Array:
+        """``diag(A diag(f) A')`` for each column of `f` (r + 1, n), (m, n)."""
+        return gather(
+            self.rows, block_leverages, f=f, features=self._features, T=self._T
+        )
 
-def fold_numbers(folds: Sequence[Indices], m: int) -> Indices:
-    """Give the number of its fold for each of m rows."""
-    numbers = np.empty(m, dtype=np.intp)
-    for b, rows in enumerate(folds):
-        numbers[rows] = b
-    return numbers
+    def take(self, places: Indices) -> Array:
+        """Rows of ``A`` in memory."""
+        rows = self.rows
+        if isinstance(rows, Rows) and self._features is not None:
+            width = self.shape[1] if self._T is None else self._T.shape[0]
+            rows = rows.apply(self._features, n_features=width)
+        A: Array = take(rows, places)
+        return A if self._T is None else A @ self._T
 
 
 def _matrix(block: Any, features: Features | None) -> Array:
     return block if features is None else features(block)
 
 
-def _fold_parts(fold: Indices, *arrays: Any) -> Iterator[tuple[int, list[Any]]]:
-    """Folds that have rows in a block, and these rows; all rows are not copied."""
-    for b in np.unique(fold).tolist():
-        rows = fold == b
-        yield b, [A if rows.all() else where_true(A, rows) for A in arrays]
-
-
-def _zeros(shape: tuple[int, ...], A: Array) -> Array:
-    return namespace(A).zeros(shape, dtype=A.dtype, device=array_device(A))
-
-
-def fold_grams(
-    block: Any, fold: Indices, n: int, features: Features | None, T: Array | None
-) -> Array:
-    """Gram matrix of the rows of each fold in a block."""
+def block_gram(block: Any, features: Features | None, T: Array | None) -> Array:
+    """Gram matrix of the rows of a block."""
     A = _matrix(block, features)
     A = A if T is None else A @ T
-    grams = _zeros((n, A.shape[1], A.shape[1]), A)
-    for b, (part,) in _fold_parts(fold, A):
-        grams[b, :, :] = part.T @ part
-    return grams
+    return A.T @ A
 
 
-def fold_products(
-    block: Any, fold: Indices, Y: Array, n: int, features: Features | None
-) -> Array:
-    """Product of the rows of each fold in a block with their targets."""
-    A = _matrix(block, features)
-    products = _zeros((n, A.shape[1], Y.shape[1]), A)
-    for b, (part, target) in _fold_parts(fold, A, Y):
-        products[b, :, :] = (target.T @ part).T  # twice as fast as A' Y
-    return products
+def block_product(block: Any, Y: Array, features: Features | None) -> Array:
+    """Product of the rows of a block with their targets."""
+    return (Y.T @ _matrix(block, features)).T  # twice as fast as A' Y
 
 
-def fold_scores(
-    block: Any, fold: Indices, W: Array, features: Features | None
-) -> Array:
-    """Rows of a block times the coefficients of their fold."""
-    parts = [
-        (W[b, :, :].T @ part.T).T  # faster than A W
-        for b, (part,) in _fold_parts(fold, _matrix(block, features))
-    ]
-    return by_row(parts, [np.flatnonzero(fold == b) for b in np.unique(fold)])
+def block_scores(block: Any, W: Array, features: Features | None) -> Array:
+    """Rows of a block times coefficients."""
+    return (W.T @ _matrix(block, features).T).T  # faster than A W
 
 
-def row_leverages(
+def block_leverages(
     block: Any, f: Array, features: Features | None, T: Array | None
 ) -> Array:
-    """Squares of the rows of a block times the columns of `f`."""
+    """Weighted squares of the rows of a block, some rows at a time."""
     A = _matrix(block, features)
-    A = A if T is None else A @ T
-    return namespace(A).square(A) @ f
+    xp, parts = namespace(A), []
+    for start in range(0, A.shape[0], _ROWS):
+        part = A[start : min(start + _ROWS, A.shape[0]), :]
+        part = part if T is None else part @ T
+        parts.append(xp.square(part) @ f)
+    return xp.concat(parts, axis=0)
 
 
 @dataclass(frozen=True)
@@ -213,8 +164,11 @@ class Basis:
         return self.A[:, 1:]
 
     @property
-    def rows(self) -> Array:
-        """The training rows, ``U diag(s)``."""
+    def rows(self) -> Any:
+        """The training rows, ``U diag(s)``; of rows in blocks, as they are there."""
+        if isinstance(self.design.rows, Rows):
+            d = self.design.rows.shape[1]
+            return self.design.rows.apply(standardized_rows, n_features=d)
         return self.U * self.s
 
     def embedded(self, M: Array) -> Array:
@@ -243,7 +197,6 @@ def linear_basis(
     scale: bool,
     rank: int | None,
     rng: np.random.RandomState,
-    folds: Sequence[Indices] | None = None,
 ) -> tuple[LinearBasis, Array, Array]:
     """Centre (and scale) the columns in float64, then decompose.
 
@@ -255,9 +208,6 @@ def linear_basis(
         Whether to bring the columns to variance one.
     rank, rng
         As in ``decompose``.
-    folds : sequence of ndarray of int, default=None
-        Rows of the folds of the regressions to come: of blocks of rows, their Gram
-        matrices are then found on the way.
 
     Returns
     -------
@@ -282,7 +232,7 @@ def linear_basis(
     total = float((X.shape[0] - 1) * xp.sum(xp.square(std / spread)))
     if total <= 0:
         raise ValueError("Every feature is constant: no direction tells rows apart.")
-    return decompose(matrix, total, rank, rng, folds), mean, spread
+    return decompose(matrix, total, rank, rng), mean, spread
 
 
 def decompose(
@@ -290,7 +240,6 @@ def decompose(
     total: float,
     rank: int | None,
     rng: np.random.RandomState,
-    folds: Sequence[Indices] | None = None,
 ) -> LinearBasis:
     """Decompose centred data on its smaller side.
 
@@ -305,8 +254,6 @@ def decompose(
         and d exceed 4000: then 500.
     rng : RandomState
         Draws the start of the randomised iteration; unused where all are kept.
-    folds
-        As in :func:`linear_basis`.
 
     Returns
     -------
@@ -322,20 +269,12 @@ def decompose(
     if rank is None:
         rank = leading or small
     whole = leading is None or rank >= small
-    grams = None
-    if isinstance(X, BlockStandardized) and folds is not None:
-        features = Design(X.blocks, standardized_features)
-        grams = features.grams(fold_numbers(folds, X.shape[0]), len(folds))
-        X.known_scatter = grams[:, 1:, 1:].sum(axis=0)
     thin = ThinBasis(X, solver="gram" if whole else "randomized", rank=rank, rng=rng)
     m = X.shape[0]
     if isinstance(X, BlockStandardized):
         assert thin.V is not None
         T = scipy.linalg.block_diag(m**-0.5, thin.V / thin.s)
-        # Of columns that are nearly equal too few digits would be left on the way.
-        even = grams is not None and thin.s[-1] >= _EVEN * thin.s[0]
-        grams = T.T @ grams @ T if even else None
-        design = Design(X.blocks, standardized_features, T, grams)
+        design = Design(X.blocks, standardized_features, T)
     else:
         assert thin.U is not None  # both solvers keep the left factor
         xp = namespace(thin.U)
@@ -352,6 +291,9 @@ def decompose(
 
 def standardized_features(block: Standardized) -> Array:
     """Columns of a linear design for a block: a constant one and its own."""
-    m, d = block.shape
-    Z = block @ np.eye(d) if block.dense is None else block.dense
-    return np.hstack([np.ones((m, 1)), Z])
+    return np.hstack([np.ones((block.shape[0], 1)), standardized_rows(block)])
+
+
+def standardized_rows(block: Standardized) -> Array:
+    """Rows of a block, dense."""
+    return block @ np.eye(block.shape[1]) if block.dense is None else block.dense

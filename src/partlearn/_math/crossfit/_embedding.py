@@ -14,7 +14,7 @@ from partlearn._array_api import (
     namespace,
     where_true,
 )
-from partlearn._math.crossfit._scores import RIDGE_GRID, CrossFit, Projection, targets
+from partlearn._math.crossfit._scores import RIDGE_GRID, LeaveOneOut, targets
 from partlearn._math.linalg import fix_signs
 from partlearn._typing import Array
 
@@ -104,51 +104,19 @@ def rotation(Y: Array, F: Array, held_out: Array, second: Array) -> tuple[Array,
 
 
 def embed(
-    model: CrossFit, F: Array, ridge: float, projected: Projection | None = None
+    model: LeaveOneOut, F: Array, ridge: float, projected: Array | None = None
 ) -> Embedding:
     """Blocks A to D for given confidences and ridge."""
     Y = targets(F)
     C = model.project(Y) if projected is None else projected
     f = model.shrinkage(ridge)[1:, None]
-    shrunk = f * C.total[1:, :]
+    shrunk = f * C[1:, :]
     scores = model.held_out(Y, C, ridge)
     R, values = rotation(Y, F, scores, shrunk.T @ shrunk / F.shape[0])
     s = model.basis.s[:, None]
     return Embedding(shrunk @ R / s, shrunk / s, scores @ R, scores, values)
 
 
-def choose_ridge(
-    model: CrossFit, Y: Array, C: Projection, near: float | None = None
-) -> float:
-    """Ridge of the smallest held-out error.
-
-    Parameters
-    ----------
-    model : CrossFit
-        Regressions.
-    Y : ndarray of shape (m, q)
-        Targets.
-    C : Projection
-        Their projection, ``model.project(Y)``.
-    near : float, default=None
-        A ridge of the grid to search from: the answer is then better than its
-        neighbours on either side, which saves most of a grid where each ridge needs
-        factors of its own. By default the whole grid is looked at.
-
-    Returns
-    -------
-    ridge : float
-        One of the grid.
-    """
-    if near is None:
-        return RIDGE_GRID[int(np.argmin(model.press(Y, C)))]
-    errors: dict[int, float] = {}
-    best = RIDGE_GRID.index(near)
-    while True:
-        around = range(max(best - 1, 0), min(best + 2, len(RIDGE_GRID)))
-        fresh = [g for g in around if g not in errors]
-        if not fresh:
-            return RIDGE_GRID[best]
-        losses = model.press(Y, C, [RIDGE_GRID[g] for g in fresh])
-        errors.update(zip(fresh, losses.tolist(), strict=True))
-        best = min(errors, key=lambda g: (errors[g], g))
+def choose_ridge(model: LeaveOneOut, Y: Array, C: Array) -> float:
+    """Ridge of the grid with the smallest held-out error; C is ``model.project(Y)``."""
+    return RIDGE_GRID[int(np.argmin(model.press(Y, C)))]

@@ -23,7 +23,7 @@ from partlearn._array_api import (
     to_numpy,
 )
 from partlearn._math.crossfit._embedding import MASS_FLOOR, class_means
-from partlearn._math.graphs import vote
+from partlearn._math.graphs import TiedVotes, vote
 from partlearn._typing import Array, Indices, Mask
 
 _LEAST = 1e-3  # what a regression's estimate of a confidence is clipped at
@@ -46,12 +46,15 @@ def smooth(P: Array) -> Array:
     return 0.99 * P + 0.01 / P.shape[1]
 
 
-def rank_vote(F: Array, neighbors: Indices) -> Array:
-    """Experts 1, 2 and 4: confidences of the neighbours, the nearest weighing most.
+def neighbor_expert(F: Array, neighbors: Indices | TiedVotes) -> Array:
+    """Experts 1, 2 and 4: confidences of the neighbors, the nearest weighing most.
 
     Source: CRISP, block E.
     """
-    V = vote(F, neighbors, "rank")
+    if isinstance(neighbors, TiedVotes):
+        V = neighbors(F)
+    else:
+        V = vote(F, neighbors, "rank")
     total = namespace(V).sum(V, axis=1, keepdims=True)
     return smooth(V / total)
 

@@ -5,7 +5,6 @@ A basis is exact or by landmarks, and says what to make of new rows.
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal
@@ -28,9 +27,9 @@ from partlearn._array_api import (
 )
 from partlearn._extras import compiled_twin
 from partlearn._math.blocks import Rows
-from partlearn._math.crossfit._bases import Basis, Design, fold_numbers
+from partlearn._math.crossfit._bases import Basis, Design
 from partlearn._progress import stage
-from partlearn._typing import Array, Indices
+from partlearn._typing import Array
 
 Kernel = Literal["rbf", "laplacian"]
 
@@ -302,7 +301,6 @@ def nystroem_basis(
     X: Array | Rows,
     width: float,
     landmarks: Array,
-    folds: Sequence[Indices] | None = None,
     *,
     keep: bool = False,
 ) -> NystroemBasis:
@@ -318,9 +316,6 @@ def nystroem_basis(
         Standardised rows.
     landmarks : ndarray of shape (n_landmarks, d)
         Rows among them.
-    folds : sequence of ndarray of int, default=None
-        Rows of the folds of the regressions to come: of blocks of rows, their Gram
-        matrices are then found on the way.
     keep : bool, default=False
         Whether to keep the features of rows in blocks, all of them; by default those
         of a block are computed when they are needed.
@@ -340,17 +335,13 @@ def nystroem_basis(
     even = values[0] > _EVEN * values[-1]
     root = where_true(vectors, kept, axis=1) / xp.sqrt(where_true(values, kept))
     Phi: Any = None
-    grams: Any = None
     features: Any = partial(kernel_features, kernel, landmarks, width, near)
     if isinstance(X, Rows):
         if keep:
             X = X.apply(features, n_features=len(landmarks) + 1).kept()
             features = None
-        fold = np.zeros(m, dtype=np.intp) if folds is None else fold_numbers(folds, m)
-        n_folds = 1 if folds is None else len(folds)
         T = scipy.linalg.block_diag(1.0, root)
-        grams = Design(X, features, None if even else T).grams(fold, n_folds)
-        G = grams.sum(axis=0)
+        G = Design(X, features, None if even else T).gram()
         G = T.T @ G @ T if even else G
         mean = G[0, 1:] / m
         G = G[1:, 1:] - m * np.outer(mean, mean)
@@ -367,10 +358,7 @@ def nystroem_basis(
     if isinstance(X, Rows):
         white = scipy.linalg.block_diag(m**-0.5, V / s)
         white[0, 1:] = -mean @ V / s
-        T = T @ white
-        turn = T if even else white
-        grams = None if folds is None else turn.T @ grams @ turn
-        design = Design(X, features, T, grams)
+        design = Design(X, features, T @ white)
     else:
         A = _augmented(Phi, r)
         step = kernel_rows(landmarks)

@@ -1,10 +1,4 @@
-"""Rows in an order of their own, so that their order in the data does not matter.
-
-Folds, landmarks and reference rows are drawn by the place of a row, equally near rows
-are told apart by it, and sums are rounded by it. A fit that first brings the rows into
-an order that hangs on their content alone gives the same result for any order of the
-data.
-"""
+"""Draws of rows that do not depend on the order of the rows in the data."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -18,6 +12,24 @@ from partlearn._math.linalg import column_moments
 from partlearn._typing import Array, Indices
 
 _BITS = 36  # to which a row's number is rounded: equal rows shall have equal numbers
+
+
+def drawn_order(X: Any, L: NDArray[Any], rng: np.random.RandomState) -> Indices:
+    """Random order of the rows: the same rows in the same order, however stored.
+
+    Parameters
+    ----------
+    X, L
+        As in :func:`content_order`.
+    rng : RandomState
+        Draws the order.
+
+    Returns
+    -------
+    order : ndarray of int, shape (m,)
+        Landmarks, reference rows and other samples are taken from it.
+    """
+    return content_order(X, L)[rng.permutation(X.shape[0])]
 
 
 def content_order(X: Any, L: NDArray[Any]) -> Indices:
@@ -73,7 +85,7 @@ def in_data_order(A: Any, order: Indices) -> Any:
     A : ndarray or array of another library, of shape (m, p)
         Rows.
     order : ndarray of int, shape (m,)
-        What :func:`content_order` gave.
+        Result of :func:`content_order`.
 
     Returns
     -------

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -20,28 +20,24 @@ from partlearn._array_api import (
     softmax,
 )
 from partlearn._math.blocks import Rows, in_blocks, refuse_blocks, take
-from partlearn._math.crossfit._bases import Basis, LinearBasis
+from partlearn._math.crossfit._bases import LinearBasis
 from partlearn._math.crossfit._geometries import (
     BLOCK_ROWS,
-    CITY_ROWS,
     EXACT_KERNELS,
     FEATURES,
     WIDTH_ROWS,
-    WIDTHS,
     GeometryName,
+    choose_bandwidth,
     landmark_count,
 )
 from partlearn._math.crossfit._kernels import (
-    ExactKernelBasis,
     Kernel,
     KernelMap,
     NystroemBasis,
     exact_kernel_basis,
-    median_distance,
     nystroem_basis,
 )
-from partlearn._math.crossfit._leave_one_out import LeaveOneOut
-from partlearn._math.crossfit._scores import RIDGE_GRID
+from partlearn._math.crossfit._scores import RIDGE_GRID, LeaveOneOut
 from partlearn._math.crossfit._space import InputSpace, LinearMap, input_space
 from partlearn._math.linalg import GIB, too_large
 from partlearn._math.neighbors import EXACT_ROWS
@@ -157,6 +153,7 @@ def fit_ridges(
         if name == "linear":
             assert linear is not None
             return _fit(name, linear, space, Y)
+        basis: Any
         width, basis = choose_bandwidth(name, take(rows, sample), take(Y, sample))
         if landmarks is not None:
             basis = _landmark_basis(name, rows, width, landmarks)
@@ -183,41 +180,7 @@ def _fit(
     M = model.shrinkage(ridge)[1:, None] * C[1:, :] / basis.s[:, None]
     linear = isinstance(basis, LinearBasis)
     new = space.linear_map(basis.directions(M)) if linear else basis.map(M)
-    return RidgeFit(name, new, model.held_out(Y, C, ridge), ridge, width)
-
-
-def choose_bandwidth(kernel: Kernel, X: Array, Y: Array) -> tuple[float, Basis]:
-    """Bandwidth of the least leave-one-out error, the ridge chosen for each.
-
-    Parameters
-    ----------
-    kernel : {"rbf", "laplacian"}
-        The kernel.
-    X : ndarray of shape (n, d)
-        Some rows.
-    Y : ndarray of shape (n, q)
-        Their targets.
-
-    Returns
-    -------
-    width : float
-        One of four multiples of the median distance between two rows.
-    basis : ExactKernelBasis
-        Decomposition of these rows with it.
-    """
-    most = CITY_ROWS if kernel == "laplacian" else WIDTH_ROWS
-    distance = median_distance(kernel, X[: min(most, X.shape[0]), :])
-    Y = Y - namespace(Y).mean(Y, axis=0)
-
-    def tried() -> Iterator[tuple[float, float, ExactKernelBasis]]:
-        for factor in WIDTHS:
-            basis = exact_kernel_basis(kernel, X, factor * distance)
-            model = LeaveOneOut(basis)
-            error = float(model.press(Y, model.project(Y)).min())
-            yield error, factor * distance, basis
-
-    _, width, basis = min(tried(), key=lambda item: item[0])
-    return width, basis
+    return RidgeFit(name, new, Y - model.errors(Y, C, ridge), ridge, width)
 
 
 def _landmark_basis(
@@ -228,7 +191,7 @@ def _landmark_basis(
     points = take(rows, landmarks)
     if isinstance(rows, np.ndarray) and m > EXACT_ROWS:
         kept = m * len(landmarks) <= FEATURES
-        rows = in_blocks(rows, [np.arange(m)], BLOCK_ROWS)
+        rows = in_blocks(rows, BLOCK_ROWS)
     return nystroem_basis(kernel, rows, width, points, keep=kept)
 
 

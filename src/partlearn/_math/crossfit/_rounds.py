@@ -1,43 +1,77 @@
-"""Iterations of CRISP: score the rows, ask experts for their labels, score again."""
+"""Iterations of CRISP: score the rows, pool experts on their labels, score again."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from partlearn._array_api import namespace
+from partlearn._math.blocks import Rows
 from partlearn._math.crossfit._embedding import choose_ridge, embed
 from partlearn._math.crossfit._experts import (
     gaussian_expert,
     label_share,
     linear_pool,
     mixture_weights,
-    rank_vote,
+    neighbor_expert,
     regression_belief,
     unit_rows,
 )
-from partlearn._math.crossfit._scores import CrossFit, targets
+from partlearn._math.crossfit._scores import LeaveOneOut, targets
+from partlearn._math.graphs import TiedVotes
 from partlearn._math.neighbors import (
     many_neighbors,
+    query_neighbors,
     reference_neighbors,
     self_neighbors,
+    without_own,
 )
 from partlearn._progress import iterations
 from partlearn._typing import Array, Indices
-from partlearn.candidates import Evidence, labels_settled, move_evidence, refine
+from partlearn.candidates import labels_settled, refine
 
 N_SEARCH = 4  # iterations in which the ridge is chosen anew
 STEADY = 0.005  # share of rows whose label changes in an iteration that decides little
 OWN_WEIGHT = 0.03  # weight of a row's own confidence beside the experts
 
 
+Update = Callable[[Array], Array]
+
+
 @dataclass(frozen=True)
-class Rounds:
-    """What the iterations of scoring and voting ended with."""
+class Labels:
+    """Evidence on the labels of all rows, and the rules that refine it.
+
+    Attributes
+    ----------
+    L : ndarray of shape (m, q)
+        Evidence: the candidate matrix, or non-negative weights.
+    F : ndarray of shape (m, q)
+        First confidences.
+    update : callable
+        Gives the evidence anew from the confidences after each iteration: annotators
+        are weighed by how well their votes agree with the confidences.
+    rule : callable
+        Maps the confidences of each row by itself to those of all rows: the hook of
+        bags, whose labels must all occur.
+    """
+
+    L: Array
+    F: Array
+    update: Update
+    rule: Update = lambda F: F
+
+
+@dataclass(frozen=True)
+class Iterations:
+    """State at the end of the iterations."""
 
     F: Array
+    L: Array
     ridge: float
     expert_weights: Array
     objective: list[float]
@@ -94,7 +128,7 @@ class StoppingRule:
 
 
 class NeighborSearch:
-    """Neighbour search that starts from what the same question was answered last.
+    """Neighbor search that starts from the neighbors last found under the same name.
 
     Parameters
     ----------
@@ -103,7 +137,7 @@ class NeighborSearch:
     n_jobs : int or None
         Threads.
     reference : ndarray of int, default=None
-        Rows among which neighbours are searched; all by default.
+        Rows among which neighbors are searched; all by default.
     cells : bool, default=False
         Whether to search all rows in cells.
     """
@@ -121,7 +155,7 @@ class NeighborSearch:
         self._known: dict[str, Indices] = {}
 
     def __call__(
-        self, Z: Array, k: int, name: str, rows: Indices | None = None
+        self, Z: Any, k: int, name: str, rows: Indices | None = None
     ) -> Indices:
         """Find the `k` nearest other rows of each row of `Z`, or of some of them."""
         if self.cells:
@@ -133,23 +167,58 @@ class NeighborSearch:
         self._known[name] = self_neighbors(Z, k, warm_start=known, **options)
         return self._known[name]
 
+    def among_inputs(self, Z: Any, k: int) -> Indices | TiedVotes:
+        """Neighbors in the input space, where rows may be equal or come in blocks."""
+        if isinstance(Z, Rows):
+            if self.reference is not None:
+                return Z.map(
+                    block_neighbors,
+                    np.arange(len(Z)),
+                    points=Z.take(self.reference),
+                    reference=self.reference,
+                    k=k,
+                )
+            Z = Z.compute()  # few enough to be searched
+        return self.tied(Z, k)
 
-def crisp_rounds(
-    model: CrossFit,
-    labels: Evidence,
+    def tied(self, Z: Any, k: int) -> Indices | TiedVotes:
+        """Neighbors that share their ranks where they are equally near."""
+        if self.search is not None or self.reference is not None or self.cells:
+            return self(Z, k, "tied")
+        return TiedVotes(Z, k, n_jobs=self.n_jobs)
+
+    def on_sphere(self, Z: Array, k: int, name: str) -> Indices | TiedVotes:
+        """Neighbors by cosine; with one column all rows on a side are equally near."""
+        Z = unit_rows(Z)
+        return self.tied(Z, k) if Z.shape[1] == 1 else self(Z, k, name)
+
+
+def block_neighbors(
+    block: Array, places: Indices, points: Array, reference: Indices, k: int
+) -> Indices:
+    """Nearest reference rows of the rows of a block, themselves left out."""
+    k = min(k, len(reference) - 1)
+    _, near = query_neighbors(points, block, k + 1)
+    return without_own(reference[near], places)
+
+
+def crisp_iterations(
+    model: LeaveOneOut,
+    labels: Labels,
     search: NeighborSearch | None,
     *,
     n_neighbors: int,
     max_iter: int,
     tol: float,
-) -> Rounds:
-    """Alternate between scoring the rows and asking experts for their labels.
+) -> Iterations:
+    """Alternate between scoring the rows and pooling experts on their labels.
 
-    Without `search` nobody votes: the Gaussian classes and the regression are asked.
+    Without `search` there are no neighbors: the experts are the Gaussian classes and
+    the regression.
     """
-    L, F, update = move_evidence(labels, model.basis.s)
+    L, F = labels.L, labels.F
     if search is not None:
-        raw = search(model.basis.rows, n_neighbors, "raw")
+        inputs = search.among_inputs(model.basis.rows, n_neighbors)
     stop, converged = StoppingRule(tol, STEADY), False
     for t in iterations("CRISP", max_iter):
         Y = targets(F)
@@ -162,59 +231,46 @@ def crisp_rounds(
             regression = regression_belief(embedding.scores, label_share(F))
             experts = [gaussian_expert(Z, F), regression]
         else:
-            experts = _experts(F, Z, raw, search, n_neighbors)
+            experts = _experts(F, Z, inputs, search, n_neighbors)
         weights, likelihood = mixture_weights(experts, L)
         before = F
-        F = refine(F, linear_pool(experts, weights), L, own=OWN_WEIGHT)
-        L = update(F)
+        F = _refined(F, experts, weights, L, labels.rule)
+        L = labels.update(F)
         converged = stop(F, before, likelihood)
         if converged:
             break
     converged = converged or labels_settled(F, before)
-    return Rounds(F, ridge, weights, stop.objective, converged)
-
-
-def vote_among_all(
-    model: CrossFit,
-    labels: Evidence,
-    rounds: Rounds,
-    n_neighbors: int,
-    n_jobs: int | None,
-) -> Rounds:
-    """One more iteration, in which all rows vote instead of a sample.
-
-    Parameters
-    ----------
-    model, labels, n_neighbors
-        As in :func:`crisp_rounds`.
-    rounds : Rounds
-        What they ended with.
-    n_jobs : int or None
-        Threads.
-
-    Returns
-    -------
-    rounds : Rounds
-        With new confidences; all else stays.
-    """
-    F: Any = rounds.F
-    L = move_evidence(labels, F)[2](F)
-    search = NeighborSearch(None, n_jobs, cells=True)
-    Z = embed(model, F, rounds.ridge).held_out
-    raw = search(model.basis.rows, n_neighbors, "raw")
-    experts = _experts(F, Z, raw, search, n_neighbors)
+    result = Iterations(F, L, ridge, weights, stop.objective, converged)
+    if search is None or search.reference is None:
+        return result
+    # One more iteration, with neighbors among all rows in the embedding.
+    search = NeighborSearch(None, search.n_jobs, cells=True)
+    Z = embed(model, F, ridge).held_out
+    experts = _experts(F, Z, inputs, search, n_neighbors)
     weights, _ = mixture_weights(experts, L)
-    F = refine(F, linear_pool(experts, weights), L, own=OWN_WEIGHT)
-    return replace(rounds, F=F)
+    F = _refined(F, experts, weights, L, labels.rule)
+    return replace(result, F=F, L=labels.update(F))
+
+
+def _refined(
+    F: Array, experts: list[Array], weights: Array, L: Array, rule: Update
+) -> Array:
+    """Confidences by the pool, inside the candidates and by the rule of the bags."""
+    pooled: Any = refine(F, linear_pool(experts, weights), L, own=OWN_WEIGHT)
+    return rule(pooled)
 
 
 def _experts(
-    F: Array, Z: Array, raw: Indices, search: NeighborSearch, k: int
+    F: Array,
+    Z: Array,
+    inputs: Indices | TiedVotes,
+    search: NeighborSearch,
+    k: int,
 ) -> list[Array]:
-    """Beliefs of the four experts; `raw` are the neighbours among the data."""
+    """Confidences by the four experts; `inputs` are neighbors in the input space."""
     return [
-        rank_vote(F, search(Z, k, "euclidean")),
-        rank_vote(F, search(unit_rows(Z), k, "cosine")),
+        neighbor_expert(F, search(Z, k, "euclidean")),
+        neighbor_expert(F, search.on_sphere(Z, k, "cosine")),
         gaussian_expert(Z, F),
-        rank_vote(F, raw),
+        neighbor_expert(F, inputs),
     ]

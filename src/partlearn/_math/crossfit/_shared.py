@@ -3,21 +3,20 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
 import math
-from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
+from sklearn.utils import check_random_state
 
-from partlearn._array_api import as_double, like, namespace, take, to_numpy
-from partlearn._math.crossfit._folds import group_codes
+from partlearn._array_api import as_double, like, namespace, to_numpy
 from partlearn._math.crossfit._geometries import (
     GEOMETRIES,
     kernel_numbers,
     landmark_count,
 )
 from partlearn._math.crossfit._kernels import KernelMap
-from partlearn._math.crossfit._order import content_order
+from partlearn._math.crossfit._order import drawn_order
 from partlearn._math.crossfit._pooled import (
     PooledGeometry,
     PooledModel,
@@ -25,13 +24,17 @@ from partlearn._math.crossfit._pooled import (
     fit_pooled,
 )
 from partlearn._math.crossfit._ridge_pool import RidgePool
+from partlearn._math.crossfit._rounds import Labels
 from partlearn._math.crossfit._space import InputSpace, LinearMap
 from partlearn._sklearn_compat import Interval, StrOptions
 from partlearn._typing import Array
 from partlearn.candidates import (
     VOTE_STATE,
+    BagRule,
+    Evidence,
     Votes,
     check_informative,
+    initial_confidence,
     move_evidence,
     summarize_votes,
     validate_evidence,
@@ -75,7 +78,7 @@ def kernel_side(estimator: Any, n_samples: int) -> int:
     """
     kernels = sum(name != "linear" for name in estimator.geometries)
     count = landmark_count(n_samples, estimator.n_landmarks)
-    numbers = kernel_numbers(n_samples, kernels, count, estimator.n_folds)
+    numbers = kernel_numbers(n_samples, kernels, count)
     return math.isqrt(numbers) if kernels else 0
 
 
@@ -85,7 +88,7 @@ def fit_estimator(
     y: Any,
     *,
     confidence: Any = None,
-    groups: Any = None,
+    bags: Any = None,
 ) -> PooledModel:
     """Fit with the parameters of an estimator, and set what both kinds have in common.
 
@@ -95,10 +98,10 @@ def fit_estimator(
         Whose parameters count.
     X, y
         What `fit` got.
-    confidence : callable, default=None
-        Gives the first confidences from the labels; those of the labels by default.
-    groups : array-like of shape (n_samples,), default=None
-        Groups of rows that are held out together.
+    confidence : array-like of shape (n_samples, n_classes), default=None
+        First confidences; those of the labels by default.
+    bags : array-like of shape (n_samples,), default=None
+        Bags of rows that share one list of labels.
 
     Returns
     -------
@@ -117,38 +120,64 @@ def fit_estimator(
     )
     labels = labels.with_miss_rate(estimator.miss_rate)
     check_informative(labels.weights, labels.classes, type(estimator).__name__)
-    order = content_order(X, labels.weights)
-    L, F, update = move_evidence(labels[order], X)
-    if confidence is not None:
-        F = like(np.asarray(confidence(labels), dtype=np.float64)[order], F)
+    rng = check_random_state(estimator.random_state)
+    order = drawn_order(X, labels.weights, rng)
     model = fit_pooled(
         estimator,
-        take(X, order),
-        as_double(L),
-        F,
+        X,
+        make_labels(labels, X, confidence, bags),
+        order,
         geometries=names,
-        update=update,
-        groups=None if groups is None else group_codes(groups, len(order))[order],
+        rng=rng,
     )
-    model = replace(model, order=order)
     set_fitted(estimator, model, X.dtype)
     estimator.vote_summary_ = None
     if isinstance(labels, Votes):
         estimator.vote_summary_ = summarize_votes(
             labels,
-            to_numpy(model.in_data_order(model.F)),
-            features=to_numpy(model.in_data_order(model.held_out)),
+            to_numpy(model.F),
+            features=to_numpy(model.held_out),
         )
     return model
+
+
+def make_labels(
+    labels: Evidence,
+    X: Any,
+    confidence: Any = None,
+    bags: Any = None,
+) -> Labels:
+    """Evidence where the rows are, first confidences and the rule of the bags.
+
+    Parameters
+    ----------
+    labels : Evidence of shape (m, q)
+        Checked labels.
+    X : array
+        Rows, or another array where they are.
+    confidence, bags
+        As in :func:`fit_estimator`.
+
+    Returns
+    -------
+    labels : Labels
+        Input of the iterations.
+    """
+    L, F, update = move_evidence(labels, X)
+    if confidence is not None:
+        F = like(initial_confidence(confidence, labels.candidates), F)
+    if bags is None:
+        return Labels(as_double(L), F, update)
+    return Labels(as_double(L), F, update, BagRule(bags, labels.candidates))
 
 
 def set_fitted(estimator: Any, model: PooledModel, dtype: Any) -> None:
     """Set the fitted attributes that both kinds of estimator have."""
     experts = expert_names(
-        [g.name for g in model.geometries], votes=model.rows is not None
+        [g.name for g in model.geometries], neighbors=model.rows is not None
     )
     estimator.model_ = model
-    F = model.in_data_order(model.F)
+    F = model.F
     estimator.label_confidence_ = namespace(F).astype(F, dtype, copy=False)
     estimator.expert_weights_ = {
         "linear": _named(experts, model.linear),

@@ -283,15 +283,12 @@ class BlockStandardized(Standardized):
     ----------
     blocks : Rows
         The same, each block a :class:`Standardized` of its rows.
-    known_scatter : ndarray of shape (d, d) or None
-        What `scatter` gives, where it was found on the way, which saves a pass.
     """
 
     def __init__(self, X: Rows, mean: Array, scale: Array) -> None:
         self.dtype, self.dense = X.dtype, None
         self.shape = (X.shape[0], X.shape[1])
         self.mean = mean.astype(X.dtype)
-        self.known_scatter: Array | None = None
         rest = np.zeros_like(mean)
         if _far(mean, inverse_scale(scale)).any():
             rest = _blocks(X, mean, scale, rest).total(_column_sums) / self.shape[0]
@@ -307,9 +304,7 @@ class BlockStandardized(Standardized):
 
     def scatter(self) -> Array:
         """``X' X`` of shape (d, d), in float64."""
-        scatter = self.known_scatter
-        if scatter is None:
-            scatter = self.blocks.total(Standardized.scatter)
+        scatter: Array = self.blocks.total(Standardized.scatter)
         return scatter.copy()
 
     def gram(self) -> Array:

@@ -12,6 +12,7 @@ from partlearn._math.neighbors._reference import (
     many_neighbors,
     reference_neighbors,
     reference_rows,
+    without_own,
 )
 
 __all__ = [
@@ -24,4 +25,5 @@ __all__ = [
     "reference_rows",
     "self_neighbors",
     "some_neighbors",
+    "without_own",
 ]

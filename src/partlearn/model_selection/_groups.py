@@ -1,4 +1,4 @@
-"""Folds that hold rows out, alone or in groups that belong together."""
+"""Groups of rows that belong together, dealt to folds."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -9,50 +9,6 @@ import numpy as np
 
 from partlearn._typing import Indices
 from partlearn.candidates import as_column, is_missing
-
-
-def make_folds(
-    m: int, n_folds: int, rng: np.random.RandomState, groups: Indices | None = None
-) -> list[Indices]:
-    """Parts of a random order of the rows; never more of them than rows or groups.
-
-    Parameters
-    ----------
-    m : int
-        Number of rows.
-    n_folds : int
-        Number of parts.
-    rng : RandomState
-        Draws the order.
-    groups : ndarray of int, shape (m,), default=None
-        Numbers of groups whose rows are all in one part; see :func:`group_codes`.
-
-    Returns
-    -------
-    folds : list of ndarray of int
-        Rows of each part.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from partlearn._math.crossfit import make_folds
-    >>> folds = make_folds(4, 2, np.random.RandomState(0), np.array([0, 1, 1, 0]))
-    >>> sorted(fold.tolist() for fold in folds)
-    [[0, 3], [1, 2]]
-    """
-    if groups is None:
-        order = rng.permutation(m)
-        n_folds = min(n_folds, m)
-        return [order[b::n_folds] for b in range(n_folds)]
-    codes = group_codes(groups, m)  # in the order of these rows
-    n_folds = min(n_folds, int(codes.max()) + 1)
-    if n_folds < 2:
-        raise ValueError(
-            "`groups` must name two groups or more, to hold one out at a time; got "
-            "one. Leave `groups` out."
-        )
-    fold = deal_groups(codes, n_folds, rng)
-    return [np.flatnonzero(fold == b) for b in range(n_folds)]
 
 
 def group_codes(groups: Any, m: int) -> Indices:
@@ -72,7 +28,7 @@ def group_codes(groups: Any, m: int) -> Indices:
 
     Examples
     --------
-    >>> from partlearn._math.crossfit import group_codes
+    >>> from partlearn.model_selection._groups import group_codes
     >>> group_codes(["ann", "bob", "ann"], 3)
     array([0, 1, 0])
     """
