@@ -28,7 +28,13 @@ from partlearn.inspection import (
     label_report,
 )
 from partlearn.io import atomic_write, label_choice
-from partlearn.metrics import CalibrationBins, calibration_bins
+from partlearn.metrics import (
+    CalibrationBins,
+    GoldQuality,
+    calibrate_by_gold,
+    calibration_bins,
+    gold_quality,
+)
 
 BAGS_ADVICE = (
     "If rows of a run share one list, as faces share a caption, every label of the "
@@ -94,6 +100,9 @@ class Disambiguation:
         1``.
     bags : ndarray of shape (n_samples,) or None
         Bag of each row, where there are bags.
+    quality : GoldQuality or None
+        Where some true labels were given as `gold`: estimated share of right labels,
+        with an interval.
     """
 
     label: NDArray[Any]
@@ -109,6 +118,7 @@ class Disambiguation:
     annotators: Annotators | None = None
     read_as: str = ""
     bags: NDArray[Any] | None = None
+    quality: GoldQuality | None = None
 
     def __repr__(self) -> str:
         several = self.candidates.sum(axis=1) > 1
@@ -361,6 +371,7 @@ def disambiguate(
     weights: str | Sequence[str] | None = None,
     marks: str | Sequence[str] | None = None,
     bags: Any = None,
+    gold: Any = None,
 ) -> Disambiguation:
     """Find the most likely label of every row.
 
@@ -400,6 +411,11 @@ def disambiguate(
         or "runs", unless a column is called so, for runs of rows with equal sets. For
         methods whose `fit` takes bags. Without it, a warning says where rows seem to
         come in bags.
+    gold : mapping, array-like of shape (n_samples,) or str, default=None
+        True labels of a random sample of rows: by the name of the row, one per row and
+        None where it is not known, or a column of a table. They become certain, and
+        also estimate ``quality`` and calibrate the confidences. The method is fitted
+        twice, once without them.
 
     Returns
     -------
@@ -434,9 +450,10 @@ def disambiguate(
     kept, columns = None, {}
     if tables.is_table(X):
         columns = tables.columns_of(X)
-        if isinstance(bags, str) and bags in columns:
+        beside = [n for n in (bags, gold) if isinstance(n, str) and n in columns]
+        if beside:
             encoder = tables.TableEncoder() if encoder is None else clone(encoder)
-            encoder.set_params(ignore=[*tables.as_names(encoder.ignore), bags])
+            encoder.set_params(ignore=[*tables.as_names(encoder.ignore), *beside])
         X, y, index, kept = _encoded(X, y, index, encoder, sep)
     X = check_array(X, accept_sparse="csr", dtype=candidates.FLOATS)
     evidence = candidates.check_evidence(y)
@@ -447,20 +464,21 @@ def disambiguate(
     elif (pairs := candidates.equal_neighbors(evidence.listed)).bags_likely:
         candidates.warn_caller(f"{pairs}. {BAGS_ADVICE}")
     if corrections:
-        evidence = evidence.with_known(_by_place(index, corrections))
-    classes, S = evidence.classes, evidence.candidates
+        evidence = evidence.with_known(tables.labels_by_place(index, corrections))
     if standardize:
         X = z_scores(X)
-    labels: Any = S if bags is None else evidence
-    possible = S
-    if evidence.weighted:
-        # Annotators may all be wrong: other labels than theirs are possible.
-        labels, possible = evidence, np.asarray(evidence.weights > 0)
-    elif S.shape[1] == 1:  # would be read as a column of labels
-        labels = np.zeros(len(S), dtype=np.intp)
-    estimator = build(method, {}, *PARTIAL_LABEL_ROLES, seed=0)
-    estimator.fit(X, labels, **tables.bag_params(estimator, bags))
-    F = candidates.restrict_confidence(_beliefs(estimator, X), possible)
+    known = {} if gold is None else tables.read_gold(gold, columns, index, kept)
+    given, evidence = evidence, evidence.with_known(known) if known else evidence
+    classes, S = evidence.classes, evidence.candidates
+    estimator, F, possible = _fitted(method, X, evidence, bags)
+    quality = None
+    if known:
+        _, without, _ = _fitted(method, X, given, bags)
+        places = np.fromiter(known, dtype=np.intp)
+        codes = S[places].argmax(axis=1)
+        right = without[places].argmax(axis=1) == codes
+        quality = gold_quality(right, len(S))
+        F = calibrate_by_gold(F, without[places], codes)
     rows = np.arange(len(S))
     # Outside the candidates nothing may win, not even where all confidences are zero.
     best = np.where(possible, F, -1.0).argmax(axis=1)
@@ -484,7 +502,26 @@ def disambiguate(
         annotators=annotators,
         read_as=read_as,
         bags=bags,
+        quality=quality,
     )
+
+
+def _fitted(
+    method: Any, X: Any, evidence: candidates.Evidence, bags: Any
+) -> tuple[Any, Array, Mask]:
+    """Fitted method, its confidences, and the labels that are possible."""
+    S = evidence.candidates
+    labels: Any = S if bags is None else evidence
+    possible = S
+    if evidence.weighted:
+        # Annotators may all be wrong: other labels than theirs are possible.
+        labels, possible = evidence, np.asarray(evidence.weights > 0)
+    elif S.shape[1] == 1:  # would be read as a column of labels
+        labels = np.zeros(len(S), dtype=np.intp)
+    estimator = build(method, {}, *PARTIAL_LABEL_ROLES, seed=0)
+    estimator.fit(X, labels, **tables.bag_params(estimator, bags))
+    F = candidates.restrict_confidence(_beliefs(estimator, X), possible)
+    return estimator, F, possible
 
 
 def _encoded(
@@ -514,20 +551,6 @@ def _encoded(
     else:
         index = rows if index is None else index[rows]
     return encoded, evidence, index, rows
-
-
-def _by_place(index: NDArray[Any], corrections: Mapping[Any, Any]) -> dict[int, Any]:
-    """Corrections by the place of the row instead of its name."""
-    # Files and pages know rows by their text.
-    places: dict[str, list[int]] = {}
-    for i, name in enumerate(index):
-        places.setdefault(str(name), []).append(i)
-    for name in corrections:
-        n = len(places.get(str(name), ()))
-        if n != 1:
-            which = f"which {n} rows are called" if n else "which is not there"
-            raise ValueError(f"`corrections` name row {name!r}, {which}.")
-    return {places[str(name)][0]: label for name, label in corrections.items()}
 
 
 def _beliefs(fitted: Any, X: Any) -> NDArray[Any]:

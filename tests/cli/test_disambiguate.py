@@ -175,3 +175,17 @@ def test_roles_are_for_tables(run, tmp_path, table):
     assert "--id is for tables" in err
     assert run("disambiguate", source, "--method", "plknn", "--out", out)[0] == 0
     assert len(table(out)) == 150
+
+
+def test_gold_column(run, pets, tmp_path, table):
+    out = tmp_path / "labels.csv"
+    words = ("--labels", "kind", "--ignore", "id", "--gold", "truth", "--out", out)
+    code, text, error = run("disambiguate", pets, *words)
+    assert code == 0, error
+    assert "of 10 known labels were found without knowing them" in text
+    assert [r["label"] for r in table(out)] == [r["truth"] for r in table(pets)]
+    code, text, _ = run("disambiguate", pets, *words, "--json")
+    assert json.loads(text)["gold"]["n_gold"] == 10
+    matrix = tmp_path / "m.arff"
+    code, _, error = run("disambiguate", matrix, "--gold", "truth", "--out", out)
+    assert code == 2

@@ -8,6 +8,7 @@ nothing larger than (votes x classes) is held, however many annotators there are
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -153,8 +154,12 @@ def _one_coin(accuracy: float, q: int) -> Array:
     return matrix
 
 
-def dawid_skene(table: VoteTable, max_iter: int = ROUNDS) -> Array:
-    """Beliefs in the labels from votes alone.
+def dawid_skene(
+    table: VoteTable,
+    max_iter: int = ROUNDS,
+    certain: Callable[[Array], Array] = lambda F: F,
+) -> Array:
+    """Confidences in the labels from votes alone.
 
     Parameters
     ----------
@@ -162,15 +167,18 @@ def dawid_skene(table: VoteTable, max_iter: int = ROUNDS) -> Array:
         The votes.
     max_iter : int, default=30
         Number of iterations.
+    certain : callable, default=identity
+        Makes rows certain whose true label is known: the votes on these rows then show
+        how good their annotators are.
 
     Returns
     -------
     F : ndarray of shape (n_rows, n_classes)
         Rows sum to one.
     """
-    F = table.shares()
+    F = certain(table.shares())
     for _ in range(max_iter):
-        # No row may end without belief, even if nobody believes in its label any more.
+        # No row may end without confidence, even if no annotator is right any more.
         F = table.evidence(F) * np.maximum(F.mean(axis=0), np.finfo(float).tiny)
-        F /= F.sum(axis=1, keepdims=True)
+        F = certain(F / F.sum(axis=1, keepdims=True))
     return F

@@ -2,7 +2,7 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -99,7 +99,7 @@ class Votes(Evidence):
     def confidence(self, dtype: Any = np.float64) -> NDArray[np.floating[Any]]:
         """Belief in every label from the votes alone; see :func:`aggregate_votes`."""
         if self._belief is None:
-            self._belief = self.certain(dawid_skene(self.table))
+            self._belief = dawid_skene(self.table, certain=self.certain)
         return self._belief.astype(dtype)
 
     def first_confidence(self, dtype: Any = np.float64) -> NDArray[np.floating[Any]]:
@@ -357,7 +357,9 @@ def summarize_votes(
     )
 
 
-def aggregate_votes(votes: Votes, *, max_iter: int = ROUNDS) -> VoteSummary:
+def aggregate_votes(
+    votes: Votes, *, max_iter: int = ROUNDS, gold: Mapping[int, Any] | None = None
+) -> VoteSummary:
     """Estimate labels and the skill of annotators from votes alone.
 
     A Dawid-Skene estimate whose confusions are shrunk: of every annotator to their
@@ -370,6 +372,9 @@ def aggregate_votes(votes: Votes, *, max_iter: int = ROUNDS) -> VoteSummary:
         Made by :func:`from_votes` or :func:`from_annotators`.
     max_iter : int, default=30
         Number of iterations; 0 gives the shares of the votes.
+    gold : mapping of int to label, default=None
+        True labels of some rows. These rows are certain, and the votes on them show
+        how good their annotators are.
 
     Returns
     -------
@@ -406,5 +411,6 @@ def aggregate_votes(votes: Votes, *, max_iter: int = ROUNDS) -> VoteSummary:
         )
     if not isinstance(max_iter, (int, np.integer)) or max_iter < 0:
         raise ValueError(f"`max_iter` must not be negative; got {max_iter}.")
-    F = votes.certain(dawid_skene(votes.table, int(max_iter)))
-    return summarize_votes(votes, F)
+    known = votes if gold is None else votes.with_known(gold)
+    F = dawid_skene(known.table, int(max_iter), known.certain)
+    return summarize_votes(known, F)

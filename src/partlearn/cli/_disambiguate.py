@@ -42,6 +42,13 @@ def disambiguate(
             "are certain."
         ),
     ] = None,
+    gold: Annotated[
+        str | None,
+        typer.Option(
+            help="Column with the true labels of a random sample of rows, empty "
+            "elsewhere: they are certain, and estimate how many labels are right."
+        ),
+    ] = None,
 ) -> None:
     """Choose one label from every candidate set, with a confidence.
 
@@ -61,7 +68,7 @@ def disambiguate(
         method, _input.parse_params(param or []), *PARTIAL_LABEL_ROLES, seed=0
     )
     with output.open() as writer:
-        result, right, contents = labels_of_file(data, options, estimator, fixed)
+        result, right, contents = labels_of_file(data, options, estimator, fixed, gold)
         images = None if image is None else _images(contents, image, data)
         name = (options.id or ["row"])[0]
         for start in range(0, len(result.label), BLOCK_ROWS):
@@ -86,6 +93,14 @@ def disambiguate(
     ]
     if html is not None:
         lines.append(f"Label report: {html}")
+    if result.quality is not None:
+        q = result.quality
+        outcome["gold"] = q._asdict()
+        lines.append(
+            f"{q.n_right} of {q.n_gold} known labels were found without knowing them: "
+            f"about {q.accuracy:.1%} of all labels are right "
+            f"({q.level:.0%} interval {q.low:.1%} to {q.high:.1%})."
+        )
     if outcome["accuracy"] is not None:
         lines.append(f"Right according to the true labels: {outcome['accuracy']:.1%}")
     if outcome["ambiguous_rows"]:
@@ -111,17 +126,28 @@ Found = tuple["Disambiguation", Any, dict[str, Any] | None]
 
 
 def labels_of_file(
-    data: Path, options: _options.DataOptions, estimator: Any, fixed: Any
+    data: Path,
+    options: _options.DataOptions,
+    estimator: Any,
+    fixed: Any,
+    gold: str | None = None,
 ) -> Found:
     """Labels of a file, its true labels and the contents of its rows."""
     from partlearn.io import is_table
 
-    run = _of_table if is_table(data) else _of_matrix
-    return run(data, options, estimator, fixed)
+    if is_table(data):
+        return _of_table(data, options, estimator, fixed, gold)
+    if gold is not None:
+        raise ValueError(f"--gold names a column of a table; {data.name} is none")
+    return _of_matrix(data, options, estimator, fixed)
 
 
 def _of_table(
-    data: Path, options: _options.DataOptions, estimator: Any, fixed: Any
+    data: Path,
+    options: _options.DataOptions,
+    estimator: Any,
+    fixed: Any,
+    gold: str | None,
 ) -> Found:
     """Labels of a table, whose columns may be anything."""
     from partlearn import disambiguate as find_labels
@@ -135,6 +161,7 @@ def _of_table(
             table.y,
             method=estimator,
             corrections=fixed,
+            gold=gold,
             encoder=encoder,
             sep=options.sep,
             bags=options.bag,

@@ -9,6 +9,7 @@ from partlearn.metrics._confidence import (
     calibration_bins,
     risk_coverage_curve,
 )
+from partlearn.metrics._gold import GoldQuality, calibrate_by_gold, gold_quality
 from partlearn.metrics._multilabel import (
     average_precision,
     coverage,
@@ -42,6 +43,7 @@ __all__ = [
     "approximated_accuracy_scorer",
     "area_under_risk_coverage",
     "average_precision",
+    "calibrate_by_gold",
     "calibration_bins",
     "candidate_hit_rate",
     "candidate_hit_scorer",
@@ -52,6 +54,7 @@ __all__ = [
     "covering_rate",
     "covering_scorer",
     "disambiguation_accuracy",
+    "gold_quality",
     "hamming_loss",
     "macro_f1",
     "micro_f1",

@@ -17,7 +17,9 @@ from partlearn.tables._frame import (
 )
 from partlearn.tables._labels import (
     label_columns,
+    labels_by_place,
     named_columns,
+    read_gold,
     read_labels,
     true_labels,
 )

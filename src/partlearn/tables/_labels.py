@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
+from partlearn._typing import Indices
 from partlearn.candidates import Evidence, check_evidence, is_missing, one_label_each
 from partlearn.io import (
     AmbiguousDataError,
@@ -200,3 +201,70 @@ def _aligned(y: Any, n: int) -> Evidence:
             "each row."
         )
     return evidence
+
+
+def labels_by_place(
+    index: NDArray[Any], corrections: Mapping[Any, Any], option: str = "corrections"
+) -> dict[int, Any]:
+    """Labels by the place of the row instead of its name.
+
+    Parameters
+    ----------
+    index : ndarray of shape (n_samples,)
+        Names of the rows.
+    corrections : mapping
+        Labels by the name of the row.
+    option : str, default="corrections"
+        What an error calls them.
+
+    Returns
+    -------
+    labels : dict of int to label
+        By place.
+    """
+    # Files and pages know rows by their text.
+    places: dict[str, list[int]] = {}
+    for i, name in enumerate(index):
+        places.setdefault(str(name), []).append(i)
+    for name in corrections:
+        n = len(places.get(str(name), ()))
+        if n != 1:
+            which = f"which {n} rows are called" if n else "which is not there"
+            raise ValueError(f"`{option}` name row {name!r}, {which}.")
+    return {places[str(name)][0]: label for name, label in corrections.items()}
+
+
+def read_gold(
+    gold: Any, columns: Mapping[str, Any], index: NDArray[Any], kept: Indices | None
+) -> dict[int, Any]:
+    """Read true labels of some rows.
+
+    Parameters
+    ----------
+    gold : mapping, str or array-like of shape (n_samples,)
+        Labels by the name of the row; a column; or one label per row, None where it is
+        not known.
+    columns : mapping of str to ndarray
+        Columns of the table.
+    index : ndarray of shape (n_samples,)
+        Names of the rows.
+    kept : ndarray of int or None
+        Rows of the table that have labels; None for all.
+
+    Returns
+    -------
+    labels : dict of int to label
+        True labels by the place of the row.
+    """
+    if isinstance(gold, Mapping):
+        return labels_by_place(index, gold, "gold")
+    if isinstance(gold, str):
+        gold = columns[check_names([gold], columns, "gold")[0]]
+        gold = gold if kept is None else gold[kept]
+    values = true_labels(gold)
+    if values.shape != index.shape:
+        raise ValueError(
+            f"`gold` must hold {len(index)} labels, one per row, None where it is not "
+            f"known; got shape {values.shape}."
+        )
+    return {i: label for i, label in enumerate(values) if label is not None}

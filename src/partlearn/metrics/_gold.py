@@ -1,0 +1,144 @@
+"""Quality of labels from a few rows whose true label is known."""
+
+# SPDX-License-Identifier: BSD-3-Clause
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.optimize import minimize_scalar
+from scipy.special import logsumexp
+from scipy.stats import norm
+
+from partlearn._typing import Array, Indices
+
+_SMOOTHING = 1e-3  # least confidence of a possible label
+_LARGEST = 5.0  # power
+_PRIOR = 50  # rows that the power one counts for
+
+
+class GoldQuality(NamedTuple):
+    """Share of right labels, estimated from rows whose true label is known.
+
+    Attributes
+    ----------
+    accuracy : float
+        Estimated share of right labels among all rows; the known rows are right.
+    low, high : float
+        Ends of the interval.
+    level : float
+        Share of such intervals that hold the share of right labels.
+    n_gold : int
+        Number of rows whose true label is known.
+    n_right : int
+        How many of these were right before their labels were known.
+    """
+
+    accuracy: float
+    low: float
+    high: float
+    level: float
+    n_gold: int
+    n_right: int
+
+
+def gold_quality(right: ArrayLike, n_rows: int, *, level: float = 0.9) -> GoldQuality:
+    """Estimate the share of right labels from a random sample of rows.
+
+    Parameters
+    ----------
+    right : array-like of bool, shape (n_gold,)
+        Whether the labels of the sampled rows were right before their true labels were
+        known.
+    n_rows : int
+        Number of all rows.
+    level : float, default=0.9
+        Share of intervals that are to hold the share of right labels.
+
+    Returns
+    -------
+    quality : GoldQuality
+        Estimate and interval for all rows, of which the sampled ones are right.
+
+    Notes
+    -----
+    Wilson's interval for the rows that were not sampled, whose share of right labels
+    varies by chance as well: ``n`` sampled and ``N - n`` other rows count as ``1 / (1/n
+    + 1/(N - n))``. The sample must be random. If rows were chosen because they were
+    doubtful, the estimate is too low.
+
+    References
+    ----------
+    Edwin B. Wilson. Probable inference, the law of succession, and statistical
+    inference. JASA 22, 209-212, 1927.
+
+    Examples
+    --------
+    >>> from partlearn.metrics import gold_quality
+    >>> quality = gold_quality([True] * 45 + [False] * 5, n_rows=1000)
+    >>> round(quality.low, 2), round(quality.accuracy, 2), round(quality.high, 2)
+    (0.82, 0.91, 0.95)
+    """
+    hits = np.asarray(right, dtype=bool)
+    n, others = hits.size, n_rows - hits.size
+    if hits.ndim != 1 or not n or others < 0:
+        raise ValueError(
+            f"`right` must hold one value for 1 to {n_rows} known rows; got shape "
+            f"{hits.shape}."
+        )
+    if not 0 < level < 1:
+        raise ValueError(f"`level` must lie between 0 and 1; got {level}.")
+    if not others:
+        return GoldQuality(1.0, 1.0, 1.0, level, n, int(hits.sum()))
+    share = float(hits.mean())
+    size = 1 / (1 / n + 1 / others)
+    z = float(norm.ppf((1 + level) / 2))
+    middle = (share + z**2 / (2 * size)) / (1 + z**2 / size)
+    spread = share * (1 - share) / size + z**2 / (4 * size**2)
+    half = z * spread**0.5 / (1 + z**2 / size)
+    ends = (share, max(middle - half, 0.0), min(middle + half, 1.0))
+    accuracy, low, high = ((n + others * end) / n_rows for end in ends)
+    return GoldQuality(accuracy, low, high, level, n, int(hits.sum()))
+
+
+def calibrate_by_gold(F: Array, F_gold: Array, codes: Indices) -> Array:
+    """Raise confidences to the power that fits the known labels best.
+
+    Parameters
+    ----------
+    F : ndarray of shape (n_samples, n_classes)
+        Confidences to calibrate; rows sum to one.
+    F_gold : ndarray of shape (n_gold, n_classes)
+        Confidences of known rows before their labels were known.
+    codes : ndarray of int, shape (n_gold,)
+        Columns of their true labels.
+
+    Returns
+    -------
+    F : ndarray of shape (n_samples, n_classes)
+        Rows sum to one, zero where `F` is. The power is shrunk to one as if fifty
+        further rows were calibrated.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from partlearn.metrics import calibrate_by_gold
+    >>> bold = np.tile([0.9, 0.1], (100, 1))
+    >>> codes = np.arange(100) % 3 // 2  # two thirds are right
+    >>> calibrate_by_gold(bold[:1], bold, codes).round(2)
+    array([[0.77, 0.23]])
+    """
+    n, rows = len(codes), np.arange(len(codes))
+    possible = F_gold > 0
+    possible[rows, codes] = True
+    smooth = np.log(np.where(possible, np.maximum(F_gold, _SMOOTHING), 1.0))
+
+    def loss(power: float) -> float:
+        total = logsumexp(power * smooth, b=possible, axis=1)
+        return float((total - power * smooth[rows, codes]).mean())
+
+    best = minimize_scalar(loss, bounds=(0.0, _LARGEST), method="bounded").x
+    power = 1 + (best - 1) * n / (n + _PRIOR)
+    raised: Array = np.where(F > 0, F, 0.0) ** power
+    raised[F <= 0] = 0.0
+    return raised / raised.sum(axis=1, keepdims=True)

@@ -1,0 +1,98 @@
+"""gold=: honest intervals, calibrated annotators and confidences, all forms."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_wine
+
+from partlearn import disambiguate
+from partlearn.candidates import aggregate_votes, from_votes, make_candidates
+from partlearn.metrics import calibrate_by_gold, gold_quality
+
+X, Y = load_wine(return_X_y=True)
+S = make_candidates(Y, n_false=1, random_state=0)
+GOLD = {int(i): int(Y[i]) for i in np.random.RandomState(0).permutation(178)[:40]}
+
+
+@pytest.mark.parametrize("n_gold", [30, 60, 150])
+def test_intervals_hold_as_often_as_they_say(n_gold):
+    """90 % intervals: 85 to 95 % of 6,000 hold, over six shares of right labels."""
+    rng = np.random.RandomState(n_gold)
+    held = []
+    for share in (0.6, 0.7, 0.8, 0.85, 0.9, 0.95):
+        for _ in range(1000):
+            right = rng.rand(400) < share
+            sample = rng.permutation(400)[:n_gold]
+            quality = gold_quality(right[sample], 400)
+            right[sample] = True  # they are known now
+            held.append(quality.low <= right.mean() <= quality.high)
+    assert 0.85 <= np.mean(held) <= 0.95
+
+
+def test_interval_by_hand():
+    """8 of 10 right, 10 others: they count as 5; Wilson's formula, then half known."""
+    z, p, n = 1.6448536269514722, 0.8, 5.0
+    middle = (p + z**2 / (2 * n)) / (1 + z**2 / n)
+    half = z / (1 + z**2 / n) * np.sqrt(p * (1 - p) / n + z**2 / (4 * n**2))
+    quality = gold_quality([True] * 8 + [False] * 2, 20)
+    ends = np.array([p, middle - half, middle + half])
+    np.testing.assert_allclose(quality[:3], 0.5 + 0.5 * ends)
+    assert quality[3:] == (0.9, 10, 8)
+    assert gold_quality([True, False], 2)[:3] == (1, 1, 1)
+    with pytest.raises(ValueError, match="1 to 5 known rows"):
+        gold_quality([], 5)
+    with pytest.raises(ValueError, match="`level` must lie"):
+        gold_quality([True], 5, level=90)
+
+
+def test_bold_confidences_become_modest_and_back():
+    F = np.tile([0.95, 0.05, 0.0], (400, 1))
+    codes = (np.arange(400) % 10 < 3).astype(int)  # 70 % are right
+    modest = calibrate_by_gold(F, F, codes)
+    assert 0.68 < modest[0, 0] < 0.76
+    assert modest[0, 2] == 0
+    np.testing.assert_allclose(modest.sum(axis=1), 1)
+    few = calibrate_by_gold(F, F[:5], codes[:5])
+    assert abs(few[0, 0] - 0.95) < abs(modest[0, 0] - 0.95)
+    timid = np.tile([0.6, 0.4], (400, 1))
+    assert calibrate_by_gold(timid, timid, np.zeros(400, int))[0, 0] > 0.8
+
+
+def test_gold_in_every_form():
+    pandas = pytest.importorskip("pandas")
+    result = disambiguate(X, S, "plknn", gold=GOLD)
+    places = np.array(list(GOLD))
+    assert (result.label[places] == Y[places]).all()
+    assert (result.confidence[places] == 1).all()
+    plain = disambiguate(X, S, "plknn")
+    right = int((plain.label == Y)[places].sum())
+    assert (result.quality.n_gold, result.quality.n_right) == (40, right)
+    assert result.quality.low <= (result.label == Y).mean() <= result.quality.high
+    assert plain.quality is None
+    column = [Y[i] if i in GOLD else None for i in range(178)]
+    assert disambiguate(X, S, "plknn", gold=column).quality == result.quality
+    frame = pandas.DataFrame(X, columns=[f"x{j}" for j in range(X.shape[1])])
+    frame["labels"] = ["|".join(f"c{j}" for j in np.flatnonzero(row)) for row in S]
+    frame["known"] = [f"c{Y[i]}" if i in GOLD else None for i in range(178)]
+    of_table = disambiguate(frame, "labels", "plknn", gold="known")
+    assert of_table.quality.n_gold == 40
+    assert (of_table.label[places] == frame["known"][places]).all()
+    with pytest.raises(ValueError, match="must hold 178 labels"):
+        disambiguate(X, S, "plknn", gold=["a"])
+    with pytest.raises(ValueError, match="`gold` name row 999"):
+        disambiguate(X, S, "plknn", gold={999: 0})
+
+
+def test_gold_rows_show_how_good_annotators_are():
+    """Two of three annotators agree on wrong labels; ten known rows say so."""
+    rng = np.random.RandomState(0)
+    truth = rng.randint(2, size=200)
+    rows = np.repeat(np.arange(200), 3)
+    given = np.stack([truth, 1 - truth, 1 - truth], axis=1).ravel()
+    votes = from_votes(rows, np.tile(["good", "bad", "evil"], 200), given)
+    assert (aggregate_votes(votes).label == truth).mean() < 0.1
+    gold = {i: int(truth[i]) for i in range(60)}
+    summary = aggregate_votes(votes, gold=gold)
+    assert (summary.label == truth).mean() > 0.9
+    best = summary.annotators.name[summary.annotators.accuracy.argmax()]
+    assert best == "good"
+    np.testing.assert_array_equal(summary.confidence[:60], np.eye(2)[truth[:60]])
