@@ -14,7 +14,7 @@ from benchmarks.runner import Run, case
 
 COMMANDS = {
     "disambiguate": ("--out", "labels.csv"),
-    "train": ("--save", "model.skops"),
+    "train": ("--save", "model.partlearn"),
     "reduce": ("--out", "reduced.csv"),
 }
 SECONDS = 60  # of one core that each command may take

@@ -237,9 +237,9 @@ def files(tmp_path_factory):
     np.savez(
         folder / "double.npz", X=X, S=S, target_names=names, feature_names=["x", "x"]
     )
-    save_model(PLKNN().fit(X, S), folder / "model.skops")
+    save_model(PLKNN().fit(X, S), folder / "model.partlearn")
     selector = Model(MaxRelevance(1).fit(X, S), ["weight", "height"])
-    save_model(selector, folder / "selector.skops")
+    save_model(selector, folder / "selector.partlearn")
     for run in ("one", "two"):
         (folder / "runs" / run).mkdir(parents=True)
         (folder / "runs" / run / "run.json").write_text("{}")
@@ -248,7 +248,7 @@ def files(tmp_path_factory):
         '[[reducers]]\nclass = "CENDA"\n[[learners]]\nclass = "PLKNN"\n'
     )
     suffixes = {"pets": "csv", "other": "csv", "taken": "csv", "named": "csv"}
-    suffixes |= {"plan": "toml", "model": "skops", "selector": "skops"}
+    suffixes |= {"plan": "toml", "model": "partlearn", "selector": "partlearn"}
     made = ("numbers", "empty", "gaps", "double")
     paths = {name: folder / f"{name}.{suffix}" for name, suffix in suffixes.items()}
     paths |= {name: folder / f"{name}.npz" for name in made}

@@ -167,7 +167,7 @@ def test_data_make_and_convert(run, tmp_path):
 
 def test_train_and_predict(run, wine, tmp_path):
     path, _ = wine
-    model, out = tmp_path / "model.skops", tmp_path / "out.csv"
+    model, out = tmp_path / "model.partlearn", tmp_path / "out.csv"
     options = ("--labels", "candidates", "--ignore", "truth", "--folds", 0)
     run("train", path, *options, "--save", model)
     run("predict", path, "--load", model, "--out", out)

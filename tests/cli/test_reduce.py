@@ -32,7 +32,7 @@ def test_reduce_keeps_the_other_columns(run, pets, tmp_path, table):
 
 def test_saved_model_gives_the_same_numbers(run, pets, tmp_path):
     fitted, loaded = tmp_path / "fitted.csv", tmp_path / "loaded.csv"
-    model = tmp_path / "model.skops"
+    model = tmp_path / "model.partlearn"
     assert run("reduce", pets, *COMMON, "--out", fitted, "--save", model)[0] == 0
     assert run("reduce", pets, "--load", model, "--out", loaded)[0] == 0
     assert fitted.read_text() == loaded.read_text()
@@ -40,7 +40,7 @@ def test_saved_model_gives_the_same_numbers(run, pets, tmp_path):
 
 def test_blocks_give_the_same_table(run, pets, tmp_path, monkeypatch):
     whole, parts = tmp_path / "whole.parquet", tmp_path / "parts.parquet"
-    model = tmp_path / "m.skops"
+    model = tmp_path / "m.partlearn"
     source = tmp_path / "pets.parquet"
     arguments = ("reduce", pets, *COMMON, "--method", "cenda", "--save", model)
     assert run(*arguments, "--out", whole)[0] == 0
@@ -72,7 +72,7 @@ def test_other_columns_stay_as_they_are_written(run, pets, tmp_path):
 
 
 def test_types_may_change_after_the_first_block(run, pets, tmp_path):
-    model, new = tmp_path / "m.skops", tmp_path / "new.csv"
+    model, new = tmp_path / "m.partlearn", tmp_path / "new.csv"
     run("reduce", pets, *COMMON, "--out", tmp_path / "out.csv", "--save", model)
     # Arrow reads blocks of one megabyte.
     rows = ["4,25,1"] * 200_000 + ["4.5,25.5,b7"]
@@ -88,7 +88,7 @@ def test_tables_of_any_name_keep_their_columns(run, pets, tmp_path, name, table)
     data = tmp_path / name
     content = pets.read_bytes()
     data.write_bytes(gzip.compress(content) if name.endswith("gz") else content)
-    model, first, again = (tmp_path / n for n in ("m.skops", "1.csv", "2.csv"))
+    model, first, again = (tmp_path / n for n in ("m.partlearn", "1.csv", "2.csv"))
     run("reduce", data, *COMMON, "--out", first, "--save", model)
     run("reduce", data, "--load", model, "--out", again)
     assert [row["id"] for row in table(first)] == list("abcdefghij")
@@ -134,7 +134,7 @@ def test_lists_of_candidates_become_text(run, pets, tmp_path, table):
     ],
 )
 def test_new_tables_that_do_not_fit(run, pets, tmp_path, header, rows, wrong, message):
-    model, out = tmp_path / "m.skops", tmp_path / "out.csv"
+    model, out = tmp_path / "m.partlearn", tmp_path / "out.csv"
     run("reduce", pets, *COMMON, "--out", out, "--save", model)
     before = out.read_bytes()
     new = tmp_path / "new.csv"
@@ -229,16 +229,16 @@ def test_model_files_of_others_are_refused(run, pets, tmp_path):
     from partlearn.decomposition import CENDA
     from partlearn.persistence import save_model
 
-    path, out = tmp_path / "other.skops", tmp_path / "o.csv"
+    path, out = tmp_path / "other.partlearn", tmp_path / "o.csv"
     path.write_text("no zip")
     code, _, err = run("reduce", pets, "--load", path, "--out", out)
     assert code == 1
-    assert "other.skops: not a model saved by partlearn" in err
+    assert "other.partlearn: not a model saved by partlearn" in err
     with ZipFile(path, "w") as file:
         file.writestr("schema.json", "{}")
     code, _, err = run("reduce", pets, "--load", path, "--out", out)
     assert code == 1
-    assert "a skops file, which partlearn no longer reads" in err
+    assert "not a model saved by partlearn" in err
     save_model(CENDA(), path)
     code, _, err = run("reduce", pets, "--load", path, "--out", out)
     assert code == 2
@@ -247,7 +247,7 @@ def test_model_files_of_others_are_refused(run, pets, tmp_path):
 
 
 def test_models_are_applied_by_their_own_command(run, pets, tmp_path):
-    model, out = tmp_path / "m.skops", tmp_path / "o.csv"
+    model, out = tmp_path / "m.partlearn", tmp_path / "o.csv"
     for command, other in (("reduce", "select"), ("select", "reduce")):
         run(command, pets, *COMMON, "--out", out, "--save", model)
         code, _, err = run(other, pets, "--load", model, "--out", out)
@@ -263,7 +263,7 @@ def test_models_are_applied_by_their_own_command(run, pets, tmp_path):
 def test_a_model_that_cannot_be_saved_leaves_the_old_one(
     run, pets, tmp_path, monkeypatch
 ):
-    model, out = tmp_path / "new" / "m.skops", tmp_path / "o.csv"
+    model, out = tmp_path / "new" / "m.partlearn", tmp_path / "o.csv"
     arguments = ("reduce", pets, *COMMON, "--out", out, "--save", model)
     assert run(*arguments)[0] == 0
     before = model.read_bytes()
@@ -277,11 +277,11 @@ def test_a_model_that_cannot_be_saved_leaves_the_old_one(
     assert code == 2
     assert "No space left" in err
     assert model.read_bytes() == before
-    assert [p.name for p in model.parent.iterdir()] == ["m.skops"]
+    assert [p.name for p in model.parent.iterdir()] == ["m.partlearn"]
 
 
 def test_new_data_must_have_the_columns(run, pets, tmp_path):
-    model = tmp_path / "model.skops"
+    model = tmp_path / "model.partlearn"
     assert (
         run("reduce", pets, *COMMON, "--out", tmp_path / "a.csv", "--save", model)[0]
         == 0
@@ -435,7 +435,7 @@ def test_roles_and_streams(run, messy, tmp_path, monkeypatch, capsys):
 
 
 def test_missing_values_of_new_rows_are_named(run, pets, tmp_path, monkeypatch, table):
-    model, new = tmp_path / "m.skops", tmp_path / "new.parquet"
+    model, new = tmp_path / "m.partlearn", tmp_path / "new.parquet"
     run("reduce", pets, *COMMON, "--out", tmp_path / "o.csv", "--save", model)
     monkeypatch.setattr("partlearn.io._files.BLOCK_ROWS", 2)
     columns = {"weight": [1.0, 2.0, 3.0, None], "height": [1.0, 2.0, 3.0, 4.0]}
@@ -455,7 +455,7 @@ def test_missing_values_of_new_rows_are_named(run, pets, tmp_path, monkeypatch, 
 
 
 def test_new_rows_may_come_as_json_lines(run, pets, tmp_path, table):
-    model, lines = tmp_path / "m.skops", tmp_path / "new.jsonl"
+    model, lines = tmp_path / "m.partlearn", tmp_path / "new.jsonl"
     run("reduce", pets, *COMMON, "--out", tmp_path / "o.csv", "--save", model)
     rows = table(pets)
     numbers = ("weight", "height")
@@ -504,7 +504,7 @@ def test_kept_cells_of_parquet_stay_as_they_are(run, tmp_path, command, suffix):
     options = ["--labels", "kind", "--id", "id"]
     for name in ("flag", "when", "gaps", "sets", "price"):
         options += ["--ignore", name]
-    model = tmp_path / "model.skops"
+    model = tmp_path / "model.partlearn"
     assert run(command, source, *options, "--out", out, "--save", model)[0] == 0
     again = tmp_path / f"again{suffix}"
     assert run(command, source, "--load", model, "--out", again)[0] == 0
@@ -554,7 +554,7 @@ def animals(m):
 
 @pytest.fixture
 def animal_model(run, tmp_path):
-    source, model = tmp_path / "animals.jsonl", tmp_path / "animals.skops"
+    source, model = tmp_path / "animals.jsonl", tmp_path / "animals.partlearn"
     source.write_text("\n".join(map(json.dumps, animals(30))))
     out = tmp_path / "ignored.csv"
     options = ["--labels", "kind", "--out", out, "--save", model]

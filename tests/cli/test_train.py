@@ -50,7 +50,7 @@ def files(tmp_path_factory):
     train = write_csv(folder / "train.csv", known.columns | {"answer": known.truth})
     other = {n: c for n, c in new.columns.items() if n != "candidates"}
     write_csv(folder / "new.csv", other)
-    call("train", train, *OPTIONS, "--truth", "answer", "--save", folder / "m.skops")
+    call("train", train, *OPTIONS, "--truth", "answer", "--save", folder / "m.partlearn")
     return folder
 
 
@@ -63,7 +63,7 @@ def call(*argv):
 
 
 def predicted(files, source, out, *more):
-    model = files / "m.skops"
+    model = files / "m.partlearn"
     return call("predict", source, "--load", model, "--out", out, *more)
 
 
@@ -73,7 +73,7 @@ def table(path):
 
 
 def test_train_reports_columns_and_quality(files, capsys, tmp_path):
-    save = tmp_path / "m.skops"
+    save = tmp_path / "m.partlearn"
     code = call(
         "train", files / "train.csv", *OPTIONS, "--truth", "answer", "--save", save
     )
@@ -97,11 +97,11 @@ def test_train_reports_columns_and_quality(files, capsys, tmp_path):
 def test_many_rows_are_held_out_only_on_request(files, capsys, tmp_path, monkeypatch):
     monkeypatch.setattr("partlearn._math.neighbors.EXACT_ROWS", 10)
     words = ("train", files / "train.csv", *OPTIONS, "--ignore", "answer")
-    assert call(*words, "--save", tmp_path / "m.skops") == 0
+    assert call(*words, "--save", tmp_path / "m.partlearn") == 0
     told = capsys.readouterr()
     assert "--folds 3 says how good" in told.err
     assert "random label" not in told.out
-    assert call(*words, "--save", tmp_path / "m2.skops", "--folds", 2) == 0
+    assert call(*words, "--save", tmp_path / "m2.partlearn", "--folds", 2) == 0
     told = capsys.readouterr()
     assert "--folds" not in told.err
     assert "random label" in told.out
@@ -129,7 +129,7 @@ def test_two_processes(files, tmp_path):
     command = [sys.executable, "-m", "partlearn", "predict", "-"]
     with (files / "new.csv").open("rb") as file:
         done = subprocess.run(
-            [*command, "--load", str(files / "m.skops"), "--out", "-"],
+            [*command, "--load", str(files / "m.partlearn"), "--out", "-"],
             stdin=file,
             capture_output=True,
             check=True,
@@ -174,7 +174,7 @@ def test_formats_out(files, tmp_path, suffix, capsys):
         "predict",
         files / "new.csv",
         "--load",
-        files / "m.skops",
+        files / "m.partlearn",
         "--out",
         out,
         "--json",
@@ -218,7 +218,7 @@ def test_a_column_that_names_rows_may_be_called_row(tmp_path, suffix, monkeypatc
     (pyarrow.csv.write_csv if suffix == ".csv" else pyarrow.parquet.write_table)(
         table, source
     )
-    model, out = tmp_path / "m.skops", tmp_path / "out.csv"
+    model, out = tmp_path / "m.partlearn", tmp_path / "out.csv"
     options = ["--labels", "kind", "--id", "row", "--method", "pl-knn", "--folds", 0]
     assert call("train", source, *options, "--save", model) == 0
     assert call("predict", source, "--load", model, "--out", out) == 0
@@ -254,7 +254,7 @@ def test_other_orders_and_columns(files, tmp_path, capsys):
 
 
 def test_wrong_words(files, tmp_path, capsys):
-    save = tmp_path / "m.skops"
+    save = tmp_path / "m.partlearn"
 
     def err(*argv):
         code = call(*argv)
@@ -279,35 +279,35 @@ def test_wrong_words(files, tmp_path, capsys):
         "train", train, "--method", "pl-kn", "--save", save, "--truth", "answer"
     )
     assert "Did you mean 'new.csv'" in err("train", files / "none.csv", "--save", save)
-    model = tmp_path / "other.skops"
+    model = tmp_path / "other.partlearn"
     from partlearn.classification import PLKNN
 
     save_model(PLKNN(1).fit([[0.0], [1.0]], [0, 1]), model)
     out = tmp_path / "o.csv"
     assert "holds a PLKNN" in err("predict", train, "--load", model, "--out", out)
     assert "both write to standard output" in err(
-        "predict", train, "--load", files / "m.skops", "--out", "-", "--json"
+        "predict", train, "--load", files / "m.partlearn", "--out", "-", "--json"
     )
     empty = tmp_path / "empty.csv"
     empty.write_text("")
     assert "no header line" in err(
-        "predict", empty, "--load", files / "m.skops", "--out", out
+        "predict", empty, "--load", files / "m.partlearn", "--out", out
     )
     empty.write_text("a,b\n")
-    assert "no rows" in err("predict", empty, "--load", files / "m.skops", "--out", out)
+    assert "no rows" in err("predict", empty, "--load", files / "m.partlearn", "--out", out)
     bad = tmp_path / "bad.jsonl"
     bad.write_text('{"a": 1}\n[1]\n')
     assert "line 2 is not a JSON object" in err(
-        "predict", bad, "--load", files / "m.skops", "--out", out
+        "predict", bad, "--load", files / "m.partlearn", "--out", out
     )
     bad.write_text("{")
     assert "line 1 is not JSON" in err(
-        "predict", bad, "--load", files / "m.skops", "--out", out
+        "predict", bad, "--load", files / "m.partlearn", "--out", out
     )
 
 
 def test_any_classifier(files, tmp_path):
-    save = tmp_path / "m.skops"
+    save = tmp_path / "m.partlearn"
     code = call(
         "train", files / "train.csv", "--id", "ticket", "--truth", "answer",
         "--estimator", "sklearn.linear_model:LogisticRegression", "--param", "C=0.5",
@@ -446,7 +446,7 @@ def test_an_interrupt_leaves_no_half_file(files, tmp_path):
         "main(sys.argv[1:])\n"
     )
     command = [sys.executable, "-c", code, "predict", "-"]
-    command += ["--load", str(files / "m.skops"), "--out", str(out)]
+    command += ["--load", str(files / "m.partlearn"), "--out", str(out)]
     process = subprocess.Popen(
         command, stdin=subprocess.PIPE, stderr=subprocess.PIPE, stdout=subprocess.PIPE
     )
@@ -490,7 +490,7 @@ def test_several_files_are_fitted_block_by_block(parquet_folder, capsys):
     paths = sorted(parquet_folder.glob("*.parquet"))
     options = ["--labels", "candidates"]  # the truth is known by its name
     few = ["--param", "n_landmarks=15"]
-    saved, out = parquet_folder / "m.skops", parquet_folder / "out.csv"
+    saved, out = parquet_folder / "m.partlearn", parquet_folder / "out.csv"
     assert call("train", *paths, *options, *few, "--save", saved) == 0
     told = capsys.readouterr().out
     assert "CRISPClassifier: 240 rows" in told
@@ -542,7 +542,7 @@ def test_a_later_file_that_contradicts_the_first(
     pq.write_table(table.set_column(place, column, pa.array(change)), paths[1])
     options = ["--labels", "candidates", "--ignore", "truth"]
     few = ["--param", "n_landmarks=15"]
-    saved = parquet_folder / "m.skops"
+    saved = parquet_folder / "m.partlearn"
     assert call("train", *paths, *options, *few, "--save", saved) == 1
     err = capsys.readouterr().err
     assert f"1.parquet, {told}" in err
@@ -562,7 +562,7 @@ def test_what_is_odd_in_the_first_file_is_odd_in_others(parquet_folder):
         cells = [*map(str, table["x0"].to_pylist()[:-1]), "broken"]
         pq.write_table(table.set_column(0, "x0", pa.array(cells)), path)
     options = ["--labels", "candidates", "--ignore", "truth"]
-    few = ["--param", "n_landmarks=15", "--save", parquet_folder / "m.skops"]
+    few = ["--param", "n_landmarks=15", "--save", parquet_folder / "m.partlearn"]
     assert call("train", *paths, *options, *few) == 0
 
 
@@ -570,7 +570,7 @@ def test_a_scheduler_that_does_not_answer_is_named(parquet_folder, capsys, monke
     pytest.importorskip("distributed")
     monkeypatch.setattr("partlearn.cli._train._WAIT", 1)
     options = ["--labels", "candidates", "--scheduler", "tcp://127.0.0.1:1"]
-    path, saved = parquet_folder / "0.parquet", parquet_folder / "m.skops"
+    path, saved = parquet_folder / "0.parquet", parquet_folder / "m.partlearn"
     assert call("train", path, *options, "--save", saved) != 0
     assert "No Dask scheduler answers at tcp://127.0.0.1:1" in capsys.readouterr().err
 

@@ -49,10 +49,10 @@ SKOPS = {
 
 @pytest.mark.parametrize("kind", SKOPS)
 def test_skops_files(kind, tmp_path):
-    path = tmp_path / "evil.skops"
+    path = tmp_path / "evil.partlearn"
     schema = {**SKOPS[kind], "protocol": 2, "_skops_version": "0.16.0"}
     write(path, {"schema.json": json.dumps(schema)})
-    refuse(path, "a skops file, which partlearn no longer reads because such files can")
+    refuse(path, "not a model saved by partlearn")
     # The same nodes in a file of our layout, in place of the estimator and inside it.
     edited(path, lambda document: {**document, "estimator": SKOPS[kind]})
     refuse(path, "holds no estimator")
@@ -60,9 +60,9 @@ def test_skops_files(kind, tmp_path):
     refuse(path, "unknown kind '__class__'")
 
 
-def test_the_skops_file_of_the_issue_runs_nothing(tmp_path):
+def test_a_skops_file_runs_nothing(tmp_path):
     """In a process of its own, as a user meets it."""
-    path = tmp_path / "evil.skops"
+    path = tmp_path / "evil.partlearn"
     write(path, {"schema.json": json.dumps(SKOPS["constructor"])})
     code = (
         "import sys\n"
@@ -78,9 +78,9 @@ def test_the_skops_file_of_the_issue_runs_nothing(tmp_path):
         check=True,
         cwd=tmp_path,
     )
-    assert "skops file" in done.stdout
+    assert "not a model saved by partlearn" in done.stdout
     assert done.stdout.endswith("[]\n")
-    assert [p.name for p in tmp_path.iterdir()] == ["evil.skops"]
+    assert [p.name for p in tmp_path.iterdir()] == ["evil.partlearn"]
 
 
 @pytest.mark.parametrize(

@@ -109,8 +109,8 @@ def test_unlabelled_rows_are_left_out(tickets):
 
 
 def test_it_travels_in_a_model_file(model, new, tmp_path):
-    save_model(model, tmp_path / "model.skops")
-    loaded = load_model(tmp_path / "model.skops").estimator
+    save_model(model, tmp_path / "model.partlearn")
+    loaded = load_model(tmp_path / "model.partlearn").estimator
     for name, column in model.predictions(new.columns).items():
         np.testing.assert_array_equal(loaded.predictions(new.columns)[name], column)
 

@@ -204,8 +204,8 @@ def test_numbers_in_text():
 def test_it_travels_in_a_model_file(tmp_path):
     tickets = make_tickets(150)
     encoder = TableEncoder(ignore="candidates").fit(tickets.columns)
-    save_model(encoder, tmp_path / "encoder.skops")
-    loaded = load_model(tmp_path / "encoder.skops").estimator
+    save_model(encoder, tmp_path / "encoder.partlearn")
+    loaded = load_model(tmp_path / "encoder.partlearn").estimator
     new = make_tickets(20, random_state=1).columns
     np.testing.assert_array_equal(loaded.transform(new), encoder.transform(new))
     assert loaded.report() == encoder.report()

@@ -87,12 +87,6 @@ class Archive:
         names = [info.filename for info in infos]
         if len(set(names)) < len(names):
             raise DataFormatError("two members of the file have the same name")
-        if "schema.json" in names and STRUCTURE not in names:
-            raise DataFormatError(
-                "this is a skops file, which partlearn no longer reads because such "
-                "files can run code",
-                advice="Train the model again and save it anew.",
-            )
         if STRUCTURE not in names:
             raise DataFormatError(f"not a model saved by partlearn: no {STRUCTURE}")
         for info in infos:

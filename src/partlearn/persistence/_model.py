@@ -91,7 +91,7 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> Path:
     >>> from partlearn.persistence import load_model, save_model
     >>> X, y = [[0.0], [0.1], [1.0]], [[1, 1], [1, 0], [0, 1]]
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     file = save_model(PLKNN(1).fit(X, y), Path(folder) / "model.skops")
+    ...     file = save_model(PLKNN(1).fit(X, y), Path(folder) / "model.partlearn")
     ...     print(load_model(file).estimator.predict([[0.1], [0.9]]))
     [0 1]
     """

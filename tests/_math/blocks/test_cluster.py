@@ -98,7 +98,7 @@ def test_the_command_line_trains_on_a_cluster(client, tmp_path, capsys):
         pq.write_table(pa.table(columns), tmp_path / f"{part}.parquet")
     confidence = []
     for where in ([], ["--scheduler", client.scheduler.address]):
-        model = tmp_path / f"{len(where)}.skops"
+        model = tmp_path / f"{len(where)}.partlearn"
         options = ["--labels", "candidates", "--param", "n_landmarks=20", *where]
         paths = map(str, sorted(tmp_path.glob("*.parquet")))
         with pytest.raises(SystemExit) as end:
