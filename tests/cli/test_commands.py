@@ -111,7 +111,7 @@ def test_module_runs_as_a_program():
             ["reduce", "{pets}", "--out", "{out}", "--n-components", "few"],
             "--n-components must be a number",
         ),
-        (["reduce", "{pets}", "--out", "{out}", "--load", "no.partlearn"], "no such model"),
+        (["reduce", "{pets}", "--out", "{out}", "--load", "absent"], "no such model"),
         (
             ["reduce", "{pets}", "--out", "{out}", "--load", "a", "--save", "b"],
             "leave out the rest",

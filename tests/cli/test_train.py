@@ -50,7 +50,8 @@ def files(tmp_path_factory):
     train = write_csv(folder / "train.csv", known.columns | {"answer": known.truth})
     other = {n: c for n, c in new.columns.items() if n != "candidates"}
     write_csv(folder / "new.csv", other)
-    call("train", train, *OPTIONS, "--truth", "answer", "--save", folder / "m.partlearn")
+    model = folder / "m.partlearn"
+    call("train", train, *OPTIONS, "--truth", "answer", "--save", model)
     return folder
 
 
@@ -294,7 +295,8 @@ def test_wrong_words(files, tmp_path, capsys):
         "predict", empty, "--load", files / "m.partlearn", "--out", out
     )
     empty.write_text("a,b\n")
-    assert "no rows" in err("predict", empty, "--load", files / "m.partlearn", "--out", out)
+    model = files / "m.partlearn"
+    assert "no rows" in err("predict", empty, "--load", model, "--out", out)
     bad = tmp_path / "bad.jsonl"
     bad.write_text('{"a": 1}\n[1]\n')
     assert "line 2 is not a JSON object" in err(
