@@ -74,6 +74,8 @@ PACKAGES = [
     "feature_selection",
     "classification",
     "multilabel",
+    "multilabel.classification",
+    "multilabel.feature_selection",
     "metrics",
     "model_selection",
     "tables",

@@ -302,7 +302,7 @@ def fetch(
     name : str
         Name in the registry: ``partlearn data list`` shows them.
     data_home, download, timeout, deadline, registry, progress
-        As in :func:`fetch_file`.
+        As in ``fetch_file``.
     **options
         Arguments of :func:`~partlearn.io.read`.
 

@@ -53,7 +53,7 @@ class SAUTE(ConfidenceSelector):
     criterion : {"difference", "quotient", "jmi"} or callable, default="difference"
         How relevance and redundancy make the score of a feature: their difference, as
         published; their quotient; "jmi" forgives redundancy that the label explains;
-        or a function of a :class:`~partlearn.feature_selection.PathState` that returns
+        or a function of a ``PathState`` that returns
         one score per feature.
     must_keep, exclude : sequence of int, str or bool, default=None
         Columns to select in any case, and columns never to select, by index, by name

@@ -87,7 +87,7 @@ class CandidateConfusionDisplay:
     Parameters
     ----------
     confusion : CandidateConfusion
-        What :func:`candidate_confusion` returns.
+        What ``candidate_confusion`` returns.
     classes : array-like of shape (n_classes,)
         Names of the labels.
 

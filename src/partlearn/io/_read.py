@@ -130,7 +130,7 @@ def read(
     r"""Read a data set in any of the formats of this community.
 
     The parts of a file and their orientation are found by name, shape and content.
-    What a file leaves open raises :class:`AmbiguousDataError`, whose message names
+    What a file leaves open raises ``AmbiguousDataError``, whose message names
     the argument that settles it; so most files need no argument at all.
 
     Parameters

@@ -44,7 +44,7 @@ class PartialClassifier(PredictionsMixin, ClassifierMixin, BaseEstimator):
     ----------
     method : str or estimator, default="crisp-classifier"
         What learns: a name ("crisp", "pl-knn", "cenda"), ``package.module:Class`` or an
-        estimator; see :func:`~partlearn.tables.make_learner`.
+        estimator; see ``make_learner``.
     labels : str or list of str, default=None
         Columns with the labels, where they are not given to `fit`.
     raters, weights, marks : str or list of str, default=None
@@ -247,7 +247,7 @@ class PartialClassifier(PredictionsMixin, ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         rows : Rows
-            Blocks of a table, such as :func:`partlearn.io.open_tables` gives. What
+            Blocks of a table, such as ``open_tables`` gives. What
             their columns are and how they are encoded is found in the first block; a
             later cell that contradicts it is an error.
         evidence : Evidence

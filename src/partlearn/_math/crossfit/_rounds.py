@@ -133,7 +133,7 @@ class NeighborSearch:
     Parameters
     ----------
     search : transformer or None
-        As in :func:`~partlearn._math.neighbors.self_neighbors`.
+        As in ``self_neighbors``.
     n_jobs : int or None
         Threads.
     reference : ndarray of int, default=None

@@ -217,7 +217,7 @@ class TiedVotes:
     n_neighbors : int
         Number of ranks, at most ``m - 1`` (clamped); the nearest weighs most.
     search : neighbour transformer, default=None
-        As in :func:`partlearn._math.neighbors.self_neighbors`; with one, ties stay as
+        As in ``self_neighbors``; with one, ties stay as
         it breaks them.
     reference : ndarray of int or "cells", default=None
         Rows that vote; all by default. "cells" lets all vote that
