@@ -330,7 +330,7 @@ def test_what_cannot_be_saved_is_not_fitted(files, tmp_path, capsys, monkeypatch
 def test_an_interrupted_run_leaves_no_file(files, tmp_path, monkeypatch):
     out = tmp_path / "out.csv"
 
-    def interrupted(self, block):
+    def interrupted(*_, **__):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(PartialClassifier, "predictions", interrupted)
@@ -342,7 +342,7 @@ def test_an_interrupted_run_leaves_no_file(files, tmp_path, monkeypatch):
 def test_sigterm_leaves_no_file_either(files, tmp_path, monkeypatch):
     out, before = tmp_path / "out.csv", signal.getsignal(signal.SIGTERM)
 
-    def ended(self, block):
+    def ended(*_, **__):
         assert list(tmp_path.iterdir())  # the table that is being written
         try:
             signal.raise_signal(signal.SIGTERM)
