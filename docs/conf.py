@@ -27,13 +27,14 @@ project_copyright = "2026, the partlearn developers"
 release = version = partlearn.__version__
 
 extensions = [
+    "myst_parser",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "numpydoc",
     "sphinx_gallery.gen_gallery",
 ]
 templates_path = ["_templates"]
-exclude_patterns = ["_build", "adr", "auto_examples/**.ipynb", "auto_examples/**.py"]
+exclude_patterns = ["_build", "auto_examples/**.ipynb", "auto_examples/**.py"]
 autosummary_generate = True
 # A name of ours that is not found is an error; methods of scikit-learn are not here.
 nitpicky = True
