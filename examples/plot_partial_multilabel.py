@@ -88,7 +88,17 @@ print(f"no feature average precision {average_precision(Y[test], frequency):.3f}
 # share of pictures that have it. Learners that take all candidates for true are too
 # sure.
 
-from partlearn.multilabel import FPML, PMLFP, PMLLC, LinearSVM, ParticleMAP, ParticleVLS
+from partlearn.multilabel import (
+    FPML,
+    PMLFP,
+    PMLLC,
+    PMLLENFN,
+    PMLNI,
+    LinearSVM,
+    ParticleMAP,
+    ParticleVLS,
+    Schirn,
+)
 
 kept = selectors[0].get_support()
 learners = [
@@ -99,15 +109,19 @@ learners = [
     PMLFP(max_iter=100, random_state=0),
     ParticleVLS(),
     ParticleMAP(),
+    PMLNI(beta=1.2),
+    PMLLENFN(v_step="backtracking", random_state=0),
+    Schirn(lam=1.0, fit_intercept=True, threshold=0.5),
 ]
-figure, axes = plt.subplots(2, 4, figsize=(13, 6), layout="constrained")
+figure, axes = plt.subplots(3, 4, figsize=(13, 9), layout="constrained")
 for learner, ax in zip(learners, axes.flat, strict=False):
     P = learner.fit(X[train][:, kept], candidates).predict_proba(X[test][:, kept])
     CalibrationDisplay.from_predictions(P.ravel(), Y[test].ravel(), ax=ax)
     precision = average_precision(Y[test], P)
     ax.set_title(f"{type(learner).__name__}: average precision {precision:.2f}")
     ax.set(xlabel="probability of a tag", ylabel="share of pictures with it")
-axes.flat[-1].set_axis_off()
+for ax in axes.flat[len(learners) :]:
+    ax.set_axis_off()
 plt.show()
 
 # %%

@@ -11,8 +11,11 @@ CLASSIFIERS = [
     "MLKNN",
     "PMLFP",
     "PMLLC",
+    "PMLLENFN",
+    "PMLNI",
     "ParticleMAP",
     "ParticleVLS",
+    "Schirn",
 ]
 
 

@@ -11,10 +11,13 @@ from partlearn.multilabel.classification import (
     MLKNN,
     PMLFP,
     PMLLC,
+    PMLLENFN,
+    PMLNI,
     CRISPMultiLabelClassifier,
     LinearSVM,
     ParticleMAP,
     ParticleVLS,
+    Schirn,
 )
 from partlearn.multilabel.feature_selection import (
     DRMFS,

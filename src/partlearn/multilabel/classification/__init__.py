@@ -10,14 +10,20 @@ from partlearn.multilabel.classification._particle_map import ParticleMAP
 from partlearn.multilabel.classification._particle_vls import ParticleVLS
 from partlearn.multilabel.classification._pml_fp import PMLFP
 from partlearn.multilabel.classification._pml_lc import PMLLC
+from partlearn.multilabel.classification._pml_lenfn import PMLLENFN
+from partlearn.multilabel.classification._pml_ni import PMLNI
+from partlearn.multilabel.classification._schirn import Schirn
 
 __all__ = [
     "FPML",
     "MLKNN",
     "PMLFP",
     "PMLLC",
+    "PMLLENFN",
+    "PMLNI",
     "CRISPMultiLabelClassifier",
     "LinearSVM",
     "ParticleMAP",
     "ParticleVLS",
+    "Schirn",
 ]

@@ -74,13 +74,16 @@ class BaseLinearScorer(BaseMultilabelClassifier):
 
     def _decision(self, X: Any) -> Array:
         scores = np.asarray(X @ self.coef_.T, dtype=np.float64) + self.intercept_
-        if self.threshold_ is None:
-            D = scores - top_border(scores, self.n_labels_)
-        else:
-            D = scores - self.threshold_
+        D = scores - self._border(scores)
         if hasattr(self, "never_"):
             D = known_last(D, self.never_, self.always_)
         return D
+
+    def _border(self, scores: Array) -> Any:
+        """Number, or one per row, from which a label is predicted."""
+        if self.threshold_ is None:
+            return top_border(scores, self.n_labels_)
+        return self.threshold_
 
 
 def top_border(scores: Array, count: int) -> Array:
