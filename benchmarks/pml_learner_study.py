@@ -1,10 +1,10 @@
 """Study of the partial multi-label learners on the public sets, resumable.
 
-``python -m benchmarks.pml_learner_study DATA OUT`` fits every learner on every set, at two
-levels of false tags and in five folds, and appends one line of JSON per fit to
-``OUT/learners.jsonl``; fits already there are skipped. ``--selectors`` compares selectors
-before CRISPMultiLabelClassifier, ``--yeast`` fits the whole sets YeastBP and YeastCC, and
-``--table`` prints what is there.
+``python -m benchmarks.pml_learner_study DATA OUT`` fits every learner on every set, at
+two levels of false tags and in five folds, and appends one line of JSON per fit to
+``OUT/learners.jsonl``; fits already there are skipped. ``--selectors`` compares
+selectors before CRISPMultiLabelClassifier, ``--yeast`` fits the whole sets YeastBP and
+YeastCC, and ``--table`` prints what is there.
 
 Everything is fitted on training rows; false tags are drawn for training rows only, and
 test labels are clean.
@@ -268,9 +268,7 @@ def print_tables(file, reference):
     print(f"\n{len(table)} cells of {len({n[0] for n in names})} sets")
     # One value per set: levels of one set are no independent answers.
     sets = sorted({n[0] for n in names})
-    by_set = np.array(
-        [table[[n[0] == s for n in names]].mean(axis=0) for s in sets]
-    )
+    by_set = np.array([table[[n[0] == s for n in names]].mean(axis=0) for s in sets])
     print("Friedman over sets:", friedmanchisquare(*by_set.T))
     ours = methods.index(reference)
     others = [j for j in np.argsort(ranks) if j != ours]

@@ -1,5 +1,7 @@
 """Hot paths of the partial multi-label classifiers beside their textbook forms."""
 
+import warnings
+
 import numpy as np
 import scipy.sparse as sp
 from scipy.optimize import nnls
@@ -7,8 +9,10 @@ from sklearn.svm import LinearSVC
 
 from benchmarks.runner import Run, case
 from partlearn._math.graphs import rebuilding_graph
-from partlearn._math.linalg import squared_hinge, standardize
+from partlearn._math.linalg import squared_hinge, squared_hinge_path, standardize
 from partlearn._math.neighbors import self_neighbors
+from partlearn.multilabel import PMLFP, PMLLC, LinearSVM
+from partlearn.multilabel.classification import _confidence_ranker
 from partlearn.multilabel.classification._confidence_ranker import (
     pair_weights,
     ranking_costs,
@@ -153,3 +157,71 @@ def ranking(run: Run) -> None:
         times = run.time(name, {"ours": ours, "all pairs": all_pairs})
         ratio = times["all pairs"] / times["ours"]
         run.ratio(f"{name}: all pairs / ours", ratio, at_least=target)
+
+
+def _planted(rng, n, d, l):  # noqa: E741
+    """Rows in few directions with noise, labels that depend on them, false ones."""
+    Z = rng.normal(size=(n, 20))
+    X = Z @ rng.normal(size=(20, d)) + rng.normal(size=(n, d))
+    S = Z @ rng.normal(size=(20, l))
+    Y = (np.quantile(S, 0.9, axis=0) < S) | (rng.uniform(size=S.shape) < 0.06)
+    Y[np.arange(n), rng.integers(l, size=n)] = True
+    return X / np.abs(X).max(axis=0), Y
+
+
+@case("pml-linear-svm")
+def linear_svm(run: Run) -> None:
+    """Machines of all labels and three C at once beside liblinear, label by label."""
+    rng = np.random.default_rng(0)
+    shapes = run.pick([(978, 440, 12), (978, 1449, 45)], [(60, 70, 3)])
+    for n, d, l in shapes:  # noqa: E741
+        X, Y = _planted(rng, n, d, l)
+
+        def ours(X=X, Y=Y):
+            return np.stack([W for W, _ in squared_hinge_path(X, Y, (0.1, 1.0, 10.0))])
+
+        def liblinear(X=X, Y=Y, tol=1e-4):
+            machines = [
+                [LinearSVC(C=C, dual=False, tol=tol).fit(X, y).coef_[0] for y in Y.T]
+                for C in (0.1, 1.0, 10.0)
+            ]
+            return np.stack(machines).transpose(0, 2, 1)
+
+        name = f"{n} x {d}, {l} labels"
+        precise = liblinear(X, Y[:, :2], tol=1e-8)
+        run.agree(name, ours()[:, :, :2], precise, tolerance=1e-5)
+        times = run.time(name, {"ours": ours, "liblinear": liblinear})
+        run.ratio(f"{name}: liblinear / ours", times["liblinear"] / times["ours"])
+
+        def fit(X=X, Y=Y):
+            return LinearSVM().fit(X, Y)
+
+        whole = run.time(f"{name}: LinearSVM", {"fit": fit})
+        run.ratio(f"{name}: LinearSVM / path", whole["fit"] / times["ours"])
+
+
+@case("pml-rankers")
+def rankers(run: Run) -> None:
+    """PML-LC and PML-FP in the basis of their rows beside rows as they are."""
+    n, d, l = run.pick((1200, 2000, 50), (60, 80, 5))  # noqa: E741
+    X, Y = _planted(np.random.default_rng(0), n, d, l)
+    direct = _confidence_ranker._DIRECT
+    for cls in (PMLLC, PMLFP):
+
+        def fit(limit=direct, cls=cls):
+            _confidence_ranker._DIRECT = limit
+            try:
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore")
+                    return cls(random_state=0).fit(X, Y)
+            finally:
+                _confidence_ranker._DIRECT = direct
+
+        name = f"{cls.__name__}, {n} x {d}, {l} labels"
+        # Both stop by the change of the objective, so that they agree by it only.
+        values = (np.array([fit(limit).objective_[-1]]) for limit in (direct, 0))
+        run.agree(f"{name}: objective", *values, tolerance=1e-3)
+        times = run.time(name, {"ours": fit, "rows as they are": lambda: fit(0)})
+        run.ratio(
+            f"{name}: as they are / ours", times["rows as they are"] / times["ours"]
+        )

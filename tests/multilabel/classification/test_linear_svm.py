@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.model_selection import KFold
+from sklearn.svm import LinearSVC
 
+from partlearn._math.linalg import squared_hinge_path
 from partlearn.metrics import average_precision
 from partlearn.multilabel import LinearSVM
 from partlearn.multilabel.classification import _linear_svm
@@ -40,7 +42,7 @@ def test_chooses_the_weight_of_best_held_out_precision(monkeypatch, few):
             S[test] = part.decision_function(X[test])
         precision[C] = average_precision(Y, S)
         if model.C_ == C:
-            np.testing.assert_allclose(model.held_out_scores_, S, atol=1e-9)
+            np.testing.assert_allclose(model.held_out_scores_, S, atol=1e-6)
     assert max(precision, key=precision.get) == model.C_
     sparse = LinearSVM(inner_folds=4, random_state=3).fit(sp.csr_array(X), Y)
     np.testing.assert_allclose(sparse.coef_, model.coef_, atol=1e-6)
@@ -56,3 +58,29 @@ def test_one_row_and_labels_that_rank_nothing():
 def test_weights_are_positive(C):
     with pytest.raises(ValueError, match="`C` must hold positive numbers"):
         LinearSVM(C).fit(np.eye(4), np.eye(4, dtype=bool))
+
+
+@pytest.mark.parametrize("shape", [(80, 12), (25, 60)], ids=["tall", "wide"])
+def test_all_labels_at_once_are_the_machines_one_by_one(shape, global_random_seed):
+    rng = np.random.default_rng(global_random_seed)
+    X = rng.normal(size=shape) * (rng.uniform(size=shape) < 0.6)
+    Y = X[:, :3] + 0.3 * rng.normal(size=(shape[0], 3)) > 0.2
+    path = list(squared_hinge_path(X, Y, [0.1, 1.0, 10.0]))
+    sparse = list(squared_hinge_path(sp.csr_array(X), Y, [0.1, 1.0, 10.0]))
+    for C, (W, b), (V, _) in zip((0.1, 1.0, 10.0), path, sparse, strict=True):
+        np.testing.assert_allclose(V, W, atol=1e-6)
+        for j in range(3):
+            machine = LinearSVC(C=C, dual=False, tol=1e-10, max_iter=10_000)
+            machine.fit(X, Y[:, j])
+            np.testing.assert_allclose(W[:, j], machine.coef_[0], atol=1e-5)
+            assert b[j] == pytest.approx(machine.intercept_[0], abs=1e-5)
+
+
+def test_where_no_decomposition_fits(monkeypatch):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(50, 6)) * (rng.uniform(size=(50, 6)) < 0.15)
+    Y = X[:, :2] > 0
+    monkeypatch.setattr(_linear_svm, "_FEW_FEATURES", 0)
+    fast = LinearSVM(1.0).fit(X, Y)
+    monkeypatch.setattr(_linear_svm, "_DIRECT", 0)
+    np.testing.assert_allclose(LinearSVM(1.0).fit(X, Y).coef_, fast.coef_, atol=1e-2)

