@@ -94,6 +94,7 @@ from partlearn.multilabel import (
     PMLLC,
     PMLLENFN,
     PMLNI,
+    PMLPLR,
     LinearSVM,
     ParticleMAP,
     ParticleVLS,
@@ -111,6 +112,7 @@ learners = [
     ParticleMAP(),
     PMLNI(beta=1.2),
     PMLLENFN(v_step="backtracking", random_state=0),
+    PMLPLR(random_state=0),
     Schirn(lam=1.0, fit_intercept=True, threshold=0.5),
 ]
 figure, axes = plt.subplots(3, 4, figsize=(13, 9), layout="constrained")

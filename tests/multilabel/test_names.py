@@ -13,6 +13,7 @@ CLASSIFIERS = [
     "PMLLC",
     "PMLLENFN",
     "PMLNI",
+    "PMLPLR",
     "ParticleMAP",
     "ParticleVLS",
     "Schirn",

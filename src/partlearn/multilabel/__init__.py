@@ -13,6 +13,7 @@ from partlearn.multilabel.classification import (
     PMLLC,
     PMLLENFN,
     PMLNI,
+    PMLPLR,
     CRISPMultiLabelClassifier,
     LinearSVM,
     ParticleMAP,

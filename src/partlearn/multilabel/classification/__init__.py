@@ -12,6 +12,7 @@ from partlearn.multilabel.classification._pml_fp import PMLFP
 from partlearn.multilabel.classification._pml_lc import PMLLC
 from partlearn.multilabel.classification._pml_lenfn import PMLLENFN
 from partlearn.multilabel.classification._pml_ni import PMLNI
+from partlearn.multilabel.classification._pml_plr import PMLPLR
 from partlearn.multilabel.classification._schirn import Schirn
 
 __all__ = [
@@ -21,6 +22,7 @@ __all__ = [
     "PMLLC",
     "PMLLENFN",
     "PMLNI",
+    "PMLPLR",
     "CRISPMultiLabelClassifier",
     "LinearSVM",
     "ParticleMAP",
