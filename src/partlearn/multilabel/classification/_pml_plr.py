@@ -213,7 +213,8 @@ class PMLPLR(BaseLinearScorer):
         weights = self.alpha, self.beta, self.lam, self.mu
         problem = plr_problem(points, phi, C.astype(np.float64), weights)
         self._iterate(problem, H)
-        self.never_, self.always_ = ~C.any(axis=0), C.all(axis=0)
+        self.never_ = np.asarray(~C.any(axis=0))
+        self.always_ = np.asarray(C.all(axis=0))
         self.label_confidence_ = np.clip(self.pseudo_labels_, 0, 1) * C
         return self
 
