@@ -9,6 +9,7 @@ package exports it. Nothing is imported before somebody asks.
 # SPDX-License-Identifier: BSD-3-Clause
 
 import inspect
+import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -198,6 +199,7 @@ def check_packages(value: Any, allow: Collection[str] = ()) -> None:
     """Refuse classes of packages that nobody allowed, before anything is imported.
 
     To import a module runs its code, so a file that may name any module is a program.
+    Parameters by which scikit-learn would read or write files are refused too.
 
     Parameters
     ----------
@@ -211,6 +213,10 @@ def check_packages(value: Any, allow: Collection[str] = ()) -> None:
     --------
     >>> from partlearn._registry import check_packages
     >>> check_packages("sklearn.decomposition:PCA")
+    >>> check_packages({"class": "sklearn.pipeline:Pipeline", "memory": "."})
+    Traceback (most recent call last):
+        ...
+    partlearn._registry.MethodError: The parameter `memory` = '.' would make ...
     >>> check_packages("subprocess:Popen")
     Traceback (most recent call last):
         ...
@@ -225,12 +231,42 @@ def check_packages(value: Any, allow: Collection[str] = ()) -> None:
                 f"(in Python: allow=[{package!r}])."
             )
     elif isinstance(value, Mapping | list | tuple):
+        if isinstance(value, Mapping):
+            _refuse_files(value)
         parts = value.values() if isinstance(value, Mapping) else value
         for item in parts:
             if not isinstance(item, str):
                 check_packages(item, allow)
         if isinstance(value, Mapping):
             check_packages(value.get("class"), allow)
+
+
+# Parameters by which estimators of scikit-learn read or write files, or compute text,
+# and the values that do neither.
+_OF_FILES = {
+    "memory": r"(?!)",
+    "input": "content",
+    "pre_dispatch": r"all|([1-9]\d{0,2} ?\* ?)?n_jobs",
+}
+
+
+def _refuse_files(params: Mapping[str, Any]) -> None:
+    """Refuse parameters that let scikit-learn read or write files.
+
+    A cache on disk is read by unpickling, which runs whatever somebody put there.
+    """
+    for key, value in params.items():
+        name = str(key).rpartition("__")[2]  # of a part, as in a grid of a search
+        if name not in _OF_FILES:
+            continue
+        values = value if isinstance(value, list | tuple) else [value]
+        for item in values:
+            if isinstance(item, str) and not re.fullmatch(_OF_FILES[name], item):
+                raise MethodError(
+                    f"The parameter `{key}` = {item!r} would make scikit-learn read or "
+                    "write files, or compute text, which a plan may not do. Leave it "
+                    "out."
+                )
 
 
 def build(

@@ -22,6 +22,7 @@ from partlearn.benchmark import (
 )
 from partlearn.benchmark._records import Cost, Point, Reduced, Scored
 from partlearn.benchmark._store import _sealed
+from partlearn.io import DataError
 
 KEY = "0123456789abcdef0123"
 DONE = Scored(
@@ -132,11 +133,58 @@ def test_a_write_that_fails_leaves_the_old_file(store):
 
 
 def test_leftovers_are_cleaned_and_results_stay(store):
-    (store.folder / "jobs" / ".k.json.abc.tmp").write_text("half")
-    (store.folder / ".results.tmp").write_text("half")
+    mark = "0123456789abcdef"
+    (store.folder / "jobs" / f".{KEY}.json.{mark}.tmp").write_text("half")
+    (store.folder / f".results.parquet.{mark}.tmp").write_text("half")
+    mine = store.folder / ".my notes.tmp"  # of whoever has the folder
+    mine.write_text("mine")
     with store.writing():
         assert [p.name for p in (store.folder / "jobs").iterdir()] == [f"{KEY}.json"]
-    assert not (store.folder / ".results.tmp").exists()
+    assert not list(store.folder.glob(f".*.{mark}.tmp"))
+    assert mine.read_text() == "mine"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="links of POSIX")
+@pytest.mark.parametrize("name", ["jobs", "reductions", ".lock"])
+def test_links_are_not_followed(tmp_path, name):
+    """Files behind a link were once replaced, and removed by --fresh."""
+    precious = tmp_path / "precious" / "0123456789abcdef0123.json"
+    precious.parent.mkdir()
+    precious.write_text("{}")
+    (tmp_path / "run").mkdir()
+    target = precious if name == ".lock" else precious.parent
+    (tmp_path / "run" / name).symlink_to(target)
+    store = Store(tmp_path / "run")
+    with pytest.raises(OSError, match="is a link"), store.writing():
+        pass
+    store.forget()
+    assert precious.read_text() == "{}"
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes of POSIX")
+def test_pipes_and_devices_are_not_read(tmp_path):
+    os.mkfifo(tmp_path / "run.json")
+    with pytest.raises(DataError, match="a pipe or a device"):
+        Store(tmp_path).read_json("run.json")
+    (tmp_path / "plan.json").symlink_to("/dev/zero")
+    with pytest.raises(DataError, match="a pipe or a device"):
+        Store(tmp_path).read_json("plan.json")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="locks of POSIX")
+def test_file_systems_without_locks(tmp_path, monkeypatch):
+    import errno
+    import fcntl
+
+    def flock(*arguments):
+        raise OSError(errno.ENOTSUP, "not supported")
+
+    monkeypatch.setattr(fcntl, "flock", flock)
+    with (
+        pytest.warns(UserWarning, match="no locks: nothing keeps a second run"),
+        Store(tmp_path).writing(),
+    ):
+        pass
 
 
 @pytest.mark.skipif(os.name != "posix", reason="permissions of POSIX")

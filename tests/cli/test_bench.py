@@ -61,6 +61,59 @@ def test_report_in_every_format(run, plan, tmp_path):
     assert "iris, r = 1" in run("report", out)[1]
 
 
+def test_a_report_does_not_replace_the_run(run, plan, tmp_path):
+    out = tmp_path / "out"
+    assert run("bench", plan, "--out", out)[0] == 0
+    for name in ("run.json", "plan.json", "results.parquet", "jobs/report.html"):
+        code, _, err = run("report", out, "--html", out / name)
+        assert code == 2
+        assert "is a file of the run itself" in err
+    page = tmp_path / "page"
+    code, _, err = run("report", out, "--html", page, "--markdown", page)
+    assert code == 2
+    assert "is another result" in err
+    assert not page.exists()
+    assert run("report", out)[0] == 0
+
+
+@pytest.mark.parametrize("name", ["splits.json", "plan.json"])
+def test_files_of_a_run_that_were_edited(run, plan, tmp_path, name):
+    """Sealed anew as well: the run says what each of its files is."""
+    from partlearn.benchmark._store import _opened, _sealed
+
+    out = tmp_path / "out"
+    assert run("bench", plan, "--out", out)[0] == 0
+    content = _opened((out / name).read_bytes())
+    content["note"] = "edited"
+    (out / name).write_bytes(_sealed(content))
+    code, _, err = run("report", out)
+    assert code == 1
+    assert f"{name}: not what the run wrote" in err
+    (out / name).unlink()
+    assert run("report", out)[0] != 0
+
+
+@pytest.mark.parametrize(
+    "params",
+    [
+        'memory = "cache"',
+        '"pca__memory" = "cache"',
+        'input = "filename"',
+        'pre_dispatch = "9**9**9"',
+    ],
+)
+def test_plans_read_no_files_through_scikit_learn(run, tmp_path, params):
+    """A cache of joblib is unpickled, which runs whatever is in it."""
+    path = tmp_path / "mine.toml"
+    text = PLAN.format(extra="")
+    extra = "\n[[learners]]\nname = \"x\"\nclass = \"sklearn.pipeline:Pipeline\"\n"
+    path.write_text(f"{text}{extra}[learners.params]\n{params}\n")
+    code, _, err = run("bench", path, "--out", tmp_path / "out")
+    assert code == 2
+    assert "read or write files" in err
+    assert not (tmp_path / "out").exists()
+
+
 def test_report_of_a_folder_with_several_runs_asks_which(run, plan, tmp_path):
     for name in ("a", "b"):
         assert run("bench", plan, "--out", tmp_path / "all" / name)[0] == 0

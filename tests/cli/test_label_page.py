@@ -75,3 +75,39 @@ def test_corrections_come_back(run, pets):
     code, err = run("--corrections", fixed)
     assert code == 2
     assert "row 'nobody', which is not there" in err
+
+
+@pytest.mark.parametrize("name", ["../secret.png", "{secret}", "link.png"])
+def test_pictures_come_from_the_folder_of_the_data(run, pets, tmp_path_factory, name):
+    """A table is data of others: it may not show any picture of the disk."""
+    other = tmp_path_factory.mktemp("other")
+    secret = other / "secret.png"
+    secret.write_bytes((pets.parent / "one.png").read_bytes())
+    (pets.parent.parent / "secret.png").write_bytes(b"x")
+    (pets.parent / "link.png").symlink_to(secret)
+    pets.write_text(TABLE.replace("none.png", name.format(secret=secret)))
+    page = pets.parent / "page.html"
+    code, err = run("--html", page, "--image", "file")
+    assert code == 1
+    assert "row 4 of column 'file'" in err
+    assert "--image-folder" in err
+    assert not page.exists()
+
+
+def test_pictures_of_another_folder(run, pets, tmp_path_factory):
+    other = tmp_path_factory.mktemp("other")
+    (other / "one.png").write_bytes((pets.parent / "one.png").read_bytes())
+    (pets.parent / "one.png").unlink()
+    page = pets.parent / "page.html"
+    options = ("--html", page, "--image", "file", "--image-folder", other)
+    assert run(*options)[0] == 0
+    assert "data:image/png;base64," in page.read_text(encoding="utf-8")
+
+
+def test_names_of_columns_command_no_terminal(run, pets):
+    pets.write_text(TABLE.replace("id,file", "id,\x1b[2J\x9bfile"), encoding="utf-8")
+    code, err = run("--number", "\x1b[2Jfil")
+    assert code == 2
+    assert "\\x1b[2J" in err
+    assert "\x1b" not in err
+    assert "\x9b" not in err

@@ -8,12 +8,14 @@ from zipfile import ZipFile
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
 import scipy.sparse as sp
 
 from partlearn.io import write
 
+LINES = pa.csv.ParseOptions(newlines_in_values=True)
 COMMON = ["--labels", "kind", "--ignore", "id", "--truth", "truth"]
 
 
@@ -48,7 +50,7 @@ def test_blocks_give_the_same_table(run, pets, tmp_path, monkeypatch):
     import pyarrow.parquet as pq
 
     pq.write_table(pyarrow.csv.read_csv(pets), source)
-    monkeypatch.setattr("partlearn.io._files.BLOCK_ROWS", 3)
+    monkeypatch.setattr("partlearn.io.BLOCK_ROWS", 3)
     assert run("reduce", source, "--load", model, "--out", parts)[0] == 0
     assert pq.ParquetFile(parts).num_row_groups == 4
     ours, theirs = pq.read_table(parts), pq.read_table(whole)
@@ -113,6 +115,23 @@ def test_formulas_are_neutralised_on_request(run, pets, tmp_path, table):
         assert [row[name] for row in table(out)] == wanted
     # Numbers keep their sign.
     assert any(row["crisp0"].startswith("-") for row in table(out))
+
+
+@pytest.mark.parametrize("safe", [[], ["--safe-csv"]])
+def test_a_lone_carriage_return_ends_no_row(run, tmp_path, safe):
+    """Unquoted, it began a row whose first cell was a formula."""
+    data, out = tmp_path / "in.parquet", tmp_path / "out.csv"
+    notes = ["a\r=1+1", "plain", "b\r\nc", "d\ne"]
+    columns = {"x": [1.0, 2.0, 3.5, 4.0], "note": notes, "kind": ["a|b", "a", "b", "b"]}
+    pq.write_table(pa.table(columns), data)
+    options = ["--labels", "kind", "--ignore", "note", "--method", "cenda"]
+    assert run("reduce", data, *options, "--out", out, *safe)[0] == 0
+    content = out.read_bytes()
+    assert b'"a\r=1+1"' in content
+    with out.open(newline="") as file:
+        assert [row["note"] for row in csv.DictReader(file)] == notes
+    assert content.splitlines(keepends=True)[0].endswith(b"kind\n")
+    assert len(pa.csv.read_csv(out, parse_options=LINES)) == 4
 
 
 def test_lists_of_candidates_become_text(run, pets, tmp_path, table):
@@ -437,7 +456,7 @@ def test_roles_and_streams(run, messy, tmp_path, monkeypatch, capsys):
 def test_missing_values_of_new_rows_are_named(run, pets, tmp_path, monkeypatch, table):
     model, new = tmp_path / "m.partlearn", tmp_path / "new.parquet"
     run("reduce", pets, *COMMON, "--out", tmp_path / "o.csv", "--save", model)
-    monkeypatch.setattr("partlearn.io._files.BLOCK_ROWS", 2)
+    monkeypatch.setattr("partlearn.io.BLOCK_ROWS", 2)
     columns = {"weight": [1.0, 2.0, 3.0, None], "height": [1.0, 2.0, 3.0, 4.0]}
     pq.write_table(pa.table(columns), new)
     code, _, err = run("reduce", new, "--load", model, "--out", tmp_path / "o.csv")
@@ -567,10 +586,7 @@ def test_a_column_of_later_rows(
     run, tmp_path, table, animal_model, suffix, monkeypatch
 ):
     """Fitting sees all rows at once; block by block the header is written already."""
-    monkeypatch.setattr(
-        "partlearn.io._table_blocks.table_blocks.__kwdefaults__",
-        {"block_rows": 10, "progress": None, "limits": None, "whole": False},
-    )
+    monkeypatch.setattr("partlearn.io.BLOCK_ROWS", 10)
     source, out = tmp_path / "in.jsonl", tmp_path / f"out{suffix}"
     rows = [*animals(20), *({**row, "note": "late"} for row in animals(5))]
     source.write_text("\n".join(map(json.dumps, rows)))
@@ -587,10 +603,7 @@ def test_a_column_of_later_rows(
 def test_types_of_parquet_are_those_of_the_first_rows(
     run, tmp_path, animal_model, monkeypatch
 ):
-    monkeypatch.setattr(
-        "partlearn.io._table_blocks.table_blocks.__kwdefaults__",
-        {"block_rows": 10, "progress": None, "limits": None, "whole": False},
-    )
+    monkeypatch.setattr("partlearn.io.BLOCK_ROWS", 10)
     source, out = tmp_path / "in.jsonl", tmp_path / "out.parquet"
 
     def reduced(late):

@@ -85,7 +85,8 @@ def test_rar_through_a_program(tmp_path, server, program, name, script):
     assert path.read_bytes() == wine
     names = sorted(p.name for p in path.parent.iterdir())
     assert names == ["wine.npz", "wine.npz.sha256"]
-    assert fetch_file("wine", data_home=tmp_path / "home", registry=known) == path
+    with pytest.warns(UserWarning, match="No SHA-256 of wine is published"):
+        assert fetch_file("wine", data_home=tmp_path / "home", registry=known) == path
     assert len(server.requests) == 1
 
 
@@ -162,7 +163,34 @@ def test_zip(tmp_path, server, monkeypatch):
 def test_no_zip(tmp_path, server):
     known = server.unknown("good", archive="wine.zip")
     server.content = b"something else"
-    with pytest.raises(DownloadError, match=r"wine\.zip is not a zip archive"):
+    with pytest.raises(DownloadError, match=r"wine\.zip is damaged, or no zip archive"):
+        fetch_file("wine", data_home=tmp_path / "home", registry=known)
+
+
+def flagged(data, name=b"w.npz"):
+    """A zip archive whose member says that it is encrypted."""
+    data = bytearray(data)
+    for mark, place in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
+        data[data.index(mark) + place] |= 1
+    return bytes(data)
+
+
+@pytest.mark.parametrize(
+    ("spoil", "message"),
+    [
+        (flagged, "encrypted"),
+        (lambda d: d.replace(b"\0\0\x08\0", b"\0\0\x63\0"), "damaged"),
+        (lambda d: d[:60] + b"\xff" * 40 + d[100:], "damaged"),
+    ],
+)
+def test_zips_that_cannot_be_read(tmp_path, server, spoil, message):
+    """These once ended in a traceback of the zipfile module."""
+    known = server.unknown("good", archive="wine.zip")
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as file:
+        file.writestr("w.npz", server.content)
+    server.content = spoil(buffer.getvalue())
+    with pytest.raises(DownloadError, match=f"wine.zip is {message}"):
         fetch_file("wine", data_home=tmp_path / "home", registry=known)
 
 

@@ -253,9 +253,11 @@ def test_unknown_checksum_is_shown_and_kept(tmp_path, server):
     assert path.read_bytes() == server.content
     record = tmp_path / "wine.npz.sha256"
     assert record.read_text() == f"{digest}  wine.npz\n"
-    # From now on it is held to it, without a word and without the network.
+    # From now on it is held to it, without the network, and every use says so.
     known = server.unknown("missing")
-    assert fetch_file("wine", data_home=tmp_path, registry=known) == path
+    for _ in range(2):
+        with pytest.warns(UserWarning, match=r"No SHA-256 .* wine\.npz\.sha256"):
+            assert fetch_file("wine", data_home=tmp_path, registry=known) == path
     path.write_bytes(b"spoilt")
     with pytest.raises(DownloadError, match="another checksum"):
         fetch_file("wine", data_home=tmp_path, registry=known, download=False)
@@ -293,7 +295,8 @@ def test_git_blob(tmp_path, server):
     known = server.unknown("good", git_blob=name[:12])
     path = fetch_file("wine", data_home=tmp_path, registry=known)
     assert path.read_bytes() == server.content
-    assert fetch_file("wine", data_home=tmp_path, registry=known) == path
+    with pytest.warns(UserWarning, match="No SHA-256 .* git object"):
+        assert fetch_file("wine", data_home=tmp_path, registry=known) == path
     assert len(server.requests) == 1
     other = server.unknown("wrong", git_blob=name[:12])
     with pytest.raises(DownloadError, match="not that of git object"):

@@ -185,3 +185,28 @@ def test_vocabularies(vocabulary, message, tmp_path):
         state(document)["vocabulary_"] = {"dict": vocabulary}
 
     refuse(edited(tmp_path / "m", edit, model), message)
+
+
+def test_keys_that_share_a_hash(tmp_path):
+    """To compare each with all others took minutes."""
+    step = 2**61 - 1  # Python takes integers modulo this number
+
+    def edit(document):
+        pairs = [[i * step, 0] for i in range(1, 60_000)]
+        state(document)["weights"] = {"dict": pairs}
+
+    refuse(edited(tmp_path / "m", edit), "large numbers are looked up")
+
+
+def test_shapes_that_no_array_has(tmp_path):
+    def edit(document):
+        array = state(document)["_X"]["array"]
+        array["shape"] = [0, 2**32, 2**32, 2**32]
+
+    refuse(edited(tmp_path / "m", edit), "does not fill its shape|larger than any")
+
+    def empty(document):
+        text = {"member": 0, "dtype": "str0", "shape": [3], "order": "C"}
+        state(document)["weights"] = {"array": text}
+
+    refuse(edited(tmp_path / "m", empty), "unknown dtype")

@@ -64,7 +64,7 @@ from partlearn.benchmark._runner import (
     run_plan,
     verify_run,
 )
-from partlearn.benchmark._store import BusyError, DamagedStoreError, Store
+from partlearn.benchmark._store import BusyError, DamagedStoreError, Store, is_run_file
 from partlearn.benchmark._task import check_methods, load_plan_data
 from partlearn.benchmark._toml import PlanError
 from partlearn.benchmark._tuned import CHOICES, choose, settings

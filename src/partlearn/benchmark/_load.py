@@ -27,11 +27,17 @@ from partlearn.benchmark._results import (
     Run,
     Timing,
 )
-from partlearn.benchmark._store import DamagedStoreError, Store, file_digest
+from partlearn.benchmark._store import (
+    DamagedStoreError,
+    Store,
+    file_digest,
+    is_run_file,
+)
 from partlearn.benchmark._task import task_of
-from partlearn.io import atomic_write
+from partlearn.io import Budget, atomic_write, table_blocks
 
 Row = dict[str, Any]
+CELL = 64  # bytes of a value in a list of rows
 Columns = Mapping[str, str]
 _SCORES = (*_plan.METRICS, *_plan.CURVE_METRICS, *_plan.CRITERIA)
 # Columns of other names hold numbers with decimals.
@@ -207,11 +213,13 @@ def _write(path: Path, rows: Sequence[Row], columns: Columns) -> Path:
 
 
 def _read(path: Path, columns: Columns) -> list[Row]:
-    rows: Iterable[Mapping[str, Any]]
+    rows: list[Row] = []
+    budget = Budget.of_table(path.stat().st_size)
     if path.suffix == ".parquet":
-        import pyarrow.parquet as pq
-
-        rows = pq.read_table(path).to_pylist()
+        for block in table_blocks(path, whole=True):
+            # As Python's values they take much more than in the file.
+            budget.charge(CELL * block.num_rows * block.num_columns, "the table")
+            rows += block.to_pylist()
     else:
         with path.open(newline="", encoding="utf-8") as file:
             rows = list(csv.DictReader(file))
@@ -335,6 +343,8 @@ def save_run(
     ]
     # Last, and together: an interrupted run leaves the report of the one before.
     store.write_json("plan.json", asdict(plan))
+    names = ("plan.json", "splits.json")
+    files += [store.folder / name for name in names if (store.folder / name).is_file()]
     store.write_json(
         "run.json",
         {
@@ -380,7 +390,11 @@ def load_run(folder: str | Path) -> Run:
     folder = Path(folder)
     plan, run = _opened(folder)
     # Not what another run, with or without pyarrow, may have left beside them.
-    tables = {Path(name).stem: folder / name for name in run["files"]}
+    tables = {
+        Path(name).stem: folder / name
+        for name in run["files"]
+        if not name.endswith(".json")
+    }
     results = _read_results(tables["results"], plan.task)
     costs = _read(tables["timings"], _timing_columns(plan.task))
     return Run(
@@ -431,11 +445,13 @@ def _opened(folder: Path) -> tuple[_plan.Plan, dict[str, Any]]:
             f"{run.get('format')!r}, here {RUN_FORMAT!r})",
             path=folder,
         )
-    store.read_json("splits.json")
     for name, digest in run["files"].items():
         path = folder / name
-        if not path.is_file() or file_digest(path) != digest:
+        if not is_run_file(folder, path) or not path.is_file():
+            raise DamagedStoreError("a file of the run is missing", path=path)
+        if file_digest(path) != digest:
             raise DamagedStoreError("not what the run wrote", path=path)
+    store.read_json("splits.json")
     return _read_plan(plan), run
 
 

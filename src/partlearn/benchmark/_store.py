@@ -2,11 +2,13 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
+import errno
 import hashlib
 import io
 import json
 import re
 import sys
+import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
@@ -17,11 +19,24 @@ from zipfile import BadZipFile
 import numpy as np
 
 from partlearn.benchmark._records import Cost, Record, Reduced, Scored
-from partlearn.io import DataError, atomic_write
+from partlearn.io import Budget, DataError, Limits, atomic_write, regular_size
 
 R = TypeVar("R", bound=Record)
 _FRAGMENT = re.compile(r"[0-9a-f]{20}\.(json|npz)")
 _FORMAT = "partlearn-fragment/1"
+_TABLES = r"(?:results|timings)\.(?:parquet|csv)"
+_RUN_FILE = re.compile(rf"(?:plan|run|splits)\.json|\.lock|{_TABLES}")
+# What a killed run leaves half-written: the name of one of its files, and a mark.
+_LEFTOVER = re.compile(
+    rf"\.(?:(?:plan|run|splits|report)\.json|report\.html|{_TABLES}|"
+    r"[0-9a-f]{20}\.(?:json|npz))\.[0-9a-f]{16}\.tmp"
+)
+_PARTS = ("jobs", "reductions")
+# The lock of the system is not there, on some network file systems for example.
+_NO_LOCKS = {
+    getattr(errno, name, None)
+    for name in ("ENOLCK", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EINVAL")
+}
 
 
 class BusyError(OSError):
@@ -76,6 +91,54 @@ def _opened(data: bytes) -> dict[str, Any]:
     return content
 
 
+def is_run_file(folder: Path, path: Path) -> bool:
+    """Whether a path is one of the files that a run is read from.
+
+    Parameters
+    ----------
+    folder : Path
+        Folder of the run.
+    path : Path
+        Any path.
+
+    Returns
+    -------
+    bool
+        Also for what may not exist yet.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from partlearn.benchmark import is_run_file
+    >>> is_run_file(Path("r"), Path("r/run.json")), is_run_file(Path("r"), Path("r/a"))
+    (True, False)
+    """
+    root, path = folder.resolve(), path.resolve()
+    if path.parent == root:
+        return bool(_RUN_FILE.fullmatch(path.name))
+    return any(path.is_relative_to(root / part) for part in _PARTS)
+
+
+def read_regular(path: Path, limits: Limits | None = None) -> bytes:
+    """Read a file of a run; pipes and devices, which have no end, are refused.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    limits : Limits, default=None
+        How large it may be.
+
+    Returns
+    -------
+    bytes
+        Its content.
+    """
+    size = regular_size(path)
+    Budget(limits or Limits(), stored=size).charge(size, "the file")
+    return path.read_bytes()
+
+
 def _try_lock(file: IO[bytes]) -> bool:
     # The system lets go when the file is closed, also by the death of the process.
     try:
@@ -87,8 +150,15 @@ def _try_lock(file: IO[bytes]) -> bool:
             import fcntl
 
             fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return False
+    except OSError as error:
+        if error.errno not in _NO_LOCKS:
+            return False
+        warnings.warn(
+            "This file system has no locks: nothing keeps a second run from writing to "
+            "the same folder. Start one at a time.",
+            UserWarning,
+            stacklevel=4,
+        )
     return True
 
 
@@ -131,6 +201,12 @@ class Store:
                 f"{self.folder} is a file; name a folder for the results with --out."
             )
         self.folder.mkdir(parents=True, exist_ok=True)
+        for name in (*_PARTS, ".lock"):
+            if (self.folder / name).is_symlink():
+                raise OSError(
+                    f"{self.folder / name} is a link, and results are not written "
+                    "through links. Remove it, or choose another folder with --out."
+                )
         # The file of the lock stays, since removing it would let two in.
         with (self.folder / ".lock").open("a+b") as file:
             if not _try_lock(file):
@@ -138,14 +214,17 @@ class Store:
                     f"another run is writing to {self.folder}; wait for it to end, or "
                     "choose another folder with --out."
                 )
-            for part in (".", "jobs", "reductions"):
+            for part in (".", *_PARTS):
                 for leftover in (self.folder / part).glob(".*.tmp"):
-                    leftover.unlink(missing_ok=True)
+                    if _LEFTOVER.fullmatch(leftover.name) and leftover.is_file():
+                        leftover.unlink(missing_ok=True)
             yield
 
     def forget(self) -> None:
         """Remove finished jobs, and nothing else that may be in the folder."""
-        for part in ("jobs", "reductions"):
+        for part in _PARTS:
+            if (self.folder / part).is_symlink():
+                continue
             for path in (self.folder / part).glob("*"):
                 if _FRAGMENT.fullmatch(path.name):
                     path.unlink()
@@ -174,7 +253,7 @@ class Store:
             return record
         name = f"reductions/{reduction_id}.npz"
         try:
-            data = (self.folder / name).read_bytes()
+            data = read_regular(self.folder / name)
             if hashlib.sha256(data).hexdigest() != digest:
                 raise ValueError("its digest is not the one that was kept")
             with np.load(io.BytesIO(data), allow_pickle=False) as file:
@@ -203,7 +282,7 @@ class Store:
     def _get(self, part: str, key: str, kind: type[R]) -> tuple[R, str | None] | None:
         name = f"{part}/{key}.json"
         try:
-            content = _opened((self.folder / name).read_bytes())
+            content = _opened(read_regular(self.folder / name))
             about = [content[name] for name in ("format", "part", "id")]
             if about != [_FORMAT, part, key]:
                 raise ValueError("a fragment of another format or job")
@@ -229,7 +308,7 @@ class Store:
             When it is not what was written.
         """
         try:
-            return _opened((self.folder / name).read_bytes())
+            return _opened(read_regular(self.folder / name))
         except (FileNotFoundError, NotADirectoryError):
             return None
         except (ValueError, RecursionError) as error:

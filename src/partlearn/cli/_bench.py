@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from partlearn.cli._console import print_json, print_summary, progress, say
-from partlearn.cli._options import Json
+from partlearn.cli._options import Json, check_files
 
 if TYPE_CHECKING:
     from partlearn.report import Summary
@@ -240,7 +240,9 @@ def report(
     from partlearn.io import atomic_write
     from partlearn.report import summarize, to_html, to_json, to_latex, to_markdown
 
-    summary = summarize(_run_folder(folder))
+    run = _run_folder(folder)
+    _check_outputs(run, [path for path in (html, markdown, latex) if path is not None])
+    summary = summarize(run)
     writers = ((html, to_html), (markdown, to_markdown), (latex, to_latex))
     for path, render in writers:
         if path is not None:
@@ -253,6 +255,18 @@ def report(
         print(to_json(summary))
     elif not any((html, markdown, latex)):
         print_summary(summary)
+
+
+def _check_outputs(run: Path, outputs: Sequence[Path]) -> None:
+    """Refuse to replace a file of the run, and to write two reports to one file."""
+    from partlearn.benchmark import is_run_file
+
+    check_files((), outputs)
+    for path in outputs:
+        if is_run_file(run, path):
+            raise ValueError(
+                f"{path} is a file of the run itself; name another file for the report"
+            )
 
 
 def _run_folder(folder: Path) -> Path:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from partlearn.cli._console import plain
 from partlearn.cli._input import find_truth, notes, read_table_input
 from partlearn.cli._options import (
     DataOptions,
@@ -37,7 +38,7 @@ def check(
     if html is not None:
         with atomic_write(html) as page:
             page.write(report.to_html().encode())
-    typer.echo(report.to_json() if as_json else report.to_text())
+    typer.echo(report.to_json() if as_json else plain(report.to_text()))
     if not report.ok:
         raise typer.Exit(1)
 

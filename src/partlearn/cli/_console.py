@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
 import json
+import re
 import sys
 import threading
 import time
@@ -20,6 +21,10 @@ if TYPE_CHECKING:
     from partlearn.io import TableWriter
     from partlearn.report import Summary
 
+# Controls but the line break and the tab, and marks that turn the direction of text.
+_CONTROL = re.compile(
+    "[\0-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]"
+)
 _BETWEEN = 0.2  # seconds between two lines about a fit
 
 
@@ -30,9 +35,14 @@ def output() -> "Console":
     return Console(highlight=False, width=None if sys.stdout.isatty() else 240)
 
 
+def plain(text: str) -> str:
+    """Text of which a terminal obeys nothing: names in files may hold anything."""
+    return _CONTROL.sub(lambda found: repr(found[0])[1:-1], text)
+
+
 def say(text: str) -> None:
     """Print a message that is not a result."""
-    print(text, file=sys.stderr)
+    print(plain(text), file=sys.stderr)
 
 
 def print_json(content: Any) -> None:

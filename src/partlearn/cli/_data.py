@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from partlearn.cli import _options
-from partlearn.cli._console import print_json
+from partlearn.cli._console import plain, print_json
 from partlearn.cli._input import notes
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ def info(
     for key, value in facts.items():
         shown = f"{value:.3f}" if isinstance(value, float) else value
         typer.echo(f"{key:<16} {shown}")
-    typer.echo(f"\n{bunch.DESCR}")
+    typer.echo(f"\n{plain(bunch.DESCR)}")
 
 
 def _written(path: Path, as_json: bool, **facts: Any) -> None:

@@ -35,6 +35,13 @@ def disambiguate(
             "ones are shown on the page. No feature."
         ),
     ] = None,
+    image_folder: Annotated[
+        Path | None,
+        typer.Option(
+            help="Folder of the pictures, which their paths are relative to and must "
+            "lie in; the folder of the data if not given."
+        ),
+    ] = None,
     corrections: Annotated[
         Path | None,
         typer.Option(
@@ -69,7 +76,7 @@ def disambiguate(
     )
     with output.open() as writer:
         result, right, contents = labels_of_file(data, options, estimator, fixed, gold)
-        images = None if image is None else _images(contents, image, data)
+        images = None if image is None else _images(contents, image, data, image_folder)
         name = (options.id or ["row"])[0]
         for start in range(0, len(result.label), BLOCK_ROWS):
             rows = slice(start, start + BLOCK_ROWS)
@@ -112,14 +119,32 @@ def disambiguate(
     output.report(outcome, *lines)
 
 
-def _images(contents: dict[str, Any] | None, column: str, data: Path) -> list[Path]:
-    """Take the paths of the pictures out of the contents, which need not show them."""
+def _images(
+    contents: dict[str, Any] | None, column: str, data: Path, folder: Path | None
+) -> list[Path]:
+    """Take the paths of the pictures out of the contents, which need not show them.
+
+    A table may not say which files of the disk are shown: they lie in one folder.
+    """
+    from partlearn.io import DataFormatError
+
+    folder = data.parent if folder is None else folder
     if contents is None or column not in contents:
         raise ValueError(
             f"--image: {data.name} has no column {column!r} of paths; name one that it "
             "has, or leave out --image"
         )
-    return [data.parent / str(name) for name in contents.pop(column)]
+    paths = [folder / str(name) for name in contents.pop(column)]
+    root = folder.resolve()
+    for row, path in enumerate(paths):
+        if not path.resolve().is_relative_to(root):
+            raise DataFormatError(
+                f"the picture {str(path)[:200]!r} is outside of the folder {root}",
+                path=data,
+                where=f"row {row} of column {column!r}",
+                advice="Name the folder of the pictures with --image-folder.",
+            )
+    return paths
 
 
 Found = tuple["Disambiguation", Any, dict[str, Any] | None]

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from partlearn.candidates import Votes
     from partlearn.io import Form
 
+_BLOCK_NUMBERS = 2**22
 # What columns of a long table of votes are called.
 _VOTE_NAMES = {
     "row": ("row", "item", "task", "id", "index", "example", "instance"),
@@ -96,6 +97,14 @@ def read_input(path: Path, options: DataOptions) -> Any:
         bunch.feature_names = [f"x{j}" for j in range(bunch.data.shape[1])]
     bunch.path = path
     return bunch
+
+
+def block_rows(usual: int, *widths: int) -> int:
+    """Rows of a block whose predictions, or features, fit into memory together.
+
+    A model says how wide they are, and a small file may hold a wide one.
+    """
+    return max(1, min(usual, _BLOCK_NUMBERS // max(1, *widths)))
 
 
 @contextmanager

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from partlearn.cli._console import print_json
+from partlearn.cli._console import plain, print_json, say
 
 if TYPE_CHECKING:
     from sklearn.utils import Bunch
@@ -185,7 +185,7 @@ class Output:
             print_json({**facts, "out": str(self.out)})
             return
         stream = sys.stderr if str(self.out) == "-" else sys.stdout
-        print(*lines, sep="\n", file=stream)
+        print(*map(plain, lines), sep="\n", file=stream)
 
 
 def with_options(
@@ -233,7 +233,7 @@ def print_error(error: Exception) -> int:
     text = _in_options(str(error))
     if isinstance(error, FileNotFoundError) and error.filename is not None:
         text = _not_found(Path(error.filename))
-    print(f"partlearn: {text}", file=sys.stderr)
+    say(f"partlearn: {text}")
     unusable = isinstance(error, DataError) and not isinstance(
         error, AmbiguousDataError
     )

@@ -280,10 +280,11 @@ def _placed(estimator: Any) -> Any | None:
 
 def _read_blocks(model: "Model", data: Path, writer: "TableWriter") -> Blocks:
     """Rows of a table that is read block by block."""
-    from partlearn.io import raw_columns, table_blocks
+    from partlearn.io import BLOCK_ROWS, raw_columns, table_blocks
 
     with row_progress(data.name, writer) as show:
-        blocks = map(raw_columns, table_blocks(data, progress=show))
+        rows = _input.block_rows(BLOCK_ROWS, len(_names_out(model)))
+        blocks = map(raw_columns, table_blocks(data, block_rows=rows, progress=show))
         yield from _table_blocks(model, data, blocks)
 
 
@@ -363,12 +364,13 @@ def _number_blocks(
     model: "Model", data: Path, writer: "TableWriter", *, fitted: bool = False
 ) -> Blocks:
     """Rows of a table of numbers; `fitted` says that the model was fitted on them."""
-    from partlearn.io import read_blocks
+    from partlearn.io import BLOCK_ROWS, read_blocks
 
     names = _names_out(model)
+    many = _input.block_rows(BLOCK_ROWS, len(names))
     placed = _placed(model.estimator) if fitted else None
     features: Any = model.feature_names
-    for X, kept in read_blocks(data, features):
+    for X, kept in read_blocks(data, features, block_rows=many):
         start = writer.n_rows
         try:
             rows = slice(start, start + len(X))

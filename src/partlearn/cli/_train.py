@@ -11,7 +11,7 @@ import typer
 
 from partlearn._registry import DEFAULT_METHOD
 from partlearn.cli import _input, _options
-from partlearn.cli._console import print_json, row_progress, say
+from partlearn.cli._console import plain, print_json, row_progress, say
 
 if TYPE_CHECKING:
     from partlearn.tables import QualityScore
@@ -147,7 +147,7 @@ def train(
     if as_json:
         print_json(_outcome(model, scores, save))
         return
-    print(model.encoder_.report())
+    print(plain(model.encoder_.report()))
     learner = type(model.estimator_).__name__
     bare = model.n_unlabelled_
     print(
@@ -291,9 +291,12 @@ def predict(
             "models of `partlearn train`, `partlearn reduce` and `partlearn select` "
             "apply others with --load"
         )
+    rows = _input.block_rows(
+        _BLOCK_ROWS, len(model.classes_), len(model.encoder_.kept_)
+    )
     unlike = without = in_sets = 0
     with output.open() as writer, row_progress(data.name, writer) as show:
-        blocks = table_blocks(data, block_rows=_BLOCK_ROWS, progress=show)
+        blocks = table_blocks(data, block_rows=rows, progress=show)
         for block in blocks if bag is None else [read_columns(data)]:
             with _input.applying(data):
                 columns = model.predictions(

@@ -2,10 +2,13 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
+import lzma
 import shutil
+import struct
 import subprocess
 import tempfile
 import zipfile
+import zlib
 from pathlib import Path
 
 from partlearn.io import DownloadError, atomic_write
@@ -16,6 +19,11 @@ _PROGRAMS = {
     "unar": ("-quiet", "-no-directory", "-output-directory", "{folder}", "{archive}"),
 }
 _SECONDS = 600
+# What the module raises for archives that are damaged, encrypted or of other kinds.
+_DAMAGE = (
+    zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, NotImplementedError,
+    RuntimeError, ValueError, KeyError, struct.error, OverflowError,
+)  # fmt: skip
 _LARGEST = 2**31
 
 
@@ -70,9 +78,12 @@ def _from_zip(archive: Path, suffix: str, folder: Path) -> None:
                 copy = folder / f"{number}{suffix}"
                 with file.open(info) as source, copy.open("wb") as target:
                     shutil.copyfileobj(source, target)
-    except zipfile.BadZipFile:
+    except DownloadError:
+        raise
+    except _DAMAGE as error:
+        said = "encrypted" if "password" in str(error) else "damaged, or no zip archive"
         raise DownloadError(
-            f"{archive.name} is not a zip archive, or a damaged one",
+            f"{archive.name} is {said}",
             advice=f"Remove {archive} and fetch again, or unpack it yourself.",
         ) from None
 

@@ -154,6 +154,19 @@ def _keep_record(name: str, path: Path) -> None:
     )
 
 
+def _warn_unpublished(name: str, path: Path, entry: RemoteFile) -> None:
+    """Say at each use that a file is held to less than a published SHA-256."""
+    if entry.sha256:
+        return
+    held = f"git object {entry.git_blob}" if entry.git_blob else _record(path).name
+    warnings.warn(
+        f"No SHA-256 of {name} is published. It is the file that {held} describes; "
+        "whether that was the right one, nobody can say.",
+        UserWarning,
+        stacklevel=3,
+    )
+
+
 def fetch_file(
     name: str,
     *,
@@ -210,7 +223,10 @@ def fetch_file(
     entry = registry[name]
     folder = data_folder(data_home)
     path = folder / entry.file
-    if _matches(path, entry) or _put_by_hand(name, path, entry):
+    if _matches(path, entry):
+        _warn_unpublished(name, path, entry)
+        return path
+    if _put_by_hand(name, path, entry):
         return path
     target = folder / (entry.archive or entry.file)
     reasons = [f"there is no local copy of {name} and download=False"]

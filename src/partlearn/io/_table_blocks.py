@@ -59,7 +59,7 @@ def _plain_suffix(path: Path) -> str:
 
 
 def read_blocks(
-    path: Path, features: Sequence[str]
+    path: Path, features: Sequence[str], *, block_rows: int | None = None
 ) -> Iterator[tuple[Array, dict[str, Any]]]:
     """Read a table of numbers some rows at a time.
 
@@ -69,6 +69,8 @@ def read_blocks(
         As for :func:`table_blocks`.
     features : sequence of str
         Numeric columns, in the order a model wants them.
+    block_rows : int, default=None
+        Rows per block, about; 20,000 if not given.
 
     Yields
     ------
@@ -79,7 +81,8 @@ def read_blocks(
     """
     known = set(features)
     start = 0
-    for block in table_blocks(path, block_rows=_files.BLOCK_ROWS):
+    rows = block_rows or _files.BLOCK_ROWS
+    for block in table_blocks(path, block_rows=rows):
         columns = {n: arrow_column(column) for n, column in raw_columns(block).items()}
         absent = [name for name in features if name not in columns]
         if absent:

@@ -22,6 +22,17 @@ TABLE_SUFFIXES = (".csv", ".tsv", ".parquet", ".jsonl", ".ndjson")
 _FORMULA = tuple("=+-@\t\r\uff1d\uff0b\uff0d\uff20")
 
 
+class _LineEnds:
+    """Text file that ends rows by a line feed alone."""
+
+    def __init__(self, text: TextIOWrapper) -> None:
+        self._text = text
+
+    def write(self, row: str) -> int:
+        """Write one row of a CSV writer."""
+        return self._text.write(row.removesuffix("\r\n") + "\n")
+
+
 class TableWriter(ExitStack):
     """Writes columns block by block; the file appears when all of it is written.
 
@@ -76,7 +87,11 @@ class TableWriter(ExitStack):
             text = TextIOWrapper(self._file, encoding="utf-8", newline="")
             self.callback(text.detach)  # which flushes, and closes nothing
             delimiter = "\t" if self.path.suffix == ".tsv" else ","
-            self._writer = csv.writer(text, delimiter=delimiter, lineterminator="\n")
+            # Cells with either character of the line end are put into quotation marks;
+            # a lone carriage return would else begin a row.
+            self._writer = csv.writer(
+                _LineEnds(text), delimiter=delimiter, lineterminator="\r\n"
+            )
             self._writer.writerow(map(_neutral, columns) if self.safe_csv else columns)
         lists = [_cells(column) for column in columns.values()]
         if self.safe_csv:

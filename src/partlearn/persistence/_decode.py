@@ -19,6 +19,7 @@ from partlearn.persistence._encode import MAX_DEPTH
 from partlearn.persistence._sound import build_tree, check_sound
 
 _TEXT = re.compile(r"str([1-9][0-9]{0,6})", re.ASCII)
+_MAX_ODD = 2000
 _FLOATS = ("nan", "inf", "-inf")
 
 
@@ -75,6 +76,7 @@ class Decoder:
             self.check(pair[0], owner, depth + 1)
             self.check(pair[1], owner, depth + 1)
         keys = [self.build(pair[0]) for pair in pairs]
+        _refuse_odd(keys)
         if len(set(keys)) < len(keys):
             raise DataFormatError("a dictionary has the same key twice")
 
@@ -121,6 +123,7 @@ class Decoder:
             if not _is_plain(value):
                 raise DataFormatError("an array of values holds something else")
             self.check(value, owner, depth + 1)
+        _refuse_odd(self.build(values))
 
     def _check_array(self, spec: Any, owner: type[Any], depth: int) -> None:
         _keys(spec, {"member", "dtype", "shape", "order"}, "an array")
@@ -314,6 +317,19 @@ _KINDS = frozenset(
 def _keys(spec: Any, wanted: set[str], what: str) -> None:
     if not isinstance(spec, dict) or spec.keys() != wanted:
         raise DataFormatError(f"the description of {what} is incomplete")
+
+
+def _refuse_odd(values: list[Any]) -> None:
+    """Refuse many numbers that may share one hash: to look them up takes for ever.
+
+    Text has a hash that nobody can foresee, and small integers have different ones.
+    """
+    odd = sum(
+        isinstance(value, float) or (isinstance(value, int) and abs(value) >= 2**31)
+        for value in values
+    )
+    if odd > _MAX_ODD:
+        raise DataFormatError(f"more than {_MAX_ODD:,} large numbers are looked up")
 
 
 def _is_plain(node: Any) -> bool:

@@ -211,6 +211,10 @@ def _labels(value: Any, spec: Spec, scope: Scope, place: str) -> bool:
         return False
     if value.dtype.kind not in "biufUO":
         return False
+    if (
+        value.dtype.kind in "biuf"
+    ):  # by their order: hashes of numbers may be made equal
+        return spec.argument == "repeated" or len(np.unique(value)) == len(value)
     values = value.tolist()
     plain = all(isinstance(v, (bool, int, float, str, type(None))) for v in values)
     return plain and (spec.argument == "repeated" or len(set(values)) == len(values))
