@@ -106,7 +106,7 @@ def test_plans_read_no_files_through_scikit_learn(run, tmp_path, params):
     """A cache of joblib is unpickled, which runs whatever is in it."""
     path = tmp_path / "mine.toml"
     text = PLAN.format(extra="")
-    extra = "\n[[learners]]\nname = \"x\"\nclass = \"sklearn.pipeline:Pipeline\"\n"
+    extra = '\n[[learners]]\nname = "x"\nclass = "sklearn.pipeline:Pipeline"\n'
     path.write_text(f"{text}{extra}[learners.params]\n{params}\n")
     code, _, err = run("bench", path, "--out", tmp_path / "out")
     assert code == 2
