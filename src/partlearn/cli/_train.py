@@ -102,7 +102,7 @@ def train(
     table = None if blocks else _input.read_table_input(data[0], options)
     params: dict[str, Any] = _input.parse_params(param or [])
     if blocks and estimator is None and method == DEFAULT_METHOD:
-        params = {"votes": False, **params}
+        params = {"use_neighbors": False, **params}
     named: dict[str, Any] = {}
     if table is not None:
         named = {table.form or "labels": table.labels or None}
