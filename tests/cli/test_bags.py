@@ -7,16 +7,9 @@ import pytest
 
 from partlearn.candidates import make_bags
 from partlearn.io import TableWriter
+from partlearn.persistence import load_model
 
 NAMES = np.array(["Ann", "Bob", "Cyd", "Dan", "Eve"])
-METHOD = [
-    "--method",
-    "candidate-classifier",
-    "--param",
-    "n_rounds=1",
-    "--param",
-    "cv=2",
-]
 LEARNER = ["--estimator", "sklearn.linear_model:LogisticRegression"]
 
 
@@ -65,14 +58,14 @@ def test_check_describes_bags_and_notices_them(run, faces):
 def test_labels_training_and_prediction(run, faces, tmp_path, table):
     out, page = tmp_path / "labels.csv", tmp_path / "report.html"
     code, text, _ = run(
-        "disambiguate", faces / "faces.csv", *WORDS, "--bag", "photo", *METHOD,
+        "disambiguate", faces / "faces.csv", *WORDS, "--bag", "photo",
         "--out", out, "--html", page, "--json",
     )  # fmt: skip
     assert code == 0
     shared = json.loads(text)["accuracy"]
     assert {row["bag"] for row in table(out)} == {f"img{b}" for b in range(80)}
     code, text, notes = run(
-        "disambiguate", faces / "faces.csv", *WORDS, "--ignore", "photo", *METHOD,
+        "disambiguate", faces / "faces.csv", *WORDS, "--ignore", "photo",
         "--out", tmp_path / "plain.csv", "--json",
     )  # fmt: skip
     assert "have the same set" in notes
@@ -114,7 +107,7 @@ def test_runs_of_a_matrix(run, tmp_path):
     X = np.column_stack([columns[f"x{j}"] for j in range(6)])
     path = tmp_path / "faces.npz"
     np.savez(path, data=X, partial_target=S.astype(float))
-    words = [*METHOD, "--out", tmp_path / "out.csv"]
+    words = ["--out", tmp_path / "out.csv"]
     code, _, error = run("disambiguate", path, "--bag", "runs", *words)
     assert code == 0, error
     code, _, error = run("disambiguate", path, "--bag", "photo", *words)
@@ -122,7 +115,7 @@ def test_runs_of_a_matrix(run, tmp_path):
     assert "use --bag runs" in error
 
 
-def test_bags_of_files(tmp_path):
+def test_bags_of_files(run, tmp_path):
     pytest.importorskip("pyarrow")
     from partlearn.candidates import from_text
     from partlearn.io import DataFormatError
@@ -139,7 +132,15 @@ def test_bags_of_files(tmp_path):
     runs = bags_of_files(paths, "runs", evidence)
     assert runs[29] != runs[30]
     assert (np.diff(runs) >= 0).all()
+    words = ["--labels", "names", "--sep", "&", "--bag", "photo"]
+    model = tmp_path / "model.partlearn"
+    code, _, error = run("train", *paths, *words, "--save", model)
+    assert code == 0, error
+    assert load_model(model).estimator.estimator_.stray_rate_ is not None
     parts[1]["photo"][0] = "img3"
     write_columns(paths[1], parts[1])
     with pytest.raises(DataFormatError, match=r"bag 'img3' is in a\.parquet as well"):
         bags_of_files(paths, "photo", evidence)
+    code, _, error = run("train", *paths, *words, "--save", model)
+    assert code == 1
+    assert "A bag must not span files" in error

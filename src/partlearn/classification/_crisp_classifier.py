@@ -83,6 +83,9 @@ class CRISPClassifier(BasePartialClassifier):
         Chosen ridge of each geometry, a multiple of the mean squared singular value.
     bandwidth_ : dict of str to float
         Chosen bandwidth of each kernel, in units of the standardised data.
+    stray_rate_ : float or None
+        Where `bags` are given: estimated chance that a label which no row of a bag has
+        is on its list all the same.
     vote_summary_ : VoteSummary or None
         Where `y` are votes: annotators, and how far features and votes disagree.
     n_iter_ : int

@@ -118,6 +118,9 @@ class KernelCRISP(
         Chosen bandwidth of each kernel, in units of the standardised data.
     objective_ : ndarray of shape (n_iter_,)
         Mean log-likelihood of the candidate sets, after each iteration.
+    stray_rate_ : float or None
+        Where `bags` are given: estimated chance that a label which no row of a bag has
+        is on its list all the same.
     vote_summary_ : VoteSummary or None
         Where `y` are votes: annotators, and how far features and votes disagree.
     n_iter_ : int
@@ -341,6 +344,7 @@ class KernelCRISP(
                 setattr(reducer, name, getattr(classifier, name))
         set_fitted(reducer, model, classifier.label_confidence_.dtype)
         reducer.vote_summary_ = classifier.vote_summary_
+        reducer.stray_rate_ = classifier.stray_rate_
         reducer._choose_components()
         return reducer
 

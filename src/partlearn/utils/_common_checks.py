@@ -345,6 +345,7 @@ def check_n_jobs(estimator: Any) -> None:
 def check_bags(estimator: Any) -> None:
     """Bags share their lists; their names, and bags of one row, mean nothing."""
     X, y, _ = with_truth()
+    X = X + np.random.default_rng(0).normal(scale=3.0, size=X.shape)
     S, bags = make_bags(y, size=3, random_state=0)
     alone, each = fit(estimator, X, S), fit(estimator, X, S, bags=np.arange(len(X)))
     shared = fit(estimator, X, S, bags=bags)

@@ -122,15 +122,17 @@ def fit_estimator(
     check_informative(labels.weights, labels.classes, type(estimator).__name__)
     rng = check_random_state(estimator.random_state)
     order = drawn_order(X, labels.weights, rng)
+    given = make_labels(labels, X, confidence, bags)
     model = fit_pooled(
         estimator,
         X,
-        make_labels(labels, X, confidence, bags),
+        given,
         order,
         geometries=names,
         rng=rng,
     )
     set_fitted(estimator, model, X.dtype)
+    estimator.stray_rate_ = getattr(given.rule, "stray_", None)
     estimator.vote_summary_ = None
     if isinstance(labels, Votes):
         estimator.vote_summary_ = summarize_votes(
@@ -168,7 +170,7 @@ def make_labels(
         F = like(initial_confidence(confidence, labels.candidates), F)
     if bags is None:
         return Labels(as_double(L), F, update)
-    return Labels(as_double(L), F, update, BagRule(bags, labels.candidates))
+    return Labels(as_double(L), F, update, BagRule(bags, labels.listed))
 
 
 def set_fitted(estimator: Any, model: PooledModel, dtype: Any) -> None:
