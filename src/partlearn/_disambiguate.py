@@ -26,6 +26,7 @@ from partlearn.inspection import (
     label_map,
     label_page,
     label_report,
+    label_summary,
 )
 from partlearn.io import atomic_write, label_choice
 from partlearn.metrics import (
@@ -127,6 +128,20 @@ class Disambiguation:
             f"Disambiguation({len(self.label):,} rows by {self.method}, "
             f"{int(several.sum()):,} with several candidates, {settled:,} settled)"
         )
+
+    def summary(self) -> dict[str, Any]:
+        """Count settled, leaning and open rows, and say how many labels are right.
+
+        Returns
+        -------
+        summary : dict
+            ``several`` rows had several candidates. Of these ``settled`` have a
+            confidence of at least 0.9, ``leaning`` lead the second label by at least
+            0.2, the rest is ``open``. ``expected_right`` is the range of the expected
+            share of right labels; ``together`` lists labels that share sets more often
+            than chance, which makes confidences too high.
+        """
+        return label_summary(self)
 
     @cached_property
     def embedding(self) -> Array:

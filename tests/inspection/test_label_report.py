@@ -48,7 +48,9 @@ def test_figures(result, wine):
     assert report.n_ambiguous == 138
     ambiguous = result.candidates.sum(axis=1) > 1
     assert report.n_settled == (ambiguous & (result.confidence >= 0.9)).sum()
-    assert report.n_doubtful == (ambiguous & (result.confidence < 0.5)).sum()
+    unsettled = ambiguous & (result.confidence < 0.9)
+    assert report.n_open == (unsettled & (result.margin < 0.2)).sum()
+    assert report.n_leaning == unsettled.sum() - report.n_open
     mean, low, high = report.expected_right
     assert mean == pytest.approx(result.confidence.mean())
     assert low <= mean <= high
@@ -296,7 +298,8 @@ def test_words_for_one_row_and_for_nearly_all(wine):
     sure[3] = 0.6
     page = replace(disambiguate(X, y, "plknn"), confidence=sure).to_html()
     assert "the least certain row<" in page
-    assert "<strong>99.8 %</strong> expected" in page  # not 100
+    assert "<strong>99 % to 100 %</strong> expected" in page
+    assert "0 are open" in page
 
 
 def test_contents_are_written_for_a_reader(wine):

@@ -90,14 +90,24 @@ def disambiguate(
             title=f"Labels of {data.name}",
         )
     outcome = _outcome(result, right)
-    several = result.candidates.sum(axis=1) > 1
-    settled = several & (result.confidence >= 0.9)
-    doubtful = several & (result.confidence < 0.5)
     lines = [
         f"{outcome['rows']} rows labelled by {outcome['method']}: {output.out}",
-        f"{several.sum()} had several candidates: {settled.sum()} are settled "
-        f"(confidence 0.9 or more), {doubtful.sum()} doubtful (below 0.5).",
+        f"{outcome['several']} had several candidates: {outcome['settled']} are "
+        f"settled (confidence 0.9 or more), {outcome['leaning']} lean towards one "
+        f"label, {outcome['open']} are open (less than 0.2 ahead of the second).",
     ]
+    low, high = outcome["expected_right"]
+    if outcome["accuracy"] is None:
+        lines.append(
+            f"Expected to be right: {low:.0%} to {high:.0%}, if false labels are "
+            "independent of the true one."
+        )
+    if outcome["together"]:
+        first, second, lift = outcome["together"][0]
+        lines.append(
+            f"They are not: {second!r} comes with {first!r} {lift:.1f} times as often "
+            "as by chance, so that confidences are too high. Check some of these rows."
+        )
     if html is not None:
         lines.append(f"Label report: {html}")
     if result.quality is not None:
@@ -261,7 +271,7 @@ def _outcome(result: "Disambiguation", truth: Any) -> dict[str, Any]:
         "rows": len(result.label),
         "classes": result.classes.tolist(),
         "mean_confidence": float(result.confidence.mean()),
-        "doubtful": int((result.confidence < 0.5).sum()),
+        **result.summary(),
         "accuracy": accuracy,
         "ambiguous_rows": n_ambiguous,
         "ambiguous_accuracy": ambiguous_accuracy,

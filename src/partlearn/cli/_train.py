@@ -204,14 +204,29 @@ def _score_table(scores: "list[QualityScore]", folds: int) -> str:
         f"{title:<{width}}  candidates  likely right" + "     right" * known,
     ]
     for score in scores:
-        line = (
-            f"{score.name:<{width}}  {score.covering_rate:10.3f}  "
-            f"{score.approximated_accuracy:12.3f}"
-        )
+        likely = f"{score.approximated_accuracy:.3f}"
+        if score.low is not None:
+            likely = f"{score.low:.2f} to {score.approximated_accuracy:.2f}"
+        line = f"{score.name:<{width}}  {score.covering_rate:10.3f}  {likely:>12}"
         if score.accuracy is not None:
             line += f"  {score.accuracy:8.3f}"
         lines.append(line + (f"  ({score.note})" if score.note else ""))
+    lines.append(
+        "Likely right holds if false labels are independent of the true one; "
+        + _assumption(scores[0])
+    )
     return "\n".join(lines)
+
+
+def _assumption(score: "QualityScore") -> str:
+    """Say what the candidate sets tell about the assumption behind the estimate."""
+    if not score.together:
+        return "the candidate sets do not contradict it."
+    first, second, lift = score.together[0]
+    return (
+        f"they are not: {second!r} comes with {first!r} {lift:.1f} times as often as "
+        "by chance, hence a range."
+    )
 
 
 def _outcome(model: Any, scores: "list[QualityScore]", save: Path) -> dict[str, Any]:

@@ -9,12 +9,16 @@ from partlearn.inspection._confidence import (
 from partlearn.inspection._embedding import EmbeddingDisplay
 from partlearn.inspection._label_map import label_map
 from partlearn.inspection._label_page import label_page
-from partlearn.inspection._label_report import SETTLED, LabelReport, label_report
+from partlearn.inspection._label_report import (
+    SETTLED,
+    LabelReport,
+    label_report,
+    label_summary,
+)
 from partlearn.inspection._paths import ConvergenceDisplay, SelectionPathDisplay
 from partlearn.inspection._sureness import CalibrationDisplay, RiskCoverageDisplay
 
 __all__ = [
-    "SETTLED",
     "CalibrationDisplay",
     "CandidateConfusionDisplay",
     "ConfidenceDisplay",

@@ -16,7 +16,7 @@ import numpy as np
 from partlearn._extras import import_optional
 from partlearn._pages import visible
 from partlearn._typing import Array, Indices
-from partlearn.inspection._label_report import DOUBTFUL, LabelReport
+from partlearn.inspection._label_report import LabelReport
 
 # Ten colours that differ for most eyes and stand out on light and dark ground.
 _COLOURS = (
@@ -60,7 +60,6 @@ def label_page(report: LabelReport) -> str:
         colours=_COLOURS,
         pictures=[_picture(row.image) for row in report.review],
         side=_SIDE,
-        doubtful=DOUBTFUL,
     )
 
 

@@ -11,11 +11,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from partlearn._typing import Array, Indices, Mask
-from partlearn.candidates import bag_codes
+from partlearn.candidates import Evidence, bag_codes
 from partlearn.inspection._confidence import candidate_confusion
+from partlearn.metrics import candidate_dependence, cautious_share
 
 SETTLED = 0.9  # confidence from which a label counts as settled
-DOUBTFUL = 0.5  # confidence below which no candidate has the majority
+OPEN = 0.2  # lead over the second label below which a row is open
 _APART = 0.1  # doubt between two labels up to which they are told apart
 _ALIKE = 0.6  # doubt from which they are not
 _PAIRS = 30
@@ -76,6 +77,8 @@ class LabelReport:
         Column of the most likely label, and place of the candidate set in `sets`.
     confidence : ndarray of shape (n_rows,)
         Confidence in the label.
+    margin : ndarray of shape (n_rows,)
+        Lead of the label over the second one.
     before : ndarray of shape (n_rows,)
         One over the number of candidates.
     sets : list of list of int
@@ -96,6 +99,11 @@ class LabelReport:
         those.
     annotators : list of (name, votes, accuracy)
         Where the labels came from votes.
+    together : list of (label, label, lift)
+        Labels that come as candidates with others more often than independent false
+        ones would.
+    cautious : ndarray of shape (n_rows,)
+        Confidence where such labels cannot be told apart.
     """
 
     title: str
@@ -105,6 +113,7 @@ class LabelReport:
     label: Indices
     set_index: Indices
     confidence: Array
+    margin: Array
     before: Array
     sets: list[list[int]]
     embedding: Array
@@ -114,6 +123,8 @@ class LabelReport:
     calibration: Any
     right: tuple[float, float, float] | None
     annotators: list[tuple[str, int, float]]
+    together: list[tuple[Any, Any, float]]
+    cautious: Array
 
     @property
     def in_bags(self) -> bool:
@@ -145,9 +156,15 @@ class LabelReport:
         return int(((self.before < 1) & (self.confidence >= SETTLED)).sum())
 
     @property
-    def n_doubtful(self) -> int:
-        """Number of ambiguous rows in which no label has half of the belief."""
-        return int(((self.before < 1) & (self.confidence < DOUBTFUL)).sum())
+    def n_open(self) -> int:
+        """Number of ambiguous rows whose label leads the second by less than 0.2."""
+        unsettled = (self.before < 1) & (self.confidence < SETTLED)
+        return int((unsettled & (self.margin < OPEN)).sum())
+
+    @property
+    def n_leaning(self) -> int:
+        """Number of ambiguous rows that are neither settled nor open."""
+        return self.n_ambiguous - self.n_settled - self.n_open
 
     @property
     def n_single(self) -> int:
@@ -158,12 +175,14 @@ class LabelReport:
     def expected_right(self) -> tuple[float, float, float]:
         """Expected share of right labels, with two standard deviations either way.
 
-        It holds as far as the confidences are honest.
+        It holds as far as false candidates are independent of the true label. Where
+        they are not, the lower end counts labels that cannot be told apart as guesses.
         """
         c = self.confidence
         mean = float(c.mean())
-        spread = 2 * float(np.sqrt((c * (1 - c)).sum())) / len(c)
-        return mean, max(mean - spread, 0.0), min(mean + spread, 1.0)
+        spread = _spread(c)
+        low = min(mean, float(self.cautious.mean())) - spread
+        return mean, max(low, 0.0), min(mean + spread, 1.0)
 
 
 def label_report(
@@ -213,6 +232,8 @@ def label_report(
         raise ValueError(f"`images` must hold {len(S)} pictures; got {len(images)}.")
     names = [str(name) for name in result.index]
     code = {name: j for j, name in enumerate(result.classes)}
+    label = np.array([code[name] for name in result.label], dtype=np.intp)
+    dependence = candidate_dependence(Evidence(S, result.classes), F)
     pairs, never = _pairs(F, S, classes)
     order = np.lexsort((result.margin, result.confidence))  # the least certain first
     shown = S | (F >= _WORTH_SHOWING)  # votes may all be for a wrong label
@@ -227,9 +248,10 @@ def label_report(
         method=result.method,
         classes=classes,
         names=names,
-        label=np.array([code[name] for name in result.label], dtype=np.intp),
+        label=label,
         set_index=set_index.ravel(),
         confidence=result.confidence,
+        margin=result.margin,
         before=1 / sizes,
         sets=[np.flatnonzero(row).tolist() for row in sets],
         embedding=result.embedding,
@@ -253,6 +275,8 @@ def label_report(
         calibration=calibration,
         right=right,
         annotators=_annotators(result.annotators),
+        together=dependence.pairs,
+        cautious=cautious_share(result.confidence, S, label, dependence.partners),
     )
 
 
@@ -277,6 +301,45 @@ def _by_bag(
         bag = ReviewBag("none" if name is None else str(name), taken)
         reviewed += [(int(i), bag) for i in rows]
     return reviewed
+
+
+def label_summary(result: Any) -> dict[str, Any]:
+    """Count settled, leaning and open rows, and give the range of right labels.
+
+    Parameters
+    ----------
+    result : Disambiguation
+        What :func:`partlearn.disambiguate` returns.
+
+    Returns
+    -------
+    summary : dict
+        See :meth:`partlearn.Disambiguation.summary`.
+    """
+    S, F, c = result.candidates, result.label_confidence, result.confidence
+    several = S.sum(axis=1) > 1
+    settled = several & (c >= SETTLED)
+    undecided = several & ~settled & (result.margin < OPEN)
+    dependence = candidate_dependence(Evidence(S, result.classes), F)
+    low = cautious_share(c, S, F.argmax(axis=1), dependence.partners)
+    spread = _spread(c)
+    return {
+        "several": int(several.sum()),
+        "settled": int(settled.sum()),
+        "leaning": int((several & ~settled & ~undecided).sum()),
+        "open": int(undecided.sum()),
+        "expected_right": (
+            max(float(low.mean()) - spread, 0.0),
+            min(float(c.mean()) + spread, 1.0),
+        ),
+        "together": [list(pair) for pair in dependence.pairs],
+    }
+
+
+def _spread(confidence: Array) -> float:
+    """Two standard deviations of the share of right labels."""
+    variance = (confidence * (1 - confidence)).sum()
+    return 2 * float(np.sqrt(variance)) / len(confidence)
 
 
 def _annotators(annotators: Any) -> list[tuple[str, int, float]]:

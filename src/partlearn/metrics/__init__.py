@@ -9,6 +9,7 @@ from partlearn.metrics._confidence import (
     calibration_bins,
     risk_coverage_curve,
 )
+from partlearn.metrics._dependence import candidate_dependence, cautious_share
 from partlearn.metrics._gold import GoldQuality, calibrate_by_gold, gold_quality
 from partlearn.metrics._multilabel import (
     average_precision,

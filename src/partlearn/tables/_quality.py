@@ -12,7 +12,12 @@ from partlearn._progress import iterations
 from partlearn._typing import Array, Mask
 from partlearn.candidates import Evidence, bag_codes
 from partlearn.classification import Calibration
-from partlearn.metrics import approximated_accuracy, candidate_hit_rate
+from partlearn.metrics import (
+    approximated_accuracy,
+    candidate_dependence,
+    candidate_hit_rate,
+    cautious_share,
+)
 from partlearn.model_selection import CandidateKFold
 from partlearn.tables._bags import read_bags
 from partlearn.tables._classifier import PartialClassifier
@@ -31,11 +36,17 @@ class QualityScore(NamedTuple):
     covering_rate : float
         Share of rows whose predicted label is one of their candidates.
     approximated_accuracy : float
-        Estimate of the accuracy that needs no truth.
+        Estimate of the accuracy that needs no truth. It assumes that false candidates
+        are independent of the true label.
     accuracy : float or None
         Share of right labels, where true ones are known.
     note : str
         Why a baseline could not be fitted; its scores are then not numbers.
+    low : float or None
+        Lower end of the estimate where the assumption fails: labels that come together
+        more often than by chance count as guesses.
+    together : tuple of (label, label, lift)
+        The pairs of labels that contradict the assumption.
     """
 
     name: str
@@ -43,6 +54,8 @@ class QualityScore(NamedTuple):
     approximated_accuracy: float
     accuracy: float | None = None
     note: str = ""
+    low: float | None = None
+    together: tuple[tuple[Any, Any, float], ...] = ()
 
 
 def estimate_quality(
@@ -180,9 +193,16 @@ def _score(
         known = np.asarray([label is not None for label in truth])
         right = classes[best].astype(str) == truth
         accuracy = float(right[known].mean()) if known.any() else None
+    inside = np.where(S, P, 0.0)
+    inside /= np.maximum(inside.sum(axis=1, keepdims=True), np.finfo(float).tiny)
+    dependence = candidate_dependence(Evidence(S, classes), inside)
+    chance = inside[np.arange(len(P)), best]
+    low = cautious_share(chance, S, best, dependence.partners).mean()
     return QualityScore(
         name,
         candidate_hit_rate(S, best, weighted=False),
         approximated_accuracy(S, P, y_pred=best),
         accuracy,
+        low=float(low) if dependence.pairs else None,
+        together=tuple(dependence.pairs),
     )

@@ -1,0 +1,117 @@
+"""Labels that share candidate sets more often than chance."""
+
+# SPDX-License-Identifier: BSD-3-Clause
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from partlearn._typing import Array, Mask
+from partlearn.candidates import check_evidence
+
+_LIFT = 1.3  # times as often as by chance
+_DEVIATIONS = 4.0  # standard deviations above chance
+_FITS = 50  # iterations of proportional fitting
+
+
+class Dependence(NamedTuple):
+    """Pairs of labels that share sets more often than independent false labels would.
+
+    Attributes
+    ----------
+    pairs : list of (first, second, lift)
+        Labels, and how many times as often as by chance they share a set; the largest
+        lift first.
+    partners : ndarray of bool, shape (n_classes, n_classes)
+        Symmetric; the same pairs by their columns.
+    """
+
+    pairs: list[tuple[Any, Any, float]]
+    partners: Mask
+
+
+def candidate_dependence(candidates: Any, confidence: ArrayLike) -> Dependence:
+    """Test whether false candidates are drawn independently of the true label.
+
+    Parameters
+    ----------
+    candidates : candidate labels
+        In any form that :func:`partlearn.candidates.check_evidence` reads.
+    confidence : array-like of shape (n_samples, n_classes)
+        Estimated probability of each label, such as cross-fitted confidences.
+
+    Returns
+    -------
+    dependence : Dependence
+        Pairs that share at least 1.3 times as many sets as expected, by at least four
+        standard deviations. None where false candidates may well be independent.
+
+    Notes
+    -----
+    Rows of label ``j`` with the candidate ``i`` are counted by confidence and compared
+    with the counts of the same margins in which row and column are independent, fitted
+    by iterative proportional scaling without the diagonal. With three labels the
+    margins leave next to nothing to test.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from partlearn.candidates import cooccurring_candidates
+    >>> from partlearn.metrics import candidate_dependence
+    >>> truth = np.arange(500) % 5
+    >>> S = cooccurring_candidates(truth, 0.9, random_state=0)
+    >>> len(candidate_dependence(S, np.eye(5)[truth]).pairs)
+    5
+    """
+    evidence = check_evidence(candidates)
+    S = evidence.candidates.astype(np.float64)
+    F = np.asarray(confidence, dtype=np.float64)
+    together = F.T @ S  # rows of true j (estimated) with candidate i
+    np.fill_diagonal(together, 0)
+    expected = _independent(together)
+    partners = (together > _LIFT * expected) & (
+        together - expected > _DEVIATIONS * np.sqrt(np.maximum(expected, 1.0))
+    )
+    first, second = np.nonzero(partners)
+    lift = together[first, second] / np.maximum(expected[first, second], 1e-9)
+    names = evidence.classes.tolist()
+    pairs = [
+        (names[first[k]], names[second[k]], float(lift[k]))
+        for k in np.argsort(-lift, kind="stable")
+    ]
+    return Dependence(pairs, partners)
+
+
+def _independent(together: Array) -> Array:
+    """Counts with the same margins and no diagonal, as independence has them."""
+    expected = 1.0 - np.eye(len(together))
+    rows, columns = together.sum(axis=1), together.sum(axis=0)
+    for _ in range(_FITS):
+        expected *= (rows / np.maximum(expected.sum(axis=1), 1e-12))[:, None]
+        expected *= columns / np.maximum(expected.sum(axis=0), 1e-12)
+    return expected
+
+
+def cautious_share(inside: Array, S: Mask, best: NDArray[Any], partners: Mask) -> Array:
+    """Chance that labels are right where partners among the candidates may be true.
+
+    Parameters
+    ----------
+    inside : ndarray of shape (n_samples,)
+        Chance under the assumption that false candidates are independent.
+    S : ndarray of bool, shape (n_samples, n_classes)
+        Candidates.
+    best : ndarray of int, shape (n_samples,)
+        Chosen labels.
+    partners : ndarray of bool, shape (n_classes, n_classes)
+        Labels that share sets more often than chance.
+
+    Returns
+    -------
+    chance : ndarray of shape (n_samples,)
+        At most one over the number of partners of the label among the candidates, the
+        label included: nothing in the data tells them apart.
+    """
+    n_alike = 1 + (S & partners[:, best].T).sum(axis=1)
+    return np.minimum(inside, 1 / n_alike)
