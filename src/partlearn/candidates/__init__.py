@@ -1,5 +1,6 @@
 """What a label is: candidate sets, evidence, their one gate, and confidences."""
 
+from partlearn.candidates._answers import from_log_probabilities, match_labels
 from partlearn.candidates._bags import (
     BagRule,
     EqualNeighbors,
@@ -94,6 +95,7 @@ __all__ = [
     "from_complementary",
     "from_hierarchy",
     "from_intervals",
+    "from_log_probabilities",
     "from_text",
     "from_votes",
     "from_weights",
@@ -102,4 +104,5 @@ __all__ = [
     "make_bags",
     "make_candidates",
     "make_votes",
+    "match_labels",
 ]

@@ -131,17 +131,72 @@ def convert(
         Path, typer.Argument(help="The file to write: npz, parquet, csv, mat, arrow.")
     ],
     options: _options.DataOptions,
+    tasks: Annotated[
+        Path | None,
+        typer.Option(
+            help="Tasks of Label Studio (.json) to which the labels of the table are "
+            "added as predictions, by the column id."
+        ),
+    ] = None,
     as_json: _options.Json = False,
 ) -> None:
-    """Read a file in any format and write it in another one."""
+    """Read a file in any format and write it in another one.
+
+    A .json export of Label Studio becomes a table with a column per annotator; the
+    labels of a table become predictions of its tasks by --tasks.
+    """
     from partlearn.io import write
 
-    _options.check_files([source], [target])
+    _options.check_files([source, tasks], [target])
+    if source.suffix == ".json":
+        _written(target, as_json, rows=_from_label_studio(source, target))
+        return
+    if tasks is not None:
+        _written(target, as_json, rows=_to_label_studio(source, tasks, target))
+        return
     bunch = _options.read_matrix(source, options)
     for part in ("test", "folds"):
         if part in bunch:
             print(f"partlearn: `{part}` is not converted", file=sys.stderr)
     _written(write(bunch, target), as_json, **_facts(bunch))
+
+
+def _from_label_studio(source: Path, target: Path) -> int:
+    """Write tasks as a table; returns the number of rows."""
+    from partlearn.io import TableWriter, read_label_studio
+
+    read = read_label_studio(source)
+    choices = read.annotator_columns()
+    columns = {"id": read.ids, **read.columns}
+    for name in choices:
+        # An annotator is a number in most projects, and may be called like a field.
+        key = (
+            name if name not in columns and not name.isdigit() else f"annotator {name}"
+        )
+        columns[key] = choices[name]
+    with TableWriter(target) as writer:
+        writer.write(columns)
+    return len(read.tasks)
+
+
+def _to_label_studio(source: Path, tasks: Path, target: Path) -> int:
+    """Write tasks with the labels of a table as predictions; returns their number."""
+    from partlearn.io import read_label_studio, write_label_studio
+    from partlearn.tables import as_text, check_names, numbers_in, read_columns
+
+    columns, read = read_columns(source), read_label_studio(tasks)
+    check_names(["id", "label"], columns, "tasks")
+    place = {str(name): i for i, name in enumerate(read.ids.tolist())}
+    names = [str(as_text(name)) for name in columns["id"].tolist()]
+    if unknown := [name for name in names if name not in place]:
+        raise ValueError(f"--tasks: {tasks.name} has no task {unknown[0]!r}")
+    key = "confidence" if "confidence" in columns else "probability"
+    check_names([key], columns, "tasks")
+    told = read.with_predictions(
+        columns["label"], numbers_in(columns[key]), rows=[place[n] for n in names]
+    )
+    write_label_studio(told, target)
+    return len(names)
 
 
 @app.command()

@@ -12,6 +12,11 @@ from partlearn.io._errors import (
 from partlearn.io._files import BLOCK_ROWS, atomic_write, regular_size
 from partlearn.io._label_columns import label_evidence, spell_labels
 from partlearn.io._label_forms import LabelColumns, label_choice
+from partlearn.io._label_studio import (
+    LabelStudioTasks,
+    read_label_studio,
+    write_label_studio,
+)
 from partlearn.io._options import FORMS, Budget, Form, Limits
 from partlearn.io._read import format_of, read
 from partlearn.io._rows import load_columns, open_rows, open_tables, origin_of
@@ -30,5 +35,7 @@ __all__ = [
     "Limits",
     "open_rows",
     "read",
+    "read_label_studio",
     "write",
+    "write_label_studio",
 ]

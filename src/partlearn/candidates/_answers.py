@@ -1,0 +1,146 @@
+"""Answers of language models: free text and log-probabilities to labels."""
+
+# SPDX-License-Identifier: BSD-3-Clause
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from partlearn.candidates._evidence import EmptyRows, Evidence, make_evidence
+from partlearn.candidates._messages import is_missing
+
+_PUNCTUATION = " .,;:!?\"'`*()[]{}<>_-"
+
+
+def match_labels(
+    texts: Sequence[Any],
+    classes: ArrayLike,
+    *,
+    aliases: Mapping[str, str] | None = None,
+) -> NDArray[Any]:
+    """Find the label that each free text names.
+
+    Parameters
+    ----------
+    texts : sequence of str
+        Answers of a model or a person. None and NaN are no answers.
+    classes : array-like of shape (n_classes,)
+        The labels.
+    aliases : mapping of str to str, default=None
+        Other words for labels, such as ``{"kitten": "cat"}``.
+
+    Returns
+    -------
+    labels : ndarray of objects, shape (n_texts,)
+        The label that is the whole answer, or else the only one that the answer
+        mentions as a word; None where it mentions none or several. Case and
+        punctuation around words do not count.
+
+    Examples
+    --------
+    >>> from partlearn.candidates import match_labels
+    >>> texts = ["Cat.", "This is a dog!", "cat or dog", "a catalog", "Kitten"]
+    >>> match_labels(texts, ["cat", "dog"], aliases={"kitten": "cat"}).tolist()
+    ['cat', 'dog', None, None, 'cat']
+    """
+    names = np.asarray(classes).tolist()
+    words = {_plain(name): name for name in names}
+    if len(words) < len(names):
+        raise ValueError("Labels must differ by more than case and punctuation.")
+    for word, label in (aliases or {}).items():
+        if label not in names:
+            raise ValueError(f"`aliases`: {word!r} stands for {label!r}, no label.")
+        if words.setdefault(_plain(word), label) != label:
+            raise ValueError(f"`aliases`: {word!r} stands for two labels.")
+    # Longer words first: "not urgent" is no mention of "urgent".
+    order = sorted(words, key=len, reverse=True)
+    pattern = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, order))})(?!\w)")
+    labels = np.full(len(texts), None, dtype=object)
+    for i, text in enumerate(texts):
+        if is_missing(text):
+            continue
+        plain = _plain(text)
+        mentioned = {words[match] for match in pattern.findall(plain)}
+        if plain in words:
+            labels[i] = words[plain]
+        elif len(mentioned) == 1:
+            labels[i] = mentioned.pop()
+    return labels
+
+
+def _plain(text: Any) -> str:
+    """Lower case, single spaces, no punctuation around."""
+    return " ".join(str(text).casefold().split()).strip(_PUNCTUATION)
+
+
+def from_log_probabilities(
+    log_probabilities: Any,
+    *,
+    classes: ArrayLike | None = None,
+    empty: EmptyRows = "error",
+) -> Evidence:
+    """Read log-probabilities of labels, such as a language model gives for its answer.
+
+    Parameters
+    ----------
+    log_probabilities : array-like of shape (n_samples, n_classes) or list of mappings
+        Natural logarithms; minus infinity or NaN, or a label that a mapping lacks, is
+        an impossible label. A row need not sum to one: a model also gives probability
+        to words that are no labels.
+    classes : array-like of shape (n_classes,), default=None
+        The classes; of mappings the sorted labels, of arrays 0, 1, ... by default.
+    empty : {"error", "drop", "all"}, default="error"
+        What to do with rows without any possible label.
+
+    Returns
+    -------
+    evidence : Evidence
+        Probabilities as weights, for the `y` of any method that takes evidence.
+
+    Examples
+    --------
+    >>> from partlearn.candidates import from_log_probabilities
+    >>> rows = [{"cat": -0.1, "dog": -2.5}, {"dog": -0.01}]
+    >>> from_log_probabilities(rows).confidence().round(2)
+    array([[0.92, 0.08],
+           [0.  , 1.  ]])
+    """
+    given = list(log_probabilities)
+    if given and all(isinstance(row, Mapping) for row in given):
+        names = (
+            sorted({n for row in given for n in row}) if classes is None else classes
+        )
+        known = np.asarray(names)
+        place = {name: j for j, name in enumerate(known.tolist())}
+        logs = np.full((len(given), len(place)), -np.inf)
+        for i, row in enumerate(given):
+            for name, value in row.items():
+                if name not in place:
+                    raise ValueError(f"Row {i}: {name!r} is no class.")
+                logs[i, place[name]] = value
+    else:
+        logs = np.asarray(given, dtype=np.float64)
+        if logs.ndim != 2:
+            raise ValueError(
+                f"Log-probabilities need one column per class; got {logs.ndim} "
+                "dimensions."
+            )
+        known = np.arange(logs.shape[1]) if classes is None else np.asarray(classes)
+        if known.shape != logs.shape[1:]:
+            raise ValueError(
+                f"There are {logs.shape[1]} columns and {known.size} classes."
+            )
+    logs = np.where(np.isnan(logs), -np.inf, logs)
+    high = np.argwhere(logs > 1e-6)
+    if high.size:
+        i, j = high[0]
+        raise ValueError(
+            f"Row {i} has {logs[i, j]:g} for label {known[j]!s}: logarithms of "
+            "probabilities are not positive. Use from_weights for probabilities."
+        )
+    top = logs.max(axis=1, keepdims=True, initial=-np.inf)
+    weights = np.exp(logs - np.where(np.isfinite(top), top, 0.0))
+    return make_evidence(weights, known, empty=empty, what="probabilities")

@@ -1,0 +1,54 @@
+"""``partlearn data convert`` from and to Label Studio."""
+
+import json
+
+from partlearn.io import read_label_studio
+
+
+def tasks():
+    made = []
+    words = ["meow purr", "woof bark", "meow hiss", "bark growl", "purr meow", "growl"]
+    for i, text in enumerate(words * 3):
+        right = "cat" if "meow" in text else "dog"
+        answers = [right, right, "cat" if i % 4 == 0 else right]
+        annotations = [
+            {
+                "completed_by": who,
+                "result": [
+                    {
+                        "from_name": "kind",
+                        "to_name": "text",
+                        "type": "choices",
+                        "value": {"choices": [label]},
+                    }
+                ],
+            }
+            for who, label in enumerate(answers)
+        ]
+        made.append({"id": 100 + i, "data": {"text": text}, "annotations": annotations})
+    made[5]["annotations"] = []  # skipped
+    return made
+
+
+def test_there_and_back(run, tmp_path, table):
+    source, middle = tmp_path / "tasks.json", tmp_path / "tasks.csv"
+    labels, target = tmp_path / "labels.csv", tmp_path / "out.json"
+    source.write_text(json.dumps(tasks()))
+    code, _, error = run("data", "convert", source, middle)
+    assert code == 0, error
+    assert list(table(middle)[0]) == [
+        "id", "text", "annotator 0", "annotator 1", "annotator 2",
+    ]  # fmt: skip
+    names = "annotator 0,annotator 1,annotator 2"
+    words = ("--labels", names, "--id", "id", "--text", "text", "--method", "pl-knn")
+    code, _, error = run("disambiguate", middle, *words, "--out", labels)
+    assert code == 0, error
+    code, _, error = run("data", "convert", labels, target, "--tasks", source)
+    assert code == 0, error
+    told = json.loads(target.read_text())
+    assert [len(task.get("predictions", ())) for task in told].count(1) == 17
+    assert read_label_studio(target).votes == read_label_studio(source).votes
+    labels.write_text("id,label,confidence\n7,cat,0.5\n")
+    code, _, error = run("data", "convert", labels, target, "--tasks", source)
+    assert code == 2
+    assert "no task '7'" in error
