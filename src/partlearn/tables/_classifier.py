@@ -116,7 +116,6 @@ class PartialClassifier(PredictionsMixin, ClassifierMixin, BaseEstimator):
     """
 
     __state_types__ = (Calibration, Familiarity, TagForm)
-    tag_form_: TagForm | None = None  # how the training table holds tags
 
     def __init__(
         self,

@@ -166,7 +166,8 @@ class PredictionsMixin:
                     "Tags are predicted without `labels`, `bags`, `coverage` and "
                     "`accuracy`; leave them out."
                 )
-            told = told_tags(self.estimator_, Z, self.classes_, self.tag_form_)
+            form = getattr(self, "tag_form_", None)
+            told = told_tags(self.estimator_, Z, self.classes_, form)
         else:
             P = self._probabilities(columns, Z)
             if y is not None:
