@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property, partial
 from html import escape
 from os import PathLike
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -387,7 +387,8 @@ def disambiguate(
     marks: str | Sequence[str] | None = None,
     bags: Any = None,
     gold: Any = None,
-) -> Disambiguation:
+    task: Literal["single", "tags"] = "single",
+) -> Any:
     """Find the most likely label of every row.
 
     Parameters
@@ -431,11 +432,17 @@ def disambiguate(
         None where it is not known, or a column of a table. They become certain, and
         also estimate ``quality`` and calibrate the confidences. The method is fitted
         twice, once without them.
+    task : {"single", "tags"}, default="single"
+        Whether one of the labels of a row is true, or any number of them: tags. Tags
+        are scored by a :class:`~partlearn.multilabel.CRISPMultiLabelClassifier` unless
+        `method` is another classifier for tags; corrections are whole sets, such as
+        ``rock|live``.
 
     Returns
     -------
-    result : Disambiguation
-        Label, confidence and margin of every row.
+    result : Disambiguation, or TagDisambiguation for tags
+        Label, confidence and margin of every row; of tags the scores, and which listed
+        ones are believed or doubtful, and which others look missing.
 
     Notes
     -----
@@ -461,6 +468,20 @@ def disambiguate(
     y = label_choice(y, raters=raters, weights=weights, marks=marks)
     if isinstance(X, (str, PathLike)):
         X = tables.read_columns(X)
+    if task == "tags":
+        if bags is not None or gold is not None:
+            raise ValueError("Tags come without `bags` and `gold`; leave them out.")
+        return tables.disambiguate_tags(
+            X,
+            y,
+            method,
+            standardize=standardize,
+            corrections=corrections,
+            encoder=encoder,
+            sep=sep,
+        )
+    if task != "single":
+        raise ValueError(f'`task` must be "single" or "tags"; got {task!r}.')
     index = np.asarray(X.index) if hasattr(X, "iloc") else None
     kept, columns = None, {}
     if tables.is_table(X):
@@ -555,16 +576,10 @@ def _encoded(
         return np.column_stack(list(columns.values())), y, index, None
     evidence, label_columns = tables.read_labels(columns, y, sep)
     rows = evidence.rows
-    chosen = tables.TableEncoder() if encoder is None else clone(encoder)
-    chosen.set_params(ignore=[*tables.as_names(chosen.ignore), *label_columns])
-    table = tables.take_rows(columns, rows)
-    encoded = chosen.fit_transform(dict(table))
-    tables.warn_deciding(table, chosen.kinds_, evidence.candidates)
-    ids = tables.as_names(chosen.id)
-    if ids:
-        index = table[ids[0]]
-    else:
-        index = rows if index is None else index[rows]
+    encoded, index, table, kinds = tables.encode_rows(
+        columns, rows, label_columns, encoder, index
+    )
+    tables.warn_deciding(table, kinds, evidence.candidates)
     return encoded, evidence, index, rows
 
 

@@ -177,7 +177,8 @@ def test_wrong_use(songs):
     with pytest.raises(ValueError, match="one label per row"):
         make_tag_learner("partlearn.classification:CRISPClassifier")
     with pytest.raises(DataError, match="task="):
-        refuse_several([["a"], ["a", "b"]], "The truth")
+        refuse_several(["a", "a|b"], "The truth")
+    refuse_several(["a", None, "b, c", 3.0], "The truth")
 
 
 def test_quality_says_what_it_can(songs):

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from partlearn._registry import DEFAULT_METHOD, PARTIAL_LABEL_ROLES, build
-from partlearn.cli import _input, _options
+from partlearn.cli import _input, _options, _tags
 from partlearn.cli._console import say
 
 if TYPE_CHECKING:
     from partlearn import Disambiguation
 
 
-@_options.with_options(without=["task"])
+@_options.with_options()
 def disambiguate(
     data: _options.Input,
     output: _options.Output,
@@ -57,11 +57,12 @@ def disambiguate(
         ),
     ] = None,
 ) -> None:
-    """Choose one label from every candidate set, with a confidence.
+    """Choose one label from every candidate set, with a confidence; or score tags.
 
     The table has one line per row of the data: its number or id, the most likely label,
     its confidence, the runner-up, the candidate set. Columns of text, dates and
-    missing values are encoded.
+    missing values are encoded. With --task tags, the listed tags without the doubtful
+    ones in the form of the data, the doubtful and the missing ones, and confidences.
     """
     from partlearn.io import BLOCK_ROWS, read_corrections
 
@@ -71,6 +72,12 @@ def disambiguate(
             raise ValueError("--image is for the page; add --html FILE")
         options = replace(options, ignore=[*(options.ignore or []), image])
     fixed = read_corrections(corrections) if corrections is not None else None
+    if options.several:
+        from partlearn.tables import make_tag_learner
+
+        learner = make_tag_learner(method, _input.parse_params(param or []))
+        _tags.disambiguate_tags(data, output, options, learner, fixed, html)
+        return
     estimator = build(
         method, _input.parse_params(param or []), *PARTIAL_LABEL_ROLES, seed=0
     )

@@ -14,7 +14,7 @@ from partlearn.cli._console import say
 from partlearn.cli._options import DataOptions, read_matrix
 
 if TYPE_CHECKING:
-    from partlearn.candidates import Votes
+    from partlearn.candidates import Tags, Votes
     from partlearn.io import Form
 
 _BLOCK_NUMBERS = 2**22
@@ -227,12 +227,21 @@ class TableInput:
 
     def true_labels(self, rows: Any = slice(None)) -> Any:
         """True labels of some rows; None where they are not known."""
-        from partlearn.tables import true_labels
+        from partlearn.tables import refuse_several, true_labels
 
         if self.truth is None:
             return None
+        refuse_several(self.columns[self.truth], f"column {self.truth!r}")
         values = true_labels(self.columns[self.truth][rows])
         return values if any(value is not None for value in values) else None
+
+    def true_tags(self, sep: str | None) -> "Tags | None":
+        """True tags of the rows that have any."""
+        from partlearn.io import tag_columns
+
+        if self.truth is None:
+            return None
+        return tag_columns(self.columns, [self.truth], sep=sep)[0]
 
     @property
     def hidden(self) -> list[str]:
@@ -262,6 +271,8 @@ def table_input(columns: dict[str, Any], options: DataOptions) -> TableInput:
     elif isinstance(chosen, LabelColumns):
         names, form = check_names(chosen.names, columns, chosen.form or ""), chosen.form
     else:
+        if chosen is None and options.several and "tags" in columns:
+            chosen = "tags"
         names = label_columns(chosen, columns)
     truth = find_truth(columns, names, options)
     return TableInput(columns, names, truth, hidden, votes, form)

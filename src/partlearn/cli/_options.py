@@ -93,7 +93,11 @@ class DataOptions:
         ),
     ] = None
     task: Annotated[
-        str | None, typer.Option(help="pll, pml, multiclass or multilabel.")
+        str | None,
+        typer.Option(
+            help="single: one label of a row is true (default). tags: several may be. "
+            "Of matrices also pll, pml, multiclass or multilabel."
+        ),
     ] = None
     id: Annotated[
         Names,
@@ -114,6 +118,13 @@ class DataOptions:
             "runs: neighboring rows with equal sets are a bag."
         ),
     ] = None
+
+    @property
+    def several(self) -> bool:
+        """Whether several labels of a row may be true: tags."""
+        if self.task not in (None, "single", "tags"):
+            raise ValueError(f"--task must be single or tags; got {self.task!r}")
+        return self.task == "tags"
 
     @property
     def label_choice(self) -> Any:

@@ -12,6 +12,7 @@ import typer
 from partlearn._registry import DEFAULT_METHOD
 from partlearn.cli import _input, _options
 from partlearn.cli._console import plain, print_json, row_progress, say
+from partlearn.cli._tags import tag_score_table
 
 if TYPE_CHECKING:
     from partlearn.tables import QualityScore
@@ -21,7 +22,7 @@ _BLOCK_ROWS = 500
 _WAIT = 30  # seconds that a scheduler has to answer
 
 
-@_options.with_options(without=["task"])
+@_options.with_options()
 def train(
     data: Annotated[
         list[Path],
@@ -88,8 +89,14 @@ def train(
     from partlearn import PartialClassifier
     from partlearn._math.neighbors import EXACT_ROWS
     from partlearn.persistence import check_model, save_model
-    from partlearn.tables import estimate_quality, make_learner
+    from partlearn.tables import (
+        estimate_quality,
+        estimate_tag_quality,
+        make_learner,
+        make_tag_learner,
+    )
 
+    several = options.several
     _options.check_files([*data, options.votes], [save])
     if folds == 1:
         raise ValueError("--folds must be 0 (none), or 2 and more; got 1")
@@ -101,13 +108,13 @@ def train(
         )
     table = None if blocks else _input.read_table_input(data[0], options)
     params: dict[str, Any] = _input.parse_params(param or [])
-    if blocks and estimator is None and method == DEFAULT_METHOD:
+    if blocks and estimator is None and method == DEFAULT_METHOD and not several:
         params = {"use_neighbors": False, **params}
     named: dict[str, Any] = {}
     if table is not None:
         named = {table.form or "labels": table.labels or None}
     model = PartialClassifier(
-        make_learner(estimator or method, params),
+        (make_tag_learner if several else make_learner)(estimator or method, params),
         **named,
         **options.roles,
         ignore=() if table is None else table.hidden,
@@ -115,10 +122,11 @@ def train(
         groups=groups,
         bags=options.bag,
         weight=weight,
+        task="tags" if several else "single",
         class_weight=_input.parse_class_weight(class_weight or []),
     )
     check_model(model)  # rather now than after the time that fitting takes
-    scores = []
+    scores: list[Any] = []
     with _input.notes():
         if table is None:
             rows = _fit_files(model, data, options, scheduler)
@@ -134,7 +142,12 @@ def train(
                         f"Note: no row was held out, since there are {rows}; --folds 3 "
                         "says how good labels will be."
                     )
-            if folds > 1:
+            if folds > 1 and several:
+                truth = table.true_tags(options.sep)
+                scores = estimate_tag_quality(
+                    model, table.columns, table.y, truth=truth, cv=folds
+                )
+            elif folds > 1:
                 scores = estimate_quality(
                     model,
                     table.columns,
@@ -152,11 +165,12 @@ def train(
     bare = model.n_unlabelled_
     print(
         f"\n{learner}: {rows - bare} rows, {model.encoder_.n_features_out_} "
-        f"features, {len(model.classes_)} labels"
+        f"features, {len(model.classes_)} {'tags' if several else 'labels'}"
         + (f"; {bare} rows without labels left out" if bare else "")
     )
     if scores:
-        print(_score_table(scores, folds or 0))
+        table_of = tag_score_table if several else _score_table
+        print(table_of(scores, folds or 0))
     print(f"Model: {save}")
 
 
@@ -320,7 +334,8 @@ def predict(
             if "row" in columns and "row" not in as_names(model.id):
                 columns["row"] = columns["row"] + writer.n_rows
             unlike += int((columns["unlike"] != "").sum())
-            without += int((columns["label"] == "").sum())
+            if "label" in columns:
+                without += int((columns["label"] == "").sum())
             in_sets += sum(text.count("|") + 1 for text in columns.get("labels", ()))
             writer.write(columns)
     n = writer.n_rows

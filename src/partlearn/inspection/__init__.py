@@ -17,6 +17,7 @@ from partlearn.inspection._label_report import (
 )
 from partlearn.inspection._paths import ConvergenceDisplay, SelectionPathDisplay
 from partlearn.inspection._sureness import CalibrationDisplay, RiskCoverageDisplay
+from partlearn.inspection._tag_report import TagReport, tag_page, tag_report
 
 __all__ = [
     "CalibrationDisplay",

@@ -227,7 +227,7 @@ def label_report(
         calibration = result.calibration(truth)
         accuracy, _, *among_ambiguous = result.agreement(truth)
         right = (accuracy, *np.nan_to_num(among_ambiguous, nan=1.0).tolist())
-    columns = _columns(rows, len(S))
+    columns = row_columns(rows, len(S))
     if images is not None and len(images) != len(S):
         raise ValueError(f"`images` must hold {len(S)} pictures; got {len(images)}.")
     names = [str(name) for name in result.index]
@@ -266,7 +266,7 @@ def label_report(
                     for j in np.argsort(-F[i], kind="stable")
                     if shown[i, j]
                 ],
-                [(name, _text(values[i])) for name, values in columns],
+                [(name, cell_text(values[i])) for name, values in columns],
                 None if images is None else images[i],
                 bag,
             )
@@ -351,7 +351,7 @@ def _annotators(annotators: Any) -> list[tuple[str, int, float]]:
     return sorted(told, key=itemgetter(2))
 
 
-def _text(value: Any) -> str:
+def cell_text(value: Any) -> str:
     """A cell to read: whole numbers without a point, a word for what is missing."""
     same = value == value  # neither True nor False of pandas' NA
     if value is None or not isinstance(same, bool | np.bool_) or not same:
@@ -360,7 +360,8 @@ def _text(value: Any) -> str:
     return f"{value:.0f}" if whole else str(value)
 
 
-def _columns(rows: Any, n_rows: int) -> list[tuple[str, Any]]:
+def row_columns(rows: Any, n_rows: int) -> list[tuple[str, Any]]:
+    """Contents of rows as names and columns."""
     if rows is None:
         return []
     if not isinstance(rows, Mapping) and not hasattr(rows, "columns"):

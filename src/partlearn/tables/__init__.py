@@ -25,6 +25,8 @@ from partlearn.tables._labels import (
 )
 from partlearn.tables._learner import make_learner, make_tag_learner
 from partlearn.tables._quality import QualityScore, estimate_quality
+from partlearn.tables._rows import encode_rows
+from partlearn.tables._tag_labels import TagDisambiguation, disambiguate_tags
 from partlearn.tables._tags import (
     CANNOT,
     TagQuality,

@@ -2,6 +2,7 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
+import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -19,6 +20,7 @@ from partlearn.model_selection import CandidateKFold
 from partlearn.tables._frame import columns_of, take_rows
 from partlearn.tables._labels import named_columns
 
+_LIST = re.compile(r"\[[^\[\]]+,[^\[\]]+\]")
 _PLAIN = TagForm("sets", ["tags"])
 
 CANNOT = (
@@ -270,13 +272,28 @@ def estimate_tag_quality(
         held = take_rows(columns, tags.rows[test])
         ours[test] = tag_scores(model.estimator_, model.encoder_.transform(held))
         frequent[test] = tags.weights[train].mean(axis=0)
-    Y = None if truth is None else _true_matrix(truth, tags)
+    Y = None if truth is None else true_matrix(truth, tags)
     label = type(model.estimator_).__name__
     return [_quality(label, ours, S, Y), _quality("most frequent tags", frequent, S, Y)]
 
 
-def _true_matrix(truth: Tags, tags: Tags) -> tuple[Mask, Mask]:
-    """True tags of the labelled rows, and which of these rows have any."""
+def true_matrix(truth: Tags, tags: Tags) -> tuple[Mask, Mask]:
+    """True tags of the labelled rows, and which of these rows have any.
+
+    Parameters
+    ----------
+    truth : Tags
+        True tags of some rows of a table.
+    tags : Tags
+        Listed tags of some rows of it.
+
+    Returns
+    -------
+    Y : ndarray of bool, shape (n_known, q)
+        True tags, columns as in `tags`.
+    known : ndarray of bool, shape (n,)
+        Rows of `tags` whose true tags are known.
+    """
     known = np.isin(tags.rows, truth.rows)
     names = {str(name): j for j, name in enumerate(truth.classes.tolist())}
     place = {int(row): i for i, row in enumerate(truth.rows)}
@@ -332,21 +349,26 @@ def separation(Y: Mask, S: Mask, scores: Array, known: Mask) -> float | None:
     return float(roc_auc_score(right, scores[known][listed]))
 
 
-def refuse_several(sets: Any, what: str) -> None:
-    """Stop where labels say that several are true, but one is expected.
+def refuse_several(values: Any, what: str) -> None:
+    """Stop where true labels are sets of several, but one is expected.
 
     Parameters
     ----------
-    sets : sequence of collections
-        True labels of each row.
+    values : sequence
+        Cells of the true labels.
     what : str
         Where they come from, for the message.
     """
-    several = [i for i, row in enumerate(sets) if len(row) > 1]
+    several = [
+        i
+        for i, cell in enumerate(values)
+        if isinstance(cell, str)
+        and (cell.strip("| ").count("|") or _LIST.fullmatch(cell.strip()))
+    ]
     if several:
         raise AmbiguousDataError(
             f"{what} names several true labels in {len(several)} rows, the first is "
             f"row {several[0]}",
-            advice='If several labels of a row are true, pass task="tags"; otherwise '
+            advice='If several labels of a row may be true, pass task="tags"; if not, '
             "leave one true label in each row.",
         )

@@ -1,0 +1,353 @@
+"""Which listed tags of the training rows to believe, and which look missing."""
+
+# SPDX-License-Identifier: BSD-3-Clause
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from html import escape
+from os import PathLike
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import check_array
+
+from partlearn._extras import import_optional
+from partlearn._math.linalg import z_scores
+from partlearn._typing import Array, Indices, Mask
+from partlearn.candidates import FLOATS, Tags, check_tags
+from partlearn.inspection import tag_page, tag_report
+from partlearn.io import TagForm, atomic_write, ordered_tags
+from partlearn.tables._encoder import TableEncoder
+from partlearn.tables._frame import columns_of, is_plain, is_table
+from partlearn.tables._labels import labels_by_place, named_columns
+from partlearn.tables._learner import make_tag_learner
+from partlearn.tables._rows import encode_rows
+from partlearn.tables._tags import (
+    read_tags,
+    scored_tags,
+    separation,
+    tag_scores,
+    true_matrix,
+)
+
+_LIKELY = 0.5  # score from which most similar rows list a tag
+_MISSING = 0.8  # score from which a tag that is not listed looks missing
+_LIFT = 2.0  # multiple of a tag's share from which a listed tag is believed
+
+
+class TagAgreement(NamedTuple):
+    """How listed, doubtful and missing tags agree with true ones.
+
+    Attributes
+    ----------
+    listed_right : float
+        Share of the listed tags that are true.
+    kept_right : float or None
+        The same without the doubtful ones.
+    doubtful_wrong : float or None
+        Share of the doubtful tags that are not true.
+    missing_right : float or None
+        Share of the tags that look missing that are true.
+    separation : float or None
+        Probability that a true listed tag scores higher than a false listed one; one
+        half is chance.
+    """
+
+    listed_right: float
+    kept_right: float | None
+    doubtful_wrong: float | None
+    missing_right: float | None
+    separation: float | None
+
+
+@dataclass(frozen=True)
+class TagDisambiguation:
+    """Scores of the tags of every row.
+
+    Attributes
+    ----------
+    tags : Tags
+        Listed tags, with corrections.
+    scores : ndarray of shape (n_samples, n_tags)
+        Score of every tag, by a regression without the row where the method has one.
+    confidence : ndarray of shape (n_samples, n_tags)
+        Confidence in each listed tag; zero elsewhere.
+    checked : ndarray of bool, shape (n_samples,)
+        Rows whose tags were corrected: they are certain.
+    index : ndarray of shape (n_samples,)
+        Names of the rows.
+    method : str
+        Class that scored the tags.
+    form : TagForm
+        How the table holds tags.
+    rows : ndarray of int, shape (n_samples,)
+        Rows of the table.
+    """
+
+    tags: Tags
+    scores: Array
+    confidence: Array
+    checked: Mask
+    index: NDArray[Any]
+    method: str
+    form: TagForm
+    rows: Indices
+
+    @property
+    def classes(self) -> NDArray[Any]:
+        """The tags."""
+        return self.tags.classes
+
+    @property
+    def share(self) -> Array:
+        """Share of the rows that list each tag."""
+        return np.asarray(self.tags.weights.mean(axis=0), dtype=np.float64)
+
+    @property
+    def doubtful(self) -> Mask:
+        """Listed tags that similar rows list less often than rows in general."""
+        low = self.tags.candidates & (self.confidence < self.share)
+        return np.asarray(low & ~self.checked[:, None])
+
+    @property
+    def believed(self) -> Mask:
+        """Listed tags that most similar rows list, or twice as many as in general."""
+        high = np.minimum(_LIKELY, np.maximum(_LIFT * self.share, self.share))
+        known = (self.confidence >= high) & ~self.doubtful
+        return np.asarray(self.tags.candidates & (known | self.checked[:, None]))
+
+    @property
+    def missing(self) -> Mask:
+        """Tags that are not listed although four in five similar rows list them."""
+        absent = ~self.tags.candidates & ~self.checked[:, None]
+        return np.asarray(absent & (self.scores >= np.maximum(_MISSING, self.share)))
+
+    def review_order(self) -> Indices:
+        """Rows with tags to strike or to add, the most striking first."""
+        strike = np.where(self.doubtful, self.share - self.confidence, 0.0)
+        add = np.where(self.missing, self.scores - self.share, 0.0)
+        worth = np.maximum(strike.max(axis=1), add.max(axis=1))
+        order = np.argsort(-worth, kind="stable")
+        return order[worth[order] > 0]
+
+    def columns(self, rows: slice = slice(None)) -> dict[str, NDArray[Any]]:
+        """Tags in the form of the table, and what is to be said about them.
+
+        Parameters
+        ----------
+        rows : slice, default=slice(None)
+            Rows to write.
+
+        Returns
+        -------
+        columns : dict of str to ndarray
+            Listed tags without the doubtful ones in the form of the table, the most
+            likely first; ``doubtful`` and ``missing`` tags; ``confidence`` in each
+            listed tag.
+        """
+        names, S = self.classes, self.tags.candidates[rows]
+        F, sep = self.confidence[rows], self.form.sep
+        kept = S & ~self.doubtful[rows]
+        columns = self.form.write(kept, F, names)
+        for name, mask in (("doubtful", self.doubtful), ("missing", self.missing)):
+            sets = ordered_tags(mask[rows], self.scores[rows], names)
+            columns[name] = np.asarray([sep.join(tags) for tags in sets], dtype=object)
+        columns["confidence"] = scored_tags(S, F, names)
+        return columns
+
+    def to_frame(self) -> Any:
+        """Return one line per row as a pandas data frame, as :meth:`columns`.
+
+        Returns
+        -------
+        frame : DataFrame
+            Indexed as the rows of `X` were.
+        """
+        pandas = import_optional("pandas", "data frames")
+        return pandas.DataFrame(self.columns(), index=self.index)
+
+    def agreement(self, truth: Any) -> TagAgreement:
+        """Compare with true tags.
+
+        Parameters
+        ----------
+        truth : Tags, or tags in any form that ``check_tags`` reads
+            True tags, one set per row; of :class:`~partlearn.candidates.Tags`, of the
+            rows that they name.
+
+        Returns
+        -------
+        agreement : TagAgreement
+            Shares of right tags.
+        """
+        tags = check_tags(truth)
+        rows = tags.rows if isinstance(truth, Tags) else self.rows[tags.rows]
+        known_tags = Tags(tags.weights, tags.classes, rows=rows)
+        here = Tags(self.tags.weights, self.classes, rows=self.rows)
+        Y, known = true_matrix(known_tags, here)
+        if not known.any():
+            raise ValueError("`truth` holds no row of these; leave it out.")
+        S, doubtful = self.tags.candidates[known], self.doubtful[known]
+        missing = self.missing[known]
+        return TagAgreement(
+            _mean(Y[S]) or 0.0,
+            _mean(Y[S & ~doubtful]),
+            _mean(~Y[doubtful]),
+            _mean(Y[missing]),
+            separation(Y, self.tags.candidates, self.scores, known),
+        )
+
+    def to_html(
+        self,
+        path: str | PathLike[str] | None = None,
+        *,
+        rows: Any = None,
+        truth: Any = None,
+        n_review: int = 100,
+        title: str = "Label report",
+    ) -> str:
+        """Make the label report: one page to look at, and to correct tags on.
+
+        Parameters
+        ----------
+        path : str or path, default=None
+            File to write the page to as well.
+        rows : data frame or mapping of str to sequence, default=None
+            Contents of the rows, shown beside those to review.
+        truth : Tags, default=None
+            True tags, as for :meth:`agreement`.
+        n_review : int, default=100
+            Number of rows to review.
+        title : str, default="Label report"
+            Title of the page.
+
+        Returns
+        -------
+        page : str
+            A self-contained HTML page.
+        """
+        report = tag_report(
+            self, rows=rows, truth=truth, n_review=n_review, title=title
+        )
+        page = tag_page(report)
+        if path is not None:
+            with atomic_write(path) as file:
+                file.write(page.encode())
+        return page
+
+    def __repr__(self) -> str:
+        n, q = self.tags.shape
+        return (
+            f"TagDisambiguation({n} rows, {q} tags, {int(self.tags.candidates.sum())} "
+            f"listed, {int(self.doubtful.sum())} doubtful, {int(self.missing.sum())} "
+            f"missing, by {self.method})"
+        )
+
+    def _repr_html_(self) -> str:
+        return f"<p>{escape(repr(self))}</p>"
+
+
+def _mean(values: Mask) -> float | None:
+    return float(values.mean()) if values.size else None
+
+
+def disambiguate_tags(
+    X: Any,
+    y: Any,
+    method: Any,
+    *,
+    standardize: bool = True,
+    corrections: Mapping[Any, Any] | None = None,
+    encoder: TableEncoder | None = None,
+    sep: str | None = None,
+) -> TagDisambiguation:
+    """Score the tags of every row.
+
+    Parameters
+    ----------
+    X : array-like, sparse matrix or data frame of shape (n_samples, n_features)
+        Features, or a table.
+    y : str, list of str, or tags
+        Columns that hold the tags, or tags in any form that ``check_tags`` reads.
+    method : str or estimator
+        A classifier for tags.
+    standardize : bool, default=True
+        Whether to bring the columns to mean zero and variance one first.
+    corrections : mapping, default=None
+        Right tags of rows that somebody checked, by the name of the row: text such as
+        ``rock|live``, ``[]`` for none, or a collection.
+    encoder : TableEncoder, default=None
+        How to encode a table.
+    sep : str, default=None
+        What separates tags in a column.
+
+    Returns
+    -------
+    result : TagDisambiguation
+        Scores, and which tags are believed, doubtful or missing.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from partlearn import disambiguate
+    >>> X = np.random.default_rng(0).normal(size=(60, 3))
+    >>> listed = X[:, :2] > 0
+    >>> listed[0] = [True, True]
+    >>> disambiguate(X, listed, task="tags")
+    TagDisambiguation(60 rows, 2 tags, ... by CRISPMultiLabelClassifier)
+    """
+    index = np.asarray(X.index) if hasattr(X, "iloc") else None
+    form = TagForm("sets", ["tags"])
+    rows: Indices | None = None
+    if is_table(X):
+        columns = columns_of(X)
+        plain = encoder is None and is_plain(columns)
+        if plain and named_columns(columns, y) is None:
+            X, tags = np.column_stack(list(columns.values())), check_tags(y)
+        else:
+            tags, names, form = read_tags(columns, y, sep)
+            rows = tags.rows
+            X, index, _, _ = encode_rows(columns, rows, names, encoder, index)
+    else:
+        tags = check_tags(y)
+    X = check_array(X, accept_sparse="csr", dtype=FLOATS)
+    index = np.arange(len(tags)) if index is None else index
+    tags, checked = _corrected(tags, index, corrections or {}, form.sep)
+    learner = make_tag_learner(method)
+    learner.fit(z_scores(X) if standardize else X, tags)
+    G = getattr(learner, "held_out_scores_", None)
+    if G is None:
+        G = tag_scores(learner, z_scores(X) if standardize else X)
+    F = getattr(learner, "label_confidence_", None)
+    F = np.clip(np.asarray(G if F is None else F, dtype=np.float64), 0, 1)
+    F = np.where(tags.candidates, np.where(checked[:, None], 1.0, F), 0.0)
+    rows = np.arange(len(tags)) if rows is None else rows
+    name = type(learner).__name__
+    return TagDisambiguation(
+        tags, np.asarray(G), F, checked, np.asarray(index), name, form, rows
+    )
+
+
+def _corrected(
+    tags: Tags, index: NDArray[Any], corrections: Mapping[Any, Any], sep: str
+) -> tuple[Tags, Mask]:
+    """Tags with those of rows that somebody checked, and which rows these are."""
+    known = [str(name) for name in tags.classes.tolist()]
+    given: dict[int, list[str]] = {}
+    for i, right in labels_by_place(index, corrections).items():
+        words = right.split(sep) if isinstance(right, str) else list(right)
+        given[i] = [] if right == "[]" else [str(word).strip() for word in words]
+    fresh = sorted({w for words in given.values() for w in words} - set(known))
+    none = np.zeros((len(tags), len(fresh)))
+    W = np.hstack([np.asarray(tags, dtype=np.float64), none])
+    names = [*known, *fresh]
+    for i, words in given.items():
+        W[i] = [name in words for name in names]
+    checked = np.zeros(len(tags), dtype=bool)
+    checked[list(given)] = True
+    if not given:
+        return tags, checked
+    changed = Tags(W, np.asarray(names) if fresh else tags.classes, rows=tags.rows)
+    changed.read_as = tags.read_as
+    return changed, checked
