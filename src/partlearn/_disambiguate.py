@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property, partial
 from html import escape
 from os import PathLike
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -36,35 +36,12 @@ from partlearn.metrics import (
     calibration_bins,
     gold_quality,
 )
+from partlearn.tables import Agreement
 
 BAGS_ADVICE = (
     "If rows of a run share one list, as faces share a caption, every label of the "
     'list belongs to one of them: pass `bags`, a column or "runs" (--bag).'
 )
-
-
-class Agreement(NamedTuple):
-    """How labels that were found agree with true ones.
-
-    Rows with a single candidate are right by definition: what a method is worth shows
-    on the others, beside what a guess among the candidates would get.
-
-    Attributes
-    ----------
-    accuracy : float
-        Share of right labels among the rows whose true label is known.
-    n_ambiguous : int
-        Those of them with several candidates.
-    ambiguous_accuracy : float
-        Share of right labels among these; not a number where there are none.
-    chance : float
-        Expected share among these when a candidate is drawn at random.
-    """
-
-    accuracy: float
-    n_ambiguous: int
-    ambiguous_accuracy: float
-    chance: float
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ from partlearn.tables._labels import (
     true_labels,
 )
 from partlearn.tables._learner import make_learner, make_tag_learner
-from partlearn.tables._quality import QualityScore, estimate_quality
+from partlearn.tables._quality import Agreement, QualityScore, estimate_quality
 from partlearn.tables._rows import encode_rows
 from partlearn.tables._tag_labels import TagDisambiguation, disambiguate_tags
 from partlearn.tables._tags import (

@@ -58,6 +58,30 @@ class QualityScore(NamedTuple):
     together: tuple[tuple[Any, Any, float], ...] = ()
 
 
+class Agreement(NamedTuple):
+    """How labels that were found agree with true ones.
+
+    Rows with a single candidate are right by definition: what a method is worth shows
+    on the others, beside what a guess among the candidates would get.
+
+    Attributes
+    ----------
+    accuracy : float
+        Share of right labels among the rows whose true label is known.
+    n_ambiguous : int
+        Those of them with several candidates.
+    ambiguous_accuracy : float
+        Share of right labels among these; not a number where there are none.
+    chance : float
+        Expected share among these when a candidate is drawn at random.
+    """
+
+    accuracy: float
+    n_ambiguous: int
+    ambiguous_accuracy: float
+    chance: float
+
+
 def estimate_quality(
     classifier: PartialClassifier,
     X: Any,
