@@ -132,7 +132,7 @@ def measure(data, learner: str, split: str):
 def run(folder: Path, out: Path, options: argparse.Namespace) -> None:
     """Compute what `out` does not have yet."""
     path = out / "folds.csv"
-    done = {tuple(row[f] for f in FIELDS[:4]) for row in lines(out)}
+    done = set(means(out))
     out.mkdir(parents=True, exist_ok=True)
     if not path.exists():
         path.write_text(",".join(FIELDS) + "\n", encoding="utf-8")
@@ -140,9 +140,10 @@ def run(folder: Path, out: Path, options: argparse.Namespace) -> None:
         part, name, learner, split = job
         chosen = {name.split("/")[0]: options.only, part: options.part}
         chosen[learner] = options.learner
-        if job in done or any(v and k not in v for k, v in chosen.items()):
+        if job[1:] in done or any(v and k not in v for k, v in chosen.items()):
             continue
         results = list(measure(read(folder, name), learner, split))
+        done.add(job[1:])
         with path.open("a", encoding="utf-8", newline="") as file:
             for fold, new, training, seconds in results:
                 csv.writer(file).writerow(
@@ -162,7 +163,7 @@ def lines(out: Path) -> list[dict[str, str]]:
 def means(out: Path) -> dict[tuple[str, ...], tuple[float, float]]:
     cells = defaultdict(list)
     for row in lines(out):
-        key = tuple(row[f] for f in FIELDS[:4])
+        key = tuple(row[f] for f in FIELDS[1:4])
         cells[key].append((float(row["new"]), float(row["training"])))
     return {key: tuple(np.mean(pairs, axis=0)) for key, pairs in cells.items()}
 
@@ -181,9 +182,7 @@ def table(head: list[str], body: list[list[str]]) -> str:
 
 def protocols(out: Path) -> str:
     """Accuracy on new rows: random rows beside whole bags."""
-    cells = {
-        key[1:]: value for key, value in means(out).items() if key[0] == "protocols"
-    }
+    cells = means(out)
     data = [name for name in REAL if any(key[0] == name for key in cells)]
     head = ["learner", *(f"{REAL[d]}, {s}" for d in data for s in ("rows", "bags"))]
     body = []
@@ -201,8 +200,9 @@ def protocols(out: Path) -> str:
 def lists(out: Path) -> str:
     """Accuracy on new bags / labels of training rows, without lists and with."""
     cells = means(out)
-    names = dict.fromkeys(key[1] for key in cells if key[0] == "lists")
-    learners = [w for w in WITH_LISTS if any(key[2] == w for key in cells)]
+    used = [key for key in cells if key[2] == "bags, lists used"]
+    names = dict.fromkeys(key[0] for key in used)
+    learners = [w for w in WITH_LISTS if any(key[1] == w for key in used)]
     head = ["data", *(f"{w}{s}" for w in learners for s in ("", ", lists used"))]
     body = []
     for name in names:
@@ -211,7 +211,7 @@ def lists(out: Path) -> str:
         row = [title]
         for learner in learners:
             for split in ("bags", "bags, lists used"):
-                new, known = cells.get(("lists", name, learner, split), (np.nan,) * 2)
+                new, known = cells.get((name, learner, split), (np.nan,) * 2)
                 row.append(" / ".join(filter(None, (share(new), share(known)))))
         body.append(row)
     return table(head, body)
