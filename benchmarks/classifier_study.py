@@ -93,11 +93,12 @@ def read(folders):
     for folder in folders:
         run = load_run(folder)
         folds = max(folds, run.plan.folds)
-        facts |= {item.name: item for item in run.data}
-        for row in run.results:
-            if row.status == "ok":
-                key = (row.reducer, row.learner), (row.data, row.r)
-                scores[key].append(row.scores["accuracy"])
+        facts |= {item["name"]: item for item in run.data}
+        frame = run.frame()
+        for row in frame[frame["metric"] == "accuracy"].itertuples():
+            r = None if np.isnan(row.r) else int(row.r)
+            key = (row.reducer, row.learner), (row.data, r)
+            scores[key].append(row.value)
     pairs = sorted({pair for pair, _ in scores})
     cells = sorted({cell for _, cell in scores}, key=str)
     grid = np.full((len(pairs), len(cells)), np.nan)
@@ -105,8 +106,8 @@ def read(folders):
         for j, cell in enumerate(cells):
             if len(scores[pair, cell]) == folds:
                 grid[i, j] = np.mean(scores[pair, cell])
-    rows = [(1 - 1 / folds) * facts[data].n_samples for data, _ in cells]
-    features = [facts[data].n_features for data, _ in cells]
+    rows = [(1 - 1 / folds) * facts[data]["n_samples"] for data, _ in cells]
+    features = [facts[data]["n_features"] for data, _ in cells]
     return Study(pairs, cells, grid, np.array(rows) / np.array(features))
 
 

@@ -28,17 +28,13 @@ def save(path: Path, rows: list[list[str]]) -> None:
 
 def cell_of(summary, **wanted):
     """The one cell with these values, or None."""
-    cells = (
-        c for c in summary.cells if all(getattr(c, k) == v for k, v in wanted.items())
-    )
-    return next(cells, None)
+    return next(summary.select(**wanted).itertuples(), None)
 
 
 def blocks_of(summary, labels):
     """Data sets and learners of the table's columns."""
-    return list(
-        dict.fromkeys((c.data, c.learner) for c in summary.cells if c.labels == labels)
-    )
+    cells = summary.select(labels=labels)
+    return list(dict.fromkeys(zip(cells["data"], cells["learner"], strict=True)))
 
 
 def wide(summary, metric, labels):
@@ -56,7 +52,7 @@ def wide(summary, metric, labels):
                 method=method,
                 metric=metric,
             )
-            if cell is None or cell.mean is None:
+            if cell is None or np.isnan(cell.mean):
                 row.append("")
             else:
                 row.append(f"{cell.mean:.3f}{'*' if cell.best else ''}")
@@ -68,10 +64,11 @@ def long(summary):
     """Everything, one row per cell: areas, and what papers print."""
     names = ["data", "r", "labels", "learner", "method", "metric"]
     rows = [[*names, "area", "area_std", "mean", "std"]]
-    for c in summary.cells:
-        numbers = (c.mean, c.std, c.curve.mean, c.curve.std_over_points)
-        values = ["" if v is None else f"{v:.4f}" for v in numbers]
-        rows.append([*(str(getattr(c, k)) for k in names), *values])
+    for c in summary.cells.itertuples():
+        numbers = (c.mean, c.std, c.printed, c.printed_std)
+        values = ["" if np.isnan(v) else f"{v:.4f}" for v in numbers]
+        about = (c.data, f"{c.r:g}", c.labels, c.learner, c.method, c.metric)
+        rows.append([*about, *values])
     return rows
 
 
@@ -82,23 +79,19 @@ def published(summary):
     rows = [["data", "score", "published", *ours, "difference", *controls]]
     rows[0].append("label frequency")
     seen = set()
-    for c in summary.cells:
+    shown = summary.select(method="PML-FSLA", labels="candidates")
+    for c in shown.dropna(subset="published").itertuples():
         key = (c.data, c.metric)
-        if c.method != "PML-FSLA" or c.labels != "candidates" or not c.published:
-            continue
         if key in seen:
             continue
         seen.add(key)
-        known = {
-            o.method: o.printed
-            for o in summary.cells
-            if (o.data, o.metric) == key
-            and (o.labels, o.learner) == ("candidates", c.learner)
-        }
+        here = {"data": c.data, "metric": c.metric, "learner": c.learner}
+        beside = summary.select(**here, labels="candidates").dropna(subset="printed")
+        known = dict(zip(beside["method"], beside["printed"], strict=True))
         name = c.metric.replace("_", " ").replace("f1", "F1")
-        row = [f"{c.data}, {SHORT[c.learner]}", name, f"{c.published.mean:.3f}"]
+        row = [f"{c.data}, {SHORT[c.learner]}", name, f"{c.published:.3f}"]
         row += [f"{known[m]:.3f}" if known.get(m) is not None else "" for m in ours]
-        row.append(f"{known['PML-FSLA'] - c.published.mean:+.3f}")
+        row.append(f"{known['PML-FSLA'] - c.published:+.3f}")
         row += [f"{known[m]:.3f}" for m in (*controls, "label frequency")]
         rows.append(row)
     return rows
@@ -110,13 +103,13 @@ def against_random(summary, metric):
     rows[0] += ["win/tie/loss", "better than label frequency in"]
     informed = {
         e.method: f"{e.n_above} of {e.n_cells}"
-        for e in summary.win_tie_loss
+        for e in summary.win_tie_loss.itertuples()
         if (e.metric, e.other) == (metric, "label frequency")
     }
     (compared,) = [c for c in summary.comparisons if c.metric == metric]
     entries = [
         e
-        for e in summary.win_tie_loss
+        for e in summary.win_tie_loss.itertuples()
         if (e.metric, e.other) == (metric, "random order")
     ]
     for e in sorted(entries, key=lambda e: -e.difference):
@@ -138,8 +131,8 @@ def scores_of(summary, metric, methods, without=()):
     """Areas by block and method, turned so that more is better."""
     sign = -1 if metric in LOWER else 1
     blocks: dict[tuple, dict[str, float]] = {}
-    for c in summary.cells:
-        if c.metric == metric and c.mean is not None and c.data not in without:
+    for c in summary.cells.itertuples():
+        if c.metric == metric and not np.isnan(c.mean) and c.data not in without:
             key = (c.data, c.labels, c.learner)
             blocks.setdefault(key, {})[c.method] = sign * c.mean
     whole = {k: b for k, b in blocks.items() if all(m in b for m in methods)}
@@ -168,7 +161,7 @@ def main() -> None:
     parser.add_argument("out", type=Path, help="folder for the tables")
     args = parser.parse_args()
     summary = summarize(args.run)
-    print(summary.facts.n_jobs, "jobs,", summary.facts.n_failed, "failed")
+    print(summary.facts["n_jobs"], "jobs,", summary.facts["n_failed"], "failed")
     tables = {
         "pml_sound": long(summary),
         "pml_sound_candidates": wide(summary, "average_precision", "candidates"),

@@ -17,12 +17,18 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from partlearn.benchmark import average_ranks, wilcoxon_holm
 from partlearn.report import Summary, summarize
-from partlearn.report._compare import compare, complete_blocks, overview
+from partlearn.report._compare import (
+    Comparison,
+    compare,
+    complete_places,
+    overview,
+    rows_per_feature,
+)
 from partlearn.report._figures import critical_difference, regimes
-from partlearn.report._records import MethodComparison, Overview
 from partlearn.report._svg import panels_svg
 
 # On these the defaults of CRISP were fixed.
@@ -58,7 +64,7 @@ def unbroken(text: str) -> str:
 
 def number(value: float | None, places: int = 3) -> str:
     """Without the zero before the point, as everywhere in the guide."""
-    if value is None:
+    if value is None or np.isnan(value):
         return ""
     return f"{value:.{places}f}".removeprefix("0")
 
@@ -67,28 +73,40 @@ def label(name: str) -> str:
     return LABELS.get(name, name)
 
 
-def main_table(entry: Overview) -> list[str]:
+def complete_blocks(
+    cells: pd.DataFrame, ranked: Sequence[str]
+) -> dict[tuple[Any, ...], Row]:
+    """Scores by (data, r, labels, learner) and method, where all ranked ones are."""
+    amounts = {c.set: None if np.isnan(c.r) else int(c.r) for c in cells.itertuples()}
+    return {
+        (data, amounts[name], labels, learner): row.dropna().to_dict()
+        for (data, name, labels, learner), row in complete_places(
+            cells, ranked
+        ).iterrows()
+    }
+
+
+def main_table(entry: pd.DataFrame, costs: pd.DataFrame) -> list[str]:
+    times = dict(zip(costs["name"], costs["fit_time"], strict=True))
     rows = []
-    for name, time, ((rank, mean), *_) in entry.rows:
-        place = "" if rank is None else f"{rank:.2f}"
-        rows.append([label(name), place, number(mean), number(time, 2)])
+    for e in entry[entry["group"] == "all"].itertuples():
+        place = "" if np.isnan(e.rank) else f"{e.rank:.2f}"
+        time = number(times.get(e.method), 2)
+        rows.append([label(e.method), place, number(e.mean), time])
     return table(["reduction", "rank", "accuracy", "seconds to fit"], rows)
 
 
-def group_table(entry: Overview, *, by_learner: bool) -> list[str]:
-    chosen = [
-        i
-        for i, (name, _) in enumerate(entry.groups)
-        if i > 0 and by_learner != name.endswith(("feature", "or more"))
-    ]
-    head = ["reduction", *(entry.groups[i][0] for i in chosen)]
-    head = [text.replace(" per feature", "") for text in head]
-    rows = [["cells", *(str(entry.groups[i][1]) for i in chosen)]]
-    for name, _, cells in entry.rows:
-        texts = [label(name)]
-        for rank, mean in (cells[i] for i in chosen):
-            place = "" if rank is None else f"{rank:.2f} / "
-            texts.append(place + number(mean))
+def group_table(entry: pd.DataFrame, *, by_learner: bool) -> list[str]:
+    regime = entry["group"].str.endswith(("feature", "or more"))
+    part = entry[(entry["group"] != "all") & (regime != by_learner)]
+    sizes = part.drop_duplicates("group")
+    head = ["reduction", *sizes["group"].str.replace(" per feature", "")]
+    rows = [["cells", *map(str, sizes["n_cells"])]]
+    for name, cells in part.groupby("method", sort=False):
+        texts = [label(str(name))]
+        for c in cells.itertuples():
+            place = "" if np.isnan(c.rank) else f"{c.rank:.2f} / "
+            texts.append(place + number(c.mean))
         rows.append(texts)
     return table(head, rows)
 
@@ -121,22 +139,20 @@ def candidates_table(
     return table(["reduction", *columns], rows)
 
 
-def test_table(
-    c: MethodComparison, reference: str, blocks: Mapping[Any, Row]
-) -> list[str]:
+def test_table(c: Comparison, reference: str, blocks: Mapping[Any, Row]) -> list[str]:
     """Ranks over data sets, p and wins against the reference, best first."""
     means: dict[str, list[Row]] = {}
     for key, block in blocks.items():
         means.setdefault(key[0], []).append(block)
     scores = [[np.mean([b[m] for b in p]) for m in c.methods] for p in means.values()]
     p = wilcoxon_holm(scores, control=c.methods.index(reference))
-    rows = []
-    for i in sorted(range(len(c.methods)), key=lambda i: c.ranks[i]):
+    rows, ranks = [], list(c.table["rank"])
+    for i in sorted(range(len(c.methods)), key=lambda i: ranks[i]):
         name = c.methods[i]
         pair = c.pair(reference, name)
         better = "" if pair is None else f"{pair.win} of {pair.n_data}"
         test = "" if pair is None else f"{p[i]:.2g}"
-        rows.append([label(name), f"{c.ranks[i]:.2f}", test, better])
+        rows.append([label(name), f"{ranks[i]:.2f}", test, better])
     text = (
         f"Over {len(c.data)} data sets, each by its mean over r and learners: "
         f"Friedman's p is {c.friedman_p:.1g}, the critical difference of ranks "
@@ -178,18 +194,18 @@ def losses(blocks: Mapping[Any, Row], ranked: Sequence[str], reference: str) -> 
 
 def text_of(folder: Path) -> tuple[str, Summary]:
     summary = summarize(folder)
-    (entry,), (compared,) = summary.overview, summary.comparisons
+    entry, (compared,) = summary.overview, summary.comparisons
     ranked = [name for name in summary.methods if name not in summary.unranked]
     blocks = complete_blocks(summary.cells, ranked)
-    sets = {d.name for d in summary.data}
-    order = [name for name, *_ in entry.rows]
+    sets = {d["name"] for d in summary.data}
+    order = list(dict.fromkeys(entry["method"]))
     lines = [
         f".. Written by python -m benchmarks.study from a run of {summary.plan}.",
         "",
-        f"{len(sets)} data sets, {summary.facts.folds} folds, {len(blocks)} cells "
+        f"{len(sets)} data sets, {summary.facts['folds']} folds, {len(blocks)} cells "
         "(data set, r, learner) in which every reduction could be scored.",
         "",
-        *main_table(entry),
+        *main_table(entry, summary.costs),
         *(
             test_table(compared, summary.reference, blocks)
             if compared.tested
@@ -213,23 +229,17 @@ def text_of(folder: Path) -> tuple[str, Summary]:
 
 def unseen(summary: Summary, ranked: Sequence[str]) -> list[str]:
     """The same on data that nothing was tuned on."""
-    cells = [c for c in summary.cells if c.data not in DEVELOPMENT]
-    (entry,) = overview(
-        summary.facts.folds,
-        [cells],
-        ranked,
-        summary.methods,
-        summary.data,
-        summary.costs,
-    )
+    cells = summary.cells[~summary.cells["data"].isin(DEVELOPMENT)]
+    ratios = rows_per_feature(summary.data, summary.facts["folds"])
+    entry = overview(cells, ranked, summary.methods, ratios)
     compared = compare(cells, ranked)
     assert compared is not None
     blocks = complete_blocks(cells, ranked)
     names = sorted({key[0] for key in blocks})
     ranks = ", ".join(
-        f"{label(name)} {cells[0][0]:.2f}"
-        for name, _, cells in entry.rows
-        if name in ranked
+        f"{label(e['method'])} {e['rank']:.2f}"
+        for e in entry
+        if e["group"] == "all" and e["method"] in ranked
     )
     lines = [
         f"The defaults of CRISP were fixed on {', '.join(sorted(DEVELOPMENT))}, so "

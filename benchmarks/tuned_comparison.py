@@ -10,7 +10,6 @@ against the oracle choice, within a learner and over all learners, and other sco
 """
 
 import argparse
-from collections import defaultdict
 
 import numpy as np
 
@@ -36,13 +35,19 @@ OTHERS = {
 
 def scores(results, by, metric="accuracy"):
     """Mean over folds of the chosen settings, by learner and data set."""
-    found = defaultdict(list)
-    for row in choose(results, by):
-        found[row.learner, row.data].append(row.scores[metric])
-    return {
-        key: None if None in values else float(np.mean(values))
-        for key, values in found.items()
-    }
+    chosen = choose(results, by)
+    known = chosen[chosen["metric"] == metric].groupby(["learner", "data"])["value"]
+    sizes = known.size()
+    means = known.mean().where(sizes == folds_of(results).reindex(sizes.index))
+    return {key: None if np.isnan(v) else v for key, v in means.to_dict().items()}
+
+
+def folds_of(results):
+    """Number of folds and seeds of the noise of each learner and data set."""
+    first = results[results["draw"] == 0].drop_duplicates(
+        ["learner", "data", "noise_seed", "fold"]
+    )
+    return first.groupby(["learner", "data"]).size()
 
 
 def grid(results, learners, sets, by, metric="accuracy"):
@@ -82,11 +87,9 @@ def against_ours(results, learners, sets, by):
 
 def settings_alike(results, learners, sets):
     """Mean accuracy over all settings of a learner: what a blind draw expects."""
-    found = defaultdict(list)
-    for row in results:
-        if row.ok:
-            found[row.learner, row.data].append(row.scores["accuracy"])
-    return np.array([[np.mean(found[k, d]) for k in learners] for d in sets])
+    known = results[results["metric"] == "accuracy"]
+    means = known.groupby(["learner", "data"])["value"].mean()
+    return np.array([[means[k, d] for k in learners] for d in sets])
 
 
 def regrets(results, learners, sets):
@@ -117,22 +120,13 @@ def over_all(results, sets):
     rows = []
     for by in (*CRITERIA, "oracle"):
         key = "accuracy" if by == "oracle" else by
-        best = {}
-        for row in sorted(results, key=lambda row: row.draw):
-            place = (row.data, row.fold)
-            if row.ok and (
-                place not in best or row.scores[key] > best[place].scores[key]
-            ):
-                best[place] = row
-        means = [
-            np.mean([r.scores["accuracy"] for (d, _), r in best.items() if d == data])
-            for data in sets
-        ]
-        taken = defaultdict(int)
-        for row in best.values():
-            taken[row.learner] += 1
-        often = sorted(taken, key=lambda name: -taken[name])[:3]
-        text = ", ".join(f"{name} {taken[name]}" for name in often)
+        known = results[results["metric"] == key].sort_values("draw", kind="stable")
+        best = known.loc[known.groupby(["data", "fold"])["value"].idxmax()]
+        right = results[results["metric"] == "accuracy"].set_index("id")["value"]
+        by_data = best.assign(right=right.reindex(best["id"]).to_numpy())
+        means = by_data.groupby("data")["right"].mean()[sets]
+        often = best["learner"].value_counts()[:3]
+        text = ", ".join(f"{name} {n}" for name, n in often.items())
         rows.append([WORDS[by], number(float(np.mean(means))), text])
     return table(["chosen by", "mean accuracy", "learners taken most often"], rows)
 
@@ -143,7 +137,7 @@ def other_scores(results, learners, sets, by):
         cells = []
         for metric in OTHERS:
             known = scores(results, by, metric)
-            values = [known[learner, data] for data in sets]
+            values = [known.get((learner, data)) for data in sets]
             cells.append(number(None if None in values else float(np.mean(values))))
         rows.append([learner, *cells])
     return table(["learner", *OTHERS.values()], rows)
@@ -181,12 +175,15 @@ def main(arguments=None):
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("folder")
     run = load_run(parser.parse_args(arguments).folder)
-    results = run.results
+    results = run.frame()
     learners = [spec.name for spec in run.plan.learners]
-    sets = [item.name for item in run.data]
+    sets = [item["name"] for item in run.data]
     criterion = run.plan.criterion
-    print(f"{run.plan.criterion_text}\n{len(sets)} data sets, {run.facts.folds} folds")
-    print(f"{sum(not row.ok for row in results)} of {len(results)} settings failed\n")
+    print(
+        f"{run.plan.criterion_text}\n{len(sets)} data sets, {run.facts['folds']} folds"
+    )
+    failed = (results["metric"] == "error").sum()
+    print(f"{failed} of {results['id'].nunique()} settings failed\n")
     for by in CRITERIA:
         print(answer(results, learners, sets, by))
     print("\nMean accuracy by what chose the setting\n")

@@ -109,14 +109,14 @@ def test_a_method_that_is_exported_is_known_everywhere(toys, tmp_path):
         '[[data]]\nsource = "sklearn:iris"\nr = 1\n'
         '[[reducers]]\nclass = "ToyReducer"\n[[learners]]\nclass = "ToyClassifier"\n'
     )
-    assert run_plan(plan, tmp_path / "partial").n_failed == 0
+    assert run_plan(plan, tmp_path / "partial").facts["n_failed"] == 0
     plan = parse_plan(
         '[plan]\nname = "p"\ntask = "multilabel"\nfolds = 2\nrandom_draws = 1\n'
         'percentages = [20]\nlabels = ["candidates"]\n'
         '[[data]]\nsource = "sklearn:multilabel"\nr = 1\nmax_rows = 60\n'
         '[[selectors]]\nclass = "ToySelector"\n[[learners]]\nclass = "MLKNN"\n'
     )
-    assert run_plan(plan, tmp_path / "multilabel").n_failed == 0
+    assert run_plan(plan, tmp_path / "multilabel").facts["n_failed"] == 0
 
 
 def test_the_command_line_knows_a_method_that_is_exported(toys, tmp_path):

@@ -1,8 +1,8 @@
 """Compare the results of two runs of a plan, of any two versions, value by value.
 
 ``partlearn bench PLAN --out FOLDER`` in both checkouts, then ``python
-tools/compare_runs.py BEFORE AFTER`` on the folders. Columns that only one of them has,
-identities of jobs and texts are left out.
+tools/compare_runs.py BEFORE AFTER`` on the folders. Identities of jobs and texts are
+left out.
 """
 
 import argparse
@@ -12,8 +12,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 
 JOB = ("data", "r", "noise_seed", "protocol", "labels", "reducer", "draw", "learner")
-JOB += ("fold", "percentage")
-LEFT_OUT = {"id", "error", "message", "traceback", "warnings"}
+JOB += ("fold", "percentage", "metric")
 
 
 def differences(before: Path, after: Path) -> tuple[int, Counter[tuple[str, str]]]:
@@ -21,17 +20,16 @@ def differences(before: Path, after: Path) -> tuple[int, Counter[tuple[str, str]
     runs = []
     for folder in (before, after):
         rows = pq.read_table(folder / "results.parquet").to_pylist()
-        runs.append({tuple(str(row.get(k)) for k in JOB): row for row in rows})
+        values = (row for row in rows if row["value"] is not None)
+        runs.append({tuple(str(row[k]) for k in JOB): row for row in values})
     old, new = runs
     if old.keys() != new.keys():
         lost, more = len(old.keys() - new.keys()), len(new.keys() - old.keys())
-        raise SystemExit(f"Other jobs: {lost} only before, {more} only after.")
-    compared, differ = 0, Counter()
-    for job, row in old.items():
-        for column in (row.keys() & new[job].keys()) - LEFT_OUT:
-            compared += 1
-            differ[str(row["reducer"]), column] += row[column] != new[job][column]
-    return compared, +differ
+        raise SystemExit(f"Other values: {lost} only before, {more} only after.")
+    differ: Counter[tuple[str, str]] = Counter()
+    for key, row in old.items():
+        differ[row["reducer"], row["metric"]] += row["value"] != new[key]["value"]
+    return len(old), +differ
 
 
 def main() -> None:

@@ -106,7 +106,7 @@ def test_cluster_gives_the_same_bytes_even_when_a_worker_is_killed(
     assert log.isEnabledFor(logging.ERROR)
     assert seen.is_set()
     assert victim.wait(timeout=PATIENCE) == -signal.SIGKILL
-    assert result.n_failed == 0
+    assert result.facts["n_failed"] == 0
     (serial,) = (tmp_path / "serial").glob("results.*")
     (dask,) = (tmp_path / "dask").glob("results.*")
     assert dask.read_bytes() == serial.read_bytes()
@@ -151,7 +151,7 @@ def test_a_lost_scheduler_leaves_no_failed_results(cluster, plan_text, tmp_path)
         run_plan(plan, tmp_path / "out", engine=engine, progress=kill)
     engine.close()
     result = run_plan(plan, tmp_path / "out")
-    assert (result.n_executed, result.n_failed) == (2, 0)
+    assert (result.facts["n_executed"], result.facts["n_failed"]) == (2, 0)
 
 
 def test_no_scheduler_is_a_clear_error():

@@ -80,10 +80,10 @@ def test_fingerprint_depends_on_content_only(folder):
 def test_absent_data_is_reported(folder):
     data, absent = load_plan_data(plan("nowhere", "r = 1"), folder)
     assert data == []
-    assert absent[0].name == "toy"
-    assert "nowhere" in absent[0].reason
+    assert absent[0]["name"] == "toy"
+    assert "nowhere" in absent[0]["reason"]
     _, absent = load_plan_data(plan("nowhere", "r = 1"), None)
-    assert "no data folder was given" in absent[0].reason
+    assert "no data folder was given" in absent[0]["reason"]
 
 
 def test_max_rows_is_a_fixed_part(folder):
@@ -158,5 +158,5 @@ def test_more_folds_than_rows(folder):
 @pytest.mark.parametrize("source", ["nothing", "nothing.npz"])
 def test_absent_files_are_named(folder, source):
     _, (entry,) = load_plan_data(plan(source), folder)
-    assert entry.file == "nothing.npz"
-    assert entry.reason == f"no file such as nothing.npz in {folder.name}"
+    assert entry["file"] == "nothing.npz"
+    assert entry["reason"] == f"no file such as nothing.npz in {folder.name}"

@@ -149,7 +149,7 @@ def test_absent_data_is_listed(tmp_path):
     plan = parse_plan(text().replace("sklearn:multilabel", "nowhere"))
     data, absent = load_plan_data(plan, tmp_path)
     assert data == []
-    assert "nowhere" in absent[0].reason
+    assert "nowhere" in absent[0]["reason"]
 
 
 def test_jobs_have_controls_and_share_rankings():

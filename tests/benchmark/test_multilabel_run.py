@@ -6,13 +6,14 @@ from functools import partial
 
 import numpy as np
 import pytest
+from tests.runs import rows_of
 
 from partlearn import benchmark
 from partlearn.benchmark import (
     NO_LEARNER,
     SerialEngine,
     load_plan_data,
-    load_rows,
+    load_run,
     make_engine,
     run_plan,
 )
@@ -96,13 +97,14 @@ def test_rows_and_counts(whole):
     # learners; all features with two; the classifier and label frequency alone.
     jobs = 2 * 2 * 2 * (5 * 2 + 2 + 2)
     rankings = 2 * 2 * 5
-    assert result.n_executed == jobs
-    assert result.n_failed == 0
+    assert result.facts["n_executed"] == jobs
+    assert result.facts["n_failed"] == 0
     assert seen[-1][:2] == (jobs + rankings, jobs + rankings)
-    assert len(result.rows) == 2 * 2 * 2 * (5 * 2 * 3 + 2 + 2)
-    results, timings = load_rows(folder)
-    assert len(timings) == jobs
-    assert [r["id"] for r in results] == [r["id"] for r in result.rows]
+    assert len(rows_of(result)) == 2 * 2 * 2 * (5 * 2 * 3 + 2 + 2)
+    results = rows_of(load_run(folder))
+    assert len({r["id"] for r in results}) == jobs
+    assert all(r["fit_time"] >= 0 for r in results)
+    assert [r["id"] for r in results] == [r["id"] for r in rows_of(result)]
     for row in results:
         assert 0 <= row["average_precision"] <= 1
     own = {r["reducer"] for r in results if r["learner"] == NO_LEARNER}
@@ -110,7 +112,7 @@ def test_rows_and_counts(whole):
 
 
 def test_percentages_of_equal_count_are_one_point(whole):
-    rows = [r for r in whole[1].rows if r["reducer"] == "TRACE"]
+    rows = [r for r in rows_of(whole[1]) if r["reducer"] == "TRACE"]
     five, six, twenty = rows[:3]
     assert (five["n_features"], six["n_features"], twenty["n_features"]) == (2, 2, 8)
     assert five["average_precision"] == six["average_precision"]
@@ -128,7 +130,7 @@ def test_a_point_is_what_the_pieces_give(whole):
     expected = ranking_scores(data.truth[test], S)
     (row,) = [
         r
-        for r in whole[1].rows
+        for r in rows_of(whole[1])
         if (r["reducer"], r["learner"], r["labels"]) == ("TRACE", "knn", "candidates")
         and (r["noise_seed"], r["fold"], r["percentage"]) == (1, 1, 5)
     ]
@@ -144,7 +146,7 @@ def test_label_frequency_ignores_the_features(whole):
     S = np.tile(share, (test.size, 1))
     (row,) = [
         r
-        for r in whole[1].rows
+        for r in rows_of(whole[1])
         if (r["reducer"], r["labels"]) == ("label frequency", "clean")
         and (r["noise_seed"], r["fold"]) == (0, 0)
     ]
@@ -175,7 +177,7 @@ def test_interrupted_runs_resume_to_the_same_bytes(whole, tmp_path, after):
     with pytest.raises(KeyboardInterrupt):
         run_plan(plan_of(), tmp_path, engine=Stops(after))
     result = run_plan(plan_of(), tmp_path)
-    assert result.n_executed <= 112 - max(after - 20, 0)
+    assert result.facts["n_executed"] <= 112 - max(after - 20, 0)
     assert results_bytes(tmp_path) == results_bytes(whole[0])
 
 
@@ -198,7 +200,7 @@ def test_a_cluster_gives_the_same_bytes(whole, tmp_path):
         result = run_plan(plan_of(), tmp_path, engine=engine)
         engine.close()
     gc.collect()  # what the cluster leaves is not for a later test
-    assert result.n_failed == 0
+    assert result.facts["n_failed"] == 0
     assert results_bytes(tmp_path) == results_bytes(whole[0])
 
 
@@ -212,11 +214,11 @@ def test_folds_are_kept(whole):
 
 def test_finished_jobs_are_skipped_and_new_scores_cost_nothing(whole):
     folder = whole[0]
-    assert run_plan(plan_of(), folder).n_executed == 0
+    assert run_plan(plan_of(), folder).facts["n_executed"] == 0
     other = plan_of(head='metrics = ["coverage"]')
-    assert run_plan(other, folder).n_executed == 0
+    assert run_plan(other, folder).facts["n_executed"] == 0
     next((folder / "jobs").iterdir()).unlink()
-    assert run_plan(plan_of(), folder).n_executed == 1
+    assert run_plan(plan_of(), folder).facts["n_executed"] == 1
 
 
 ONE = """
@@ -252,8 +254,8 @@ class = "MLKNN"
 @pytest.mark.parametrize("head", ["", "time_limit = 60"])
 def test_failures_are_rows(toys, tmp_path, head):
     result = run_plan(parse_plan(ONE.format(head=head)), tmp_path)
-    failed = [r for r in result.rows if r["status"] != "ok"]
-    assert result.n_failed == len(failed)
+    failed = [r for r in rows_of(result) if r["status"] != "ok"]
+    assert result.facts["n_failed"] == len(failed)
     texts = {(r["reducer"], r["learner"]): r["message"] for r in failed}
     assert texts["broken", "knn"] == "broken <on> purpose"
     assert "no `ranking_`" in texts["unranked", "knn"]
@@ -261,7 +263,7 @@ def test_failures_are_rows(toys, tmp_path, head):
     assert ("TRACE", "knn") not in texts
     assert {r["average_precision"] for r in failed} == {None}
     again = run_plan(parse_plan(ONE.format(head=head)), tmp_path, retry_failed=True)
-    assert again.n_executed == len(failed)
+    assert again.facts["n_executed"] == len(failed)
 
 
 def test_without_data_there_is_nothing_to_keep(tmp_path):
@@ -269,8 +271,8 @@ def test_without_data_there_is_nothing_to_keep(tmp_path):
     text = text.replace("sklearn:multilabel", "nowhere")
     text += '[[learners]]\nclass = "MLKNN"\n'
     result = run_plan(parse_plan(text), tmp_path / "out", data_folder=tmp_path)
-    assert (result.rows, result.n_executed) == ([], 0)
-    assert result.absent[0].source == "nowhere"
+    assert (result.data, result.files) == ((), ())
+    assert result.absent[0]["source"] == "nowhere"
     assert not (tmp_path / "out").exists()
 
 
@@ -283,8 +285,8 @@ def test_candidates_of_the_file(tmp_path):
     text = text.replace("sklearn:multilabel", "own").split("[[selectors]]\nname")[0]
     text += '[[learners]]\nclass = "MLKNN"\n'
     result = run_plan(parse_plan(text), tmp_path / "out", data_folder=tmp_path)
-    assert result.n_failed == 0
-    assert {row["r"] for row in result.rows} == {None}
+    assert result.facts["n_failed"] == 0
+    assert {row["r"] for row in rows_of(result)} == {None}
 
 
 def test_the_same_data_with_other_noise_are_two_data_sets(tmp_path):
@@ -293,6 +295,6 @@ def test_the_same_data_with_other_noise_are_two_data_sets(tmp_path):
     text += other + "r = 1.5\nnoise_seeds = 3\nmax_rows = 40\n"
     text += '[[learners]]\nclass = "MLKNN"\n'
     result = run_plan(parse_plan(text), tmp_path)
-    assert result.n_failed == 0
-    kinds = {(r.data, r.r, r.noise_seed) for r in result.results}
+    assert result.facts["n_failed"] == 0
+    kinds = {(r["data"], r["r"], r["noise_seed"]) for r in rows_of(result)}
     assert kinds == {("multilabel", 1, 0), ("rate", 1.5, 3)}

@@ -116,7 +116,8 @@ def test_steps_chain_reducers_and_their_confidences_are_found():
         record = PartialTask(plan).reduce(data, jobs[1].reduction, split)
     assert record.ok
     assert record.arrays["confidence"].shape == (len(split[0]), 3)
-    assert record.disambiguation > 0.5
+    shares = {name: value for name, value, _ in record.values}
+    assert shares["disambiguation"] > 0.5
 
 
 @pytest.mark.parametrize(
@@ -199,14 +200,14 @@ def test_a_supervised_reducer_is_never_ranked_nor_transductive():
 
 def test_changed_sources_run_again_with_the_same_seeds(tmp_path, monkeypatch):
     plan = parsed()
-    assert run_plan(plan, tmp_path).n_executed == 4
-    assert run_plan(plan, tmp_path).n_executed == 0
+    assert run_plan(plan, tmp_path).facts["n_executed"] == 4
+    assert run_plan(plan, tmp_path).facts["n_executed"] == 0
     before = prepared(plan)[1]
     monkeypatch.setattr(task_module, "source_hash", lambda: "other")
     after = prepared(plan)[1]
     assert [job.seed for job in after] == [job.seed for job in before]
     assert after[1].reduction.seed == before[1].reduction.seed
-    assert run_plan(plan, tmp_path).n_executed == 4
+    assert run_plan(plan, tmp_path).facts["n_executed"] == 4
 
 
 def test_the_source_hash_is_about_what_results_depend_on(tmp_path, monkeypatch):

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from tests.runs import rows_of
 from tests.settling import few_iterations
 
 from partlearn import benchmark
@@ -21,14 +22,13 @@ from partlearn.benchmark import (
     SerialEngine,
     Store,
     load_plan_data,
-    load_rows,
+    load_run,
     make_engine,
     run_plan,
     verify_run,
 )
 from partlearn.benchmark._isolated import ChildDiedError, IsolatedProcess
 from partlearn.benchmark._partial import PartialTask
-from partlearn.benchmark._records import Point
 from partlearn.classification import PLKNN
 from partlearn.decomposition import CENDA
 from partlearn.metrics import area_under_risk_coverage
@@ -92,16 +92,17 @@ def test_rows_and_counts(plan, tmp_path):
     seen = []
     result = run_plan(plan, tmp_path, progress=lambda *event: seen.append(event))
     # 2 noise seeds x 2 protocols x 2 reducers x 2 learners x 3 folds.
-    assert len(result.rows) == 48
-    assert result.n_executed == 48
-    assert result.n_failed == 0
-    assert result.work_time > 0
+    assert len(rows_of(result)) == 48
+    assert result.facts["n_executed"] == 48
+    assert result.facts["n_failed"] == 0
+    assert result.facts["work_time"] > 0
     reductions = 2 * (3 + 1)
     assert seen[-1][:2] == (48 + reductions, 48 + reductions)
-    results, timings = load_rows(tmp_path)
-    assert [r["id"] for r in results] == [r["id"] for r in timings]
-    assert all(0 <= r["accuracy"] <= 1 for r in results)
-    assert {r["n_components"] for r in results if r["reducer"] == "none"} == {None}
+    rows = rows_of(load_run(tmp_path))
+    assert all(0 <= r["accuracy"] <= 1 for r in rows)
+    assert all(r["fit_time"] > 0 for r in rows)
+    counts = {r["reducer_n_components"] for r in rows if r["reducer"] == "none"}
+    assert counts == {None}
 
 
 def test_order_does_not_matter(plan, tmp_path, whole):
@@ -136,25 +137,25 @@ def test_interrupted_runs_resume_to_the_same_bytes(plan, tmp_path, whole, after)
     with pytest.raises(KeyboardInterrupt):
         run_plan(plan, tmp_path / "stopped", engine=Stops(after))
     result = run_plan(plan, tmp_path / "stopped")
-    assert result.n_executed <= 48
+    assert result.facts["n_executed"] <= 48
     assert results_bytes(tmp_path / "stopped") == whole
 
 
 def test_finished_jobs_are_skipped(plan, whole_folder, whole):
     folder = whole_folder
     again = run_plan(plan, folder)
-    assert again.n_executed == 0
+    assert again.facts["n_executed"] == 0
     lost = sorted((folder / "jobs").iterdir())[:5]
     for path in lost:
         path.unlink()
-    assert run_plan(plan, folder).n_executed == 5
+    assert run_plan(plan, folder).facts["n_executed"] == 5
     assert results_bytes(folder) == whole
 
 
 def test_changing_a_parameter_changes_only_its_jobs(plan_text, tmp_path):
     run_plan(parse_plan(plan_text()), tmp_path)
     changed = plan_text().replace('class = "CENDA"', 'class = "CENDA"\nparams.mu = 0.4')
-    assert run_plan(parse_plan(changed), tmp_path).n_executed == 3
+    assert run_plan(parse_plan(changed), tmp_path).facts["n_executed"] == 3
 
 
 def test_renaming_changes_no_job(plan_text, tmp_path):
@@ -163,14 +164,14 @@ def test_renaming_changes_no_job(plan_text, tmp_path):
         'class = "PLKNN"', 'class = "PLKNN"\nname = "neighbours"'
     )
     result = run_plan(parse_plan(text), tmp_path)
-    assert result.n_executed == 0
-    assert {row["learner"] for row in result.rows} == {"neighbours"}
+    assert result.facts["n_executed"] == 0
+    assert {row["learner"] for row in rows_of(result)} == {"neighbours"}
 
 
 def test_inductive_equals_cross_validate(plan_text, tmp_path):
     plan = parse_plan(plan_text())
     (data,), _ = load_plan_data(plan, None)
-    rows = run_plan(plan, tmp_path).rows
+    rows = rows_of(run_plan(plan, tmp_path))
     cv = CandidateKFold(3, random_state=0)
 
     def scores(reducer):
@@ -189,7 +190,7 @@ def test_inductive_equals_cross_validate(plan_text, tmp_path):
 def test_transductive_equals_cross_validate(plan_text, tmp_path):
     plan = parse_plan(plan_text(head='protocols = ["transductive"]\n'))
     (data,), _ = load_plan_data(plan, None)
-    rows = run_plan(plan, tmp_path).rows
+    rows = rows_of(run_plan(plan, tmp_path))
     with few_iterations():
         found = cross_validate(
             make_pipeline(CENDA(), PLKNN()),
@@ -220,18 +221,18 @@ def test_failing_methods_are_rows(plan_text, tmp_path, toys):
         )
     )
     result = run_plan(plan, tmp_path)
-    failed = [r for r in result.rows if r["status"] == "failed"]
+    failed = [r for r in rows_of(result) if r["status"] == "failed"]
     # The broken learner fails on raw features, the broken reducer fails everybody.
-    assert result.n_failed == len(failed) == 3 + 6
+    assert result.facts["n_failed"] == len(failed) == 3 + 6
     assert all("broken <on> purpose" in r["message"] for r in failed)
     assert all("RuntimeError" in r["traceback"] for r in failed)
-    assert run_plan(plan, tmp_path).n_executed == 0
-    assert run_plan(plan, tmp_path, retry_failed=True).n_executed == 9
+    assert run_plan(plan, tmp_path).facts["n_executed"] == 0
+    assert run_plan(plan, tmp_path, retry_failed=True).facts["n_executed"] == 9
 
 
 def test_warnings_are_kept(plan_text, tmp_path, toys):
     plan = parse_plan(plan_text(learners=("toy_methods:Warns",), reducers=("none",)))
-    rows = run_plan(plan, tmp_path).rows
+    rows = rows_of(run_plan(plan, tmp_path))
     assert all(row["warnings"] == "UserWarning: careful" for row in rows)
 
 
@@ -244,7 +245,7 @@ def test_metrics_beside_accuracy(plan_text, tmp_path, toys):
             head=head,
         )
     )
-    rows = run_plan(plan, tmp_path).rows
+    rows = rows_of(run_plan(plan, tmp_path))
     constant = [r for r in rows if r["learner"] == "Constant"]
     noisy = [r for r in rows if r["learner"] == "Noisy"]
     assert all(0 <= r["disambiguation"] <= 1 for r in constant)
@@ -258,7 +259,7 @@ def test_scores_of_imbalance_silence_and_the_oracle(plan_text, tmp_path):
     plan = parse_plan(plan_text(learners=("PLKNN",), reducers=("none",), head=head))
     (data, *_), _ = load_plan_data(plan, None)
     run = run_plan(plan, tmp_path)
-    row = next(r for r in run.rows if r["fold"] == 0)
+    row = next(r for r in rows_of(run) if r["fold"] == 0)
     train, test = next(CandidateKFold(plan.folds, random_state=0).split(data.X))
     Z = z_scores(data.X, train)
     learner = PLKNN().fit(Z[train], data.S[train])
@@ -286,7 +287,7 @@ def test_limits(plan_text, tmp_path, toys, learner, head, error):
     text = plan_text(learners=learners, reducers=("none",), head=head)
     result = run_plan(parse_plan(text.replace("folds = 3", "folds = 2")), tmp_path)
     name = learner.partition(":")[2]
-    for row in result.rows:
+    for row in rows_of(result):
         assert (error in row["error"]) == (row["learner"] == name)
         assert bool(row["error"]) == (row["learner"] == name)
 
@@ -299,7 +300,7 @@ def test_reductions_obey_limits_too(plan_text, tmp_path, toys):
             head="time_limit = 60\n",
         ).replace("folds = 3", "folds = 2")
     )
-    rows = run_plan(plan, tmp_path).rows
+    rows = rows_of(run_plan(plan, tmp_path))
     assert {r["status"] for r in rows if r["reducer"] == "CENDA"} == {"ok"}
     assert {r["error"] for r in rows if r["reducer"] == "Broken"} == {"RuntimeError"}
 
@@ -336,14 +337,14 @@ def test_jobs_of_a_lost_group_run_alone(plan_text, tmp_path, toys):
     result = run_plan(
         plan, tmp_path, engine=Loses(2), progress=lambda *event: seen.append(event[:2])
     )
-    assert result.n_failed == 0
+    assert result.facts["n_failed"] == 0
     assert seen[-1] == (8 + 2, 8 + 2)
 
 
 def test_a_lost_single_job_is_a_row(plan_text, tmp_path):
     plan = parse_plan(plan_text(reducers=("none",)))
     result = run_plan(plan, tmp_path, engine=Loses(1))
-    assert {r["error"] for r in result.rows} == {"RuntimeError"}
+    assert {r["error"] for r in rows_of(result)} == {"RuntimeError"}
 
 
 class Gone(SerialEngine):
@@ -360,7 +361,7 @@ def test_a_lost_engine_leaves_no_failed_results(plan_text, tmp_path):
     with pytest.raises(EngineLostError, match="machine is gone"):
         run_plan(plan, tmp_path, engine=Gone())
     result = run_plan(plan, tmp_path)
-    assert (result.n_executed, result.n_failed) == (2, 0)
+    assert (result.facts["n_executed"], result.facts["n_failed"]) == (2, 0)
 
 
 def test_a_process_that_cannot_start_says_nothing_about_the_job(monkeypatch):
@@ -417,13 +418,14 @@ def test_verification_finds_what_was_changed(plan_text, tmp_path, toys):
     # Written by the store itself, so that only running again tells.
     store = Store(tmp_path)
     path = min((tmp_path / "jobs").iterdir())
-    record = store.get_job(path.stem)
-    wrong = replace(record, points=(Point({"accuracy": 0.123}),))
-    store.put(path.stem, wrong)
+    record = store.get(f"jobs/{path.stem}")
+    wrong = replace(record, values=(("accuracy", 0.123, None),))
+    store.put(f"jobs/{path.stem}", wrong)
     other = min((tmp_path / "reductions").glob("*.json"))
-    reduced = store.get_reduction(other.stem)
+    name = f"reductions/{other.stem}"
+    reduced = store.get(name)
     arrays = {**reduced.arrays, "Z": reduced.arrays["Z"] + 1e-12}
-    store.put(other.stem, replace(reduced, arrays=arrays))
+    store.put(name, replace(reduced, arrays=arrays))
     one, two = verify_run(plan, tmp_path, share=1).different
     assert f"(jobs/{path.name})" in one
     assert f"CENDA (reductions/{other.name})" in two
@@ -452,5 +454,6 @@ def test_seeds_that_draw_the_same_sets(plan_text, tmp_path):
     """With every label in every set, noise of one seed is that of another."""
     text = plan_text(reducers=["none"], noise="[0, 1]").replace("r = 1", "r = 2")
     result = run_plan(parse_plan(text), tmp_path)
-    assert (len(result.results), result.n_failed) == (6, 0)
-    assert [row.noise_seed for row in result.results] == 3 * [0] + 3 * [1]
+    rows = rows_of(result)
+    assert (len(rows), result.facts["n_failed"]) == (6, 0)
+    assert [row["noise_seed"] for row in rows] == 3 * [0] + 3 * [1]

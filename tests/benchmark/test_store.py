@@ -9,53 +9,53 @@ import sys
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from partlearn.benchmark import (
     BusyError,
     DamagedStoreError,
     Store,
-    load_rows,
     load_run,
     parse_plan,
     run_plan,
 )
-from partlearn.benchmark._records import Cost, Point, Reduced, Scored
+from partlearn.benchmark._records import Record
 from partlearn.benchmark._store import _sealed
 from partlearn.io import DataError
 
 KEY = "0123456789abcdef0123"
-DONE = Scored(
-    points=(Point({"accuracy": 0.5, "disambiguation": None}),),
-    n_train=3,
-    n_test=2,
+JOB, REDUCTION = f"jobs/{KEY}", f"reductions/{KEY}"
+DONE = Record(
+    values=(("accuracy", 0.5, None), ("n_train", 3.0, None), ("fit_time", 0.25, None)),
     warnings=("UserWarning: é",),
-    cost=Cost(fit_time=0.25, peak_mb=1.0),
 )
-FITTED = Reduced(n_components=2, arrays={"Z": np.arange(6.0).reshape(3, 2)})
+FITTED = Record(
+    values=(("n_components", 2.0, None),), arrays={"Z": np.arange(6.0).reshape(3, 2)}
+)
 
 
 @pytest.fixture
 def store(tmp_path):
     store = Store(tmp_path)
-    store.put(KEY, DONE)
-    store.put(KEY, FITTED)
+    store.put(JOB, DONE)
+    store.put(REDUCTION, FITTED)
     return store
 
 
 def test_records_come_back_as_they_were(store):
-    assert store.get_job(KEY) == DONE
-    reduced = store.get_reduction(KEY)
+    assert store.get(JOB) == DONE
+    reduced = store.get(REDUCTION)
     np.testing.assert_array_equal(reduced.arrays["Z"], FITTED.arrays["Z"])
     assert replace(reduced, arrays={}) == replace(FITTED, arrays={})
-    assert store.get_reduction(KEY, arrays=False).arrays == {}
-    assert store.get_job("other") is store.get_reduction("other") is None
+    assert store.get(REDUCTION, arrays=False).arrays == {}
+    assert store.get("jobs/other") is store.get("reductions/other") is None
     assert store.damaged == {}
 
 
 def test_failed_reductions_have_no_arrays(store):
-    store.put("r", Reduced.failed(ValueError("broken")))
-    assert store.get_reduction("r").message == "broken"
+    store.put("reductions/r", Record.failed(ValueError("broken")))
+    assert store.get("reductions/r").message == "broken"
 
 
 @pytest.mark.parametrize("name", ["jobs/{}.json", "reductions/{}.json"])
@@ -63,41 +63,40 @@ def test_failed_reductions_have_no_arrays(store):
 def test_files_of_others_count_as_not_done_and_are_named(store, name, damage):
     name = name.format(KEY)
     (store.folder / name).write_bytes(damage)
-    getter = store.get_job if name.startswith("jobs") else store.get_reduction
-    assert getter(KEY) is None
+    assert store.get(name.removesuffix(".json")) is None
     assert list(store.damaged) == [name]
 
 
 @pytest.mark.parametrize("damage", [b"", b"not a zip file"])
 def test_damaged_arrays_count_as_not_done(store, damage):
     (store.folder / "reductions" / f"{KEY}.npz").write_bytes(damage)
-    assert store.get_reduction(KEY) is None
+    assert store.get(REDUCTION) is None
     assert list(store.damaged) == [f"reductions/{KEY}.npz"]
 
 
 def test_lost_arrays_are_not_done_and_not_damaged(store):
     (store.folder / "reductions" / f"{KEY}.npz").unlink()
-    assert store.get_reduction(KEY) is None
+    assert store.get(REDUCTION) is None
     assert store.damaged == {}
 
 
 @pytest.mark.parametrize(
     "change",
     [
-        {"status": "fine"},
         {"warnings": "none"},
+        {"warnings": [1]},
         {"error": None},
-        {"n_train": -1},
-        {"n_test": 2.0},
-        {"cost": {"fit_time": 1.0}},
-        {"points": [{"scores": {"accuracy": 7.5}}]},
-        {
-            "points": [
-                {"scores": {"accuracy": 7.5}, "percentage": None, "n_features": None}
-            ]
-        },
-        {"points": [{"scores": {"mine": "x"}, "percentage": 0, "n_features": 1}]},
-        {"points": [{"scores": {}, "percentage": 101.0, "n_features": 1}]},
+        {"values": {"accuracy": 0.5}},
+        {"values": [["accuracy", 0.5]]},
+        {"values": [[7, 0.5, None]]},
+        {"values": [["accuracy", 7.5, None]]},
+        {"values": [["accuracy", -0.5, None]]},
+        {"values": [["accuracy", True, None]]},
+        {"values": [["n_train", -1, None]]},
+        {"values": [["mine", "x", None]]},
+        {"values": [["mine", 0.5, 101.0]]},
+        {"values": [["mine", 0.5, -1.0]]},
+        {"values": [["mine", 0.5, "all"]]},
     ],
 )
 def test_records_that_break_the_schema_are_not_believed(store, change):
@@ -107,7 +106,7 @@ def test_records_that_break_the_schema_are_not_believed(store, change):
     del content["digest"]
     content["record"] |= change
     path.write_bytes(_sealed(content))
-    assert store.get_job(KEY) is None
+    assert store.get(JOB) is None
     assert f"`{next(iter(change))}`" in store.damaged[f"jobs/{KEY}.json"]
 
 
@@ -116,19 +115,19 @@ def test_a_renamed_key_and_a_fragment_of_another_job(store):
     good = json.loads(path.read_text())
     del good["digest"]
     record = good["record"]
-    renamed = {**good, "record": {**record, "state": record["status"]}}
-    del renamed["record"]["status"]
+    renamed = {**good, "record": {**record, "state": record["error"]}}
+    del renamed["record"]["error"]
     path.write_bytes(_sealed(renamed))
-    assert store.get_job(KEY) is None
-    path.write_bytes(_sealed({**good, "id": "other"}))
-    assert store.get_job(KEY) is None
+    assert store.get(JOB) is None
+    path.write_bytes(_sealed({**good, "name": "jobs/other"}))
+    assert store.get(JOB) is None
     assert "another format or job" in store.damaged[f"jobs/{KEY}.json"]
 
 
 def test_a_write_that_fails_leaves_the_old_file(store):
     with pytest.raises(TypeError):
-        store.put(KEY, replace(DONE, n_train=object()))
-    assert store.get_job(KEY) == DONE
+        store.put(JOB, replace(DONE, values=(("n_train", object(), None),)))
+    assert store.get(JOB) == DONE
     assert [p.name for p in (store.folder / "jobs").iterdir()] == [f"{KEY}.json"]
 
 
@@ -193,8 +192,8 @@ def test_files_follow_the_umask(tmp_path, umask, mode):
     before = os.umask(umask)
     try:
         store = Store(tmp_path)
-        store.put("j", DONE)
-        store.put("r", FITTED)
+        store.put("jobs/j", DONE)
+        store.put("reductions/r", FITTED)
     finally:
         os.umask(before)
     written = [*(tmp_path / "jobs").iterdir(), *(tmp_path / "reductions").iterdir()]
@@ -212,7 +211,7 @@ def test_forget_removes_fragments_and_nothing_else(store):
     own = store.folder / "jobs" / "applications.json"
     own.write_text("{}")
     store.forget()
-    assert store.get_job(KEY) is store.get_reduction(KEY) is None
+    assert store.get(JOB) is store.get(REDUCTION) is None
     assert own.is_file()
     assert list((store.folder / "reductions").iterdir()) == []
 
@@ -289,13 +288,12 @@ def test_any_single_byte_that_is_edited_is_noticed(finished):
             noticed += 1
         else:
             store = Store(finished)
-            getter = store.get_job if "jobs" in path.parts else store.get_reduction
-            assert getter(path.stem) is None
+            assert store.get(f"{path.parent.name}/{path.stem}") is None
             noticed += len(store.damaged)
         path.write_bytes(before)
     assert noticed == 100
     load_run(finished)
-    assert run_plan(plan, finished).n_executed == 0
+    assert run_plan(plan, finished).facts["n_executed"] == 0
 
 
 def test_what_was_damaged_runs_again_to_the_same_bytes(finished):
@@ -311,7 +309,7 @@ def test_what_was_damaged_runs_again_to_the_same_bytes(finished):
     assert set(result.damaged) == {
         str(path.relative_to(finished)) for path in (job, array, record)
     }
-    assert result.n_executed == 1
+    assert result.facts["n_executed"] == 1
     assert table.read_bytes() == whole
     assert run_plan(plan, finished).damaged == {}
 
@@ -324,15 +322,15 @@ def test_results_are_not_written_into_a_file(tmp_path):
     assert file.read_text() == PLAN
 
 
-def test_runs_of_an_older_version_are_refused(finished, tmp_path):
+def test_runs_of_another_format_are_refused(tmp_path):
     (tmp_path / "plan.json").write_text('{"name": "old"}')
     (tmp_path / "run.json").write_text('{"facts": {}}')
-    with pytest.raises(DamagedStoreError, match="older version"):
+    with pytest.raises(DamagedStoreError, match="without a digest"):
         load_run(tmp_path)
     store = Store(tmp_path)
     store.write_json("plan.json", {})
     store.write_json("run.json", {"format": "partlearn-run/99"})
-    with pytest.raises(DamagedStoreError, match="another version of partlearn"):
+    with pytest.raises(DamagedStoreError, match="its format is 'partlearn-run/99'"):
         load_run(tmp_path)
 
 
@@ -347,13 +345,15 @@ def test_tables_are_csv_without_pyarrow(finished, tmp_path, monkeypatch):
     monkeypatch.setattr(builtins, "__import__", without_pyarrow)
     run_plan(parse_plan(PLAN), tmp_path)
     assert (tmp_path / "results.csv").is_file()
-    rows, timings = load_rows(tmp_path)
     monkeypatch.undo()
-    expected, _ = load_rows(finished)
-    assert rows == expected
-    assert len(timings) == len(rows)
+    expected = load_run(finished).frame()
+    costs = expected["metric"].str.endswith(("_time", "peak_mb"))
+    frame = load_run(tmp_path).frame()
+    pd.testing.assert_frame_equal(
+        frame[: (~costs).sum()], expected[~costs], check_dtype=False
+    )
     # A table that a run of another installation left beside these is not theirs.
     (table,) = finished.glob("results.parquet")
     copy = tmp_path / "results.parquet"
     copy.write_bytes(table.read_bytes()[:-1])
-    assert load_rows(tmp_path)[0] == expected
+    pd.testing.assert_frame_equal(load_run(tmp_path).frame(), frame)

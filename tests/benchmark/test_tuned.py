@@ -1,16 +1,15 @@
 """Learners that are tuned inside a plan: settings, criteria, choices, reports."""
 
-from dataclasses import replace
-
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.datasets import load_iris
+from tests.runs import rows_of
 
 from partlearn._math.linalg import z_scores
 from partlearn.benchmark import (
     CHOICES,
     PlanError,
-    Result,
     check_methods,
     choose,
     load_plan,
@@ -65,7 +64,7 @@ class = "CLPL"
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     path = tmp_path_factory.mktemp("tuned")
-    assert run_plan(parse_plan(PLAN), path).n_failed == 0
+    assert run_plan(parse_plan(PLAN), path).facts["n_failed"] == 0
     return path
 
 
@@ -91,13 +90,13 @@ def test_settings():
 
 
 def test_every_setting_is_a_row(run):
-    assert sum(r.learner == "PLKNN" for r in run.results) == 2 * 2 * 4
-    assert len(run.results) == 2 * 2 * (4 + 3 + 1)
-    assert len({r.id for r in run.results}) == len(run.results)
-    for row in run.results:
-        assert 0 <= row.scores["covering_rate"] <= 1
-        assert 0 <= row.scores["approximated_accuracy"] <= 1
-        assert row.scores["candidate_log_likelihood"] <= 0
+    rows = rows_of(run)
+    assert sum(r["learner"] == "PLKNN" for r in rows) == 2 * 2 * 4
+    assert len(rows) == 2 * 2 * (4 + 3 + 1)
+    for row in rows:
+        assert 0 <= row["covering_rate"] <= 1
+        assert 0 <= row["approximated_accuracy"] <= 1
+        assert row["candidate_log_likelihood"] <= 0
 
 
 def test_criteria_by_hand(run):
@@ -115,77 +114,79 @@ def test_criteria_by_hand(run):
     knn = PLKNN().fit(Z[rest], S[rest])
     row = next(
         r
-        for r in run.results
-        if (r.data, r.learner, r.fold, r.draw) == ("iris", "PLKNN", 1, 0)
+        for r in rows_of(run)
+        if (r["data"], r["learner"], r["fold"], r["draw"]) == ("iris", "PLKNN", 1, 0)
     )
     P = knn.predict_proba(Z[held])
-    assert row.scores["candidate_log_likelihood"] == pytest.approx(
+    assert row["candidate_log_likelihood"] == pytest.approx(
         candidate_log_likelihood(S[held], P)
     )
-    assert row.scores["covering_rate"] == pytest.approx(
+    assert row["covering_rate"] == pytest.approx(
         covering_rate(S[held], knn.predict(Z[held]))
     )
 
 
-def row(draw, accuracy, likelihood, **changes):
-    base = Result(
-        id=f"{draw}",
-        data="d",
-        r=1,
-        noise_seed=0,
-        protocol="inductive",
-        labels="candidates",
-        reducer="none",
-        draw=draw,
-        learner="L",
-        fold=0,
-        status="ok",
-        scores={"accuracy": accuracy, "candidate_log_likelihood": likelihood},
-    )
-    return replace(base, **changes)
+def rows(draw, accuracy, likelihood, fold=0):
+    job = {
+        "id": f"{draw} {fold}",
+        "data": "d",
+        "r": 1.0,
+        "noise_seed": 0,
+        "protocol": "inductive",
+        "reducer": "none",
+        "draw": draw,
+        "learner": "L",
+        "fold": fold,
+    }
+    scores = {"accuracy": accuracy, "candidate_log_likelihood": likelihood}
+    return [{**job, "metric": name, "value": v} for name, v in scores.items()]
 
 
 def test_choose_by_hand():
-    rows = [row(2, 0.9, -3.0), row(1, 0.7, -1.0), row(0, 0.5, -1.0)]
-    assert choose(rows, "oracle")[0].draw == 2
+    jobs = [rows(2, 0.9, -3.0), rows(1, 0.7, -1.0), rows(0, 0.5, -1.0)]
+    failed = [{**jobs[2][0], "metric": "error", "value": np.nan}]
+
+    def draws(by, *jobs):
+        frame = pd.DataFrame([row for job in jobs for row in job])
+        chosen = choose(frame, by).drop_duplicates("id")
+        return list(zip(chosen["draw"], chosen["fold"], strict=True))
+
+    assert draws("oracle", *jobs) == [(2, 0)]
     # Of equals the defaults, which come first.
-    assert choose(rows, "candidate_log_likelihood")[0].draw == 0
-    assert choose(rows, "defaults")[0].draw == 0
-    failed = [replace(r, status="failed", scores={}) for r in rows]
-    assert choose(failed, "oracle") == []
-    assert choose([failed[2], rows[1]], "defaults") == []
-    two = choose([*rows, row(0, 0.1, -9.0, fold=1)], "oracle")
-    assert sorted(r.fold for r in two) == [0, 1]
+    assert draws("candidate_log_likelihood", *jobs) == [(0, 0)]
+    assert draws("defaults", *jobs) == [(0, 0)]
+    assert draws("oracle", failed) == []
+    assert draws("defaults", failed, jobs[1]) == []
+    assert draws("oracle", *jobs, rows(0, 0.1, -9.0, fold=1)) == [(2, 0), (0, 1)]
     with pytest.raises(ValueError, match="`by` must be one of defaults"):
-        choose(rows, "taste")
+        draws("taste", *jobs)
 
 
 def test_oracle_is_a_ceiling(run):
-    scores = {
-        by: np.array([r.scores["accuracy"] for r in choose(run.results, by)])
-        for by in CHOICES
-    }
+    frame = run.frame()
+    scores = {}
+    for by in CHOICES:
+        chosen = choose(frame, by)
+        scores[by] = chosen.loc[chosen["metric"] == "accuracy", "value"].to_numpy()
     for by in CHOICES:
         assert len(scores[by]) == 2 * 2 * 3
         assert np.all(scores["oracle"] >= scores[by])
 
 
 def test_cells_hold_the_chosen(run):
-    assert {c.method for c in run.cells} == {"PLKNN", "tree", "CLPL"}
-    chosen = choose(run.results, "candidate_log_likelihood")
-    for cell in run.cells:
-        values = [
-            r.scores[cell.metric]
-            for r in chosen
-            if (r.data, r.learner) == (cell.data, cell.method)
-        ]
-        if values[0] is not None:
-            assert cell.mean == pytest.approx(np.mean(values))
-        assert cell.whole == (len(cell.folds) == 2)
+    found, chosen = run.scores(), choose(run.frame(), "candidate_log_likelihood")
+    assert set(found.cells["method"]) == {"PLKNN", "tree", "CLPL"}
+    keys = ["data", "learner", "metric"]
+    means = chosen.groupby(keys)["value"].mean()
+    for cell in found.cells.itertuples():
+        key = (cell.data, cell.method, cell.metric)
+        if key in means.index:
+            assert cell.mean == pytest.approx(means[key])
+        assert cell.whole == (key in means.index)
 
 
 def test_a_run_goes_on(folder):
-    assert run_plan(parse_plan(PLAN), folder).n_executed == 0
+    assert run_plan(parse_plan(PLAN), folder).facts["n_executed"] == 0
 
 
 def test_report_compares_learners(folder):

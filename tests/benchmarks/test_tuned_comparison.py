@@ -55,17 +55,14 @@ def test_tables(folder, capsys):
 
 
 def test_regret_by_hand(folder):
-    results = load_run(folder).results
+    results = load_run(folder).frame()
     A = tuned_comparison.grid(results, ["PLKNN"], ["iris"], "oracle")
-    rows = [r for r in results if (r.learner, r.data) == ("PLKNN", "iris")]
-    best = [max(r.scores["accuracy"] for r in rows if r.fold == f) for f in (0, 1)]
+    known = results[results["metric"] == "accuracy"]
+    rows = known[(known["learner"] == "PLKNN") & (known["data"] == "iris")]
+    best = rows.groupby("fold")["value"].max()
     assert A[0, 0] == pytest.approx(np.mean(best))
     chosen = tuned_comparison.grid(results, ["PLKNN"], ["iris"], "covering_rate")
-    taken = [
-        r.scores["accuracy"]
-        for r in choose(results, "covering_rate")
-        if (r.learner, r.data) == ("PLKNN", "iris")
-    ]
-    assert chosen[0, 0] == pytest.approx(np.mean(taken))
+    taken = rows[rows["id"].isin(choose(results, "covering_rate")["id"])]
+    assert chosen[0, 0] == pytest.approx(taken["value"].mean())
     blind = tuned_comparison.settings_alike(results, ["PLKNN"], ["iris"])
-    assert blind[0, 0] == pytest.approx(np.mean([r.scores["accuracy"] for r in rows]))
+    assert blind[0, 0] == pytest.approx(rows["value"].mean())

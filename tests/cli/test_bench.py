@@ -309,10 +309,28 @@ def test_verify_runs_a_share_again(run, plan, tmp_path):
     code, text, _ = run("bench", plan, "--out", out, "--verify", "--json")
     assert (code, json.loads(text)["different"]) == (0, [])
     job = min((out / "jobs").iterdir())
-    job.write_bytes(job.read_bytes().replace(b'"status": "ok"', b'"status": "failed"'))
+    job.write_bytes(job.read_bytes().replace(b'"error": ""', b'"error": "E"'))
     code, _, err = run("bench", plan, "--out", out)
     assert code == 0
     assert f"Damaged: jobs/{job.name}" in err
     (out / "run.json").write_text("{")
     code, _, err = run("report", out)
     assert (code, "Run the plan again with the same folder" in err) == (1, True)
+
+
+def test_tables_go_to_standard_output(run, plan, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    out = tmp_path / "out"
+    assert run("bench", plan, "--out", out)[0] == 0
+    code, text, _ = run("report", out, "--latex", "-", "--table", "results")
+    assert (code, text.count("\\begin{table}")) == (0, 1)
+    assert "\\label{tab:mine-results}" in text
+    code, text, err = run("report", out, "--csv", "-", "--markdown", "page.md")
+    assert code == 0
+    assert text.startswith("protocol,data,r,labels,learner,method,metric,mean,std,")
+    assert "Report: page.md" in err
+    assert not (tmp_path / "-").exists()
+    code, _, err = run("report", out, "--latex", "-", "--table", "nothing")
+    assert (code, "This run has: " in err) == (2, True)
+    code, _, err = run("report", out, "--table", "results")
+    assert (code, "--latex or --csv" in err) == (2, True)

@@ -5,13 +5,15 @@ import re
 from html.parser import HTMLParser
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from partlearn.benchmark import Cell, FoldScore, parse_plan, run_plan
+from partlearn.benchmark import parse_plan, run_plan
 from partlearn.cli.__main__ import main
 from partlearn.report import summarize, to_html, to_json, to_latex, to_markdown
 from partlearn.report._compare import against, compare
 from partlearn.report._pages import document
+from partlearn.report._summarize import rows_where
 
 EVIL = '<script>alert("x")</script> & $\\alpha$ | *b*'
 PLAN = """
@@ -140,29 +142,33 @@ def test_page_is_whole_and_shows_names_as_text(page):
 
 
 def cell(data, method, areas, learner="knn", n_failed=0, metric="ranking_loss"):
-    return Cell(
-        protocol="inductive", data=data, r=1.0, labels="clean", learner=learner,
-        method=method, metric=metric, mean=float(np.mean(areas)), std=None,
-        folds=tuple(FoldScore(0, i, a) for i, a in enumerate(areas)),
-        n_failed=n_failed, whole=not n_failed,
-    )  # fmt: skip
+    return {
+        "protocol": "inductive", "data": data, "set": data, "labels": "clean",
+        "learner": learner, "method": method, "metric": metric, "noise_seed": 0,
+        "mean": float(np.mean(areas)), "whole": not n_failed, "areas": areas,
+    }  # fmt: skip
+
+
+def folds_of(cells):
+    folds = ((c, i, v) for c in cells for i, v in enumerate(c["areas"]))
+    return pd.DataFrame([{**c, "fold": i, "value": v} for c, i, v in folds])
 
 
 def test_against_a_control_by_hand():
     found = [cell(f"D{i}", "C", [0.5, 0.5, 0.5]) for i in range(8)]
     found += [cell(f"D{i}", "A", [0.39, 0.4, 0.41 - i / 1e3]) for i in range(8)]
     found += [cell(f"D{i}", "B", [0.6, 0.6, 0.61 + i / 1e3]) for i in range(8)]
-    low, high = against(found, ["A", "B", "C"], ["C"], 3, by_learner=False)
+    low, high = against(folds_of(found), ["A", "B", "C"], ["C"], 3, by_learner=False)
     # A low loss is good: A beats the control in all places, B loses in all.
-    assert low.difference == pytest.approx(0.1 + 3.5 / 3e3)
-    assert (low.n_above, low.corrected.win, low.learner) == (8, 8, "all")
-    assert (high.n_above, high.corrected.loss) == (0, 8)
-    pair = compare(found, ["A", "B", "C"]).pair("A", "C")
-    assert pair.difference == pytest.approx(low.difference)
+    assert low["difference"] == pytest.approx(0.1 + 3.5 / 3e3)
+    assert (low["n_above"], low["corrected"], low["learner"]) == (8, "8/0/0", "all")
+    assert (high["n_above"], high["corrected"]) == (0, "0/0/8")
+    pair = compare(pd.DataFrame(found), ["A", "B", "C"]).pair("A", "C")
+    assert pair.difference == pytest.approx(low["difference"])
     # Exact two-sided Wilcoxon; three pairs, all as clear: Holm's factor is 3 at most.
     assert pair.p == pytest.approx(2 / 2**8)
     assert pair.significant
-    assert pair.belief.better > 0.99
+    assert pair.better > 0.99
 
 
 def test_ranks_leave_out_incomplete_places():
@@ -174,16 +180,16 @@ def test_ranks_leave_out_incomplete_places():
     found.append(cell("other", "A", [0.9]))
     found += [cell("some folds", name, [0.5]) for name in "AB"]
     found.append(cell("some folds", "C", [0.5], n_failed=1))
-    comparison = compare(found, ["A", "B", "C", "never"])
-    assert comparison.methods == ("A", "B", "C")
-    assert comparison.ranks == (1, 2, 3)
-    assert comparison.means == pytest.approx([0.1, 0.2, 0.3])
+    comparison = compare(pd.DataFrame(found), ["A", "B", "C", "never"])
+    assert comparison.methods == ["A", "B", "C"]
+    assert list(comparison.table["rank"]) == [1, 2, 3]
+    assert list(comparison.table["mean"]) == pytest.approx([0.1, 0.2, 0.3])
     assert comparison.n_cells == 3
     assert not comparison.tested
-    assert all(pair.p is None for pair in comparison.pairs)
+    assert comparison.pairs["p"].isna().all()
     # A pair needs its two methods only.
     assert comparison.pair("A", "B").n_data == 4
-    assert compare(found, ["A", "never"]) is None
+    assert compare(pd.DataFrame(found), ["A", "never"]) is None
 
 
 def test_each_data_set_counts_once():
@@ -198,21 +204,22 @@ def test_each_data_set_counts_once():
         ]
         for name, value in zip("ABC", values, strict=True)
     ]
-    comparison = compare(found, ["A", "B", "C"])
+    comparison = compare(pd.DataFrame(found), ["A", "B", "C"])
+    table = comparison.table
     assert (comparison.n_cells, len(comparison.data)) == (7, 6)
-    assert comparison.cell_ranks == pytest.approx([9 / 7, 2, 19 / 7])
-    assert comparison.ranks == pytest.approx([8 / 6, 2, 16 / 6])
-    assert comparison.n_first == (5, 0, 1)
-    assert comparison.n_first_cells == (6, 0, 1)
+    assert list(table["cell_rank"]) == pytest.approx([9 / 7, 2, 19 / 7])
+    assert list(table["rank"]) == pytest.approx([8 / 6, 2, 16 / 6])
+    assert list(table["n_first"]) == [5, 0, 1]
+    assert list(table["n_first_cells"]) == [6, 0, 1]
     assert comparison.tested
 
 
 def test_published_figures_have_controls_beside_them(summary):
-    known = [c for c in summary.cells if c.published]
-    assert {c.data for c in known} == {"Yeast"}
-    assert {c.method for c in known} == {"PML-FSLA", "alone"}
-    assert {c.metric for c in known} == {"average_precision", "micro_f1"}
-    (section,) = [s for s in document(summary).sections if s.key == "published"]
+    known = summary.cells.dropna(subset="published")
+    assert set(known["data"]) == {"Yeast"}
+    assert set(known["method"]) == {"PML-FSLA", "alone"}
+    assert set(known["metric"]) == {"average_precision", "micro_f1"}
+    (section,) = [s for s in document(summary) if s.key == "published"]
     table, rest = section.blocks
     assert {row[0] for row in table.rows} == {"average precision"}
     (other,) = rest.blocks
@@ -220,24 +227,27 @@ def test_published_figures_have_controls_beside_them(summary):
     assert table.head[-3:] == ["random order", "all features", "label frequency"]
     row = next(r for r in table.rows if r[0] == "average precision")
     assert row[3:6] == ["PML-FSLA", "candidates", "0.690 ± 0.000"]
-    cell = next(c for c in known if c.metric == "average_precision")
-    assert row[7] == f"{cell.curve.mean - 0.690:+.3f}"
+    cell = next(known[known["metric"] == "average_precision"].itertuples())
+    names = ("set", "metric", "method", "learner", "labels")
+    where = {name: getattr(cell, name) for name in names}
+    mean = rows_where(summary.curves, **where)["mean"].mean()
+    assert row[7] == f"{mean - 0.690:+.3f}"
     assert all(0 < float(text) < 1 for text in row[-3:])
 
 
 def test_best_is_among_the_orders(summary):
-    best = [c for c in summary.cells if c.best]
-    assert not {c.method for c in best} & {"all features", "label frequency", "alone"}
+    best = summary.select(best=True)
+    assert not set(best["method"]) & {"all features", "label frequency", "alone"}
     keys, every = (
-        {(c.data, c.labels, c.learner, c.metric) for c in part}
+        {(c.data, c.labels, c.learner, c.metric) for c in part.itertuples()}
         for part in (best, summary.cells)
     )
     assert keys == every
 
 
 def test_failures_absences_and_notes(summary):
-    assert {f.reducer for f in summary.failures} == {"broken <x>"}
-    assert summary.absent[0].name == "absent <set>"
+    assert set(summary.failures["reducer"]) == {"broken <x>"}
+    assert summary.absent[0]["name"] == "absent <set>"
     assert "Yeast: not the real one" in summary["notes"]
 
 
@@ -292,9 +302,10 @@ class = "MLKNN"
 """
     run_plan(parse_plan(text), tmp_path)
     summary = summarize(tmp_path)
-    curves = [c for c in summary.sweep if c.metric == "average_precision"]
-    assert [c.x for c in curves] == [(0.1, 1.0)] * 2 * 4
+    swept = summary.sweep[summary.sweep["metric"] == "average_precision"]
+    curves = dict(iter(swept.groupby(["labels", "method"])))
+    assert [list(c["x"]) for c in curves.values()] == [[0.1, 1.0]] * 2 * 4
     controls = {"random order", "all features", "label frequency"}
-    assert {c.method for c in curves} == {"path"} | controls
-    assert all(len(set(c.y)) == 1 for c in curves if c.method in controls)
+    assert set(swept["method"]) == {"path"} | controls
+    assert all(c["y"].nunique() == 1 for (_, m), c in curves.items() if m in controls)
     assert "against mu" in to_html(summary)

@@ -7,22 +7,19 @@ import pytest
 from scipy import stats
 
 from partlearn.benchmark import (
-    DataFacts,
-    Result,
     SerialEngine,
     Store,
-    Timing,
     average_ranks,
     bayesian_signed_rank,
     friedman,
     parse_plan,
 )
-from partlearn.benchmark._load import run_facts, save_run
+from partlearn.benchmark._load import COLUMNS, run_facts, save_run
 from partlearn.report import _figures, summarize, to_html, to_latex, to_markdown
 from partlearn.report._blocks import tables_of
-from partlearn.report._compare import interval, overview
+from partlearn.report._compare import interval, overview, pivot
 from partlearn.report._pages import document
-from partlearn.report._records import MethodCost
+from partlearn.report._summarize import rows_where
 
 HEAD = '[plan]\nname = "mine"\nfolds = 2\n'
 METHODS = """
@@ -56,38 +53,51 @@ def make_run(folder, n_data, missing=(), metric="accuracy"):
     plan = parse_plan(f'{HEAD}metrics = ["{metric}"]\n{data}{METHODS}')
     rng = np.random.default_rng(0)
     level = {"none": 0.4, "CENDA": 0.5, "CRISP": 0.7, "ablation": 0.9, "LDA": 0.95}
-    results, timings = [], []
+    rows = []
     for name in names:
         for reducer in plan.reducers:
             for learner in plan.learners:
                 for fold in range(2):
                     pair = (name, reducer.name)
                     failed = pair in missing or (*pair, fold) in missing
+                    reduction = f"{name}{reducer.name}" if reducer.cls else ""
                     head = {
-                        "id": "x",
+                        **dict.fromkeys(COLUMNS),
+                        "id": f"{len(rows)}",
+                        "reduction": reduction,
                         "data": name,
-                        "r": None,
-                        "noise_seed": None,
                         "protocol": "inductive",
                         "labels": "candidates",
                         "draw": 0,
                         "reducer": reducer.name,
                         "learner": learner.name,
                         "fold": fold,
+                        "text": "",
                     }
-                    score = {metric: level[reducer.name] + 0.02 * rng.random()}
-                    status, scores = ("failed", {}) if failed else ("ok", score)
-                    results.append(Result(**head, status=status, scores=scores))
-                    reduction = f"{name}{reducer.name}" if reducer.cls else ""
-                    cost = {"reduction": reduction, "reduce_fit_time": 0.25}
-                    timings.append(Timing(**head, **cost))
+                    value = level[reducer.name] + 0.02 * rng.random()
+                    if failed:
+                        rows.append({**head, "metric": "error", "text": "E: bad"})
+                    else:
+                        rows.append({**head, "metric": metric, "value": value})
+                    if reduction:
+                        cost = {"metric": "reducer_fit_time", "value": 0.25}
+                        rows.append({**head, **cost})
     described = [
-        DataFacts(name, *SHAPES[i % 3], ("a", "b", "c"), 2.0, fingerprint=name)
+        {
+            "name": name,
+            "n_samples": SHAPES[i % 3][0],
+            "n_features": SHAPES[i % 3][1],
+            "classes": ["a", "b", "c"],
+            "mean_labels": 2.0,
+            "r": [],
+            "fingerprint": name,
+        }
         for i, name in enumerate(names)
     ]
     counts = {"n_jobs": 1, "n_executed": 1, "n_failed": 0}
     facts = run_facts(plan, SerialEngine(), wall_time=1.0, work_time=1.0, **counts)
-    save_run(Store(folder), plan, facts, described, [], results, timings)
+    columns = {name: [row[name] for row in rows] for name in COLUMNS}
+    save_run(Store(folder), plan, facts, described, [], columns)
     return summarize(folder)
 
 
@@ -98,7 +108,7 @@ def summary(tmp_path_factory):
 
 def scores_of(summary, names, *, by_data):
     blocks = {}
-    for cell in summary.cells:
+    for cell in summary.cells.itertuples():
         key = cell.data if by_data else (cell.data, cell.learner)
         blocks.setdefault(key, {}).setdefault(cell.method, []).append(cell.mean)
     return np.array([[np.mean(b[n]) for n in names] for b in blocks.values()])
@@ -108,18 +118,18 @@ def test_references_take_no_part_in_ranks_and_tests(summary):
     names = ["CRISP", "CENDA", "none"]
     (comparison,) = summary.comparisons
     assert (len(comparison.data), comparison.n_cells) == (6, 12)
-    assert list(comparison.methods) == names
+    assert comparison.methods == names
+    table = comparison.table
     scores = scores_of(summary, names, by_data=True)
-    np.testing.assert_allclose(comparison.ranks, average_ranks(scores))
-    np.testing.assert_allclose(comparison.means, scores.mean(axis=0))
+    np.testing.assert_allclose(table["rank"], average_ranks(scores))
+    np.testing.assert_allclose(table["mean"], scores.mean(axis=0))
     cells = scores_of(summary, names, by_data=False)
-    np.testing.assert_allclose(comparison.cell_ranks, average_ranks(cells))
+    np.testing.assert_allclose(table["cell_rank"], average_ranks(cells))
     assert comparison.friedman_p == pytest.approx(friedman(scores).p_value)
-    told = {(p.first, p.second): p for p in comparison.pairs}
-    assert told["CRISP", "LDA"].p is None
-    assert told["CRISP", "LDA"].difference < -0.2
-    best = {c.method for c in summary.cells if c.best}
-    assert best == {"CRISP"}
+    told = comparison.pair("CRISP", "LDA")
+    assert np.isnan(told.p)
+    assert told.difference < -0.2
+    assert set(summary.select(best=True)["method"]) == {"CRISP"}
     assert summary.reference == "CRISP"
     assert summary.unranked == {
         "ablation": "for comparison",
@@ -137,13 +147,13 @@ def test_a_pair_is_tested_over_data_sets_by_itself(summary):
     interval = stats.ttest_1samp(difference, 0).confidence_interval()
     assert (pair.low, pair.high) == pytest.approx((interval.low, interval.high))
     belief = bayesian_signed_rank(*scores.T, rope=0.01)
-    assert pair.belief == belief
+    assert (pair.better, pair.worse) == (belief.better, belief.worse)
     # 2 / 2**6 in each of three pairs: no longer below 0.05 after Holm.
-    assert pair.significant is False
+    assert not pair.significant
     back = comparison.pair("CENDA", "CRISP")
     assert (back.difference, back.loss, back.p) == (-pair.difference, 6, pair.p)
     assert (back.low, back.high) == (-pair.high, -pair.low)
-    assert back.belief.worse == belief.better
+    assert back.worse == belief.better
 
 
 def test_one_p_value_for_one_question(summary, capsys):
@@ -152,9 +162,9 @@ def test_one_p_value_for_one_question(summary, capsys):
 
     (comparison,) = summary.comparisons
     p = f"{comparison.pair('CRISP', 'none').p:.4f}"
-    matrix, *_ = tables_of(document(summary).sections[1].blocks)
-    row = [c.text for c in matrix.cells[0]]
-    assert matrix.cells[0][matrix.head.index("no reduction")].below[-1] == f"p {p}"
+    matrix, *_ = tables_of(document(summary)[1].blocks)
+    row = matrix.rows[0]
+    assert row[matrix.head.index("no reduction")].split("\n")[-1] == f"p {p}"
     assert row[:3] == ["CRISP", row[1], "6 of 6"]
     print_summary(summary)
     printed = capsys.readouterr().out
@@ -164,46 +174,51 @@ def test_one_p_value_for_one_question(summary, capsys):
         assert set(re.findall(r"\bp = (0\.\d{4}),", text)) == {p}
 
 
+def groups_of(entry):
+    sizes = entry.drop_duplicates("group")
+    return list(zip(sizes["group"], sizes["n_cells"], strict=True))
+
+
 def test_overview_by_rows_per_feature_and_learner(summary):
-    (entry,) = summary.overview
-    assert entry.groups == (
+    entry = summary.overview
+    assert groups_of(entry) == [
         ("all", 12),
         ("below 1 row per feature", 4),
         ("1 to 5 rows per feature", 4),
         ("5 rows per feature or more", 4),
         ("PLKNN", 6),
         ("SURE", 6),
-    )
-    names = [name for name, *_ in entry.rows]
-    assert names == ["CRISP", "CENDA", "none", "ablation", "LDA"]
-    times = {name: time for name, time, _ in entry.rows}
-    assert (times["CRISP"], times["none"]) == (0.25, None)
-    cells = {name: cells for name, _, cells in entry.rows}
-    few = [
-        c.mean for c in summary.cells if c.method == "CRISP" and c.data in ("d0", "d3")
     ]
-    assert cells["CRISP"][1][1] == pytest.approx(np.mean(few))
-    assert cells["CRISP"][0][0] == 1
-    rank, mean = cells["LDA"][0]
-    assert rank is None
-    assert mean > 0.94
+    whole = rows_where(entry, group="all").set_index("method")
+    assert list(whole.index) == ["CRISP", "CENDA", "none", "ablation", "LDA"]
+    times = summary.costs.set_index("name")["fit_time"]
+    assert times["CRISP"] == 0.25
+    assert "none" not in times
+    few = summary.select(method="CRISP")
+    few = few[few["data"].isin(["d0", "d3"])]["mean"].mean()
+    group = "below 1 row per feature"
+    (found,) = rows_where(entry, group=group, method="CRISP")["mean"]
+    assert found == pytest.approx(few)
+    assert whole["rank"]["CRISP"] == 1
+    assert np.isnan(whole["rank"]["LDA"])
+    assert whole["mean"]["LDA"] > 0.94
 
 
 def test_a_reference_that_failed_has_no_mean_but_costs_no_cell(tmp_path):
-    (entry,) = make_run(tmp_path, 3, missing=[("d0", "LDA")]).overview
-    *_, (name, _, lda) = entry.rows
-    assert (name, entry.groups[0]) == ("LDA", ("all", 6))
-    assert [mean is None for _, mean in lda[:3]] == [True, True, False]
+    entry = make_run(tmp_path, 3, missing=[("d0", "LDA")]).overview
+    assert groups_of(entry)[0] == ("all", 6)
+    means = rows_where(entry, method="LDA")["mean"]
+    assert list(means.isna()[:3]) == [True, True, False]
 
 
 def test_a_mean_over_some_folds_is_compared_with_no_other(tmp_path):
     summary = make_run(tmp_path, 3, missing=[("d0", "CRISP", 1)])
     (comparison,) = summary.comparisons
     assert comparison.n_cells == 4
-    assert summary.overview[0].groups[0] == ("all", 4)
+    assert groups_of(summary.overview)[0] == ("all", 4)
     assert comparison.pair("CRISP", "CENDA").n_cells == 4
     assert comparison.pair("none", "CENDA").n_cells == 6
-    best = {c.data: c.method for c in summary.cells if c.best}
+    best = {c.data: c.method for c in summary.select(best=True).itertuples()}
     assert best == {"d0": "CENDA", "d1": "CRISP", "d2": "CRISP"}
 
 
@@ -211,8 +226,8 @@ def test_few_data_sets_are_not_tested(tmp_path):
     summary = make_run(tmp_path, 5)
     (comparison,) = summary.comparisons
     assert not comparison.tested
-    assert comparison.friedman_p is None
-    assert all(pair.p is None for pair in comparison.pairs)
+    assert np.isnan(comparison.friedman_p)
+    assert comparison.pairs["p"].isna().all()
     page = to_html(summary)
     assert "No test is made: 5 data sets" in page
     assert "p = " not in page
@@ -220,7 +235,7 @@ def test_few_data_sets_are_not_tested(tmp_path):
 
 def test_one_data_set_has_no_overview(tmp_path):
     summary = make_run(tmp_path, 1)
-    assert summary.overview == ()
+    assert summary.overview.empty
     page = to_html(summary)
     assert '<h2 id="overview">' not in page
     assert "CRISP is first in 2 of 2 combinations of r and learner on d0" in page
@@ -229,8 +244,7 @@ def test_one_data_set_has_no_overview(tmp_path):
 
 def test_printed_rows(summary):
     tables = {
-        section.key: list(tables_of(section.blocks))
-        for section in document(summary).sections
+        section.key: list(tables_of(section.blocks)) for section in document(summary)
     }
     (table,) = tables["overview"]
     assert table.head[:2] == ["reduction", "all (12)"]
@@ -266,15 +280,16 @@ def test_a_score_of_which_less_is_better(tmp_path):
     """Numbers are those of the score; only differences of pairs are turned."""
     summary = make_run(tmp_path, 6, metric="risk_coverage_area")
     (comparison,) = summary.comparisons
-    assert comparison.methods == ("none", "CENDA", "CRISP")
-    (entry,) = summary.overview
-    assert entry.rows[0][0] == "none"
-    assert all(mean > 0 for *_, cells in entry.rows for _, mean in cells)
+    assert comparison.methods == ["none", "CENDA", "CRISP"]
+    assert summary.overview["method"][0] == "none"
+    assert (summary.overview["mean"] > 0).all()
     (forest,) = _figures.forest(comparison, 0)
     assert re.match(r"CENDA \+0\.\d+ \(\+0\.\d+ to \+0\.\d+\); CRISP \+", forest.alt)
-    none, cenda = (summary.select(method=m, data="d0")[0] for m in ("none", "CENDA"))
-    low, high = interval(cenda, none, 2)
-    assert low < cenda.mean - none.mean < high
+    here = {"data": "d0", "learner": "PLKNN"}
+    folds = pivot(rows_where(summary.folds, **here), "value", "noise_seed", "fold")
+    none, cenda = (summary.select(method=m, **here) for m in ("none", "CENDA"))
+    low, high = interval(folds, "none", "CENDA", 2)  # turned: less is better
+    assert low < cenda["mean"].item() - none["mean"].item() < high
     (gaps,) = _figures.gaps(summary, "inductive", 0)
     assert gaps.alt.startswith("Best: d0: no reduction with ")
     (regimes,) = _figures.regimes(summary)
@@ -288,14 +303,10 @@ def test_a_score_of_which_less_is_better(tmp_path):
 def test_a_group_of_one_cell(tmp_path):
     """Two data sets of different regimes: groups of one cell have ranks too."""
     summary = make_run(tmp_path, 2)
-    cells = [c for c in summary.cells if c.learner == "SURE"]
-    names = ["none", "CRISP"]
-    cost = MethodCost("reducer", "CRISP", 1, 0.5, None, None)
-    (entry,) = overview(2, [cells], names, names, summary.data, [cost])
-    assert [n for _, n in entry.groups] == [2, 1, 1]
-    ranks = {name: [rank for rank, _ in cells] for name, _, cells in entry.rows}
-    assert ranks == {"none": [2, 2, 2], "CRISP": [1, 1, 1]}
-    assert entry.rows[0][1] == 0.5
+    names, ratios = ["none", "CRISP"], {"d0": 0.5, "d1": 2.0}
+    rows = list(overview(summary.select(learner="SURE"), names, names, ratios))
+    assert [row["n_cells"] for row in rows if row["method"] == "CRISP"] == [2, 1, 1]
+    assert all(row["rank"] == 1 + (row["method"] == "none") for row in rows)
 
 
 def test_the_page_of_the_study(tmp_path):

@@ -1,5 +1,6 @@
 """HTML, Markdown, LaTeX and JSON: escaped, complete, self-contained, accessible."""
 
+import io
 import itertools
 import json
 import re
@@ -7,22 +8,15 @@ import sys
 from dataclasses import replace
 from html.parser import HTMLParser
 
+import pandas as pd
 import pytest
 
 from partlearn._pages import visible
-from partlearn.report import to_html, to_json, to_latex, to_markdown
-from partlearn.report._blocks import (
-    Details,
-    Document,
-    Section,
-    Table,
-    TableCell,
-    Text,
-)
+from partlearn.report import to_csv, to_html, to_json, to_latex, to_markdown
+from partlearn.report._blocks import Cell, Section, Table, Text
 from partlearn.report._figures import plane
 from partlearn.report._format import pvalue, score, signed
-from partlearn.report._records import Point, View
-from partlearn.report._render import _template, console_print, in_markdown
+from partlearn.report._render import _template, console_print, in_markdown, named_tables
 from partlearn.report._svg import COLOURS, panels_svg
 
 VOID = {"meta", "link", "br", "img", "hr", "input"}
@@ -161,12 +155,12 @@ def test_figures_take_the_colour_of_text_from_the_page(page):
 
 
 def test_same_summary_same_page(summary):
-    small = replace(summary, views=summary.views[:1], sweep=[], comparisons=[])
+    small = replace(summary, views=summary.views[:1], comparisons=())
     assert to_html(small) == to_html(small)
 
 
 def test_a_data_set_counts_once_whatever_its_r(summary):
-    again = [replace(data, r=(9,)) for data in summary.data]
+    again = [{**data, "r": [9]} for data in summary.data]
     page = to_html(replace(summary, data=[*summary.data, *again]))
     assert re.search(r"failed, 2 data sets, ", page)
 
@@ -240,8 +234,42 @@ def test_latex_escapes(summary):
                 assert len(re.findall(r"(?<!\\)&", line)) == columns - 1
 
 
+def test_captions_say_what_the_marks_of_the_format_mean(summary, page):
+    """A star where a star is printed, bold where bold is."""
+    assert "inductive protocol; ★: best of its row" in page
+    for text in (to_latex(summary), to_markdown(summary)):
+        assert "inductive protocol; bold: best of its row" in text
+        assert "a star" not in text
+        assert "★" not in text
+
+
+def test_one_table_with_its_label(summary):
+    text = to_latex(summary, table="results-2")
+    assert text.count(r"\begin{table}") == 1
+    assert r"\label{tab:evil-results-2}" in text
+    assert "transductive protocol" in text
+    names = list(named_tables(summary))
+    assert names[:2] == ["comparison", "comparison-2"]
+    every = to_latex(summary)
+    labels = re.findall(r"\\label{tab:evil-(\S+)}", every)
+    assert set(labels) <= set(names)
+    assert len(labels) == len(set(labels)) == every.count(r"\begin{table}")
+    with pytest.raises(ValueError, match=r"no table 'x'\. This run has: comparison"):
+        to_latex(summary, table="x")
+
+
+def test_csv_has_the_cells_or_one_table(summary):
+    cells = pd.read_csv(io.StringIO(to_csv(summary)))
+    assert len(cells) == len(summary.cells)
+    assert cells["mean"].notna().sum() == summary.cells["mean"].notna().sum()
+    table = pd.read_csv(io.StringIO(to_csv(summary, table="published")))
+    assert list(table.columns[:3]) == ["data", "learner", "method"]
+    assert table["published"].str.contains("0.810 ± 0").any()
+
+
 def test_json_is_valid_and_finite(summary):
-    facts = replace(summary.facts, wall_time=float("inf"), versions={"x": float("nan")})
+    wrong = {"wall_time": float("inf"), "versions": {"x": float("nan")}}
+    facts = {**summary.facts, **wrong}
     found = json.loads(to_json(replace(summary, facts=facts)))
     assert found["facts"]["wall_time"] is None
     assert found["facts"]["versions"] == {"x": None}
@@ -265,13 +293,9 @@ def test_html_without_the_extra_names_it(summary, monkeypatch):
 
 def test_labels_of_any_script_and_length_leave_room_for_the_picture():
     labels = ["犬" * 200, "x" * 300, "_hidden"]
-    points = [
-        Point(x=i, y=i % 2, label=label, confidence=1.0, correct=True)
-        for i, label in enumerate(labels)
-    ]
-    histogram = {"edges": [0.0, 1.0], "before": [3], "after": [3]}
-    view = View("inductive", "d", None, "CRISP", 0, None, points, histogram, [])
-    pictures = "".join(panels_svg(plane(view, 0)))  # warnings are errors
+    about = {"confidence": 1.0, "correct": True}
+    points = pd.DataFrame({"x": [0, 1, 2], "y": [0, 1, 0], "label": labels, **about})
+    pictures = "".join(panels_svg(plane(points, "d", 0)))  # warnings are errors
     for shown in ("犬" * 23 + "…", "x" * 23 + "…", "_hidden"):
         assert shown in pictures
 
@@ -284,23 +308,22 @@ def test_a_dict_is_no_summary(summary):
 def test_a_terminal_cuts_no_number(capsys):
     from rich.console import Console
 
-    rows = [[f"m{i}", *(TableCell(f"+0.{i}{j:02}", ["1/0/1"]) for j in range(30))]
+    rows = [[f"m{i}", *(Cell(f"+0.{i}{j:02}\n1/0/1") for j in range(30))]
             for i in range(3)]  # fmt: skip
-    table = Table("wide", ["method", *(f"c{j}" for j in range(30))], rows)
-    section = Section(
-        "k", "Title", [table, Details("more", [Text("hidden")])], brief=True
-    )
-    document = Document("t", [], [section, Section("x", "long", [Text("not brief")])])
-    console_print(document, Console(width=60, highlight=False))
+    table = Table.of("wide", ["method", *(f"c{j}" for j in range(30))], rows)
+    folded = Section("more", [Text("hidden")])
+    section = Section("Title", [table, folded], "k", brief=True)
+    sections = [section, Section("long", [Text("not brief")], "x")]
+    console_print(sections, Console(width=60, highlight=False))
     text = capsys.readouterr().out
     assert "…" not in text
     assert max(map(len, text.splitlines())) <= 60
-    assert all(row[1 + j].text in text for row in rows for j in range(30))
+    assert all(row[1 + j].split("\n")[0] in text for row in rows for j in range(30))
     # Names are repeated in every part.
     assert text.count(" m1 ") > 1
     assert "hidden" not in text
     assert "not brief" not in text
-    narrow = Table("too wide", ["method", "x" * 80], [["a", "y" * 80]])
-    document = Document("t", [], [Section("k", "Title", [narrow], brief=True)])
-    console_print(document, Console(width=40, highlight=False))
+    narrow = Table.of("too wide", ["method", "x" * 80], [["a", "y" * 80]])
+    sections = [Section("Title", [narrow], "k", brief=True)]
+    console_print(sections, Console(width=40, highlight=False))
     assert "yyy" in capsys.readouterr().out

@@ -118,7 +118,7 @@ class Bench:
         assert code == 0, f"code {code}: {said}"
         assert "failed" not in said, said
         assert results(out) == self.whole, "other results than undisturbed"
-        assert load_run(out).results
+        assert len(load_run(out).frame())
 
     def check(self, out):
         """What is there is whole: no file half-written, no job stored as failed."""

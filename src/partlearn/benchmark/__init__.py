@@ -1,6 +1,6 @@
 """Plans, runs and statistics of comparisons."""
 
-from partlearn.benchmark._cells import area_under_curve
+from partlearn.benchmark._cells import Scores, area_under_curve, scores_of
 from partlearn.benchmark._data import BenchmarkData
 from partlearn.benchmark._engines import (
     DaskEngine,
@@ -10,7 +10,7 @@ from partlearn.benchmark._engines import (
     make_engine,
 )
 from partlearn.benchmark._isolated import EngineLostError
-from partlearn.benchmark._load import load_rows, load_run
+from partlearn.benchmark._load import Run, load_run
 from partlearn.benchmark._methods import find_class, known_classes
 from partlearn.benchmark._paired import (
     Comparison,
@@ -46,24 +46,8 @@ from partlearn.benchmark._ranks import (
     nemenyi_critical_difference,
     wilcoxon_holm,
 )
-from partlearn.benchmark._results import (
-    NO_LEARNER,
-    AbsentData,
-    Cell,
-    Control,
-    DataFacts,
-    Facts,
-    FoldScore,
-    Result,
-    Run,
-    Timing,
-    metric_sign,
-)
-from partlearn.benchmark._runner import (
-    RunResult,
-    run_plan,
-    verify_run,
-)
+from partlearn.benchmark._results import NO_LEARNER, Control, metric_sign
+from partlearn.benchmark._runner import run_plan, verify_run
 from partlearn.benchmark._store import BusyError, DamagedStoreError, Store, is_run_file
 from partlearn.benchmark._task import check_methods, load_plan_data
 from partlearn.benchmark._toml import PlanError

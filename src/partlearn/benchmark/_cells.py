@@ -1,44 +1,26 @@
-"""From rows of a run to the cells of its tables."""
+"""Group the frame of a run into the cells of its tables."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from partlearn.benchmark._plan import MethodSpec, MultilabelPlan, Plan
-from partlearn.benchmark._published import (
-    PublishedFigure,
-    published_figures,
-    published_scores,
-)
-from partlearn.benchmark._results import (
-    NO_LEARNER,
-    Cell,
-    Control,
-    Curve,
-    FoldScore,
-    Result,
-    metric_sign,
-)
+from partlearn._extras import import_optional
+from partlearn.benchmark._plan import MultilabelPlan, Plan, TunedPlan
+from partlearn.benchmark._published import Figure, published_figures, published_scores
+from partlearn.benchmark._results import NO_LEARNER, Control, metric_sign
+from partlearn.benchmark._tuned import choose
 
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
-def spread(values: Sequence[float]) -> float | None:
-    """Standard deviation (ddof 1); None for a single value.
-
-    Parameters
-    ----------
-    values : sequence of float
-        The values.
-
-    Returns
-    -------
-    float or None
-        The deviation.
-    """
-    return float(np.std(values, ddof=1)) if len(values) > 1 else None
+BLOCK = ["protocol", "data", "r", "labels", "learner"]
+CELL = [*BLOCK, "method", "metric"]
+NO_R = -1.0  # candidates of the file; NaN is no key
+DECIMALS = 3  # of a score as printed: best is decided by them
 
 
 def area_under_curve(x: Sequence[float], y: Sequence[float]) -> float:
@@ -68,202 +50,178 @@ def area_under_curve(x: Sequence[float], y: Sequence[float]) -> float:
     return float(np.trapezoid(height, at) / width)
 
 
-def grouped(rows: Iterable[Result], *names: str) -> dict[tuple[Any, ...], list[Result]]:
-    """Rows by the values of some of their attributes."""
-    groups: dict[tuple[Any, ...], list[Result]] = {}
-    for row in rows:
-        groups.setdefault(tuple(getattr(row, n) for n in names), []).append(row)
-    return groups
+@dataclass(frozen=True)
+class Scores:
+    """Frames of scores, grouped from the frame of a run.
+
+    Attributes
+    ----------
+    folds : DataFrame
+        Scores of each fold and seed; on a curve, areas under it.
+    curves : DataFrame
+        Means and deviations by percentage, over folds and seeds.
+    cells : DataFrame
+        Means and deviations over folds and seeds, one row per number of a table:
+        ``mean``, ``std``, ``n_failed``, ``whole`` (every job has a score),
+        ``n_features`` (mean number of reduced columns), ``best`` of its row as
+        printed, the ``published`` figure with ``published_std`` and
+        ``published_columns``, the number to put beside it (``printed``,
+        ``printed_std``) and their ``difference``.
+    """
+
+    folds: "DataFrame"
+    curves: "DataFrame"
+    cells: "DataFrame"
 
 
-def fold_cells(plan: Plan, results: Sequence[Result]) -> tuple[Cell, ...]:
-    """Cells of a run with one score per fold.
+def grouped(frame: "DataFrame", names: Sequence[str]) -> Any:
+    """Group rows in order of appearance; a missing value is a value."""
+    return frame.groupby(list(names), sort=False, dropna=False, observed=True)
+
+
+def deviation(values: Any) -> float:
+    """Standard deviation (ddof 1); NaN for a single value."""
+    return float(np.std(values, ddof=1)) if len(values) > 1 else np.nan
+
+
+def scores_of(plan: Plan, frame: "DataFrame") -> Scores:
+    """Cells, folds and curves of a run.
 
     Parameters
     ----------
     plan : Plan
         The plan of the run.
-    results : sequence of Result
-        Its rows.
+    frame : DataFrame
+        Its frame, from :meth:`partlearn.benchmark.Run.frame`.
 
     Returns
     -------
-    tuple of Cell
-        For every metric, in the order of the run.
+    Scores
+        Every metric of the plan.
     """
-    names = ("protocol", "data", "r", "learner", "reducer")
-    reducers = _published_names(plan.reducers)
-    learners = _published_names(plan.learners)
-    source = plan.published
-    figures = published_figures(source["paper"], source["table"]) if source else {}
-    groups = grouped(results, *names)
+    pd = import_optional("pandas", "Tables of a run", "report")
+    many, tuned = isinstance(plan, MultilabelPlan), isinstance(plan, TunedPlan)
+    rows = frame.assign(method=frame["reducer"], r=frame["r"].fillna(NO_R))
+    if isinstance(plan, TunedPlan):
+        first = rows[rows["draw"] == 0].drop_duplicates("id")
+        rows = pd.concat([choose(rows, plan.criterion), first.assign(metric="job")])
+        fold = rows["noise_seed"].astype(str) + "/" + rows["fold"].astype(str)
+        rows = rows.assign(method=rows["learner"], learner=NO_LEARNER, id=fold)
+    elif many:
+        rows = _beside_every_learner(pd, plan, rows)
+    scores = rows[rows["metric"].isin(plan.metrics)]
+    curve = [*CELL, "noise_seed", "fold"]
+    columns = [*curve, "percentage", "value"]
+    points, folds = scores[columns], scores[[*curve, "value"]]
+    if many:
+        # Draws of a random order are averaged first: they are not folds.
+        points = grouped(scores, columns[:-1])["value"].mean().reset_index()
+        areas = [
+            (*key, area_under_curve(part["percentage"], part["value"]))
+            for key, part in grouped(points, curve)
+        ]
+        folds = pd.DataFrame(areas, columns=[*curve, "value"])
+    cells, curves = _cells(pd, plan, rows, scores, points, folds)
+    if not many:
+        place = {metric: i for i, metric in enumerate(plan.metrics)}
+        cells = cells.sort_values(
+            "metric", key=lambda column: column.map(place), kind="stable"
+        )
+    height = cells["mean"] * cells["metric"].map(metric_sign)
+    ranked = {spec.name for spec in plan.compared if spec.ranked or tuned}
+    ranked |= {control for control in Control if many and control.orders_features}
+    height = height.round(DECIMALS).where(
+        cells["whole"] & cells["method"].isin(ranked), -np.inf
+    )
+    top = grouped(cells.assign(height=height), [*BLOCK, "metric"])["height"]
+    best = np.isfinite(height) & (height == top.transform("max"))
+    frames = folds, curves, cells.assign(best=best).reset_index(drop=True)
+    return Scores(*(part.assign(r=part["r"].replace(NO_R, np.nan)) for part in frames))
+
+
+def _beside_every_learner(pd: Any, plan: Any, rows: "DataFrame") -> "DataFrame":
+    """Put methods that predict by themselves beside every learner, in table order."""
+    alone = rows["learner"] == NO_LEARNER
+    blocks = rows.loc[~alone, BLOCK].drop_duplicates()
+    copies = rows[alone].drop(columns="learner").merge(blocks, on=BLOCK[:-1])
+    rows = pd.concat([rows[~alone], copies], ignore_index=True)
+    names = [spec.name for spec in (*plan.reducers, *plan.classifiers)]
+    place = {name: i for i, name in enumerate([*names, *map(str, Control)])}
+    metric = {name: i for i, name in enumerate(plan.metrics)}
+    keys = {
+        "block": grouped(rows, BLOCK).ngroup(),
+        "order": rows["method"].map(place),
+        "score": rows["metric"].map(metric),
+    }
+    sorted_rows = rows.assign(**keys).sort_values(list(keys), kind="stable")
+    return sorted_rows.drop(columns=list(keys))
+
+
+def _cells(
+    pd: Any, plan: Plan, rows: Any, scores: Any, points: Any, folds: Any
+) -> tuple[Any, Any]:
+    many = isinstance(plan, MultilabelPlan)
+    where = CELL[:-1]
+    jobs = grouped(rows, where)["id"].nunique().to_dict()
+    errors, columns = (
+        rows[rows["metric"] == name] for name in ("error", "reducer_n_components")
+    )
+    failed = grouped(errors, where)["id"].nunique().to_dict()
+    n_scores = grouped(scores, CELL)["id"].nunique().to_dict()
+    widths = {k: float(np.mean(v)) for k, v in grouped(columns, where)["value"]}
+    figures = _figures(plan)
+    curves = [
+        (*key, float(np.mean(v)), deviation(v))
+        for key, v in (grouped(points, [*CELL, "percentage"])["value"] if many else ())
+    ]
+    curve_frame = pd.DataFrame(curves, columns=[*CELL, "percentage", "mean", "std"])
+    values = {key: v.to_numpy() for key, v in grouped(folds, CELL)["value"]}
+    heights = {key: v.to_numpy() for key, v in grouped(curve_frame, CELL)["mean"]}
     cells = []
-    for metric in plan.metrics:
-        for (_, name, r, learner, reducer), rows in groups.items():
-            figure = figures.get((name, r, reducers[reducer], learners[learner]))
-            cells.append(fold_cell(metric, rows, figure))
-    ranked = {spec.name for spec in plan.reducers if spec.ranked}
-    return with_best(cells, lambda cell: cell.whole and cell.method in ranked)
+    for at, n_jobs in jobs.items():
+        for metric in plan.metrics:
+            key = (*at, metric)
+            known = values.get(key, np.empty(0))
+            mean = float(known.mean()) if len(known) else np.nan
+            std, shown = deviation(known), heights.get(key)
+            figure = figures(key)
+            printed = mean if shown is None else float(np.mean(shown))
+            cells.append(
+                {
+                    **dict(zip(CELL, key, strict=True)),
+                    "mean": mean,
+                    "std": std,
+                    "n_failed": int(failed.get(at, 0)),
+                    "whole": n_scores.get(key, 0) == n_jobs,
+                    "n_features": widths.get(at, np.nan),
+                    "published": figure[0],
+                    "published_std": figure[1],
+                    "published_columns": figure[2],
+                    "printed": printed,
+                    "printed_std": std if shown is None else deviation(shown),
+                    "difference": printed - figure[0],
+                }
+            )
+    return pd.DataFrame(cells), curve_frame
 
 
-def fold_cell(
-    metric: str, rows: Sequence[Result], figure: PublishedFigure | None
-) -> Cell:
-    """Cell of rows that differ by fold and noise seed alone.
+def _figures(plan: Plan) -> Callable[[tuple[Any, ...]], Figure]:
+    """Published mean, deviation and number of columns of a cell."""
+    source, unknown = plan.published, (np.nan, np.nan, np.nan)
+    many = isinstance(plan, MultilabelPlan)
+    methods = (*plan.reducers, *getattr(plan, "classifiers", ()))
+    method = {spec.name: spec.published for spec in methods}
+    learner = {spec.name: spec.published for spec in plan.learners}
+    read = published_scores if many else published_figures
+    known: Mapping[Any, Figure] = {}
+    if source:
+        known = read(source["paper"], source["table"])
 
-    Parameters
-    ----------
-    metric : str
-        Score to take.
-    rows : sequence of Result
-        Of one data set, reduction and learner.
-    figure : PublishedFigure or None
-        What was published for it.
+    def find(cell: tuple[Any, ...]) -> Figure:
+        _, data, r, _, by, name, metric = cell
+        if many:
+            return known.get((data, method.get(name, ""), metric), unknown)
+        key = (data, None if r == NO_R else r, method.get(name), learner.get(by))
+        return known.get(key, unknown)
 
-    Returns
-    -------
-    Cell
-        Not marked as best.
-    """
-    scores = [
-        FoldScore(row.noise_seed, row.fold, value)
-        for row in rows
-        if row.ok and (value := row.scores.get(metric)) is not None
-    ]
-    columns = [row.n_features for row in rows if row.n_features is not None]
-    return _cell(
-        metric,
-        rows,
-        scores,
-        whole=len(scores) == len(rows),
-        n_features=float(np.mean(columns)) if columns else None,
-        published=figure,
-    )
-
-
-def _cell(
-    metric: str, rows: Sequence[Result], folds: Sequence[FoldScore], **more: Any
-) -> Cell:
-    values = [score.value for score in folds]
-    first = rows[0]
-    return Cell(
-        protocol=first.protocol,
-        data=first.data,
-        r=first.r,
-        labels=first.labels,
-        learner=first.learner,
-        method=first.reducer,
-        metric=metric,
-        mean=float(np.mean(values)) if values else None,
-        std=spread(values),
-        folds=tuple(folds),
-        n_failed=sum(not row.ok for row in rows),
-        **more,
-    )
-
-
-def curve_cells(plan: MultilabelPlan, results: Sequence[Result]) -> tuple[Cell, ...]:
-    """Cells of a run with one curve per fold and seed.
-
-    Parameters
-    ----------
-    plan : MultilabelPlan
-        The plan of the run.
-    results : sequence of Result
-        Its rows, one per point of a curve.
-
-    Returns
-    -------
-    tuple of Cell
-        By data set, noise, labels and learner; in these by method, then by metric.
-    """
-    names = ("protocol", "data", "r", "labels", "learner")
-    groups = grouped(results, *names, "reducer")
-    published = _published_names((*plan.reducers, *plan.classifiers))
-    source = plan.published
-    figures = published_scores(source["paper"], source["table"]) if source else {}
-    learners = grouped((row for row in results if row.learner != NO_LEARNER), *names)
-    cells = []
-    for block in learners:
-        for method in (*published, *Control):
-            # A method that predicts by itself stands beside every learner.
-            own = (*block[:-1], NO_LEARNER, method)
-            rows = groups.get((*block, method)) or groups.get(own)
-            for metric in plan.metrics if rows else ():
-                key = (str(block[1]), published.get(method, ""), metric)
-                cell = _curve_cell(metric, rows or [], figures.get(key))
-                cells.append(replace(cell, learner=str(block[-1])))
-    # All features are no selection.
-    orders = {spec.name for spec in plan.reducers}
-    orders.update(control for control in Control if control.orders_features)
-    return with_best(cells, lambda cell: cell.whole and cell.method in orders)
-
-
-def _curve_cell(
-    metric: str, rows: Sequence[Result], figure: PublishedFigure | None
-) -> Cell:
-    good = [row for row in rows if row.ok]
-    curves: dict[tuple[Any, ...], dict[float, float]] = {}
-    # Draws of a random order are averaged first: they are not folds.
-    for (*fold, x), draws in grouped(good, "noise_seed", "fold", "percentage").items():
-        values: list[Any] = [row.scores[metric] for row in draws]
-        curves.setdefault(tuple(fold), {})[x or 0.0] = float(np.mean(values))
-    folds = [
-        FoldScore(seed, fold, area_under_curve(list(curve), list(curve.values())))
-        for (seed, fold), curve in curves.items()
-    ]
-    xs = sorted({x for curve in curves.values() for x in curve})
-    at = [[curve[x] for curve in curves.values() if x in curve] for x in xs]
-    ys = [float(np.mean(values)) for values in at]
-    return _cell(
-        metric,
-        rows,
-        folds,
-        whole=len(rows) == len(good),
-        published=figure,
-        curve=Curve(
-            x=tuple(xs),
-            y=tuple(ys),
-            std=tuple(spread(values) or 0.0 for values in at),
-            mean=float(np.mean(ys)) if ys else None,
-            std_over_points=spread(ys),
-        ),
-    )
-
-
-def _published_names(specs: Iterable[MethodSpec]) -> dict[str, str]:
-    return {spec.name: spec.published for spec in specs}
-
-
-def with_best(
-    cells: Sequence[Cell], takes_part: Callable[[Cell], bool]
-) -> tuple[Cell, ...]:
-    """Mark the best of each row, as printed: three decimals.
-
-    Parameters
-    ----------
-    cells : sequence of Cell
-        The cells.
-    takes_part : callable
-        Whether a cell may be the best.
-
-    Returns
-    -------
-    tuple of Cell
-        In the same order.
-    """
-    names = ("protocol", "data", "r", "labels", "learner", "metric")
-    rows = [tuple(getattr(cell, name) for name in names) for cell in cells]
-    heights = [
-        round(metric_sign(cell.metric) * cell.mean, 3)
-        if cell.mean is not None and takes_part(cell)
-        else -np.inf
-        for cell in cells
-    ]
-    top: dict[tuple[Any, ...], float] = {}
-    for row, height in zip(rows, heights, strict=True):
-        top[row] = max(height, top.get(row, -np.inf))
-    return tuple(
-        replace(cell, best=bool(np.isfinite(height) and height == top[row]))
-        for cell, row, height in zip(cells, rows, heights, strict=True)
-    )
+    return find

@@ -13,7 +13,6 @@ from scipy import sparse
 from sklearn.utils import Bunch
 
 from partlearn.benchmark._plan import DataSpec, Plan
-from partlearn.benchmark._results import AbsentData
 from partlearn.benchmark._toml import PlanError
 from partlearn.io import AmbiguousDataError, read
 
@@ -56,13 +55,25 @@ class BenchmarkData:
     fingerprint: str = ""
     bags: np.ndarray | None = None
 
+    def facts(self, **more: Any) -> dict[str, Any]:
+        """Facts of the data set for reports."""
+        return {
+            "name": self.name,
+            "n_samples": int(self.X.shape[0]),
+            "n_features": int(self.X.shape[1]),
+            "classes": list(self.classes),
+            "noise_seed": self.noise_seed,
+            "fingerprint": self.fingerprint,
+            **more,
+        }
+
 
 def load_all(
     plan: Plan,
     folder: str | Path | None,
     made: Callable[[DataSpec], BenchmarkData],
     from_bunch: Callable[[DataSpec, Bunch, str], BenchmarkData],
-) -> tuple[list[BenchmarkData], list[AbsentData]]:
+) -> tuple[list[BenchmarkData], list[dict[str, str]]]:
     """Load the data sets that are there.
 
     Parameters
@@ -80,11 +91,12 @@ def load_all(
     -------
     data : list of BenchmarkData
         In the order of the plan.
-    absent : list of AbsentData
-        Those that are not there.
+    absent : list of dict
+        Those that are not there: their name, source, a file name that would have
+        been found, and where it was looked for.
     """
     data: list[BenchmarkData] = []
-    absent: list[AbsentData] = []
+    absent: list[dict[str, str]] = []
     for spec in plan.data:
         if spec.source.startswith("sklearn:"):
             item = made(spec)
@@ -97,7 +109,8 @@ def load_all(
                 f" in {Path(folder).name}" if folder else "; no data folder was given"
             )
             reason = f"no file such as {file}{where}"
-            absent.append(AbsentData(spec.name, spec.source, file, reason))
+            names = {"name": spec.name, "source": spec.source, "file": file}
+            absent.append({**names, "reason": reason})
             continue
         item = _some_rows(item, spec.max_rows)
         n = item.truth.shape[0]

@@ -9,15 +9,13 @@ import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from functools import lru_cache
-from typing import Any, Self, TypeVar
+from typing import Any, Self
 
 from threadpoolctl import ThreadpoolController
 
 from partlearn.benchmark._isolated import ChildDiedError, IsolatedProcess, process_bytes
 from partlearn.benchmark._plan import Plan
-from partlearn.benchmark._records import Record
-
-R = TypeVar("R", bound=Record)
+from partlearn.benchmark._records import Record, values_of
 
 
 class _Local(threading.local):
@@ -77,13 +75,11 @@ def _controller(n_modules: int) -> ThreadpoolController:
     return ThreadpoolController()
 
 
-def guard(kind: type[R], threads: int, work: Callable[..., R], *args: Any) -> R:
+def guard(threads: int, work: Callable[..., Record], *args: Any) -> Record:
     """Do ``work(*args)`` with capped threads; an exception becomes a failed record.
 
     Parameters
     ----------
-    kind : type
-        Kind of the record of failed work.
     threads : int
         Threads of the numerical libraries.
     work : callable
@@ -107,12 +103,11 @@ def guard(kind: type[R], threads: int, work: Callable[..., R], *args: Any) -> R:
         try:
             record = work(*args)
         except Exception as error:
-            record = kind.failed(error, traceback.format_exc())
+            record = Record.failed(error, traceback.format_exc())
     texts = {f"{w.category.__name__}: {w.message}" for w in caught}
+    memory = values_of({"peak_mb": peak.megabytes})
     return replace(
-        record,
-        warnings=tuple(sorted(texts)),
-        cost=replace(record.cost, peak_mb=peak.megabytes),
+        record, warnings=tuple(sorted(texts)), values=(*record.values, *memory)
     )
 
 
@@ -122,16 +117,14 @@ def is_limited(plan: Plan) -> bool:
 
 
 def within_limits(
-    plan: Plan, kind: type[R], function: Callable[..., list[R]], *args: Any
-) -> list[R]:
+    plan: Plan, function: Callable[..., list[Record]], *args: Any
+) -> list[Record]:
     """Call in a process of its own where there are limits on time or memory.
 
     Parameters
     ----------
     plan : Plan
         Its limits.
-    kind : type
-        Kind of the record of work that was ended.
     function : callable
         Importable by name.
     *args : object
@@ -145,9 +138,9 @@ def within_limits(
     if not is_limited(plan):
         return function(*args)
     try:
-        records: list[R] = _local.child.call(
+        records: list[Record] = _local.child.call(
             function, args, seconds=plan.time_limit, megabytes=plan.memory_limit
         )
     except (TimeoutError, ChildDiedError) as error:
-        return [kind.failed(error)]
+        return [Record.failed(error)]
     return records

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import partlearn
 from partlearn.benchmark._plan import MethodSpec, Plan
@@ -71,11 +71,17 @@ class _Work:
 
     content: Mapping[str, Any] = field(repr=False)
     code: str = field(repr=False)
+    part: ClassVar[str]
 
     @property
     def id(self) -> str:
         """Identity of the work."""
         return identity({**self.content, "code": self.code})
+
+    @property
+    def name(self) -> str:
+        """Name of its fragment in the store."""
+        return f"{self.part}/{self.id}"
 
     @property
     def seed(self) -> int:
@@ -108,6 +114,7 @@ class Reduction(_Work):
         Features of a ranking that will be looked at.
     """
 
+    part: ClassVar[str] = "reductions"
     data: str
     fingerprint: str
     r: float | None
@@ -144,6 +151,7 @@ class Job(_Work):
         Number of the setting, where learners are tuned.
     """
 
+    part: ClassVar[str] = "jobs"
     reduction: Reduction
     learner: MethodSpec
     fold: int
@@ -155,6 +163,24 @@ class Job(_Work):
     def label(self) -> str:
         """Name for the progress bar."""
         return f"{self.reduction.label} {self.learner.name}"
+
+    @property
+    def columns(self) -> dict[str, Any]:
+        """Columns of the frame of a run that say which job a row is about."""
+        of = self.reduction
+        return {
+            "id": self.id,
+            "reduction": of.id if of.reducer.cls else "",
+            "data": of.data,
+            "r": of.r,
+            "noise_seed": of.noise_seed,
+            "protocol": of.protocol,
+            "labels": self.labels,
+            "reducer": of.reducer.name,
+            "draw": of.draw or self.draw,
+            "learner": self.learner.name,
+            "fold": self.fold,
+        }
 
 
 def shared_content(plan: Plan, fingerprint: str) -> dict[str, Any]:

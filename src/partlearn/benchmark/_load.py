@@ -1,4 +1,4 @@
-"""A finished run on disk: its tables, written at its end and read back by reports."""
+"""A finished run on disk: one long frame, plan and facts."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -8,82 +8,117 @@ import os
 import platform
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, fields
+from dataclasses import asdict, dataclass, field
 from importlib import metadata
-from itertools import takewhile
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from partlearn._extras import import_optional
 from partlearn._version import __version__
 from partlearn.benchmark import _plan
+from partlearn.benchmark._cells import Scores, scores_of
 from partlearn.benchmark._engines import Engine
 from partlearn.benchmark._jobs import Job, source_hash
-from partlearn.benchmark._records import Point, Reduced
-from partlearn.benchmark._results import (
-    AbsentData,
-    DataFacts,
-    Facts,
-    Result,
-    Run,
-    Timing,
-)
+from partlearn.benchmark._records import COSTS, Record
 from partlearn.benchmark._store import (
     DamagedStoreError,
     Store,
     file_digest,
     is_run_file,
 )
-from partlearn.benchmark._task import task_of
 from partlearn.io import Budget, atomic_write, table_blocks
 
-Row = dict[str, Any]
-CELL = 64  # bytes of a value in a list of rows
-Columns = Mapping[str, str]
-_SCORES = (*_plan.METRICS, *_plan.CURVE_METRICS, *_plan.CRITERIA)
-# Columns of other names hold numbers with decimals.
-_KINDS = {
-    "string": "id data protocol labels reducer learner status reduction warnings error "
-    "message traceback",
-    "int64": "r noise_seed draw fold n_components n_features n_train n_test "
-    "reducer_n_iter",
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+# Columns of the frame; the first say which job a row is about.
+COLUMNS = {
+    **dict.fromkeys(("id", "reduction", "data"), "string"),
+    "r": "double",
+    "noise_seed": "int64",
+    **dict.fromkeys(("protocol", "labels", "reducer"), "string"),
+    "draw": "int64",
+    "learner": "string",
+    "fold": "int64",
+    "percentage": "double",
+    "metric": "string",
+    "value": "double",
+    "text": "string",
 }
+VALUE = 64  # bytes of a value in a frame
+RUN_FORMAT = "partlearn-run/3"
+PACKAGES = ("numpy", "scipy", "scikit-learn", "joblib", "numba", "distributed")
+_FROM_PLAN = ("protocols", "folds", "fold_seed", "seed", "time_limit", "memory_limit")
 
 
-def _typed(*names: str) -> dict[str, str]:
-    """Types of columns, whose names may stand in one text."""
-    known = {name: kind for kind, text in _KINDS.items() for name in text.split()}
-    return {name: known.get(name, "double") for name in " ".join(names).split()}
+@dataclass(frozen=True)
+class Run:
+    """A finished run.
+
+    Attributes
+    ----------
+    folder : Path
+        Where it is.
+    plan : Plan
+        As it ran.
+    facts : dict
+        Versions, machine, settings, times and counts of jobs; no host or user name.
+    data : tuple of dict
+        Data sets that were there: name, numbers of rows and features, classes, noise.
+    absent : tuple of dict
+        Those that were not: name, source, file, reason.
+    files : tuple of str
+        Names of the files with the frame.
+    damaged : mapping of str to str
+        Files that were not what a run had written, and why; they were made again.
+    """
+
+    folder: Path
+    plan: _plan.Plan
+    facts: Mapping[str, Any] = field(repr=False)
+    data: tuple[dict[str, Any], ...] = field(repr=False)
+    absent: tuple[dict[str, str], ...]
+    files: tuple[str, ...] = ()
+    damaged: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def multilabel(self) -> bool:
+        """Whether rows have several true labels."""
+        return self.plan.task == "multilabel"
+
+    def frame(self) -> "DataFrame":
+        """Return all results as one long frame.
+
+        Returns
+        -------
+        DataFrame
+            One row per value. The columns ``id`` to ``fold`` say which job it is
+            about, ``percentage`` which point of a curve; ``metric`` and ``value`` hold
+            scores, counts, seconds (``fit_time``, ``predict_time``) and megabytes
+            (``peak_mb``), those of the reducer with the prefix ``reducer_``. Errors,
+            tracebacks and warnings are rows with a ``text``.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from partlearn.benchmark import load_plan, load_run, run_plan
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     _ = run_plan(load_plan("demo-quick"), folder)
+        ...     frame = load_run(folder).frame()
+        >>> scores = frame[frame["metric"] == "accuracy"]
+        >>> scores.groupby(["reducer", "learner"])["value"].mean().size
+        10
+        """
+        pd = import_optional("pandas", "Frames of a run", "report")
+        parts = [_read(pd, self.folder / name) for name in self.files]
+        return pd.concat(parts, ignore_index=True)
+
+    def scores(self) -> Scores:
+        """Return folds, curves and cells of the tables, grouped from the frame."""
+        return scores_of(self.plan, self.frame())
 
 
-_END = "n_train n_test warnings error message traceback"
-_REDUCED = "n_components reducer_disambiguation reducer_n_iter"
-_JOB = "id data r noise_seed protocol reducer learner fold"
-# By the task of the plan. Nothing measured in seconds or bytes: two runs of a plan give
-# the same file.
-COLUMNS: dict[str, Columns] = {
-    "partial": _typed(_JOB, "status", *_plan.METRICS, _REDUCED, _END),
-    "tuned": _typed(
-        _JOB, "draw status", *_plan.CRITERIA, *_plan.METRICS, _REDUCED, _END
-    ),
-    "multilabel": {
-        **_typed("id data r noise_seed labels reducer draw learner fold status"),
-        **_typed("percentage n_features", *_plan.CURVE_METRICS, _END),
-        "r": "double",
-    },
-}
-_COSTS = _typed(
-    "reduction reduce_fit_time reduce_transform_time reduce_peak_mb",
-    "fit_time predict_time peak_mb",
-)
-
-
-def _timing_columns(task: str) -> Columns:
-    """The columns that say which job it was, and those of its costs."""
-    job = takewhile(lambda column: column[0] != "status", COLUMNS[task].items())
-    return {**dict(job), **_COSTS}
-
-
-def merge(jobs: Sequence[Job], store: Store) -> tuple[list[Result], list[Timing]]:
+def merge(jobs: Sequence[Job], store: Store) -> dict[str, list[Any]]:
     """Bring together what jobs and their reductions left.
 
     Parameters
@@ -95,188 +130,76 @@ def merge(jobs: Sequence[Job], store: Store) -> tuple[list[Result], list[Timing]
 
     Returns
     -------
-    results : list of Result
-        One per point of a job, one for a job that failed; jobs without a fragment are
-        left out.
-    timings : list of Timing
-        One per job.
+    dict of str to list
+        Columns of the frame. Jobs without a fragment are left out.
     """
-    results: list[Result] = []
-    timings: list[Timing] = []
-    reductions: dict[str, Reduced] = {}
+    columns: dict[str, list[Any]] = {name: [] for name in COLUMNS}
+    reductions: dict[str, Record] = {}
     for job in jobs:
-        record = store.get_job(job.id)
+        record = store.get(job.name)
         if record is None:
             continue
-        reduced = Reduced()
-        if job.reduction.reducer.cls:
-            key = job.reduction.id
-            if key not in reductions:
-                reductions[key] = store.get_reduction(key, arrays=False) or reduced
-            reduced = reductions[key]
-        which = _which(job)
-        for point in record.points or (Point({}),):
-            result = Result(
-                **which,
-                status=record.status,
-                scores=point.scores,
-                percentage=point.percentage,
-                n_features=point.n_features if job.points else reduced.n_components,
-                reducer_disambiguation=reduced.disambiguation,
-                reducer_n_iter=reduced.n_iter,
-                n_train=record.n_train,
-                n_test=record.n_test,
-                warnings=tuple(dict.fromkeys([*reduced.warnings, *record.warnings])),
-                error=record.error,
-                message=record.message,
-                traceback=record.traceback,
-            )
-            results.append(result)
-        timing = Timing(
-            **which,
-            reduction=job.reduction.id if job.reduction.reducer.cls else "",
-            reduce_fit_time=reduced.cost.fit_time,
-            reduce_transform_time=reduced.cost.transform_time,
-            reduce_peak_mb=reduced.cost.peak_mb,
-            fit_time=record.cost.fit_time,
-            predict_time=record.cost.predict_time,
-            peak_mb=record.cost.peak_mb,
+        reduced, of = Record(), job.reduction
+        if of.reducer.cls:
+            if of.name not in reductions:
+                reductions[of.name] = store.get(of.name, arrays=False) or reduced
+            reduced = reductions[of.name]
+        which = [*job.columns.values()]
+        values = (
+            *record.values,
+            *((f"reducer_{name}", *rest) for name, *rest in reduced.values),
         )
-        timings.append(timing)
-    return results, timings
+        rows: list[tuple[Any, ...]] = [(p, name, v, "") for name, v, p in values]
+        if not record.ok:
+            rows.append((None, "error", None, f"{record.error}: {record.message}"))
+            rows.append((None, "traceback", None, record.traceback))
+        texts = dict.fromkeys([*reduced.warnings, *record.warnings])
+        rows += [(None, "warning", None, text) for text in texts]
+        for row in rows:
+            for column, value in zip(columns.values(), (*which, *row), strict=True):
+                column.append(value)
+    return columns
 
 
-def _which(job: Job) -> Row:
-    task = job.reduction
-    return {
-        "id": job.id,
-        "data": task.data,
-        "r": task.r,
-        "noise_seed": task.noise_seed,
-        "protocol": task.protocol,
-        "labels": job.labels,
-        "reducer": task.reducer.name,
-        "draw": task.draw or job.draw,
-        "learner": job.learner.name,
-        "fold": job.fold,
-    }
-
-
-def result_rows(results: Iterable[Result], task: str) -> list[Row]:
-    """Results as rows of the table that is written.
-
-    Parameters
-    ----------
-    results : iterable of Result
-        The results.
-    task : str
-        Task of the plan.
-
-    Returns
-    -------
-    list of dict
-        Plain values.
-    """
-    rows = []
-    for result in results:
-        values = {
-            **vars(result),
-            **dict.fromkeys(_SCORES),
-            **result.scores,
-            "n_components": result.n_features,
-            "warnings": "\n".join(result.warnings),
-        }
-        rows.append({name: values[name] for name in COLUMNS[task]})
-    return rows
-
-
-def _write(path: Path, rows: Sequence[Row], columns: Columns) -> Path:
+def _write(path: Path, columns: Mapping[str, Sequence[Any]]) -> Path:
     """Write a table as Parquet, or CSV without pyarrow."""
     try:
         import pyarrow as pa
         import pyarrow.parquet as pq
     except ImportError:
         target, text = path.with_suffix(".csv"), io.StringIO()
-        writer = csv.DictWriter(text, list(columns), extrasaction="ignore")
-        writer.writeheader()
-        writer.writerows(rows)
+        writer = csv.writer(text)
+        writer.writerow(columns)
+        writer.writerows(zip(*columns.values(), strict=True))
         with atomic_write(target) as file:
             file.write(text.getvalue().encode())
         return target
-    kinds = columns.items()
+    kinds = COLUMNS.items()
     schema = pa.schema([(name, pa.type_for_alias(kind)) for name, kind in kinds])
-    table = pa.Table.from_pylist(list(rows), schema=schema)
     target = path.with_suffix(".parquet")
     with atomic_write(target) as file:
-        pq.write_table(table, file)
+        pq.write_table(pa.table(dict(columns), schema=schema), file)
     return target
 
 
-def _read(path: Path, columns: Columns) -> list[Row]:
-    rows: list[Row] = []
-    budget = Budget.of_table(path.stat().st_size)
+def _read(pd: Any, path: Path) -> "DataFrame":
     if path.suffix == ".parquet":
+        budget = Budget.of_table(path.stat().st_size)
+        blocks = []
         for block in table_blocks(path, whole=True):
-            # As Python's values they take much more than in the file.
-            budget.charge(CELL * block.num_rows * block.num_columns, "the table")
-            rows += block.to_pylist()
+            # In a frame they take much more than in the file.
+            budget.charge(VALUE * block.num_rows * block.num_columns, "the table")
+            blocks.append(block.to_pandas())
+        frame = pd.concat(blocks, ignore_index=True)
     else:
-        with path.open(newline="", encoding="utf-8") as file:
-            rows = list(csv.DictReader(file))
-    return [{k: _cast(row.get(k), kind) for k, kind in columns.items()} for row in rows]
+        frame = pd.read_csv(path, dtype=str, keep_default_na=False)
+        for name, kind in COLUMNS.items():
+            if kind != "string":  # with all digits, which pandas may round
+                frame[name] = [float(text or "nan") for text in frame[name]]
+    return frame.astype({"draw": "int64", "fold": "int64", "noise_seed": "float64"})
 
 
-_CAST: dict[str, Any] = {"string": str, "int64": int, "double": float}
-
-
-def _cast(value: Any, kind: str) -> Any:
-    if value is None or (value == "" and kind != "string"):
-        return None
-    return _CAST[kind](value)
-
-
-def _read_results(path: Path, task: str) -> list[Result]:
-    columns = COLUMNS[task]
-    metrics = [name for name in columns if name in _SCORES]
-    names = {f.name for f in fields(Result)}
-    results = []
-    for row in _read(path, columns):
-        values = {"n_features": row.get("n_components"), **_complete(row)}
-        values["scores"] = {name: row[name] for name in metrics}
-        values["warnings"] = tuple((row["warnings"] or "").splitlines())
-        results.append(Result(**{k: v for k, v in values.items() if k in names}))
-    return results
-
-
-def _complete(row: Row) -> Row:
-    """Add what the table of one task does not say."""
-    r = row["r"]
-    return {
-        "protocol": "inductive",
-        "labels": "candidates",
-        "draw": 0,
-        **row,
-        # A table has one type per column; plans count in whole numbers where they can.
-        "r": r if r is None or r % 1 else int(r),
-    }
-
-
-RUN_FORMAT = "partlearn-run/2"
-PACKAGES = ("numpy", "scipy", "scikit-learn", "joblib", "numba", "distributed")
-
-
-_FROM_PLAN = ("protocols", "folds", "fold_seed", "seed", "time_limit", "memory_limit")
-
-
-def _versions() -> dict[str, str]:
-    versions = {}
-    for name in PACKAGES:
-        with suppress(metadata.PackageNotFoundError):
-            versions[name] = metadata.version(name)
-    return versions
-
-
-def run_facts(plan: _plan.Plan, engine: Engine, **outcome: Any) -> Facts:
+def run_facts(plan: _plan.Plan, engine: Engine, **outcome: Any) -> dict[str, Any]:
     """Versions, machine and settings of a run.
 
     Parameters
@@ -286,37 +209,40 @@ def run_facts(plan: _plan.Plan, engine: Engine, **outcome: Any) -> Facts:
     engine : Engine
         Where it ran.
     **outcome : float or int
-        Times and counts, the other attributes of :class:`Facts`.
+        Times and counts of jobs.
 
     Returns
     -------
-    Facts
+    dict
         No host or user name.
     """
-    return Facts(
-        partlearn=__version__,
-        sources=source_hash(),
-        python=platform.python_version(),
-        versions=_versions(),
-        system=f"{platform.system()} {platform.machine()}",
-        cores=os.cpu_count(),
-        engine=engine.name,
-        workers=engine.workers,
-        threads_per_job=plan.threads,
+    versions = {}
+    for name in PACKAGES:
+        with suppress(metadata.PackageNotFoundError):
+            versions[name] = metadata.version(name)
+    return {
+        "partlearn": __version__,
+        "sources": source_hash(),
+        "python": platform.python_version(),
+        "versions": versions,
+        "system": f"{platform.system()} {platform.machine()}",
+        "cores": os.cpu_count(),
+        "engine": engine.name,
+        "workers": engine.workers,
+        "threads_per_job": plan.threads,
         **{name: getattr(plan, name) for name in _FROM_PLAN},
         **outcome,
-    )
+    }
 
 
 def save_run(
     store: Store,
     plan: _plan.Plan,
-    facts: Facts,
-    data: Sequence[DataFacts],
-    absent: Sequence[AbsentData],
-    results: Sequence[Result],
-    timings: Sequence[Timing],
-) -> None:
+    facts: Mapping[str, Any],
+    data: Iterable[Mapping[str, Any]],
+    absent: Iterable[Mapping[str, str]],
+    columns: Mapping[str, Sequence[Any]],
+) -> Run:
     """Write what is known at the end of a run.
 
     Parameters
@@ -325,36 +251,46 @@ def save_run(
         Where to.
     plan : Plan
         As it ran.
-    facts : Facts
-        Versions, machine, settings, times.
-    data : sequence of DataFacts
-        Data sets that were there.
-    absent : sequence of AbsentData
-        Those that were not.
-    results : sequence of Result
-        Rows of the results table.
-    timings : sequence of Timing
-        Rows of the timings table.
+    facts : mapping
+        From :func:`run_facts`.
+    data, absent : iterable of mapping
+        Data sets that were there, and those that were not.
+    columns : mapping of str to list
+        From :func:`merge`.
+
+    Returns
+    -------
+    Run
+        The run as :func:`load_run` reads it.
     """
-    rows, costs = result_rows(results, plan.task), [vars(t) for t in timings]
-    files = [
-        _write(store.folder / "results", rows, COLUMNS[plan.task]),
-        _write(store.folder / "timings", costs, _timing_columns(plan.task)),
-    ]
+    # Seconds and bytes apart: two runs of a plan give the same file of results.
+    costs = [name.removeprefix("reducer_") in COSTS for name in columns["metric"]]
+    files = []
+    for name, wanted in (("results", False), ("timings", True)):
+        part = {
+            key: [v for v, cost in zip(column, costs, strict=True) if cost is wanted]
+            for key, column in columns.items()
+        }
+        if part["id"]:
+            files.append(_write(store.folder / name, part))
     # Last, and together: an interrupted run leaves the report of the one before.
     store.write_json("plan.json", asdict(plan))
     names = ("plan.json", "splits.json")
     files += [store.folder / name for name in names if (store.folder / name).is_file()]
-    store.write_json(
-        "run.json",
-        {
-            "format": RUN_FORMAT,
-            "facts": asdict(facts),
-            "absent": [asdict(item) for item in absent],
-            "data": [asdict(item) for item in data],
-            "files": {path.name: file_digest(path) for path in files},
-        },
-    )
+    content = {
+        "facts": facts,
+        "absent": list(absent),
+        "data": list(data),
+        "files": {path.name: file_digest(path) for path in files},
+    }
+    store.write_json("run.json", {"format": RUN_FORMAT, **content})
+    return _run(store.folder, plan, content)
+
+
+def _run(folder: Path, plan: _plan.Plan, content: Mapping[str, Any]) -> Run:
+    data, absent = tuple(content["data"]), tuple(content["absent"])
+    files = tuple(name for name in content["files"] if not name.endswith(".json"))
+    return Run(folder, plan, content["facts"], data, absent, files)
 
 
 def load_run(folder: str | Path) -> Run:
@@ -368,14 +304,14 @@ def load_run(folder: str | Path) -> Run:
     Returns
     -------
     Run
-        Plan, facts, rows and the cells of the tables.
+        Plan, facts and, by its methods, the frame of all results.
 
     Raises
     ------
     FileNotFoundError
         When there is no finished run.
     DamagedStoreError
-        When a file is not what the run wrote, or was written by an older version.
+        When a file is not what the run wrote.
 
     Examples
     --------
@@ -384,54 +320,10 @@ def load_run(folder: str | Path) -> Run:
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     _ = run_plan(load_plan("demo-quick"), folder)
     ...     run = load_run(folder)
-    >>> run.plan.name, run.cells[0].method
-    ('demo-quick', 'none')
+    >>> run.plan.name, run.facts["n_failed"]
+    ('demo-quick', 0)
     """
     folder = Path(folder)
-    plan, run = _opened(folder)
-    # Not what another run, with or without pyarrow, may have left beside them.
-    tables = {
-        Path(name).stem: folder / name
-        for name in run["files"]
-        if not name.endswith(".json")
-    }
-    results = _read_results(tables["results"], plan.task)
-    costs = _read(tables["timings"], _timing_columns(plan.task))
-    return Run(
-        folder=folder,
-        plan=plan,
-        facts=Facts(**_with_tuples(run["facts"])),
-        data=tuple(DataFacts(**_with_tuples(item)) for item in run["data"]),
-        absent=tuple(AbsentData(**item) for item in run["absent"]),
-        results=tuple(results),
-        timings=tuple(Timing(**_complete(row)) for row in costs),
-        cells=task_of(plan).summarise(results),
-    )
-
-
-def load_rows(
-    folder: str | Path,
-) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Read both tables of a run.
-
-    Parameters
-    ----------
-    folder : str or Path
-        Folder of the run.
-
-    Returns
-    -------
-    results : list of dict
-        Rows of the results table; empty cells are None.
-    timings : list of dict
-        Attributes of :class:`Timing`.
-    """
-    run = load_run(folder)
-    return result_rows(run.results, run.plan.task), [asdict(t) for t in run.timings]
-
-
-def _opened(folder: Path) -> tuple[_plan.Plan, dict[str, Any]]:
-    """Plan and ``run.json``, after all files were found to be as they were written."""
     store = Store(folder)
     plan, run = store.read_json("plan.json"), store.read_json("run.json")
     if plan is None or run is None:
@@ -441,9 +333,7 @@ def _opened(folder: Path) -> tuple[_plan.Plan, dict[str, Any]]:
         )
     if run.get("format") != RUN_FORMAT:
         raise DamagedStoreError(
-            "written by another version of partlearn (format "
-            f"{run.get('format')!r}, here {RUN_FORMAT!r})",
-            path=folder,
+            f"its format is {run.get('format')!r}, not {RUN_FORMAT!r}", path=folder
         )
     for name, digest in run["files"].items():
         path = folder / name
@@ -452,11 +342,11 @@ def _opened(folder: Path) -> tuple[_plan.Plan, dict[str, Any]]:
         if file_digest(path) != digest:
             raise DamagedStoreError("not what the run wrote", path=path)
     store.read_json("splits.json")
-    return _read_plan(plan), run
+    return _run(folder, _read_plan(plan), run)
 
 
 def _with_tuples(values: Mapping[str, Any]) -> dict[str, Any]:
-    """JSON has lists where records have tuples."""
+    """JSON has lists where plans have tuples."""
     return {k: tuple(v) if isinstance(v, list) else v for k, v in values.items()}
 
 

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
 import inspect
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
@@ -19,7 +19,6 @@ from sklearn.utils import Bunch
 
 from partlearn._typing import Array, Indices, Mask
 from partlearn.benchmark import _protocol
-from partlearn.benchmark._cells import curve_cells
 from partlearn.benchmark._data import BenchmarkData, fingerprint, load_all
 from partlearn.benchmark._jobs import Job, Reduction, shared_content, source_hash
 from partlearn.benchmark._methods import build, find_class
@@ -29,15 +28,8 @@ from partlearn.benchmark._plan import (
     MultilabelDataSpec,
     MultilabelPlan,
 )
-from partlearn.benchmark._records import Cost, Point, Reduced, Scored
-from partlearn.benchmark._results import (
-    NO_LEARNER,
-    AbsentData,
-    Cell,
-    Control,
-    DataFacts,
-    Result,
-)
+from partlearn.benchmark._records import Record, values_of
+from partlearn.benchmark._results import NO_LEARNER, Control
 from partlearn.benchmark._toml import PlanError
 
 Split = tuple[Indices, Indices]
@@ -72,7 +64,7 @@ class MultilabelTask:
 
     def load(
         self, folder: str | Path | None
-    ) -> tuple[list[BenchmarkData], list[AbsentData]]:
+    ) -> tuple[list[BenchmarkData], list[dict[str, str]]]:
         """One data set per entry; noise is added to training rows later."""
         data, absent = load_all(self.plan, folder, _made, _from_bunch)
         for item in data:
@@ -84,18 +76,13 @@ class MultilabelTask:
                 )
         return [_fingerprinted(item) for item in data], absent
 
-    def describe(self, data: BenchmarkData) -> DataFacts:
+    def describe(self, data: BenchmarkData) -> dict[str, Any]:
         """Facts of a data set."""
         spec = self._spec(data.name)
-        return DataFacts(
-            name=data.name,
-            n_samples=int(data.X.shape[0]),
-            n_features=int(data.X.shape[1]),
-            classes=data.classes,
+        return data.facts(
             mean_labels=float(data.truth.sum(axis=1).mean()),
-            r=spec.r or (),
+            r=list(spec.r or ()),
             noise=spec.noise if spec.r is not None else "of the file",
-            fingerprint=data.fingerprint,
         )
 
     def folds(self, data: BenchmarkData) -> dict[int | None, list[Split]]:
@@ -200,7 +187,7 @@ class MultilabelTask:
             data.truth[train], noise, of.r, of.noise_seed, of.fold
         )
 
-    def reduce(self, data: BenchmarkData, task: Reduction, split: Split) -> Reduced:
+    def reduce(self, data: BenchmarkData, task: Reduction, split: Split) -> Record:
         """Order all features by what the training rows say."""
         train, _ = split
         C = self._candidates(data, task, train)
@@ -214,11 +201,11 @@ class MultilabelTask:
             top = {"n_features_to_select": task.top}
             method = _build(task.reducer, "ranker", task.seed, **top)
             order = _protocol.order_of(method.fit(X, C), task.seed)
-        cost = Cost(fit_time=perf_counter() - start)
-        return Reduced(arrays={"order": order}, cost=cost)
+        times = {"fit_time": perf_counter() - start}
+        return Record(values=tuple(values_of(times)), arrays={"order": order})
 
     def prepare(
-        self, data: BenchmarkData, reduced: Reduced | None, job: Job, split: Split
+        self, data: BenchmarkData, reduced: Record | None, job: Job, split: Split
     ) -> Indices:
         """Order of the features."""
         return (
@@ -227,7 +214,7 @@ class MultilabelTask:
 
     def learn(
         self, data: BenchmarkData, order: Indices, job: Job, split: Split
-    ) -> Scored:
+    ) -> Record:
         """Fit and score a learner on more and more of the features."""
         train, test = split
         T = self._candidates(data, job.reduction, train)
@@ -240,12 +227,14 @@ class MultilabelTask:
                 A, B = X[np.ix_(train, columns)], X[np.ix_(test, columns)]
                 known[count] = self._point(job, A, T, B, data.truth[test])
         _, fit_times, predict_times = zip(*known.values(), strict=True)
-        return Scored(
-            points=tuple(Point(known[n][0], share, n) for share, n in job.points),
-            n_train=int(train.size),
-            n_test=int(test.size),
-            cost=Cost(fit_time=sum(fit_times), predict_time=sum(predict_times)),
-        )
+        values = [
+            value
+            for share, n in job.points
+            for value in values_of({**known[n][0], "n_features": n}, share)
+        ]
+        counts = {"n_train": train.size, "n_test": test.size}
+        times = {"fit_time": sum(fit_times), "predict_time": sum(predict_times)}
+        return Record(values=(*values, *values_of({**counts, **times})))
 
     def _point(
         self, job: Job, A: Array, T: Mask, B: Array, Y: Mask
@@ -283,10 +272,6 @@ class MultilabelTask:
             part = clone(learner).fit(A[train], T[train])
             S[test] = _label_scores(part, A[test])
         return S
-
-    def summarise(self, results: Sequence[Result]) -> tuple[Cell, ...]:
-        """Cells of the tables."""
-        return curve_cells(self.plan, results)
 
 
 def _build(method: MethodSpec, kind: str, seed: int, **defaults: Any) -> Any:

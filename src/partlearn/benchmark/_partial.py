@@ -2,7 +2,7 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
@@ -18,13 +18,11 @@ from sklearn.utils import Bunch
 from partlearn import metrics
 from partlearn._math.linalg import z_scores
 from partlearn.base import reduced_rows
-from partlearn.benchmark._cells import fold_cells
 from partlearn.benchmark._data import BenchmarkData, fingerprint, load_all
 from partlearn.benchmark._jobs import Job, Reduction, shared_content, source_hash
 from partlearn.benchmark._methods import build
 from partlearn.benchmark._plan import DataSpec, Plan
-from partlearn.benchmark._records import Cost, Point, Reduced, Scored
-from partlearn.benchmark._results import AbsentData, Cell, DataFacts, Result
+from partlearn.benchmark._records import Record, values_of
 from partlearn.benchmark._toml import PlanError
 from partlearn.candidates import (
     bag_codes,
@@ -59,7 +57,7 @@ class PartialTask:
 
     def load(
         self, folder: str | Path | None
-    ) -> tuple[list[BenchmarkData], list[AbsentData]]:
+    ) -> tuple[list[BenchmarkData], list[dict[str, str]]]:
         """One data set per entry, r and noise seed."""
         loaded, absent = load_all(self.plan, folder, _made, _from_bunch)
         specs = {spec.name: spec for spec in self.plan.data}
@@ -67,18 +65,12 @@ class PartialTask:
             data for item in loaded for data in _with_candidates(specs[item.name], item)
         ], absent
 
-    def describe(self, data: BenchmarkData) -> DataFacts:
+    def describe(self, data: BenchmarkData) -> dict[str, Any]:
         """Facts of a data set."""
-        return DataFacts(
-            name=data.name,
-            n_samples=int(data.X.shape[0]),
-            n_features=int(data.X.shape[1]),
-            classes=data.classes,
+        return data.facts(
             mean_labels=float(data.S.sum(axis=1).mean()),
-            r=() if data.r is None else (data.r,),
-            noise_seed=data.noise_seed,
+            r=[] if data.r is None else [data.r],
             noise="of the file" if data.noise_seed is None else "add",
-            fingerprint=data.fingerprint,
         )
 
     def folds(self, data: BenchmarkData) -> dict[int | None, list[Split]]:
@@ -127,7 +119,7 @@ class PartialTask:
                 jobs.append(Job(learn, code, reduction, learner, fold))
         return jobs
 
-    def reduce(self, data: BenchmarkData, task: Reduction, split: Split) -> Reduced:
+    def reduce(self, data: BenchmarkData, task: Reduction, split: Split) -> Record:
         """Fit the reducer on the training rows, or on all; transform all rows."""
         train = None if task.fold is None else split[0]
         X = z_scores(data.X, train, max_dense_bytes=DENSE_BYTES)
@@ -148,16 +140,17 @@ class PartialTask:
         if confidence is not None:
             arrays["confidence"] = confidence
             right = float(metrics.disambiguation_accuracy(truth, confidence))
-        return Reduced(
-            n_components=int(Z.shape[1]),
-            n_iter=None if n_iter is None else int(np.max(n_iter)),
-            disambiguation=right,
-            arrays=arrays,
-            cost=Cost(fit_time=fitted - start, transform_time=done - fitted),
-        )
+        measured = {
+            "n_components": Z.shape[1],
+            "n_iter": None if n_iter is None else int(np.max(n_iter)),
+            "disambiguation": right,
+            "fit_time": fitted - start,
+            "transform_time": done - fitted,
+        }
+        return Record(values=tuple(values_of(measured)), arrays=arrays)
 
     def prepare(
-        self, data: BenchmarkData, reduced: Reduced | None, job: Job, split: Split
+        self, data: BenchmarkData, reduced: Record | None, job: Job, split: Split
     ) -> Prepared:
         """Features and confidences that jobs on one fold of one reduction share."""
         rows = None if job.reduction.protocol == "transductive" else split[0]
@@ -174,7 +167,7 @@ class PartialTask:
 
     def learn(
         self, data: BenchmarkData, prepared: Prepared, job: Job, split: Split
-    ) -> Scored:
+    ) -> Record:
         """Fit and score a learner."""
         (train, test), (features, F), wanted = split, prepared, self.plan.metrics
         truth = data.truth[test]
@@ -216,12 +209,9 @@ class PartialTask:
             scores["oracle_accuracy"] = float(told)
         kept = {k: v for k, v in scores.items() if k in ("accuracy", *wanted)}
         criteria = self._criteria(job, X_train, data.S[train], given)
-        return Scored(
-            points=(Point({**kept, **criteria}),),
-            n_train=int(train.size),
-            n_test=int(test.size),
-            cost=Cost(fit_time=fitted - start, predict_time=done - fitted),
-        )
+        counts = {"n_train": train.size, "n_test": test.size}
+        times = {"fit_time": fitted - start, "predict_time": done - fitted}
+        return Record(values=tuple(values_of({**kept, **criteria, **counts, **times})))
 
     def _build(self, job: Job) -> Any:
         return build(job.learner.cls, job.learner.params, "learner", job.seed)
@@ -231,10 +221,6 @@ class PartialTask:
     ) -> dict[str, float]:
         """Scores that need no truth, measured within the training rows."""
         return {}
-
-    def summarise(self, results: Sequence[Result]) -> tuple[Cell, ...]:
-        """Cells of the tables."""
-        return fold_cells(self.plan, results)
 
 
 def _made(spec: DataSpec) -> BenchmarkData:

@@ -4,41 +4,31 @@
 
 import csv
 from collections.abc import Iterator
-from dataclasses import dataclass
 from importlib import resources
 
-
-@dataclass(frozen=True)
-class PublishedFigure:
-    """One published accuracy.
-
-    Attributes
-    ----------
-    mean, std : float
-        As printed.
-    n_components : int or None
-        Dimensions, where the table gives them.
-    """
-
-    mean: float
-    std: float
-    n_components: int | None = None
+# Mean and deviation as printed, and the number of dimensions; NaN where unknown.
+Figure = tuple[float, float, float]
 
 
-Key = tuple[str, int | float | None, str, str]
-
-
-def _rows(file: str, paper: str, tables: str) -> Iterator[dict[str, str]]:
+def _rows(
+    file: str, paper: str, tables: str
+) -> Iterator[tuple[dict[str, str], Figure]]:
     """Rows of one or several tables (numbers with commas) of a paper."""
     wanted = {part.strip() for part in tables.split(",")}
     item = resources.files("partlearn.benchmark") / "published" / file
     lines = item.read_text(encoding="utf-8").splitlines()
     for row in csv.DictReader(line for line in lines if not line.startswith("#")):
         if row["paper"] == paper and row["table"] in wanted:
-            yield row
+            mean, std, columns = (
+                float(row.get(name) or "nan")
+                for name in ("mean", "std", "n_components")
+            )
+            yield row, (mean, std, columns)
 
 
-def published_figures(paper: str, table: str) -> dict[Key, PublishedFigure]:
+def published_figures(
+    paper: str, table: str
+) -> dict[tuple[str, float | None, str, str], Figure]:
     """Figures of one published table.
 
     Parameters
@@ -51,27 +41,24 @@ def published_figures(paper: str, table: str) -> dict[Key, PublishedFigure]:
     Returns
     -------
     dict
-        Keys are (data set, r, reducer, learner); empty when nothing is known.
+        Keys are (data set, r, reducer, learner), values (mean, deviation, number of
+        dimensions); empty when nothing is known.
 
     Examples
     --------
     >>> from partlearn.benchmark import published_figures
     >>> figures = published_figures("CENDA", "7")
-    >>> figures["Lost", None, "CENDA[thr=0.999]", "PL-KNN"].mean
+    >>> figures["Lost", None, "CENDA[thr=0.999]", "PL-KNN"][0]
     0.81
     """
-    figures: dict[Key, PublishedFigure] = {}
-    for row in _rows("pll.csv", paper, str(table)):
-        r = int(row["r"]) if row["r"] else None
-        columns = int(row["n_components"]) if row["n_components"] else None
-        figure = PublishedFigure(float(row["mean"]), float(row["std"]), columns)
-        figures[row["dataset"], r, row["method"], row["base"]] = figure
-    return figures
+    return {
+        (row["dataset"], float(row["r"]) if row["r"] else None, row["method"], base): f
+        for row, f in _rows("pll.csv", paper, str(table))
+        for base in (row["base"],)
+    }
 
 
-def published_scores(
-    paper: str, tables: str
-) -> dict[tuple[str, str, str], PublishedFigure]:
+def published_scores(paper: str, tables: str) -> dict[tuple[str, str, str], Figure]:
     """Multi-label scores of published tables.
 
     Parameters
@@ -84,17 +71,16 @@ def published_scores(
     Returns
     -------
     dict
-        Keys are (data set, method, metric). A deviation that is not printed is NaN.
+        Keys are (data set, method, metric), values as in :func:`published_figures`.
 
     Examples
     --------
     >>> from partlearn.benchmark import published_scores
-    >>> published_scores("PML-FSLA", "4")["Yeast", "PML-FSLA", "average_precision"].mean
+    >>> figures = published_scores("PML-FSLA", "4")
+    >>> figures["Yeast", "PML-FSLA", "average_precision"][0]
     0.69
     """
     return {
-        (row["dataset"], row["method"], row["metric"]): PublishedFigure(
-            float(row["mean"]), float(row["std"] or "nan")
-        )
-        for row in _rows("pml.csv", paper, str(tables))
+        (row["dataset"], row["method"], row["metric"]): figure
+        for row, figure in _rows("pml.csv", paper, str(tables))
     }

@@ -5,7 +5,7 @@
 import random
 import tempfile
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from math import ceil
 from pathlib import Path
 from time import perf_counter
@@ -17,57 +17,14 @@ from partlearn.benchmark._data import BenchmarkData
 from partlearn.benchmark._engines import Call, Engine, SerialEngine
 from partlearn.benchmark._execute import guard, is_limited, within_limits
 from partlearn.benchmark._jobs import Job, Reduction
-from partlearn.benchmark._load import merge, result_rows, run_facts, save_run
+from partlearn.benchmark._load import Run, merge, run_facts, save_run
 from partlearn.benchmark._plan import Plan
-from partlearn.benchmark._records import Record, Reduced, Scored
-from partlearn.benchmark._results import AbsentData, Result
+from partlearn.benchmark._records import Record
 from partlearn.benchmark._store import Store
 from partlearn.benchmark._task import Task, check_methods, task_of
 
 Progress = Callable[[int, int, str], None]
 W = TypeVar("W", Reduction, Job)
-
-
-@dataclass(frozen=True)
-class RunResult:
-    """What a run left behind.
-
-    Attributes
-    ----------
-    folder : Path
-        Where the results are.
-    plan : Plan
-        As it ran.
-    results : tuple of Result
-        One per job, or per point of its curve.
-    absent : tuple of AbsentData
-        Data sets that were not there.
-    n_failed : int
-        Jobs that failed, now or before.
-    n_executed : int
-        Jobs of this session; the others were done already.
-    wall_time : float
-        Seconds of this session.
-    work_time : float
-        Seconds that estimators spent in fit, transform and predict.
-    damaged : mapping of str to str
-        Files that were not what a run had written, and why; they were made again.
-    """
-
-    folder: Path
-    plan: Plan
-    results: tuple[Result, ...] = field(repr=False)
-    absent: tuple[AbsentData, ...]
-    n_failed: int = 0
-    n_executed: int = 0
-    wall_time: float = 0.0
-    work_time: float = 0.0
-    damaged: dict[str, str] = field(default_factory=dict)
-
-    @property
-    def rows(self) -> list[dict[str, Any]]:
-        """The results as rows of the results table."""
-        return result_rows(self.results, self.plan.task)
 
 
 def run_plan(
@@ -79,7 +36,7 @@ def run_plan(
     retry_failed: bool = False,
     fresh: bool = False,
     progress: Progress | None = None,
-) -> RunResult:
+) -> Run:
     """Run the jobs of a plan that are not done yet, and merge the results.
 
     Parameters
@@ -101,8 +58,9 @@ def run_plan(
 
     Returns
     -------
-    RunResult
-        Results and counts. Results do not depend on engine, workers or order.
+    Run
+        As :func:`load_run` reads it. Results do not depend on engine, workers or
+        order.
 
     Raises
     ------
@@ -128,8 +86,9 @@ def run_plan(
     ... class = "PLKNN"
     ... ''')
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     result = run_plan(plan, folder)
-    >>> len(result.rows), result.n_failed
+    ...     run = run_plan(plan, folder)
+    ...     frame = run.frame()
+    >>> int((frame["metric"] == "accuracy").sum()), run.facts["n_failed"]
     (2, 0)
     """
     start = perf_counter()
@@ -137,44 +96,32 @@ def run_plan(
     task = task_of(check_methods(plan))
     data, absent = task.load(data_folder)
     if not data:  # nothing to run: leave no empty folder behind
-        return RunResult(Path(folder), task.plan, (), tuple(absent))
+        return Run(Path(folder), task.plan, {"n_failed": 0}, (), tuple(absent))
     jobs = task.expand(data)
     store = Store(folder)
     with store.writing():
         session = _Session(task, data, store, engine, progress)
         if fresh:
             store.forget()
-        pending = [job for job in jobs if _is_open(store.get_job(job.id), retry_failed)]
+        pending = [job for job in jobs if _is_open(store.get(job.name), retry_failed)]
         reductions = session.open_reductions(jobs, pending, retry_failed)
         # Read before they are made again.
         damaged = dict(store.damaged)
         work_time = session.run(reductions, pending)
-        results, timings = merge(jobs, store)
-        n_failed = sum(not result.ok for result in results)
-        wall_time = perf_counter() - start
+        columns = merge(jobs, store)
         facts = run_facts(
             task.plan,
             engine,
-            wall_time=wall_time,
+            wall_time=perf_counter() - start,
             work_time=work_time,
             n_jobs=len(jobs),
             n_executed=len(pending),
-            n_failed=n_failed,
+            n_failed=columns["metric"].count("error"),
         )
         store.write_json("splits.json", {"splits": session.splits()})
         about = [task.describe(item) for item in data]
-        save_run(store, task.plan, facts, about, absent, results, timings)
-    return RunResult(
-        Path(folder),
-        task.plan,
-        tuple(results),
-        tuple(absent),
-        n_failed,
-        len(pending),
-        wall_time,
-        work_time,
-        damaged,
-    )
+        run = save_run(store, task.plan, facts, about, absent, columns)
+    return replace(run, damaged=damaged)
 
 
 @dataclass(frozen=True)
@@ -230,7 +177,7 @@ def verify_run(
     task = task_of(check_methods(plan))
     data, _ = task.load(data_folder)
     kept = Store(folder)
-    done = [job for job in task.expand(data) if kept.get_job(job.id) is not None]
+    done = [job for job in task.expand(data) if kept.get(job.name) is not None]
     chosen = random.Random(seed).sample(done, ceil(share * len(done)))
     with tempfile.TemporaryDirectory() as scratch:
         again = Store(scratch)
@@ -238,8 +185,8 @@ def verify_run(
         reductions = session.open_reductions(chosen, chosen, False)
         session.run(reductions, chosen)
         names = {
-            **{f"jobs/{j.id}": f"{j.label}, fold {j.fold}" for j in chosen},
-            **{f"reductions/{t.id}": t.label for t in reductions},
+            **{j.name: f"{j.label}, fold {j.fold}" for j in chosen},
+            **{t.name: t.label for t in reductions},
         }
         different = [
             f"{name} ({key}.json)"
@@ -296,7 +243,7 @@ class _Session:
         waiting = []
         for key, task in every.items():
             before = len(self.store.damaged)
-            record = self.store.get_reduction(key)
+            record = self.store.get(task.name)
             damaged = len(self.store.damaged) > before
             if damaged or (key in needed and _is_open(record, retry_failed)):
                 waiting.append(task)
@@ -312,14 +259,11 @@ class _Session:
             groups.setdefault(key, []).append(job)
         self.total = len(reductions) + len(pending)
         learns = list(groups.values())
-        seconds = self._run_all(Reduced, [[task] for task in reductions], self._fitting)
-        return seconds + self._run_all(Scored, learns, self._learning)
+        seconds = self._run_all([[task] for task in reductions], self._fitting)
+        return seconds + self._run_all(learns, self._learning)
 
     def _run_all(
-        self,
-        kind: type[Reduced] | type[Scored],
-        groups: Sequence[list[W]],
-        call: Callable[[list[W]], Call],
+        self, groups: Sequence[list[W]], call: Callable[[list[W]], Call]
     ) -> float:
         seconds = 0.0
         again: list[list[W]] = []
@@ -330,26 +274,26 @@ class _Session:
                     # One of them took the others down with it: alone it will be seen.
                     again += [[work] for work in group]
                     continue
-                answer = [kind.failed(answer)]
+                answer = [Record.failed(answer)]
             for work, record in zip(group, answer, strict=True):
-                self.store.put(work.id, record)
-                seconds += record.cost.seconds
+                self.store.put(work.name, record)
+                seconds += record.seconds
             self.done += len(group)
             if self.progress:
                 self.progress(self.done, self.total, group[0].label)
-        return seconds + (self._run_all(kind, again, call) if again else 0.0)
+        return seconds + (self._run_all(again, call) if again else 0.0)
 
     def _fitting(self, tasks: list[Reduction]) -> Call:
         (of,) = tasks
         split = self._split(of, of.fold or 0)
         args = (self.task, self._data(of), of, split)
-        return within_limits, (self.task.plan, Reduced, _fit, *args)
+        return within_limits, (self.task.plan, _fit, *args)
 
     def _learning(self, jobs: list[Job]) -> Call:
         of = jobs[0].reduction
         split = self._split(of, jobs[0].fold)
         args = (self.task, self._data(of), self._reduction(of), jobs, split)
-        return within_limits, (self.task.plan, Scored, _learn, *args)
+        return within_limits, (self.task.plan, _learn, *args)
 
     def _data(self, task: Reduction) -> Any:
         key = _key(task)
@@ -363,7 +307,7 @@ class _Session:
             return None
         # Groups of one reduction follow each other: the last one is enough.
         if task.id != self._reduced[0]:
-            record = self.store.get_reduction(task.id)
+            record = self.store.get(task.name)
             shared = self.engine.share(record, task.id, lasting=False)
             self._reduced = (task.id, shared)
         return self._reduced[1]
@@ -378,22 +322,20 @@ def _key(task: Reduction) -> tuple[str, str]:
 
 def _fit(
     task: Task, data: BenchmarkData, reduction: Reduction, split: Any
-) -> list[Reduced]:
-    return [guard(Reduced, task.plan.threads, task.reduce, data, reduction, split)]
+) -> list[Record]:
+    return [guard(task.plan.threads, task.reduce, data, reduction, split)]
 
 
 def _learn(
     task: Task,
     data: BenchmarkData,
-    reduced: Reduced | None,
+    reduced: Record | None,
     jobs: Sequence[Job],
     split: Any,
-) -> list[Scored]:
+) -> list[Record]:
     if reduced is not None and not reduced.ok:
-        why = (reduced.error, reduced.message, reduced.traceback)
-        return [Scored("failed", *why, reduced.warnings) for _ in jobs]
+        return [replace(reduced, values=(), arrays={}) for _ in jobs]
     prepared: Any = task.prepare(data, reduced, jobs[0], split)
     return [
-        guard(Scored, task.plan.threads, task.learn, data, prepared, job, split)
-        for job in jobs
+        guard(task.plan.threads, task.learn, data, prepared, job, split) for job in jobs
     ]

@@ -13,17 +13,16 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import IO, Any, TypeVar
+from typing import IO, Any
 from zipfile import BadZipFile
 
 import numpy as np
 
-from partlearn.benchmark._records import Cost, Record, Reduced, Scored
+from partlearn.benchmark._records import Record
 from partlearn.io import Budget, DataError, Limits, atomic_write, regular_size
 
-R = TypeVar("R", bound=Record)
 _FRAGMENT = re.compile(r"[0-9a-f]{20}\.(json|npz)")
-_FORMAT = "partlearn-fragment/1"
+_FORMAT = "partlearn-fragment/2"
 _TABLES = r"(?:results|timings)\.(?:parquet|csv)"
 _RUN_FILE = re.compile(rf"(?:plan|run|splits)\.json|\.lock|{_TABLES}")
 # What a killed run leaves half-written: the name of one of its files, and a mark.
@@ -85,7 +84,7 @@ def _opened(data: bytes) -> dict[str, Any]:
         raise ValueError("no object")
     digest = content.pop("digest", None)
     if digest is None:
-        raise ValueError("without a digest: written by an older version or by hand")
+        raise ValueError("without a digest: not written by a run")
     if _sealed(content) != data:
         raise ValueError("its digest does not fit its content")
     return content
@@ -229,31 +228,28 @@ class Store:
                 if _FRAGMENT.fullmatch(path.name):
                     path.unlink()
 
-    def outcome(self, name: str) -> tuple[Record, str | None] | None:
-        """What a job or reduction must give again: all but seconds and bytes.
+    def outcome(self, name: str) -> tuple[Any, ...] | None:
+        """Return what a job or reduction must give again: all but seconds and bytes.
 
-        Arrays are in it by their digest.
+        Arrays are compared by their digest.
         """
-        part, _, key = name.partition("/")
-        fragment = self._get(part, key, Scored if part == "jobs" else Reduced)
-        return fragment and (replace(fragment[0], cost=Cost()), fragment[1])
+        fragment = self._get(name)
+        if fragment is None:
+            return None
+        record, digest = fragment
+        return replace(record, values=record.repeatable), digest
 
-    def get_job(self, job_id: str) -> Scored | None:
-        """Record of a finished job, or None."""
-        fragment = self._get("jobs", job_id, Scored)
-        return fragment and fragment[0]
-
-    def get_reduction(self, reduction_id: str, arrays: bool = True) -> Reduced | None:
-        """Record of a finished reduction with its arrays, or None."""
-        fragment = self._get("reductions", reduction_id, Reduced)
+    def get(self, name: str, *, arrays: bool = True) -> Record | None:
+        """Record of a finished job or reduction with its arrays, or None."""
+        fragment = self._get(name)
         if fragment is None:
             return None
         record, digest = fragment
         if not arrays or digest is None:
             return record
-        name = f"reductions/{reduction_id}.npz"
+        file_name = f"{name}.npz"
         try:
-            data = read_regular(self.folder / name)
+            data = read_regular(self.folder / file_name)
             if hashlib.sha256(data).hexdigest() != digest:
                 raise ValueError("its digest is not the one that was kept")
             with np.load(io.BytesIO(data), allow_pickle=False) as file:
@@ -261,36 +257,33 @@ class Store:
         except FileNotFoundError:
             return None
         except (OSError, ValueError, EOFError, BadZipFile) as error:
-            self.damaged[name] = str(error)
+            self.damaged[file_name] = str(error)
             return None
 
-    def put(self, key: str, record: Scored | Reduced) -> None:
+    def put(self, name: str, record: Record) -> None:
         """Keep a job or a reduction: arrays first, so that a record implies its own."""
-        part, digest = "jobs", None
-        if isinstance(record, Reduced):
-            part = "reductions"
-            if record.arrays:
-                buffer = io.BytesIO()
-                arrays: dict[str, Any] = dict(record.arrays)
-                np.savez(buffer, **arrays)
-                digest = hashlib.sha256(buffer.getbuffer()).hexdigest()
-                with atomic_write(self.folder / part / f"{key}.npz") as file:
-                    file.write(buffer.getbuffer())
-        about = {"format": _FORMAT, "part": part, "id": key, "arrays": digest}
-        self.write_json(f"{part}/{key}.json", {**about, "record": record.to_json()})
+        digest = None
+        if record.arrays:
+            buffer = io.BytesIO()
+            arrays: dict[str, Any] = dict(record.arrays)
+            np.savez(buffer, **arrays)
+            digest = hashlib.sha256(buffer.getbuffer()).hexdigest()
+            with atomic_write(self.folder / f"{name}.npz") as file:
+                file.write(buffer.getbuffer())
+        about = {"format": _FORMAT, "name": name, "arrays": digest}
+        self.write_json(f"{name}.json", {**about, "record": record.to_json()})
 
-    def _get(self, part: str, key: str, kind: type[R]) -> tuple[R, str | None] | None:
-        name = f"{part}/{key}.json"
+    def _get(self, name: str) -> tuple[Record, str | None] | None:
+        file_name = f"{name}.json"
         try:
-            content = _opened(read_regular(self.folder / name))
-            about = [content[name] for name in ("format", "part", "id")]
-            if about != [_FORMAT, part, key]:
+            content = _opened(read_regular(self.folder / file_name))
+            if (content["format"], content["name"]) != (_FORMAT, name):
                 raise ValueError("a fragment of another format or job")
-            return kind.from_json(content["record"]), content["arrays"]
+            return Record.from_json(content["record"]), content["arrays"]
         except (FileNotFoundError, NotADirectoryError):
             return None
         except (OSError, ValueError, KeyError, RecursionError) as error:
-            self.damaged[name] = str(error)
+            self.damaged[file_name] = str(error)
             return None
 
     def write_json(self, name: str, content: Mapping[str, Any]) -> None:

@@ -11,10 +11,9 @@ from partlearn.benchmark._methods import available
 from partlearn.benchmark._multilabel import MultilabelTask
 from partlearn.benchmark._partial import PartialTask
 from partlearn.benchmark._plan import MultilabelPlan, Plan, TunedPlan
-from partlearn.benchmark._results import AbsentData
 from partlearn.benchmark._tuned import TunedTask
 
-# Loads the data of a plan, expands it to jobs, executes and summarises them.
+# Loads the data of a plan, expands it to jobs, executes them.
 Task = PartialTask | MultilabelTask
 
 
@@ -68,7 +67,7 @@ def check_methods(plan: Plan) -> Plan:
 
 def load_plan_data(
     plan: Plan, folder: str | Path | None
-) -> tuple[list[BenchmarkData], list[AbsentData]]:
+) -> tuple[list[BenchmarkData], list[dict[str, str]]]:
     """Load every data set of a plan that is there.
 
     Parameters
@@ -83,7 +82,7 @@ def load_plan_data(
     data : list of BenchmarkData
         One per data set, r and noise seed. For a multi-label plan one per data set,
         without noise, which belongs on training rows.
-    absent : list of AbsentData
+    absent : list of dict
         Those that are not there.
     """
     return task_of(plan).load(folder)

@@ -2,25 +2,22 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.base import clone
 from sklearn.model_selection import ParameterGrid, ParameterSampler
 
 from partlearn import metrics
-from partlearn.benchmark._cells import fold_cell, grouped, with_best
 from partlearn.benchmark._data import BenchmarkData
 from partlearn.benchmark._jobs import Job
 from partlearn.benchmark._partial import PartialTask
 from partlearn.benchmark._plan import CRITERIA, MethodSpec, TunedPlan
-from partlearn.benchmark._results import (
-    NO_LEARNER,
-    Cell,
-    Result,
-)
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 # By what a setting may be chosen; the oracle sees the test rows and is a ceiling.
 CHOICES = ("defaults", *CRITERIA, "oracle")
@@ -57,13 +54,13 @@ def settings(plan: TunedPlan, learner: MethodSpec) -> list[dict[str, Any]]:
     return [{}, *ParameterSampler(grid, n, random_state=plan.seed)]
 
 
-def choose(results: Iterable[Result], by: str) -> list[Result]:
+def choose(frame: "DataFrame", by: str) -> "DataFrame":
     """Choose one setting for every learner, data set and fold.
 
     Parameters
     ----------
-    results : iterable of Result
-        Rows of a tuned run, one per setting.
+    frame : DataFrame
+        Frame of a tuned run, from :meth:`partlearn.benchmark.Run.frame`.
     by : {"defaults", "covering_rate", "approximated_accuracy", \
             "candidate_log_likelihood", "oracle"}
         What decides: nothing, a criterion that needs no truth, or the accuracy on the
@@ -71,7 +68,7 @@ def choose(results: Iterable[Result], by: str) -> list[Result]:
 
     Returns
     -------
-    list of Result
+    DataFrame
         Rows of the chosen settings; a learner without a score is left out.
 
     Examples
@@ -94,23 +91,20 @@ def choose(results: Iterable[Result], by: str) -> list[Result]:
     ... search = { n_neighbors = [1, 5, 20] }
     ... ''')
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     results = run_plan(plan, folder).results
-    >>> len(results), len(choose(results, "oracle"))
+    ...     frame = run_plan(plan, folder).frame()
+    >>> frame["id"].nunique(), choose(frame, "oracle")["id"].nunique()
     (6, 2)
     """
     if by not in CHOICES:
         raise ValueError(f"`by` must be one of {', '.join(CHOICES)}; got {by!r}.")
-    metric = "accuracy" if by == "oracle" else by
-    best: dict[tuple[Any, ...], tuple[float, Result]] = {}
-    for row in sorted(results, key=lambda row: row.draw):
-        value = -row.draw if by == "defaults" else row.scores.get(metric)
-        if not row.ok or value is None or (by == "defaults" and row.draw):
-            continue
-        where = (row.protocol, row.data, row.r, row.noise_seed, row.fold)
-        key = (*where, row.reducer, row.learner)
-        if key not in best or value > best[key][0]:
-            best[key] = (value, row)
-    return [row for _, row in best.values()]
+    metric = by if by in CRITERIA else "accuracy"
+    values = frame[frame["metric"] == metric].sort_values("draw", kind="stable")
+    if by == "defaults":
+        values = values[values["draw"] == 0]
+    where = ["protocol", "data", "r", "noise_seed", "fold", "reducer", "learner"]
+    groups = values.groupby(where, sort=False, dropna=False)["value"]
+    chosen = values.loc[groups.idxmax(), "id"]
+    return frame[frame["id"].isin(chosen)]
 
 
 @dataclass(frozen=True)
@@ -163,25 +157,3 @@ class TunedTask(PartialTask):
             "approximated_accuracy": metrics.approximated_accuracy(candidates, P),
             "candidate_log_likelihood": metrics.candidate_log_likelihood(candidates, P),
         }
-
-    def summarise(self, results: Sequence[Result]) -> tuple[Cell, ...]:
-        """Cells of the chosen settings; learners take the place of reducers."""
-        chosen = choose(results, self.plan.criterion)
-        groups = grouped(chosen, "protocol", "data", "r", "learner")
-        cells = [
-            replace(
-                fold_cell(metric, rows, None),
-                method=rows[0].learner,
-                learner=NO_LEARNER,
-                whole=len(rows) == self.plan.folds * self._seeds(rows[0]),
-            )
-            for metric in self.plan.metrics
-            for rows in groups.values()
-        ]
-        return with_best(cells, lambda cell: cell.whole)
-
-    def _seeds(self, row: Result) -> int:
-        if row.noise_seed is None:
-            return 1
-        spec = next(spec for spec in self.plan.data if spec.name == row.data)
-        return len(spec.noise_seeds)

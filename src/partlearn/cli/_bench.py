@@ -2,7 +2,7 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -117,25 +117,24 @@ def run_and_report(
 ) -> None:
     """Run, print, write; exit code 1 when jobs failed. `how` goes to `_prepared`."""
     from partlearn.benchmark import run_plan
-    from partlearn.report import summarize, to_json
 
     try:
         with _prepared(plan_name, **how) as (plan, running):
-            result = run_plan(
-                plan, out, retry_failed=retry_failed, fresh=fresh, **running
-            )
+            run = run_plan(plan, out, retry_failed=retry_failed, fresh=fresh, **running)
     except KeyboardInterrupt:
         say("Interrupted. Finished jobs are kept: the same command goes on from here.")
         raise typer.Exit(1) from None
-    for file, reason in result.damaged.items():
+    for file, reason in run.damaged.items():
         say(f"Damaged: {file} ({reason}); it was made again.")
-    for item in result.absent:
-        say(f"Left out: {item.name} ({item.reason}).")
-    if not result.results:
+    for item in run.absent:
+        say(f"Left out: {item['name']} ({item['reason']}).")
+    if not run.data:
         raise ValueError(
             "none of the plan's data sets is there; point --data at a folder that "
-            "holds " + ", ".join(a.file for a in result.absent)
+            "holds " + ", ".join(item["file"] for item in run.absent)
         )
+    from partlearn.report import summarize, to_json
+
     summary = summarize(out)
     paths = _write_reports(summary, out)
     if as_json:
@@ -144,8 +143,8 @@ def run_and_report(
         print_summary(summary, sections)
         for path in paths:
             print(f"Report: {path}")
-    _say_end(result)
-    if result.n_failed:
+    _say_end(run)
+    if run.facts["n_failed"]:
         raise typer.Exit(1)
 
 
@@ -198,16 +197,18 @@ def _prepared(
         engine.close()
 
 
-def _say_end(result: Any) -> None:
-    text = f"{result.n_executed} jobs in {result.wall_time:.1f} s"
-    if result.work_time > 0:
-        ratio = result.wall_time / result.work_time
-        text += f" ({result.work_time:.1f} s inside estimators, ratio {ratio:.2f})"
+def _say_end(run: Any) -> None:
+    facts = run.facts
+    text = f"{facts['n_executed']} jobs in {facts['wall_time']:.1f} s"
+    if facts["work_time"] > 0:
+        ratio = facts["wall_time"] / facts["work_time"]
+        text += f" ({facts['work_time']:.1f} s inside estimators, ratio {ratio:.2f})"
     say(text + ".")
-    if result.n_failed:
-        first = next(row for row in result.results if not row.ok)
-        reason = f"{first.error}: {first.message}".splitlines()[0]
-        say(f"{result.n_failed} jobs failed; the report has the tracebacks.")
+    if facts["n_failed"]:
+        frame = run.frame()
+        first = next(frame[frame["metric"] == "error"].itertuples())
+        reason = first.text.splitlines()[0]
+        say(f"{facts['n_failed']} jobs failed; the report has the tracebacks.")
         say(f"The first, {first.reducer} and {first.learner}: {reason}")
 
 
@@ -231,29 +232,53 @@ def _write_reports(summary: "Summary", out: Path) -> list[Path]:
 
 def report(
     folder: Annotated[Path, typer.Argument(help="Folder of a run (bench --out).")],
-    html: Annotated[Path | None, typer.Option(help="Write one HTML page.")] = None,
-    markdown: Annotated[Path | None, typer.Option(help="Write Markdown.")] = None,
-    latex: Annotated[Path | None, typer.Option(help="Write LaTeX tables.")] = None,
+    html: Annotated[
+        Path | None, typer.Option(help="Write one HTML page; - prints it.")
+    ] = None,
+    markdown: Annotated[
+        Path | None, typer.Option(help="Write Markdown; - prints it.")
+    ] = None,
+    latex: Annotated[
+        Path | None, typer.Option(help="Write LaTeX tables; - prints them.")
+    ] = None,
+    csv: Annotated[
+        Path | None,
+        typer.Option(help="Write the cells of all tables as CSV; - prints them."),
+    ] = None,
+    table: Annotated[
+        str | None,
+        typer.Option(help="Only this table in LaTeX or CSV, for example results."),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Write the report of a run; without options, print its tables."""
+    from partlearn import report
     from partlearn.io import atomic_write
-    from partlearn.report import summarize, to_html, to_json, to_latex, to_markdown
 
-    run = _run_folder(folder)
-    _check_outputs(run, [path for path in (html, markdown, latex) if path is not None])
-    summary = summarize(run)
-    writers = ((html, to_html), (markdown, to_markdown), (latex, to_latex))
+    if table is not None and latex is None and csv is None:
+        raise ValueError("--table chooses a table for --latex or --csv; give one.")
+    run, stdout = _run_folder(folder), Path("-")
+    outputs = (html, markdown, latex, csv)
+    _check_outputs(run, [path for path in outputs if path not in (None, stdout)])
+    summary = report.summarize(run)
+    writers: tuple[tuple[Path | None, Callable[[], str]], ...] = (
+        (html, lambda: report.to_html(summary)),
+        (markdown, lambda: report.to_markdown(summary)),
+        (latex, lambda: report.to_latex(summary, table=table)),
+        (csv, lambda: report.to_csv(summary, table=table)),
+    )
     for path, render in writers:
-        if path is not None:
-            page = render(summary).encode()
+        if path == stdout:
+            typer.echo(render().rstrip("\n"))
+        elif path is not None:
+            page = render().encode()
             with atomic_write(path) as file:
                 file.write(page)
             if not as_json:
-                print(f"Report: {path}")
+                typer.echo(f"Report: {path}", err=stdout in outputs)
     if as_json:
-        print(to_json(summary))
-    elif not any((html, markdown, latex)):
+        print(report.to_json(summary))
+    elif not any(outputs):
         print_summary(summary)
 
 

@@ -1,17 +1,19 @@
-"""From results to pages: a summary, its blocks, several renderers."""
+"""From results to pages: frames of a run, blocks, several renderers."""
 
-from partlearn.report._records import Summary
 from partlearn.report._render import (
+    named_tables,
     print_report,
+    to_csv,
     to_html,
     to_json,
     to_latex,
     to_markdown,
 )
-from partlearn.report._summarize import summarize
+from partlearn.report._summarize import Summary, summarize
 
 __all__ = [
     "summarize",
+    "to_csv",
     "to_html",
     "to_json",
     "to_latex",

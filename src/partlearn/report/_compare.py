@@ -1,24 +1,23 @@
-"""Comparisons over data sets, and within places over folds."""
+"""Compare methods over data sets, and within places over folds."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import combinations, product
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import stats
 
 from partlearn import benchmark
-from partlearn.benchmark import Cell, DataFacts, metric_sign
-from partlearn.report._records import (
-    Against,
-    MethodComparison,
-    MethodCost,
-    Overview,
-    Pair,
-)
+from partlearn.benchmark import metric_sign
+from partlearn.report._format import data_name
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 # With fewer data sets no signed-rank test can reach 0.05.
 FEWEST_DATA_SETS = 6
@@ -31,57 +30,101 @@ REGIMES = (
     ("1 to 5 rows per feature", 1.0, 5.0),
     ("5 rows per feature or more", 5.0, np.inf),
 )
-
-Place = tuple[Any, ...]
-Blocks = dict[Place, dict[str, float]]
-
-
-def mean_of_known(values: Iterable[float | None]) -> float | None:
-    """Mean of the values that are there."""
-    known = [value for value in values if value is not None]
-    return float(np.mean(known)) if known else None
+# Where in a table a cell is; `set` is the data set with its r.
+PLACE = ["data", "set", "labels", "learner"]
 
 
-def place(cell: Cell) -> Place:
-    """Where in a table a cell is; the data set comes first, the learner last."""
-    return (cell.data, cell.r, cell.labels, cell.learner)
+@dataclass(frozen=True)
+class Comparison:
+    """All methods of one protocol and metric over its data sets.
+
+    ``table`` has a row per method in the order of falling mean: ``mean``, average
+    ``rank`` and number of data sets on which it is first (ties count for each), over
+    the data sets that have every method; ``cell_rank`` and ``n_first_cells`` are over
+    combinations of data set, r and learner.
+
+    ``pairs`` has a row per ordered pair of methods over the data sets that have both;
+    more is better. ``difference`` is the mean over data sets with its 95 % interval by
+    Student's t; win, tie and loss count data sets; ``cell_difference`` is the mean over
+    combinations. ``p`` is Wilcoxon's signed-rank test of these two methods alone;
+    ``significant`` says whether it stays below 0.05 after Holm's correction for all
+    pairs; ``better``, ``equivalent`` and ``worse`` are the probabilities of the
+    Bayesian signed-rank test. NaN: not tested.
+    """
+
+    protocol: str
+    metric: str
+    data: tuple[str, ...]
+    n_cells: int
+    table: pd.DataFrame
+    pairs: pd.DataFrame
+    friedman: float = np.nan
+    friedman_p: float = np.nan
+    iman_davenport_p: float = np.nan
+    critical_difference: float = np.nan
+    cliques: tuple[tuple[int, ...], ...] = ()
+
+    @property
+    def methods(self) -> list[str]:
+        """Names of the methods."""
+        return list(self.table["method"])
+
+    @property
+    def tested(self) -> bool:
+        """Whether there are enough data sets for a test."""
+        return len(self.data) >= FEWEST_DATA_SETS
+
+    def pair(self, first: str, second: str) -> Any:
+        """Return the row of two methods, or None."""
+        pairs = self.pairs
+        rows = pairs[(pairs["first"] == first) & (pairs["second"] == second)]
+        return next(rows.itertuples(), None)
 
 
-def _blocks(cells: Iterable[Cell]) -> Blocks:
-    """Scores by place and method, turned so that more is better."""
-    blocks: Blocks = {}
-    for cell in cells:
-        if cell.whole and cell.mean is not None:
-            value = metric_sign(cell.metric) * cell.mean
-            blocks.setdefault(place(cell), {})[cell.method] = value
-    return blocks
+def with_sets(frame: pd.DataFrame) -> pd.DataFrame:
+    """Add the names of data sets with their r."""
+    import pandas as pd
+
+    names = [data_name(*key) for key in zip(frame["data"], frame["r"], strict=True)]
+    return frame.assign(set=pd.Series(names, index=frame.index, dtype=object))
 
 
-def complete_blocks(cells: Iterable[Cell], names: Sequence[str]) -> Blocks:
+def pivot(cells: pd.DataFrame, value: str, *more: str) -> pd.DataFrame:
+    """Scores by place and method in order of appearance, turned: more is better."""
+    import pandas as pd
+
+    if cells.empty:
+        return pd.DataFrame()
+    index = [*PLACE, *more]
+    sign = metric_sign(cells["metric"].iloc[0])
+    keys = cells[index].fillna(-1)  # a fold may have no seed of the noise
+    heights = keys.assign(method=cells["method"], height=sign * cells[value])
+    wide = heights.pivot(index=index, columns="method", values="height")
+    return wide.reindex(pd.MultiIndex.from_frame(keys.drop_duplicates()))
+
+
+def complete_places(cells: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
     """Scores by place and method, where every method has one; more is better.
 
     A method that failed everywhere does not count.
     """
-    blocks = _blocks(cells)
-    there = set().union(*blocks.values()) & set(names)
-    return {at: b for at, b in blocks.items() if there <= b.keys()}
+    wide = pivot(cells[cells["whole"]], "mean")
+    there = [name for name in names if name in wide.columns]
+    return wide.dropna(subset=there) if there else wide.iloc[:0]
 
 
-def by_data(blocks: Blocks, names: Sequence[str]) -> dict[str, np.ndarray]:
-    """Mean over the places of each data set, one number per method."""
-    rows: dict[str, list[list[float]]] = {}
-    for at, block in blocks.items():
-        rows.setdefault(at[0], []).append([block[name] for name in names])
-    return {data: np.mean(part, axis=0) for data, part in rows.items()}
+def by_data(places: pd.DataFrame) -> pd.DataFrame:
+    """Mean over the places of each data set."""
+    return places.groupby(level="data", sort=False).mean()
 
 
 def compare(
-    cells: Sequence[Cell],
+    cells: pd.DataFrame,
     names: Sequence[str],
     *,
     controls: Sequence[str] = (),
     references: Sequence[str] = (),
-) -> MethodComparison | None:
+) -> Comparison | None:
     """Compare methods over data sets, each by its mean over r and learners.
 
     Combinations of one data set are no independent evidence, so that each data set
@@ -89,8 +132,8 @@ def compare(
 
     Parameters
     ----------
-    cells : sequence of cells
-        Of one table.
+    cells : DataFrame
+        Cells of one table.
     names : sequence of str
         Methods to compare.
     controls : sequence of str, default=()
@@ -100,273 +143,253 @@ def compare(
 
     Returns
     -------
-    MethodComparison or None
+    Comparison or None
         None without two methods that have a place in common.
     """
-    blocks = complete_blocks(cells, names)
-    there = [m for m in names if any(m in block for block in blocks.values())]
-    if len(there) < 2:
+    import pandas as pd
+
+    places = complete_places(cells, names)
+    there = [name for name in names if name in places.columns]
+    if len(there) < 2 or places.empty:
         return None
-    means = by_data(blocks, there)
-    scores = np.round(list(means.values()), DECIMALS)
-    order = np.argsort(-scores.mean(axis=0), kind="stable")
-    scores, methods = scores[:, order], [there[i] for i in order]
-    places = np.round([[b[m] for m in methods] for b in blocks.values()], DECIMALS)
-    every = _blocks(cells)
-    protocol, metric = cells[0].protocol, cells[0].metric
+    scores = by_data(places[there]).round(DECIMALS)
+    methods = list(scores.mean().sort_values(ascending=False, kind="stable").index)
+    scores, in_places = scores[methods], places[methods].round(DECIMALS)
+    metric, values = cells["metric"].iloc[0], scores.to_numpy()
+    every = pivot(cells[cells["whole"]], "mean")
     wanted = [*combinations(methods, 2), *product(methods, controls)]
-    pairs = (_pair(every, a, b, test=True) for a, b in wanted)
-    told = (_pair(every, a, b, test=False) for a, b in product(methods, references))
-    comparison = MethodComparison(
-        protocol=protocol,
-        metric=metric,
-        methods=tuple(methods),
-        data=tuple(means),
-        n_cells=len(blocks),
-        means=tuple((metric_sign(metric) * scores.mean(axis=0)).tolist()),
-        ranks=tuple(benchmark.average_ranks(scores).tolist()),
-        n_first=_n_first(scores),
-        cell_ranks=tuple(benchmark.average_ranks(places).tolist()),
-        n_first_cells=_n_first(places),
-        tested=len(means) >= FEWEST_DATA_SETS,
-        pairs=(*_verdicts([p for p in pairs if p]), *(p for p in told if p)),
+    pairs = [p for a, b in wanted if (p := _pair(every, a, b))]
+    tested = [p for p in pairs if not np.isnan(p["p"])]
+    for p, corrected in zip(
+        tested, benchmark.holm([p["p"] for p in tested]), strict=True
+    ):
+        p["significant"] = bool(corrected < ALPHA)
+    told = product(methods, references)
+    pairs += [p for a, b in told if (p := _pair(every, a, b, test=False))]
+    table = {
+        "method": methods,
+        "mean": metric_sign(metric) * values.mean(axis=0),
+        "rank": benchmark.average_ranks(values),
+        "n_first": _n_first(values),
+        "cell_rank": benchmark.average_ranks(in_places.to_numpy()),
+        "n_first_cells": _n_first(in_places.to_numpy()),
+    }
+    more: dict[str, Any] = {}
+    if len(values) >= FEWEST_DATA_SETS and len(methods) > 2:
+        test = benchmark.friedman(values)
+        critical = benchmark.nemenyi_critical_difference(len(methods), len(values))
+        cliques = benchmark.nemenyi_cliques(table["rank"], critical)
+        more = {
+            "friedman": test.statistic,
+            "friedman_p": test.p_value,
+            "iman_davenport_p": test.iman_davenport_p_value,
+            "critical_difference": critical,
+            "cliques": tuple(tuple(members) for *_, members in cliques),
+        }
+    return Comparison(
+        cells["protocol"].iloc[0],
+        metric,
+        tuple(scores.index),
+        len(places),
+        pd.DataFrame(table),
+        pd.DataFrame([row for p in pairs for row in (p, _turned(p))]),
+        **more,
     )
-    if not comparison.tested or len(methods) < 3:
-        return comparison
-    test = benchmark.friedman(scores)
-    critical = benchmark.nemenyi_critical_difference(len(methods), len(scores))
-    return replace(
-        comparison,
-        friedman=test.statistic,
-        friedman_p=test.p_value,
-        iman_davenport_p=test.iman_davenport_p_value,
-        critical_difference=critical,
-        cliques=tuple(
-            tuple(m) for *_, m in benchmark.nemenyi_cliques(comparison.ranks, critical)
-        ),
-    )
 
 
-def _n_first(scores: np.ndarray) -> tuple[int, ...]:
-    return tuple((scores == scores.max(axis=1, keepdims=True)).sum(axis=0).tolist())
+def _n_first(scores: np.ndarray) -> np.ndarray:
+    return np.asarray((scores == scores.max(axis=1, keepdims=True)).sum(axis=0))
 
 
-def _pair(blocks: Blocks, first: str, second: str, *, test: bool) -> Pair | None:
+def _pair(
+    places: pd.DataFrame, first: str, second: str, *, test: bool = True
+) -> dict[str, Any] | None:
     """Two methods over the data sets that have both."""
-    both = {at: b for at, b in blocks.items() if first in b and second in b}
-    if not both:
+    if not {first, second} <= set(places.columns):
         return None
-    scores = np.array(list(by_data(both, (first, second)).values()))
-    a, b = scores.T
+    both = places[[first, second]].dropna()
+    if both.empty:
+        return None
+    a, b = by_data(both).to_numpy().T
     difference = np.round(a - b, DECIMALS)
-    n = len(difference)
-    mean = float(difference.mean())
-    pair = Pair(
-        first=first,
-        second=second,
-        n_data=n,
-        n_cells=len(both),
-        difference=mean,
-        cell_difference=float(np.mean([c[first] - c[second] for c in both.values()])),
-        win=int((difference > 0).sum()),
-        tie=int((difference == 0).sum()),
-        loss=int((difference < 0).sum()),
-        rank_biserial=benchmark.rank_biserial(a, b, n_resamples=1).value
-        if n > 1
-        else 0.0,
-    )
-    if not test or n < FEWEST_DATA_SETS:
-        return pair
-    half = float(stats.t.ppf(0.975, n - 1)) * float(stats.sem(difference))
-    return replace(
-        pair,
-        low=mean - half,
-        high=mean + half,
-        p=float(benchmark.wilcoxon_holm(scores)[0, 1]),
-        belief=benchmark.bayesian_signed_rank(a, b, rope=ROPE),
-    )
+    n, mean = len(difference), float(difference.mean())
+    signs = np.sign(difference)
+    pair = {
+        "first": first,
+        "second": second,
+        "n_data": n,
+        "n_cells": len(both),
+        "difference": mean,
+        "cell_difference": float(np.mean(both[first] - both[second])),
+        "win": int((signs > 0).sum()),
+        "tie": int((signs == 0).sum()),
+        "loss": int((signs < 0).sum()),
+        "rank_biserial": 0.0,
+        **dict.fromkeys(("low", "high", "p", "better", "equivalent", "worse"), np.nan),
+        "significant": False,
+    }
+    if n > 1:
+        pair["rank_biserial"] = benchmark.rank_biserial(a, b, n_resamples=1).value
+    if test and n >= FEWEST_DATA_SETS:
+        half = float(stats.t.ppf(0.975, n - 1)) * float(stats.sem(difference))
+        belief = benchmark.bayesian_signed_rank(a, b, rope=ROPE)
+        p = benchmark.wilcoxon_holm(np.column_stack([a, b]))[0, 1]
+        pair |= {"low": mean - half, "high": mean + half, "p": float(p), **vars(belief)}
+    return pair
 
 
-def _verdicts(pairs: Sequence[Pair]) -> list[Pair]:
-    corrected = iter(benchmark.holm([p.p for p in pairs if p.p is not None]))
-    return [
-        p if p.p is None else replace(p, significant=bool(next(corrected) < ALPHA))
-        for p in pairs
-    ]
+def _turned(pair: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the same pair with the other method first."""
+    swapped = {"first": "second", "win": "loss", "better": "worse"}
+    swapped |= {new: old for old, new in swapped.items()}
+    negative = {name: name for name in ("difference", "cell_difference")}
+    negative |= {"rank_biserial": "rank_biserial", "low": "high", "high": "low"}
+    return {
+        name: -pair[negative[name]]
+        if name in negative
+        else pair[swapped.get(name, name)]
+        for name in pair
+    }
 
 
-def _folds(a: Cell, b: Cell) -> tuple[list[float], list[float]]:
-    """Scores on the folds that both have; more is better."""
-    sign = metric_sign(a.metric)
-    theirs = {(f.noise_seed, f.fold): sign * f.value for f in b.folds}
-    ours = {(f.noise_seed, f.fold): sign * f.value for f in a.folds}
-    both = [key for key in ours if key in theirs]
-    return [ours[key] for key in both], [theirs[key] for key in both]
+def interval(
+    folds: pd.DataFrame, first: str, second: str, n_folds: int
+) -> tuple[float, float] | None:
+    """Return the 95 % interval of the first method minus the second over folds.
 
-
-def interval(a: Cell, b: Cell, folds: int) -> tuple[float, float] | None:
-    """Return the 95 % interval of a minus b over folds, where there are several."""
-    ours, theirs = _folds(a, b)
-    if len(ours) < 2 or a is b:
+    ``folds`` are turned scores of one place by method; None without two folds.
+    """
+    both = folds[[first, second]].dropna()
+    if len(both) < 2 or first == second:
         return None
-    if metric_sign(a.metric) < 0:
-        ours, theirs = theirs, ours
-    return benchmark.corrected_interval(ours, theirs, test_fraction=1 / folds)
+    a, b = both.to_numpy().T
+    return benchmark.corrected_interval(a, b, test_fraction=1 / n_folds)
 
 
 def against(
-    cells: Sequence[Cell],
+    folds: pd.DataFrame,
     methods: Sequence[str],
     others: Sequence[str],
-    folds: int,
+    n_folds: int,
     *,
     by_learner: bool = True,
-) -> list[Against]:
+) -> Iterator[dict[str, Any]]:
     """Count wins by t-tests over folds, the rule of the papers, for each learner.
 
     Parameters
     ----------
-    cells : sequence of cells
-        Of one table.
+    folds : DataFrame
+        Scores over folds of one table.
     methods, others : sequence of str
         Each method is compared with each other.
-    folds : int
+    n_folds : int
         Folds of the plan: how much of the rows a test part has.
     by_learner : bool, default=True
         Whether to count for each learner too.
 
-    Returns
-    -------
-    list of Against
+    Yields
+    ------
+    dict
         One per pair for all learners together, after those for each.
     """
-    places: dict[Place, dict[str, Cell]] = {}
-    for cell in cells:
-        if cell.folds:
-            places.setdefault(place(cell), {})[cell.method] = cell
-    learners = list(dict.fromkeys(c.learner for c in cells)) if by_learner else []
+    wide = pivot(folds, "value", "noise_seed", "fold")
+    learners = list(dict.fromkeys(folds["learner"])) if by_learner else []
     if len(learners) != 1:
         learners.append("all")
-    counts = []
     for method, other in product(methods, others):
+        if method == other or not {method, other} <= set(wide.columns):
+            continue
+        both = wide[[method, other]].dropna()
         pairs = [
-            (b[method].learner, *_folds(b[method], b[other]))
-            for b in places.values()
-            if method != other and method in b and other in b
+            (place[-1], *part.to_numpy().T)
+            for place, part in both.groupby(level=PLACE, sort=False)
         ]
         for learner in learners:
             part = [(a, b) for name, a, b in pairs if learner in ("all", name)]
             if not part:
                 continue
             tested = [(a, b) for a, b in part if len(a) > 1]
-            corrected = [
-                benchmark.corrected_resampled_t(a, b, test_fraction=1 / folds)
-                for a, b in tested
-            ]
-            differences = [float(np.mean(a) - np.mean(b)) for a, b in part if a]
-            counts.append(
-                Against(
-                    protocol=cells[0].protocol,
-                    metric=cells[0].metric,
-                    method=method,
-                    other=other,
-                    learner=learner,
-                    n_cells=len(differences),
-                    n_above=sum(d > 0 for d in differences),
-                    difference=mean_of_known(differences) or 0.0,
-                    plain=benchmark.win_tie_loss(
-                        benchmark.paired_t(a, b) for a, b in tested
-                    ),
-                    corrected=benchmark.win_tie_loss(corrected),
-                )
-            )
-    return counts
+            share = {"test_fraction": 1 / n_folds}
+            differences = [float(np.mean(a) - np.mean(b)) for a, b in part]
+            yield {
+                "protocol": folds["protocol"].iloc[0],
+                "metric": folds["metric"].iloc[0],
+                "method": method,
+                "other": other,
+                "learner": learner,
+                "n_cells": len(differences),
+                "n_above": sum(d > 0 for d in differences),
+                "difference": float(np.mean(differences)),
+                "plain": str(
+                    benchmark.win_tie_loss(benchmark.paired_t(a, b) for a, b in tested)
+                ),
+                "corrected": str(
+                    benchmark.win_tie_loss(
+                        benchmark.corrected_resampled_t(a, b, **share)
+                        for a, b in tested
+                    )
+                ),
+            }
 
 
-def rows_per_feature(data: Iterable[DataFacts], folds: int) -> dict[str, float]:
+def rows_per_feature(data: Iterable[Mapping[str, Any]], folds: int) -> dict[str, float]:
     """Training rows per feature of each data set."""
-    return {d.name: (1 - 1 / folds) * d.n_samples / d.n_features for d in data}
+    share = 1 - 1 / folds
+    return {d["name"]: share * d["n_samples"] / d["n_features"] for d in data}
 
 
 def overview(
-    folds: int,
-    tables: Iterable[Sequence[Cell]],
+    cells: pd.DataFrame,
     ranked: Sequence[str],
     names: Sequence[str],
-    data: Iterable[DataFacts],
-    costs: Iterable[MethodCost],
-) -> tuple[Overview, ...]:
+    ratios: Mapping[str, float],
+) -> Iterator[dict[str, Any]]:
     """Average rank and mean score of each method: all, by regime, by learner.
 
     Parameters
     ----------
-    folds : int
-        Folds of the plan.
-    tables : iterable of sequence of Cell
-        One per protocol.
+    cells : DataFrame
+        Cells of one protocol.
     ranked, names : sequence of str
         Methods that are compared, and all of them.
-    data : iterable of DataFacts
-        Data sets.
-    costs : iterable of MethodCost
-        Times.
+    ratios : mapping of str to float
+        Training rows per feature, by data set.
 
-    Returns
-    -------
-    tuple of Overview
-        One per protocol with at least two data sets; ranked methods by rank, then the
-        others.
+    Yields
+    ------
+    dict
+        One per method and group, where there are two data sets; ranked methods by
+        rank, then the others.
     """
-    seconds = {c.name: c.fit_time for c in costs if c.kind == "reducer"}
-    ratios = rows_per_feature(data, folds)
-    overviews = []
-    for cells in tables:
-        blocks = complete_blocks(cells, ranked)
-        there = [m for m in ranked if any(m in block for block in blocks.values())]
-        if len({place[0] for place in blocks}) < 2 or len(there) < 2:
+    places = complete_places(cells, ranked)
+    there = [m for m in ranked if m in places.columns]
+    if places.empty or len(there) < 2:
+        return
+    data, learner = (places.index.get_level_values(k) for k in ("data", "learner"))
+    if data.nunique() < 2:
+        return
+    ratio = np.array([ratios[name] for name in data])
+    groups = {"all": np.full(len(places), True)}
+    groups |= {name: (low <= ratio) & (ratio < high) for name, low, high in REGIMES}
+    if learner.nunique() > 1:
+        groups |= {name: learner == name for name in learner.unique()}
+    sign, order = metric_sign(cells["metric"].iloc[0]), there
+    for group, chosen in groups.items():
+        part = places[chosen]
+        if part.empty:
             continue
-        groups = {
-            name: [blocks[place] for place in places]
-            for name, places in _groups(list(blocks), ratios).items()
-        }
-        sign = metric_sign(cells[0].metric)
-        columns = [_column(part, there, names, sign) for part in groups.values()]
-        order = sorted(there, key=lambda name: columns[0][name][0] or 0.0)
-        rest = [name for name in names if name not in ranked]
-        overviews.append(
-            Overview(
-                protocol=cells[0].protocol,
-                groups=tuple((name, len(part)) for name, part in groups.items()),
-                rows=tuple(
-                    (name, seconds.get(name), tuple(column[name] for column in columns))
-                    for name in [*order, *rest]
-                ),
-            )
-        )
-    return tuple(overviews)
-
-
-def _groups(places: Sequence[Any], ratios: Mapping[str, float]) -> dict[str, list[Any]]:
-    groups = {"all": list(places)}
-    for name, low, high in REGIMES:
-        groups[name] = [p for p in places if low <= ratios[p[0]] < high]
-    learners = list(dict.fromkeys(place[-1] for place in places))
-    if len(learners) > 1:
-        groups |= {name: [p for p in places if p[-1] == name] for name in learners}
-    return {name: part for name, part in groups.items() if part}
-
-
-def _column(
-    blocks: Sequence[Mapping[str, float]],
-    ranked: Sequence[str],
-    names: Sequence[str],
-    sign: int,
-) -> dict[str, tuple[float | None, float | None]]:
-    """Ranks and means; none of a reference that failed, since it would not compare."""
-    scores = np.array([[block[name] for name in ranked] for block in blocks])
-    ranks = dict(zip(ranked, benchmark.average_ranks(scores).tolist(), strict=True))
-    known = {name: [sign * b[name] for b in blocks if name in b] for name in names}
-    return {
-        name: (ranks.get(name), float(np.mean(v)) if len(v) == len(blocks) else None)
-        for name, v in known.items()
-    }
+        values = benchmark.average_ranks(part[there].to_numpy())
+        ranks = dict(zip(there, values.tolist(), strict=True))
+        if group == "all":
+            order = sorted(there, key=ranks.__getitem__)
+        for name in [*order, *(n for n in names if n not in ranked)]:
+            known = part.get(name, part[there[0]] * np.nan)
+            yield {
+                "protocol": cells["protocol"].iloc[0],
+                "group": group,
+                "n_cells": len(part),
+                "method": name,
+                "rank": ranks.get(name, np.nan),
+                # No mean of a reference that failed: it would not compare.
+                "mean": float(sign * known.mean(skipna=False)),
+            }

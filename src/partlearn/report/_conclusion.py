@@ -3,10 +3,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
 from collections.abc import Sequence
+from typing import Any
 
-from partlearn.report._compare import FEWEST_DATA_SETS, ROPE
+from partlearn.report._compare import FEWEST_DATA_SETS, ROPE, Comparison
 from partlearn.report._format import (
     capital,
+    is_missing,
     method_name,
     metric_name,
     plural,
@@ -14,11 +16,10 @@ from partlearn.report._format import (
     score,
     signed,
 )
-from partlearn.report._records import MethodComparison, Pair
 
 
 def conclusion(
-    comparison: MethodComparison, reference: str, baselines: Sequence[str]
+    comparison: Comparison, reference: str, baselines: Sequence[str]
 ) -> list[str]:
     """Say who is first, and whether it is ahead of what it should be ahead of.
 
@@ -26,7 +27,7 @@ def conclusion(
     anything should beat. The first sentence can stand alone.
     """
     c = comparison
-    n_first = c.n_first if len(c.data) > 1 else c.n_first_cells
+    n_first = _times_first(c)
     at = max(range(len(c.methods)), key=lambda i: (n_first[i], -i))
     leader = c.methods[at]
     rivals = [m for m in c.methods if m not in (leader, *baselines)]
@@ -36,9 +37,9 @@ def conclusion(
     if reference in c.methods and reference != leader:
         own = c.methods.index(reference)
         text = f"{method_name(reference)}, which this plan is about, has a mean of "
-        text += score(c.means[own])
+        text += score(c.table["mean"][own])
         if len(c.data) > 1:
-            text += f" and is first on {c.n_first[own]} of {len(c.data)} data sets"
+            text += f" and is first on {n_first[own]} of {len(c.data)} data sets"
         sentences.append(f"{text}.")
         if reference not in chosen and (pair := c.pair(reference, leader)):
             sentences.append(_against(pair))
@@ -51,10 +52,15 @@ def conclusion(
     return [capital(text) for text in sentences]
 
 
-def _first(c: MethodComparison, at: int) -> str:
+def _times_first(c: Comparison) -> list[int]:
+    """Count data sets; of a single one, combinations."""
+    return list(c.table["n_first" if len(c.data) > 1 else "n_first_cells"])
+
+
+def _first(c: Comparison, at: int) -> str:
     """Who is first how often, and who as often."""
     words, n = metric_name(c.metric), len(c.data)
-    n_first = c.n_first if n > 1 else c.n_first_cells
+    n_first = _times_first(c)
     over = plural(n, "data set") if n > 1 else plural(c.n_cells, "combination")
     text = f"{method_name(c.methods[at])} is first {'on' if n > 1 else 'in'} "
     text += f"{n_first[at]} of {over}"
@@ -65,39 +71,44 @@ def _first(c: MethodComparison, at: int) -> str:
         if i != at and n_first[i] == n_first[at]
     ]
     text += f", as often as {' and '.join(also)}" if also else ""
-    best = f"; {method_name(c.methods[0])}: {score(c.means[0])}" if at > 0 else ""
-    return f"{text} (mean {words} {score(c.means[at])}{best})"
+    best = (
+        f"; {method_name(c.methods[0])}: {score(c.table['mean'][0])}" if at > 0 else ""
+    )
+    return f"{text} (mean {words} {score(c.table['mean'][at])}{best})"
 
 
-def _short_verdict(pairs: Sequence[Pair]) -> str:
+def _short_verdict(pairs: Sequence[Any]) -> str:
     """What was found about the pairs that matter, in half a sentence."""
     texts = []
     for verdict, words in ((True, "significant"), (False, "not significant")):
-        names = [method_name(p.second) for p in pairs if p.significant is verdict]
+        names = [
+            method_name(p.second)
+            for p in pairs
+            if not is_missing(p.p) and bool(p.significant) is verdict
+        ]
         if names:
             texts.append(f"against {' and '.join(names)} the difference is {words}")
     untested = [
         f"{signed(p.difference)} against {method_name(p.second)}"
         for p in pairs
-        if p.significant is None
+        if is_missing(p.p)
     ]
     texts += [f"{', '.join(untested)} (not tested)"] if untested else []
     return ", ".join(texts)
 
 
-def _against(p: Pair) -> str:
+def _against(p: Any) -> str:
     text = f"{method_name(p.first)} against {method_name(p.second)}: "
     text += f"{signed(p.difference)} on average"
     if p.n_data > 1:
         text += f", better on {p.win} of {p.n_data} data sets"
-    if p.p is None:
+    if is_missing(p.p):
         return f"{text}."
     verdict = "significant" if p.significant else "not significant"
     text += f" (95 % interval {signed(p.low)} to {signed(p.high)}); "
     text += f"p = {pvalue(p.p)}, {verdict}"
-    if b := p.belief:
-        text += (
-            f". Probability of being better by more than {ROPE:g}: {b.better:.2f}, "
-            f"practically the same: {b.equivalent:.2f}, worse: {b.worse:.2f}"
-        )
+    text += (
+        f". Probability of being better by more than {ROPE:g}: {p.better:.2f}, "
+        f"practically the same: {p.equivalent:.2f}, worse: {p.worse:.2f}"
+    )
     return f"{text}."

@@ -2,31 +2,31 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from collections.abc import Callable, Iterable, Sequence
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import product
-from typing import Any
-
-import numpy as np
+from typing import TYPE_CHECKING, Any
 
 from partlearn._pages import visible
-from partlearn.benchmark import Cell, metric_sign
+from partlearn.benchmark import metric_sign
 from partlearn.report import _compare
-from partlearn.report._blocks import Block, Details, Figure, Panel
-from partlearn.report._format import (
-    capital,
-    data_name,
-    method_name,
-    metric_name,
-)
-from partlearn.report._records import MethodComparison, Point, Summary, Sweep, View
+from partlearn.report._blocks import Block, Draw, Figure, Section
+from partlearn.report._compare import PLACE, Comparison
+from partlearn.report._format import capital, is_missing, method_name, metric_name
 from partlearn.report._svg import COLOURS, INK, LINES, MARKS
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from partlearn.report._summarize import Summary
 
 MOST_PANELS = 9  # side by side; more are folded away
 MOST_LABELS = 20  # with a mark of their own
 
-DrawPart = Callable[[Sequence[Any], Any], None]
+DrawPart = Callable[[Any, Any], None]
 
 
 def _look(i: int) -> dict[str, Any]:
@@ -48,25 +48,23 @@ def _folded(figure: Figure) -> list[Block]:
         return [figure]
     title = f"{figure.title}, continued"
     rest = replace(figure, key=f"{figure.key}-more", title=title, panels=more)
-    return [replace(figure, panels=few), Details(f"{len(more)} more panels", [rest])]
+    return [replace(figure, panels=few), Section(f"{len(more)} more panels", [rest])]
 
 
-def _panels(things: Iterable[Any], draw: DrawPart) -> list[Panel]:
+def _panels(rows: pd.DataFrame, draw: DrawPart) -> list[tuple[str, Draw]]:
     """One panel per data set and r."""
-    sets: dict[tuple[str, float | None], list[Any]] = {}
-    for thing in things:
-        sets.setdefault((thing.data, thing.r), []).append(thing)
-    return [Panel(data_name(*key), partial(draw, part)) for key, part in sets.items()]
+    groups = rows.groupby("set", sort=False)
+    return [(str(name), partial(draw, part)) for name, part in groups]
 
 
-def forest(comparison: MethodComparison, number: int) -> list[Figure]:
+def forest(comparison: Comparison, number: int) -> list[Figure]:
     """Differences to the best mean over data sets, with intervals."""
     best, *others = comparison.methods
     pairs = {}
     for method in others:
         # Of a pair more is better, whatever the score.
         order = (method, best)[:: metric_sign(comparison.metric)]
-        if (p := comparison.pair(*order)) and p.low is not None:
+        if (p := comparison.pair(*order)) and not is_missing(p.low):
             pairs[method_name(method)] = p
     if not pairs:
         return []
@@ -95,15 +93,15 @@ def forest(comparison: MethodComparison, number: int) -> list[Figure]:
             "Mean difference over data sets with its 95 % interval; differences inside "
             f"the grey band ({_compare.ROPE:g}) do not matter in practice.",
             f"{told}.",
-            [Panel("", draw)],
+            [("", draw)],
             (5.0, 1.0 + 0.3 * len(pairs)),
         )
     ]
 
 
-def critical_difference(comparison: MethodComparison, number: int) -> list[Figure]:
+def critical_difference(comparison: Comparison, number: int) -> list[Figure]:
     """Average ranks on a line, with bars over those that do not differ."""
-    ranks, names = comparison.ranks, comparison.methods
+    ranks, names = list(comparison.table["rank"]), comparison.methods
     k = len(names)
     order = sorted(range(k), key=lambda i: ranks[i])
 
@@ -137,7 +135,7 @@ def critical_difference(comparison: MethodComparison, number: int) -> list[Figur
             "over r and learners; 1 is best. A bar joins methods whose ranks differ by "
             f"less than the critical difference {comparison.critical_difference:.2f}.",
             f"{told}.",
-            [Panel("", draw)],
+            [("", draw)],
             (5.0, 1.3 + 0.28 * k + 0.15 * len(comparison.cliques)),
         )
     ]
@@ -145,43 +143,43 @@ def critical_difference(comparison: MethodComparison, number: int) -> list[Figur
 
 def gaps(summary: Summary, protocol: str, number: int) -> list[Block]:
     """Differences to the best of each data set and learner, with intervals."""
-    scored = summary.select(protocol=protocol, metric=summary.metric)
-    cells = [cell for cell in scored if cell.mean is not None]
-    if summary.sweep or not cells:
+    here = {"protocol": protocol, "metric": summary.metric}
+    cells = summary.select(**here).dropna(subset="mean")
+    if not summary.sweep.empty or cells.empty:
         return []
-    methods = [m for m in summary.methods if any(c.method == m for c in cells)]
-    learners = list(dict.fromkeys(c.learner for c in cells))
-    best = {_compare.place(c): c for c in reversed(cells) if c.best}
+    methods = [m for m in summary.methods if m in set(cells["method"])]
+    learners = list(dict.fromkeys(cells["learner"]))
+    tops = cells[cells["best"]]
+    best = {tuple(c[k] for k in PLACE): c for c in tops[::-1].to_dict("records")}
+    folds = summary.folds[summary.folds["protocol"] == protocol]
+    folds = folds[folds["metric"] == summary.metric]
+    wide = _compare.pivot(folds, "value", "noise_seed", "fold")
+    at = dict(iter(wide.groupby(level=PLACE, sort=False)))
+    sign = metric_sign(summary.metric)
 
-    def draw(part: Sequence[Cell], axes: Any) -> None:
+    def draw(part: pd.DataFrame, axes: Any) -> None:
         axes.axvline(0, color=INK, linewidth=1)
-        for cell in part:
-            top = best.get(_compare.place(cell))
-            if top is None or top.mean is None or cell.mean is None:
+        for cell in part.to_dict("records"):
+            place = tuple(cell[k] for k in PLACE)
+            top = best.get(place)
+            if top is None:
                 continue
-            i = learners.index(cell.learner)
+            i = learners.index(cell["learner"])
             shift = (i - (len(learners) - 1) / 2) * 0.6 / len(learners)
-            y = methods.index(cell.method) + shift
+            y = methods.index(cell["method"]) + shift
             look = _look(i)
-            if ends := _compare.interval(cell, top, summary.facts.folds):
+            first, second = (cell["method"], top["method"])[::sign]
+            n_folds = summary.facts["folds"]
+            ends = _compare.interval(at[place], first, second, n_folds)
+            if ends:
                 axes.plot(ends, [y, y], color=look["color"], linewidth=1)
-            x, label = cell.mean - top.mean, _short(cell.learner)
+            x, label = cell["mean"] - top["mean"], _short(cell["learner"])
             axes.plot(x, y, linestyle="none", markersize=5, label=label, **look)
         names = [_short(method_name(m), 18) for m in methods]
         axes.set_yticks(range(len(methods)), names, fontsize=8)
         axes.set_ylim(len(methods) - 0.5, -0.5)
         axes.set_xlabel(f"{metric_name(summary.metric)} minus the best", fontsize=9)
 
-    sign = metric_sign(summary.metric)
-    tops: dict[str, Cell] = {}
-    for cell in (c for c in cells if c.best):
-        name = data_name(cell.data, cell.r)
-        best_two = (tops.get(name, cell), cell)
-        tops[name] = max(best_two, key=lambda c: sign * (c.mean or 0.0))
-    told = [
-        f"{name}: {method_name(c.method)} with {c.learner}, {c.mean:.3f}"
-        for name, c in tops.items()
-    ]
     height = 0.9 + max(0.22, 0.12 * len(learners)) * len(methods)
     return _folded(
         Figure(
@@ -190,63 +188,67 @@ def gaps(summary: Summary, protocol: str, number: int) -> list[Block]:
             "The best is at zero; a line is the 95 % interval of the difference over "
             "folds, corrected for overlapping training parts. Lines that cross zero "
             "may be chance.",
-            f"Best: {'; '.join(told)}." if told else "",
+            _best_of_sets(tops.assign(height=sign * tops["mean"])),
             _panels(cells, draw),
             (3.6, height),
         )
     )
 
 
+def _best_of_sets(tops: pd.DataFrame) -> str:
+    """Highest of the best of each data set, as a sentence."""
+    if tops.empty:
+        return ""
+    rows = tops.loc[tops.groupby("set", sort=False)["height"].idxmax()]
+    told = [
+        f"{c.set}: {method_name(c.method)} with {c.learner}, {c.mean:.3f}"
+        for c in rows.itertuples()
+    ]
+    return f"Best: {'; '.join(told)}."
+
+
 def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def sweeps(swept: Iterable[Sweep]) -> list[Block]:
+def sweeps(swept: pd.DataFrame) -> list[Block]:
     """Scores against a parameter."""
-    groups: dict[tuple[str, str, str, str], list[Sweep]] = {}
-    for curve in swept:
-        if len(set(map(str, curve.x))) > 1:
-            key = (curve.protocol, curve.labels, curve.metric, curve.parameter)
-            groups.setdefault(key, []).append(curve)
     figures: list[Block] = []
-    for number, (key, group) in enumerate(groups.items()):
-        protocol, labels, metric, parameter = key
-        lines = list(dict.fromkeys((c.learner, c.method) for c in group))
-        top = max(group, key=lambda c: metric_sign(metric) * _best(c))
+    keys = ["protocol", "labels", "metric", "parameter"]
+    for (protocol, labels, metric, parameter), group in swept.groupby(keys, sort=False):
+        if group["x"].astype(str).nunique() < 2:
+            continue
+        lines = list(dict.fromkeys(zip(group["learner"], group["method"], strict=True)))
         name = metric_name(metric)
+        top = group.loc[(metric_sign(metric) * group["y"]).idxmax()]
         figures += _folded(
             Figure(
-                f"sweep-{number}",
+                f"sweep-{len(figures)}",
                 f"{capital(name)} against {parameter}, {protocol}, trained on {labels}",
                 f"Mean {name} over folds as {parameter} changes.",
-                f"Best: {_best(top):.3f} on {data_name(top.data, top.r)} with "
-                f"{top.method} and {top.learner}.",
+                f"Best: {top['y']:.3f} on {top['set']} with {top['method']} and "
+                f"{top['learner']}.",
                 _panels(group, partial(_draw_sweep, lines, parameter, name)),
             )
         )
     return figures
 
 
-def _best(curve: Sweep) -> float:
-    return max(curve.y, key=lambda y: metric_sign(curve.metric) * y)
-
-
 def _draw_sweep(
     lines: Sequence[tuple[str, str]],
     parameter: str,
     name: str,
-    part: Sequence[Sweep],
+    part: pd.DataFrame,
     axes: Any,
 ) -> None:
-    for curve in part:
-        x = list(curve.x)
+    for key, curve in part.groupby(["learner", "method"], sort=False):
+        x = list(curve["x"])
         if not all(_is_number(v) for v in x):
             x = [str(v) for v in x]
         elif min(x) > 0 and max(x) / min(x) >= 1000:
             _logarithmic(axes)
-        look = _look(lines.index((curve.learner, curve.method)))
-        label = _short(f"{curve.learner}, {curve.method}", 48)
-        axes.plot(x, curve.y, markersize=4, label=label, **look)
+        label = _short(", ".join(key), 48)
+        axes.plot(x, curve["y"], markersize=4, label=label, **_look(lines.index(key)))
     axes.set_xlabel(parameter)
     axes.set_ylabel(name)
 
@@ -264,19 +266,19 @@ def _logarithmic(axes: Any) -> None:
 def regimes(summary: Summary) -> list[Block]:
     """Scores against rows per feature, where there are enough data sets to see it."""
     figures: list[Block] = []
-    ratios = _compare.rows_per_feature(summary.data, summary.facts.folds)
+    ratios = _compare.rows_per_feature(summary.data, summary.facts["folds"])
     for number, c in enumerate(summary.comparisons):
         if len(c.data) < 3:
             continue
         cells = summary.select(protocol=c.protocol, metric=c.metric)
-        means = _compare.by_data(_compare.complete_blocks(cells, c.methods), c.methods)
-        x = [ratios[name] for name in means]
-        y = metric_sign(c.metric) * np.array(list(means.values()))
+        places = _compare.complete_places(cells, c.methods)
+        y = metric_sign(c.metric) * _compare.by_data(places[c.methods])
+        x = [ratios[name] for name in y.index]
         name, than = metric_name(c.metric), ""
         if summary.reference in c.methods:
-            y -= y[:, [c.methods.index(summary.reference)]]
+            y = y.sub(y[summary.reference], axis=0)
             than = f" minus that of {summary.reference}"
-        low, *_, high = sorted(means, key=ratios.__getitem__)
+        low, *_, high = sorted(y.index, key=ratios.__getitem__)
         figures.append(
             Figure(
                 f"regimes-{number}",
@@ -285,71 +287,67 @@ def regimes(summary: Summary) -> list[Block]:
                 "number of training rows per feature.",
                 f"{len(x)} data sets from {low} with {ratios[low]:.2g} training rows "
                 f"per feature to {high} with {ratios[high]:.2g}.",
-                [Panel("", partial(_draw_regimes, c.methods, x, y, name + than))],
+                [("", partial(_draw_regimes, x, y, name + than))],
                 (5.0, 3.6),
             )
         )
     return figures
 
 
-def _draw_regimes(
-    names: Sequence[str], x: Sequence[float], y: np.ndarray, label: str, axes: Any
-) -> None:
-    for i, name in enumerate(names):
+def _draw_regimes(x: Sequence[float], y: pd.DataFrame, label: str, axes: Any) -> None:
+    for i, name in enumerate(y.columns):
         # A line through the zeros of the reference only.
-        if not y[:, i].any():
+        if not y[name].any():
             axes.axhline(0, color=COLOURS[i % len(COLOURS)], linewidth=1)
         text = _short(method_name(name))
-        axes.plot(x, y[:, i], markersize=5, linestyle="none", label=text, **_look(i))
+        axes.plot(x, y[name], markersize=5, linestyle="none", label=text, **_look(i))
     _logarithmic(axes)
     axes.set_xlabel("training rows per feature")
     axes.set_ylabel(label)
 
 
-def plane(view: View, number: int) -> Figure:
+def plane(points: pd.DataFrame, name: str, number: int) -> Figure:
     """First two directions of a reduced data set."""
-    points = view.points
-    labels = sorted({p.label for p in points})
-    rest = [p for p in points if p.label in labels[MOST_LABELS:]]
-    wrong = [p for p in points if not p.correct]
+    labels = sorted(points["label"].unique())
+    rest = points[points["label"].isin(labels[MOST_LABELS:])]
+    wrong = points[~points["correct"].astype(bool)]
 
     def draw(axes: Any) -> None:
-        def scatter(some: Sequence[Point], **style: Any) -> None:
-            axes.scatter([p.x for p in some], [p.y for p in some], **style)
+        def scatter(some: pd.DataFrame, **style: Any) -> None:
+            axes.scatter(some["x"], some["y"], **style)
 
         for i, label in enumerate(labels[:MOST_LABELS]):
-            mine = [p for p in points if p.label == label]
+            mine = points[points["label"] == label]
             scatter(
                 mine,
                 s=18,
                 color=COLOURS[i % len(COLOURS)],
                 marker=MARKS[(i // len(COLOURS) + i) % len(MARKS)],
-                alpha=[0.25 + 0.75 * p.confidence for p in mine],
+                alpha=0.25 + 0.75 * mine["confidence"].to_numpy(),
                 linewidths=0,
                 label=_short(label),
             )
-        if rest:
+        if len(rest):
             scatter(rest, s=10, color=COLOURS[6], label="other labels")
-        if wrong:
+        if len(wrong):
             scatter(wrong, s=60, facecolors="none", edgecolors=INK, label="wrong")
         axes.set_xlabel("direction 1")
         axes.set_ylabel("direction 2")
 
     return Figure(
         f"plane-{number}",
-        f"First two directions: {view.name}",
+        f"First two directions: {name}",
         "Each mark is a training row, drawn by its most likely label; the fainter, the "
         "less confident; rows whose most likely label is wrong have a ring.",
         f"{len(points)} rows in the reduced plane; {len(wrong)} have a wrong most "
         "likely label.",
-        [Panel("", draw)],
+        [("", draw)],
         (5.0, 4.0),
     )
 
 
-def histogram(view: View, number: int) -> Figure:
+def histogram(counts: Mapping[str, Sequence[float]], name: str, number: int) -> Figure:
     """Highest confidence of each row before and after."""
-    counts = view.histogram
     edges = counts["edges"]
     width = (edges[1] - edges[0]) * 0.45
 
@@ -363,12 +361,12 @@ def histogram(view: View, number: int) -> Figure:
 
     return Figure(
         f"confidence-{number}",
-        f"Confidence before and after: {view.name}",
+        f"Confidence before and after: {name}",
         "Highest label confidence of each training row: before, every label of a set "
         "counts the same; after, as the method left it.",
         f"After fitting, {counts['after'][-1]} of {sum(counts['after'])} rows have a "
         "confidence above 0.9.",
-        [Panel("", draw)],
+        [("", draw)],
         (5.0, 2.6),
     )
 
@@ -378,13 +376,16 @@ def curves(summary: Summary) -> list[Block]:
     name = metric_name(summary.metric)
     figures: list[Block] = []
     for labels, learner in product(summary.labels, summary.learners):
-        scored = summary.select(metric=summary.metric, labels=labels, learner=learner)
-        cells = [c for c in scored if c.curve is not None and c.curve.x]
-        if not cells:
+        here = {"metric": summary.metric, "labels": labels, "learner": learner}
+        points = summary.curves
+        for column, value in here.items():
+            points = points[points[column] == value]
+        if points.empty:
             continue
-        methods = [m for m in summary.methods if any(c.method == m for c in cells)]
-        best = {(c.data, c.r): c for c in reversed(cells) if c.best}
-        told = [f"{data_name(*k)}: {c.method}, {c.mean:.3f}" for k, c in best.items()]
+        methods = [m for m in summary.methods if m in set(points["method"])]
+        cells = summary.select(**here)
+        best = cells[cells["best"]].drop_duplicates("set").itertuples()
+        told = [f"{c.set}: {c.method}, {c.mean:.3f}" for c in best]
         figures += _folded(
             Figure(
                 f"curves-{len(figures)}",
@@ -393,7 +394,7 @@ def curves(summary: Summary) -> list[Block]:
                 "share of features; level lines are all features and label frequency, "
                 "which looks at none.",
                 f"Best areas: {'; '.join(told)}.",
-                _panels(cells, partial(_draw_curves, methods, summary.controls, name)),
+                _panels(points, partial(_draw_curves, methods, summary.controls, name)),
                 (3.6, 3.2),
             )
         )
@@ -404,22 +405,23 @@ def _draw_curves(
     methods: Sequence[str],
     controls: Sequence[str],
     name: str,
-    part: Sequence[Cell],
+    part: pd.DataFrame,
     axes: Any,
 ) -> None:
-    for cell in part:
-        i, control = methods.index(cell.method), cell.method in controls
-        look, curve = _look(i), cell.curve
+    for method, curve in part.groupby("method", sort=False):
+        i, control = methods.index(str(method)), method in controls
+        look = _look(i)
         style = {
             "color": INK if control else look["color"],
             "linestyle": LINES[i % len(LINES)],
             "linewidth": 1.8 if control else 1.2,
-            "label": _short(cell.method),
+            "label": _short(str(method)),
         }
-        if curve is None or len(curve.x) == 1:
-            axes.axhline(cell.mean, **style)
+        if len(curve) == 1:
+            axes.axhline(curve["mean"].iloc[0], **style)
         else:
-            mark = look["marker"]
-            axes.plot(curve.x, curve.y, marker=mark, markersize=3, **style)
+            sorted_curve = curve.sort_values("percentage")
+            x, y = sorted_curve["percentage"], sorted_curve["mean"]
+            axes.plot(x, y, marker=look["marker"], markersize=3, **style)
     axes.set_xlabel("features, %")
     axes.set_ylabel(name)

@@ -7,9 +7,14 @@ from math import isnan
 EMPTY = "\N{EN DASH}"
 
 
+def is_missing(value: float | None) -> bool:
+    """Whether there is no number."""
+    return value is None or isnan(value)
+
+
 def data_name(data: str, r: float | None) -> str:
     """Name of a data set with its r."""
-    return data if r is None else f"{data}, r = {r:g}"
+    return data if is_missing(r) else f"{data}, r = {r:g}"
 
 
 def metric_name(metric: str) -> str:
@@ -35,33 +40,33 @@ def plural(n: int, word: str) -> str:
 
 def score(mean: float | None, std: float | None = None) -> str:
     """Mean and deviation with three decimals."""
-    if mean is None:
+    if is_missing(mean):
         return EMPTY
-    return f"{mean:.3f}" if std is None or isnan(std) else f"{mean:.3f} ± {std:.3f}"
+    return f"{mean:.3f}" if is_missing(std) else f"{mean:.3f} ± {std:.3f}"
 
 
 def signed(value: float | None) -> str:
     """Difference with its sign."""
-    return EMPTY if value is None else f"{value:+.3f}"
+    return EMPTY if is_missing(value) else f"{value:+.3f}"
 
 
 def dims(value: float | None) -> str:
     """Mean number of columns."""
-    return EMPTY if value is None else f"{value:.1f}".removesuffix(".0")
+    return EMPTY if is_missing(value) else f"{value:.1f}".removesuffix(".0")
 
 
 def pvalue(value: float | None) -> str:
     """Write a p value; small ones as a bound."""
-    if value is None:
+    if value is None or isnan(value):
         return EMPTY
     return "< 0.0001" if value < 0.0001 else f"{value:.4f}"
 
 
 def seconds(value: float | None) -> str:
     """Seconds with three significant digits."""
-    return EMPTY if value is None else f"{value:.3g}"
+    return EMPTY if is_missing(value) else f"{value:.3g}"
 
 
 def megabytes(value: float | None) -> str:
     """Memory in whole megabytes."""
-    return EMPTY if value is None else f"{value:.0f}"
+    return EMPTY if is_missing(value) else f"{value:.0f}"

@@ -2,28 +2,19 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from partlearn.benchmark import Facts
 from partlearn.report import _figures
-from partlearn.report._blocks import (
-    Block,
-    Code,
-    Details,
-    Items,
-    Section,
-    Table,
-    TableCell,
-    Text,
-)
-from partlearn.report._compare import ALPHA, ROPE, place
+from partlearn.report._blocks import Block, Cell, Section, Table, Text
+from partlearn.report._compare import ALPHA, PLACE, ROPE, Comparison
 from partlearn.report._conclusion import conclusion
 from partlearn.report._format import (
     EMPTY,
     capital,
     data_name,
     dims,
+    is_missing,
     megabytes,
     method_name,
     metric_name,
@@ -33,21 +24,39 @@ from partlearn.report._format import (
     seconds,
     signed,
 )
-from partlearn.report._records import MethodComparison, Pair, Summary
+from partlearn.report._summarize import Summary
+
+SIGNIFICANT = f"p below {ALPHA} after Holm's correction"
+
+
+def crossed(
+    caption: str,
+    head: Sequence[str],
+    columns: Mapping[Any, str],
+    cells: Iterable[tuple[tuple[str, ...], Any, str]],
+    marks: str = "",
+) -> Table:
+    """Pivot cells, each after the names of its row and the key of its column."""
+    rows: dict[tuple[str, ...], dict[Any, str]] = {}
+    for row, key, cell in cells:
+        rows.setdefault(row, {})[key] = cell
+    texts = [
+        [*row, *(here.get(k, EMPTY) for k in columns)] for row, here in rows.items()
+    ]
+    return Table.of(caption, [*head, *columns.values()], texts, len(head), marks)
 
 
 def lead(summary: Summary) -> list[Block]:
     """Blocks under the title."""
     facts = summary.facts
-    n_sets = len({d.name for d in summary.data})
+    n_sets = len({d["name"] for d in summary.data})
     text = (
-        f"{plural(facts.n_jobs, 'job')}, {facts.n_failed} failed, "
+        f"{plural(facts['n_jobs'], 'job')}, {facts['n_failed']} failed, "
         f"{plural(n_sets, 'data set')}, {' and '.join(summary.protocols)} "
-        f"protocol{'' if len(summary.protocols) == 1 else 's'}, {facts.folds} folds."
+        f"protocol{'' if len(summary.protocols) == 1 else 's'}, {facts['folds']} folds."
     )
-    if not summary.citation:
-        return [Text(text)]
-    return [Text(text), Text(f"Published figures: {summary.citation}.")]
+    cited = [Text(f"Published figures: {summary.citation}.")]
+    return [Text(text), *(cited if summary.citation else [])]
 
 
 def conclusion_section(summary: Summary, baselines: Sequence[str]) -> Section:
@@ -57,10 +66,10 @@ def conclusion_section(summary: Summary, baselines: Sequence[str]) -> Section:
     for comparison in tables:
         first, *rest = conclusion(comparison, summary.reference, baselines)
         head = f"{comparison.protocol.capitalize()}: " if len(tables) > 1 else ""
-        blocks += [Text(head + first, "lead"), Items(rest)]
+        blocks += [Text(head + first, "lead"), Text(rest)]
     if not tables:
         blocks.append(Text("There is nothing to compare: see the results."))
-    return Section("conclusion", "Conclusion", blocks, brief=True)
+    return Section("Conclusion", blocks, "conclusion", brief=True)
 
 
 def comparison_section(summary: Summary) -> Section:
@@ -76,74 +85,69 @@ def comparison_section(summary: Summary) -> Section:
         blocks += _ranks(comparison, number)
     if others:
         more = [b for c in others for b in (_matrix(c), *_ranks(c, None))]
-        blocks.append(Details("Other scores", more))
-    return Section("comparison", "Who is better than whom", blocks, brief=True)
+        blocks.append(Section("Other scores", more))
+    return Section("Who is better than whom", blocks, "comparison", brief=True)
 
 
-def _how(comparisons: Sequence[MethodComparison]) -> str:
+def _how(comparisons: Sequence[Comparison]) -> str:
     text = "Mean difference of the row minus the column (positive: the row is better)"
     if any(len(c.data) > 1 for c in comparisons):
         text += ", below it the data sets on which the row wins / ties / loses"
     text += "; each data set counts once, by its mean over r and learners."
     if any(c.tested for c in comparisons):
-        n = max(sum(p.p is not None for p in c.pairs) for c in comparisons)
+        n = max(c.pairs["p"].notna().sum() // 2 for c in comparisons)
         text += (
             " p: Wilcoxon's signed-rank test of the two methods over data sets, which "
-            f"no other method can change; a star where it stays below {ALPHA} after "
+            f"no other method can change; marked where it stays below {ALPHA} after "
             f"Holm's correction for the {plural(n, 'pair')} compared."
         )
     return text
 
 
-def _matrix(c: MethodComparison) -> Table:
+def _matrix(c: Comparison) -> Table:
     n = len(c.data)
     # One data set is first everywhere or nowhere: its combinations tell more.
-    over, n_first = (n, c.n_first) if n > 1 else (c.n_cells, c.n_first_cells)
-    return Table(
+    over, first = (n, "n_first") if n > 1 else (c.n_cells, "n_first_cells")
+    head = ["method", f"mean {metric_name(c.metric)}"]
+    head += ["first on" if n > 1 else "first in", "rank in combinations"]
+    return Table.of(
         f"{_table_name(c)}: all pairs over {plural(n, 'data set')} and "
         f"{plural(c.n_cells, 'combination')}",
-        [
-            "method",
-            f"mean {metric_name(c.metric)}",
-            "first on" if n > 1 else "first in",
-            "rank in combinations",
-            *map(method_name, c.methods),
-        ],
+        [*head, *map(method_name, c.methods)],
         [
             [
-                method_name(row),
-                score(c.means[i]),
-                f"{n_first[i]} of {over}",
-                f"{c.cell_ranks[i]:.2f}",
-                *(_pair_cell(c.pair(row, column)) for column in c.methods),
+                method_name(row["method"]),
+                score(row["mean"]),
+                f"{row[first]} of {over}",
+                f"{row['cell_rank']:.2f}",
+                *(_pair_cell(c.pair(row["method"], column)) for column in c.methods),
             ]
-            for i, row in enumerate(c.methods)
+            for row in c.table.to_dict("records")
         ],
+        marks=SIGNIFICANT,
     )
 
 
-def _table_name(c: MethodComparison) -> str:
+def _table_name(c: Comparison) -> str:
     return f"{capital(metric_name(c.metric))}, {c.protocol} protocol"
 
 
-def _pair_cell(pair: Pair | None) -> TableCell:
+def _pair_cell(pair: Any) -> str:
     if pair is None:
-        return TableCell(EMPTY)
-    below = [f"{pair.win}/{pair.tie}/{pair.loss}"] if pair.n_data > 1 else []
-    if pair.p is not None:
-        below.append(f"p {pvalue(pair.p)}")
-    strength = 3 if pair.significant else 2 if (pair.p or 1) < ALPHA else 1
+        return EMPTY
+    lines = [signed(pair.difference)]
+    lines += [f"{pair.win}/{pair.tie}/{pair.loss}"] if pair.n_data > 1 else []
+    lines += [] if is_missing(pair.p) else [f"p {pvalue(pair.p)}"]
+    strength = 3 if pair.significant else 2 if pair.p < ALPHA else 1
     if strength == 1 and abs(pair.difference) <= ROPE:
         strength = 0
     tone = strength if pair.difference > 0 else -strength
-    return TableCell(
-        signed(pair.difference), below, best=bool(pair.significant), tone=tone
-    )
+    return Cell("\n".join(lines), best=pair.significant, tone=tone)
 
 
-def _ranks(c: MethodComparison, number: int | None) -> list[Block]:
-    """Probabilities, effect sizes, ranks: folded, since the matrix tells the most."""
-    if c.friedman is None or c.friedman_p is None:
+def _ranks(c: Comparison, number: int | None) -> list[Block]:
+    """Ranks: folded, since the matrix tells the most."""
+    if is_missing(c.friedman):
         return []
     text = (
         f"Average ranks depend on which methods take part. Friedman chi-square "
@@ -151,19 +155,22 @@ def _ranks(c: MethodComparison, number: int | None) -> list[Block]:
         f"{pvalue(c.iman_davenport_p)}) over {len(c.data)} data sets; critical "
         f"difference of ranks (Nemenyi, {ALPHA}): {c.critical_difference:.2f}."
     )
-    order = sorted(range(len(c.methods)), key=lambda i: c.ranks[i])
-    rows = [[method_name(c.methods[i]), f"{c.ranks[i]:.2f}"] for i in order]
-    table = Table(
-        f"{_table_name(c)}: average rank, 1 is best", ["method", "rank"], rows
-    )
+    ordered = c.table.sort_values("rank", kind="stable").itertuples()
+    rows = [[method_name(row.method), f"{row.rank:.2f}"] for row in ordered]
+    name = f"{_table_name(c)}: average rank, 1 is best"
+    table = Table.of(name, ["method", "rank"], rows)
     figure = [] if number is None else _figures.critical_difference(c, number)
-    return [Details(f"Ranks, {_table_name(c)}", [Text(text), table, *figure])]
+    return [Section(f"Ranks, {_table_name(c)}", [Text(text), table, *figure])]
 
 
-def pair_table(c: MethodComparison, reference: str, others: Sequence[str]) -> Table:
+def pair_table(c: Comparison, reference: str, others: Sequence[str]) -> Table:
     """One method against each other: differences, effect sizes, probabilities."""
     pairs = (c.pair(reference, other) for other in others)
-    return Table.of(
+
+    def known(text: str, value: float) -> str:
+        return EMPTY if is_missing(value) else text
+
+    return Table.by(
         f"{_table_name(c)}: {method_name(reference)} minus each other",
         [pair for pair in pairs if pair],
         {
@@ -172,19 +179,16 @@ def pair_table(c: MethodComparison, reference: str, others: Sequence[str]) -> Ta
             "mean over them": lambda p: signed(p.cell_difference),
             "data sets": lambda p: str(p.n_data),
             "mean difference": lambda p: signed(p.difference),
-            "95 % interval": lambda p: (
-                f"{signed(p.low)} to {signed(p.high)}" if p.low is not None else EMPTY
+            "95 % interval": lambda p: known(
+                f"{signed(p.low)} to {signed(p.high)}", p.low
             ),
             "win/tie/loss": lambda p: f"{p.win}/{p.tie}/{p.loss}",
             "rank-biserial": lambda p: (
                 f"{p.rank_biserial:.2f}" if p.n_data > 1 else EMPTY
             ),
             "p": lambda p: pvalue(p.p),
-            f"better / within {ROPE:g} / worse": lambda p: (
-                f"{p.belief.better:.2f} / {p.belief.equivalent:.2f} / "
-                f"{p.belief.worse:.2f}"
-                if p.belief
-                else EMPTY
+            f"better / within {ROPE:g} / worse": lambda p: known(
+                f"{p.better:.2f} / {p.equivalent:.2f} / {p.worse:.2f}", p.better
             ),
         },
     )
@@ -194,10 +198,14 @@ def published_section(
     summary: Summary, label: Callable[[str], str], beside: Sequence[str] = ()
 ) -> Section:
     """Published, measured, difference, for every protocol; controls beside."""
-    known = {(c.metric, *place(c), c.method, c.protocol): c for c in summary.cells}
-    keys = dict.fromkeys(key[:-1] for key, c in known.items() if c.published)
+    place = ["metric", *PLACE, "method"]
+    cells = summary.cells
+    known = {tuple(c[k] for k in (*place, "protocol")): c for c in records(cells)}
+    keys = dict.fromkeys(
+        k[:-1] for k, c in known.items() if not is_missing(c["published"])
+    )
     several = len(summary.metrics) > 1
-    dimensions = any(c.published and c.published.n_components for c in summary.cells)
+    dimensions = bool(cells["published_columns"].notna().any())
     names = ["data", "learner", "method"]
     names = ["score", *names, "trained on"] if several else names
     head = [*names, "published"]
@@ -205,125 +213,143 @@ def published_section(
         suffix = f", {protocol}" if len(summary.protocols) > 1 else ""
         head += [f"measured{suffix}", f"difference{suffix}"]
         head += [f"columns{suffix}"] if dimensions else []
-    rows: dict[bool, list[list[TableCell | str]]] = {True: [], False: []}
+    rows: dict[bool, list[list[str]]] = {True: [], False: []}
     for key in keys:
-        metric, data, r, labels, learner, method = key
-        cells = [known.get((*key, protocol)) for protocol in summary.protocols]
-        figure = next(c.published for c in cells if c and c.published)
-        row: list[TableCell | str] = [data_name(data, r), learner, label(method)]
+        metric, _, name, labels, learner, method = key
+        here = [known.get((*key, protocol)) for protocol in summary.protocols]
+        figure = next(c for c in here if c and not is_missing(c["published"]))
+        row = [name, learner, label(method)]
         row = [metric_name(metric), *row, labels] if several else row
-        row.append(score(figure.mean, figure.std))
-        for c in cells:
-            std = None if c is None else c.curve.std_over_points if c.curve else c.std
-            row += [score(c.printed, std) if c else EMPTY]
-            row += [signed(c.difference) if c else EMPTY]
+        row.append(score(figure["published"], figure["published_std"]))
+        for c in here:
+            row += [score(c["printed"], c["printed_std"]) if c else EMPTY]
+            row += [signed(c["difference"]) if c else EMPTY]
             if dimensions:
-                n = figure.n_components
-                text = dims(c.n_features) if c else EMPTY
-                row.append(TableCell(text, small=f"{n} published" if n else ""))
+                n = figure["published_columns"]
+                text = dims(c["n_features"]) if c else EMPTY
+                row.append(
+                    Cell(text, small="" if is_missing(n) else f"{n:.0f} published")
+                )
         others = (known.get((*key[:-1], name, summary.protocols[0])) for name in beside)
-        row += [score(c.printed if c else None) for c in others]
+        row += [score(c["printed"] if c else None) for c in others]
         rows[metric == summary.metric].append(row)
     text = "Published mean, ours, and ours minus published"
     text += "; the last columns are controls on the same data" if beside else ""
     first, more = (
-        [Table(text, [*head, *beside], part, n_names=len(names))] if part else []
+        [Table.of(text, [*head, *beside], part, len(names))] if part else []
         for part in rows.values()
     )
-    blocks: list[Block] = [*first]
-    blocks += [Details("Other scores", more)] if more else []
+    folded = [Section("Other scores", more)] if more else []
     title = "Published, measured, difference"
-    return Section("published", title, blocks, brief=True)
+    return Section(title, [*first, *folded], "published", brief=True)
+
+
+def records(frame: Any) -> list[dict[str, Any]]:
+    """Rows of a frame as dicts."""
+    rows: list[dict[str, Any]] = frame.to_dict("records")
+    return rows
 
 
 def closing_sections(summary: Summary) -> list[Section]:
     """Notes, costs, data, failures, facts."""
     kinds = {"reducer": "selector"} if summary.task == "multilabel" else {}
     columns: dict[str, Any] = {
-        "method": lambda c: method_name(c.name),
-        "kind": lambda c: kinds.get(c.kind, c.kind),
-        "runs": lambda c: str(c.n_runs),
-        "fit, s": lambda c: seconds(c.fit_time),
-        "use, s": lambda c: seconds(c.use_time),
+        "method": lambda c: method_name(c["name"]),
+        "kind": lambda c: kinds.get(c["kind"], c["kind"]),
+        "runs": lambda c: str(c["n_runs"]),
+        "fit, s": lambda c: seconds(c["fit_time"]),
+        "use, s": lambda c: seconds(c["use_time"]),
     }
     caption = "Mean seconds per run"
-    if any(c.peak_mb for c in summary.costs):  # small data leave no trace
+    if summary.costs["peak_mb"].fillna(0).any():  # small data leave no trace
         caption += " and highest memory above the start of a run"
-        columns["peak memory, MB"] = lambda c: megabytes(c.peak_mb)
-    costs = Table.of(caption, summary.costs, columns, n_names=2)
+        columns["peak memory, MB"] = lambda c: megabytes(c["peak_mb"])
+    costs = Table.by(caption, records(summary.costs), columns, n_names=2)
     there: list[Block] = [_data(summary)]
     if summary.absent:
         there.append(Text("Not there, left out:"))
-        absent = [f"{a.name}: {a.reason}" for a in summary.absent]
-        there.append(Items(absent, "warn"))
+        absent = [f"{a['name']}: {a['reason']}" for a in summary.absent]
+        there.append(Text(absent, "warn"))
     notes = [Text(note, "note") for note in summary.notes]
-    facts = Table("How this run was made", ["fact", "value"], _facts(summary.facts), 2)
+    facts = Table.of("How this run was made", ["fact", "value"], _facts(summary), 2)
     return [
-        Section("notes", "Notes", notes),
-        Section("costs", "Time and memory", [costs]),
-        Section("data", "Data", there),
-        Section("failures", "Failures and warnings", _problems(summary)),
-        Section("facts", "Run facts", [Details("Versions, seeds, limits", [facts])]),
+        Section("Notes", notes, "notes"),
+        Section("Time and memory", [costs], "costs"),
+        Section("Data", there, "data"),
+        Section("Failures and warnings", _problems(summary), "failures"),
+        Section("Run facts", [Section("Versions, seeds, limits", [facts])], "facts"),
     ]
 
 
 def _data(summary: Summary) -> Table:
     many = summary.task == "multilabel"
+
+    def name(d: Mapping[str, Any]) -> str:
+        return (
+            str(d["name"]) if many else data_name(d["name"], next(iter(d["r"]), None))
+        )
+
     columns: dict[str, Any] = {
-        "name": lambda d: d.name if many else data_name(d.name, next(iter(d.r), None)),
-        "rows": lambda d: str(d.n_samples),
-        "features": lambda d: str(d.n_features),
-        "labels" if many else "classes": lambda d: str(len(d.classes)),
-        "labels a row" if many else "mean candidates": lambda d: f"{d.mean_labels:.2f}",
+        "name": name,
+        "rows": lambda d: str(d["n_samples"]),
+        "features": lambda d: str(d["n_features"]),
+        "labels" if many else "classes": lambda d: str(len(d["classes"])),
+        "labels a row" if many else "mean candidates": lambda d: (
+            f"{d['mean_labels']:.2f}"
+        ),
     }
     if many:
-        columns["noise"] = lambda d: ", ".join([d.noise, *(f"{r:g}" for r in d.r)])
-        columns["first labels"] = lambda d: ", ".join(d.classes[:5])
-    columns["fingerprint"] = lambda d: d.fingerprint
-    return Table.of("Data sets of this run", summary.data, columns)
+        columns["noise"] = lambda d: ", ".join(
+            [d["noise"], *(f"{r:g}" for r in d["r"])]
+        )
+        columns["first labels"] = lambda d: ", ".join(d["classes"][:5])
+    columns["fingerprint"] = lambda d: d["fingerprint"]
+    return Table.by("Data sets of this run", summary.data, columns)
 
 
 def _problems(summary: Summary) -> list[Block]:
     blocks: list[Block] = []
-    for f in summary.failures:
-        where = f"{data_name(f.data, f.r)}, {f.reducer}, {f.learner}, {f.protocol}"
-        where += f", trained on {f.labels}"
+    for f in summary.failures.itertuples():
+        error, _, message = f.text.partition(": ")
+        where = f"{f.set}, {f.reducer}, {f.learner}, {f.protocol}, "
+        where += f"trained on {f.labels}"
         count = plural(f.n_folds, "fold")
-        blocks.append(Text(f"{f.error} in {count}: {where}. {f.message}", "warn"))
+        blocks.append(Text(f"{error} in {count}: {where}. {message}", "warn"))
         if f.traceback:
-            blocks.append(Details("Traceback", [Code(f.traceback)]))
-    if not summary.failures:
+            blocks.append(Section("Traceback", [Text(f.traceback, "code")]))
+    if not blocks:
         blocks.append(Text("No job failed."))
-    if summary.warnings:
-        texts = [
-            f"{plural(w.n_jobs, 'job')}, {w.reducer}, {w.learner}: {w.text}"
-            for w in summary.warnings
-        ]
+    texts = [
+        f"{plural(w.n_jobs, 'job')}, {w.reducer}, {w.learner}: {w.text}"
+        for w in summary.warnings.itertuples()
+    ]
+    if texts:
         title = plural(len(texts), "kind") + " of warnings"
-        blocks.append(Details(title, [Items(texts)]))
+        blocks.append(Section(title, [Text(texts)]))
     return blocks
 
 
-def _facts(facts: Facts) -> list[list[str]]:
+def _facts(summary: Summary) -> list[list[str]]:
     """Facts as words, in a fixed order."""
-    versions = ", ".join(f"{k} {v}" for k, v in facts.versions.items())
-    ratio = facts.wall_time / max(facts.work_time, 1e-9)
+    f = summary.facts
+    versions = ", ".join(f"{k} {v}" for k, v in f["versions"].items())
+    ratio = f["wall_time"] / max(f["work_time"], 1e-9)
     pairs = {
-        "partlearn": facts.partlearn,
-        "sources": facts.sources,
-        "Python": facts.python,
+        "partlearn": f["partlearn"],
+        "sources": f["sources"],
+        "Python": f["python"],
         "packages": versions,
-        "system": f"{facts.system}, {facts.cores} cores",
-        "engine": f"{facts.engine}, {facts.workers} workers",
-        "threads per job": facts.threads_per_job,
-        "protocols": ", ".join(facts.protocols),
-        "folds": f"{facts.folds}, seed {facts.fold_seed}",
-        "seed of the methods": facts.seed,
-        "time limit per job": facts.time_limit or "none",
-        "memory limit per job": facts.memory_limit or "none",
-        "jobs": f"{facts.n_jobs}, {facts.n_executed} in the last session",
-        "last session": f"{facts.wall_time:.1f} s of wall time, "
-        f"{facts.work_time:.1f} s in estimators"
-        + (f", ratio {ratio:.2f}" if facts.work_time > 0 else ""),
+        "system": f"{f['system']}, {f['cores']} cores",
+        "engine": f"{f['engine']}, {f['workers']} workers",
+        "threads per job": f["threads_per_job"],
+        "protocols": ", ".join(f["protocols"]),
+        "folds": f"{f['folds']}, seed {f['fold_seed']}",
+        "seed of the methods": f["seed"],
+        "time limit per job": f["time_limit"] or "none",
+        "memory limit per job": f["memory_limit"] or "none",
+        "jobs": f"{f['n_jobs']}, {f['n_executed']} in the last session",
+        "last session": f"{f['wall_time']:.1f} s of wall time, "
+        f"{f['work_time']:.1f} s in estimators"
+        + (f", ratio {ratio:.2f}" if f["work_time"] > 0 else ""),
     }
     return [[key, str(value)] for key, value in pairs.items()]

@@ -1,37 +1,30 @@
-"""From a finished run to the records that every renderer reads."""
+"""Summarise a finished run in frames that every renderer reads."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import fields
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass
+from itertools import chain
+from math import isfinite
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from partlearn.benchmark import (
-    Cell,
-    Control,
-    MethodSpec,
-    Result,
-    Run,
-    Store,
-    Timing,
-    load_run,
+from partlearn.benchmark import Control, MethodSpec, Run, Store, load_run
+from partlearn.report._compare import (
+    Comparison,
+    against,
+    compare,
+    overview,
+    rows_per_feature,
+    with_sets,
 )
-from partlearn.report._compare import against, compare, mean_of_known, overview
-from partlearn.report._records import (
-    AmbiguousRow,
-    Candidate,
-    Failure,
-    MethodCost,
-    NamedRight,
-    Point,
-    Summary,
-    Sweep,
-    View,
-    Warned,
-)
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 LEAK_NOTE = (
     "The transductive protocol is the recipe behind the published tables: the reducer "
@@ -54,6 +47,79 @@ N_ROWS = 10
 LEVELS = (Control.RANDOM, Control.ALL_FEATURES, Control.LABEL_FREQUENCY)
 
 
+@dataclass(frozen=True)
+class Summary:
+    """A finished run as the renderers see it: frames, names and facts.
+
+    Fields are attributes; ``summary["cells"]`` gives them as in the JSON, plain lists
+    and dicts. ``unranked`` names methods that are not compared, and why; ``controls``
+    those that every multi-label comparison is held against. ``cells``, ``folds`` and
+    ``curves`` are described at :class:`partlearn.benchmark.Scores`.
+    """
+
+    schema: str
+    task: str
+    plan: str
+    title: str
+    citation: str
+    notes: tuple[str, ...]
+    metric: str
+    metrics: tuple[str, ...]
+    protocols: tuple[str, ...]
+    labels: tuple[str, ...]
+    methods: tuple[str, ...]
+    learners: tuple[str, ...]
+    reference: str
+    unranked: Mapping[str, str]
+    controls: tuple[str, ...]
+    facts: Mapping[str, Any]
+    data: tuple[dict[str, Any], ...]
+    absent: tuple[dict[str, str], ...]
+    cells: pd.DataFrame
+    folds: pd.DataFrame
+    curves: pd.DataFrame
+    comparisons: tuple[Comparison, ...]
+    win_tie_loss: pd.DataFrame
+    overview: pd.DataFrame
+    named_right: pd.DataFrame
+    sweep: pd.DataFrame
+    costs: pd.DataFrame
+    views: tuple[dict[str, Any], ...]
+    failures: pd.DataFrame
+    warnings: pd.DataFrame
+
+    def select(self, **where: Any) -> pd.DataFrame:
+        """Cells whose columns are as given, in the order of the tables."""
+        return rows_where(self.cells, **where)
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in {field.name for field in fields(self)}:
+            raise KeyError(name)
+        return plain(getattr(self, name))
+
+
+def rows_where(frame: pd.DataFrame, **where: Any) -> pd.DataFrame:
+    """Rows whose columns are as given."""
+    for name, value in where.items():
+        frame = frame[frame[name] == value]
+    return frame
+
+
+def plain(value: Any) -> Any:
+    """Make lists, dicts, strings and finite numbers of frames and records."""
+    if hasattr(value, "to_dict"):
+        return [plain(row) for row in value.to_dict("records")]
+    if is_dataclass(value):
+        return {f.name: plain(getattr(value, f.name)) for f in fields(value)}
+    if isinstance(value, Mapping):
+        return {str(k): plain(v) for k, v in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(v) for v in value]
+    if isinstance(value, float) and not isfinite(value):
+        return None
+    return value
+
+
 def summarize(folder: str | Path) -> Summary:
     """Summarise the run in ``folder``.
 
@@ -65,7 +131,7 @@ def summarize(folder: str | Path) -> Summary:
     Returns
     -------
     Summary
-        Frozen records, the source of all renderers. Fields are attributes;
+        Frames, the source of all renderers. Fields are attributes;
         ``summary["cells"]`` gives them as in the JSON.
 
     Examples
@@ -76,11 +142,13 @@ def summarize(folder: str | Path) -> Summary:
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     _ = run_plan(load_plan("demo-quick"), folder)
     ...     summary = summarize(folder)
-    >>> summary.plan, summary.cells[0].method
+    >>> summary.plan, summary.cells["method"].iloc[0]
     ('demo-quick', 'none')
     """
     run = load_run(folder)
+    frame, scores = run.frame(), run.scores()
     plan, many = run.plan, run.multilabel
+    cells, folds = with_sets(scores.cells), with_sets(scores.folds)
     names = [spec.name for spec in plan.compared]
     unranked = {
         spec.name: "fitted with the true labels"
@@ -90,36 +158,36 @@ def summarize(folder: str | Path) -> Summary:
         if not spec.ranked
     }
     ranked = [name for name in names if name not in unranked]
-    tables = [
-        part
-        for metric in (plan.metrics if many else plan.metrics[:1])
-        for protocol in plan.protocols
-        if (part := run.select(metric, protocol=protocol))
-    ]
     reference = plan.reference or ("" if many else _last(plan.compared))
+    methods, controls = names, tuple(map(str, Control)) if many else ()
+    held: tuple[Sequence[str], Sequence[str]] = ((reference,), names)
+    pairs = {"references": tuple(unranked)}
     if many:
         flat = [spec.name for spec in getattr(plan, "classifiers", ())]
-        methods = [*names, *flat, *Control]
-        ends = (Control.ALL_FEATURES, Control.LABEL_FREQUENCY)
-        ranked += [control for control in Control if control.orders_features]
-        compared = (compare(part, ranked, controls=ends) for part in tables)
-        counts = [
-            against(part, ranked, [c], plan.folds, by_learner=False)
-            for c in (Control.RANDOM, Control.LABEL_FREQUENCY)
-            for part in tables
-        ]
-    else:
-        methods = names
-        compared = (
-            compare(part, ranked, references=tuple(unranked)) for part in tables
-        )
-        counts = [against(part, [reference], names, plan.folds) for part in tables]
+        methods = [*names, *flat, *controls]
+        ranked += [str(control) for control in Control if control.orders_features]
+        pairs = {
+            "controls": (Control.ALL_FEATURES.value, Control.LABEL_FREQUENCY.value)
+        }
+        held = (ranked, (Control.RANDOM.value, Control.LABEL_FREQUENCY.value))
+    ratios = rows_per_feature(run.data, plan.folds)
+    compared, counts, ranks = [], [], []
+    for metric in plan.metrics if many else plan.metrics[:1]:
+        for protocol in plan.protocols:
+            here = {"metric": metric, "protocol": protocol}
+            part = rows_where(cells, **here)
+            if part.empty:
+                continue
+            compared.append(compare(part, ranked, **pairs))
+            by_fold = rows_where(folds, **here)
+            counts.append(against(by_fold, *held, plan.folds, by_learner=not many))
+            if not many:
+                ranks.append(overview(part, ranked, names, ratios))
     notes = [AREA_NOTE] if many else []
     if "transductive" in plan.protocols:
         notes.append(LEAK_NOTE)
-    costs = _costs(run)
     return Summary(
-        schema="partlearn-report/2",
+        schema="partlearn-report/3",
         task=plan.task,
         plan=plan.name,
         title=plan.title,
@@ -133,28 +201,36 @@ def summarize(folder: str | Path) -> Summary:
         metric=plan.metrics[0],
         metrics=tuple(plan.metrics),
         protocols=tuple(plan.protocols),
-        labels=tuple(dict.fromkeys(cell.labels for cell in run.cells)),
-        methods=tuple(map(str, methods)),
+        labels=tuple(dict.fromkeys(cells["labels"])),
+        methods=tuple(methods),
         learners=tuple(spec.name for spec in plan.learners),
         reference=reference,
         unranked=unranked,
-        controls=tuple(map(str, Control)) if many else (),
+        controls=controls,
+        facts=run.facts,
         data=run.data,
         absent=run.absent,
-        cells=run.cells,
+        cells=cells,
+        folds=folds,
+        curves=with_sets(scores.curves),
         comparisons=tuple(c for c in compared if c is not None),
-        win_tie_loss=tuple(entry for part in counts for entry in part),
-        overview=()
-        if many
-        else overview(plan.folds, tables, ranked, names, run.data, costs),
-        named_right=() if plan.task != "partial" else _named_right(run),
-        sweep=_sweep(plan.reducers, run.cells),
-        costs=costs,
-        views=() if many else _views(run),
-        failures=_failures(run.results),
-        warnings=_warnings(run.results),
-        facts=run.facts,
+        win_tie_loss=_frame(chain(*counts), "protocol metric method other learner"),
+        overview=_frame(chain(*ranks), "protocol group n_cells method rank mean"),
+        named_right=_named_right(frame, plan.metrics[0], plan.task == "partial"),
+        sweep=_sweep(plan.reducers, cells),
+        costs=_costs(run, frame),
+        views=() if many else tuple(_views(run, frame)),
+        failures=_failures(frame),
+        warnings=_counted(frame, "warning", ["reducer", "learner"], "n_jobs"),
     )
+
+
+def _frame(rows: Any, columns: str) -> pd.DataFrame:
+    """Frame of rows, which has its columns also without any."""
+    import pandas as pd
+
+    rows = list(rows)
+    return pd.DataFrame(rows) if rows else pd.DataFrame(columns=columns.split())
 
 
 def _last(reducers: Sequence[MethodSpec]) -> str:
@@ -162,170 +238,152 @@ def _last(reducers: Sequence[MethodSpec]) -> str:
     return next((s.name for s in reversed(reducers) if s.cls and s.ranked), "")
 
 
-def _grouped(
-    rows: Iterable[Any], *names: str
-) -> Iterator[tuple[dict[str, Any], list[Any]]]:
-    """Rows with equal values of some attributes, after these values by name."""
-    groups: dict[tuple[Any, ...], list[Any]] = {}
-    for row in rows:
-        groups.setdefault(tuple(getattr(row, n) for n in names), []).append(row)
-    for key, group in groups.items():
-        yield dict(zip(names, key, strict=True)), group
+def _means(frame: pd.DataFrame, metrics: Mapping[str, str], by: list[str]) -> Any:
+    """Means of metrics over jobs, as columns of the names given."""
+    import pandas as pd
+
+    rows = frame[frame["metric"].isin(list(metrics))]
+    # NaN would be no key of an index.
+    rows = rows.assign(r=rows["r"].fillna(-1.0)) if "r" in by else rows
+    means = rows.groupby([*by, "metric"], sort=False)["value"].mean().unstack()
+    order = pd.MultiIndex.from_frame(rows[by].drop_duplicates())
+    order = order if len(by) > 1 else order.get_level_values(0)
+    means = means.reindex(order).reindex(columns=list(metrics)).rename(columns=metrics)
+    known = means.reset_index()
+    return known.assign(r=known["r"].replace(-1.0, np.nan)) if "r" in by else known
 
 
-def _named_right(run: Run) -> tuple[NamedRight, ...]:
+def _named_right(frame: pd.DataFrame, metric: str, wanted: bool) -> pd.DataFrame:
     """By data set and method, over learners, where labels are named at all."""
-    good = (row for row in run.results if row.ok)
-    metric = run.plan.metrics[0]
-    shares = (
-        NamedRight(
-            **which,
-            by_reduction=mean_of_known(row.reducer_disambiguation for row in rows),
-            by_learner=mean_of_known(row.scores.get("disambiguation") for row in rows),
-            test=mean_of_known(row.scores.get(metric) for row in rows),
-        )
-        for which, rows in _grouped(good, "protocol", "data", "r", "reducer")
-    )
-    return tuple(shares)
+    shares = {"reducer_disambiguation": "by_reduction", "disambiguation": "by_learner"}
+    rows = frame if wanted else frame.iloc[:0]
+    by = ["protocol", "data", "r", "reducer"]
+    return with_sets(_means(rows, {**shares, metric: "test"}, by))
 
 
-def _sweep(reducers: Sequence[MethodSpec], cells: Iterable[Cell]) -> tuple[Sweep, ...]:
-    """Curves for methods whose grid varies parameters, one per other setting."""
-    points = {spec.name: spec.point for spec in reducers if spec.point}
-    lines: dict[tuple[Any, ...], list[tuple[Any, float]]] = {}
-    level: dict[tuple[Any, ...], float] = {}
-    for c in cells:
-        where = (c.protocol, c.labels, c.metric, c.data, c.r, c.learner)
-        if c.mean is None:
-            continue
-        if c.method in LEVELS:
-            level[*where, c.method] = c.mean
-        for parameter, value in points.get(c.method, {}).items():
-            others = {k: v for k, v in points[c.method].items() if k != parameter}
-            label = c.method.split("[")[0]
-            label += "".join(f", {k}={v}" for k, v in others.items())
-            lines.setdefault((*where, parameter, label), []).append((value, c.mean))
-    for (*place, parameter, _), line in list(lines.items()):
-        for name in LEVELS:
-            if (*place, name) in level:
-                flat = [(x, level[*place, name]) for x, _ in line]
-                lines[*place, parameter, str(name)] = flat
-    return tuple(Sweep(*key, *zip(*line, strict=True)) for key, line in lines.items())
+def _sweep(reducers: Sequence[MethodSpec], cells: pd.DataFrame) -> pd.DataFrame:
+    """Points of curves for methods whose grid varies parameters."""
+    varied = {spec.name: spec.point for spec in reducers if spec.point}
+    place = ["protocol", "labels", "metric", "data", "r", "set", "learner"]
+    points, levels = [], {}
+    for c in cells[cells["mean"].notna()].to_dict("records"):
+        where = {name: c[name] for name in place}
+        if c["method"] in LEVELS:
+            levels[(*(str(v) for v in where.values()), c["method"])] = c["mean"]
+        for parameter, value in varied.get(c["method"], {}).items():
+            others = varied[c["method"]].items()
+            name = c["method"].split("[")[0]
+            name += "".join(f", {k}={v}" for k, v in others if k != parameter)
+            about = {**where, "parameter": parameter, "method": name}
+            points.append({**about, "x": value, "y": c["mean"]})
+    flat = {}
+    for point in points:
+        for level in LEVELS:
+            y = levels.get((*(str(point[name]) for name in place), level))
+            if y is not None:
+                line = {**point, "method": str(level), "y": y}
+                flat[tuple(map(str, line.values()))] = line
+    points += flat.values()
+    return _frame(points, " ".join([*place, "parameter method x y"]))
 
 
-def _failures(results: Iterable[Result]) -> tuple[Failure, ...]:
-    names = [field.name for field in fields(Failure)][:-2]
-    groups = _grouped((row for row in results if not row.ok), *names)
-    return tuple(
-        Failure(**which, n_folds=len(rows), traceback=rows[0].traceback)
-        for which, rows in groups
-    )
+def _counted(
+    frame: pd.DataFrame, metric: str, by: list[str], count: str
+) -> pd.DataFrame:
+    """Texts of a metric, and the number of jobs that have each."""
+    rows = frame[frame["metric"] == metric]
+    groups = rows.groupby([*by, "text"], sort=False, dropna=False)["id"]
+    return groups.nunique().rename(count).reset_index()
 
 
-def _warnings(results: Iterable[Result]) -> tuple[Warned, ...]:
-    jobs: dict[tuple[str, str, str], set[str]] = {}
-    for row in results:
-        for text in row.warnings:
-            jobs.setdefault((row.reducer, row.learner, text), set()).add(row.id)
-    return tuple(Warned(*key, n_jobs=len(ids)) for key, ids in jobs.items())
+def _failures(frame: pd.DataFrame) -> pd.DataFrame:
+    by = ["protocol", "labels", "data", "r", "reducer", "learner"]
+    failures = with_sets(_counted(frame, "error", by, "n_folds"))
+    traces = frame[frame["metric"] == "traceback"].set_index("id")["text"]
+    first = frame[frame["metric"] == "error"].drop_duplicates([*by, "text"])
+    return failures.assign(traceback=traces.reindex(first["id"]).to_numpy())
 
 
-def _costs(run: Run) -> tuple[MethodCost, ...]:
+def _costs(run: Run, frame: pd.DataFrame) -> pd.DataFrame:
     """Reducers first, then learners; each reduction counts once."""
-    plan = run.plan
-    shared = {(t.reducer, t.reduction): t for t in run.timings if t.reduction}
-    costs = []
-    for kind, specs, timings, prefix, use in (
-        ("reducer", plan.reducers, shared.values(), "reduce_", "reduce_transform_time"),
-        ("learner", plan.learners, run.timings, "", "predict_time"),
+    import pandas as pd
+
+    parts = []
+    reduced = frame[frame["reduction"] != ""]
+    reduced = reduced.drop_duplicates(["reducer", "reduction", "metric"])
+    for kind, specs, rows, prefix, use, key in (
+        ("reducer", run.plan.reducers, reduced, "reducer_", "transform", "reduction"),
+        ("learner", run.plan.learners, frame, "", "predict", "id"),
     ):
-        known = {which[kind]: rows for which, rows in _grouped(timings, kind)}
-        names = [spec.name for spec in specs if spec.name in known]
-        costs += [_cost(kind, name, known[name], prefix, use) for name in names]
-    return tuple(costs)
+        names = {f"{prefix}fit_time": "fit_time", f"{prefix}{use}_time": "use_time"}
+        means = _means(rows, names, [kind]).set_index(kind)
+        peaks = rows[rows["metric"] == f"{prefix}peak_mb"].groupby(kind)["value"].max()
+        n_runs = rows.groupby(kind)[key].nunique()
+        found = means.assign(peak_mb=peaks).join(n_runs.rename("n_runs"), how="right")
+        found = found.loc[[s.name for s in specs if s.name in found.index]]
+        found = found.rename_axis("name").reset_index()
+        parts.append(found.assign(kind=kind))
+    columns = ["kind", "name", "n_runs", "fit_time", "use_time", "peak_mb"]
+    return pd.concat(parts, ignore_index=True)[columns]
 
 
-def _cost(
-    kind: str, name: str, rows: Sequence[Timing], prefix: str, use: str
-) -> MethodCost:
-    peaks = [getattr(row, f"{prefix}peak_mb") for row in rows]
-    return MethodCost(
-        kind,
-        name,
-        n_runs=len(rows),
-        fit_time=mean_of_known(getattr(row, f"{prefix}fit_time") for row in rows),
-        use_time=mean_of_known(getattr(row, use) for row in rows),
-        peak_mb=max((peak for peak in peaks if peak is not None), default=None),
-    )
-
-
-def _views(run: Run) -> tuple[View, ...]:
+def _views(run: Run, frame: pd.DataFrame) -> list[dict[str, Any]]:
     """One view per reducer that has confidences, on the first data set of the run."""
     store, first = Store(run.folder), run.data[0]
-    here = (first.name, next(iter(first.r), None))
-    chosen: dict[tuple[str, str], Timing] = {}
-    for t in run.timings:
-        if t.reduction and (t.data, t.r) == here:
-            chosen.setdefault((t.protocol, t.reducer), t)
-    views: list[View] = []
-    for t in chosen.values():
-        record = store.get_reduction(t.reduction) if len(views) < MAX_VIEWS else None
+    here = frame[(frame["data"] == first["name"]) & (frame["reduction"] != "")]
+    for r in first["r"][:1]:
+        here = here[here["r"] == r]
+    views: list[dict[str, Any]] = []
+    for job in here.drop_duplicates(["protocol", "reducer"]).itertuples():
+        name = f"reductions/{job.reduction}"
+        record = store.get(name) if len(views) < MAX_VIEWS else None
         if record is not None and "confidence" in record.arrays:
-            right = record.disambiguation
-            views.append(_view(t, record.arrays, right, first.classes))
-    return tuple(views)
+            right = {name: value for name, value, _ in record.values}
+            about = {
+                "protocol": job.protocol,
+                "data": job.data,
+                "r": job.r,
+                "reducer": job.reducer,
+                "fold": job.fold,
+                "disambiguation": right.get("disambiguation", np.nan),
+            }
+            views.append({**about, **_view(record.arrays, first["classes"])})
+    return views
 
 
-def _view(
-    t: Timing,
-    arrays: Mapping[str, np.ndarray],
-    right: float | None,
-    classes: Sequence[str],
-) -> View:
+def _view(arrays: Mapping[str, np.ndarray], classes: Sequence[str]) -> dict[str, Any]:
+    """A plane of rows, histograms of confidences, and the most ambiguous rows."""
+    import pandas as pd
+
     rows, F = arrays["rows"], arrays["confidence"]
     S, truth = arrays["candidates"].astype(bool), arrays["truth"]
-    Z = arrays["Z"][rows]
-    plane = Z[:, :2] if Z.shape[1] > 1 else np.column_stack([Z[:, 0], np.zeros(len(Z))])
-    top = F.argmax(axis=1)
-    level = F.max(axis=1)
+    Z, names = arrays["Z"][rows], np.asarray(classes, dtype=object)
+    top, level = F.argmax(axis=1), F.max(axis=1)
     # Evenly spread rows: the picture does not depend on a random draw.
     shown = np.unique(np.linspace(0, len(Z) - 1, min(len(Z), MAX_POINTS)).astype(int))
     edges = np.linspace(0, 1, N_BINS + 1)
-    start = 1.0 / S.sum(axis=1)
     doubtful = np.lexsort((np.arange(len(F)), level))[:N_ROWS]
-    return View(
-        protocol=t.protocol,
-        data=t.data,
-        r=t.r,
-        reducer=t.reducer,
-        fold=t.fold,
-        disambiguation=right,
-        points=[
-            Point(
-                x=float(plane[i, 0]),
-                y=float(plane[i, 1]),
-                label=classes[int(top[i])],
-                confidence=float(level[i]),
-                correct=bool(top[i] == truth[i]),
-            )
-            for i in shown
-        ],
-        histogram={
+    points = {
+        "x": Z[:, 0],
+        "y": Z[:, 1] if Z.shape[1] > 1 else np.zeros(len(Z)),
+        "label": names[top],
+        "confidence": level,
+        "correct": top == truth,
+    }
+
+    def candidates(i: int) -> list[dict[str, Any]]:
+        order = sorted(np.flatnonzero(S[i]).tolist(), key=lambda j: -F[i, j])[:5]
+        return [{"label": names[j], "confidence": float(F[i, j])} for j in order]
+
+    return {
+        "points": pd.DataFrame(points).iloc[shown],
+        "histogram": {
             "edges": edges.tolist(),
-            "before": np.histogram(start, edges)[0].tolist(),
+            "before": np.histogram(1.0 / S.sum(axis=1), edges)[0].tolist(),
             "after": np.histogram(np.clip(level, 0, 1), edges)[0].tolist(),
         },
-        ambiguous=[
-            AmbiguousRow(
-                row=int(rows[i]),
-                candidates=[
-                    Candidate(classes[j], float(F[i, j]))
-                    for j in sorted(
-                        np.flatnonzero(S[i]).tolist(), key=lambda j: -F[i, j]
-                    )[:5]
-                ],
-                truth=classes[int(truth[i])],
-            )
+        "ambiguous": [
+            {"row": int(rows[i]), "candidates": candidates(i), "truth": names[truth[i]]}
             for i in doubtful
         ],
-    )
+    }

@@ -12,7 +12,7 @@ from importlib.resources import files
 from typing import Any
 
 from partlearn._pages import visible
-from partlearn.report._blocks import Figure, Panel
+from partlearn.report._blocks import Draw, Figure
 
 # Told apart with any colour vision, and at least 3:1 against the light and the dark
 # ground of the page; marks repeat the distinction: colour is never the only sign.
@@ -39,11 +39,11 @@ def panels_svg(figure: Figure) -> list[str]:
     """
     legend: dict[str, Any] = {}
 
-    def draw(panel: Panel, canvas: Any) -> None:
+    def draw(title: str, part: Draw, canvas: Any) -> None:
         axes = canvas.subplots()
-        panel.draw(axes)
-        if panel.title:
-            axes.set_title(visible(panel.title), fontsize=10)
+        part(axes)
+        if title:
+            axes.set_title(visible(title), fontsize=10)
         handles, labels = axes.get_legend_handles_labels()
         for handle, label in zip(handles, labels, strict=True):
             legend.setdefault(label, handle)
@@ -52,9 +52,9 @@ def panels_svg(figure: Figure) -> list[str]:
         canvas.legend(list(legend.values()), list(legend), loc="center", ncols=1)
 
     drawn = []
-    for number, panel in enumerate(figure.panels):
-        name, key = panel.title or figure.title, f"{figure.key}-{number}"
-        drawn.append(_svg(partial(draw, panel), figure.size, name, key))
+    for number, (title, part) in enumerate(figure.panels):
+        name, key = title or figure.title, f"{figure.key}-{number}"
+        drawn.append(_svg(partial(draw, title, part), figure.size, name, key))
     if len(legend) > 1:
         size = (figure.size[0], 0.35 + 0.2 * len(legend))
         drawn.append(_svg(draw_legend, size, "Legend", f"{figure.key}-legend"))
