@@ -116,6 +116,30 @@ def test_truth_and_json(songs, run, tmp_path):
     assert "single or tags" in err
 
 
+def test_check_select_and_reduce(songs, run, tmp_path):
+    X, S, Y = songs
+    truth = [text or "[]" for text in sets(Y)]
+    data = write(tmp_path / "songs.csv", X, {"tags": sets(S), "truth": truth})
+    given = ["--task", "tags", "--id", "song"]
+    code, text, err = run("check", data, *given)
+    assert code == 0, err
+    assert "4 tags of" in text
+    assert "every label as a candidate" not in text
+    code, text, _ = run("check", data, "--labels", "nothing", *given)
+    assert code == 2 or "nothing" in text
+    out = tmp_path / "out.csv"
+    code, text, err = run("select", data, *given, "--n-features", 4, "--out", out)
+    assert code == 0, err
+    assert "TRACE" in text
+    assert "x4" not in rows_of(out)[0]
+    code, text, err = run("reduce", data, *given, "--out", out)
+    assert code == 0, err
+    assert "CRISP: 150 rows" in text
+    code, _, err = run("select", data, *given, "--method", "saute", "--out", out)
+    assert code == 2
+    assert "multilabel selector" in err
+
+
 def test_corrections_go_in_and_out(songs, run, tmp_path):
     X, S, _ = songs
     data = write(tmp_path / "songs.csv", X, {"tags": sets(S)})

@@ -4,7 +4,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import scipy.sparse as sp
@@ -22,6 +22,7 @@ from partlearn.io import LabelColumns, label_choice
 from partlearn.model_selection import truth_codes
 
 _LARGE = 8 * 10**9
+_SINGLE = ("full-sets", "no-singletons", "difficulty")  # say nothing about tags
 
 
 def check(
@@ -37,6 +38,7 @@ def check(
     weights: str | Sequence[str] | None = None,
     marks: str | Sequence[str] | None = None,
     bags: Any = None,
+    task: Literal["single", "tags"] = "single",
 ) -> DataReport:
     """Look for problems in partial-label data and say what to do about them.
 
@@ -65,6 +67,8 @@ default=None
     bags : array-like of shape (n_samples,) or str, default=None
         Rows that share one list of labels, as for :func:`partlearn.disambiguate`.
         Without it, a finding says where rows seem to come in bags.
+    task : {"single", "tags"}, default="single"
+        Whether one of the labels of a row of a table is true, or any number of them.
 
     Returns
     -------
@@ -88,6 +92,8 @@ default=None
         named = (
             named or candidates is None or isinstance(candidates, str | LabelColumns)
         )
+        if task == "tags":
+            return _check_tags(columns, candidates, truth, sep, encoder)
         if named or encoder is not None or not tables.is_plain(columns):
             return _check_table(columns, candidates, truth, sep, encoder, bags)
         feature_names = list(columns) if feature_names is None else feature_names
@@ -194,20 +200,51 @@ def _check_table(
     )
 
 
+def _check_tags(
+    columns: dict[str, NDArray[Any]],
+    labels: Any,
+    truth: Any,
+    sep: str | None,
+    encoder: tables.TableEncoder | None,
+) -> DataReport:
+    """Check a table of tags: any number of them may be true."""
+    chosen = tables.TableEncoder() if encoder is None else clone(encoder)
+    if isinstance(truth, str):
+        tables.check_names([truth], columns, "truth")
+        chosen.set_params(ignore=[*tables.as_names(chosen.ignore), truth])
+    if labels is None and "tags" in columns:
+        labels = "tags"
+    tags, Z, findings = _read_table(columns, labels, sep, chosen, tables.tags_of)
+    m = len(next(iter(columns.values())))
+    if tags is None or Z is None:
+        facts: dict[str, Any] = {"n_samples": m, "n_features": len(columns)}
+        return DataReport(findings, facts, {})
+    names = [str(c) for c in tags.classes.tolist()]
+    features = chosen.get_feature_names_out().tolist()
+    S, rows = tags.candidates, tags.rows
+    report = _report(Z[rows], S, features, names, several=True, empty_breaks=False)
+    return replace(
+        report,
+        findings=[*findings, *(f for f in report.findings if f.code not in _SINGLE)],
+        facts=report.facts | {"n_columns": len(columns), "n_unlabelled": m - len(rows)},
+    )
+
+
 def _read_table(
     columns: dict[str, NDArray[Any]],
     labels: Any,
     sep: str | None,
     encoder: tables.TableEncoder,
-) -> tuple[Evidence | None, Array | None, list[Finding]]:
+    read: Any = tables.read_labels,
+) -> tuple[Any, Array | None, list[Finding]]:
     """Labels and encoded features of a table, and what was wrong with either."""
     findings: list[Finding] = []
-    evidence: Evidence | None = None
+    evidence: Any = None
     names: list[str] = []
     try:
         if labels is None or isinstance(labels, str):
             labels = tables.label_columns(labels, columns)
-        evidence, names = tables.read_labels(columns, labels, sep)
+        evidence, names = read(columns, labels, sep)
     except ValueError as error:
         said = str(error)
         given = labels.names if isinstance(labels, LabelColumns) else labels

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -32,7 +32,7 @@ def check(
     from partlearn.io import atomic_write, is_table
 
     check_files([file, options.votes], [html])
-    table = is_table(file) and options.task in (None, "pll")
+    table = is_table(file) and options.task in (None, "pll", "single", "tags")
     with notes():
         report = (_check_table if table else _check_matrix)(file, options)
     if html is not None:
@@ -51,10 +51,16 @@ def _check_table(file: Path, options: DataOptions) -> "DataReport":
 
     encoder = TableEncoder(**options.roles, ignore=options.ignore or ())
     chosen = options.label_choice
+    task: Any = "tags" if options.task == "tags" else "single"
     if options.votes is not None:
         table = read_table_input(file, options)
         return check_data(
-            table.columns, table.y, table.truth, encoder=encoder, bags=options.bag
+            table.columns,
+            table.y,
+            table.truth,
+            encoder=encoder,
+            bags=options.bag,
+            task=task,
         )
     columns = read_columns(file)
     check_names(options.ignore or (), columns, "ignore")
@@ -63,7 +69,13 @@ def _check_table(file: Path, options: DataOptions) -> "DataReport":
         names = check_names(chosen.names, columns, chosen.form or "labels")
     truth = find_truth(columns, names, options)
     return check_data(
-        columns, chosen, truth, sep=options.sep, encoder=encoder, bags=options.bag
+        columns,
+        chosen,
+        truth,
+        sep=options.sep,
+        encoder=encoder,
+        bags=options.bag,
+        task=task,
     )
 
 

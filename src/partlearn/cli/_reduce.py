@@ -27,7 +27,7 @@ Load = Annotated[
 Blocks = Iterable[tuple[dict[str, Any], dict[str, Any]]]
 
 
-@with_options(without=["votes", "task", "bag"])
+@with_options(without=["votes", "bag"])
 def reduce(
     data: Input,
     output: Output,
@@ -43,13 +43,14 @@ def reduce(
     """Project the features onto a few directions learnt from candidate sets.
 
     Columns that are not features stay in the table. Text, categories, dates and missing
-    values are encoded as `partlearn train` does.
+    values are encoded as `partlearn train` does. With --task tags, the tags of a row
+    count as shares that sum to one.
     """
     params = _params(param, "n_components", "--n-components", n_components)
     _run("reducer", data, output, method, params, options, save, load)
 
 
-@with_options(without=["votes", "task", "bag"])
+@with_options(without=["votes", "bag"])
 def select(
     data: Input,
     output: Output,
@@ -71,7 +72,8 @@ def select(
     """Keep the features that tell the labels apart.
 
     Text, categories, dates and missing values are encoded as `partlearn train` does; a
-    column is kept as it is if one of the features made of it is chosen.
+    column is kept as it is if one of the features made of it is chosen. With --task
+    tags, the selector is TRACE unless --method names another one for tags.
     """
     params = _params(param, "n_features_to_select", "--n-features", n_features)
     _run("selector", data, output, method, params, options, save, load)
@@ -100,10 +102,14 @@ def _run(
     if load is not None and (save is not None or params or method != default):
         raise ValueError("--load applies a model as it was saved; leave out the rest")
     output.check(data, load, also=save)
+    tags = role == "selector" and options.several
+    if tags and method == default:
+        method = "trace"
     with output.open() as writer:
         if load is None:
-            estimator = build(method, params, role, seed=0)
-            if role == "selector" and "n_features_to_select" not in params:
+            kind: Any = "multilabel selector" if tags else role
+            estimator = build(method, params, kind, seed=0)
+            if role == "selector" and not tags and "n_features_to_select" not in params:
                 estimator = _automatic(estimator)
             model, blocks = _fit(estimator, data, options, writer)
         else:
@@ -201,7 +207,11 @@ def _fit(
     from partlearn.io import is_table
     from partlearn.persistence import Model
 
-    bunch = _numbers(data, options)
+    if options.several and not is_table(data):
+        raise ValueError(
+            f"--task tags is for tables; {data.name} is a matrix of numbers"
+        )
+    bunch = None if options.several else _numbers(data, options)
     if bunch is None:
         return _fit_table(estimator, data, options)
     X = bunch.data if bunch.data.dtype.kind == "f" else bunch.data.astype(float)
@@ -248,12 +258,21 @@ def _fit_table(
 
     from partlearn.io import raw_columns, table_blocks
     from partlearn.persistence import Model
-    from partlearn.tables import TableEncoder, join_blocks, read_labels, take_rows
+    from partlearn.tables import (
+        TableEncoder,
+        join_blocks,
+        read_labels,
+        tags_of,
+        take_rows,
+    )
 
     blocks = list(table_blocks(data, whole=True))
     table = _input.table_input(join_blocks(blocks), options)
     with _input.notes():
-        evidence, names = read_labels(table.columns, table.y, options.sep)
+        if not options.several:
+            evidence, names = read_labels(table.columns, table.y, options.sep)
+        else:
+            evidence, names = _shares(estimator, *tags_of(table.columns, table.y))
     _input.echo_labels(evidence.read_as)
     encoder = TableEncoder(**options.roles, ignore=[*table.hidden, *names])
     pipeline = make_pipeline(encoder, estimator)
@@ -268,6 +287,17 @@ def _fit_table(
     model = Model(pipeline, used, [str(c) for c in evidence.classes.tolist()])
     raw = (raw_columns(block, table.columns) for block in blocks)
     return model, _table_blocks(model, data, raw, evidence.rows)
+
+
+def _shares(estimator: Any, tags: Any, names: list[str]) -> tuple[Any, list[str]]:
+    """Tags for a selector; for a reducer as shares, of the rows that have any."""
+    from partlearn.candidates import from_weights
+
+    if hasattr(estimator, "get_support"):
+        return tags, names
+    evidence = from_weights(tags.weights, classes=tags.classes, empty="drop")
+    evidence.rows, evidence.read_as = tags.rows[evidence.rows], tags.read_as
+    return evidence, names
 
 
 def _placed(estimator: Any) -> Any | None:

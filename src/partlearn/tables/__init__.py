@@ -36,6 +36,8 @@ from partlearn.tables._tags import (
     scored_tags,
     separation,
     tag_scores,
+    tags_of,
+    true_matrix,
 )
 
 __all__ = [

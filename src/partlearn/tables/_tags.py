@@ -79,6 +79,14 @@ def read_tags(
     return tags, names, written
 
 
+def tags_of(
+    columns: Mapping[str, Any], y: Any, sep: str | None = None
+) -> tuple[Tags, list[str]]:
+    """Read the tags of a table, as :func:`read_tags` without their form."""
+    tags, names, _ = read_tags(columns, y, sep)
+    return tags, names
+
+
 def tag_scores(learner: Any, Z: Any) -> Array:
     """Scores of tags by a fitted learner, the larger the more likely.
 
