@@ -20,6 +20,7 @@ from partlearn.candidates import (
     from_complementary,
     from_hierarchy,
     from_intervals,
+    from_log_probabilities,
     from_text,
     from_votes,
     from_weights,
@@ -93,6 +94,16 @@ for name, accuracy in zip(estimate.name, estimate.accuracy, strict=True):
     print(
         f"{name}: {accuracy:.2f} of the votes right by estimate, {skills[name]} drawn"
     )
+
+# %%
+# What a language model says
+# --------------------------
+# Log-probabilities of the labels, in which the model is right for two rows of three.
+
+figure, ax = plt.subplots(figsize=(4.5, 3.6), layout="constrained")
+said = np.where(rng.rand(len(truth)) < 0.67, truth, other)
+logs = np.log(np.where(names == said[:, None], 0.7, 0.15))
+show("log-probabilities", from_log_probabilities(logs, classes=names), ax)
 
 # %%
 # Which labels remain confused

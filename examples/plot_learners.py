@@ -34,6 +34,7 @@ from partlearn.classification import (
     CoupledClassifier,
     CRISPClassifier,
     PooledClassifier,
+    PredictionSets,
 )
 from partlearn.decomposition import CENDA
 from partlearn.inspection import CalibrationDisplay, RiskCoverageDisplay
@@ -134,4 +135,24 @@ _, ax = plt.subplots(figsize=(6, 4), layout="constrained")
 for name, learner in {"PL-KNN": PLKNN(), "CRISPClassifier": CRISPClassifier()}.items():
     learner.fit(X[train], candidates[train])
     RiskCoverageDisplay.from_estimator(learner, X[test], y[test], name=name, ax=ax)
+plt.show()
+
+# %%
+# What if a learner may name several labels?
+# ------------------------------------------
+# Sets that hold the true label with a wanted probability, calibrated on candidates.
+
+_, ax = plt.subplots(figsize=(6, 4), layout="constrained")
+model = PredictionSets(CRISPClassifier(), random_state=0)
+model.fit(X[train], candidates[train])
+wanted = [0.8, 0.9, 0.95, 0.99]
+sets = [model.predict_set(X[test], coverage=share) for share in wanted]
+held = [chosen[range(450), y[test]].mean() for chosen in sets]
+size = [chosen.sum(axis=1).mean() for chosen in sets]
+ax.plot(wanted, held, "o-", label="share of sets that hold the true label")
+ax.plot(wanted, wanted, "--", color="0.6", label="wanted")
+for share, covered, mean in zip(wanted, held, size, strict=True):
+    ax.annotate(f"{mean:.2f} labels", (share, covered))
+ax.set(xlabel="wanted coverage", ylabel="coverage")
+ax.legend()
 plt.show()
