@@ -33,6 +33,11 @@ _HOMES = {
 }
 
 
+def __dir__() -> list[str]:
+    """List the public names, also those that are not imported yet."""
+    return sorted({*globals(), *__all__})
+
+
 def __getattr__(name: str) -> Any:
     """Import the heavy names when they are first asked for."""
     if name in _HOMES:

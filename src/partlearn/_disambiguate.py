@@ -375,8 +375,8 @@ def disambiguate(
         values or the labels themselves among its columns is encoded by `encoder`.
     y : candidate labels, weights or votes; or str or list of str, default=None
         In any form that :func:`partlearn.candidates.check_candidates` reads; or the
-        columns of `X` that hold them. Rows of a table without labels are left out. None
-        stands for the column of a table whose name says so, such as ``candidates``.
+        columns of `X` that hold them. Every label is possible for rows of a table that
+        have none. None stands for the column whose name says so, as ``candidates``.
     method : str or estimator, default="crisp-classifier"
         Name of a reducer, selector or classifier of this library with its default
         parameters, in any case, with or without hyphens ("cenda", "PL-KNN", "sure"); or
@@ -551,7 +551,7 @@ def _encoded(
     names = tables.named_columns(columns, y)
     if names is None and encoder is None and tables.is_plain(columns):
         return np.column_stack(list(columns.values())), y, index, None
-    evidence, label_columns = tables.read_labels(columns, y, sep)
+    evidence, label_columns = tables.read_labels(columns, y, sep, empty="all")
     rows = evidence.rows
     encoded, index, table, kinds = tables.encode_rows(
         columns, rows, label_columns, encoder, index

@@ -62,7 +62,7 @@ def _check_table(file: Path, options: DataOptions) -> "DataReport":
             bags=options.bag,
             task=task,
         )
-    columns = read_columns(file)
+    columns = read_columns(file, encoding=options.encoding)
     check_names(options.ignore or (), columns, "ignore")
     names = [chosen or "", *(chosen or "").split(",")]
     if isinstance(chosen, LabelColumns):

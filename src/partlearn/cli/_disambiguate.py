@@ -210,9 +210,12 @@ def _of_table(
         )
     assert result.rows is not None
     _input.echo_labels(result.read_as)
-    bare = table.n_rows - len(result.rows)
-    if bare:
-        say(f"Note: {bare} rows have no label and were left out.")
+    silent = table.n_rows - len(result.rows)  # nobody voted on them
+    if silent:
+        say(f"Note: {silent} rows have no label and were left out.")
+    bare = int(result.candidates.all(axis=1).sum())
+    if bare and len(result.classes) > 2:
+        say(f"Note: every label is possible for {bare} rows, those without any label.")
     names = {*table.labels, *(options.id or ())}  # the page names rows anyway
     shown = {n: c for n, c in table.columns.items() if n not in names}
     return result, table.true_labels(result.rows), take_rows(shown, result.rows)

@@ -253,7 +253,8 @@ def read_table_input(path: Path, options: DataOptions) -> TableInput:
     """Read a table and find its label columns."""
     from partlearn.tables import read_columns
 
-    return table_input(read_columns(path), options)
+    columns = read_columns(path, encoding=options.encoding)
+    return table_input(columns, options)
 
 
 def table_input(columns: dict[str, Any], options: DataOptions) -> TableInput:

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 Input = Annotated[
     Path,
     typer.Argument(
-        help="CSV, TSV, Parquet, Arrow, JSON lines, ARFF, .mat or .npz; - is standard "
-        "input."
+        help="CSV, TSV, Parquet, Arrow, JSON, .xlsx, ARFF, .mat or .npz; - is "
+        "standard input."
     ),
 ]
 Param = Annotated[
@@ -90,6 +90,13 @@ class DataOptions:
         typer.Option(
             help="What separates labels in a column; | ; and , are found without it. "
             "none: each cell is one label."
+        ),
+    ] = None
+    encoding: Annotated[
+        str | None,
+        typer.Option(
+            help="Encoding of a table of text, such as latin-1 or gbk; UTF-8 and "
+            "UTF-16 are found without it."
         ),
     ] = None
     task: Annotated[
@@ -276,7 +283,7 @@ def _in_options(text: str) -> str:
         r"`n_(samples|features|informative|redundant|classes|false)`", r"--\1", text
     )
     text = re.sub(
-        r"""\b(labels|raters|weights|marks|truth|sep|task|ignore)=(?:["'](\w+)["'])?""",
+        r"""\b(labels|raters|weights|marks|truth|sep|task|ignore|encoding)=(?:["'](\w+)["'])?""",
         lambda match: f"--{match[1]}" + (f" {match[2]}" if match[2] else ""),
         text,
     )

@@ -266,7 +266,7 @@ def _fit_table(
         take_rows,
     )
 
-    blocks = list(table_blocks(data, whole=True))
+    blocks = list(table_blocks(data, whole=True, encoding=options.encoding))
     table = _input.table_input(join_blocks(blocks), options)
     with _input.notes():
         if not options.several:

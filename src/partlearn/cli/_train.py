@@ -69,6 +69,13 @@ def train(
             "more than 25,000 rows, where they take three times as long as the fit.",
         ),
     ] = None,
+    corrections: Annotated[
+        Path | None,
+        typer.Option(
+            help="CSV with columns row and label, as the label report saves it: these "
+            "labels are certain."
+        ),
+    ] = None,
     scheduler: Annotated[
         str | None,
         typer.Option(
@@ -88,10 +95,12 @@ def train(
     """
     from partlearn import PartialClassifier
     from partlearn._math.neighbors import EXACT_ROWS
+    from partlearn.io import read_corrections
     from partlearn.persistence import check_model, save_model
     from partlearn.tables import (
         estimate_quality,
         estimate_tag_quality,
+        labels_by_place,
         make_learner,
         make_tag_learner,
     )
@@ -134,6 +143,12 @@ def train(
             rows = table.n_rows
             evidence, names = model.read_labels(table.columns, table.y)
             _input.echo_labels(evidence.read_as)
+            if corrections is not None:
+                index = evidence.rows
+                if options.id:
+                    index = table.columns[options.id[0]][index]
+                fixed = labels_by_place(index, read_corrections(corrections))
+                evidence = evidence.with_known(fixed)
             model.fit_evidence(table.columns, evidence, names)
             if folds is None:
                 folds = 3 if rows <= EXACT_ROWS else 0
@@ -271,6 +286,10 @@ def predict(
     ],
     load: Annotated[Path, typer.Option(help="Model that `partlearn train` saved.")],
     output: _options.Output,
+    encoding: Annotated[
+        str | None,
+        typer.Option(help="Encoding of a table of text, such as latin-1 or gbk."),
+    ] = None,
     labels: Annotated[
         str | None,
         typer.Option(
@@ -325,8 +344,9 @@ def predict(
     )
     unlike = without = in_sets = 0
     with output.open() as writer, row_progress(data.name, writer) as show:
-        blocks = table_blocks(data, block_rows=rows, progress=show)
-        for block in blocks if bag is None else [read_columns(data)]:
+        blocks = table_blocks(data, block_rows=rows, progress=show, encoding=encoding)
+        whole = [] if bag is None else [read_columns(data, encoding=encoding)]
+        for block in whole or blocks:
             with _input.applying(data):
                 columns = model.predictions(
                     block, labels, bags=bag, coverage=coverage, accuracy=accuracy

@@ -61,6 +61,7 @@ def label_evidence(
     *,
     sep: str | None = None,
     form: Form | None = None,
+    empty: Literal["drop", "all"] = "drop",
 ) -> Evidence:
     """Read the label columns of a table that is in memory.
 
@@ -77,6 +78,8 @@ def label_evidence(
     form : {"raters", "weights", "marks"}, default=None
         What several columns are; found from their cells by default, and an error where
         two readings are likely.
+    empty : {"drop", "all"}, default="drop"
+        Whether rows without labels are left out, or every label is possible for them.
 
     Returns
     -------
@@ -96,7 +99,7 @@ def label_evidence(
     budget = Budget(Limits(), 0)
     typed: dict[str, Column] = {n: typed_column(columns[n]) for n in chosen}
     if len(chosen) > 1 or is_marked(chosen[0]) or form is not None:
-        evidence, form = read_forms(typed, chosen, form, empty="drop")
+        evidence, form = read_forms(typed, chosen, form, empty=empty)
     else:
         column = as_text_column(typed[chosen[0]])
         _refuse_measured(typed[chosen[0]], column, chosen[0])
@@ -104,7 +107,7 @@ def label_evidence(
         names = all_names(sets)
         _check_two(names, chosen)
         matrix = label_matrix(column, sets, names, budget, np.float64)
-        evidence = from_weights(matrix, classes=names, empty="drop")
+        evidence = from_weights(matrix, classes=names, empty=empty)
     _check_two([str(c) for c in evidence.classes.tolist()], chosen)
     evidence.read_as = in_words(evidence, form, len(chosen))
     return evidence

@@ -94,7 +94,7 @@ def format_of(path: Path, format: str | None) -> str:
             return kind
     if suffix in (".xlsx", ".xls", ".ods"):
         raise DataFormatError(
-            "spreadsheets are not read",
+            "spreadsheets are read as tables of columns, not as data sets",
             path=path,
             advice="Save the sheet as CSV, in the encoding UTF-8.",
         )

@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from io import BufferedReader
 from pathlib import Path
 from typing import Any
 
@@ -13,19 +14,21 @@ import numpy as np
 from sklearn.utils import Bunch
 
 from partlearn._extras import import_optional
+from partlearn.candidates import MISSING_WORDS
 from partlearn.io._arrow_sizes import expanded_size
 from partlearn.io._columns import assemble_columns, is_text
 from partlearn.io._errors import DataError, DataFormatError
-from partlearn.io._files import first_line, header_of, open_text, regular_size
+from partlearn.io._files import header_of, open_text, regular_size
 from partlearn.io._label_columns import Column, TextColumn
 from partlearn.io._options import Budget, ReadOptions
+from partlearn.io._streams import Prefixed, decoded, header_line
 
 META_KEY = b"partlearn"
 _MAX_COLUMNS = 1_000_000
 _BATCH_CELLS = 2**22
 
 
-def csv_header(head: bytes) -> tuple[str, list[str]]:
+def csv_header(head: bytes, said: str | None = None) -> tuple[str, list[str]]:
     """Find the delimiter and the names of the columns in the first line of a file.
 
     The delimiter is the most frequent of comma, tab and semicolon outside quotes.
@@ -33,7 +36,9 @@ def csv_header(head: bytes) -> tuple[str, list[str]]:
     pa = import_optional("pyarrow", "CSV files")
     csv = import_optional("pyarrow.csv", "CSV files")
     bare = re.sub(rb'"[^"]*"', b"", head)
-    delimiter = max((",", "\t", ";"), key=lambda mark: bare.count(mark.encode()))
+    delimiter = said or max(
+        (",", "\t", ";"), key=lambda mark: bare.count(mark.encode())
+    )
     if head.count(delimiter.encode()) > _MAX_COLUMNS:
         raise DataFormatError(f"more than {_MAX_COLUMNS:,} columns")
     with arrow_errors("the header line"):
@@ -52,7 +57,8 @@ def read_csv(path: Path, options: ReadOptions, budget: Budget) -> Bunch:
     pa = import_optional("pyarrow", "CSV files")
     csv = import_optional("pyarrow.csv", "CSV files")
     with open_text(path, None) as head:
-        delimiter, names = csv_header(header_of(first_line(head)))
+        line, _, said = header_line(decoded(head, None))
+        delimiter, names = csv_header(header_of(line), said)
     if len(names) == 1:
         raise DataFormatError(
             f"there is one column only, {names[0][:40]!r}",
@@ -66,15 +72,25 @@ def read_csv(path: Path, options: ReadOptions, budget: Budget) -> Bunch:
         arrow_errors("the table"),
         open_text(path, budget, delimiter.encode()) as source,
     ):
+        text = decoded(source, None)
+        line, after, _ = header_line(text)
         table = csv.read_csv(
-            source,
+            BufferedReader(Prefixed(line + after, text)),
             read_options=csv.ReadOptions(block_size=2**22),
             parse_options=csv.ParseOptions(
                 delimiter=delimiter, newlines_in_values=True
             ),
-            convert_options=csv.ConvertOptions(column_types=as_text),
+            convert_options=csv.ConvertOptions(
+                column_types=as_text, null_values=_nothing()
+            ),
         )
         return _from_table(table, options, budget, "a CSV file", {})
+
+
+def _nothing() -> list[str]:
+    """Ways of writing missing values, in the cases that occur."""
+    cases = (str, str.upper, str.title)
+    return sorted({case(word) for word in MISSING_WORDS for case in cases} | {"NaN"})
 
 
 @contextmanager
@@ -92,7 +108,10 @@ def arrow_errors(what: str) -> Iterator[None]:
         foreign = "utf8" in text.lower().replace("-", "")
         raise DataFormatError(
             f"{what} cannot be read ({text})",
-            advice="Save the file in the encoding UTF-8." if foreign else "",
+            advice="Say with encoding= which encoding it has, such as latin-1 or gbk, "
+            "or save the file as UTF-8."
+            if foreign
+            else "",
         ) from error
 
 

@@ -4,18 +4,22 @@
 
 import json
 import sys
+import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import replace
-from io import BufferedReader, RawIOBase
+from datetime import datetime
+from io import BufferedReader
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile, ZipFile
 
 import numpy as np
 
 from partlearn._extras import import_optional
 from partlearn._typing import Array
-from partlearn.io import _files, _options, _table
+from partlearn.candidates import warn_caller
+from partlearn.io import _files, _options, _streams, _table
 from partlearn.io._errors import DataError, DataFormatError
 from partlearn.io._options import Limits
 from partlearn.io._read import FORMATS, format_of
@@ -23,33 +27,18 @@ from partlearn.io._table_writer import arrow_column
 
 _TABLES = ("csv", "parquet", "arrow")
 _LINES = (".jsonl", ".ndjson")
+_TEXTS = (*_LINES, ".json")
+_OTHERS = dict.fromkeys(_LINES, "jsonl") | {".json": "json", ".xlsx": "xlsx"}
 _BLOCK = 1 << 20  # bytes
 _LINE_BYTES = 1 << 24  # of lines of JSON that are one block, however few they are
 _BLOCK_CELLS = 1 << 24
 
 
-class _Prefixed(RawIOBase):
-    """A stream with the line in front that was read from it already."""
-
-    def __init__(self, line: bytes, file: Any) -> None:
-        self._line, self._file = line, file
-        self.n_read = 0
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        piece = self._line[: len(buffer)] or self._file.read(len(buffer))
-        self._line = self._line[len(piece) :]
-        self.n_read += len(piece)
-        buffer[: len(piece)] = piece
-        return len(piece)
-
-
 def is_table(path: Path) -> bool:
     """Whether a file has named columns of any kind, or is standard input."""
     return path == _files.STANDARD or _plain_suffix(path) in (
-        *_LINES,
+        *_OTHERS,
+        ".zip",
         *(suffix for kind in _TABLES for suffix in FORMATS[kind][1]),
     )
 
@@ -158,6 +147,7 @@ def table_blocks(
     path: Path,
     *,
     block_rows: int = _files.BLOCK_ROWS,
+    encoding: str | None = None,
     progress: Callable[[float], object] | None = None,
     limits: Limits | None = None,
     whole: bool = False,
@@ -167,10 +157,14 @@ def table_blocks(
     Parameters
     ----------
     path : Path
-        CSV, TSV, Parquet, Arrow or JSON lines (.jsonl, .ndjson), text also compressed
-        by gzip; ``-`` is standard input, as CSV or JSON lines.
+        CSV, TSV, Parquet, Arrow, JSON lines (.jsonl, .ndjson), JSON (a list of objects,
+        or lists by name) or the first sheet of an .xlsx; text also compressed by gzip,
+        or one table in a .zip; ``-`` is standard input, as CSV or JSON lines.
     block_rows : int, default=20000
         Rows per block, about.
+    encoding : str, default=None
+        Encoding of text, such as latin-1 or gbk; UTF-8, or UTF-16 with its mark, by
+        default.
     progress : callable, default=None
         Told after each block which share of the file was read, where it is known.
     limits : Limits, default=None
@@ -185,10 +179,12 @@ def table_blocks(
         Some rows; what :func:`partlearn.tables.columns_of` takes.
     """
     empty = True
-    with _opened(path) as (file, kind):
+    with _opened(path, encoding, limits) as (file, kind):
         blocks = {
             "csv": _text_batches,
             "jsonl": _line_batches,
+            "json": _json_batches,
+            "xlsx": _sheet_batches,
             "parquet": _parquet_batches,
             "arrow": _arrow_batches,
         }[kind]
@@ -272,15 +268,22 @@ def _text_size(column: Any) -> int:
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[tuple[Any, str]]:
+def _opened(
+    path: Path, encoding: str | None, limits: Limits | None
+) -> Iterator[tuple[Any, str]]:
     """Open a table for reading; the kind is found in the name, or in the first byte."""
     if path == _files.STANDARD:
         first = sys.stdin.buffer.readline(_files.MAX_LINE + 1)
-        stream = BufferedReader(_Prefixed(first, sys.stdin.buffer))
-        yield stream, "jsonl" if first.lstrip()[:1] == b"{" else "csv"
+        stream = BufferedReader(_streams.Prefixed(first, sys.stdin.buffer))
+        kind = "jsonl" if first.lstrip()[:1] == b"{" else "csv"
+        yield _streams.decoded(stream, encoding), kind
         return
-    kind = "jsonl" if _plain_suffix(path) in _LINES else format_of(path, None)
-    if kind not in ("jsonl", *_TABLES):
+    if _plain_suffix(path) == ".zip":
+        with _zipped(path, limits) as (file, kind):
+            yield _streams.decoded(file, encoding), kind
+        return
+    kind = _kind_of(path)
+    if kind not in (*_OTHERS.values(), *_TABLES):
         raise DataFormatError(
             f"{path.name!r} is not a table of columns",
             path=path,
@@ -288,7 +291,49 @@ def _opened(path: Path) -> Iterator[tuple[Any, str]]:
         )
     _files.regular_size(path)
     with _files.open_text(path, None) as file:
-        yield file, kind
+        text = kind in ("csv", "json", "jsonl")
+        yield _streams.decoded(file, encoding) if text else file, kind
+
+
+def _kind_of(path: Path) -> str:
+    suffix = _plain_suffix(path)
+    return _OTHERS[suffix] if suffix in _OTHERS else format_of(path, None)
+
+
+@contextmanager
+def _zipped(path: Path, limits: Limits | None) -> Iterator[tuple[Any, str]]:
+    """Open the only table in a zip archive."""
+    with _archive(path, limits) as archive:
+        names = [
+            info.filename
+            for info in archive.infolist()
+            if not info.is_dir()
+            and not info.filename.startswith("__MACOSX")
+            and _plain_suffix(Path(info.filename)) in (".csv", ".tsv", ".tab", *_TEXTS)
+        ]
+        if len(names) != 1:
+            raise DataFormatError(
+                f"the archive holds {len(names) or 'no'} tables of text",
+                path=path,
+                advice="Put one CSV, TSV or JSON file into it, or unpack it first.",
+            )
+        with archive.open(names[0]) as file:
+            yield BufferedReader(file), _kind_of(Path(names[0]))
+
+
+@contextmanager
+def _archive(path: Path, limits: Limits | None) -> Iterator[ZipFile]:
+    """Open an archive; what its files declare to expand to is charged first."""
+    budget = _options.Budget(limits or Limits(), _files.regular_size(path))
+    try:
+        with ZipFile(path) as archive:
+            for info in archive.infolist():
+                budget.charge(info.file_size, "the expanded archive")
+            yield archive
+    except (BadZipFile, RuntimeError, NotImplementedError, zlib.error) as error:
+        raise DataFormatError(
+            f"the archive cannot be read ({error})", path=path
+        ) from None
 
 
 Blocks = Iterator[tuple[Any, float | None]]  # rows, and the share read with them
@@ -296,7 +341,7 @@ Blocks = Iterator[tuple[Any, float | None]]  # rows, and the share read with the
 
 def _share(n_read: int, path: Path) -> float | None:
     """Share of a file; unknown for streams and for compressed files."""
-    if path == _files.STANDARD or path.name.endswith(".gz"):
+    if path == _files.STANDARD or path.suffix in (".gz", ".zip"):
         return None
     return n_read / max(1, path.stat().st_size)
 
@@ -305,10 +350,10 @@ def _text_batches(file: Any, path: Path, block_rows: int, charge: Charge) -> Blo
     """Blocks of a CSV file whose cells stay text: types are found from all rows."""
     pa = import_optional("pyarrow", "CSV files")
     arrow_csv = import_optional("pyarrow.csv", "CSV files")
-    line = _files.first_line(file)
-    stream = _Prefixed(line, file)
+    line, after, said = _streams.header_line(file)
+    stream = _streams.Prefixed(line + after, file)
     first = _files.header_of(line)
-    delimiter, names = _table.csv_header(first)
+    delimiter, names = _table.csv_header(first, said)
     size = (
         _files.MAX_LINE if 8 * len(first) > _BLOCK else _BLOCK
     )  # wide tables have long rows
@@ -365,6 +410,76 @@ def _line_batches(file: Any, path: Path, block_rows: int, charge: Charge) -> Blo
     if rows:
         charge(8 * len(rows) * len(names), "a block of rows")
         yield _columns(rows, names), 1.0
+
+
+def _json_batches(file: Any, path: Path, block_rows: int, charge: Charge) -> Blocks:
+    """Blocks of a JSON file: a list of objects, or columns by name."""
+    try:
+        content = json.loads(file.read())
+    except (ValueError, RecursionError) as error:
+        raise DataFormatError(f"the file is not JSON ({error})") from None
+    if isinstance(content, dict):
+        columns = {
+            name: list(cells.values()) if isinstance(cells, dict) else cells
+            for name, cells in content.items()
+        }
+        if not all(isinstance(cells, list) for cells in columns.values()):
+            raise DataFormatError(
+                "the JSON object holds no lists of cells by the names of columns",
+                advice="Write a list of objects, one per row.",
+            )
+        yield columns, 1.0
+        return
+    if not isinstance(content, list) or not all(isinstance(r, dict) for r in content):
+        raise DataFormatError(
+            "the JSON content is no table",
+            advice="Write a list of objects, one per row.",
+        )
+    names = dict.fromkeys(name for row in content for name in row)
+    for start in range(0, len(content), block_rows):
+        yield _columns(content[start : start + block_rows], names), None
+
+
+def _sheet_batches(file: Any, path: Path, block_rows: int, charge: Charge) -> Blocks:
+    """Blocks of the first sheet of a spreadsheet; its first row names the columns."""
+    openpyxl = import_optional("openpyxl", "Spreadsheets")
+    with _archive(path, None):
+        pass
+    try:
+        book = openpyxl.load_workbook(path, read_only=True, data_only=True)
+    except (KeyError, ValueError, OSError, BadZipFile) as error:
+        raise DataFormatError(f"the spreadsheet cannot be read ({error})") from None
+    with closing(book):
+        sheet = book.worksheets[0]
+        if len(book.worksheets) > 1:
+            warn_caller(
+                f"{path.name} has {len(book.worksheets)} sheets; the first one, "
+                f"{sheet.title!r}, is read."
+            )
+        lines = sheet.iter_rows(values_only=True)
+        named = list(next(lines, ()))
+        while named and named[-1] is None:
+            named.pop()
+        names = ["" if cell is None else str(cell) for cell in named]
+        _table.check_distinct(names)
+        rows: list[dict[str, Any]] = []
+        for line in lines:
+            if all(cell is None for cell in line):
+                continue
+            rows.append(dict(zip(names, map(_sheet_cell, line), strict=False)))
+            if len(rows) == block_rows:
+                yield _columns(rows, names), None
+                rows = []
+        if rows:
+            yield _columns(rows, names), 1.0
+
+
+def _sheet_cell(cell: Any) -> Any:
+    """Text of a date without a time of midnight; other cells as they are."""
+    if isinstance(cell, datetime):
+        midnight = cell == datetime(cell.year, cell.month, cell.day)
+        return cell.strftime("%Y-%m-%d") if midnight else cell.isoformat(" ")
+    return cell
 
 
 def _columns(rows: list[dict[str, Any]], names: Iterable[str]) -> dict[str, list[Any]]:

@@ -259,13 +259,19 @@ def take_rows(columns: Columns, rows: Any) -> Columns:
     return {name: column[rows] for name, column in columns.items()}
 
 
-def read_columns(path: str | os.PathLike[str]) -> Columns:
+def read_columns(
+    path: str | os.PathLike[str], *, encoding: str | None = None
+) -> Columns:
     r"""Read a table whole.
 
     Parameters
     ----------
     path : path-like
-        CSV, TSV, Parquet, Arrow or JSON lines; ``-`` is standard input.
+        CSV, TSV, Parquet, Arrow, JSON lines, JSON or .xlsx, or a .zip of one of them;
+        ``-`` is standard input.
+    encoding : str, default=None
+        Encoding of text, such as latin-1 or gbk; UTF-8, or UTF-16 with its mark, by
+        default.
 
     Returns
     -------
@@ -284,7 +290,7 @@ def read_columns(path: str | os.PathLike[str]) -> Columns:
     >>> columns["kind"].tolist()
     ['cat|dog', 'dog']
     """
-    return join_blocks(table_blocks(Path(path), whole=True))
+    return join_blocks(table_blocks(Path(path), whole=True, encoding=encoding))
 
 
 def join_blocks(blocks: Iterable[Any]) -> Columns:

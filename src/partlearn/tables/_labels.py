@@ -4,7 +4,7 @@
 
 from collections.abc import Iterable, Mapping
 from copy import copy
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -96,7 +96,11 @@ def _n_rows(columns: Mapping[str, Any]) -> int:
 
 
 def read_labels(
-    columns: Mapping[str, Any], y: Any, sep: str | None = None
+    columns: Mapping[str, Any],
+    y: Any,
+    sep: str | None = None,
+    *,
+    empty: Literal["drop", "all"] = "drop",
 ) -> tuple[Evidence, list[str]]:
     """Read the labels of a table, and say which columns they are in.
 
@@ -110,6 +114,8 @@ def read_labels(
     sep : str, default=None
         What separates labels; ``|``, ``;`` and ``,`` are recognised, and ``"none"``
         says that each cell is one label.
+    empty : {"drop", "all"}, default="drop"
+        Whether rows without labels are left out, or every label is possible for them.
 
     Returns
     -------
@@ -131,11 +137,11 @@ def read_labels(
     names = named_columns(columns, y)
     if names is None and is_text_column(y) and len(y) == _n_rows(columns):
         cells = {"y": np.array([as_text(value) for value in y], dtype=object)}
-        return label_evidence(cells, ["y"], sep=sep), []
+        return label_evidence(cells, ["y"], sep=sep, empty=empty), []
     if names is None:
         return _aligned(y, _n_rows(columns)), []
     form = y.form if isinstance(y, LabelColumns) else None
-    return label_evidence(columns, names, sep=sep, form=form), names
+    return label_evidence(columns, names, sep=sep, form=form, empty=empty), names
 
 
 def is_text_column(y: Any) -> bool:
