@@ -22,6 +22,7 @@ from sklearn.utils._param_validation import (
     Interval,
     RealNotInt,
     StrOptions,
+    validate_parameter_constraints,
 )
 from sklearn.utils.validation import _num_samples as num_samples
 
@@ -40,6 +41,7 @@ __all__ = [
     "move_to",
     "num_samples",
     "safe_indexing",
+    "validate_parameter_constraints",
 ]
 
 

@@ -76,7 +76,7 @@ def test_quick_reference_that_was_left_out_is_dropped():
         ("folds = 3", "scale_reduced = 1", 3, "must be true or false"),
         ("folds = 3", 'notes = "x"', 3, "must be a list of strings"),
         ("folds = 3", 'reference = "X"', 3, "no reducer is named 'X'"),
-        ("folds = 3", 'extends = "nothing"', 3, "no shipped plan named 'nothing'"),
+        ("folds = 3", 'extends = "nothing"', 3, "no plan named 'nothing'"),
         ("r = [1, 2]", "r = 0", 7, "of at least 1, or a list"),
         ("r = [1, 2]", "rr = 0", 7, "unknown field `rr`"),
         ('source = "sklearn:iris"', "", 5, "`source` in ..data.. is missing"),
@@ -154,6 +154,74 @@ def test_extending_a_shipped_plan_keeps_its_jobs_but_not_its_words():
     assert child.data == base.data
     assert child.learners == base.learners
     assert child.title != base.title
+
+
+EXTENDS = """
+[plan]
+name = "mine"
+extends = "cenda-table7-quick"
+"""
+
+
+def test_a_listed_quick_variant_can_be_extended():
+    base, mine = load_plan("cenda-table7-quick"), parse_plan(EXTENDS)
+    assert (mine.data, mine.reducers, mine.folds) == (
+        base.data,
+        base.reducers,
+        base.folds,
+    )
+    wrong = EXTENDS.replace("cenda-table7-quick", "cenda-tabel7")
+    with pytest.raises(PlanError, match=r"no plan named 'cenda-tabel7'; did you mean"):
+        parse_plan(wrong)
+
+
+def test_single_entries_of_a_parent_are_changed_and_added():
+    changes = """
+[change.reducers."CENDA[thr=0.999]"]
+params = { n_neighbors = 3 }
+[change.reducers.PCA]
+class = "sklearn.decomposition:PCA"
+[change.data.Lost]
+max_rows = 100
+"""
+    base, mine = load_plan("cenda-table7-quick"), parse_plan(EXTENDS + changes)
+    none, cenda, pca = mine.reducers
+    assert none == base.reducers[0]
+    assert cenda.params == {**base.reducers[1].params, "n_neighbors": 3}
+    assert cenda.published == base.reducers[1].published
+    assert (pca.name, pca.cls) == ("PCA", "sklearn.decomposition:PCA")
+    assert mine.data[0].max_rows == 100
+    assert mine.learners == base.learners
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ("[change.reducers.CANDE]\noptional = true", "<plan>:5: no reducers entry is"),
+        ("[change.reducers.none]\nclas = 3", "unknown field `clas`"),
+        ("[change.methods.none]\noptional = true", r"must be \[change.reducers.NAME\]"),
+    ],
+)
+def test_changes_that_make_no_sense(changes, message):
+    with pytest.raises(PlanError, match=message):
+        parse_plan(EXTENDS + changes)
+    alone = EXTENDS.replace('extends = "cenda-table7-quick"\n', "")
+    with pytest.raises(PlanError, match="only a plan that extends another"):
+        parse_plan(alone + changes)
+
+
+def test_allowed_modules_are_found_beside_the_plan(tmp_path, monkeypatch):
+    monkeypatch.setattr("sys.path", [*sys.path])
+    (tmp_path / "beside_the_plan.py").write_text(
+        "from partlearn.classification import PLKNN\n\nclass Mine(PLKNN):\n    pass\n"
+    )
+    text = EXTENDS + '[change.learners.Mine]\nclass = "beside_the_plan:Mine"\n'
+    path = tmp_path / "mine.toml"
+    path.write_text(text)
+    plan = check_methods(load_plan(path, allow=["beside_the_plan"]))
+    assert plan.learners[-1].name == "Mine"
+    with pytest.raises(PlanError, match="beside_the_plan"):
+        load_plan(path)
 
 
 # Plans for multi-label data have tests of their own.

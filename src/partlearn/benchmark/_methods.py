@@ -6,11 +6,13 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
+from sklearn.base import clone
 from sklearn.utils.validation import has_fit_parameter
 
 from partlearn import _registry
 from partlearn._registry import MethodError, Role
-from partlearn.benchmark._plan import MethodSpec, Plan
+from partlearn._sklearn_compat import validate_parameter_constraints
+from partlearn.benchmark._plan import MethodSpec, Plan, TunedPlan
 from partlearn.benchmark._toml import PlanError
 
 # What plans call their methods, and the roles that are meant.
@@ -134,6 +136,8 @@ def available(
                 known = True
                 for params in (spec.params, *spec.by_data.values()):
                     _check(spec, build(spec.cls, params, kind))
+                if isinstance(plan, TunedPlan) and kind == "learner":
+                    _check_search(spec, build(spec.cls, spec.params, kind))
         except PlanError as error:
             if spec.optional and not known:
                 continue
@@ -143,7 +147,7 @@ def available(
 
 
 def _check(spec: MethodSpec, estimator: Any) -> None:
-    name, known = type(estimator).__name__, estimator.get_params()
+    name = type(estimator).__name__
     if spec.pass_confidence and not has_fit_parameter(estimator, "confidence"):
         raise PlanError(
             f"{name} cannot start from confidences: its fit takes no `confidence`. "
@@ -153,9 +157,30 @@ def _check(spec: MethodSpec, estimator: Any) -> None:
         raise PlanError(
             f"{name} does not use bags: its fit takes none. Leave `pass_bags` out."
         )
-    for parameter in spec.search:
+
+
+def _check_search(spec: MethodSpec, estimator: Any) -> None:
+    """Fail for settings that a learner cannot take, before any of them is tried."""
+    name, known = type(estimator).__name__, estimator.get_params()
+    if not hasattr(estimator, "predict_proba"):
+        raise PlanError(
+            f"{name} has no `predict_proba`, by which [tune] chooses settings."
+        )
+    for parameter, values in spec.search.items():
         if parameter not in known:
             raise PlanError(
                 f"{name} has no parameter {parameter!r} to search. It has: "
                 f"{', '.join(sorted(known))}."
             )
+        for value in values:
+            changed = clone(estimator).set_params(**{parameter: value})
+            part, _, last = parameter.rpartition("__")
+            owner = changed.get_params()[part] if part else changed
+            rules = getattr(owner, "_parameter_constraints", {})
+            if last in rules:
+                try:
+                    validate_parameter_constraints(
+                        {last: rules[last]}, {last: value}, type(owner).__name__
+                    )
+                except ValueError as error:
+                    raise PlanError(str(error)) from None

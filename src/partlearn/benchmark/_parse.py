@@ -2,6 +2,7 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
+import sys
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from partlearn._registry import MethodError, check_packages
+from partlearn.benchmark._methods import available
 from partlearn.benchmark._plan import (
     DataSpec,
     MethodSpec,
@@ -91,6 +93,7 @@ def load_plan(name: str | Path, *, allow: Collection[str] = ()) -> Plan:
                 f"of partlearn ({', '.join(list_plans()[:3])} ...)."
             )
         text = path.read_text(encoding="utf-8")
+        _find_beside(path, allow)
         return parse_plan(text, origin=str(path), allow=allow)
     for stem, quick in ((text, False), (text.removesuffix("-quick"), True)):
         if (shipped := _shipped(stem)) is not None:
@@ -101,6 +104,16 @@ def load_plan(name: str | Path, *, allow: Collection[str] = ()) -> Plan:
         f"There is no plan named {text!r}.{hint} "
         "`partlearn bench --list` shows all; a file name must end in .toml."
     )
+
+
+def _find_beside(path: Path, allow: Collection[str]) -> None:
+    """Let allowed modules that lie beside the plan be imported, after all others."""
+    folder = str(path.resolve().parent)
+    for name in allow:
+        top = Path(folder, name.partition(".")[0])
+        there = top.with_suffix(".py").is_file() or top.is_dir()
+        if there and folder not in sys.path:
+            sys.path.append(folder)
 
 
 def parse_plan(
@@ -161,24 +174,65 @@ def parse_plan(
         check_packages(merged, allow)
     except MethodError as error:
         raise PlanError(f"{origin}: {error}") from None
-    return _plan(merged, check)
+    plan = _plan(merged, check)
+    if isinstance(plan, TunedPlan):
+        available(plan, plan.learners, "learner")
+    return plan
 
 
 def _with_parent(document: Table, check: Checker) -> dict[str, Any]:
     """The document, with the entries of the plan that it extends where it has none."""
     own = {k: v for k, v in document.items() if k != "quick"}
+    changes = own.pop("change", {})
     name = document["plan"].get("extends")
     if not name:
+        if changes:
+            check.fail(("change",), "only a plan that extends another can change it")
         return {**own, "plan": dict(document["plan"])}
-    shipped = _shipped(name)
+    parent = _parent(name, check)
+    merged = {**parent, **own, "plan": {**parent["plan"], **document["plan"]}}
+    for key, entries in changes.items():
+        merged[key] = _changed(merged.get(key, []), key, entries, check)
+    return merged
+
+
+def _parent(name: str, check: Checker) -> dict[str, Any]:
+    """A shipped plan, or its quick variant, without the words about itself."""
+    stem = name if _shipped(name) is not None else name.removesuffix("-quick")
+    shipped = _shipped(stem)
     if shipped is None:
-        check.fail(("plan", "extends"), f"there is no shipped plan named {name!r}")
-    parent = read_toml(shipped, f"{name}.toml")
-    parent.pop("quick", None)
+        near = get_close_matches(name, list_plans(), n=3)
+        hint = f"; did you mean {' or '.join(near)}?" if near else ""
+        check.fail(("plan", "extends"), f"there is no plan named {name!r}{hint}")
+    origin = f"{stem}.toml"
+    document = read_toml(shipped, origin)
+    own = Checker(origin, key_lines(shipped), check.schema, name != stem)
+    parent = _with_parent(document, own)
+    if own.quick:
+        _apply_quick(parent, document.get("quick", {}), own)
     # What the parent's figures and notes say is about the parent only.
-    for key in ("title", "figure", "notes", "name"):
+    for key in ("title", "figure", "notes", "name", "extends"):
         parent["plan"].pop(key, None)
-    return {**parent, **own, "plan": {**parent["plan"], **document["plan"]}}
+    return parent
+
+
+def _changed(
+    entries: Sequence[Table], key: str, changes: Any, check: Checker
+) -> list[Table]:
+    """Entries with some fields changed, by name; one that has a class is added."""
+    if key not in check.schema or not isinstance(changes, Mapping):
+        check.fail(("change", key), f"[change.{key}] must be [change.reducers.NAME]")
+    have = {_entry_name(entry): entry for entry in entries}
+    for name, fields in changes.items():
+        known = have.get(name, {})
+        if not known and not {"class", "source"} & set(fields):
+            there = ", ".join(have)
+            wrong = f"no {key} entry is named {name!r} (there are: {there})"
+            check.fail(("change", key, name), f"{wrong}; one to be added needs a class")
+        params = {**known.get("params", {}), **fields.get("params", {})}
+        given = {"params": params} if params else {}
+        have[name] = {"name": name, **known, **fields, **given}
+    return list(have.values())
 
 
 def _apply_quick(merged: dict[str, Any], quick: Table, check: Checker) -> None:

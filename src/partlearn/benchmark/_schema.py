@@ -85,7 +85,7 @@ REQUIRED = {"document": "plan", "plan": "name", "data": "source"}
 # The user guide documents the same table.
 FIELDS: dict[str, Rules] = {
     "document": {
-        **_each("plan tune quick", _table),
+        **_each("plan tune quick change", _table),
         **_each("data reducers learners", _tables),
     },
     "tune": {
