@@ -8,11 +8,13 @@ anywhere else.
 
 # SPDX-License-Identifier: BSD-3-Clause
 
+from collections.abc import Callable
+from functools import wraps
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import _fit_context as fit_context
+from sklearn.base import _fit_context
 from sklearn.utils import _safe_indexing as safe_indexing
 from sklearn.utils._array_api import _is_numpy_namespace as is_numpy_namespace
 from sklearn.utils._array_api import array_api_compat, get_namespace, move_to
@@ -25,6 +27,7 @@ from sklearn.utils._param_validation import (
     validate_parameter_constraints,
 )
 from sklearn.utils.validation import _num_samples as num_samples
+from threadpoolctl import threadpool_limits
 
 __all__ = [
     "HasMethods",
@@ -43,6 +46,38 @@ __all__ = [
     "safe_indexing",
     "validate_parameter_constraints",
 ]
+
+
+_FEW_ROWS = 5000  # rows of which products are too small for several threads
+
+
+def fit_context(*, prefer_skip_nested_validation: bool) -> Callable[[Any], Any]:
+    """Validate parameters before `fit`, and fit few rows with one thread.
+
+    Small products that are spread over the threads of BLAS take many times as long
+    where another process is busy, and gain nothing where none is.
+    """
+    validated = _fit_context(
+        prefer_skip_nested_validation=prefer_skip_nested_validation
+    )
+
+    def decorate(fit: Any) -> Any:
+        @wraps(fit)
+        def limited(self: Any, X: Any, *args: Any, **kwargs: Any) -> Any:
+            shape = getattr(X, "shape", None)
+            rows = shape[0] if shape else _length(X)
+            if not isinstance(rows, int) or rows > _FEW_ROWS:
+                return fit(self, X, *args, **kwargs)
+            with threadpool_limits(1, user_api="blas"):
+                return fit(self, X, *args, **kwargs)
+
+        return validated(limited)
+
+    return decorate
+
+
+def _length(X: Any) -> int:
+    return len(X) if hasattr(X, "__len__") else _FEW_ROWS + 1
 
 
 def is_array(X: Any) -> bool:

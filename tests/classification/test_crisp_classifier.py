@@ -18,7 +18,12 @@ from sklearn.neighbors import KNeighborsTransformer
 from tests.settling import few_iterations, fit_briefly
 from threadpoolctl import threadpool_limits
 
-from partlearn._math.crossfit import _pooled, _rounds, _space
+from partlearn._math.crossfit import (
+    _pooled,
+    _rounds,
+    _space,
+    relevance_weights,
+)
 from partlearn._math.crossfit._scores import RIDGE_GRID
 from partlearn.candidates import (
     from_votes,
@@ -191,7 +196,8 @@ def test_rounds_are_those_of_a_literal_transcription(n_rounds):
     X = rng.standard_normal((45, 4)) + 1.5 * rng.standard_normal((3, 4))[y]
     S = make_candidates(y, n_false=1, random_state=0)
     F, a, w = literal_rounds(X, S, n_rounds)
-    model = fit_briefly(CRISPClassifier(max_iter=n_rounds, tol=0.0), X, S)
+    model = CRISPClassifier(max_iter=n_rounds, tol=0.0, relevance=0.0)
+    fit_briefly(model, X, S)
     assert_allclose(list(model.expert_weights_["linear"].values()), a, atol=1e-3)
     assert_allclose(list(model.expert_weights_["log_linear"].values()), w, atol=0.02)
     # The numeric gradient of the transcription stops a little earlier.
@@ -359,7 +365,8 @@ def test_wide_sparse_rows_enter_kernels_by_leading_directions(data, monkeypatch)
     X, y, S = data
     X = X * (np.abs(X) > 0.5)
     rows = sp.csr_array(X[:160])
-    dense = fit_briefly(CRISPClassifier(("linear", "rbf")), X[:160], S[:160])
+    dense = CRISPClassifier(("linear", "rbf"), relevance=0.0)
+    fit_briefly(dense, X[:160], S[:160])
     monkeypatch.setattr(_space, "WIDE", 9)
     monkeypatch.setattr(_space, "DIRECTIONS", 9)
     model = fit_briefly(CRISPClassifier(), rows, S[:160])
@@ -549,6 +556,54 @@ def test_order_and_storage_of_rows_do_not_matter(estimator, data):
     for rows in (np.asfortranarray(X), sp.csr_array(X)):
         found = fit_briefly(clone(estimator), rows, S).label_confidence_
         assert_allclose(found, expected, atol=1e-9)
+
+
+def noisy(data, seed=0):
+    """The rows, with as many columns of noise as there are features, twice."""
+    X, y, S = data
+    noise = np.random.RandomState(seed).standard_normal((len(X), 2 * X.shape[1]))
+    return np.hstack([X, noise]), y, S
+
+
+@pytest.mark.parametrize("Method", [KernelCRISP, CRISPClassifier])
+def test_columns_of_noise_count_little(Method, data):
+    X, y, S = noisy(data)
+    plain, weighted = (
+        fit_briefly(Method(relevance=g), X[:160], S[:160]) for g in (0.0, "auto")
+    )
+    v = weighted.feature_importances_
+    assert_allclose(v.sum(), 1)
+    assert_array_equal(v, plain.feature_importances_)
+    assert v[:10].mean() > 2 * v[10:].mean()
+    assert weighted.relevance_ in (0.5, 1.0)
+    assert plain.relevance_ == 0
+    assert weighted.objective_[-1] > plain.objective_[-1]
+    right = [
+        (model.label_confidence_.argmax(axis=1) == y[:160]).mean()
+        for model in (plain, weighted)
+    ]
+    assert right[1] > right[0]
+
+
+def test_weighted_columns_are_a_standardised_space(data):
+    """A power that is given: the fit is one of columns multiplied by their weights."""
+    X, _, S = noisy(data)
+    model = fit_briefly(CRISPClassifier(relevance=0.5), X[:160], S[:160]).model_
+    v = fit_briefly(CRISPClassifier(relevance=0.5), X[:160], S[:160])
+    w = relevance_weights(v.feature_importances_, 0.5)
+    Z = (X[:160] - X[:160].mean(axis=0)) / X[:160].std(axis=0, ddof=1) * w
+    assert_allclose(model.rows, Z, atol=1e-10)
+    assert_allclose(model.space(X[160:165]), model.space(X)[160:165])
+
+
+def test_wide_columns_count_alike(data, monkeypatch):
+    X, _, S = noisy(data)
+    monkeypatch.setattr("partlearn._math.crossfit._shared.WIDE_COLUMNS", 20)
+    for rows in (X, sp.csr_array(X)):
+        model = fit_briefly(CRISPClassifier(max_iter=2), rows[:160], S[:160])
+        assert model.relevance_ == 0
+        assert_allclose(model.feature_importances_.sum(), 1)
+        assert model.feature_importances_[:10].sum() > 0.5
 
 
 @pytest.mark.parametrize("Method", [CRISP, KernelCRISP, CRISPClassifier])

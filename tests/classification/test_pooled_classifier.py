@@ -20,6 +20,7 @@ from partlearn.classification import (
     CandidateClassifier,
     PooledClassifier,
 )
+from partlearn.classification._pooled_classifier import for_candidates
 from partlearn.model_selection import StratifiedCandidateKFold
 
 X, Y = load_wine(return_X_y=True)
@@ -157,3 +158,12 @@ def test_a_seed_decides_about_other_classifiers_too(weights):
     )
     once, again = (clone(model).fit(X, S).predict_proba(X) for _ in range(2))
     np.testing.assert_array_equal(once, again)
+
+
+def test_pipelines_that_end_in_a_classifier_for_candidates_stay_as_they_are():
+    own = make_pipeline(StandardScaler(), PLKNN())
+    assert for_candidates(own) is own
+    nested = make_pipeline(StandardScaler(), own)
+    assert for_candidates(nested) is nested
+    other = make_pipeline(StandardScaler(), LogisticRegression())
+    assert isinstance(for_candidates(other), CandidateClassifier)

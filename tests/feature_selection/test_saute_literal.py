@@ -60,12 +60,15 @@ def mutual_information(a, b):
     return total
 
 
-def votes_on(Z, F, i, k):
+def votes_on(Z, F, i, k, ties):
     """Weights k, k - 1, ..., 1; rows at one distance share the weights they take."""
     ordered = sorted(
         (math.sqrt(((Z[i] - Z[j]) ** 2).sum()), j) for j in range(len(Z)) if j != i
     )
     votes, rank = np.zeros(F.shape[1]), 0
+    if ties == "order":
+        ordered = sorted((round(d, 9), j) for d, j in ordered)
+        return sum((k - a) * F[j] for a, (_, j) in enumerate(ordered[:k]))
     while rank < k:
         level = ordered[rank][0]
         tied = [j for d, j in ordered if abs(d - level) <= 1e-9]
@@ -86,6 +89,7 @@ def table_1(
     max_iter=20,
     normalize_votes=False,
     redundancy=True,
+    ties="share",
 ):
     m, d = X.shape
     std = X.std(axis=0, ddof=1)
@@ -113,7 +117,7 @@ def table_1(
         Z = X[:, A]
         N = np.zeros_like(F)
         for i in range(m):
-            votes = votes_on(Z, F, i, k)
+            votes = votes_on(Z, F, i, k, ties)
             if normalize_votes:
                 votes /= k * (k + 1) / 2
             N[i] = ((1 - alpha) * F[i] + alpha * votes) * S[i]
@@ -156,6 +160,19 @@ def test_same_path_as_table_1(make, var_floor, global_random_seed):
     assert_array_equal(selector.selected_, order)
     assert selector.n_iter_ == n_iter
     assert_allclose(selector.label_confidence_, F, atol=1e-9)  # sums in another order
+
+
+@pytest.mark.parametrize("make", [tied_set, count_set])
+def test_ties_in_the_order_of_the_data_as_in_table_1(make, global_random_seed):
+    X, S = make(np.random.default_rng(global_random_seed))
+    order, F, n_iter = table_1(X, S, 4, k=5, ties="order")
+    selector = fit_briefly(SAUTE(4, n_neighbors=5, ties="order"), X, S)
+    assert_array_equal(selector.selected_, order)
+    assert selector.n_iter_ == n_iter
+    assert_allclose(selector.label_confidence_, F, atol=1e-9)
+    if make is count_set:  # distances of which many are equal
+        shared = fit_briefly(SAUTE(4, n_neighbors=5), X, S)
+        assert (shared.label_confidence_ != selector.label_confidence_).any()
 
 
 @pytest.mark.parametrize("compiled", [False, True])

@@ -61,6 +61,11 @@ class CRISPClassifier(BasePartialClassifier):
         Rows by which the kernels are approximated (Nystroem). "auto" takes exact
         kernels up to 3,000 rows, 2,000 landmarks up to 50,000 rows, and fewer of more
         rows, 1,000 from 100,000 rows on; None is always exact.
+    relevance : float or "auto", default="auto"
+        Power of the importances by which the standardised columns are weighted, so that
+        columns that tell nothing count little. "auto" chooses among 0, .5 and 1 by the
+        held-out likelihood of the candidate sets, on at most 500 rows; 0 weighs all
+        columns alike, and so does "auto" above 2,000 columns.
     miss_rate : float, default=0.0
         Share of rows whose candidate set misses the true label, if that is known, for
         example from an audit of some rows.
@@ -88,6 +93,10 @@ class CRISPClassifier(BasePartialClassifier):
         is on its list all the same.
     vote_summary_ : VoteSummary or None
         Where `y` are votes: annotators, and how far features and votes disagree.
+    feature_importances_ : ndarray of shape (n_features,)
+        Importance of each column for the confidences; they sum to one.
+    relevance_ : float
+        Power of the importances that was chosen.
     n_iter_ : int
         Number of iterations.
     objective_ : ndarray of shape (n_iter_,)
@@ -155,6 +164,7 @@ class CRISPClassifier(BasePartialClassifier):
         max_iter: int = 10,
         tol: float = 0.01,
         n_landmarks: int | Literal["auto"] | None = "auto",
+        relevance: float | Literal["auto"] = "auto",
         miss_rate: float = 0.0,
         random_state: Any = 0,
         search: Any = None,
@@ -167,6 +177,7 @@ class CRISPClassifier(BasePartialClassifier):
         self.max_iter = max_iter
         self.tol = tol
         self.n_landmarks = n_landmarks
+        self.relevance = relevance
         self.miss_rate = miss_rate
         self.random_state = random_state
         self.search = search

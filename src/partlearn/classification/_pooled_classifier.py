@@ -7,6 +7,7 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
+from sklearn.pipeline import Pipeline
 from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.parallel import Parallel, delayed
 
@@ -38,7 +39,10 @@ def for_candidates(estimator: Any, random_state: Any = None) -> Any:
     learner : classifier
         One whose `fit` takes candidate labels.
     """
-    if get_tags(estimator).target_tags.two_d_labels:
+    last = estimator
+    while isinstance(last, Pipeline):  # its own tag tells of one label
+        last = last.steps[-1][1]
+    if get_tags(last).target_tags.two_d_labels:
         return estimator
     return CandidateClassifier(estimator, random_state=random_state)
 

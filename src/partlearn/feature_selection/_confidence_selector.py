@@ -194,6 +194,7 @@ class ConfidenceSelector(BaseSelector):
                     warm_start=None if votes is None else votes.neighbors,
                     # Sparse rows that have ties in some columns have them in others.
                     tied=data.sparse and votes is not None and votes.tied,
+                    share=getattr(self, "ties", "share") == "share",
                     n_jobs=self.n_jobs,
                 )
             else:  # the same columns, hence the same neighbours

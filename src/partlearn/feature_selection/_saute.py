@@ -55,6 +55,10 @@ class SAUTE(ConfidenceSelector):
         published; their quotient; "jmi" forgives redundancy that the label explains;
         or a function of a ``PathState`` that returns
         one score per feature.
+    ties : {"share", "order"}, default="share"
+        Equally near neighbors share the ranks that they take, or take them in the order
+        of the data, as the published method does; the selection then depends on the
+        order of the rows.
     must_keep, exclude : sequence of int, str or bool, default=None
         Columns to select in any case, and columns never to select, by index, by name
         or as a mask. What must be kept counts towards `n_features_to_select`.
@@ -145,6 +149,7 @@ class SAUTE(ConfidenceSelector):
     _array_api = True
     _parameter_constraints = ConfidenceSelector._parameter_constraints | {
         "criterion": [StrOptions(set(CRITERIA)), callable],
+        "ties": [StrOptions({"share", "order"})],
     }
 
     def __init__(
@@ -159,6 +164,7 @@ class SAUTE(ConfidenceSelector):
         standardize: bool = True,
         max_iter: int = 20,
         criterion: str | Criterion = "difference",
+        ties: Literal["share", "order"] = "share",
         must_keep: Columns = None,
         exclude: Columns = None,
         validation_fraction: float = 0.25,
@@ -174,6 +180,7 @@ class SAUTE(ConfidenceSelector):
         self.standardize = standardize
         self.max_iter = max_iter
         self.criterion = criterion
+        self.ties = ties
         self.must_keep = must_keep
         self.exclude = exclude
         self.validation_fraction = validation_fraction

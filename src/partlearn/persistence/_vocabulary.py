@@ -89,6 +89,8 @@ ATTRIBUTES = {
 _POOLED = {
     "bandwidth_": "map of maybe real",
     "expert_weights_": "map of map of real",
+    "feature_importances_": "real[features]",
+    "relevance_": "real",
     "geometry_weights_": "map of real",
     "model_": "part(PooledModel)",
     "ridge_": "map of real",

@@ -22,6 +22,7 @@ from partlearn._math.crossfit._order import (
     in_data_order,
 )
 from partlearn._math.crossfit._pooled import PooledModel
+from partlearn._math.crossfit._relevance import relevance_weights
 from partlearn._math.crossfit._ridge_pool import (
     centred,
     fit_ridges,
@@ -88,6 +89,7 @@ __all__ = [
     "make_labels",
     "mean_norm",
     "pool_ridges",
+    "relevance_weights",
     "ridge_numbers",
     "set_fitted",
     "targets",

@@ -33,11 +33,11 @@ GeometryName = Literal["linear", "rbf", "laplacian"]
 GEOMETRIES: tuple[GeometryName, ...] = ("linear", "rbf", "laplacian")
 
 EXACT_KERNELS = 3000  # rows up to which "auto" takes exact kernels
-LANDMARKS = 2000  # landmarks that "auto" takes above
+LANDMARKS = 1250  # landmarks that "auto" takes above
 FEWER_LANDMARKS = 1000  # and at least, where rows are very many
 FEATURES = 10**8  # numbers in the features of a kernel that are kept, 0.8 GB
 WIDTHS = (0.25, 0.5, 1.0, 2.0)  # multiples of the median distance to choose from
-WIDTH_ROWS, CITY_ROWS = 1000, 500  # rows that choose, and that the median is taken of
+WIDTH_ROWS, CITY_ROWS = 500, 500  # rows that choose, and that the median is taken of
 BLOCK_ROWS = 16_384  # rows whose features are held at once where rows are many
 WORK_ARRAYS = 12  # arrays of rows x labels that a fit has beside the experts' beliefs
 
@@ -83,6 +83,7 @@ def make_geometries(
     order: Indices,
     *,
     n_landmarks: int | Literal["auto"] | None,
+    factors: dict[str, float] | None = None,
 ) -> list[Geometry]:
     """Decompose the rows in each geometry.
 
@@ -103,6 +104,9 @@ def make_geometries(
         last choose the ridge.
     n_landmarks : int, None or "auto"
         Landmarks of the kernels; None is exact.
+    factors : dict of str to float, default=None
+        Bandwidth of each kernel, as a multiple of the median distance, where it is
+        known; those that are chosen are added.
 
     Returns
     -------
@@ -134,9 +138,13 @@ def make_geometries(
             geometries.append(Geometry(name, LeaveOneOut(linear, chosen_by), space))
             continue
         basis: ExactKernelBasis | NystroemBasis
+        known = None if factors is None else factors.get(name)
+        tried = WIDTHS if known is None else (known,)
         width, basis = choose_bandwidth(
-            name, take(rows, sample), targets(take(F, sample)), points
+            name, take(rows, sample), targets(take(F, sample)), points, tried
         )
+        if factors is not None and known is None and points is not None:
+            factors[name] = width / kernel_unit(name, points)
         if landmarks is not None:
             marks = take(rows, landmarks)
             basis = nystroem_basis(name, features, width, marks, keep=kept)
@@ -148,7 +156,11 @@ def make_geometries(
 
 
 def choose_bandwidth(
-    kernel: Kernel, X: Array, Y: Array, points: Array | None = None
+    kernel: Kernel,
+    X: Array,
+    Y: Array,
+    points: Array | None = None,
+    factors: Sequence[float] = WIDTHS,
 ) -> tuple[float, ExactKernelBasis]:
     """Bandwidth of the least leave-one-out error, the ridge chosen for each.
 
@@ -164,21 +176,21 @@ def choose_bandwidth(
         Their targets.
     points : ndarray of shape (p, d), default=None
         Rows for the median distance, in random order; `X` by default.
+    factors : sequence of float, default=(.25, .5, 1, 2)
+        Multiples of the median distance to choose from.
 
     Returns
     -------
     width : float
-        One of four multiples of the median distance between two rows.
+        A multiple of the median distance between two rows.
     basis : ExactKernelBasis
         Decomposition of these rows with it.
     """
-    points = X if points is None else points
-    most = CITY_ROWS if kernel == "laplacian" else WIDTH_ROWS
-    distance = median_distance(kernel, points[: min(most, points.shape[0]), :])
+    distance = kernel_unit(kernel, X if points is None else points)
     Y = Y - namespace(Y).mean(Y, axis=0)
 
     def tried() -> Iterator[tuple[float, float, ExactKernelBasis]]:
-        for factor in WIDTHS:
+        for factor in factors:
             basis = exact_kernel_basis(kernel, X, factor * distance)
             model = LeaveOneOut(basis)
             error = float(model.press(Y, model.project(Y)).min())
@@ -186,6 +198,12 @@ def choose_bandwidth(
 
     _, width, basis = min(tried(), key=lambda item: item[0])
     return width, basis
+
+
+def kernel_unit(kernel: Kernel, points: Array) -> float:
+    """Median distance of the first rows, of which bandwidths are multiples."""
+    most = CITY_ROWS if kernel == "laplacian" else WIDTH_ROWS
+    return median_distance(kernel, points[: min(most, points.shape[0]), :])
 
 
 def landmark_count(m: int, wanted: int | Literal["auto"] | None) -> int | None:

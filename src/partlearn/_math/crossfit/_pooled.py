@@ -208,6 +208,8 @@ def fit_pooled(
     *,
     geometries: Sequence[GeometryName],
     rng: np.random.RandomState,
+    weights: Array | None = None,
+    factors: dict[str, float] | None = None,
 ) -> PooledModel:
     """Alternate between scoring the rows in all geometries and pooling the experts.
 
@@ -225,6 +227,10 @@ def fit_pooled(
         The geometries.
     rng : RandomState
         Starts a truncated decomposition.
+    weights : ndarray of shape (d,), default=None
+        Weights of the standardised columns.
+    factors : dict of str to float, default=None
+        Known bandwidths; see ``make_geometries``.
 
     Returns
     -------
@@ -235,10 +241,19 @@ def fit_pooled(
     m, xp, search = F.shape[0], namespace(F), estimator.search
     k, n_jobs = estimator.n_neighbors, estimator.n_jobs
     neighbors = bool(estimator.use_neighbors)
-    space, rows, linear = input_space(X, rng, linear="linear" in geometries)
+    space, rows, linear = input_space(
+        X, rng, linear="linear" in geometries, weights=weights
+    )
     del X  # another copy of the rows
     spaces = make_geometries(
-        geometries, space, rows, linear, F, order, n_landmarks=estimator.n_landmarks
+        geometries,
+        space,
+        rows,
+        linear,
+        F,
+        order,
+        n_landmarks=estimator.n_landmarks,
+        factors=factors,
     )
     reference: Indices | None = None
     if neighbors and search is None:

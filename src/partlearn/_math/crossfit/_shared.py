@@ -7,9 +7,11 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.utils import check_random_state
 
 from partlearn._array_api import as_double, like, namespace, to_numpy
+from partlearn._math.blocks import take
 from partlearn._math.crossfit._geometries import (
     GEOMETRIES,
     kernel_numbers,
@@ -23,16 +25,26 @@ from partlearn._math.crossfit._pooled import (
     expert_names,
     fit_pooled,
 )
+from partlearn._math.crossfit._relevance import (
+    RELEVANCE_ROWS,
+    WIDE_COLUMNS,
+    Relevance,
+    choose_relevance,
+    sample_rows,
+)
 from partlearn._math.crossfit._ridge_pool import RidgePool
 from partlearn._math.crossfit._rounds import Labels
+from partlearn._math.crossfit._scores import targets
 from partlearn._math.crossfit._space import InputSpace, LinearMap
+from partlearn._math.linalg import standardize
 from partlearn._sklearn_compat import Interval, StrOptions
-from partlearn._typing import Array
+from partlearn._typing import Array, Indices
 from partlearn.candidates import (
     VOTE_STATE,
     BagRule,
     Evidence,
     Votes,
+    bag_codes,
     check_informative,
     initial_confidence,
     move_evidence,
@@ -57,6 +69,7 @@ POOLED_PARAMETERS: dict[str, list[Any]] = {
         StrOptions({"auto"}),
         None,
     ],
+    "relevance": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
     "miss_rate": [Interval(Real, 0, 1, closed="left")],
 }
 
@@ -123,6 +136,7 @@ def fit_estimator(
     rng = check_random_state(estimator.random_state)
     order = drawn_order(X, labels.weights, rng)
     given = make_labels(labels, X, confidence, bags)
+    relevance = learn_relevance(estimator, X, labels, order, names, confidence, bags)
     model = fit_pooled(
         estimator,
         X,
@@ -130,7 +144,10 @@ def fit_estimator(
         order,
         geometries=names,
         rng=rng,
+        weights=relevance.weights if relevance.power else None,
     )
+    estimator.relevance_ = relevance.power
+    estimator.feature_importances_ = relevance.importances
     set_fitted(estimator, model, X.dtype)
     estimator.stray_rate_ = getattr(given.rule, "stray_", None)
     estimator.vote_summary_ = None
@@ -141,6 +158,44 @@ def fit_estimator(
             features=to_numpy(model.held_out),
         )
     return model
+
+
+def learn_relevance(
+    estimator: Any,
+    X: Any,
+    labels: Evidence,
+    order: Indices,
+    geometries: list[Any],
+    confidence: Any,
+    bags: Any,
+) -> Relevance:
+    """Importances of the columns by some rows, and the power of them that counts.
+
+    Of more than 2,000 columns all count alike, and the importances are the squared
+    correlations with the confidences.
+    """
+    rows = order[:RELEVANCE_ROWS]
+    some = labels[rows]
+    if X.shape[1] > WIDE_COLUMNS:
+        part = take(X, rows)
+        part = part if sp.issparse(part) else np.asarray(to_numpy(part))
+        Y = targets(np.asarray(some.confidence(), dtype=np.float64))
+        matrix, _, _ = standardize(part.astype(np.float64), center=True, scale=True)
+        v = np.square(matrix.transposed_matmul(Y)).sum(axis=1)
+        return Relevance(v / max(v.sum(), np.finfo(float).tiny), 0.0)
+    part = sample_rows(X, order)
+    first = None if confidence is None else np.asarray(to_numpy(confidence))[rows]
+    shared = None if bags is None else bag_codes(bags, len(labels))[rows]
+    informative = bool((some.weights.max(axis=1) > some.weights.min(axis=1)).any())
+    if not informative or not np.ptp(part, axis=0).any():
+        return Relevance(np.full(X.shape[1], 1 / X.shape[1]), 0.0)
+    return choose_relevance(
+        estimator,
+        part,
+        make_labels(some, part, first, shared),
+        geometries=geometries,
+        power=estimator.relevance,
+    )
 
 
 def make_labels(

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from partlearn._array_api import as_double, is_numpy, namespace
+from partlearn._array_api import as_double, is_numpy, like, namespace, to_numpy
 from partlearn._math.blocks import Rows
 from partlearn._math.crossfit._bases import LinearBasis, decompose
 from partlearn._math.linalg import (
@@ -90,7 +90,11 @@ class InputSpace:
 
 
 def input_space(
-    X: Any, rng: np.random.RandomState, *, linear: bool
+    X: Any,
+    rng: np.random.RandomState,
+    *,
+    linear: bool,
+    weights: Array | None = None,
 ) -> tuple[InputSpace, Array | Rows, LinearBasis | None]:
     """Standardise rows, and decompose them where that is needed.
 
@@ -102,6 +106,8 @@ def input_space(
         Starts the truncated decomposition of data with many rows and columns.
     linear : bool
         Whether the decomposition is wanted.
+    weights : ndarray of shape (d,), default=None
+        Positive weights of the standardised columns; all count alike by default.
 
     Returns
     -------
@@ -114,6 +120,8 @@ def input_space(
     """
     X = X.astype(np.float64, copy=False) if is_numpy(X) else as_double(X)
     mean, std = column_moments(X)
+    if weights is not None:
+        std = std / like(weights, std)
     inverse = inverse_scale(std)
     varying = int(namespace(std).count_nonzero(inverse))
     if not varying:
@@ -126,6 +134,9 @@ def input_space(
     basis = None
     if linear or wide:
         total = float((X.shape[0] - 1) * varying)
+        if weights is not None:
+            varies = to_numpy(inverse) > 0
+            total = float((X.shape[0] - 1) * np.square(weights[varies]).sum())
         basis = decompose(matrix, total, None, rng)
     space = InputSpace(mean, inverse, None)
     if blocks:

@@ -204,6 +204,39 @@ class ArrayVotes:
         return V
 
 
+def ordered_neighbors(Z: Any, k: int, near: float, n_jobs: int | None) -> Indices:
+    """Nearest other rows, equally near ones in the order of the data.
+
+    Parameters
+    ----------
+    Z : ndarray or CSR matrix of shape (m, p)
+        Rows.
+    k : int
+        Neighbors of each.
+    near : float
+        Distances that differ by less are equal.
+    n_jobs : int or None
+        Threads.
+
+    Returns
+    -------
+    neighbors : ndarray of int, shape (m, k)
+        Nearest first.
+    """
+    wanted, most = k + _MORE, Z.shape[0] - 1
+    while True:
+        wanted = min(wanted, most)
+        distances, neighbors = self_neighbors(
+            Z, wanted, return_distance=True, n_jobs=n_jobs
+        )
+        first, _ = find_ties(distances, near)
+        if wanted == most or not (first[:, -1] < k).any():
+            break
+        wanted *= 2  # the last rank may be shared with rows that were not found
+    rank = np.lexsort((neighbors, first), axis=1)[:, :k]
+    return np.take_along_axis(neighbors, rank, axis=1)
+
+
 class TiedVotes:
     """Votes of the nearest rows; equally near rows share their places.
 
@@ -227,6 +260,9 @@ class TiedVotes:
         Attribute `neighbors` of votes in similar rows; makes the search faster.
     tied : bool, default=False
         Whether votes in similar rows were tied: then ties are not searched for first.
+    share : bool, default=True
+        Whether equally near rows share their places. Otherwise they take them in the
+        order of the data.
     n_jobs : int, default=None
         Threads; the result does not depend on it.
 
@@ -263,6 +299,7 @@ class TiedVotes:
         reference: Indices | Literal["cells"] | None = None,
         warm_start: Indices | None = None,
         tied: bool = False,
+        share: bool = True,
         n_jobs: int | None = None,
     ) -> None:
         self.n_neighbors = min(n_neighbors, Z.shape[0] - 1)
@@ -271,6 +308,10 @@ class TiedVotes:
         self._array: ArrayVotes | None = None
         if search is not None:
             self.neighbors = self_neighbors(Z, n_neighbors, search=search)
+            return
+        if not share and reference is None and is_numpy(Z):
+            near, _ = tie_tolerance(Z)
+            self.neighbors = ordered_neighbors(Z, self.n_neighbors, near, n_jobs)
             return
         if not is_numpy(Z) and reference is None:
             near, _ = tie_tolerance(Z)
