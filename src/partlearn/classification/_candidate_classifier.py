@@ -148,8 +148,9 @@ class CandidateClassifier(BasePartialClassifier):
         "cv": ["cv_object"],
         "n_rounds": [Interval(Integral, 1, None, closed="left")],
     }
-    # Folds are drawn over the rows, filed under the first of equally rare labels.
-    _order_matters = ("rows", "classes")
+    # Folds are drawn over the rows, filed under the first of equally rare labels; the
+    # default forest draws columns.
+    _order_matters = ("rows", "classes", "columns")
     __state_types__ = (Constant, SoftModel, *VOTE_STATE)
 
     def __init__(

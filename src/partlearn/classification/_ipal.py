@@ -107,6 +107,8 @@ class IPAL(BasePartialClassifier):
     array(['a', 'b'], dtype='<U1')
     """
 
+    # Equally near rows are taken in their order, and rounding decides which are equal.
+    _ties_follow = ("rows", "columns")
     _parameter_constraints = PARAMETERS | {
         "alpha": [Interval(Real, 0, 1, closed="left")],
         "restrict_to_neighbours": ["boolean"],

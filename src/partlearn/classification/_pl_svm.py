@@ -120,8 +120,8 @@ class PLSVM(BaseScoreClassifier):
     array(['a', 'b'], dtype='<U1')
     """
 
-    # The weights of every class are drawn to start.
-    _order_matters = ("classes",)
+    # The weights of every class and feature are drawn to start.
+    _order_matters = ("classes", "columns")
     _parameter_constraints = PARAMETERS | {
         "lam": [Interval(Real, 0, None, closed="neither")],
         "variant": [StrOptions({"clean", "lab"})],
@@ -406,8 +406,10 @@ class PLSVMCV(BaseScoreClassifier):
     (2,)
     """
 
-    # The weights of every class are drawn to start.
-    _order_matters = ("classes",)
+    # The weights of every class and feature are drawn to start.
+    _order_matters = ("classes", "columns")
+    # Folds are drawn over the rows; few rows make candidates of `lam` tie.
+    _ties_follow = ("rows",)
     _parameter_constraints = PLSVM._parameter_constraints | {"lams": ["array-like"]}
 
     def __init__(

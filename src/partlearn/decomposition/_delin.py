@@ -156,6 +156,8 @@ None, default=None
     1.0
     """
 
+    # Labels that tie are drawn row by row; with more features than rows many tie.
+    _ties_follow = ("rows",)
     _parameter_constraints = PARAMETERS | {
         "kernel": [StrOptions(set(KERNELS)), callable, None],
         "normalize": [StrOptions({"auto", "within", "total"})],

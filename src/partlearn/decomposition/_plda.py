@@ -124,6 +124,8 @@ class PLDA(BaseReducer):
     1.0
     """
 
+    # Among equally near rows, the order of rows and rounding decide.
+    _ties_follow = ("rows", "columns")
     _parameter_constraints = PARAMETERS | {
         "decay": [Interval(Real, 0, 1, closed="right")],
     }

@@ -115,6 +115,8 @@ class SDLPP(BaseReducer):
     True
     """
 
+    # Among equally near rows, the order of rows and rounding decide.
+    _ties_follow = ("rows", "columns")
     _parameter_constraints = PARAMETERS | {
         "mu": [Interval(Real, 0, None, closed="left")],
         "threshold": [Interval(Real, 0, 1, closed="right")],

@@ -113,6 +113,9 @@ class TunedPCA(BaseReducer):
     (120, 2)
     """
 
+    # Folds are drawn by the content of rows; equal rows keep their order.
+    _ties_follow = ("rows",)
+    _order_matters = ("columns",)
     _parameter_constraints = PARAMETERS | {
         "reducer": [HasMethods(["fit", "transform"]), None],
         "n_components": [

@@ -143,6 +143,8 @@ class WPLDR(BaseReducer):
     1.0
     """
 
+    # Among equally near rows, the order of rows and rounding decide.
+    _ties_follow = ("rows", "columns")
     _parameter_constraints = PARAMETERS | {
         "mu": [Interval(Real, 0, 1, closed="neither")],
         "cccp_max_iter": [Interval(Integral, 1, None, closed="left")],

@@ -169,6 +169,7 @@ class RandomSelection(BaseSelector):
     (178, 4)
     """
 
+    _order_matters = ("columns",)  # columns are drawn
     _needs_labels = False
     _parameter_constraints = PARAMETERS
 

@@ -90,6 +90,8 @@ class MaxJointEntropy(BaseSelector):
     """
 
     _needs_labels = False
+    # Of features with equal entropy the first is taken.
+    _ties_follow = ("columns",)
     _parameter_constraints = PARAMETERS | {
         "estimator": [StrOptions({"bins", "gaussian"})],
     }

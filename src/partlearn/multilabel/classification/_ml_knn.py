@@ -87,6 +87,8 @@ class MLKNN(BaseMultilabelClassifier):
            [0, 1]])
     """
 
+    # Equally near rows are taken in their order, as in the published method.
+    _ties_follow = ("rows",)
     _parameter_constraints = PARAMETERS | {
         "smoothing": [Interval(Real, 0, None, closed="left")],
     }

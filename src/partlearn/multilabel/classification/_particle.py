@@ -37,6 +37,8 @@ class BaseParticle(BaseMultilabelClassifier):
     classifiers on what it returns and passes them to `_set_pairs`.
     """
 
+    # Equally near rows are taken in their order; rounding decides which are equal.
+    _ties_follow: tuple[str, ...] = ("rows", "columns")
     _parameter_constraints = PARAMETERS | {
         "alpha": [Interval(Real, 0, 1, closed="left")],
         "thr": [Interval(Real, 0, 1, closed="both")],

@@ -114,8 +114,8 @@ class DRMFS(PMLSelector):
     [0, 1, 2]
     """
 
-    # A weight for every label is drawn to start.
-    _order_matters = ("classes",)
+    # A weight for every label and feature is drawn to start.
+    _order_matters = ("classes", "columns")
     _parameter_constraints = PMLSelector._parameter_constraints | {
         "loss": [StrOptions({"l21", "fro"})],
     }

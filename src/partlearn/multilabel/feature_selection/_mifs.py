@@ -135,8 +135,8 @@ class MIFS(PMLSelector):
 
     _non_negative = False
 
-    # A weight for every label is drawn to start.
-    _order_matters = ("classes",)
+    # A weight for every label and feature is drawn to start.
+    _order_matters = ("classes", "columns")
     _parameter_constraints = PMLSelector._parameter_constraints | {
         "gamma": [Interval(Real, 0, None, closed="neither")],
         "solver": [StrOptions({"als", "gd"})],

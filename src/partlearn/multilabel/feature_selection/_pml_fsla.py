@@ -165,7 +165,7 @@ class PMLFSLA(PMLSelector):
     """
 
     # Factors of rows and of labels are drawn to start.
-    _order_matters = ("rows", "classes")
+    _order_matters = ("rows", "classes", "columns")
     _parameter_constraints = PMLSelector._parameter_constraints | {
         "n_latent": [StrOptions({"auto"}), Interval(Integral, 1, None, closed="left")],
         "updates": [StrOptions(set(SWEEPS))],

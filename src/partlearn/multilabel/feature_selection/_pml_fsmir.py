@@ -114,6 +114,8 @@ class PMLFSMIR(PMLSelector):
     (100, 3)
     """
 
+    # Of features with equal scores the first is taken.
+    _ties_follow = ("columns",)
     _parameter_constraints = PMLSelector._parameter_constraints | {
         "alpha": [Interval(Real, 0, None, closed="neither")],
     }

@@ -133,8 +133,8 @@ class PMLFSSO(PMLSelector):
     True
     """
 
-    # Factors of rows and of labels are drawn to start.
-    _order_matters = ("rows", "classes")
+    # Factors of rows, of labels and of features are drawn to start.
+    _order_matters = ("rows", "classes", "columns")
     _parameter_constraints = PMLSelector._parameter_constraints | {
         "theta": [Interval(Real, 0, None, closed="left")],
         "stale": ["boolean"],

@@ -1,0 +1,161 @@
+"""Measure how far results depend on the order of rows, columns and classes.
+
+Each method is fitted on small data of several kinds (plain, wide, with duplicated rows,
+binary), as they are and in another order. The table gives the largest share of changed
+results over the kinds: predicted labels of the training rows for classifiers, selected
+features for selectors, most likely training labels and positions for reducers. A method
+may depend on an order only if its class declares it: ``_order_matters`` where random
+numbers are drawn along an axis, ``_ties_follow`` where ties are broken by the order.
+
+``python tools/invariance.py [NAMES]`` prints the table; a star marks declared axes.
+"""
+
+import argparse
+import inspect
+import sys
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from partlearn._registry import Method, methods
+from partlearn.candidates import make_candidates
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from tests.estimators import build
+
+AXES = ("rows", "columns", "classes")
+KINDS = ("plain", "wide", "duplicates", "binary")
+SAME = 1e-6  # relative difference of positions that counts as equal
+
+
+def make_data(kind: str, several: bool) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return features and candidates of 60 rows and four classes."""
+    rng = np.random.default_rng(0)
+    y = np.arange(60) % 4
+    X = rng.normal(size=(60, 150 if kind == "wide" else 12))
+    X[:, :4] += 2 * np.eye(4)[y]
+    if kind == "binary":
+        X = (X > 0.5).astype(float)
+    candidates = make_candidates(y, n_false=1, random_state=0)
+    if several:
+        X -= X.min(axis=0)  # some methods take no negative numbers
+        candidates |= rng.random(candidates.shape) < 0.2
+    if kind == "duplicates":
+        X[30:], candidates[30:] = X[:30], candidates[:30]
+    return X, candidates
+
+
+def result(model: Any, X: NDArray[Any], role: str) -> NDArray[Any]:
+    """Return what a user takes from a fitted method, one entry per row or feature."""
+    if role.endswith("selector"):
+        return np.asarray(model.get_support())
+    if role.endswith("learner"):
+        return np.asarray(model.predict(X))
+    return np.asarray(model.label_confidence_).argmax(axis=1)
+
+
+def positions(model: Any, X: NDArray[Any]) -> NDArray[Any]:
+    """Inner products of the reduced rows, which signs and turns leave alone."""
+    Z = np.asarray(model.transform(X))
+    return Z @ Z.T
+
+
+def changed(method: Method, kind: str, axis: str) -> float:
+    """Return the share of results that another order of an axis changes."""
+    X, S = make_data(kind, method.role.startswith("multilabel"))
+    order = np.random.default_rng(1).permutation(
+        {"rows": X.shape[0], "columns": X.shape[1], "classes": S.shape[1]}[axis]
+    )
+    T, R = X, S
+    if axis == "rows":
+        T, R = X[order], S[order]
+    elif axis == "columns":
+        T = X[:, order]
+    else:
+        R = S[:, order]
+    seed = {"random_state": 0} if "random_state" in _parameters(method) else {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        one = build(method.name, **seed).fit(X, S)
+        two = build(method.name, **seed).fit(T, R)
+        old = result(one, X, method.role)
+        # New rows in the old order, so that only the fit differs.
+        new = result(two, X[:, order] if axis == "columns" else X, method.role)
+        if method.role == "reducer":
+            if axis == "rows":
+                new = new[np.argsort(order)]
+            if axis == "classes":
+                new = order[new]
+            A = positions(one, X)
+            B = positions(two, X[:, order] if axis == "columns" else X)
+            moved = np.abs(A - B).max(axis=1) > SAME * np.abs(A).max()
+            return float(np.mean((old != new) | moved))
+    if method.role.endswith("selector") and axis == "columns":
+        new = new[np.argsort(order)]
+    elif method.role == "learner" and axis == "classes":
+        new = order[new]
+    elif method.role == "multilabel learner" and axis == "classes":
+        new = new[:, np.argsort(order)]
+    if old.dtype == bool and old.ndim == 1:  # of the selected features
+        return float(np.sum(old & ~new) / max(1, old.sum()))
+    return float(np.mean((old != new).reshape(len(old), -1).any(axis=1)))
+
+
+def _parameters(method: Method) -> Any:
+    return inspect.signature(method.cls).parameters
+
+
+def table(names: list[str] | None = None) -> dict[str, dict[str, dict[str, float]]]:
+    """Return the share by method, axis and kind of data."""
+    return {
+        name: {
+            axis: {kind: changed(method, kind, axis) for kind in KINDS} for axis in AXES
+        }
+        for name, method in methods().items()
+        if not names or name in names
+    }
+
+
+def declared(cls: type) -> set[str]:
+    """Return the axes whose order may change results of a class."""
+    return {*getattr(cls, "_order_matters", ()), *getattr(cls, "_ties_follow", ())}
+
+
+def undeclared(shares: dict[str, dict[str, dict[str, float]]]) -> list[str]:
+    """Return the methods and axes that deviate without a declaration."""
+    known = methods()
+    return [
+        f"{name}: {axis}"
+        for name, by_axis in shares.items()
+        for axis, by_kind in by_axis.items()
+        if max(by_kind.values()) > 0 and axis not in declared(known[name].cls)
+    ]
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("names", nargs="*")
+    arguments = parser.parse_args()
+    known = methods()
+    bar = "=" * 28 + ("  " + "=" * 14) * len(AXES)
+    print(bar)
+    print(f"{'method':28}" + "".join(f"  {axis:14}" for axis in AXES))
+    print(bar)
+    for name in arguments.names or known:
+        shares = table([name])[name]
+        cells = []
+        for axis in AXES:
+            worst = max(shares[axis], key=lambda kind: shares[axis][kind])
+            share = shares[axis][worst]
+            mark = "*" if axis in declared(known[name].cls) else ""
+            cells.append(f"{share:.2f}{mark} {worst}" if share else f"0{mark}")
+        print(f"{name:28}" + "".join(f"  {cell:14}" for cell in cells), flush=True)
+    print(bar)
+
+
+if __name__ == "__main__":
+    main()
