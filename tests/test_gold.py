@@ -82,6 +82,15 @@ def test_gold_in_every_form():
         disambiguate(X, S, "plknn", gold={999: 0})
 
 
+def test_the_report_says_how_the_estimate_was_reached():
+    pytest.importorskip("jinja2")
+    known = disambiguate(X, S, "plknn", gold=GOLD)
+    page = " ".join(known.to_html().split())
+    assert f"{known.quality.n_right} of 40 were found without knowing them" in page
+    assert "How the expected share is reached: it is the mean confidence" in page
+    assert "By known labels" not in disambiguate(X, S, "plknn").to_html()
+
+
 def test_gold_rows_show_how_good_annotators_are():
     """Two of three annotators agree on wrong labels; ten known rows say so."""
     rng = np.random.RandomState(0)

@@ -178,6 +178,68 @@ class Votes(Evidence):
         other.known = self.known[places]
         return other
 
+    def update(self, votes: "Votes") -> Self:
+        """Add further votes: on the same rows, on new ones, of new annotators.
+
+        Parameters
+        ----------
+        votes : Votes
+            The further votes; ``votes.rows`` are rows of the same table.
+
+        Returns
+        -------
+        votes : Votes
+            What reading all votes at once gives: rows, annotators and classes are
+            sorted. Only the new votes are read; estimates are made from all of them,
+            so that they are the same as from scratch. Known rows stay known.
+
+        Examples
+        --------
+        >>> from partlearn.candidates import from_votes
+        >>> votes = from_votes([0, 1], ["ann", "ann"], ["cat", "dog"])
+        >>> more = from_votes([1, 2], ["bob"] * 2, ["dog", "cow"], empty="drop")
+        >>> votes.update(more)
+        Votes(3 rows, 3 classes, 4 votes of 2 annotators)
+        """
+        if not isinstance(votes, Votes):
+            raise TypeError(
+                "`votes` must come from from_votes or from_annotators; got "
+                f"{type(votes).__name__}."
+            )
+        parts = (self, votes)
+        rows = np.unique(np.concatenate([p.rows for p in parts]))
+        names = np.unique(np.concatenate([p.annotators for p in parts]))
+        classes = np.unique(np.concatenate([p.classes for p in parts]))
+
+        def places(known: NDArray[Any], of: str, code: str) -> Indices:
+            """Codes of all votes in the joint order."""
+            return np.concatenate(
+                [
+                    np.searchsorted(known, getattr(p, of))[getattr(p.table, code)]
+                    for p in parts
+                ]
+            )
+
+        table = VoteTable(
+            places(rows, "rows", "row"),
+            places(names, "annotators", "annotator"),
+            places(classes, "classes", "label"),
+            len(rows),
+            len(names),
+            len(classes),
+        )
+        joined = type(self)(table, classes, names, rows=rows)
+        for p in parts:
+            known = p.known >= 0
+            here = np.searchsorted(rows, p.rows[known])
+            codes = np.searchsorted(classes, p.classes)[p.known[known]]
+            wrong = (joined.known[here] >= 0) & (joined.known[here] != codes)
+            if wrong.any():
+                row = p.rows[known][wrong][0]
+                raise ValueError(f"Row {row} is known to have two different labels.")
+            joined.known[here] = codes
+        return joined
+
     def _joined(self, parts: Sequence[Any]) -> Evidence:
         names = np.unique(np.concatenate([p.annotators for p in parts]))
         start = np.cumsum([0, *(len(p) for p in parts)])

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from partlearn._typing import Array, Indices, Mask
 from partlearn.candidates import Evidence, bag_codes
 from partlearn.inspection._confidence import candidate_confusion
-from partlearn.metrics import candidate_dependence, cautious_share
+from partlearn.metrics import GoldQuality, candidate_dependence, cautious_share
 
 SETTLED = 0.9  # confidence from which a label counts as settled
 OPEN = 0.2  # lead over the second label below which a row is open
@@ -104,6 +104,8 @@ class LabelReport:
         ones would.
     cautious : ndarray of shape (n_rows,)
         Confidence where such labels cannot be told apart.
+    quality : GoldQuality or None
+        Estimate from known labels, where there are any.
     """
 
     title: str
@@ -125,6 +127,7 @@ class LabelReport:
     annotators: list[tuple[str, int, float]]
     together: list[tuple[Any, Any, float]]
     cautious: Array
+    quality: GoldQuality | None = None
 
     @property
     def in_bags(self) -> bool:
@@ -277,6 +280,7 @@ def label_report(
         annotators=_annotators(result.annotators),
         together=dependence.pairs,
         cautious=cautious_share(result.confidence, S, label, dependence.partners),
+        quality=result.quality,
     )
 
 
