@@ -95,6 +95,7 @@ from partlearn.multilabel import (
     PMLLENFN,
     PMLNI,
     PMLPLR,
+    CRISPMultiLabelClassifier,
     LinearSVM,
     ParticleMAP,
     ParticleVLS,
@@ -114,6 +115,7 @@ learners = [
     PMLLENFN(v_step="backtracking", random_state=0),
     PMLPLR(random_state=0),
     Schirn(lam=1.0, fit_intercept=True, threshold=0.5),
+    CRISPMultiLabelClassifier(false_rate=0.3),
 ]
 figure, axes = plt.subplots(3, 4, figsize=(13, 9), layout="constrained")
 for learner, ax in zip(learners, axes.flat, strict=False):
