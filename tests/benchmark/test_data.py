@@ -136,11 +136,14 @@ def test_compressed_tables_are_found(folder):
     assert find_file("deep/own.CSV.gz", folder) == path
 
 
-def test_tables_that_a_plan_cannot_read_are_to_be_converted(folder):
+def test_tables_that_a_plan_cannot_read_need_names(folder):
     lines = "a,id,kind,known\n1,r1,x|y,x\n2,r2,y,y\n"
     (folder / "own.csv").write_text(lines)
-    with pytest.raises(PlanError, match=r"data convert own\.csv own\.npz --labels"):
+    with pytest.raises(PlanError, match=r"with `labels`, `truth` and `ignore`"):
         load_plan_data(plan("own"), folder)
+    rest = 'labels = "kind"\ntruth = "known"\nignore = ["id"]'
+    with pytest.raises(PlanError, match="10 folds of 2 rows"):
+        load_plan_data(plan("own", rest), folder)
 
 
 def test_one_class_is_nothing_to_compare(folder):

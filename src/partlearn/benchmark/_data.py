@@ -14,9 +14,13 @@ from sklearn.utils import Bunch
 
 from partlearn.benchmark._plan import DataSpec, Plan
 from partlearn.benchmark._toml import PlanError
-from partlearn.io import AmbiguousDataError, read
+from partlearn.io import AmbiguousDataError, is_table, read
+from partlearn.tables import dataset_of
 
-SUFFIXES = (".npz", ".mat", ".parquet", ".arff", ".csv", ".tsv")
+SUFFIXES = (
+    *(".npz", ".mat", ".parquet", ".arff", ".csv", ".tsv"),
+    *(".xlsx", ".jsonl", ".json", ".zip"),
+)
 
 
 @dataclass(frozen=True)
@@ -101,7 +105,7 @@ def load_all(
         if spec.source.startswith("sklearn:"):
             item = made(spec)
         elif path := find_file(spec.source, folder):
-            item = from_bunch(spec, _read(spec.name, path), path.name)
+            item = from_bunch(spec, _read(spec, path), path.name)
         else:
             known = _plain(Path(spec.source)).suffix in SUFFIXES
             file = spec.source if known else f"{spec.source}.npz"
@@ -156,16 +160,51 @@ def _plain(path: Path) -> Path:
     return Path(path.name.lower().removesuffix(".gz"))
 
 
-def _read(name: str, path: Path) -> Bunch:
-    """Read the file of a data set, which has to speak for itself."""
+def _read(spec: DataSpec, path: Path) -> Bunch:
+    """Read the file of a data set: a table as its entry says, others by themselves."""
+    if spec.labels or spec.truth or spec.ignore:
+        return _read_table(spec, path)
     try:
         return read(path)
     except AmbiguousDataError as error:
+        more = "Say which columns of a table they are with `labels`, `truth` and "
         raise PlanError(
-            f"Data {name!r}: {error} A plan has no place for that: make a file that "
-            f"says it with `partlearn data convert {path.name} {_plain(path).stem}.npz "
-            "--labels ... --truth ... --ignore ...`."
+            f"Data {spec.name!r}: {error} {more}`ignore` in the entry of the data."
         ) from None
+
+
+def _read_table(spec: DataSpec, path: Path) -> Bunch:
+    """Encode a table once, without its labels; rows need a label and a true one."""
+    if not is_table(path):
+        raise PlanError(
+            f"Data {spec.name!r}: `labels`, `truth` and `ignore` are for tables; "
+            f"{path.name} is a matrix of numbers: leave them out."
+        )
+    try:
+        data = dataset_of(
+            path,
+            spec.labels or None,
+            spec.truth or None,
+            roles={"ignore": list(spec.ignore)},
+        )
+    except ValueError as error:
+        raise PlanError(f"Data {spec.name!r}: {error}") from None
+    classes = [str(name) for name in data.evidence.classes.tolist()]
+    place = {name: code for code, name in enumerate(classes)}
+    truth = data.truth if data.truth is not None else np.full(len(data.rows), None)
+    odd = next((t for t in truth if t is not None and t not in place), None)
+    if odd is not None:
+        raise PlanError(
+            f"Data {spec.name!r}: the true label {odd!r} is never a candidate."
+        )
+    known = np.flatnonzero([label is not None for label in truth])
+    return Bunch(
+        data=data.rows[known],
+        candidates=data.evidence.candidates[known],
+        truth=np.array([place[truth[i]] for i in known]) if len(known) else None,
+        target_names=classes,
+        feature_names=data.names,
+    )
 
 
 def fingerprint(X: Any, *labels: np.ndarray) -> str:

@@ -41,7 +41,7 @@ class DataSpec:
     name : str
         Name in tables, and in the published figures.
     source : str
-        File stem looked for in the data folder, or ``sklearn:NAME``.
+        File stem looked for in the data folder, a file, or ``sklearn:NAME``.
     r : tuple of int (in a multi-label plan, of float) or None
         Numbers of false labels to add; None means the sets in the file.
     published_r : int or None
@@ -55,6 +55,11 @@ class DataSpec:
     bags : str
         Rows that are held out together because they share a list: "runs" for runs of
         equal sets, or the column of the file that names the bag; empty for none.
+    labels, truth : str
+        Columns of a table with the candidate sets (several separated by commas) and
+        with the true labels; empty where their names say it.
+    ignore : tuple of str
+        Columns of a table to leave out.
     """
 
     name: str
@@ -65,6 +70,9 @@ class DataSpec:
     max_rows: int | None = None
     note: str = ""
     bags: str = ""
+    labels: str = ""
+    truth: str = ""
+    ignore: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

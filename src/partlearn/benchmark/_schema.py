@@ -106,7 +106,8 @@ FIELDS: dict[str, Rules] = {
         "notes": _strings,
     },
     "data": {
-        **_each("name source note bags", _string),
+        **_each("name source note bags labels truth", _string),
+        "ignore": _strings,
         "r": _wholes(1),
         "published_r": _whole(1),
         "noise_seeds": _wholes(0),

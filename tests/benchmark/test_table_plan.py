@@ -1,0 +1,69 @@
+"""A table of a user in a plan: three lines, whatever its columns hold."""
+
+import numpy as np
+import pytest
+
+from partlearn.benchmark import PlanError, load_plan_data, parse_plan
+from partlearn.datasets import make_tickets
+from partlearn.io import TableWriter
+from partlearn.tables import dataset_of
+
+PLAN = """
+[plan]
+name = "mine"
+folds = 3
+[[data]]
+source = "{source}"
+{rest}
+[[reducers]]
+name = "none"
+[[learners]]
+class = "PLKNN"
+"""
+
+
+@pytest.fixture
+def folder(tmp_path):
+    tickets = make_tickets(60, random_state=0)
+    columns = {
+        name: [None if value != value else value for value in column.tolist()]
+        for name, column in tickets.columns.items()
+    }
+    truth = tickets.truth.tolist()
+    truth[5] = "NA"
+    with TableWriter(tmp_path / "tickets.csv") as writer:
+        writer.write({**columns, "right": truth})
+    return tmp_path
+
+
+def load(folder, rest, source="tickets.csv"):
+    plan = parse_plan(PLAN.format(source=source, rest=rest))
+    (data,), absent = load_plan_data(plan, folder)
+    assert not absent
+    return data
+
+
+def test_a_table_is_encoded_for_a_plan(folder):
+    data = load(folder, 'labels = "candidates"\ntruth = "right"\nignore = ["ticket"]')
+    assert data.X.shape[0] == 59  # one row has no true label
+    assert np.isfinite(data.X).all()
+    assert data.S[np.arange(59), data.truth].mean() > 0.9
+    same = dataset_of(
+        folder / "tickets.csv", "candidates", "right", roles={"ignore": "ticket"}
+    )
+    np.testing.assert_array_equal(data.X, np.delete(same.rows, 5, axis=0))
+    assert same.ids.tolist() == list(range(60))
+
+
+def test_what_a_plan_cannot_read_is_said(folder):
+    with pytest.raises(PlanError, match="one true label per row"):
+        load(folder, 'labels = "candidates"\nignore = ["right"]')
+    with pytest.raises(PlanError, match="there is no column 'candidate'"):
+        load(folder, 'labels = "candidate"')
+    with pytest.raises(PlanError, match="never a candidate"):
+        load(folder, 'labels = "candidates"\ntruth = "channel"\nignore = ["right"]')
+    with pytest.raises(PlanError, match="with `labels`, `truth` and `ignore`"):
+        load(folder, "")
+    np.savez(folder / "m.npz", X=np.eye(4), S=np.eye(4, dtype=bool), y=np.arange(4))
+    with pytest.raises(PlanError, match="for tables"):
+        load(folder, 'labels = "c"', source="m.npz")
