@@ -14,7 +14,7 @@ from sklearn.utils import Bunch
 
 from partlearn.benchmark._plan import DataSpec, Plan
 from partlearn.benchmark._toml import PlanError
-from partlearn.io import AmbiguousDataError, is_table, read
+from partlearn.io import AmbiguousDataError, DataFormatError, is_table, read
 from partlearn.tables import dataset_of
 
 SUFFIXES = (
@@ -166,7 +166,9 @@ def _read(spec: DataSpec, path: Path) -> Bunch:
         return _read_table(spec, path)
     try:
         return read(path)
-    except AmbiguousDataError as error:
+    except (AmbiguousDataError, DataFormatError) as error:
+        if isinstance(error, DataFormatError) and not is_table(path):
+            raise
         more = "Say which columns of a table they are with `labels`, `truth` and "
         raise PlanError(
             f"Data {spec.name!r}: {error} {more}`ignore` in the entry of the data."
