@@ -39,11 +39,13 @@ from partlearn.inspection import CalibrationDisplay, ConvergenceDisplay
 from partlearn.metrics import average_precision
 from partlearn.multilabel import (
     DRMFS,
+    LCFSPML,
     MIFS,
     MLKNN,
     PMFSLRS,
     PMLFSLA,
     PMLFSMIR,
+    PMLFSNF,
     PMLFSSO,
     TRACE,
 )
@@ -60,10 +62,12 @@ selectors = [
     PMLFSSO(8, random_state=0),
     PMLFSMIR(8, random_state=0),
     PMFSLRS(8),
+    PMLFSNF(8, alpha=1.0, random_state=0),
+    LCFSPML(8, random_state=0),
     MIFS(8, tol=1e-3, random_state=0),
     DRMFS(8, random_state=0),
 ]
-figure, axes = plt.subplots(2, 4, figsize=(13, 6), layout="constrained")
+figure, axes = plt.subplots(3, 3, figsize=(12, 9), layout="constrained")
 for selector, ax in zip(selectors, axes.flat, strict=False):
     selector.fit(X[train], candidates)
     support = selector.get_support()
@@ -71,7 +75,6 @@ for selector, ax in zip(selectors, axes.flat, strict=False):
     print(f"{name:10} {hits} of 8 relevant, average precision {score(support):.3f}")
     ConvergenceDisplay.from_estimator(selector, ax=ax)
     ax.set_title(f"{name}: {hits} of 8 relevant")
-axes.flat[-1].set_axis_off()
 chance = [
     score(RandomSelection(8, random_state=k).fit(X[train], candidates).get_support())
     for k in range(10)

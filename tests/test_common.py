@@ -32,6 +32,7 @@ FEWER = {
     "PMLFSLA": {"n_init": 2, "max_iter": 150},
     "PMLFSSO": {"max_iter": 100},
     "PMLLC": {"max_iter": 3, "inner_iter": 30},
+    "PMLFSNF": {"alpha": 0.5},
     # Published weights are meant for more rows, and Schirn for rows around zero.
     "PMLNI": {"lam": 0.1, "beta": 0.5, "gamma": 0.4},
     "Schirn": {"fit_intercept": True, "threshold": 0.5},

@@ -4,7 +4,7 @@ import importlib
 
 import pytest
 
-SELECTORS = ["DRMFS", "MIFS", "PMLFSLA", "PMLFSSO", "TRACE"]
+SELECTORS = ["DRMFS", "LCFSPML", "MIFS", "PMLFSLA", "PMLFSNF", "PMLFSSO", "TRACE"]
 CLASSIFIERS = [
     "FPML",
     "LinearSVM",

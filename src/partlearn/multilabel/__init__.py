@@ -22,10 +22,12 @@ from partlearn.multilabel.classification import (
 )
 from partlearn.multilabel.feature_selection import (
     DRMFS,
+    LCFSPML,
     MIFS,
     PMFSLRS,
     PMLFSLA,
     PMLFSMIR,
+    PMLFSNF,
     PMLFSSO,
     TRACE,
 )

@@ -143,7 +143,7 @@ class PMLLENFN(BaseLinearScorer):
     ----------
     Yu Chen, Yanan Wu, Na Han, Xiaozhao Fang, Bingzhi Chen and Jie Wen. Partial
     multi-label learning based on near-far neighborhood label enhancement and nonlinear
-    guidance. ACM Multimedia 2024. https://doi.org/10.1145/3664647.3681300
+    guidance. ACM Multimedia 2024.
 
     Examples
     --------

@@ -118,8 +118,8 @@ class PMLPLR(BaseLinearScorer):
 
     References
     ----------
-    Yu Chen, Fang Li, Na Han, Guanbin Li, Hongbo Gao, Sixian Chan and Xiaozhao Fang.
-    Partial multi-label learning via pseudo-label reconstruction. IJCAI 2025, 4896-4904.
+    Chen, Li, Han, Li, Gao, Chan and Fang. Partial multi-label learning by pseudo-label
+    reconstruction. IJCAI 2025, 4896-4904.
 
     Examples
     --------

@@ -217,7 +217,7 @@ class PMLSelector(BaseSelector):
         )
         X = X.astype(np.float64)
         if self.scale:
-            X = unit_interval(X)
+            X = self._rescale(X)
         elif self._non_negative and X.shape[0] and X.min() < 0:
             name = type(self).__name__
             raise ValueError(
@@ -225,6 +225,11 @@ class PMLSelector(BaseSelector):
                 f"sign. Use {name}(scale=True) to bring every column to [0, 1]."
             )
         return X, C
+
+    @staticmethod
+    def _rescale(X: Any) -> Any:
+        """Columns as the method wants them where `scale` is set."""
+        return unit_interval(X)
 
     def _rank(self, scores: Array, rng: np.random.RandomState, unit: float) -> None:
         """Record scores and ranking; equal scores are ordered by a seeded shuffle.
