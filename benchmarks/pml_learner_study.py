@@ -152,19 +152,18 @@ def levels(S):
     return (0,) if S is not None else (0, 1)
 
 
-def run_learners(folder, file):
+def run_learners(folder, file, learners, folds):
     """Fit all learners; folds are the outer loop, so that part of a run is balanced."""
     names = sorted(path.stem for path in folder.glob("*.npz"))
     data = {name: load(folder, name) for name in names}
     known = done_already(file)
-    for fold in range(FOLDS):
+    for fold in range(folds):
         for name, (X, Y, S) in data.items():
             for level in levels(S):
                 train, test = split(X, Y, S, fold, level)
-                for learner, params in LEARNERS.items():
-                    key = [name, level, fold, learner]
-                    present = hasattr(ml, learner.split()[0])
-                    if tuple(key) in known or not present:
+                for learner in learners:
+                    params, key = LEARNERS[learner], [name, level, fold, learner]
+                    if tuple(key) in known:
                         continue
                     try:
                         values = fit_and_score(learner, params, train, test)
@@ -173,7 +172,7 @@ def run_learners(folder, file):
                     append(file, key, values)
 
 
-def run_selectors(folder, file, names, folds=3):
+def run_selectors(folder, file, names, folds):
     """Select a fifth of the features, then fit CRISPMultiLabelClassifier."""
     known = done_already(file)
     for fold in range(folds):
@@ -184,8 +183,7 @@ def run_selectors(folder, file, names, folds=3):
             rows = train[0] - train[0].min(axis=0) if unit is None else unit
             for selector, params in SELECTORS.items():
                 key = [name, 0, fold, selector]
-                missing = params is not None and not hasattr(ml, selector)
-                if tuple(key) in known or missing:
+                if tuple(key) in known:
                     continue
                 kept, start = slice(None), time.perf_counter()
                 try:
@@ -221,20 +219,22 @@ def run_yeast(folder, file, learners):
                     append(file, key, values)
 
 
-def cells(file):
-    """Mean over folds for each set and level, of methods that all cells have."""
-    known = [line for line in done_already(file).values() if "error" not in line]
+def cells(file, without, folds):
+    """Results by set and level, then by method."""
     groups: dict[tuple, dict[str, list]] = {}
-    for line in known:
-        name, level, _, method = line["key"]
-        groups.setdefault((name, level), {}).setdefault(method, []).append(line)
-    # Cells may be short of folds where a run was ended; methods are compared on equal
-    # folds only.
+    for line in done_already(file).values():
+        name, level, fold, method = line["key"]
+        if "error" not in line and method not in without and fold < folds:
+            groups.setdefault((name, level), {}).setdefault(method, []).append(line)
     return groups
 
 
 def paired(groups, metric):
-    """One row per set and level, one column per method, over the folds all have."""
+    """One row per set and level, one column per method, over the folds all have.
+
+    A run that was ended leaves methods with fewer folds; they are compared on equal
+    folds only.
+    """
     methods = sorted({m for row in groups.values() for m in row})
     names, table = [], []
     for cell, row in sorted(groups.items()):
@@ -252,9 +252,9 @@ def paired(groups, metric):
     return methods, names, np.array(table)
 
 
-def print_tables(file, reference):
+def print_tables(file, reference, without=(), folds=FOLDS):
     """Average precision by cell, mean of all metrics, ranks, and the p values."""
-    groups = cells(file)
+    groups = cells(file, without, folds)
     methods, names, table = paired(groups, "average_precision")
     print("set,level,folds," + ",".join(methods))
     for name, row in zip(names, table, strict=True):
@@ -278,6 +278,26 @@ def print_tables(file, reference):
     print(f"{reference} against {methods[best]}: {wins} of {len(sets)} sets, {test}")
 
 
+def write_csv(file, target, without=(), folds=FOLDS):
+    """Write ranks and means by method, and average precision by set, for the guide."""
+    groups = cells(file, without, folds)
+    methods, names, table = paired(groups, "average_precision")
+    ranks = rankdata(-table.round(6), axis=1).mean(axis=0)
+    order = np.argsort(ranks)
+    means = {m: paired(groups, m)[2].mean(axis=0) for m in METRICS}
+    lines = ["method,mean rank," + ",".join(m.replace("_", " ") for m in METRICS)]
+    for j in order:
+        line = [f"{means[m][j]:.3f}" for m in METRICS]
+        lines.append(",".join([methods[j], f"{ranks[j]:.2f}", *line]))
+    target.with_suffix(".csv").write_text("\n".join(lines) + "\n")
+    first = order[:5]
+    lines = ["set,level," + ",".join(methods[j] for j in first)]
+    for name, row in zip(names, table, strict=True):
+        level = "own" if name[0] in OWN else str(name[1] + 1)
+        lines.append(",".join([name[0], level, *(f"{row[j]:.3f}" for j in first)]))
+    target.with_name(target.stem + "_sets.csv").write_text("\n".join(lines) + "\n")
+
+
 def main():
     """Run or print the study."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
@@ -285,21 +305,27 @@ def main():
     parser.add_argument("out", type=Path)
     parser.add_argument("--selectors", nargs="+", metavar="SET")
     parser.add_argument("--yeast", nargs="+", metavar="LEARNER")
+    parser.add_argument("--learners", nargs="+", default=list(LEARNERS))
+    parser.add_argument("--folds", type=int, default=FOLDS)
     parser.add_argument("--table", action="store_true")
+    parser.add_argument("--csv", type=Path, help="file of the guide to write")
+    parser.add_argument("--without", nargs="+", default=(), metavar="METHOD")
     args = parser.parse_args()
     args.out.mkdir(parents=True, exist_ok=True)
     files = {k: args.out / f"{k}.jsonl" for k in ("learners", "selectors", "yeast")}
-    if args.table:
+    if args.csv:
+        write_csv(files["learners"], args.csv, args.without, args.folds)
+    elif args.table:
         for kind, reference in [("learners", OURS), ("selectors", "none")]:
             if files[kind].exists():
                 print(f"\n== {kind}")
-                print_tables(files[kind], reference)
+                print_tables(files[kind], reference, args.without, args.folds)
     elif args.selectors:
-        run_selectors(args.data, files["selectors"], args.selectors)
+        run_selectors(args.data, files["selectors"], args.selectors, args.folds)
     elif args.yeast:
         run_yeast(args.data, files["yeast"], args.yeast)
     else:
-        run_learners(args.data, files["learners"])
+        run_learners(args.data, files["learners"], args.learners, args.folds)
 
 
 if __name__ == "__main__":
