@@ -16,7 +16,7 @@ from pathlib import Path
 
 from tools.fuzz.runner import fuzz
 
-TARGETS = ("readers", "models", "fields", "kills", "disks", "clusters")
+TARGETS = ("readers", "models", "fields", "arrow", "kills", "disks", "clusters")
 
 
 def main(arguments=None):
