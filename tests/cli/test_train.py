@@ -604,3 +604,15 @@ except KeyboardInterrupt:
     )
     assert done.returncode == code
     assert done.stderr == ""
+
+
+@pytest.mark.parametrize("name", ["familiarity_", "classes_", "estimator_"])
+def test_a_model_that_lacks_what_it_needs(files, tmp_path, capsys, name):
+    """Sound piece by piece, but not as a whole: a sentence, no traceback."""
+    model = load_model(files / "m.partlearn").estimator
+    delattr(model, name)
+    path = save_model(model, tmp_path / "m")
+    out = tmp_path / "out.csv"
+    assert call("predict", files / "new.csv", "--load", path, "--out", out) in (1, 2)
+    assert "Train the model again" in capsys.readouterr().err
+    assert not out.exists()

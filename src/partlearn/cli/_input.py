@@ -143,6 +143,13 @@ def applying(path: Path) -> Iterator[None]:
             path=path,
             advice="The model needs a table like the one it was trained on.",
         ) from error
+    except (ArithmeticError, AttributeError, LookupError, TypeError) as error:
+        # A model of others may hold anything that is sound piece by piece.
+        raise DataFormatError(
+            f"the model cannot be applied to these rows ({type(error).__name__})",
+            path=path,
+            advice="Train the model again.",
+        ) from error
 
 
 def labels_of(bunch: Any) -> Any:

@@ -404,7 +404,8 @@ def _number_blocks(
         start = writer.n_rows
         try:
             rows = slice(start, start + len(X))
-            Z = _transformed(model, X) if placed is None else placed[rows]
+            with _input.applying(data):
+                Z = _transformed(model, X) if placed is None else placed[rows]
         except ValueError:
             _input.raise_on_missing_values(X, features, data, start=start)
             raise

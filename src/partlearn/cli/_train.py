@@ -339,9 +339,10 @@ def predict(
             "models of `partlearn train`, `partlearn reduce` and `partlearn select` "
             "apply others with --load"
         )
-    rows = _input.block_rows(
-        _BLOCK_ROWS, len(model.classes_), len(model.encoder_.kept_)
-    )
+    with _input.applying(load):
+        rows = _input.block_rows(
+            _BLOCK_ROWS, len(model.classes_), len(model.encoder_.kept_)
+        )
     unlike = without = in_sets = 0
     with output.open() as writer, row_progress(data.name, writer) as show:
         blocks = table_blocks(data, block_rows=rows, progress=show, encoding=encoding)
