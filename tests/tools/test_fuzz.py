@@ -9,11 +9,13 @@ from pathlib import Path
 
 import pytest
 from tools.fuzz import __main__ as command
-from tools.fuzz import memory, models, readers, runner
+from tools.fuzz import arrow, memory, models, readers, runner
 from tools.fuzz.watch import nothing_but
 
 
-@pytest.mark.parametrize(("module", "tries"), [(models, 300), (readers, 300)])
+@pytest.mark.parametrize(
+    ("module", "tries"), [(models, 300), (readers, 300), (arrow, 60)]
+)
 def test_a_short_run(module, tries, tmp_path):
     target = module.Target(tmp_path)
     accepted = sum(target.attempt(i) for i in range(tries))

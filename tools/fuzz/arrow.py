@@ -29,7 +29,7 @@ def _table(n=24):
     return pa.table(
         {
             "x": truth + rng.random(n),
-            "y": pa.array(rng.random(n).tolist()[:-1] + [None]),
+            "y": pa.array([*rng.random(n).tolist()[:-1], None]),
             "count": pa.array(rng.integers(0, 9, n), pa.int16()),
             "flag": pa.array(rng.random(n) < 0.5),
             "kind": pa.array(rng.choice(["u", "v", "w"], n)).dictionary_encode(),
