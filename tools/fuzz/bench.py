@@ -124,11 +124,11 @@ class Bench:
         """What is there is whole: no file half-written, no job stored as failed."""
         store = Store(out)
         for path in out.glob("jobs/*.json"):
-            record = store.get_job(path.stem)
+            record = store.get(f"jobs/{path.stem}")
             assert record is not None, f"half-written: {path.name} {store.damaged}"
             assert record.ok, f"stored as failed: {record.error} {record.message}"
         for path in out.glob("reductions/*.json"):
-            record = store.get_reduction(path.stem)
+            record = store.get(f"reductions/{path.stem}")
             assert record is not None, f"half-written: {path.name} {store.damaged}"
             assert record.ok, f"stored as failed: {record.error} {record.message}"
 
