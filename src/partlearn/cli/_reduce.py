@@ -230,24 +230,38 @@ def _numbers(data: Path, options: DataOptions) -> Any | None:
     A column that counts or names the rows is no feature, in whatever table it stands.
     """
     import numpy as np
+    from sklearn.utils import Bunch
 
-    from partlearn.io import DataError, is_table
-    from partlearn.tables import find_kinds
+    from partlearn.io import is_table
+    from partlearn.tables import find_kinds, plain_numbers, read_labels
 
     if not is_table(data):
         options.refuse_table_options(data)
         return _input.read_input(data, options)
     if str(data) == "-" or any(options.roles.values()):
         return None
-    try:
-        bunch = _input.read_input(data, options)
-    except DataError:  # what is wrong, if anything, is said where it is read anew
+    table = _input.read_table_input(data, options)
+    with _input.notes():
+        evidence, names = read_labels(table.columns, table.y, options.sep)
+    hidden = {*names, *table.hidden}
+    given = {n: c for n, c in table.columns.items() if n not in hidden}
+    read = {name: plain_numbers(column) for name, column in given.items()}
+    numbers = {name: column for name, column in read.items() if column is not None}
+    if len(evidence) < table.n_rows or len(numbers) < len(given):
         return None
-    if not (np.isfinite(bunch.data).all() and bunch.candidates.any(axis=1).all()):
+    kinds = find_kinds(dict(numbers), {})
+    if not numbers or any(kind.kind == "id" for kind in kinds.values()):
         return None
-    columns = dict(zip(bunch.feature_names, bunch.data.T, strict=True))
-    ids = [name for name, kind in find_kinds(columns, {}).items() if kind.kind == "id"]
-    return None if ids else bunch
+    _input.echo_labels(evidence.read_as)
+    return Bunch(
+        data=np.column_stack(list(numbers.values())),
+        candidates=evidence.candidates,
+        evidence=evidence if evidence.weighted else None,
+        truth=None,
+        feature_names=list(numbers),
+        target_names=[str(c) for c in evidence.classes.tolist()],
+        path=data,
+    )
 
 
 def _fit_table(

@@ -13,6 +13,7 @@ from partlearn.tables._frame import (
     is_table,
     join_blocks,
     numbers_in,
+    plain_numbers,
     read_columns,
     take_rows,
 )

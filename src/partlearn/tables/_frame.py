@@ -25,6 +25,7 @@ _GROUPED = {
     for marks, decimal in ((",", "."), (".", ","), ("\u00a0\u202f'\u2019", ".,"))
     for mark in marks
 }
+_LEADING_ZERO = re.compile(r"\s*[-+]?0\d|.*_")  # a code, as in postal codes
 _NUMBERS = (int, float, np.number, np.bool_)
 _ARROW_NUMBERS = ("int", "uint", "float", "double", "halffloat", "bool", "duration")
 
@@ -215,6 +216,35 @@ def numbers_in(column: NDArray[Any], grouping: str = "", unit: str = "") -> Arra
             return _finite(np.fromiter(map(float, plain), np.float64, len(column)))
     known = {text: _number(text, grouping) for text in set(column.tolist())}
     return _finite(np.asarray([known[text] for text in column], dtype=np.float64))
+
+
+def plain_numbers(column: NDArray[Any]) -> Array | None:
+    """Numbers of a column that has nothing else, not even a gap; None of any other.
+
+    Parameters
+    ----------
+    column : ndarray
+        A column, as ``columns_of`` makes it.
+
+    Returns
+    -------
+    numbers : ndarray of float, or None
+        As :func:`float` reads them: commas, units and codes such as 007 are no plain
+        numbers.
+    """
+    form = form_of(column)
+    if form == "moment":
+        return None
+    if form == "text":
+        texts = column.tolist()
+        if any(t is None or _LEADING_ZERO.match(t) for t in texts):
+            return None
+        try:
+            column = np.fromiter(map(float, texts), np.float64, len(texts))
+        except ValueError:
+            return None
+    numbers = column.astype(np.float64)
+    return numbers if np.isfinite(numbers).all() else None
 
 
 def _finite(values: Array) -> Array:
