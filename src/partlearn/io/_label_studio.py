@@ -230,6 +230,16 @@ def write_label_studio(tasks: list[dict[str, Any]], path: str | PathLike[str]) -
         Tasks, such as ``LabelStudioTasks.tasks`` or those with predictions.
     path : str or path
         The file; it appears when it is complete.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from partlearn.io import write_label_studio
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "tasks.json")
+    ...     write_label_studio([{"id": 1, "data": {"text": "meow"}}], path)
+    ...     path.exists()
+    True
     """
     with atomic_write(path) as file:
         text = json.dumps(tasks, ensure_ascii=False, indent=2)
