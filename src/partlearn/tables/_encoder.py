@@ -27,6 +27,7 @@ from partlearn.tables._column_kinds import (
 from partlearn.tables._frame import as_text, columns_of, form_of, numbers_in
 from partlearn.tables._known import known_cells
 from partlearn.tables._moments import calendar_parts, moments_in
+from partlearn.tables._tails import signed_log, tail_units
 
 __all__ = ["TableEncoder"]
 
@@ -34,6 +35,7 @@ _ENOUGH_GAPS = 5  # missing values from which their absence may carry meaning
 _SAMPLE = 1000  # cells in which the script of text is found
 _NOTHING = ""  # stands for a missing category
 Parts = dict[tuple[str, str], Array]  # by column and part of the calendar
+_TAILS = "heavy tails: signed logarithm"
 _MARKS = ("number", "category", "date", "text", "id", "ignore")
 
 
@@ -312,11 +314,19 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         self.imputer_: Any = None
         self.scaler_: Any = None
         self.number_ranges_ = np.empty((2, 0))
+        self.number_tails_ = np.empty((2, 0))
         if parts:
             N = np.column_stack(list(parts.values()))
             self.number_ranges_ = np.stack([_lowest(N), -_lowest(-N)])
             self.imputer_ = SimpleImputer(strategy="median", keep_empty_features=True)
-            self.scaler_ = StandardScaler().fit(self.imputer_.fit_transform(N))
+            N = self.imputer_.fit_transform(N)
+            self.number_tails_ = tail_units(N)
+            for key, unit in zip(self.numbers_, self.number_tails_[1], strict=True):
+                if np.isfinite(unit) and not key[1]:
+                    kind = self.kinds_[key[0]]
+                    reason = ", ".join(filter(None, [kind.reason, _TAILS]))
+                    self.kinds_[key[0]] = kind._replace(reason=reason)
+            self.scaler_ = StandardScaler().fit(signed_log(N, *self.number_tails_))
 
     def _fit_categories(self, columns: Mapping[str, NDArray[Any]]) -> None:
         self.categories_: dict[str, OneHotEncoder] = {}
@@ -370,7 +380,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         blocks: list[Array] = [np.empty((m, 0))]
         if self.scaler_ is not None:
             N = np.column_stack([parts[key] for key in self.numbers_])
-            blocks.append(self.scaler_.transform(self.imputer_.transform(N)))
+            N = signed_log(self.imputer_.transform(N), *self.number_tails_)
+            blocks.append(self.scaler_.transform(N))
             blocks += [np.isnan(parts[key])[:, None] * 1.0 for key in self.gaps_]
         for name, encoder in self.categories_.items():
             ones = encoder.transform(_category(columns[name]))

@@ -1,0 +1,36 @@
+"""Columns of numbers with heavy tails."""
+
+import numpy as np
+import pytest
+
+from partlearn.tables import TableEncoder
+from partlearn.tables._tails import tail_units
+
+
+def test_heavy_tails_are_brought_to_a_signed_logarithm():
+    rng = np.random.default_rng(0)
+    table = {
+        "price": np.exp(2 * rng.standard_normal(300)),
+        "size": rng.standard_normal(300),
+    }
+    encoder = TableEncoder().fit(table)
+    lines = encoder.report().splitlines()
+    assert "heavy tails: signed logarithm" in lines[0]
+    assert "heavy" not in lines[1]
+    Z = encoder.transform(table)
+    assert np.abs(Z[:, 0]).max() < 6  # of some 25 without
+    plain = (table["size"] - table["size"].mean()) / table["size"].std()
+    np.testing.assert_allclose(Z[:, 1], plain)
+    # The order of the values stays, also beyond those of the fit.
+    new = encoder.transform({"price": [0.0, 1.0, 1e3, 1e9], "size": [0.0] * 4})
+    assert (np.diff(new[:, 0]) > 0).all()
+
+
+@pytest.mark.parametrize("draw", ["standard_normal", "uniform", "exponential"])
+def test_columns_with_light_tails_stay(draw):
+    x = getattr(np.random.default_rng(0), draw)(size=(500, 1))
+    assert np.isinf(tail_units(x)[1]).all()
+    assert np.isinf(tail_units(np.append(x[:10], [[1e6]], axis=0))[1]).all()  # few rows
+    counts = np.zeros((100, 1))
+    counts[:10] = 7.0
+    assert np.isinf(tail_units(counts)[1]).all()
