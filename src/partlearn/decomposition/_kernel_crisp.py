@@ -86,7 +86,7 @@ class KernelCRISP(
         objective no longer rises. With 0 all iterations are run.
     n_landmarks : int, "auto" or None, default="auto"
         Rows by which the kernels are approximated (Nystroem). "auto" takes exact
-        kernels up to 3,000 rows, 2,000 landmarks up to 50,000 rows, and fewer of more
+        kernels up to 3,000 rows, 1,250 landmarks up to 80,000 rows, and fewer of more
         rows, 1,000 from 100,000 rows on; None is always exact.
     relevance : float or "auto", default="auto"
         Power of the importances by which the standardised columns are weighted, so that

@@ -85,7 +85,8 @@ def forest_importances(X: Array, F: Array) -> Array:
     )
     varies = np.ptp(X, axis=0) > 0
     v = np.zeros(X.shape[1])
-    forest.fit(X[:, varies], np.round(F, _DIGITS))
+    F = np.round(F, _DIGITS)
+    forest.fit(X[:, varies], F[:, np.lexsort(F)])  # whatever the order of the labels
     v[varies] = forest.feature_importances_
     return v / v.sum() if v.sum() > 0 else np.full(len(v), 1 / len(v))
 

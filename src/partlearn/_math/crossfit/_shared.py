@@ -147,7 +147,7 @@ def fit_estimator(
         weights=relevance.weights if relevance.power else None,
     )
     estimator.relevance_ = relevance.power
-    estimator.feature_importances_ = relevance.importances
+    estimator.feature_importances_ = like(relevance.importances, model.F)
     set_fitted(estimator, model, X.dtype)
     estimator.stray_rate_ = getattr(given.rule, "stray_", None)
     estimator.vote_summary_ = None
