@@ -334,3 +334,20 @@ def test_tables_go_to_standard_output(run, plan, tmp_path, monkeypatch):
     assert (code, "This run has: " in err) == (2, True)
     code, _, err = run("report", out, "--table", "results")
     assert (code, "--latex or --csv" in err) == (2, True)
+
+
+def test_without_pandas_results_are_kept_and_the_extra_is_named(
+    run, plan, tmp_path, monkeypatch
+):
+    def absent(*_):
+        raise ImportError(
+            'Frames of a run need pandas: pip install "partlearn[report]"'
+        )
+
+    monkeypatch.setattr("partlearn.benchmark._load.import_optional", absent)
+    code, _, err = run("bench", plan, "--out", tmp_path / "out")
+    assert code != 0
+    assert "partlearn[report]" in err
+    monkeypatch.undo()
+    code, _, err = run("bench", plan, "--out", tmp_path / "out")
+    assert (code, "0 jobs in" in err) == (0, True)

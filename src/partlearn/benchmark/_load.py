@@ -107,7 +107,7 @@ class Run:
         ...     frame = load_run(folder).frame()
         >>> scores = frame[frame["metric"] == "accuracy"]
         >>> scores.groupby(["reducer", "learner"])["value"].mean().size
-        10
+        6
         """
         pd = import_optional("pandas", "Frames of a run", "report")
         parts = [_read(pd, self.folder / name) for name in self.files]

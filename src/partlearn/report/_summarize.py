@@ -13,7 +13,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from partlearn.benchmark import Control, MethodSpec, Run, Store, load_run
+from partlearn.benchmark import (
+    Control,
+    MethodSpec,
+    Run,
+    Store,
+    load_run,
+    scores_of,
+)
 from partlearn.report._compare import (
     Comparison,
     against,
@@ -146,7 +153,8 @@ def summarize(folder: str | Path) -> Summary:
     ('demo-quick', 'none')
     """
     run = load_run(folder)
-    frame, scores = run.frame(), run.scores()
+    frame = run.frame()
+    scores = scores_of(run.plan, frame)
     plan, many = run.plan, run.multilabel
     cells, folds = with_sets(scores.cells), with_sets(scores.folds)
     names = [spec.name for spec in plan.compared]
