@@ -106,10 +106,17 @@ def test_runs_of_a_matrix(run, tmp_path):
     S = np.array([[name in text for name in NAMES] for text in columns["names"]])
     X = np.column_stack([columns[f"x{j}"] for j in range(6)])
     path = tmp_path / "faces.npz"
-    np.savez(path, data=X, partial_target=S.astype(float))
+    np.savez(path, X=X, S=S, bags=columns["photo"])
     words = ["--out", tmp_path / "out.csv"]
     code, _, error = run("disambiguate", path, "--bag", "runs", *words)
     assert code == 0, error
+    assert run("disambiguate", path, "--bag", "bags", *words)[0] == 0
+    code, text, _ = run("check", path, "--bag", "bags")
+    assert "20 bags of 3.0 rows" in text
+    np.savez(path, X=X, S=S)
+    code, _, error = run("disambiguate", path, "--bag", "bags", *words)
+    assert code == 2
+    assert "the file holds no bags" in error
     code, _, error = run("disambiguate", path, "--bag", "photo", *words)
     assert code == 2
     assert "use --bag runs" in error

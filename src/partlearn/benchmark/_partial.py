@@ -287,6 +287,8 @@ def _bags(
         column = X[:, [j]].toarray() if sparse.issparse(X) else X[:, [j]]
         others = [k for k in range(X.shape[1]) if k != j]
         return X[:, others], bag_codes(column.ravel(), X.shape[0])
+    if spec.bags == "bags" and bunch.get("bags") is not None:
+        return X, bag_codes(bunch.bags, X.shape[0])
     if spec.bags != "runs":
         raise PlanError(
             f"Data {spec.name!r}: {file} has no column {spec.bags!r} of numbers for "

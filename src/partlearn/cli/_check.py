@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from partlearn.cli._console import plain
-from partlearn.cli._input import find_truth, notes, read_table_input
+from partlearn.cli._input import bags_of, find_truth, notes, read_table_input
 from partlearn.cli._options import (
     DataOptions,
     Json,
@@ -96,5 +96,5 @@ def _check_matrix(file: Path, options: DataOptions) -> "DataReport":
         bunch.truth,
         feature_names=bunch.feature_names,
         target_names=bunch.target_names,
-        bags=options.bag,
+        bags=bags_of(bunch, options.bag),
     )

@@ -239,7 +239,7 @@ def _of_matrix(
             evidence,
             method=estimator,
             corrections=fixed,
-            bags=options.bag,
+            bags=_input.bags_of(bunch, options.bag),
         )
     right = contents = None
     if bunch.truth is not None and bunch.truth.ndim == 1:

@@ -182,6 +182,15 @@ def labels_of(bunch: Any) -> Any:
     )
 
 
+def bags_of(bunch: Any, bag: str | None) -> Any:
+    """Bags of a file of numbers: those it holds, or "runs" as it was said."""
+    if bag != "bags":
+        return bag
+    if bunch.get("bags") is None:
+        raise ValueError("the file holds no bags; use --bag runs")
+    return bunch.bags
+
+
 def raise_on_missing_values(
     X: Any, names: Sequence[str], path: Path, start: int = 0
 ) -> None:

@@ -149,10 +149,11 @@ class DataOptions:
 
     def refuse_table_options(self, data: Path) -> None:
         """Raise if something was said that only a table has."""
-        if self.bag not in (None, "runs"):
+        if self.bag not in (None, "runs", "bags"):
             raise ValueError(
                 f"--bag {self.bag}: {data.name} is a matrix of numbers without such a "
-                "column; use --bag runs, or leave it out"
+                "column; use --bag runs, --bag bags for the bags of a NumPy archive, "
+                "or leave it out"
             )
         for name, value in (self.roles | {"votes": self.votes}).items():
             if value:

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+import numpy as np
 from sklearn.utils import Bunch
 
 from partlearn.io._arff import read_arff
@@ -58,6 +59,7 @@ def _read_npz(path: Path, options: ReadOptions, budget: Budget) -> Bunch:
     labels = {}
     if meta.get("evidence") is True:
         labels = {key: arrays.pop(key) for key in KEYS if key in arrays}
+    bags = arrays.pop("bags", None)
     origin = "a NumPy archive"
     bunch = assemble(
         arrays, options, budget, meta, origin=origin, matlab=False, notes=notes
@@ -65,6 +67,14 @@ def _read_npz(path: Path, options: ReadOptions, budget: Budget) -> Bunch:
     if labels and bunch.candidates is not None:
         m = len(bunch.candidates)
         bunch.evidence = read_evidence(labels, m, bunch.target_names)
+    if bags is not None:
+        m = bunch.data.shape[0]
+        if np.shape(bags) != (m,):
+            raise DataFormatError(
+                f"`bags` must name the bag of each of the {m} rows; it has shape "
+                f"{np.shape(bags)}"
+            )
+        bunch.bags = np.asarray(bags)
     return bunch
 
 
@@ -183,7 +193,8 @@ def read(
         (list), ``task``, ``DESCR``, ``variables`` (what was found under which name).
         Files with a separate test part add ``test``, another Bunch; files that bring
         their splits add ``folds``, a list of (train, test) row numbers. Weights and
-        votes add ``evidence``, for the `y` of a method that uses them.
+        votes add ``evidence``, for the `y` of a method that uses them. An array
+        ``bags`` of a NumPy archive, the bag of each row, is ``bags``.
 
     Raises
     ------

@@ -17,7 +17,7 @@ from sklearn.utils import gen_batches
 
 from partlearn._extras import import_optional
 from partlearn._typing import Mask
-from partlearn.candidates import Evidence, Votes
+from partlearn.candidates import Evidence, Votes, is_missing
 from partlearn.io._bunch import sort_names
 from partlearn.io._columns import is_label_name
 from partlearn.io._errors import DataFormatError
@@ -42,7 +42,8 @@ def write(
     ----------
     bunch : :class:`~sklearn.utils.Bunch` or mapping
         ``data`` and at least one of ``candidates``, ``evidence`` and ``truth``; further
-        ``feature_names``, ``target_names`` and ``task``, as :func:`read` returns them.
+        ``feature_names``, ``target_names``, ``task`` and ``bags``, as :func:`read`
+        returns them.
     path : path-like
         The file; it is replaced if it exists, and only once the new one is complete.
     format : {"npz", "parquet", "arrow", "csv", "mat"}, default=None
@@ -59,7 +60,7 @@ def write(
     values and names; whole numbers come back as int64 and the others as float64. In
     CSV, classes that never occur, or names which contain a separator, are kept by
     writing one column per class instead of one column of sets. Weights are kept by npz
-    and, as ``cat:0.7|dog:0.3``, by CSV; votes by npz alone.
+    and, as ``cat:0.7|dog:0.3``, by CSV; votes and bags by npz alone.
 
     Examples
     --------
@@ -80,6 +81,11 @@ def write(
         )
     parts = _Parts(bunch)
     _check_evidence(parts, kind)
+    if parts.bags is not None and kind != "npz":
+        raise DataFormatError(
+            f"{kind} has no place for bags",
+            advice="Write npz, or leave `bags` out.",
+        )
     with atomic_write(target) as file:
         if kind == "npz":
             _write_npz(file, parts)
@@ -132,6 +138,9 @@ class _Parts:
             check_fit(self.evidence, self.X.shape[0], self.names)
             if not self.evidence.weighted:  # the sets say it all
                 self.evidence = None
+        self.bags = bunch.get("bags")
+        if self.bags is not None and np.shape(self.bags) != (self.X.shape[0],):
+            raise DataFormatError("`bags` must name the bag of each row")
         features = bunch.get("feature_names")
         self.features = None if features is None else [str(f) for f in features]
         self.task = bunch.get("task")
@@ -182,6 +191,10 @@ def _write_npz(file: BinaryIO, parts: _Parts) -> None:
     if parts.evidence is not None:
         arrays |= evidence_arrays(parts.evidence)
         meta["evidence"] = True
+    if parts.bags is not None:
+        arrays["bags"] = np.asarray(
+            ["" if is_missing(bag) else str(bag) for bag in parts.bags], dtype=np.str_
+        )
     arrays["meta"] = np.asarray(json.dumps(meta | {"note": parts.descr}))
     # All are numbers or strings; NumPy 2.0 would store `allow_pickle` as one more.
     np.savez_compressed(file, **arrays)
