@@ -79,7 +79,9 @@ def test_learners_use_the_lists(folder, tmp_path):
     for more in ("", "pass_bags = true"):
         plan = parsed('bags = "photo"', "CandidateClassifier", more, FOREST)
         run = run_plan(plan, tmp_path / f"out{bool(more)}", data_folder=folder)
-        accuracy[more] = [r.scores["disambiguation"] for r in run.results]
+        frame = run.frame()
+        accuracy[more] = frame[frame["metric"] == "disambiguation"]["value"].tolist()
+    assert len(accuracy[""]) == 3
     assert accuracy[""] != accuracy["pass_bags = true"]
 
 
