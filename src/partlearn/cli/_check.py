@@ -64,9 +64,10 @@ def _check_table(file: Path, options: DataOptions) -> "DataReport":
         )
     columns = read_columns(file, encoding=options.encoding)
     check_names(options.ignore or (), columns, "ignore")
-    names = [chosen or "", *(chosen or "").split(",")]
     if isinstance(chosen, LabelColumns):
         names = check_names(chosen.names, columns, chosen.form or "labels")
+    else:
+        names = [chosen or "", *(chosen or "").split(",")]
     truth = find_truth(columns, names, options)
     return check_data(
         columns,

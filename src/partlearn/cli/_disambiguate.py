@@ -210,6 +210,7 @@ def _of_table(
         )
     assert result.rows is not None
     _input.echo_labels(result.read_as)
+    _say_left_out(table, options)
     silent = table.n_rows - len(result.rows)  # nobody voted on them
     if silent:
         say(f"Note: {silent} rows have no label and were left out.")
@@ -219,6 +220,25 @@ def _of_table(
     names = {*table.labels, *(options.id or ())}  # the page names rows anyway
     shown = {n: c for n, c in table.columns.items() if n not in names}
     return result, table.true_labels(result.rows), take_rows(shown, result.rows)
+
+
+def _say_left_out(table: "_input.TableInput", options: _options.DataOptions) -> None:
+    """Name columns of text that were taken for names of rows."""
+    from partlearn.tables import find_kinds
+
+    given = {name for names in options.roles.values() for name in names}
+    free = {
+        name: column
+        for name, column in table.columns.items()
+        if column.dtype.kind == "O"
+        and name not in {*given, *table.labels, *table.hidden}
+    }
+    ids = [name for name, kind in find_kinds(free, {}).items() if kind.kind == "id"]
+    if ids:
+        say(
+            f"Note: columns {', '.join(map(repr, ids))} were left out as names of "
+            "rows; --text or --category makes features of them."
+        )
 
 
 def _of_matrix(

@@ -1,0 +1,70 @@
+"""The first hour with the command line: what is read is echoed or refused."""
+
+from pathlib import Path
+
+FOLDER = Path(__file__).parents[1] / "tables" / "first_hour"
+
+
+def test_raters_are_echoed(run, tmp_path):
+    out = tmp_path / "l.csv"
+    data = FOLDER / "raters_01_said.csv"
+    names = "ann,bob,cyd"
+    code, _, err = run("disambiguate", data, "--labels", names, "--out", out)
+    assert code == 2
+    assert "--marks or --raters instead of --labels" in err
+    code, _, err = run(
+        "disambiguate", data, "--raters", names, "--method", "pl-knn", "--out", out
+    )
+    assert code == 0, err
+    assert "Labels: read as 3 raters, 2 labels: 0, 1." in err
+    code, text, _ = run("check", data, "--raters", names)
+    assert "Labels were read as 3 raters, 2 labels: 0, 1." in text
+    code, _, err = run("check", data, "--raters", names, "--labels", "ann")
+    assert code == 2
+    assert "--labels and --raters" in err
+
+
+def test_columns_left_out_are_named(run, tmp_path):
+    data, out = FOLDER / "ids.csv", tmp_path / "l.csv"
+    code, _, err = run(
+        "disambiguate", data, "--labels", "c", "--method", "pl-knn", "--out", out
+    )
+    assert code == 0
+    assert "columns 'key' were left out as names of rows" in err
+
+
+def test_training_takes_corrections(run, tmp_path):
+    fixed = tmp_path / "fixed.csv"
+    fixed.write_text("row,label\nK-0,a\n")
+    common = ["train", FOLDER / "ids.csv", "--labels", "c", "--id", "key"]
+    common += ["--method", "pl-knn", "--folds", 0, "--save", tmp_path / "m"]
+    code, _, err = run(*common, "--corrections", fixed)
+    assert code == 0, err
+    fixed.write_text("row,label\nK-99,a\n")
+    code, _, err = run(*common, "--corrections", fixed)
+    assert code == 2
+    assert "row 'K-99', which is not there" in err
+
+
+def test_votes_may_miss_the_truth(run, tmp_path):
+    data, votes = tmp_path / "x.csv", tmp_path / "votes.csv"
+    data.write_text("x,truth\n" + "".join(f"{i}.5,{'abc'[i % 3]}\n" for i in range(12)))
+    lines = [
+        f"{i},{w},{'abc'[(i + (i % 4 == 0)) % 3]}" for i in range(12) for w in "uv"
+    ]
+    votes.write_text("row,annotator,label\n" + "\n".join(lines) + "\n")
+    code, text, err = run("check", data, "--votes", votes, "--truth", "truth")
+    assert code == 0, text + err
+
+
+def test_other_encodings(run, tmp_path):
+    data, out = tmp_path / "x.csv", tmp_path / "l.csv"
+    rows = "".join(f"{i}.5,{'äö'[i % 2]}|ü\n" for i in range(8))
+    data.write_text("größe,c\n" + rows, encoding="latin-1")
+    common = ["disambiguate", data, "--labels", "c", "--method", "pl-knn", "--out", out]
+    code, _, err = run(*common)
+    assert code == 1
+    assert "--encoding which encoding" in err
+    code, _, err = run(*common, "--encoding", "latin-1")
+    assert code == 0, err
+    assert "3 labels: ä, ö, ü" in err
