@@ -36,6 +36,7 @@ FEWER = {
     "MIFS": {"max_iter": 5},
     "PMLFP": {"max_iter": 2, "inner_iter": 5},
     "PMLFSLA": {"n_init": 1, "max_iter": 20},
+    "PMLFSNF": {"alpha": 0.5},
     "PMLFSSO": {"max_iter": 20},
     "PMLLC": {"max_iter": 2, "inner_iter": 5},
 }
