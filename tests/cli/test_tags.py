@@ -179,3 +179,33 @@ def test_python_gives_what_the_command_gives(songs):
         result.agreement(result.tags[:0])
     knn = disambiguate_tags(X, listed, "ml-knn", standardize=False)
     assert knn.scores.shape == S.shape
+
+
+def test_blocks_and_votes(songs, run, tmp_path):
+    pandas = pytest.importorskip("pandas")
+    X, S, _ = songs
+    table = pandas.DataFrame(X, columns=[f"x{j}" for j in range(5)])
+    table.insert(0, "song", [f"s{i}" for i in range(150)])
+    bare = tmp_path / "bare.csv"
+    table.to_csv(bare, index=False)
+    table["tags"] = [text or "[]" for text in sets(S)]
+    parts = [tmp_path / "a.parquet", tmp_path / "b.parquet"]
+    table[:80].to_parquet(parts[0], index=False)
+    table[80:].to_parquet(parts[1], index=False)
+    model = tmp_path / "model.partlearn"
+    given = ["--task", "tags", "--id", "song"]
+    code, text, err = run("train", *parts, "--labels", "tags", *given, "--save", model)
+    assert code == 0, err
+    assert "150 rows, 5 features, 4 tags" in text
+    lines = ["song,annotator,label"]
+    for i, row in enumerate(S):
+        lines += [f"s{i},{who},{name}" for who in "ab" for name in np.array(NAMES)[row]]
+    votes = tmp_path / "votes.csv"
+    votes.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    given += ["--votes", votes, "--save", model, "--json"]
+    code, text, err = run("train", bare, *given)
+    assert code == 0, err
+    assert json.loads(text)["held_out"][0]["listed_precision"] > 0.7
+    code, _, err = run("predict", bare, "--load", model, "--out", tmp_path / "out.csv")
+    assert code == 0, err
+    assert "tags" in rows_of(tmp_path / "out.csv")[0]
