@@ -62,11 +62,14 @@ def frames(path, tmp_path):
     pl = pytest.importorskip("polars")
     frame = pd.read_csv(path)
     frame.to_parquet(tmp_path / "t.parquet")
+    pytest.importorskip("openpyxl")
+    frame.to_excel(tmp_path / "t.xlsx", index=False)
     frame.to_json(tmp_path / "t.jsonl", orient="records", lines=True)
     forms = {
         "csv": read_columns(path),
         "parquet": read_columns(tmp_path / "t.parquet"),
         "jsonl": read_columns(tmp_path / "t.jsonl"),
+        "xlsx": read_columns(tmp_path / "t.xlsx"),
         "pandas": columns_of(frame),
         "polars": columns_of(pl.read_csv(path)),
     }
