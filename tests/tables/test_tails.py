@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from partlearn.tables import TableEncoder
+from partlearn.tables import PartialClassifier, TableEncoder
 from partlearn.tables._tails import tail_units
 
 
@@ -34,3 +34,22 @@ def test_columns_with_light_tails_stay(draw):
     counts = np.zeros((100, 1))
     counts[:10] = 7.0
     assert np.isinf(tail_units(counts)[1]).all()
+
+
+def test_importances_of_columns_are_summed_over_their_parts():
+    rng = np.random.default_rng(0)
+    kind = rng.integers(3, size=120)
+    table = {
+        "coat": np.array(["a", "b", "c"], dtype=object)[
+            np.where(rng.random(120) < 0.9, kind, rng.integers(3, size=120))
+        ],
+        "noise": rng.standard_normal(120),
+        "label": np.array(["x", "y", "z"], dtype=object)[kind],
+    }
+    model = PartialClassifier("crisp-classifier", labels="label").fit(table)
+    shares = model.column_importances()
+    assert list(shares) == ["coat", "noise"]
+    np.testing.assert_allclose(sum(shares.values()), 1)
+    assert shares["coat"] > 0.6
+    plain = PartialClassifier("pl-knn", labels="label").fit(table)
+    assert plain.column_importances() == {}

@@ -17,6 +17,7 @@ from partlearn.cli._tags import tag_score_table
 if TYPE_CHECKING:
     from partlearn.tables import QualityScore
 
+_DECIDED = 8  # columns named of those that decided
 # Few rows at a time: kernels of all training rows with these are held at once.
 _BLOCK_ROWS = 500
 _WAIT = 30  # seconds that a scheduler has to answer
@@ -183,6 +184,10 @@ def train(
         f"features, {len(model.classes_)} {'tags' if several else 'labels'}"
         + (f"; {bare} rows without labels left out" if bare else "")
     )
+    decided = [f"{name} {v:.2f}" for name, v in model.column_importances().items()]
+    if decided:
+        more = f" and {len(decided) - _DECIDED} more" if decided[_DECIDED:] else ""
+        print(f"What decided: {plain(', '.join(decided[:_DECIDED]))}{more}")
     if scores:
         table_of = tag_score_table if several else _score_table
         print(table_of(scores, folds or 0))
@@ -266,6 +271,7 @@ def _outcome(model: Any, scores: "list[QualityScore]", save: Path) -> dict[str, 
             for name, shown in model.encoder_.kinds_.items()
         },
         "features": model.encoder_.n_features_out_,
+        "decided": model.column_importances(),
         "labels": model.classes_.tolist(),
         "rows_without_labels": model.n_unlabelled_,
         "held_out": [

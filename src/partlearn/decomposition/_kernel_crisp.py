@@ -86,8 +86,8 @@ class KernelCRISP(
         objective no longer rises. With 0 all iterations are run.
     n_landmarks : int, "auto" or None, default="auto"
         Rows by which the kernels are approximated (Nystroem). "auto" takes exact
-        kernels up to 3,000 rows, 1,250 landmarks up to 80,000 rows, and fewer of more
-        rows, 1,000 from 100,000 rows on; None is always exact.
+        kernels up to 3,000 rows and 1,000 landmarks above; more are more accurate on
+        classes with fine boundaries, and slower. None is always exact.
     relevance : float or "auto", default="auto"
         Power of the importances by which the standardised columns are weighted, so that
         columns that tell nothing count little. "auto" chooses among 0, .5 and 1 by the

@@ -331,6 +331,25 @@ class PartialClassifier(PredictionsMixin, ClassifierMixin, BaseEstimator):
         self.estimator_ = learner.fit(Z, sets, **params)
         return self
 
+    def column_importances(self) -> dict[str, float]:
+        """Share of each column of the table in what decided, largest first.
+
+        Returns
+        -------
+        importances : dict of str to float
+            ``feature_importances_`` of the classifier, those of parts of a date and of
+            levels of a category added up. Empty where the classifier has none.
+        """
+        check_is_fitted(self)
+        values = getattr(self.estimator_, "feature_importances_", None)
+        if values is None:
+            return {}
+        shares: dict[str, float] = {}
+        source = self.encoder_.get_source_columns()
+        for name, value in zip(source, np.asarray(values), strict=True):
+            shares[str(name)] = shares.get(str(name), 0.0) + float(value)
+        return dict(sorted(shares.items(), key=lambda item: -item[1]))
+
     def _beside(self, columns: Columns) -> dict[str, str]:
         """Columns that are no features, and what they are used for."""
         used = {"groups": self.groups, "weight": self.weight, "bags": self.bags}

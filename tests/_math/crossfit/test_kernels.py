@@ -259,9 +259,8 @@ def test_memory_is_refused_before_it_is_taken(monkeypatch):
     ("m", "wanted", "count"),
     [
         (3000, "auto", None),
-        (3001, "auto", 1250),
-        (25_000, "auto", 1250),
-        (90_000, "auto", 1111),
+        (3001, "auto", 1000),
+        (25_000, "auto", 1000),
         (1_000_000, "auto", 1000),
         (50_000, None, None),
         (100, 40, 40),

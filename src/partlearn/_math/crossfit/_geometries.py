@@ -33,8 +33,7 @@ GeometryName = Literal["linear", "rbf", "laplacian"]
 GEOMETRIES: tuple[GeometryName, ...] = ("linear", "rbf", "laplacian")
 
 EXACT_KERNELS = 3000  # rows up to which "auto" takes exact kernels
-LANDMARKS = 1250  # landmarks that "auto" takes above
-FEWER_LANDMARKS = 1000  # and at least, where rows are very many
+LANDMARKS = 1000  # landmarks that "auto" takes above
 FEATURES = 10**8  # numbers in the features of a kernel that are kept, 0.8 GB
 WIDTHS = (0.25, 0.5, 1.0, 2.0)  # multiples of the median distance to choose from
 WIDTH_ROWS, CITY_ROWS = 500, 500  # rows that choose, and that the median is taken of
@@ -213,7 +212,7 @@ def landmark_count(m: int, wanted: int | Literal["auto"] | None) -> int | None:
     if wanted == "auto" and m <= EXACT_KERNELS:
         return None
     if wanted == "auto":
-        return min(LANDMARKS, max(FEATURES // m, FEWER_LANDMARKS))
+        return LANDMARKS
     return None if wanted >= m else int(wanted)
 
 

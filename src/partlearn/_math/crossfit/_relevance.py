@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.ensemble import ExtraTreesRegressor
 
-from partlearn._array_api import to_numpy
+from partlearn._array_api import row_dots, to_numpy
 from partlearn._math.blocks import take
 from partlearn._math.crossfit._geometries import GeometryName
 from partlearn._math.crossfit._pooled import PooledModel, fit_pooled
@@ -150,5 +150,14 @@ def choose_relevance(
     if not isinstance(power, str):
         return Relevance(v, float(power))
     again = Labels(labels.update(first.F), first.F, labels.update, labels.rule)
-    expected = {g: fit(relevance_weights(v, g), again, 1).objective[-1] for g in POWERS}
-    return Relevance(v, max(expected, key=lambda g: (expected[g], -g)))
+    likelihoods = []
+    for g in POWERS:
+        M = fit(relevance_weights(v, g), again, 1).held_out
+        likelihoods.append(np.log(row_dots(M, again.L)))
+    best = max(likelihoods, key=np.mean)
+    # The least power within one standard error of the best, row by row.
+    for g, fits in zip(POWERS, likelihoods, strict=True):
+        loss = best - fits
+        if loss.mean() <= loss.std() / np.sqrt(len(loss)):
+            return Relevance(v, g)
+    raise AssertionError("the best loses nothing to itself")  # pragma: no cover
