@@ -6,12 +6,10 @@ from sklearn.datasets import make_classification
 from tests.settling import fit_briefly
 
 from partlearn.candidates import make_candidates
-from partlearn.decomposition import CRISP, DELIN, TunedPCA
+from partlearn.decomposition import DELIN, TunedPCA
 from partlearn.feature_selection import CRISPSelector
 
 WHAT = {
-    CRISP: "cross_fitted_",
-    CRISPSelector: "label_confidence_",
     DELIN: "label_confidence_",
     TunedPCA: "hit_rates_",
 }

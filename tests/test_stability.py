@@ -72,12 +72,12 @@ OURS = [CRISP(), CRISPSelector(5), KernelCRISP(), CRISPClassifier()]
 @pytest.mark.shared
 @pytest.mark.parametrize("estimator", OURS, ids=lambda e: type(e).__name__)
 def test_cross_fits_on_small_data(estimator, glass):
-    """The order of the rows is no matter at all; a last digit moves ties only."""
+    """The order of the rows changes the order of sums only."""
     X, _, S = glass
     plain = fit_briefly(clone(estimator), X, S).label_confidence_
     for new in (np.random.default_rng(seed).permutation(len(X)) for seed in range(3)):
         other = fit_briefly(clone(estimator), X[new], S[new]).label_confidence_
-        np.testing.assert_array_equal(other, plain[new])
+        np.testing.assert_allclose(other, plain[new], atol=1e-9)
     turned = fit_briefly(clone(estimator), X, S[:, ::-1]).label_confidence_
     np.testing.assert_allclose(turned[:, ::-1], plain, atol=1e-8)
     rng = np.random.default_rng(0)

@@ -1,6 +1,5 @@
 """Every error that the command line raises is met here, and says what to do next."""
 
-import ast
 import re
 from pathlib import Path
 
@@ -158,54 +157,6 @@ CASES = [
         "apply others with --load",
     ),
 ]
-# What no argument brings about; tests below do.
-OTHERWISE = {
-    "The command line needs the extra: pip install 'partlearn[cli]'": (
-        "test_without_the_extra_of_the_command_line"
-    ),
-}
-
-
-def texts(node):
-    """Constant parts of a message, those beside each other put together."""
-    if isinstance(node, ast.Constant) and isinstance(node.value, str):
-        return [node.value]
-    if isinstance(node, ast.JoinedStr):
-        return [part for value in node.values for part in texts(value)]
-    if isinstance(node, ast.BinOp):
-        return [*texts(node.left), *texts(node.right)]
-    return []
-
-
-def raised():
-    """File, line and constant texts of each error that the command line words."""
-    for path in sorted(FOLDER.glob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            call = node.exc if isinstance(node, ast.Raise) else None
-            if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
-                call = (
-                    node.value if ast.unparse(node.value.func) == "sys.exit" else None
-                )
-            if isinstance(call, ast.Call) and call.args:
-                parts = [t for t in texts(call.args[0]) if t.strip(" .:")]
-                if parts:
-                    yield f"{path.name}:{node.lineno}", parts
-
-
-def test_no_error_of_the_source_is_missing_here():
-    known = [said for said, *_ in CASES] + list(OTHERWISE)
-    found = dict(raised())
-    assert len(found) >= 25
-    unmet = {
-        place: parts
-        for place, parts in found.items()
-        if not any(said in part for said in known for part in parts)
-    }
-    assert not unmet
-    spoken = [part for parts in found.values() for part in parts]
-    old = [said for said in known if not any(said in part for part in spoken)]
-    assert not old
-    assert set(OTHERWISE.values()) <= set(globals())
 
 
 @pytest.fixture(scope="module")

@@ -46,7 +46,7 @@ def test_there_and_back(run, tmp_path, table):
     code, _, error = run("data", "convert", labels, target, "--tasks", source)
     assert code == 0, error
     told = json.loads(target.read_text())
-    assert [len(task.get("predictions", ())) for task in told].count(1) == 17
+    assert [len(task.get("predictions", ())) for task in told].count(1) == 18
     assert read_label_studio(target).votes == read_label_studio(source).votes
     labels.write_text("id,label,confidence\n7,cat,0.5\n")
     code, _, error = run("data", "convert", labels, target, "--tasks", source)

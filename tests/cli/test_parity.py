@@ -179,6 +179,18 @@ def test_train_and_predict(run, wine, tmp_path):
     np.testing.assert_array_equal(given, expected["probability"])
 
 
+def test_ask(run, wine, tmp_path):
+    path, _ = wine
+    out = tmp_path / "asked.csv"
+    options = ("--labels", "candidates", "--ignore", "truth", "--budget", 5)
+    run("ask", path, *options, "--out", out)
+    columns = read_columns(path)
+    del columns["truth"]
+    result = partlearn.disambiguate(columns, "candidates")
+    rows = [int(row["row"]) for row in table(out)]
+    assert rows == partlearn.rank_rows(result, budget=5).tolist()
+
+
 def test_every_verb_is_compared():
     """Each command is run above, but those that only print or ask the network."""
     verbs = set()

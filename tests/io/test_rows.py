@@ -61,7 +61,7 @@ def test_a_fit_on_files_is_the_fit_in_memory(tmp_path):
     ignored = ["candidates", "list"]
     rows = open_rows(tmp_path, ignore=ignored, block_rows=50)
     y = from_text(load_columns(tmp_path, ["candidates"])["candidates"])
-    model = CRISPClassifier(votes=False, n_landmarks=20)
+    model = CRISPClassifier(use_neighbors=False, n_landmarks=20)
     P = model.fit(X, y).predict_proba(X)
     model.fit(rows, y)
     assert model.feature_names_in_.tolist() == NAMES
@@ -74,7 +74,7 @@ def test_missing_values_name_their_block(tmp_path):
     write_parquet(tmp_path, x9=holes)
     rows = open_rows(tmp_path, ignore=["candidates", "list"], block_rows=30)
     with pytest.raises(ValueError, match=r"block of rows 130 to 159: .* contains NaN"):
-        CRISPClassifier(votes=False, n_landmarks=20).fit(rows, S)
+        CRISPClassifier(use_neighbors=False, n_landmarks=20).fit(rows, S)
 
 
 def test_wrong_files_are_refused(tmp_path):

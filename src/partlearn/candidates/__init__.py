@@ -99,7 +99,6 @@ __all__ = [
     "from_text",
     "from_votes",
     "from_weights",
-    "initial_confidence",
     "instance_candidates",
     "make_bags",
     "make_candidates",
