@@ -64,8 +64,6 @@ def sound_models():
         parts = {part: PARTS.get(part, PLKNN)() for part in method.required}
         known = method.cls(**parts).get_params(deep=False)
         brief = {key: value for key, value in BRIEF.items() if key in known}
-        if name == "PMLFSNF":  # its default removes all of few features
-            brief["alpha"] = 0.5
         yield name, method.cls(**parts, **brief).fit(X, S), X
     yield "PLKNN, sparse", PLKNN(3).fit(sparse.csr_array(X), S), sparse.csr_array(X)
     labels = np.array(["a", "b", "c"])[truth]

@@ -140,10 +140,10 @@ def test_no_pass_for_principal_components_without_weight(caplog, background, ext
         fit_briefly(model, in_blocks((200, 200)), S)
     passes = [record.message.split(" over ")[0] for record in caplog.records]
     # One product and one score for the iteration, the same again for its result, and
-    # one score for the choice of the ridge.
+    # one score and one pass for leverages for the choice of the ridge.
     assert passes.count("block product") == 2
     assert passes.count("block scores") == 3 + extra
-    assert passes.count("block leverages") == 1
+    assert passes.count("block leverages") == 2
 
 
 def test_wrong_blocks_are_named():
