@@ -15,6 +15,7 @@ from partlearn.io import (
     DataFormatError,
     DataLimitError,
     Limits,
+    TableWriter,
     read,
     table_blocks,
 )
@@ -167,3 +168,13 @@ def test_large_plain_tables_may_take_memory(tmp_path):
     path.write_text("a,b\n" + "1,2\n" * 10**5)
     assert len(read_columns(path)["a"]) == 10**5
     assert sum(map(len, table_blocks(path, limits=SMALL, whole=True))) == 10**5
+
+
+def test_moments_that_no_calendar_has(tmp_path):
+    """Arrow keeps them; to write them as text once ended in a traceback."""
+    moments = pa.array([2**62, 0], pa.timestamp("s"))
+    with (
+        pytest.raises(DataFormatError, match="cannot be written"),
+        TableWriter(tmp_path / "out.csv") as writer,
+    ):
+        writer.write({"day": moments})

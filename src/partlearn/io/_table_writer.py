@@ -143,7 +143,13 @@ def arrow_column(column: Any) -> Any:
 def _cells(column: Any) -> list[Any]:
     """Python values; lists, which are label sets, become text such as cat|dog."""
     if hasattr(column, "to_pylist"):
-        column = column.to_pylist()
+        try:
+            column = column.to_pylist()
+        except (OverflowError, ValueError) as error:  # a moment that no calendar has
+            raise DataFormatError(
+                f"a value cannot be written ({error})",
+                advice="Leave the column out with --ignore, or mend the file.",
+            ) from None
     elif not isinstance(column, list):
         # Python numbers write the shortest text that reads back the same.
         column = [None if cell != cell else cell for cell in column.tolist()]

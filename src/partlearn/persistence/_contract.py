@@ -97,6 +97,6 @@ def complete_state(estimator: Any) -> None:
     ):
         try:
             complete_encoder(estimator)
-        except (ValueError, TypeError, IndexError):
+        except (AttributeError, IndexError, TypeError, ValueError):
             name = type(estimator).__name__
             raise DataFormatError(f"{name} cannot have these categories") from None

@@ -148,6 +148,11 @@ CLASSES: dict[str, dict[str, str]] = {
         "_scale": "real[n_components_]",
         "component_geometries_": "list of text(linear, rbf, laplacian)",
     },
+    "partlearn:LCFSPML": {
+        "cycle_": "flag",
+        "kept_": "flag[samples, classes]",
+        "rest_": "loose[features, classes]",
+    },
     "partlearn:MLKNN": {
         "likelihood_": "share[2, classes, n_neighbors_+1]",
         "n_neighbors_": "whole(0..2147483647)",
