@@ -167,11 +167,6 @@ CLASSES: dict[str, dict[str, str]] = {
         "_X": "matrix[samples, features]",
         "_reference": "maybe index(samples)[*]",
     },
-    "partlearn:LCFSPML": {
-        "cycle_": "flag",
-        "kept_": "flag[samples, classes]",
-        "rest_": "loose[features, classes]",
-    },
     "partlearn:PMLFSLA": {"rank_agreement_": "loose"},
     "partlearn:PMLFSNF": {"loss_": "loose[*]", "weights_": "loose[*, classes]"},
     "partlearn:ParticleMAP": {
