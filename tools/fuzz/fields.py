@@ -51,6 +51,8 @@ PARTS = {
     "reducer": CENDA,
     "estimators": lambda: [PLKNN(), PLKNN(3)],
 }
+# With the defaults its scores vanish on so few rows.
+GENTLE = {"PMLFSNF": {"alpha": 0.5}}
 BRIEF = {"max_iter": 3, "n_init": 1, "inner_iter": 3}
 
 
@@ -64,11 +66,8 @@ def sound_models():
         parts = {part: PARTS.get(part, PLKNN)() for part in method.required}
         known = method.cls(**parts).get_params(deep=False)
         brief = {key: value for key, value in BRIEF.items() if key in known}
-        try:
-            model = method.cls(**parts, **brief).fit(X, S)
-        except ValueError:  # some need all their iterations
-            model = method.cls(**parts).fit(X, S)
-        yield name, model, X
+        brief |= GENTLE.get(name, {})
+        yield name, method.cls(**parts, **brief).fit(X, S), X
     yield "PLKNN, sparse", PLKNN(3).fit(sparse.csr_array(X), S), sparse.csr_array(X)
     labels = np.array(["a", "b", "c"])[truth]
     for learner in (
