@@ -14,7 +14,7 @@ from partlearn.classification import SURE, CandidateClassifier
 from partlearn.persistence import load_model, save_model
 from partlearn.tables import estimate_quality, read_bags
 
-MODEL = CandidateClassifier(LogisticRegression(C=0.1), n_rounds=3, random_state=0)
+MODEL = CandidateClassifier(LogisticRegression(C=0.1), max_iter=3, random_state=0)
 
 
 @pytest.fixture(scope="module")

@@ -22,7 +22,7 @@ FEWER = {
     "CandidateClassifier": {
         "estimator": LogisticRegression(tol=1e-8, max_iter=1000),
         "cv": 3,
-        "n_rounds": 2,
+        "max_iter": 2,
     },
     "DRMFS": {"max_iter": 100},
     "MIFS": {"max_iter": 20},

@@ -20,7 +20,7 @@ def closeness(X, means):
 
 
 class NearestMean(BasePartialClassifier):
-    """Alternate between the means of the classes and the belief in the candidates."""
+    """Alternate between means of classes and confidences of candidates."""
 
     def __init__(self, max_iter=10):
         self.max_iter = max_iter

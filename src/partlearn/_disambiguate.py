@@ -54,13 +54,13 @@ class Disambiguation:
         The most likely candidate, after votes and weights any label; the first of
         equal ones.
     confidence : ndarray of shape (n_samples,)
-        Belief in it.
+        Confidence of that label.
     margin : ndarray of shape (n_samples,)
         Its lead over the second most likely label; one where there is no second.
     classes : ndarray of shape (n_classes,)
         The classes.
     label_confidence : ndarray of shape (n_samples, n_classes)
-        Belief in every candidate; rows sum to one.
+        Confidence in every candidate; rows sum to one.
     candidates : ndarray of bool, shape (n_samples, n_classes)
         The candidate sets.
     index : ndarray of shape (n_samples,)
@@ -133,7 +133,7 @@ class Disambiguation:
     def runner_up(self) -> NDArray[Any]:
         """The second most likely label; None where there is no second.
 
-        A candidate, or after votes and weights any label that has some belief.
+        A candidate, or after votes and weights any label that has some confidence.
         """
         second = np.empty(len(self.label), dtype=object)
         possible = self.candidates | (self.label_confidence > 0)
@@ -533,7 +533,7 @@ def _fitted(
         labels = np.zeros(len(S), dtype=np.intp)
     estimator = build(method, {}, *PARTIAL_LABEL_ROLES, seed=0)
     estimator.fit(X, labels, **tables.bag_params(estimator, bags))
-    F = candidates.restrict_confidence(_beliefs(estimator, X), possible)
+    F = candidates.restrict_confidence(_confidences(estimator, X), possible)
     return estimator, F, possible
 
 
@@ -560,7 +560,7 @@ def _encoded(
     return encoded, evidence, index, rows
 
 
-def _beliefs(fitted: Any, X: Any) -> NDArray[Any]:
+def _confidences(fitted: Any, X: Any) -> NDArray[Any]:
     """What a fitted estimator believes about its training rows."""
     F = candidates.fitted_confidence(fitted)
     if F is not None:

@@ -31,7 +31,7 @@ class = "{learner}"
 {params}
 """
 FOREST = (
-    'n_rounds = 1\ncv = 2\nestimator = {class = "sklearn.tree:DecisionTreeClassifier"}'
+    'max_iter = 1\ncv = 2\nestimator = {class = "sklearn.tree:DecisionTreeClassifier"}'
 )
 
 

@@ -52,7 +52,7 @@ name = "tree"
 class = "CandidateClassifier"
 [learners.params]
 cv = 2
-n_rounds = 1
+max_iter = 1
 estimator = { class = "sklearn.tree:DecisionTreeClassifier" }
 [learners.search]
 estimator__max_depth = [1, 3]

@@ -26,7 +26,7 @@ def pages():
 
 def test_one_iteration_is_one_application_of_the_rule(pages):
     X, _, S, bags = pages
-    model = CandidateClassifier(LOGISTIC, n_rounds=1, random_state=0)
+    model = CandidateClassifier(LOGISTIC, max_iter=1, random_state=0)
     alone = model.fit(X, S).label_confidence_
     assert model.stray_rate_ is None
     rule = BagRule(bags, S)
@@ -50,7 +50,7 @@ def test_lists_give_more_labels(pages):
 def test_bags_of_one_row_and_other_names_change_nothing(pages):
     X, _, S, bags = pages
     X, S, bags = X[:120], S[:120], bags[:120]
-    model = CandidateClassifier(LOGISTIC, n_rounds=2, random_state=0)
+    model = CandidateClassifier(LOGISTIC, max_iter=2, random_state=0)
     plain = model.fit(X, S).label_confidence_
     alone = model.fit(X, S, bags=np.arange(120)).label_confidence_
     assert np.allclose(alone, plain, atol=1e-12)
@@ -63,7 +63,7 @@ def test_bags_with_weights_votes_and_corrections(pages):
     X, y, S, bags = pages
     X, y, S, bags = X[:120], y[:120], S[:120], bags[:120]
     evidence = check_evidence(S)
-    model = CandidateClassifier(LOGISTIC, n_rounds=2, random_state=0)
+    model = CandidateClassifier(LOGISTIC, max_iter=2, random_state=0)
     plain = model.fit(X, evidence, bags=bags).label_confidence_
     missing = model.fit(X, evidence.with_miss_rate(0.1), bags=bags).label_confidence_
     assert np.array_equal(evidence.with_miss_rate(0.1).listed, S)
@@ -85,14 +85,14 @@ def test_bags_with_weights_votes_and_corrections(pages):
 def test_bags_are_routed(pages):
     X, _, S, bags = pages
     X, S, bags = X[:120], S[:120], bags[:120]
-    model = CandidateClassifier(LOGISTIC, n_rounds=1, random_state=0)
+    model = CandidateClassifier(LOGISTIC, max_iter=1, random_state=0)
     Z = StandardScaler().fit_transform(X)
     expected = model.fit(Z, S, bags=bags).label_confidence_
     with config_context(enable_metadata_routing=True):
         model.set_fit_request(bags=True)
         pipe = make_pipeline(StandardScaler(), model).fit(X, S, bags=bags)
         assert np.array_equal(pipe[-1].label_confidence_, expected)
-        search = GridSearchCV(model, {"n_rounds": [1]}, cv=2, scoring=lambda *_: 0.0)
+        search = GridSearchCV(model, {"max_iter": [1]}, cv=2, scoring=lambda *_: 0.0)
         search.fit(Z, S, bags=bags)
         assert np.array_equal(search.best_estimator_.label_confidence_, expected)
 

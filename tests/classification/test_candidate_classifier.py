@@ -83,7 +83,7 @@ def test_rounds_are_the_specification(weighted):
     L = S * np.random.default_rng(0).uniform(0.2, 1, S.shape) if weighted else 1.0 * S
     folds = list(KFold(3).split(X))
     F, final = literal(X, L / L.max(axis=1, keepdims=True), folds, 2)
-    model = CandidateClassifier(LOGISTIC, cv=KFold(3), n_rounds=2)
+    model = CandidateClassifier(LOGISTIC, cv=KFold(3), max_iter=2)
     model.fit(X, from_weights(L))
     np.testing.assert_allclose(model.label_confidence_, F, rtol=1e-4, atol=1e-6)
     np.testing.assert_allclose(
@@ -129,17 +129,17 @@ def test_in_sample_confirms_what_it_was_told():
 def test_any_estimator(estimator, cross_fit, n_members):
     X, y, S = problem()
     model = CandidateClassifier(
-        estimator, cross_fit=cross_fit, cv=3, n_rounds=2, random_state=0
+        estimator, cross_fit=cross_fit, cv=3, max_iter=2, random_state=0
     ).fit(X, S)
     F, P = model.label_confidence_, model.predict_proba(X)
     assert len(model.estimators_) == n_members
-    for A in (F, P, model.feature_belief_):
+    for A in (F, P, model.feature_confidence_):
         assert np.isfinite(A).all()
         np.testing.assert_allclose(A.sum(axis=1), 1)
     assert not F[~S].any()
     assert model.score(X, y) > 0.8
     again = CandidateClassifier(
-        estimator, cross_fit=cross_fit, cv=3, n_rounds=2, random_state=0
+        estimator, cross_fit=cross_fit, cv=3, max_iter=2, random_state=0
     ).fit(X, S)
     np.testing.assert_array_equal(again.predict_proba(X), P)
 
@@ -154,7 +154,7 @@ def test_boosting_libraries(package):
     estimator = getattr(module, cls)(n_estimators=15, n_jobs=1, **quiet)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # about their own parameters
-        model = CandidateClassifier(estimator, cv=3, n_rounds=2, random_state=0)
+        model = CandidateClassifier(estimator, cv=3, max_iter=2, random_state=0)
         assert model.fit(X, S).score(X, y) > 0.85
 
 
@@ -163,7 +163,7 @@ def test_two_classes_two_ways_to_score():
     S = np.eye(2, dtype=bool)[y]
     S[::3] = True
     for estimator in (LinearSVC(), LogisticRegression(), RandomForestRegressor(20)):
-        model = CandidateClassifier(estimator, cv=3, n_rounds=2, random_state=0)
+        model = CandidateClassifier(estimator, cv=3, max_iter=2, random_state=0)
         assert model.fit(X, S).score(X, y) > 0.95
 
 
@@ -176,7 +176,7 @@ def test_frames_with_texts_in_a_pipeline():
     )
     boosting = HistGradientBoostingClassifier(max_iter=10)
     model = CandidateClassifier(
-        make_pipeline(columns, boosting), cv=3, n_rounds=2, random_state=0
+        make_pipeline(columns, boosting), cv=3, max_iter=2, random_state=0
     )
     S = make_candidates(y, n_false=1, random_state=0)
     assert model.fit(X, S).score(X, y) > 0.95
@@ -211,9 +211,11 @@ def test_a_class_that_is_in_one_fold_only():
 def test_folds_with_one_class():
     X = np.array([[0.0], [0.1], [5.0], [5.1]])
     folds = [([0, 1], [2, 3]), ([2, 3], [0, 1])]
-    model = CandidateClassifier(LogisticRegression(), cv=folds, n_rounds=1)
+    model = CandidateClassifier(LogisticRegression(), cv=folds, max_iter=1)
     model.fit(X, ["a", "a", "b", "b"])
-    np.testing.assert_array_equal(model.feature_belief_, [[0, 1]] * 2 + [[1, 0]] * 2)
+    np.testing.assert_array_equal(
+        model.feature_confidence_, [[0, 1]] * 2 + [[1, 0]] * 2
+    )
 
 
 def test_weights_of_rows():
@@ -243,7 +245,7 @@ def test_rows_of_a_group_say_nothing_about_each_other():
             seen.append({float(v) for v in X[:, -1]})
             return super().fit(X, y, sample_weight)
 
-    model = CandidateClassifier(Spy(max_iter=2000), cv=4, n_rounds=1, random_state=0)
+    model = CandidateClassifier(Spy(max_iter=2000), cv=4, max_iter=1, random_state=0)
     model.fit(np.column_stack([X, groups / 100]), S, groups=groups)
     assert [len(part) for part in seen[:-1]] == [15] * 4
     assert len(seen[-1]) == 20
@@ -252,12 +254,12 @@ def test_rows_of_a_group_say_nothing_about_each_other():
 def test_metadata_is_routed():
     X, _, S = problem()
     model = CandidateClassifier(
-        make_pipeline(StandardScaler(), LogisticRegression()), cv=3, n_rounds=1
+        make_pipeline(StandardScaler(), LogisticRegression()), cv=3, max_iter=1
     )
     with sklearn.config_context(enable_metadata_routing=True):
         model.set_fit_request(sample_weight=True, groups=True)
         grid = GridSearchCV(
-            model, {"n_rounds": [1, 2]}, scoring=candidate_hit_scorer, cv=KFold(2)
+            model, {"max_iter": [1, 2]}, scoring=candidate_hit_scorer, cv=KFold(2)
         )
         grid.fit(X, S, sample_weight=np.ones(90), groups=np.arange(90) // 3)
     assert grid.best_score_ > 0.9
@@ -334,7 +336,7 @@ DRAWN = {
 
 def test_checks_around_a_forest():
     estimator = CandidateClassifier(
-        RandomForestClassifier(5), cv=2, n_rounds=1, random_state=0
+        RandomForestClassifier(5), cv=2, max_iter=1, random_state=0
     )
     names = set()
     for _, check in estimator_checks_generator(estimator):
@@ -346,7 +348,7 @@ def test_checks_around_a_forest():
     assert names >= DRAWN
     assert len(names) > 40
     strong = CandidateClassifier(
-        RandomForestClassifier(25), cv=3, n_rounds=2, random_state=0
+        RandomForestClassifier(25), cv=3, max_iter=2, random_state=0
     )
     for name, check in partial_label_checks(strong):
         if name != "check_sparse_features":  # ties of equal splits fall otherwise
@@ -363,7 +365,7 @@ def test_weights_of_classes_by_name():
     counts = []
     for weight in (None, {"dog": 20.0}):
         inner = LogisticRegression(class_weight=weight)
-        model = CandidateClassifier(inner, cv=3, n_rounds=1, random_state=0)
+        model = CandidateClassifier(inner, cv=3, max_iter=1, random_state=0)
         counts.append((model.fit(rows, y).predict(rows) == "dog").sum())
     assert counts[1] > counts[0] + 20
     with pytest.raises(ValueError, match=r"weight for 'dgo', which is no label"):

@@ -114,7 +114,7 @@ TREE = DecisionTreeClassifier(max_depth=5, random_state=0)
 )
 def test_ensembles_of_sklearn_work_inside(ensemble):
     """The guide says so: they go into CandidateClassifier, not around a learner."""
-    model = CandidateClassifier(ensemble, cv=3, n_rounds=2, random_state=0)
+    model = CandidateClassifier(ensemble, cv=3, max_iter=2, random_state=0)
     assert model.fit(X, S).score(X, Y) > 0.8  # a guess among the candidates has .5
 
 

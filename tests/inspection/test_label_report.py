@@ -68,7 +68,7 @@ def test_rows_to_review_are_the_doubtful_ones(result):
     assert (np.diff(sure) >= 0).all()
     assert (sure < 0.9).all()
     for row in report.review:
-        beliefs = [belief for _, belief in row.beliefs]
+        beliefs = [belief for _, belief in row.confidences]
         assert beliefs == sorted(beliefs, reverse=True)
         assert row.contents == [("number", str(row.position))]
 
@@ -378,7 +378,7 @@ def captioned():
     S[7] = True
     y = [set(names[S[p]]) for p in np.arange(60) // 3]
     X = np.eye(4)[who] + rng.normal(scale=0.5, size=(60, 4))
-    model = CandidateClassifier(LogisticRegression(), n_rounds=2, cv=3, random_state=0)
+    model = CandidateClassifier(LogisticRegression(), max_iter=2, cv=3, random_state=0)
     return disambiguate(X, y, model, bags=photos)
 
 

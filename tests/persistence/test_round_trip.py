@@ -31,7 +31,7 @@ from partlearn.tables import TableEncoder
 from partlearn.utils import all_estimators
 
 FEWER = {
-    "CandidateClassifier": {"cv": 3, "n_rounds": 1},
+    "CandidateClassifier": {"cv": 3, "max_iter": 1},
     "DRMFS": {"max_iter": 20},
     "MIFS": {"max_iter": 5},
     "PMLFP": {"max_iter": 2, "inner_iter": 5},

@@ -219,7 +219,7 @@ class Spy(CandidateClassifier):
 
 def test_groups_and_weights_come_from_columns():
     table = toy()
-    learner = Spy(LogisticRegression(), cv=2, n_rounds=1, random_state=0)
+    learner = Spy(LogisticRegression(), cv=2, max_iter=1, random_state=0)
     model = PartialClassifier(learner, labels="kind", groups="shop", weight="trust")
     model.fit(table)
     np.testing.assert_array_equal(Spy.given["groups"], table["shop"])

@@ -13,7 +13,7 @@ _PREDICTING = ("predict", "predict_proba", "decision_function")
 _BLOCKS = 2**25  # bytes of the blocks in which distances and kernels are computed
 _VALUE = 8  # bytes of a float64
 _COPIES = 3  # of the data: as given, standardised, sorted into folds or projected
-_BELIEFS = 6  # matrices of rows by classes: candidates, confidences, votes
+_CONFIDENCES = 6  # matrices of rows by classes: candidates, confidences, votes
 
 
 class CandidateMixin(LazyRowsMixin):
@@ -80,7 +80,7 @@ class MemoryEstimateMixin:
         >>> PLKNN().memory_estimate(100_000, 10, 5) // 10**9
         0
         """
-        linear = n_samples * (_COPIES * n_features + _BELIEFS * n_classes)
+        linear = n_samples * (_COPIES * n_features + _CONFIDENCES * n_classes)
         # Index and weight of every neighbour, once each way.
         graph = 4 * n_samples * int(getattr(self, "n_neighbors", None) or 0)
         square = self._square_side(n_samples, n_features) ** 2

@@ -16,7 +16,7 @@ from partlearn._typing import Array, Indices, Mask
 
 
 def uniform_confidence(S: Mask, dtype: Any = np.float64) -> NDArray[np.floating[Any]]:
-    """Spread one unit of belief evenly over the candidates of each row.
+    """Spread one unit of confidence evenly over the candidates of each row.
 
     Parameters
     ----------

@@ -71,7 +71,7 @@ class VoteTable:
         return counts / counts.sum(axis=1, keepdims=True)
 
     def confusions(self, F: Array) -> Confusions:
-        """Confusions of all annotators, if `F` are the beliefs in the labels."""
+        """Confusions of all annotators, if `F` are the confidences in the labels."""
         annotator, label, votes = self.grouped
         count = np.asarray(votes.T @ F)
         total = np.zeros((self.n_annotators, self.n_classes))

@@ -120,7 +120,7 @@ class Evidence:
         return self.weights.dtype != bool
 
     def confidence(self, dtype: Any = np.float64) -> NDArray[np.floating[Any]]:
-        """Belief in every label before any feature was seen; rows sum to one.
+        """Confidence in every label before any feature was seen; rows sum to one.
 
         Parameters
         ----------

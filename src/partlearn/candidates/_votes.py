@@ -97,17 +97,17 @@ class Votes(Evidence):
         return True
 
     def confidence(self, dtype: Any = np.float64) -> NDArray[np.floating[Any]]:
-        """Belief in every label from the votes alone; see :func:`aggregate_votes`."""
+        """Confidence in every label by the votes alone, see :func:`aggregate_votes`."""
         if self._belief is None:
             self._belief = dawid_skene(self.table, certain=self.certain)
         return self._belief.astype(dtype)
 
     def first_confidence(self, dtype: Any = np.float64) -> NDArray[np.floating[Any]]:
-        """Belief from the votes, inside the labels somebody voted for."""
+        """Confidence from the votes, inside the labels somebody voted for."""
         return restrict_confidence(self.confidence(), self.candidates).astype(dtype)
 
     def updated(self, F: NDArray[Any]) -> NDArray[Any]:
-        """Weigh the votes by how well each annotator agrees with beliefs `F`."""
+        """Weigh the votes by how well each annotator agrees with confidences `F`."""
         F = self.certain(np.asarray(F, dtype=np.float64))
         return self.certain(self.table.evidence(F))
 
@@ -330,8 +330,8 @@ class VoteSummary:
     disagreement : ndarray of shape (n_samples,)
         Share of the row's votes that are for another label than `label`.
     feature_disagreement : ndarray of shape (n_samples,) or None
-        How far the belief from the features lies from that of the votes alone, between
-        0 (the same) and 1; None where no feature was seen.
+        Distance between the confidences from the features and from the votes alone,
+        between 0 (equal) and 1; None without features.
     annotators : Annotators
         Arrays ``name``, ``accuracy`` and ``n_votes`` with one entry per annotator.
     classes : ndarray of shape (n_classes,)
@@ -382,21 +382,21 @@ VOTE_STATE = (Annotators, Confusions, VoteSummary)
 def summarize_votes(
     votes: Votes, F: NDArray[Any], *, features: NDArray[Any] | None = None
 ) -> VoteSummary:
-    """Describe rows and annotators, if `F` are the beliefs in the labels.
+    """Describe rows and annotators, if `F` are the confidences in the labels.
 
     Parameters
     ----------
     votes : Votes
         The votes.
     F : ndarray of shape (n_samples, n_classes)
-        Beliefs, from votes alone or from votes and features.
+        Confidences, from votes alone or from votes and features.
     features : ndarray of shape (n_samples, n_classes), default=None
-        Beliefs from the features alone; rows sum to one.
+        Confidences from the features alone; rows sum to one.
 
     Returns
     -------
     summary : VoteSummary
-        Labels, beliefs, annotators.
+        Labels, confidences, annotators.
     """
     table, F = votes.table, np.asarray(F, dtype=np.float64)
     confusions = table.confusions(F)

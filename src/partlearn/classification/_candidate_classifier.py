@@ -45,7 +45,7 @@ from partlearn.model_selection import StratifiedCandidateKFold
 
 __all__ = ["CandidateClassifier"]
 
-_SMOOTHING = 1e-3  # belief that every class keeps, whatever the estimator says
+_SMOOTHING = 1e-3  # confidence that every class keeps, whatever the estimator says
 
 Fold = tuple[Indices, Indices]
 
@@ -73,7 +73,7 @@ class CandidateClassifier(BasePartialClassifier):
     cv : int, splitter or iterable of (train, test), default=5
         Folds; every row must be in some test part. An integer makes shuffled folds that
         spread rare labels, and keep groups together where `groups` are given.
-    n_rounds : int, default=5
+    max_iter : int, default=5
         Number of rounds.
     random_state : int, RandomState or None, default=None
         Draws the folds, and seeds estimators that have no seed of their own.
@@ -86,7 +86,7 @@ class CandidateClassifier(BasePartialClassifier):
         The classes.
     label_confidence_ : ndarray of shape (n_samples, n_classes)
         Confidence in each candidate of each training row.
-    feature_belief_ : ndarray of shape (n_samples, n_classes)
+    feature_confidence_ : ndarray of shape (n_samples, n_classes)
         What the last round's classifiers expect of each training row from its features
         alone; rows sum to one.
     estimators_ : list of estimators
@@ -123,11 +123,11 @@ class CandidateClassifier(BasePartialClassifier):
 
     An estimator without ``predict_proba`` is asked for ``decision_function``, of which
     the softmax is taken. One whose `fit` has no ``sample_weight`` is fitted five times
-    on one label per row, drawn by the confidences, and the mean belief counts; so are
-    forests and bagging of classifiers with ``cross_fit="oob"``, since a row that is
+    on one label per row, drawn by the confidences, and the predictions are averaged.
+    The same holds for forests and bagging with ``cross_fit="oob"``, since a row that is
     there twice would be in the bag of almost every tree.
 
-    Cost: ``n_rounds * cv + 1`` fits on as many rows as there are candidates.
+    Cost: ``max_iter * cv + 1`` fits on as many rows as there are candidates.
 
     Examples
     --------
@@ -146,7 +146,7 @@ class CandidateClassifier(BasePartialClassifier):
         "estimator": [HasMethods(["fit"]), None],
         "cross_fit": ["boolean", StrOptions({"oob"})],
         "cv": ["cv_object"],
-        "n_rounds": [Interval(Integral, 1, None, closed="left")],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
     }
     # Folds are drawn over the rows, filed under the first of equally rare labels; the
     # default forest draws columns.
@@ -159,14 +159,14 @@ class CandidateClassifier(BasePartialClassifier):
         *,
         cross_fit: bool | Literal["oob"] = True,
         cv: Any = 5,
-        n_rounds: int = 5,
+        max_iter: int = 5,
         random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:
         self.estimator = estimator
         self.cross_fit = cross_fit
         self.cv = cv
-        self.n_rounds = n_rounds
+        self.max_iter = max_iter
         self.random_state = random_state
         self.n_jobs = n_jobs
 
@@ -221,18 +221,18 @@ class CandidateClassifier(BasePartialClassifier):
         estimator = by_column(self._estimator(), self.classes_)
         folds = self._folds(X, labels.candidates, groups, rng)
         F = np.asarray(labels.confidence())
-        for _ in iterations("CandidateClassifier", self.n_rounds):
-            P = self._beliefs(estimator, X, F, weight, folds, rng)
+        for _ in iterations("CandidateClassifier", self.max_iter):
+            P = self._confidences(estimator, X, F, weight, folds, rng)
             F = labels.updated(F) * (P + _SMOOTHING)
             F /= F.sum(axis=1, keepdims=True)
             F = F if rule is None else rule(F)
         self.stray_rate_ = None if rule is None else rule.stray_
         self._model = fit_soft(estimator, X, F, weight, _seed(rng))
-        self.label_confidence_, self.feature_belief_ = F, P
+        self.label_confidence_, self.feature_confidence_ = F, P
         self.vote_summary_ = None
         if isinstance(labels, Votes):
             self.vote_summary_ = summarize_votes(labels, F, features=P)
-        self.n_iter_ = self.n_rounds
+        self.n_iter_ = self.max_iter
         return self
 
     def _checked_rows(self, X: Any, *, reset: bool) -> Any:
@@ -299,7 +299,7 @@ class CandidateClassifier(BasePartialClassifier):
             )
         return folds
 
-    def _beliefs(
+    def _confidences(
         self,
         estimator: Any,
         X: Any,
@@ -364,7 +364,7 @@ def _are_texts(X: Any) -> bool:
 def _held_out(
     estimator: Any, X: Any, F: Array, weight: Array | None, fold: Fold, seed: int
 ) -> Array:
-    """Beliefs of the test rows by a model fitted on the training rows.
+    """Confidences of the test rows by a model fitted on the training rows.
 
     Source: CandidateClassifier, out-of-fold probabilities.
     """

@@ -229,7 +229,7 @@ class CRISPClassifier(BasePartialClassifier):
             Rows sum to one.
         """
         X = self._validate_predict(X, "label_confidence_")
-        return self.model_.belief(X, search=self.search, n_jobs=self.n_jobs)
+        return self.model_.confidence(X, search=self.search, n_jobs=self.n_jobs)
 
     @property
     def cross_fitted_(self) -> list[Array]:

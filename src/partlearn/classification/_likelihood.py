@@ -146,7 +146,7 @@ class BaseLikelihoodClassifier(BaseScoreClassifier):
         return layers
 
     def _final_confidence(self, X: Any, F: Array) -> Array:
-        """Belief in the candidates after the fit."""
+        """Confidence in the candidates after the fit."""
         return posterior(self._raw_scores(X), F)
 
     def _choose_penalty(self, X: Any, F: Array) -> float:

@@ -21,7 +21,7 @@ from partlearn.model_selection import StratifiedCandidateKFold
 
 __all__ = ["PooledClassifier", "for_candidates"]
 
-_SMOOTHING = 1e-3  # belief that every class keeps, whatever a learner says
+_SMOOTHING = 1e-3  # confidence that every class keeps, whatever a learner says
 
 
 def for_candidates(estimator: Any, random_state: Any = None) -> Any:
@@ -221,14 +221,14 @@ class PooledClassifier(BasePartialClassifier):
             Rows sum to one; columns in the order of ``classes_``.
         """
         X = self._validate_predict(X)
-        return self._pooled([_beliefs(learner, X) for learner in self.estimators_])
+        return self._pooled([_confidences(learner, X) for learner in self.estimators_])
 
 
 def _fit(learner: Any, X: Any, columns: Any) -> Any:
     return clone(learner).fit(X, columns)
 
 
-def _beliefs(learner: Any, X: Any) -> Array:
+def _confidences(learner: Any, X: Any) -> Array:
     P = np.asarray(learner.predict_proba(X), dtype=np.float64)
     return (P + _SMOOTHING / P.shape[1]) / (1 + _SMOOTHING)
 
@@ -236,4 +236,4 @@ def _beliefs(learner: Any, X: Any) -> Array:
 def _held_out(
     learner: Any, X: Any, columns: Any, train: Indices, test: Indices
 ) -> Array:
-    return _beliefs(_fit(learner, X[train], columns[train]), X[test])
+    return _confidences(_fit(learner, X[train], columns[train]), X[test])

@@ -1,8 +1,8 @@
-"""Fit any estimator of scikit-learn on beliefs in labels instead of labels.
+"""Fit any estimator of scikit-learn on confidences instead of labels.
 
-Three ways, whichever the estimator allows: every row once per label with the belief as
-weight; a regression on the beliefs; or, for classifiers that take no weights, several
-classifiers on labels drawn by the beliefs.
+Three ways, whichever the estimator allows: every row once per label, weighted by the
+confidence; a regression on the confidences; or, for classifiers that take no weights,
+several classifiers on labels drawn by the confidences.
 """
 
 # SPDX-License-Identifier: BSD-3-Clause
@@ -22,12 +22,12 @@ from partlearn._sklearn_compat import num_samples, safe_indexing
 from partlearn._typing import Array, Indices
 
 N_DRAWS = 5
-_FEWEST = 1e-3  # belief below which a row is no example of a label
+_FEWEST = 1e-3  # confidence below which a row is no example of a label
 
 
 @dataclass(frozen=True)
 class SoftModel:
-    """One or several fitted estimators whose mean belief counts.
+    """One or several fitted estimators whose mean confidence counts.
 
     Attributes
     ----------
@@ -41,16 +41,16 @@ class SoftModel:
     n_classes: int
 
     def predict_proba(self, X: Any) -> Array:
-        """Mean belief in every class; zero in those that a member never met."""
+        """Mean confidence in every class; zero in those that a member never met."""
         P = np.zeros((num_samples(X), self.n_classes))
         for model, known in self.members:
-            P[:, known] += self._beliefs(model, X, len(known))
+            P[:, known] += self._confidences(model, X, len(known))
         return normalized(P)
 
     def out_of_bag(self) -> Array:
-        """Mean belief in the classes of the training rows by trees that met them not.
+        """Mean confidences of the training rows by trees fitted without them.
 
-        Rows that every tree met are without belief.
+        Rows that every tree has seen get none.
         """
         total: Any = 0.0
         for model, known in self.members:
@@ -62,7 +62,7 @@ class SoftModel:
         return normalized(total)
 
     @staticmethod
-    def _beliefs(model: Any, X: Any, k: int) -> Array:
+    def _confidences(model: Any, X: Any, k: int) -> Array:
         if hasattr(model, "predict_proba"):
             return np.asarray(model.predict_proba(X), dtype=np.float64)
         if is_regressor(model):
@@ -150,7 +150,7 @@ def fit_soft(
     *,
     draw: bool = False,
 ) -> SoftModel:
-    """Fit clones of an estimator on beliefs.
+    """Fit clones of an estimator on confidences.
 
     Parameters
     ----------
@@ -159,7 +159,7 @@ def fit_soft(
     X : array-like or data frame of shape (n_samples, n_features)
         Rows, as the estimator likes them.
     F : ndarray of shape (n_samples, n_classes)
-        Beliefs; rows sum to one.
+        Confidences; rows sum to one.
     weight : ndarray of shape (n_samples,) or None
         Weights of the rows.
     seed : int
@@ -192,7 +192,7 @@ def fit_soft(
 
 
 def _drawn(F: Array, rng: np.random.RandomState) -> Indices:
-    """One label per row, drawn by the beliefs."""
+    """One label per row, drawn by the confidences."""
     upto = np.cumsum(F, axis=1)
     label: Indices = (rng.uniform(size=(len(F), 1)) * upto[:, -1:] >= upto).sum(axis=1)
     return label

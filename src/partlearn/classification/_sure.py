@@ -30,7 +30,7 @@ class SURE(BaseRidgeClassifier):
 
     Alternates between a kernel ridge regression on the confidences and, for each
     training row, the confidences nearest to what the regression says, with a reward
-    for belief in one label.
+    for confidence in one label.
 
     Parameters
     ----------

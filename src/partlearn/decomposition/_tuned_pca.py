@@ -46,7 +46,7 @@ class TunedPCA(BaseReducer):
     n_components : "auto", int or sequence of int, default="auto"
         Number of principal components, or the numbers to choose from. "auto" tries
         eight, from half the number of classes up to all, evenly on a log scale.
-    n_folds : int, default=3
+    cv : int, default=3
         Folds of the choice. Of data with more than 4000 rows and columns no more folds
         are held out than it takes to hold out 5000 rows.
     n_neighbors : int, default=10
@@ -92,7 +92,7 @@ class TunedPCA(BaseReducer):
     A hit counts 1/(number of candidates), since chance hits large sets easily. The best
     rate is taken, the smaller number of equals; taking the smallest within a standard
     error of the best was tried and cost up to .08 accuracy.
-    The reducer is fitted ``n_folds`` times for each number tried, and once more. Sparse
+    The reducer is fitted ``cv`` times for each number tried, and once more. Sparse
     data stay sparse up to the components.
 
     Folds are drawn by the content of the rows, whose order does not matter.
@@ -130,14 +130,14 @@ class TunedPCA(BaseReducer):
         reducer: Any = None,
         *,
         n_components: Literal["auto"] | int | Sequence[int] = "auto",
-        n_folds: int = 3,
+        cv: int = 3,
         n_neighbors: int = 10,
         standardize: bool = True,
         random_state: Any = 0,
     ) -> None:
         self.reducer = reducer
         self.n_components = n_components
-        self.n_folds = n_folds
+        self.cv = cv
         self.n_neighbors = n_neighbors
         self.standardize = standardize
         self.random_state = random_state
@@ -227,9 +227,7 @@ class TunedPCA(BaseReducer):
         held_out = np.zeros(m, dtype=bool)
         enough = m if leading_rank(X.shape) is None else _ENOUGH
         fold = np.empty(m, dtype=np.intp)
-        fold[content_order(X, labels.weights)] = rng.permutation(m) % min(
-            self.n_folds, m
-        )
+        fold[content_order(X, labels.weights)] = rng.permutation(m) % min(self.cv, m)
         for b in iterations("folds to choose n_components", int(fold.max()) + 1):
             held, kept = np.flatnonzero(fold == b), np.flatnonzero(fold != b)
             basis, mean, scale = linear_basis(

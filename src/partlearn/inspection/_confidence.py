@@ -56,18 +56,18 @@ def candidate_confusion(
     q = M.shape[1]
     weights = M.astype(np.float64)
     together = (weights.T @ weights).round().astype(np.intp)
-    doubt, belief = np.zeros((q, q)), np.zeros((q, q))
+    doubt, confidence = np.zeros((q, q)), np.zeros((q, q))
     for i in range(q):
         rows = M[:, i]
         own, others = F[rows, i, None], F[rows]
         both = (own + others) * M[rows]
         share = np.divide(own, both, out=np.zeros_like(both), where=both > 0)
         doubt[i] = (both * 4 * share * (1 - share)).sum(axis=0)
-        belief[i] = both.sum(axis=0)
+        confidence[i] = both.sum(axis=0)
     np.fill_diagonal(together, 0)
     np.fill_diagonal(doubt, 0.0)
     return CandidateConfusion(
-        together, np.divide(doubt, belief, out=doubt, where=belief > 0)
+        together, np.divide(doubt, confidence, out=doubt, where=confidence > 0)
     )
 
 

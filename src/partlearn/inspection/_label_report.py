@@ -21,7 +21,7 @@ _APART = 0.1  # doubt between two labels up to which they are told apart
 _ALIKE = 0.6  # doubt from which they are not
 _PAIRS = 30
 _FIRST = 20  # rows to review that are shown at once
-_WORTH_SHOWING = 0.05  # belief in a label that is no candidate
+_WORTH_SHOWING = 0.05  # confidence in a label that is no candidate
 
 
 @dataclass(frozen=True)
@@ -51,11 +51,11 @@ class ReviewBag:
 
 @dataclass(frozen=True)
 class ReviewRow:
-    """A row worth a look: its name, beliefs by candidate, contents, and its bag."""
+    """A row worth a look: its name, confidences by candidate, contents, and its bag."""
 
     position: int
     name: str
-    beliefs: list[tuple[str, float]]
+    confidences: list[tuple[str, float]]
     contents: list[tuple[str, str]]
     image: Any
     bag: ReviewBag | None = None
@@ -155,7 +155,7 @@ class LabelReport:
 
     @property
     def n_settled(self) -> int:
-        """Number of ambiguous rows whose label has nine tenths of the belief."""
+        """Number of ambiguous rows whose label has nine tenths of the confidence."""
         return int(((self.before < 1) & (self.confidence >= SETTLED)).sum())
 
     @property
@@ -389,8 +389,8 @@ def _pairs(F: Array, S: Mask, classes: list[str]) -> tuple[list[Pair], int]:
     """Pairs of labels with the most doubt in all, and how many pairs never meet."""
     together, doubt = candidate_confusion(F, S)
     above = np.triu_indices(len(classes), 1)
-    belief = (F * S).T @ S  # in the one label, over the rows that have both
-    mass = ((belief + belief.T) * doubt)[above]
+    confidence = (F * S).T @ S  # in the one label, over the rows that have both
+    mass = ((confidence + confidence.T) * doubt)[above]
     order = np.argsort(-mass, kind="stable")[:_PAIRS]
     pairs = [
         Pair(classes[i], classes[j], int(together[i, j]), float(doubt[i, j]))

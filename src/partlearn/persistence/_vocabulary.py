@@ -51,7 +51,7 @@ ATTRIBUTES = {
     "estimators_": "list of estimator(features)",
     "expert_weights_": "real[*]",
     "factors_": "map of loose[*, *]",
-    "feature_belief_": "share[samples, classes]",
+    "feature_confidence_": "share[samples, classes]",
     "graph_": "matrix[samples, samples]",
     "held_out_scores_": "loose[samples, classes]",
     "hit_rates_": "loose[*]",

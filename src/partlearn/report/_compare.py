@@ -232,9 +232,14 @@ def _pair(
         pair["rank_biserial"] = benchmark.rank_biserial(a, b, n_resamples=1).value
     if test and n >= FEWEST_DATA_SETS:
         half = float(stats.t.ppf(0.975, n - 1)) * float(stats.sem(difference))
-        belief = benchmark.bayesian_signed_rank(a, b, rope=ROPE)
+        posterior = benchmark.bayesian_signed_rank(a, b, rope=ROPE)
         p = benchmark.wilcoxon_holm(np.column_stack([a, b]))[0, 1]
-        pair |= {"low": mean - half, "high": mean + half, "p": float(p), **vars(belief)}
+        pair |= {
+            "low": mean - half,
+            "high": mean + half,
+            "p": float(p),
+            **vars(posterior),
+        }
     return pair
 
 

@@ -152,12 +152,14 @@ def estimate_quality(
         label = type(model.estimator_).__name__
         shares = np.tile(part.confidence().mean(axis=0), (2, len(test), 1))
         try:
-            on_singles = _beliefs(_fit_singles(classifier, columns, part, names), held)
+            on_singles = _confidences(
+                _fit_singles(classifier, columns, part, names), held
+            )
         except ValueError as error:
             note = str(error).split(". ")[0]
             on_singles = np.full(shares.shape, np.nan)
         rivals = {
-            label: _beliefs(model, held),
+            label: _confidences(model, held),
             f"{label} on single candidates": on_singles,
             "most frequent label": shares,
         }
@@ -184,7 +186,7 @@ def _true_labels(truth: ArrayLike, evidence: Evidence) -> NDArray[Any]:
     return values[evidence.rows]
 
 
-def _beliefs(model: PartialClassifier, held: Columns) -> Array:
+def _confidences(model: PartialClassifier, held: Columns) -> Array:
     """Probabilities, and what the largest of decides: the same without weights."""
     P = model.predict_proba(held)
     return np.stack([P, model._decision(P)])
@@ -202,13 +204,13 @@ def _fit_singles(
 
 def _score(
     name: str,
-    beliefs: Array,
+    confidences: Array,
     S: Mask,
     classes: NDArray[Any],
     truth: NDArray[Any] | None,
     note: str,
 ) -> QualityScore:
-    P, decision = beliefs
+    P, decision = confidences
     if np.isnan(P).any():
         return QualityScore(name, float("nan"), float("nan"), None, note)
     best = decision.argmax(axis=1)

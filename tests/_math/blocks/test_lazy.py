@@ -23,7 +23,7 @@ from partlearn.metrics import candidate_hit_scorer
 from partlearn.utils import all_estimators
 
 METHODS = ("transform", "predict", "predict_proba", "decision_function")
-FAST = {"max_iter": 3, "n_init": 1, "cv": 3, "n_rounds": 1, "random_state": 0}
+FAST = {"max_iter": 3, "n_init": 1, "cv": 3, "random_state": 0}
 SMALL = {"PMLFSNF": {"alpha": 0.5}}  # its default removes all of few features
 DATA, TRUTH = make_blobs(60, n_features=5, centers=5, random_state=0)
 DATA -= DATA.min()  # some selectors take no negative numbers

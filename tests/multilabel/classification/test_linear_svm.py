@@ -18,7 +18,7 @@ def test_svm_decides_constant_labels_and_keeps_held_out_scores(monkeypatch, few)
     rng = np.random.default_rng(0)
     X = rng.random((60, 5)) * (rng.random((60, 5)) < 0.15)
     Y = np.column_stack([X[:, 0] > 0, np.ones(60, bool), np.zeros(60, bool)])
-    model = LinearSVM(C=(1.0, 10.0), inner_folds=2, random_state=0).fit(X, Y)
+    model = LinearSVM(C=(1.0, 10.0), cv=2, random_state=0).fit(X, Y)
     assert model.C_ in (1.0, 10.0)
     assert model.held_out_scores_.shape == Y.shape
     predicted = model.predict(X)
@@ -33,7 +33,7 @@ def test_chooses_the_weight_of_best_held_out_precision(monkeypatch, few):
     rng = np.random.default_rng(1)
     X = rng.normal(size=(50, 6))
     Y = X[:, :3] + rng.normal(size=(50, 3)) > 0.3
-    model = LinearSVM(inner_folds=4, random_state=3).fit(X, Y)
+    model = LinearSVM(cv=4, random_state=3).fit(X, Y)
     precision = {}
     for C in (0.1, 1.0, 10.0):
         S = np.empty(Y.shape)
@@ -44,7 +44,7 @@ def test_chooses_the_weight_of_best_held_out_precision(monkeypatch, few):
         if model.C_ == C:
             np.testing.assert_allclose(model.held_out_scores_, S, atol=1e-6)
     assert max(precision, key=precision.get) == model.C_
-    sparse = LinearSVM(inner_folds=4, random_state=3).fit(sp.csr_array(X), Y)
+    sparse = LinearSVM(cv=4, random_state=3).fit(sp.csr_array(X), Y)
     np.testing.assert_allclose(sparse.coef_, model.coef_, atol=1e-6)
 
 

@@ -587,7 +587,7 @@ def test_bad_parameters(cls, params, match):
 
 @pytest.mark.parametrize(
     ("params", "match"),
-    [({"smoothing": 0}, "smoothing"), ({"n_folds": 1}, "n_folds")],
+    [({"smoothing": 0}, "smoothing"), ({"cv": 1}, "cv")],
 )
 def test_bad_parameters_of_map(params, match):
     X, _, C = problem(0)

@@ -132,8 +132,10 @@ class PooledModel:
         q = self.F.shape[1]
         return [both[:, q:] for both in self.mapped(X, self.space(X))]
 
-    def belief(self, X: Any, *, search: Any = None, n_jobs: int | None = None) -> Array:
-        """Belief in each label of new rows, (n, q).
+    def confidence(
+        self, X: Any, *, search: Any = None, n_jobs: int | None = None
+    ) -> Array:
+        """Confidence in each label of new rows, (n, q).
 
         Parameters
         ----------

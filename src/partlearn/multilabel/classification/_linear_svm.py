@@ -45,7 +45,7 @@ class LinearSVM(BaseLinearScorer):
     ----------
     C : float or sequence of float, default=(0.1, 1, 10)
         Weight of the squared hinge loss; of several values the best is taken.
-    inner_folds : int, default=3
+    cv : int, default=3
         Folds of the inner cross-validation.
     random_state : int, RandomState or None, default=0
         Seed of the inner folds and of the order of equal feature scores.
@@ -105,7 +105,7 @@ class LinearSVM(BaseLinearScorer):
 
     _parameter_constraints = PARAMETERS | {
         "C": ["array-like", Interval(Real, 0, None, closed="neither")],
-        "inner_folds": [Interval(Integral, 2, None, closed="left")],
+        "cv": [Interval(Integral, 2, None, closed="left")],
     }
     threshold_ = 0.0
     _order_matters = ("rows",)  # the inner folds are drawn by place
@@ -114,11 +114,11 @@ class LinearSVM(BaseLinearScorer):
         self,
         C: float | Sequence[float] = (0.1, 1.0, 10.0),
         *,
-        inner_folds: int = 3,
+        cv: int = 3,
         random_state: Any = 0,
     ) -> None:
         self.C = C
-        self.inner_folds = inner_folds
+        self.cv = cv
         self.random_state = random_state
 
     @fit_context(prefer_skip_nested_validation=True)
@@ -167,9 +167,7 @@ class LinearSVM(BaseLinearScorer):
     def _splits(self, n: int) -> list[tuple[Indices, Indices]]:
         if n < 2:  # nothing to hold out
             return [(np.arange(n), np.arange(n))]
-        folds = KFold(
-            min(self.inner_folds, n), shuffle=True, random_state=self.random_state
-        )
+        folds = KFold(min(self.cv, n), shuffle=True, random_state=self.random_state)
         return list(folds.split(np.empty(n)))
 
 

@@ -48,7 +48,7 @@ class ParticleMAP(BaseParticle):
         Weight of the loss of the support vector machines.
     smoothing : float, default=1.0
         Added to every count.
-    n_folds : int, default=5
+    cv : int, default=5
         Pairs are counted by classifiers that have not seen the row, in so many folds,
         each of which takes another training.
     monotone : bool, default=False
@@ -122,7 +122,7 @@ class ParticleMAP(BaseParticle):
     was a candidate of no training row is never predicted, and one of every row always.
     Rows without candidates are left out, with a warning.
 
-    There are l (l - 1) / 2 classifiers, trained ``n_folds + 1`` times.
+    There are l (l - 1) / 2 classifiers, trained ``cv + 1`` times.
 
     Folds are drawn by place: another order of the rows is another draw of folds.
 
@@ -163,7 +163,7 @@ class ParticleMAP(BaseParticle):
         thr: float = 0.9,
         C: float = 1.0,
         smoothing: float = 1.0,
-        n_folds: int = 5,
+        cv: int = 5,
         monotone: bool = False,
         variant: str = "clean",
         standardize: bool = True,
@@ -177,7 +177,7 @@ class ParticleMAP(BaseParticle):
         self.thr = thr
         self.C = C
         self.smoothing = smoothing
-        self.n_folds = n_folds
+        self.cv = cv
         self.monotone = monotone
         self.variant = variant
         self.standardize = standardize
@@ -223,7 +223,7 @@ class ParticleMAP(BaseParticle):
         if len(E) < 2:
             return pairs_won(X, pairs, E.shape[1])
         won = np.empty(E.shape, dtype=np.intp)
-        folds = KFold(min(self.n_folds, len(E)), shuffle=True, random_state=data.rng)
+        folds = KFold(min(self.cv, len(E)), shuffle=True, random_state=data.rng)
         for train, test in folds.split(E):
             rest = fit_pairs(
                 X[train], E[train], N[train], wanted, C=self.C, n_jobs=self.n_jobs
