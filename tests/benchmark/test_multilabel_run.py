@@ -24,7 +24,7 @@ from partlearn.benchmark._protocol import (
     split_rows,
     unit_scaled,
 )
-from partlearn.multilabel import MLKNN, TRACE
+from partlearn.multilabel import MLKNN, TRACE, LinearSVM
 
 parse_plan = partial(benchmark.parse_plan, allow=["toy_methods"])
 
@@ -202,6 +202,18 @@ def test_a_cluster_gives_the_same_bytes(whole, tmp_path):
     gc.collect()  # what the cluster leaves is not for a later test
     assert result.facts["n_failed"] == 0
     assert results_bytes(tmp_path) == results_bytes(whole[0])
+
+
+def test_linear_machines_are_tuned_by_the_folds_of_the_plan(tmp_path, monkeypatch):
+    folds = []
+
+    def fit(self, X, y):
+        folds.append(self.cv)
+        raise ValueError("seen")
+
+    monkeypatch.setattr(LinearSVM, "fit", fit)
+    run_plan(plan_of(), tmp_path)
+    assert set(folds) == {2}
 
 
 def test_folds_are_kept(whole):

@@ -31,6 +31,7 @@ from partlearn.benchmark._plan import (
 from partlearn.benchmark._records import Record, values_of
 from partlearn.benchmark._results import NO_LEARNER, Control
 from partlearn.benchmark._toml import PlanError
+from partlearn.multilabel.classification import LinearSVM
 
 Split = tuple[Indices, Indices]
 Points = tuple[tuple[float, int], ...]
@@ -245,8 +246,10 @@ class MultilabelTask:
             S, P, thresholds = _frequency(T, len(B))
             fitted = perf_counter()
         else:
-            inner = self.plan.inner_folds
-            learner = _build(job.learner, "multilabel", job.seed, inner_folds=inner)
+            # Its held-out scores tune the thresholds too, so it has the plan's folds.
+            own = find_class(job.learner.cls, "multilabel") is LinearSVM
+            inner = {"cv": self.plan.inner_folds} if own else {}
+            learner = _build(job.learner, "multilabel", job.seed, **inner)
             learner.fit(A, T)
             held_out = self._held_out(learner, A, T, job.seed)
             fitted = perf_counter()
