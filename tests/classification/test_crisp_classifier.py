@@ -585,6 +585,28 @@ def test_columns_of_noise_count_little(Method, data):
     assert right[1] > right[0]
 
 
+def test_columns_that_count_alike_are_not_weighed():
+    """Importances fit the rows they come from; these rows must not judge them."""
+    y = np.arange(120) % 4
+    for seed in range(4):
+        rng = np.random.RandomState(seed)
+        means = 0.3 * rng.choice([-1, 1], size=(4, 100))
+        X = means[y] + rng.standard_normal((120, 100))
+        S = make_candidates(y, n_false=2, random_state=seed)
+        model = CRISPClassifier(max_iter=4, random_state=0)
+        assert fit_briefly(model, X, S).relevance_ == 0
+
+
+@pytest.mark.parametrize("m", [2, 3, 6])
+def test_half_of_few_rows_may_be_constant(m):
+    X = np.zeros((m, 2))
+    X[-1] = 1, 2
+    y = np.arange(m) % 2
+    model = fit_briefly(CRISPClassifier(random_state=0), X, y)
+    assert np.isfinite(model.predict_proba(X)).all()
+    assert_allclose(model.feature_importances_.sum(), 1)
+
+
 def test_weighted_columns_are_a_standardised_space(data):
     """A power that is given: the fit is one of columns multiplied by their weights."""
     X, _, S = noisy(data)
