@@ -100,7 +100,7 @@ def write_pages(folder: Path) -> None:
     lines = [*INTRODUCTION.splitlines(), ""]
     for method in sorted(by_method):
         cls = classes[method]
-        package = ".".join(cls.__module__.split(".")[:2])  # where its page is
+        package = cls.__module__.rpartition(".")[0]  # where its page is
         lines += [method, "-" * len(method), "", f":class:`~{package}.{method}`. "]
         lines[-1] += reference(cls) or "A method of this library: there is no paper."
         lines += ["", ".. list-table::", "   :widths: 40 60", ""]

@@ -411,8 +411,9 @@ def disambiguate(
         twice, once without them.
     task : {"single", "tags"}, default="single"
         Whether one of the labels of a row is true, or any number of them: tags. Tags
-        are scored by a :class:`~partlearn.multilabel.CRISPMultiLabelClassifier` unless
-        `method` is another classifier for tags; corrections are whole sets, such as
+        are scored by a
+        :class:`~partlearn.multilabel.classification.CRISPMultiLabelClassifier`
+        unless `method` is another classifier for tags; corrections are whole sets, such as
         ``rock|live``.
 
     Returns

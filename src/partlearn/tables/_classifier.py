@@ -73,8 +73,9 @@ class PartialClassifier(PredictionsMixin, ClassifierMixin, BaseEstimator):
         feature.
     task : {"single", "tags"}, default="single"
         Whether one of the labels of a row is true, or any number of them: tags. Tags
-        are learnt by :class:`~partlearn.multilabel.CRISPMultiLabelClassifier` unless
-        `method` names another classifier for tags.
+        are learnt by
+        :class:`~partlearn.multilabel.classification.CRISPMultiLabelClassifier`
+        unless `method` names another classifier for tags.
     class_weight : dict of str to float or "balanced", default=None
         Weights of labels in the decision: the label of the largest weight times
         probability is predicted. "balanced" weighs by the inverse of how common a label

@@ -221,14 +221,14 @@ class PredictionsMixin:
         return bag_confidence(P, codes, S, stray="auto" if rate is None else rate)
 
     def predict_frame(self, X: Any, y: Any = None, *, bags: Any = None) -> Any:
-        """Return :meth:`predictions` as a pandas data frame.
+        """Return ``predictions`` as a pandas data frame.
 
         Parameters
         ----------
         X : table
             As for :meth:`predict_proba`.
         y, bags
-            As for :meth:`predictions`.
+            As for ``predictions``.
 
         Returns
         -------

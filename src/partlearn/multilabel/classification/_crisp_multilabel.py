@@ -51,7 +51,7 @@ def _has_false_rate(estimator: Any) -> bool:
 
 
 class CRISPMultiLabelClassifier(BaseMultilabelClassifier):
-    r"""Learn from tags some of which are wrong, by leave-one-out ridge regressions.
+    """Learn from tags some of which are wrong, by leave-one-out ridge regressions.
 
     The listed tags are regressed on the rows in a linear, a Gaussian and a Laplacian
     geometry. The score of a row comes from regressions without the row, so a tag that
@@ -61,8 +61,7 @@ class CRISPMultiLabelClassifier(BaseMultilabelClassifier):
 
     Parameters
     ----------
-    geometries : sequence of {"linear", "rbf", "laplacian"}, \
-            default=("linear", "rbf", "laplacian")
+    geometries : sequence of str, default=("linear", "rbf", "laplacian")
         Geometries in which rows are scored, each once.
     rank : float or None, default=0.99
         Share of the squared held-out scores that the kept directions of the tag space
