@@ -413,8 +413,8 @@ def disambiguate(
         Whether one of the labels of a row is true, or any number of them: tags. Tags
         are scored by a
         :class:`~partlearn.multilabel.classification.CRISPMultiLabelClassifier`
-        unless `method` is another classifier for tags; corrections are whole sets, such as
-        ``rock|live``.
+        unless `method` is another classifier for tags. Corrections are whole sets, such
+        as ``rock|live``.
 
     Returns
     -------
