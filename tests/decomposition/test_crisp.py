@@ -11,6 +11,7 @@ from sklearn.neighbors import KNeighborsTransformer
 from tests.settling import fit_briefly
 
 from partlearn._math.crossfit import LeaveOneOut, embed, targets
+from partlearn._math.crossfit._background import mixed
 from partlearn._math.crossfit._bases import decompose
 from partlearn._math.crossfit._scores import RIDGE_GRID
 from partlearn._math.linalg import standardize
@@ -231,6 +232,11 @@ def test_very_few_rows(m, q):
     reducer = fit_briefly(CRISP(), rng.standard_normal((m, 6)), S)
     assert np.isfinite(reducer.components_).all()
     assert_allclose(reducer.label_confidence_.sum(axis=1), 1)
+
+
+def test_a_part_of_zeros_is_left_as_it_is():
+    zeros = np.zeros((3, 1))
+    np.testing.assert_array_equal(mixed(zeros, np.ones((3, 1)), 0.0), zeros)
 
 
 def test_two_rows():

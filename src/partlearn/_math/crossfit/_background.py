@@ -26,9 +26,12 @@ def background_size(s: Array, total: float, n_classes: int) -> int:
 
 
 def mean_norm(Z: Array) -> float:
-    """Root of the mean squared length of the rows, by which a part is scaled."""
+    """Root of the mean squared length of the rows, by which a part is scaled.
+
+    One where all rows are zero, which rounding decides for two rows.
+    """
     xp = namespace(Z)
-    return sqrt(float(xp.mean(xp.sum(xp.square(Z), axis=1))))
+    return sqrt(float(xp.mean(xp.sum(xp.square(Z), axis=1)))) or 1.0
 
 
 def mixed(Z: Array, G: Array, w: float) -> Array:
