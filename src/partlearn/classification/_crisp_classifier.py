@@ -149,6 +149,8 @@ class CRISPClassifier(BasePartialClassifier):
 
     __state_types__ = POOLED_STATE
     _array_api = True
+    # The trees behind the relevance of columns draw columns.
+    _order_matters = ("columns",)
     _parameter_constraints = {  # noqa: RUF012
         **PARAMETERS,
         **POOLED_PARAMETERS,

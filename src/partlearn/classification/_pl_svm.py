@@ -408,7 +408,7 @@ class PLSVMCV(BaseScoreClassifier):
 
     # The weights of every class and feature are drawn to start.
     _order_matters = ("classes", "columns")
-    # Folds are drawn over the rows; few rows make candidates of `lam` tie.
+    # Seen on small data with more features than rows; probably the folds, drawn by row.
     _ties_follow = ("rows",)
     _parameter_constraints = PLSVM._parameter_constraints | {"lams": ["array-like"]}
 

@@ -184,6 +184,8 @@ class KernelCRISP(
     #: Training rows are placed by models without them; see `reduced_rows`.
     cross_fits = True
     _array_api = True
+    # The trees behind the relevance of columns draw columns.
+    _order_matters = ("columns",)
     _parameter_constraints = {  # noqa: RUF012
         **PARAMETERS,
         **POOLED_PARAMETERS,

@@ -143,7 +143,7 @@ class WPLDR(BaseReducer):
     1.0
     """
 
-    # Among equally near rows, the order of rows and rounding decide.
+    # Seen on wide and binary data; ties between neighbors are the likely cause.
     _ties_follow = ("rows", "columns")
     _parameter_constraints = PARAMETERS | {
         "mu": [Interval(Real, 0, 1, closed="neither")],
