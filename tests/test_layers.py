@@ -15,6 +15,7 @@ LAYERS = [
     {"report"},
     {"benchmark"},
     {"check", "persistence", "_ask", "_disambiguate", "utils"},
+    {"_disambiguation"},
     {"tables"},
     {"inspection"},
     {"decomposition", "feature_selection", "classification", "multilabel"},

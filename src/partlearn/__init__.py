@@ -7,7 +7,8 @@ from partlearn._version import __version__
 
 if TYPE_CHECKING:
     from partlearn._ask import Questions, plan_questions, rank_rows
-    from partlearn._disambiguate import Disambiguation, disambiguate
+    from partlearn._disambiguate import disambiguate
+    from partlearn._disambiguation import Disambiguation
     from partlearn._progress import on_progress
     from partlearn.tables import PartialClassifier
 
@@ -23,7 +24,7 @@ __all__ = [
 ]
 
 _HOMES = {
-    "Disambiguation": "partlearn._disambiguate",
+    "Disambiguation": "partlearn._disambiguation",
     "PartialClassifier": "partlearn.tables",
     "Questions": "partlearn._ask",
     "disambiguate": "partlearn._disambiguate",

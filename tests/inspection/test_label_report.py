@@ -262,7 +262,7 @@ def test_the_picture_is_drawn_when_asked_for(wine, monkeypatch):
     X, y, _ = wine
     calls = []
     monkeypatch.setattr(
-        "partlearn._disambiguate.label_map",
+        "partlearn._disambiguation.label_map",
         lambda *given: calls.append(given) or np.zeros((len(X), 2)),
     )
     result = disambiguate(X, y, "plknn")

@@ -1,0 +1,335 @@
+"""What is known about every row after its label was chosen."""
+
+# SPDX-License-Identifier: BSD-3-Clause
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from html import escape
+from os import PathLike
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from partlearn import tables
+from partlearn._extras import import_optional
+from partlearn._typing import Array, Indices, Mask
+from partlearn.candidates import Annotators
+from partlearn.inspection import (
+    SETTLED,
+    CalibrationDisplay,
+    label_map,
+    label_page,
+    label_report,
+    label_summary,
+)
+from partlearn.io import atomic_write
+from partlearn.metrics import CalibrationBins, GoldQuality, calibration_bins
+from partlearn.tables import Agreement
+
+
+@dataclass(frozen=True)
+class Disambiguation:
+    """What :func:`~partlearn.disambiguate` found out about every row.
+
+    Attributes
+    ----------
+    label : ndarray of shape (n_samples,)
+        The most likely candidate, after votes and weights any label; the first of
+        equal ones.
+    confidence : ndarray of shape (n_samples,)
+        Confidence of that label.
+    margin : ndarray of shape (n_samples,)
+        Its lead over the second most likely label; one where there is no second.
+    classes : ndarray of shape (n_classes,)
+        The classes.
+    label_confidence : ndarray of shape (n_samples, n_classes)
+        Confidence in every candidate; rows sum to one.
+    candidates : ndarray of bool, shape (n_samples, n_classes)
+        The candidate sets.
+    index : ndarray of shape (n_samples,)
+        Names of the rows: the index of a data frame, or numbers from 0.
+    method : str
+        Class that found the labels.
+    space : callable
+        Computes the rows in the space that the method found, or the features.
+    rows : ndarray of int, shape (n_samples,), or None
+        Rows of the table that these are; None where all rows had labels.
+    annotators : Annotators or None
+        Where the labels came from votes: ``name``, ``accuracy`` and ``n_votes``.
+    read_as : str
+        How the label columns of a table were read, such as ``3 raters, 2 labels: 0,
+        1``.
+    bags : ndarray of shape (n_samples,) or None
+        Bag of each row, where there are bags.
+    quality : GoldQuality or None
+        Where some true labels were given as `gold`: estimated share of right labels,
+        with an interval.
+    """
+
+    label: NDArray[Any]
+    confidence: Array
+    margin: Array
+    classes: NDArray[Any]
+    label_confidence: Array
+    candidates: Mask
+    index: NDArray[Any]
+    method: str
+    space: Callable[[], Any] = field(repr=False, compare=False)
+    rows: Indices | None = None
+    annotators: Annotators | None = None
+    read_as: str = ""
+    bags: NDArray[Any] | None = None
+    quality: GoldQuality | None = None
+
+    def __repr__(self) -> str:
+        several = self.candidates.sum(axis=1) > 1
+        settled = int((several & (self.confidence >= SETTLED)).sum())
+        return (
+            f"Disambiguation({len(self.label):,} rows by {self.method}, "
+            f"{int(several.sum()):,} with several candidates, {settled:,} settled)"
+        )
+
+    def summary(self) -> dict[str, Any]:
+        """Count settled, leaning and open rows, and say how many labels are right.
+
+        Returns
+        -------
+        summary : dict
+            ``several`` rows had several candidates. Of these ``settled`` have a
+            confidence of at least 0.9, ``leaning`` lead the second label by at least
+            0.2, the rest is ``open``. ``expected_right`` is the range of the expected
+            share of right labels; ``together`` lists labels that share sets more often
+            than chance, which makes confidences too high.
+        """
+        return label_summary(self)
+
+    @cached_property
+    def embedding(self) -> Array:
+        """The rows in two dimensions, of shape (n_samples, 2).
+
+        The :func:`~partlearn.inspection.label_map` of the space that the method found,
+        or of the features where it found none.
+        """
+        return label_map(self.space(), self.label_confidence)
+
+    @property
+    def runner_up(self) -> NDArray[Any]:
+        """The second most likely label; None where there is no second.
+
+        A candidate, or after votes and weights any label that has some confidence.
+        """
+        second = np.empty(len(self.label), dtype=object)
+        possible = self.candidates | (self.label_confidence > 0)
+        rest = np.where(possible, self.label_confidence, -1.0)
+        rows = np.arange(len(rest))
+        # The first of equal ones is the label, as in `label`.
+        rest[rows, rest.argmax(axis=1)] = -1.0
+        several = np.flatnonzero(possible.sum(axis=1) > 1)
+        second[several] = self.classes[rest[several].argmax(axis=1)]
+        return second
+
+    def to_frame(self) -> Any:
+        """Return one line per row as a pandas data frame.
+
+        Returns
+        -------
+        frame : DataFrame
+            Columns ``label``, ``confidence``, ``margin``, ``runner_up`` and
+            ``candidates`` (lists), and ``bag`` where there are bags, indexed as the
+            rows of `X` were.
+
+        Examples
+        --------
+        >>> from partlearn import disambiguate
+        >>> y = [{"a"}, {"a", "b"}, {"b"}]
+        >>> frame = disambiguate([[0.0], [0.1], [1.0]], y, method="plknn").to_frame()
+        >>> list(frame.columns)
+        ['label', 'confidence', 'margin', 'runner_up', 'candidates']
+        >>> frame["candidates"].tolist()
+        [['a'], ['a', 'b'], ['b']]
+        """
+        pandas = import_optional("pandas", "data frames")
+        columns = {
+            "label": self.label,
+            "confidence": self.confidence,
+            "margin": self.margin,
+            "runner_up": self.runner_up,
+            "candidates": [self.classes[row].tolist() for row in self.candidates],
+        }
+        if self.bags is not None:
+            columns["bag"] = self.bags
+        return pandas.DataFrame(columns, index=self.index)
+
+    def to_html(
+        self,
+        path: str | PathLike[str] | None = None,
+        *,
+        rows: Any = None,
+        truth: ArrayLike | None = None,
+        images: Sequence[Any] | None = None,
+        n_review: int = 100,
+        title: str = "Label report",
+    ) -> str:
+        """Make the label report: one page to look at, and to correct labels on.
+
+        Parameters
+        ----------
+        path : str or path, default=None
+            File to write the page to as well.
+        rows : data frame or mapping of str to sequence, default=None
+            Contents of the rows, shown beside those to review.
+        truth : array-like of shape (n_samples,), default=None
+            True labels, as for :meth:`agreement`.
+        images : sequence, default=None
+            A picture per row: the path of a local image file, or a 2-D array of grey
+            values.
+        n_review : int, default=100
+            Number of rows to review.
+        title : str, default="Label report"
+            Title of the page.
+
+        Returns
+        -------
+        page : str
+            A self-contained HTML page.
+
+        Examples
+        --------
+        >>> from partlearn import disambiguate
+        >>> y = [{"a"}, {"a", "b"}, {"b"}]
+        >>> page = disambiguate([[0.0], [0.1], [1.0]], y, method="plknn").to_html()
+        >>> "1 came with more than one possible label" in " ".join(page.split())
+        True
+        """
+        page = label_page(
+            label_report(
+                self,
+                rows=rows,
+                truth=truth,
+                images=images,
+                n_review=n_review,
+                title=title,
+            )
+        )
+        if path is not None:
+            with atomic_write(path) as file:
+                file.write(page.encode())
+        return page
+
+    def _repr_html_(self) -> str:
+        """Short summary for notebooks; it styles nothing but itself."""
+        several = self.candidates.sum(axis=1) > 1
+        settled = int((several & (self.confidence >= SETTLED)).sum())
+        order = np.argsort(self.confidence, kind="stable")[:5]
+        lines = "".join(
+            f"<tr><td>{escape(str(self.index[i]))}</td>"
+            f"<td>{escape(str(self.label[i]))}</td>"
+            f"<td>{self.confidence[i]:.2f}</td></tr>"
+            for i in order
+        )
+        return (
+            f"<div><p><strong>{len(self.label):,} rows</strong>, {several.sum():,} "
+            f"with several candidates, {settled:,} of them settled by "
+            f"{escape(self.method)} (confidence 0.9 or more).</p><table><caption>Least "
+            "certain rows</caption><thead><tr><th>row</th><th>label</th><th>confidence"
+            f"</th></tr></thead><tbody>{lines}</tbody></table></div>"
+        )
+
+    def agreement(self, truth: ArrayLike) -> Agreement:
+        """Compare the labels with true ones.
+
+        Parameters
+        ----------
+        truth : array-like of shape (n_samples,)
+            True labels; None or empty where they are not known.
+
+        Returns
+        -------
+        agreement : Agreement
+            Share of right labels, also among ambiguous rows and beside chance.
+
+        Examples
+        --------
+        >>> from partlearn import disambiguate
+        >>> y = [{"a"}, {"a", "b"}, {"a"}, {"b"}, {"b"}]
+        >>> X = [[0.0], [0.1], [0.2], [1.0], [1.1]]
+        >>> result = disambiguate(X, y, method="plknn")
+        >>> result.agreement(["a", "a", "a", "b", "b"])
+        Agreement(accuracy=1.0, n_ambiguous=1, ambiguous_accuracy=1.0, chance=0.5)
+        """
+        known, right = self._compared(truth)
+        sizes = self.candidates.sum(axis=1)
+        ambiguous = known & (sizes > 1)
+        n = int(ambiguous.sum())
+        return Agreement(
+            float(right[known].mean()),
+            n,
+            float(right[ambiguous].mean()) if n else float("nan"),
+            float((1 / sizes[ambiguous]).mean()) if n else float("nan"),
+        )
+
+    def _compared(self, truth: ArrayLike) -> tuple[Mask, Mask]:
+        """Rows whose true label is known, and where the label is that one."""
+        values = tables.true_labels(truth)
+        if values.shape != self.label.shape:
+            raise ValueError(
+                f"`truth` must hold {len(self.label)} labels, one per row; got shape "
+                f"{values.shape}."
+            )
+        known = np.asarray([value is not None for value in values])
+        if not known.any():
+            raise ValueError("`truth` holds no label at all; leave it out.")
+        return known, np.asarray(tables.true_labels(self.label) == values)
+
+    def calibration(self, truth: ArrayLike, *, n_bins: int = 10) -> CalibrationBins:
+        """Compare confidence with how often the label is right.
+
+        Parameters
+        ----------
+        truth : array-like of shape (n_samples,)
+            True labels; None or empty where they are not known.
+        n_bins : int, default=10
+            Number of bins of equal width between 0 and 1; empty ones are left out.
+
+        Returns
+        -------
+        bins : CalibrationBins
+            Mean confidence, share of right labels and number of rows of each filled
+            bin.
+
+        Examples
+        --------
+        >>> from partlearn import disambiguate
+        >>> result = disambiguate([[0.0], [0.1], [1.0]], ["a", "a", "b"], "plknn")
+        >>> result.calibration(["a", "a", "a"])
+        CalibrationBins(confidence=array([1.]), accuracy=array([0.66666667]),
+                        n_rows=array([3]))
+        """
+        known, right = self._compared(truth)
+        return calibration_bins(self.confidence[known], right[known], n_bins=n_bins)
+
+    def plot_calibration(
+        self, truth: ArrayLike, *, n_bins: int = 10, ax: Any = None
+    ) -> Any:
+        """Plot how often the label is right against the confidence in it.
+
+        Parameters
+        ----------
+        truth : array-like of shape (n_samples,)
+            True labels, as for :meth:`agreement`.
+        n_bins : int, default=10
+            Number of bins.
+        ax : matplotlib Axes, default=None
+            Where to draw; a new figure by default.
+
+        Returns
+        -------
+        ax : matplotlib Axes
+            Points on the diagonal are calibrated; below it the confidence is too high.
+            The area of a point grows with the number of rows.
+        """
+        return (
+            CalibrationDisplay(self.calibration(truth, n_bins=n_bins)).plot(ax=ax).ax_
+        )
