@@ -67,6 +67,9 @@ LEARNERS = {
 TRUTH = "logistic regression with the truth"
 # Learners that share the labels of a list among the rows of a bag.
 WITH_LISTS = ["CRISPClassifier", "CandidateClassifier, logistic regression"]
+# Ways to use the lists: not at all, with each label of a list on some row (a stray rate
+# of 0), and with the rate estimated.
+WAYS = {"bags": "", "bags, e = 0": ", e = 0", "bags, lists used": ", lists used"}
 
 
 def read(folder: Path, name: str) -> tuple[np.ndarray, ...]:
@@ -94,7 +97,7 @@ def jobs(folder: Path):
     made = [f"{name}/{size}" for name, sizes in MADE.items() for size in sizes]
     for data in [*real, *made]:
         for learner in WITH_LISTS:
-            for split in ("bags", "bags, lists used"):
+            for split in WAYS:
                 yield "lists", data, learner, split
     for data in real:
         yield "lists", data, "CRISPClassifier", "rows, lists used"
@@ -110,7 +113,7 @@ def measure(data, learner: str, split: str):
         start = time.perf_counter()
         scaler = StandardScaler().fit(X[train])
         A, B = scaler.transform(X[train]), scaler.transform(X[test])
-        given = {"bags": bags[train]} if split.endswith("used") else {}
+        given = {"bags": bags[train]} if "," in split else {}
         training = float("nan")
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -118,7 +121,10 @@ def measure(data, learner: str, split: str):
                 model = LogisticRegression(max_iter=2000).fit(A, y[train])
                 predicted = model.predict(B)
             else:
-                model = LEARNERS[learner]().fit(A, S[train], **given)
+                model = LEARNERS[learner]()
+                if split.endswith("e = 0"):
+                    model.set_params(stray_rate=0.0)
+                model.fit(A, S[train], **given)
                 predicted = np.asarray(model.classes_)[
                     model.predict_proba(B).argmax(axis=1)
                 ]
@@ -203,14 +209,14 @@ def lists(out: Path) -> str:
     used = [key for key in cells if key[2] == "bags, lists used"]
     names = dict.fromkeys(key[0] for key in used)
     learners = [w for w in WITH_LISTS if any(key[1] == w for key in used)]
-    head = ["data", *(f"{w}{s}" for w in learners for s in ("", ", lists used"))]
+    head = ["data", *(f"{w}{s}" for w in learners for s in WAYS.values())]
     body = []
     for name in names:
         short, _, size = name.partition("/")
         title = REAL.get(short) or f"{SHORT.get(short, short)}, bags of {size}"
         row = [title]
         for learner in learners:
-            for split in ("bags", "bags, lists used"):
+            for split in WAYS:
                 new, known = cells.get((name, learner, split), (np.nan,) * 2)
                 row.append(" / ".join(filter(None, (share(new), share(known)))))
         body.append(row)

@@ -1,5 +1,7 @@
 """Classifiers that use the lists of bags."""
 
+import warnings
+
 import numpy as np
 import pytest
 from sklearn import config_context
@@ -10,7 +12,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from partlearn.candidates import BagRule, check_evidence, from_votes, make_bags
-from partlearn.classification import CandidateClassifier
+from partlearn.classification import CandidateClassifier, CRISPClassifier
+from partlearn.decomposition import CRISP, KernelCRISP
 
 LOGISTIC = LogisticRegression(max_iter=2000, C=0.1)
 
@@ -105,3 +108,52 @@ def test_wrong_bags(pages):
         CandidateClassifier(LOGISTIC).fit(X, S, bags=bags[1:])
     with pytest.raises(TypeError, match="`bags` must be a column"):
         CandidateClassifier(LOGISTIC).fit(X, S, bags="page")
+
+
+@pytest.mark.parametrize("rule", ["cover", "distinct", "match"])
+def test_the_rule_and_the_stray_rate_are_parameters(pages, rule):
+    X, _, S, bags = pages
+    model = CandidateClassifier(
+        LOGISTIC, max_iter=1, bag_rule=rule, stray_rate=0.1, random_state=0
+    )
+    alone = model.fit(X, S).label_confidence_
+    with warnings.catch_warnings():
+        # Some pages repeat a digit and have fewer labels than rows.
+        warnings.filterwarnings("ignore", "The rule", UserWarning)
+        expected = BagRule(bags, S, rule=rule, stray=0.1)(alone)
+        shared = model.fit(X, S, bags=bags).label_confidence_
+    assert np.array_equal(shared, expected)
+    assert model.stray_rate_ == (None if rule == "distinct" else 0.1)
+
+
+@pytest.mark.parametrize(
+    "make", [CRISPClassifier, KernelCRISP, CRISP, CandidateClassifier]
+)
+def test_each_label_once_is_better_known_where_it_holds(make):
+    rng = np.random.default_rng(0)
+    y = np.concatenate([rng.permutation(8)[:4] for _ in range(40)])
+    bags = np.repeat(np.arange(40), 4)
+    X = rng.normal(size=(8, 5))[y] + rng.normal(scale=1.3, size=(160, 5))
+    lists = np.zeros((40, 8), dtype=bool)
+    lists[bags, y] = True
+    S = lists[bags]
+    kwargs = {"estimator": LOGISTIC} if make is CandidateClassifier else {}
+    right = {}
+    for rule in ("cover", "match"):
+        model = make(bag_rule=rule, stray_rate=0.0, random_state=0, **kwargs)
+        F = np.asarray(model.fit(X, S, bags=bags).label_confidence_)
+        right[rule] = (F.argmax(axis=1) == y).mean()
+        assert model.stray_rate_ == 0
+        if rule == "match":
+            # Confidences in one label of a list add up to one over its rows.
+            sums = np.add.reduceat(F, np.arange(0, 160, 4), axis=0)
+            assert np.allclose(sums[lists], 1, atol=1e-6)
+    assert right["match"] >= right["cover"]
+
+
+def test_wrong_rules_and_rates(pages):
+    X, _, S, bags = pages
+    with pytest.raises(ValueError, match="bag_rule"):
+        CandidateClassifier(LOGISTIC, bag_rule="once").fit(X, S, bags=bags)
+    with pytest.raises(ValueError, match="stray_rate"):
+        CRISPClassifier(stray_rate=1.5).fit(X, S, bags=bags)

@@ -91,6 +91,38 @@ def test_labels_training_and_prediction(run, faces, tmp_path, table):
     assert right[1] >= right[2]
 
 
+def test_the_rule_is_a_parameter_of_the_commands(run, faces, tmp_path, table):
+    """New photographs follow the rule that the model was trained by."""
+    photos = photographs(7, n=60)
+    # Each photograph shows three persons once, and its caption names a fourth.
+    rng = np.random.default_rng(1)
+    who = np.concatenate([rng.permutation(5)[:3] for _ in range(20)])
+    centers = np.random.default_rng(0).normal(scale=1.0, size=(5, 6))
+    X = centers[who] + rng.normal(scale=0.7, size=(60, 6))
+    photos |= {f"x{j}": X[:, j] for j in range(6)}
+    lists = [NAMES[np.unique([*who[i : i + 3], i % 5])] for i in range(0, 60, 3)]
+    photos["photo"] = np.repeat([f"img{k}" for k in range(20)], 3)
+    photos["names"] = np.repeat([" & ".join(names) for names in lists], 3)
+    photos["truth"] = NAMES[who]
+    write_columns(tmp_path / "faces.csv", photos)
+    words = [tmp_path / "faces.csv", *WORDS, "--bag", "photo", *LEARNER, "--folds", "0"]
+    model, out = tmp_path / "model.partlearn", tmp_path / "new.csv"
+    given = ["--param", "bag_rule=distinct"]
+    code, _, error = run("train", *words, *given, "--save", model)
+    assert code == 0, error
+    code, _, error = run(
+        "predict", tmp_path / "faces.csv", "--load", model, "--labels", "names",
+        "--bag", "photo", "--out", out,
+    )  # fmt: skip
+    assert code == 0, error
+    by_photo = np.array([row["label"] for row in table(out)]).reshape(-1, 3)
+    # The most likely label of each row may still repeat where two are as likely.
+    assert np.mean([len(set(three)) == 3 for three in by_photo]) > 0.9
+    code, _, error = run("train", *words, "--param", "bag_rule=once", "--save", model)
+    assert code == 1
+    assert "bag_rule" in error
+
+
 def test_a_method_without_bags_says_so(run, faces, tmp_path):
     code, _, error = run(
         "disambiguate", faces / "faces.csv", *WORDS, "--bag", "photo", "--method",

@@ -19,6 +19,7 @@ COUNT = [
 PARAMETERS: dict[str, list[Any]] = {
     "C": [Interval(Real, 0, None, closed="neither")],
     "alpha": [Interval(Real, 0, None, closed="left")],
+    "bag_rule": [StrOptions({"cover", "distinct", "match"})],
     "beta": [Interval(Real, 0, None, closed="left")],
     "cv": [Interval(Integral, 2, None, closed="left")],
     "exclude": ["array-like", None],
@@ -48,6 +49,7 @@ PARAMETERS: dict[str, list[Any]] = {
     ],
     "random_state": ["random_state"],
     "search": [HasMethods(["fit", "transform"]), None],
+    "stray_rate": [Interval(Real, 0, 1, closed="both"), StrOptions({"auto"})],
     "sigma": [Interval(Real, 0, None, closed="neither"), None],
     "standardize": ["boolean"],
     "svd_rank": [Interval(Integral, 1, None, closed="left"), None],

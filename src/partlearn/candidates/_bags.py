@@ -4,7 +4,7 @@
 
 from collections.abc import Hashable
 from numbers import Real
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, Self, get_args
 
 import numpy as np
 import scipy.sparse as sp
@@ -233,6 +233,35 @@ class BagRule:
         self.codes = bag_codes(bags, len(S))
         self.layout = BagLayout(self.codes, S)
         self._warned = False
+
+    @classmethod
+    def of(cls, estimator: Any, bags: Any, candidates: Any) -> Self | None:
+        """Return the rule that the parameters of an estimator name.
+
+        Parameters
+        ----------
+        estimator : estimator
+            With parameters ``bag_rule`` and ``stray_rate``.
+        bags : array-like of shape (n_samples,) or None
+            Bags; None for no rule.
+        candidates : array-like or sparse matrix of shape (n_samples, n_classes)
+            Candidates.
+
+        Returns
+        -------
+        rule : BagRule or None
+            The rule.
+        """
+        if bags is None:
+            return None
+        return cls(
+            bags, candidates, rule=estimator.bag_rule, stray=estimator.stray_rate
+        )
+
+    @property
+    def rate(self) -> float | None:
+        """Stray rate of the next call; None where the rule does not use it."""
+        return None if self.rule == "distinct" else self.stray_
 
     def __call__(self, P: Any) -> Any:
         """Confidences given the bags.

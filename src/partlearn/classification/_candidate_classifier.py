@@ -75,6 +75,12 @@ class CandidateClassifier(BasePartialClassifier):
         spread rare labels, and keep groups together where `groups` are given.
     max_iter : int, default=5
         Number of rounds.
+    bag_rule : {"cover", "distinct", "match"}, default="cover"
+        How often a label of the list of a bag occurs among its rows, where `bags` are
+        given: at least once, at most once, or exactly once.
+    stray_rate : float or "auto", default="auto"
+        Chance that a label which no row of a bag has is on its list all the same.
+        "auto" estimates it; the rule "distinct" does not use it.
     random_state : int, RandomState or None, default=None
         Draws the folds, and seeds estimators that have no seed of their own.
     n_jobs : int or None, default=None
@@ -95,8 +101,8 @@ class CandidateClassifier(BasePartialClassifier):
     vote_summary_ : VoteSummary or None
         Where `y` are votes: annotators, and how far features and votes disagree.
     stray_rate_ : float or None
-        Where `bags` are given: estimated chance that a label which no row of a bag has
-        is on its list all the same.
+        Given or estimated stray rate; None without `bags`, and where the rule does not
+        use it.
     n_iter_ : int
         Number of rounds.
     n_features_in_ : int
@@ -117,7 +123,7 @@ class CandidateClassifier(BasePartialClassifier):
     :math:`F_{ij} \propto L_{ij} (P_{ij} + 0.001)`, where :math:`P` are the
     probabilities of held-out rows. Votes are weighted again after every
     iteration. Where rows are in bags, these confidences are shared among the rows of
-    each bag by the rule "cover" of :func:`~partlearn.candidates.bag_confidence`; the
+    each bag by the rule `bag_rule` of :func:`~partlearn.candidates.bag_confidence`; the
     stray rate is estimated again in every iteration. Folds are drawn over rows, not
     over bags.
 
@@ -160,6 +166,8 @@ class CandidateClassifier(BasePartialClassifier):
         cross_fit: bool | Literal["oob"] = True,
         cv: Any = 5,
         max_iter: int = 5,
+        bag_rule: Literal["cover", "distinct", "match"] = "cover",
+        stray_rate: float | Literal["auto"] = "auto",
         random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -167,6 +175,8 @@ class CandidateClassifier(BasePartialClassifier):
         self.cross_fit = cross_fit
         self.cv = cv
         self.max_iter = max_iter
+        self.bag_rule = bag_rule
+        self.stray_rate = stray_rate
         self.random_state = random_state
         self.n_jobs = n_jobs
 
@@ -216,7 +226,7 @@ class CandidateClassifier(BasePartialClassifier):
                 f"{num_samples(X)} rows, y has {len(labels)}."
             )
         weight = _checked_weight(sample_weight, len(labels))
-        rule = None if bags is None else BagRule(bags, labels.listed)
+        rule = BagRule.of(self, bags, labels.listed)
         rng = check_random_state(self.random_state)
         estimator = by_column(self._estimator(), self.classes_)
         folds = self._folds(X, labels.candidates, groups, rng)
@@ -226,7 +236,7 @@ class CandidateClassifier(BasePartialClassifier):
             F = labels.updated(F) * (P + _SMOOTHING)
             F /= F.sum(axis=1, keepdims=True)
             F = F if rule is None else rule(F)
-        self.stray_rate_ = None if rule is None else rule.stray_
+        self.stray_rate_ = None if rule is None else rule.rate
         self._model = fit_soft(estimator, X, F, weight, _seed(rng))
         self.label_confidence_, self.feature_confidence_ = F, P
         self.vote_summary_ = None

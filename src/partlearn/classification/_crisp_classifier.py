@@ -69,6 +69,12 @@ class CRISPClassifier(BasePartialClassifier):
     miss_rate : float, default=0.0
         Share of rows whose candidate set misses the true label, if that is known, for
         example from an audit of some rows.
+    bag_rule : {"cover", "distinct", "match"}, default="cover"
+        How often a label of the list of a bag occurs among its rows, where `bags` are
+        given: at least once, at most once, or exactly once.
+    stray_rate : float or "auto", default="auto"
+        Chance that a label which no row of a bag has is on its list all the same.
+        "auto" estimates it; the rule "distinct" does not use it.
     random_state : int, RandomState instance or None, default=0
         Draws the rows that choose the bandwidths, landmarks and reference rows.
     search : neighbor transformer, default=None
@@ -89,8 +95,8 @@ class CRISPClassifier(BasePartialClassifier):
     bandwidth_ : dict of str to float
         Chosen bandwidth of each kernel, in units of the standardised data.
     stray_rate_ : float or None
-        Where `bags` are given: estimated chance that a label which no row of a bag has
-        is on its list all the same.
+        Given or estimated stray rate; None without `bags`, and where the rule does not
+        use it.
     vote_summary_ : VoteSummary or None
         Where `y` are votes: annotators, and how far features and votes disagree.
     feature_importances_ : ndarray of shape (n_features,)
@@ -168,6 +174,8 @@ class CRISPClassifier(BasePartialClassifier):
         n_landmarks: int | Literal["auto"] | None = "auto",
         relevance: float | Literal["auto"] = "auto",
         miss_rate: float = 0.0,
+        bag_rule: Literal["cover", "distinct", "match"] = "cover",
+        stray_rate: float | Literal["auto"] = "auto",
         random_state: Any = 0,
         search: Any = None,
         n_jobs: int | None = None,
@@ -181,6 +189,8 @@ class CRISPClassifier(BasePartialClassifier):
         self.n_landmarks = n_landmarks
         self.relevance = relevance
         self.miss_rate = miss_rate
+        self.bag_rule = bag_rule
+        self.stray_rate = stray_rate
         self.random_state = random_state
         self.search = search
         self.n_jobs = n_jobs

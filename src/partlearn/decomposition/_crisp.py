@@ -30,7 +30,7 @@ from partlearn._math.neighbors import reference_rows
 from partlearn._sklearn_compat import Interval, StrOptions, fit_context
 from partlearn._typing import Array, Indices
 from partlearn.base import PARAMETERS, BaseReducer, count_directions
-from partlearn.candidates import warn_at_max_iter
+from partlearn.candidates import BagRule, warn_at_max_iter
 
 __all__ = ["CRISP"]
 
@@ -76,6 +76,12 @@ class CRISP(BaseReducer):
         Stop when no confidence changes by more, or earlier, when two iterations in a
         row change the most likely label of at most one row in two hundred. With 0 all
         iterations are run.
+    bag_rule : {"cover", "distinct", "match"}, default="cover"
+        How often a label of the list of a bag occurs among its rows, where `bags` are
+        given: at least once, at most once, or exactly once.
+    stray_rate : float or "auto", default="auto"
+        Chance that a label which no row of a bag has is on its list all the same.
+        "auto" estimates it; the rule "distinct" does not use it.
     random_state : int, RandomState instance or None, default=0
         Draws reference rows and starts the truncated decomposition.
     search : neighbor transformer, default=None
@@ -112,6 +118,9 @@ class CRISP(BaseReducer):
         Where each training row would lie along these directions by regressions that
         were fitted without it: what `transform` says of the training rows, less the
         part that only repeats their own labels.
+    stray_rate_ : float or None
+        Given or estimated stray rate; None without `bags`, and where the rule does not
+        use it.
     objective_ : ndarray of shape (n_iter_,)
         Mean log-likelihood of the candidate sets under the experts, after each
         iteration.
@@ -182,6 +191,8 @@ class CRISP(BaseReducer):
         standardize: bool = True,
         max_iter: int = 20,
         tol: float = 1e-3,
+        bag_rule: Literal["cover", "distinct", "match"] = "cover",
+        stray_rate: float | Literal["auto"] = "auto",
         random_state: Any = 0,
         search: Any = None,
         svd_rank: int | None = None,
@@ -195,6 +206,8 @@ class CRISP(BaseReducer):
         self.standardize = standardize
         self.max_iter = max_iter
         self.tol = tol
+        self.bag_rule = bag_rule
+        self.stray_rate = stray_rate
         self.random_state = random_state
         self.search = search
         self.svd_rank = svd_rank
@@ -238,9 +251,10 @@ class CRISP(BaseReducer):
             reference = reference_rows(m, self.n_reference, 0)
             reference = None if reference is None else np.sort(order[reference])
         search = NeighborSearch(self.search, self.n_jobs, reference)
+        rule = BagRule.of(self, bags, labels.listed)
         state = crisp_iterations(
             model,
-            make_labels(labels, basis.s, confidence, bags),
+            make_labels(labels, basis.s, confidence, rule),
             search if self.use_neighbors else None,
             n_neighbors=self.n_neighbors,
             max_iter=self.max_iter,
@@ -265,6 +279,7 @@ class CRISP(BaseReducer):
         self.label_confidence_ = xp.astype(state.F, dtype, copy=False)
         self.objective_ = like(np.asarray(state.objective), P)
         self.n_iter_ = len(state.objective)
+        self.stray_rate_ = None if rule is None else rule.rate
         return self
 
     def _directions(

@@ -95,6 +95,12 @@ class KernelCRISP(
         columns alike, and so does "auto" above 2,000 columns.
     miss_rate : float, default=0.0
         Share of rows whose candidate set misses the true label, if that is known.
+    bag_rule : {"cover", "distinct", "match"}, default="cover"
+        How often a label of the list of a bag occurs among its rows, where `bags` are
+        given: at least once, at most once, or exactly once.
+    stray_rate : float or "auto", default="auto"
+        Chance that a label which no row of a bag has is on its list all the same.
+        "auto" estimates it; the rule "distinct" does not use it.
     random_state : int, RandomState instance or None, default=0
         Draws the rows that choose the bandwidths, landmarks and reference rows.
     search : neighbor transformer, default=None
@@ -121,6 +127,9 @@ class KernelCRISP(
         Chosen ridge of each geometry, a multiple of the mean squared singular value.
     bandwidth_ : dict of str to float
         Chosen bandwidth of each kernel, in units of the standardised data.
+    stray_rate_ : float or None
+        Given or estimated stray rate; None without `bags`, and where the rule does not
+        use it.
     objective_ : ndarray of shape (n_iter_,)
         Mean log-likelihood of the candidate sets, after each iteration.
     stray_rate_ : float or None
@@ -205,6 +214,8 @@ class KernelCRISP(
         n_landmarks: int | Literal["auto"] | None = "auto",
         relevance: float | Literal["auto"] = "auto",
         miss_rate: float = 0.0,
+        bag_rule: Literal["cover", "distinct", "match"] = "cover",
+        stray_rate: float | Literal["auto"] = "auto",
         random_state: Any = 0,
         search: Any = None,
         n_jobs: int | None = None,
@@ -219,6 +230,8 @@ class KernelCRISP(
         self.n_landmarks = n_landmarks
         self.relevance = relevance
         self.miss_rate = miss_rate
+        self.bag_rule = bag_rule
+        self.stray_rate = stray_rate
         self.random_state = random_state
         self.search = search
         self.n_jobs = n_jobs

@@ -140,11 +140,36 @@ def bag_params(estimator: Any, bags: Any) -> dict[str, Any]:
     """
     if bags is None:
         return {}
-    steps = estimator.steps if isinstance(estimator, Pipeline) else [("", estimator)]
-    name, last = steps[-1]
+    name, last = _last_step(estimator)
     if not has_fit_parameter(last, "bags"):
         raise ValueError(
             f"{type(last).__name__} does not use bags. Leave out `bags`, or choose "
             "crisp-classifier, kernel-crisp, crisp or a CandidateClassifier."
         )
     return {f"{name}__bags" if name else "bags": bags}
+
+
+def learnt_rule(estimator: Any) -> dict[str, Any]:
+    """Rule and stray rate of a fitted estimator, for the bags of new rows.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Fitted learner; of a pipeline, the last step is asked.
+
+    Returns
+    -------
+    params : dict
+        Arguments of :func:`partlearn.candidates.bag_confidence`: by default "cover",
+        and a stray rate that is estimated.
+    """
+    last = _last_step(estimator)[1]
+    rate = getattr(last, "stray_rate_", None)
+    return {
+        "rule": getattr(last, "bag_rule", "cover"),
+        "stray": getattr(last, "stray_rate", "auto") if rate is None else rate,
+    }
+
+
+def _last_step(estimator: Any) -> tuple[str, Any]:
+    return estimator.steps[-1] if isinstance(estimator, Pipeline) else ("", estimator)

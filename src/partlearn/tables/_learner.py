@@ -15,6 +15,8 @@ from partlearn._registry import (
 )
 from partlearn.classification import PLKNN, CoupledClassifier, for_candidates
 
+_BAG_PARAMS = ("bag_rule", "stray_rate")
+
 
 def make_learner(method: Any, params: Mapping[str, Any] | None = None) -> Any:
     """Build what learns labels: a learner, a reducer with PL-KNN, or any classifier.
@@ -26,7 +28,8 @@ def make_learner(method: Any, params: Mapping[str, Any] | None = None) -> Any:
         of another classifier; or an estimator. Classifiers that know single labels only
         are put into a CandidateClassifier.
     params : mapping of str to object, default=None
-        Parameters, where `method` is a name.
+        Parameters, where `method` is a name. `bag_rule` and `stray_rate` of a
+        classifier of another package are those of its CandidateClassifier.
 
     Returns
     -------
@@ -42,10 +45,13 @@ def make_learner(method: Any, params: Mapping[str, Any] | None = None) -> Any:
     CandidateClassifier(estimator=LogisticRegression(C=2.0, random_state=0),
                         random_state=0)
     """
-    estimator = build(method, params or {}, *PARTIAL_LABEL_ROLES, seed=0)
+    params = dict(params or {})
+    other = isinstance(method, str) and ":" in method
+    rule = {key: params.pop(key) for key in _BAG_PARAMS if other and key in params}
+    estimator = build(method, params, *PARTIAL_LABEL_ROLES, seed=0)
     if not hasattr(estimator, "predict"):
         return CoupledClassifier(estimator, PLKNN())
-    return for_candidates(estimator, random_state=0)
+    return for_candidates(estimator, random_state=0).set_params(**rule)
 
 
 def make_tag_learner(method: Any, params: Mapping[str, Any] | None = None) -> Any:

@@ -135,7 +135,8 @@ def fit_estimator(
     check_informative(labels.weights, labels.classes, type(estimator).__name__)
     rng = check_random_state(estimator.random_state)
     order = drawn_order(X, labels.weights, rng)
-    given = make_labels(labels, X, confidence, bags)
+    rule = BagRule.of(estimator, bags, labels.listed)
+    given = make_labels(labels, X, confidence, rule)
     relevance = learn_relevance(estimator, X, labels, order, names, confidence, bags)
     model = fit_pooled(
         estimator,
@@ -149,7 +150,7 @@ def fit_estimator(
     estimator.relevance_ = relevance.power
     estimator.feature_importances_ = like(relevance.importances, model.F)
     set_fitted(estimator, model, X.dtype)
-    estimator.stray_rate_ = getattr(given.rule, "stray_", None)
+    estimator.stray_rate_ = None if rule is None else rule.rate
     estimator.vote_summary_ = None
     if isinstance(labels, Votes):
         estimator.vote_summary_ = summarize_votes(
@@ -186,13 +187,14 @@ def learn_relevance(
     part = sample_rows(X, order)
     first = None if confidence is None else np.asarray(to_numpy(confidence))[rows]
     shared = None if bags is None else bag_codes(bags, len(labels))[rows]
+    rule = BagRule.of(estimator, shared, some.listed)
     informative = bool((some.weights.max(axis=1) > some.weights.min(axis=1)).any())
     if not informative or not np.ptp(part, axis=0).any():
         return Relevance(np.full(X.shape[1], 1 / X.shape[1]), 0.0)
     return choose_relevance(
         estimator,
         part,
-        make_labels(some, part, first, shared),
+        make_labels(some, part, first, rule),
         geometries=geometries,
         power=estimator.relevance,
     )
@@ -202,7 +204,7 @@ def make_labels(
     labels: Evidence,
     X: Any,
     confidence: Any = None,
-    bags: Any = None,
+    rule: BagRule | None = None,
 ) -> Labels:
     """Evidence where the rows are, first confidences and the rule of the bags.
 
@@ -212,8 +214,10 @@ def make_labels(
         Checked labels.
     X : array
         Rows, or another array where they are.
-    confidence, bags
-        As in :func:`fit_estimator`.
+    confidence : array-like of shape (n_samples, n_classes), default=None
+        First confidences; those of the labels by default.
+    rule : BagRule, default=None
+        Rule of the bags.
 
     Returns
     -------
@@ -223,9 +227,9 @@ def make_labels(
     L, F, update = move_evidence(labels, X)
     if confidence is not None:
         F = like(initial_confidence(confidence, labels.candidates), F)
-    if bags is None:
+    if rule is None:
         return Labels(as_double(L), F, update)
-    return Labels(as_double(L), F, update, BagRule(bags, labels.listed))
+    return Labels(as_double(L), F, update, rule)
 
 
 def set_fitted(estimator: Any, model: PooledModel, dtype: Any) -> None:
