@@ -415,6 +415,9 @@ def test_verification_finds_what_was_changed(plan_text, tmp_path, toys):
     answer = verify_run(plan, tmp_path, share=1)
     assert (answer.n_checked, answer.different) == (8, ())
     assert verify_run(plan, tmp_path, share=0.2, seed=0).n_checked == 2
+    for share in (0, 1.5):
+        with pytest.raises(ValueError, match=f"above 0 and at most 1; got {share}"):
+            verify_run(plan, tmp_path, share=share)
     # Written by the store itself, so that only running again tells.
     store = Store(tmp_path)
     path = min((tmp_path / "jobs").iterdir())

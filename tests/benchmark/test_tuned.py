@@ -218,6 +218,15 @@ def test_bad_plans(old, new, message):
         parse_plan(PLAN.replace(old, new))
 
 
+@pytest.mark.parametrize(("share", "rest"), [(0.999, 0), (0.97, 1)])
+def test_a_share_that_leaves_no_rows_to_fit_fails_before_any_job(share, rest, tmp_path):
+    plan = parse_plan(PLAN.replace("draws = 4", f"draws = 4\nheld_out = {share}"))
+    words = f"`held_out` = {share} in .tune. leaves {rest} of 30 training rows"
+    with pytest.raises(PlanError, match=words):
+        run_plan(plan, tmp_path)
+    assert not list(tmp_path.glob("jobs/*"))
+
+
 def test_search_without_tune():
     text = PLAN.replace("[tune]", "").replace("draws = 4", "")
     text = text.replace('criterion = "candidate_log_likelihood"', "")

@@ -308,6 +308,10 @@ def test_verify_runs_a_share_again(run, plan, tmp_path):
     assert "0 records different" in text
     code, text, _ = run("bench", plan, "--out", out, "--verify", "--json")
     assert (code, json.loads(text)["different"]) == (0, [])
+    code, _, err = run("bench", plan, "--out", out, "--verify", "--share", "0")
+    assert (code, "--share must be above 0" in err) == (2, True)
+    code, text, _ = run("bench", plan, "--out", out, "--verify", "--share", "0.01")
+    assert text == "1 job run again, 0 records different.\n"
     job = min((out / "jobs").iterdir())
     job.write_bytes(job.read_bytes().replace(b'"error": ""', b'"error": "E"'))
     code, _, err = run("bench", plan, "--out", out)

@@ -159,7 +159,7 @@ def verify_run(
     folder : str or Path
         Where its results are; nothing is written there.
     share : float, default=0.1
-        Share of the jobs, rounded up.
+        Share of the jobs, above 0 and at most 1, rounded up to whole jobs.
     seed : int or None, default=None
         Seed of the choice; None chooses others every time.
     data_folder : str, Path or None, default=None
@@ -174,6 +174,8 @@ def verify_run(
     Verification
         How many were checked, and which differ. Seconds and bytes do not count.
     """
+    if not 0 < share <= 1:
+        raise ValueError(f"`share` must be above 0 and at most 1; got {share}.")
     task = task_of(check_methods(plan))
     data, _ = task.load(data_folder)
     kept = Store(folder)

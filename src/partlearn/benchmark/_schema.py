@@ -205,7 +205,8 @@ class Checker:
             if line is not None:
                 break
         where = f"{self.origin}:{line}" if line else self.origin
-        raise PlanError(f"{where}: {message}.")
+        end_mark = "" if message.endswith("?") else "."
+        raise PlanError(f"{where}: {message}{end_mark}")
 
     def table(self, table: Any, path: KeyPath = ()) -> None:
         """Check names, required fields and values of one table."""

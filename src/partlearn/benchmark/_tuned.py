@@ -13,8 +13,9 @@ from sklearn.model_selection import ParameterGrid, ParameterSampler
 from partlearn import metrics
 from partlearn.benchmark._data import BenchmarkData
 from partlearn.benchmark._jobs import Job
-from partlearn.benchmark._partial import PartialTask
+from partlearn.benchmark._partial import PartialTask, Split
 from partlearn.benchmark._plan import CRITERIA, MethodSpec, TunedPlan
+from partlearn.benchmark._toml import PlanError
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -107,6 +108,10 @@ def choose(frame: "DataFrame", by: str) -> "DataFrame":
     return frame[frame["id"].isin(chosen)]
 
 
+def _n_held_out(share: float, n: int) -> int:
+    return max(1, round(share * n))
+
+
 @dataclass(frozen=True)
 class TunedTask(PartialTask):
     """A plan whose learners try several settings on every fold.
@@ -118,6 +123,18 @@ class TunedTask(PartialTask):
     """
 
     plan: TunedPlan
+
+    def folds(self, data: BenchmarkData) -> dict[int | None, list[Split]]:
+        """Training and test rows, where a part of the training rows can be held out."""
+        folds, share = super().folds(data), self.plan.held_out
+        least = min(len(train) for parts in folds.values() for train, _ in parts)
+        rest = least - _n_held_out(share, least)
+        if rest < 2:
+            raise PlanError(
+                f"Data {data.name!r}: `held_out` = {share:g} in [tune] leaves {rest} "
+                f"of {least} training rows to fit on; choose a smaller share."
+            )
+        return folds
 
     def expand(self, data: Iterable[BenchmarkData]) -> list[Job]:
         """One job for every setting, those of one learner after each other."""
@@ -143,7 +160,7 @@ class TunedTask(PartialTask):
         """Criteria on held-out training rows, the same for all learners of a fold."""
         rng = np.random.default_rng([self.plan.fold_seed, job.fold])
         order = rng.permutation(len(S))
-        n = max(1, round(self.plan.held_out * len(S)))
+        n = _n_held_out(self.plan.held_out, len(S))
         held, rest = np.sort(order[:n]), np.sort(order[n:])
         learner = clone(self._build(job))
         learner.fit(X[rest], S[rest], **{k: v[rest] for k, v in given.items()})

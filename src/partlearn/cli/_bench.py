@@ -68,7 +68,8 @@ def bench(
         ),
     ] = False,
     share: Annotated[
-        float, typer.Option(min=0, max=1, help="Share of the jobs to verify.")
+        float,
+        typer.Option(min=0, max=1, help="Share of the jobs to verify, above 0."),
     ] = 0.1,
     allow: Annotated[
         list[str] | None,
@@ -153,7 +154,10 @@ def _run_again(
 ) -> None:
     """Run a share of the finished jobs again; exit code 1 when any differs."""
     from partlearn.benchmark import verify_run
+    from partlearn.report import plural
 
+    if not share:
+        raise ValueError("--share must be above 0; 1 runs all finished jobs again.")
     with _prepared(plan_name, **how) as (plan, running):
         answer = verify_run(plan, out, share=share, **running)
     if not answer.n_checked:
@@ -167,7 +171,8 @@ def _run_again(
     else:
         for name in different:
             print(f"Different: {name}")
-        print(f"{n} jobs run again, {len(different)} records different.")
+        jobs, records = plural(n, "job"), plural(len(different), "record")
+        print(f"{jobs} run again, {records} different.")
     if answer.different:
         raise typer.Exit(1)
 
@@ -198,8 +203,10 @@ def _prepared(
 
 
 def _say_end(run: Any) -> None:
+    from partlearn.report import plural
+
     facts = run.facts
-    text = f"{facts['n_executed']} jobs in {facts['wall_time']:.1f} s"
+    text = f"{plural(facts['n_executed'], 'job')} in {facts['wall_time']:.1f} s"
     if facts["work_time"] > 0:
         ratio = facts["wall_time"] / facts["work_time"]
         text += f" ({facts['work_time']:.1f} s inside estimators, ratio {ratio:.2f})"
@@ -208,7 +215,8 @@ def _say_end(run: Any) -> None:
         frame = run.frame()
         first = next(frame[frame["metric"] == "error"].itertuples())
         reason = first.text.splitlines()[0]
-        say(f"{facts['n_failed']} jobs failed; the report has the tracebacks.")
+        jobs = plural(facts["n_failed"], "job")
+        say(f"{jobs} failed; the report has the tracebacks.")
         say(f"The first, {first.reducer} and {first.learner}: {reason}")
 
 

@@ -1,5 +1,6 @@
 """From results to pages: frames of a run, blocks, several renderers."""
 
+from partlearn.report._format import plural
 from partlearn.report._render import (
     named_tables,
     print_report,
