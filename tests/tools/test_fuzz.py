@@ -107,6 +107,26 @@ def test_targets_that_cannot_start(monkeypatch):
         runner.fuzz("readers", seconds=5)
 
 
+BEYOND = (
+    "import numpy as np\n"
+    "from partlearn._math.crossfit import _kernels_numba\n"
+    "_kernels_numba._add(np.ones((1, 4)), np.ones((3, 600)), np.zeros((1, 600)))"
+)
+
+
+def test_compiled_loops_check_their_bounds():
+    pytest.importorskip("numba")
+    python = [sys.executable, "-c", BEYOND]
+    # As usual: what was compiled without checks is kept for later processes.
+    subprocess.run(python, cwd=ROOT, check=True)
+    before = dict(os.environ)
+    with runner.checked_bounds():
+        done = subprocess.run(python, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 1
+    assert "IndexError: index is out of bounds" in done.stderr
+    assert dict(os.environ) == before
+
+
 def test_what_reaches_outside_is_seen(tmp_path):
     path = tmp_path / "a"
     path.write_text("x")

@@ -86,6 +86,7 @@ class Target:
     """Run a command on a damaged file: an answer or a sentence, no traceback."""
 
     batch = 2000
+    checks_bounds = True
 
     def __init__(self, folder):
         self.folder = folder

@@ -158,9 +158,9 @@ def _wide(A):
 
 
 def _extreme(value):
-    def change(A):
+    def change(A, place=0):
         A = A.copy()
-        A.flat[:1] = value
+        A.flat[place : place + 1] = value
         return A
 
     return change
@@ -184,11 +184,12 @@ ARRAYS = {
     "reversed": lambda A: np.ascontiguousarray(A[::-1]),
     "negative": _extreme(-1),
     "large": _extreme(10**6),
-    "huge": lambda A: _extreme(_largest(A.dtype))(A),
-    "nan": lambda A: _extreme(np.nan)(A.astype("f8")),
-    "infinite": lambda A: _extreme(-np.inf)(A.astype("f8")),
+    "huge": lambda A, place: _extreme(_largest(A.dtype))(A, place),
+    "nan": lambda A, place: _extreme(np.nan)(A.astype("f8"), place),
+    "infinite": lambda A, place: _extreme(-np.inf)(A.astype("f8"), place),
     "zeros": np.zeros_like,
 }
+PLACED = ("negative", "large", "huge", "nan", "infinite")  # somewhere in the array
 
 
 def _parent(document, path):
@@ -198,7 +199,7 @@ def _parent(document, path):
     return node, path[-1]
 
 
-def make_wrong(data, path, way):
+def make_wrong(data, path, way, rng):
     """Bytes of a model file with one field made wrong; None if it cannot be."""
     content = members(data)
     document = json.loads(content["model.json"])
@@ -214,10 +215,11 @@ def make_wrong(data, path, way):
             return None
         parent[f"{key}x_"] = value
     elif name in ARRAYS:
-        spec = value.get("array") or value["sparse"]["indices"]
+        part = rng.choice(["data", "indices", "indptr"])
+        spec = value.get("array") or value["sparse"][part]
         if isinstance(spec["shape"], list) and not spec["shape"]:
             return None
-        if not _change_array(content, spec, ARRAYS[name]):
+        if not _change_array(content, spec, name, rng):
             return None
     else:
         items = value if isinstance(value, list) else next(iter(value.values()))
@@ -248,7 +250,7 @@ def _members_of(node):
             yield from _members_of(child)
 
 
-def _change_array(content, spec, change):
+def _change_array(content, spec, name, rng):
     """Write a changed array under a name of its own; whether that was possible."""
     text = spec["dtype"].startswith("str")
     dtype = f"<U{spec['dtype'][3:]}" if text else np.dtype(spec["dtype"])
@@ -257,14 +259,14 @@ def _change_array(content, spec, change):
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            B = np.asarray(change(A))
+            place = (rng.randrange(max(1, A.size)),) if name in PLACED else ()
+            B = np.asarray(ARRAYS[name](A, *place))
     except (ValueError, IndexError, TypeError, OverflowError):
         return False
     if B.dtype == A.dtype and B.shape == A.shape and B.tobytes() == A.tobytes():
         return False
-    spec["member"] = 1 + max(
-        int(name[7:]) for name in content if name.startswith("arrays/")
-    )
+    taken = [int(member[7:]) for member in content if member.startswith("arrays/")]
+    spec["member"] = 1 + max(taken)
     name = f"str{B.dtype.itemsize // 4}" if B.dtype.kind == "U" else B.dtype.name
     spec.update(dtype=name, shape=list(B.shape), order="C")
     content[f"arrays/{spec['member']}"] = np.ascontiguousarray(B).tobytes()
@@ -272,7 +274,13 @@ def _change_array(content, spec, change):
 
 
 class Target:
-    """Load models with a wrong field; refused, or harmless in use."""
+    """Load models with a wrong field; refused, or harmless in use.
+
+    After as many tries as there are ways to make a field wrong, the same ways are taken
+    at other places of the arrays.
+    """
+
+    checks_bounds = True
 
     def __init__(self, folder):
         self.path = folder / "model"
@@ -299,7 +307,7 @@ class Target:
         """Load the i-th file; whether a model came of it."""
         seed, path, way = self.cases[i % len(self.cases)]
         _, data, rows = self.seeds[seed]
-        wrong = make_wrong(data, path, way)
+        wrong = make_wrong(data, path, way, random.Random(f"fields {i}"))
         if wrong is None:
             return False
         self.path.write_bytes(wrong)
@@ -322,8 +330,8 @@ class Target:
 def use(model, rows):
     """Use a model that may be nonsense; whether anything worked.
 
-    Python's own errors are all right. Of compiled loops, which check bounds if
-    NUMBA_BOUNDSCHECK=1 is set, no error may come.
+    Python's own errors are all right. Of compiled loops, which check their bounds here,
+    no error may come.
     """
     worked = False
     with warnings.catch_warnings(), np.errstate(all="ignore"):

@@ -123,6 +123,8 @@ def craft(data, rng):
 class Target:
     """Load mutated models: documented errors, nothing outside, no crash in use."""
 
+    checks_bounds = True
+
     def __init__(self, folder):
         self.path = folder / "model"
         self.seeds = make_seeds(folder)

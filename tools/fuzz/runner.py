@@ -4,12 +4,14 @@ import faulthandler
 import importlib
 import json
 import multiprocessing
+import os
 import resource
 import signal
 import sys
 import tempfile
 import time
 import traceback
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
 CEILING = 2**30  # bytes of resident memory above those after the start
@@ -46,6 +48,12 @@ def _peak():
 
 def fuzz(name, *, start=0, tries=None, seconds=None, log=lambda text: None):
     """Run one target; counts and failures."""
+    checks = getattr(_target(name), "checks_bounds", False)
+    with checked_bounds() if checks else nullcontext():
+        return _fuzz(name, start, tries, seconds, log)
+
+
+def _fuzz(name, start, tries, seconds, log):
     total = {"target": name, "tries": 0, "accepted": 0, "failures": [], "peak": 0}
     begin, i = time.monotonic(), start
     size = getattr(_target(name), "batch", BATCH)
@@ -72,6 +80,26 @@ def fuzz(name, *, start=0, tries=None, seconds=None, log=lambda text: None):
         log(f"{name}: {total['tries']:,} tries, {len(total['failures'])} failures")
     total["seconds"] = round(time.monotonic() - begin, 1)
     return total
+
+
+@contextmanager
+def checked_bounds():
+    """Let compiled loops of new processes check their bounds.
+
+    They get a folder of their own, since the usual one holds loops that were compiled
+    without checks.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        wanted = {"NUMBA_BOUNDSCHECK": "1", "NUMBA_CACHE_DIR": folder}
+        before = {name: os.environ.get(name) for name in wanted}
+        os.environ.update(wanted)
+        try:
+            yield
+        finally:
+            for name, value in before.items():
+                os.environ.pop(name)
+                if value is not None:
+                    os.environ[name] = value
 
 
 def _batch(name, start, stop):
