@@ -311,6 +311,25 @@ def test_plans_name_allowed_packages_only(cls, params):
     assert "antigravity" not in sys.modules
 
 
+@pytest.mark.parametrize(
+    "params",
+    [
+        'params = { memory = "cache", steps = [["a", { class = "PLKNN" }]] }',
+        'grid = { memory = ["cache"] }',
+        'params = { steps = [["a", { class = "sklearn.pipeline:Pipeline", '
+        'params = { memory = "cache" } }]] }',
+        'params = { steps = [["a", { class = '
+        '"sklearn.feature_extraction.text:TfidfVectorizer", '
+        'params = { input = "filename" } }]] }',
+    ],
+)
+def test_plans_name_no_files_that_scikit_learn_reads(params):
+    """A cache that comes with a plan is unpickled, which runs code."""
+    text = EVIL.format(cls="sklearn.pipeline:Pipeline", params=params)
+    with pytest.raises(PlanError, match="read or write files"):
+        parse_plan(text)
+
+
 def test_allowing_a_package_does_not_make_its_classes_estimators(tmp_path):
     path = tmp_path / "evil.toml"
     path.write_text(EVIL.format(cls="subprocess:Popen", params=""))

@@ -1,11 +1,14 @@
 """The store: atomic, one writer, and nothing believed that was not written by it."""
 
 import builtins
+import io
 import json
 import os
 import random
 import subprocess
 import sys
+import tracemalloc
+import zipfile
 from dataclasses import replace
 
 import numpy as np
@@ -21,7 +24,7 @@ from partlearn.benchmark import (
     run_plan,
 )
 from partlearn.benchmark._records import Record
-from partlearn.benchmark._store import _sealed
+from partlearn.benchmark._store import _sealed, file_digest
 from partlearn.io import DataError
 
 KEY = "0123456789abcdef0123"
@@ -72,6 +75,30 @@ def test_damaged_arrays_count_as_not_done(store, damage):
     (store.folder / "reductions" / f"{KEY}.npz").write_bytes(damage)
     assert store.get(REDUCTION) is None
     assert list(store.damaged) == [f"reductions/{KEY}.npz"]
+
+
+@pytest.mark.parametrize("kind", ["compressed", "overlong"])
+def test_arrays_that_would_become_large_are_not_expanded(store, kind):
+    """A shipped run of few bytes once took as much memory as it declared."""
+    path = store.folder / "reductions" / f"{KEY}.npz"
+    if kind == "compressed":
+        np.savez_compressed(path, Z=np.zeros(10**7))
+    else:
+        header = io.BytesIO()
+        about = {"descr": "<f8", "fortran_order": False, "shape": (2**50,)}
+        np.lib.format.write_array_header_1_0(header, about)
+        with zipfile.ZipFile(path, "w") as archive:
+            archive.writestr("Z.npy", header.getvalue())
+    about = json.loads(path.with_suffix(".json").read_text())
+    del about["digest"]
+    about["arrays"] = file_digest(path)
+    path.with_suffix(".json").write_bytes(_sealed(about))
+    tracemalloc.start()
+    assert store.get(REDUCTION) is None
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert list(store.damaged) == [f"reductions/{KEY}.npz"]
+    assert peak < 10**6
 
 
 def test_lost_arrays_are_not_done_and_not_damaged(store):
@@ -163,8 +190,9 @@ def test_links_are_not_followed(tmp_path, name):
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes of POSIX")
 def test_pipes_and_devices_are_not_read(tmp_path):
     os.mkfifo(tmp_path / "run.json")
-    with pytest.raises(DataError, match="a pipe or a device"):
+    with pytest.raises(DataError, match="a pipe or a device") as caught:
         Store(tmp_path).read_json("run.json")
+    assert str(caught.value).count("run.json") == 1
     (tmp_path / "plan.json").symlink_to("/dev/zero")
     with pytest.raises(DataError, match="a pipe or a device"):
         Store(tmp_path).read_json("plan.json")
@@ -210,9 +238,12 @@ def test_a_file_holds_no_run(tmp_path):
 def test_forget_removes_fragments_and_nothing_else(store):
     own = store.folder / "jobs" / "applications.json"
     own.write_text("{}")
+    folder = store.folder / "jobs" / "00000000000000000000.json"
+    folder.mkdir()
     store.forget()
     assert store.get(JOB) is store.get(REDUCTION) is None
     assert own.is_file()
+    assert folder.is_dir()
     assert list((store.folder / "reductions").iterdir()) == []
 
 

@@ -6,6 +6,7 @@ import errno
 import hashlib
 import io
 import json
+import math
 import re
 import sys
 import warnings
@@ -14,9 +15,10 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any
-from zipfile import BadZipFile
+from zipfile import BadZipFile, ZipFile
 
 import numpy as np
+from numpy.lib import format as npy
 
 from partlearn.benchmark._records import Record
 from partlearn.io import Budget, DataError, Limits, atomic_write, regular_size
@@ -88,6 +90,26 @@ def _opened(data: bytes) -> dict[str, Any]:
     if _sealed(content) != data:
         raise ValueError("its digest does not fit its content")
     return content
+
+
+def _arrays(data: bytes) -> dict[str, Any]:
+    """Arrays of a fragment, which are kept uncompressed: they fill no more than it."""
+    arrays, left = {}, len(data)
+    with ZipFile(io.BytesIO(data)) as archive:
+        for member in archive.infolist():
+            left -= member.file_size
+            if left < 0:
+                raise ValueError("its arrays are larger than the file")
+            content = io.BytesIO(archive.read(member))
+            if npy.read_magic(content) != (1, 0):
+                raise ValueError("an array of another version")
+            shape, _, dtype = npy.read_array_header_1_0(content)
+            if dtype.itemsize * math.prod(shape) > member.file_size:
+                raise ValueError("an array is larger than the file")
+            content.seek(0)
+            array = npy.read_array(content, allow_pickle=False)
+            arrays[member.filename.removesuffix(".npy")] = array
+    return arrays
 
 
 def is_run_file(folder: Path, path: Path) -> bool:
@@ -225,7 +247,7 @@ class Store:
             if (self.folder / part).is_symlink():
                 continue
             for path in (self.folder / part).glob("*"):
-                if _FRAGMENT.fullmatch(path.name):
+                if _FRAGMENT.fullmatch(path.name) and not path.is_dir():
                     path.unlink()
 
     def outcome(self, name: str) -> tuple[Any, ...] | None:
@@ -252,8 +274,7 @@ class Store:
             data = read_regular(self.folder / file_name)
             if hashlib.sha256(data).hexdigest() != digest:
                 raise ValueError("its digest is not the one that was kept")
-            with np.load(io.BytesIO(data), allow_pickle=False) as file:
-                return replace(record, arrays={key: file[key] for key in file.files})
+            return replace(record, arrays=_arrays(data))
         except FileNotFoundError:
             return None
         except (OSError, ValueError, EOFError, BadZipFile) as error:
@@ -304,5 +325,7 @@ class Store:
             return _opened(read_regular(self.folder / name))
         except (FileNotFoundError, NotADirectoryError):
             return None
+        except DataError as error:
+            raise DamagedStoreError(error.what, path=self.folder / name) from None
         except (ValueError, RecursionError) as error:
             raise DamagedStoreError(str(error), path=self.folder / name) from None
