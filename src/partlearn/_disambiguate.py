@@ -138,7 +138,7 @@ def disambiguate(
         raise ValueError(f'`task` must be "single" or "tags"; got {task!r}.')
     index = np.asarray(X.index) if hasattr(X, "iloc") else None
     kept, columns = None, {}
-    if tables.is_table(X):
+    if tables.is_frame(X):
         columns = tables.columns_of(X)
         beside = [n for n in (bags, gold) if isinstance(n, str) and n in columns]
         if beside:

@@ -15,9 +15,9 @@ from partlearn.io import (
     DataLimitError,
     Limits,
     read,
-    read_blocks,
     table_blocks,
 )
+from partlearn.tables import number_matrix, read_columns
 
 SMALL = Limits(max_bytes=2**22)
 
@@ -64,9 +64,9 @@ def test_repeated_text_is_kept_once(lists, tmp_path):
     assert pool.max_memory() - before < 2**26
     # In blocks the text is written out again, so it counts as a whole.
     if not lists:
-        blocks = list(read_blocks(path, ["f"]))
-        assert sum(len(X) for X, _ in blocks) == n
-        assert blocks[0][1]["candidates"].type == pa.string()
+        (block,) = table_blocks(path)
+        assert block.num_rows == n
+        assert block.column("candidates").type == pa.string()
 
 
 def test_text_of_a_block_is_limited(tmp_path, monkeypatch):
@@ -99,7 +99,7 @@ def test_a_long_first_line_is_named(blocks, tmp_path):
         with pytest.raises(
             DataFormatError, match=r"the first line.*4,194,304"
         ) as error:
-            list(read_blocks(path, ["b"])) if blocks else read(path)
+            list(table_blocks(path)) if blocks else read(path)
         assert path.name in str(error.value)
 
 
@@ -118,7 +118,7 @@ def test_damaged_gzip_is_a_data_error(kind, blocks, tmp_path):
     for content in (*damaged, bytes(flipped)):
         path.write_bytes(content)
         with pytest.raises(DataError):
-            list(read_blocks(path, ["a"])) if blocks else read(path)
+            list(table_blocks(path)) if blocks else read(path)
 
 
 @pytest.mark.parametrize("name", ["a.csv", "a.npz", "a.mat", "a.parquet", "a.arff.gz"])
@@ -133,12 +133,6 @@ def test_only_files_are_read(name, tmp_path):
         read(path)
     with pytest.raises(FileNotFoundError):
         read(tmp_path / f"absent{name}")
-
-
-def test_blocks_of_a_pipe(tmp_path):
-    os.mkfifo(tmp_path / "a.csv")
-    with pytest.raises(DataFormatError, match="not a file"):
-        next(read_blocks(tmp_path / "a.csv", ["a"]))
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/zero"), reason="no such device here")
@@ -191,23 +185,21 @@ def test_long_whole_numbers_stay_numbers_in_blocks(tmp_path):
     """Rounded, as features are; they became 1, as truth values are."""
     path = tmp_path / "a.parquet"
     long = [2**60 + 1, 2**60 + 4096, 0]
-    pq.write_table(pa.table({"a": long, "b": [True, False, None]}), path)
-    ((X, _),) = read_blocks(path, ["a", "b"])
+    pq.write_table(pa.table({"a": long, "b": [True, False, True]}), path)
+    X = number_matrix(read_columns(path), ["a", "b"])
     np.testing.assert_array_equal(X[:, 0], np.asarray(long, dtype=float))
-    np.testing.assert_array_equal(X[:, 1], [1, 0, np.nan])
+    np.testing.assert_array_equal(X[:, 1], [1, 0, 1])
 
 
 def test_numbers_in_blocks(tmp_path):
     path = tmp_path / "a.csv"
-    path.write_text("a,b,note\n 1,true,NA\nNaN,False,\n,TRUE,x\n")
-    ((X, kept),) = read_blocks(path, ["b", "a"])
-    np.testing.assert_array_equal(X, [[1, 1], [0, np.nan], [1, np.nan]])
-    assert kept["note"].to_pylist() == ["NA", None, "x"]
-    path.write_text("a,b\n1,2\n3,true\n")
-    wrong = "row 1 of column 'b': a feature is not a number: 'true'"
+    path.write_text("a,b,note\n 1,true,NA\n2.5,False,\n3,TRUE,x\n")
+    X = number_matrix(read_columns(path), ["b", "a"])
+    np.testing.assert_array_equal(X, [[1, 1], [0, 2.5], [1, 3]])
+    wrong = "row 4 of column 'note': missing"
     with pytest.raises(DataFormatError, match=wrong):
-        list(read_blocks(path, ["b"]))
+        number_matrix({"note": np.array([1.0, np.nan])}, ["note"], start=3)
     path = tmp_path / "a.parquet"
     pq.write_table(pa.table({"a": [[1.0], [2.0]]}), path)
-    with pytest.raises(DataFormatError, match="row 0 of column 'a'"):
-        list(read_blocks(path, ["a"]))
+    with pytest.raises(DataFormatError, match="row 0 of column 'a': a feature is not"):
+        number_matrix(read_columns(path), ["a"])

@@ -86,7 +86,7 @@ default=None
     (True, ['no-singletons', 'duplicate-rows', 'difficulty'])
     """
     candidates = label_choice(candidates, raters=raters, weights=weights, marks=marks)
-    if tables.is_table(X):
+    if tables.is_frame(X):
         columns = tables.columns_of(X)
         several = isinstance(candidates, list | tuple)
         named = several and all(isinstance(name, str) for name in candidates)

@@ -111,11 +111,10 @@ def _run(
             estimator = build(method, params, kind, seed=0)
             if role == "selector" and not tags and "n_features_to_select" not in params:
                 estimator = _automatic(estimator)
-            model, blocks = _fit(estimator, data, options, writer)
+            model, blocks = _fit(estimator, data, options)
         else:
             model = _loaded(load, role)
-            read = _read_blocks if _is_encoded(model) else _number_blocks
-            blocks = read(model, data, writer)
+            blocks = _read_blocks(model, data, writer)
         for learnt, kept in blocks:
             if double := [name for name in learnt if name in kept]:
                 raise ValueError(
@@ -200,85 +199,37 @@ def _names_out(model: "Model") -> list[str]:
     return names
 
 
-def _fit(
-    estimator: Any, data: Path, options: DataOptions, writer: "TableWriter"
-) -> tuple["Model", Blocks]:
-    """Fit a method on a matrix of numbers, or on a table that is encoded."""
+def _fit(estimator: Any, data: Path, options: DataOptions) -> tuple["Model", Blocks]:
+    """Fit a method on a matrix of numbers, or on the rows of a table with labels."""
     from partlearn.io import is_table
     from partlearn.persistence import Model
 
-    if options.several and not is_table(data):
+    if is_table(data):
+        return _fit_table(estimator, data, options)
+    if options.several:
         raise ValueError(
             f"--task tags is for tables; {data.name} is a matrix of numbers"
         )
-    bunch = None if options.several else _numbers(data, options)
-    if bunch is None:
-        return _fit_table(estimator, data, options)
+    options.refuse_table_options(data)
+    bunch = _input.read_input(data, options)
     X = bunch.data if bunch.data.dtype.kind == "f" else bunch.data.astype(float)
     labels = _input.labels_of(bunch)
     with _input.fitting(bunch):
         estimator.fit(X, labels)
     model = Model(estimator, bunch.feature_names, bunch.target_names)
-    if is_table(data):
-        return model, _number_blocks(model, data, writer, fitted=True)
     return model, _matrix_blocks(model, bunch, options.sep or "|")
-
-
-def _numbers(data: Path, options: DataOptions) -> Any | None:
-    """Data whose features are numbers without a gap; None if a table has others.
-
-    A column that counts or names the rows is no feature, in whatever table it stands.
-    """
-    import numpy as np
-    from sklearn.utils import Bunch
-
-    from partlearn.io import is_table
-    from partlearn.tables import find_kinds, plain_numbers, read_labels
-
-    if not is_table(data):
-        options.refuse_table_options(data)
-        return _input.read_input(data, options)
-    if str(data) == "-" or any(options.roles.values()):
-        return None
-    table = _input.read_table_input(data, options)
-    with _input.notes():
-        evidence, names = read_labels(table.columns, table.y, options.sep)
-    hidden = {*names, *table.hidden}
-    given = {n: c for n, c in table.columns.items() if n not in hidden}
-    read = {name: plain_numbers(column) for name, column in given.items()}
-    numbers = {name: column for name, column in read.items() if column is not None}
-    if len(evidence) < table.n_rows or len(numbers) < len(given):
-        return None
-    kinds = find_kinds(dict(numbers), {})
-    if not numbers or any(kind.kind == "id" for kind in kinds.values()):
-        return None
-    _input.echo_labels(evidence.read_as)
-    return Bunch(
-        data=np.column_stack(list(numbers.values())),
-        candidates=evidence.candidates,
-        evidence=evidence if evidence.weighted else None,
-        truth=None,
-        feature_names=list(numbers),
-        target_names=[str(c) for c in evidence.classes.tolist()],
-        path=data,
-    )
 
 
 def _fit_table(
     estimator: Any, data: Path, options: DataOptions
 ) -> tuple["Model", Blocks]:
-    """Encode a table, fit a method on the rows that have labels, and give all rows."""
-    from sklearn.pipeline import make_pipeline
+    """Fit a method on a table, encoded unless it is a matrix of numbers; give all rows.
 
-    from partlearn.io import raw_columns, table_blocks
+    A column that counts or names the rows is no feature, in whatever table it stands.
+    """
+    from partlearn.io import join_blocks, raw_columns, table_blocks
     from partlearn.persistence import Model
-    from partlearn.tables import (
-        TableEncoder,
-        join_blocks,
-        read_labels,
-        tags_of,
-        take_rows,
-    )
+    from partlearn.tables import read_labels, tags_of, take_rows
 
     blocks = list(table_blocks(data, whole=True, encoding=options.encoding))
     table = _input.table_input(join_blocks(blocks), options)
@@ -288,19 +239,41 @@ def _fit_table(
         else:
             evidence, names = _shares(estimator, *tags_of(table.columns, table.y))
     _input.echo_labels(evidence.read_as)
-    encoder = TableEncoder(**options.roles, ignore=[*table.hidden, *names])
-    pipeline = make_pipeline(encoder, estimator)
+    columns = take_rows(table.columns, evidence.rows)
+    hidden = [*table.hidden, *names]
+    encoder, used, X = _features(columns, hidden, options.roles)
     with _input.notes():
-        pipeline.fit(
-            take_rows(table.columns, evidence.rows),
-            evidence if evidence.weighted else evidence.candidates,
-        )
+        estimator.fit(X, evidence if evidence.weighted else evidence.candidates)
     if len(evidence) < table.n_rows:
         say(f"Note: {table.n_rows - len(evidence)} rows have no label to learn from.")
-    used = [name for name, kind in encoder.kinds_.items() if kind.used]
-    model = Model(pipeline, used, [str(c) for c in evidence.classes.tolist()])
+    if encoder is not None:
+        from sklearn.pipeline import make_pipeline
+
+        estimator = make_pipeline(encoder, estimator)
+    model = Model(estimator, used, [str(c) for c in evidence.classes.tolist()])
     raw = (raw_columns(block, table.columns) for block in blocks)
     return model, _table_blocks(model, data, raw, evidence.rows)
+
+
+def _features(
+    columns: dict[str, Any], hidden: list[str], roles: dict[str, Any]
+) -> tuple[Any, list[str], Any]:
+    """Fitted encoder (None where all features are plain numbers), columns, matrix."""
+    import numpy as np
+
+    from partlearn.io import plain_numbers
+    from partlearn.tables import TableEncoder, find_kinds
+
+    given = {n: c for n, c in columns.items() if n not in hidden}
+    numbers = {name: plain_numbers(column) for name, column in given.items()}
+    plain = {name: column for name, column in numbers.items() if column is not None}
+    if plain and len(plain) == len(given) and not any(roles.values()):
+        kinds = find_kinds(dict(plain), {}).values()
+        if not any(kind.kind == "id" for kind in kinds):
+            return None, list(plain), np.column_stack(list(plain.values()))
+    encoder = TableEncoder(**roles, ignore=hidden)
+    X = encoder.fit_transform(columns)
+    return encoder, [name for name, kind in encoder.kinds_.items() if kind.used], X
 
 
 def _shares(estimator: Any, tags: Any, names: list[str]) -> tuple[Any, list[str]]:
@@ -335,13 +308,11 @@ def _read_blocks(model: "Model", data: Path, writer: "TableWriter") -> Blocks:
 def _table_blocks(
     model: "Model", data: Path, blocks: Iterable[dict[str, Any]], labelled: Any = None
 ) -> Blocks:
-    """Rows of a table for a model that encodes them.
-
-    It may have been fitted on `labelled` ones of them.
-    """
+    """Rows of a table; the model may have been fitted on `labelled` ones of them."""
     import numpy as np
 
-    from partlearn.tables import columns_of
+    from partlearn.io import columns_of
+    from partlearn.tables import number_matrix
 
     features: Any = model.feature_names
     names = _names_out(model)
@@ -350,14 +321,18 @@ def _table_blocks(
     start = 0
     for raw in blocks:
         columns = columns_of(raw)
+        stop = start + len(next(iter(columns.values())))
         with _input.applying(data):
-            model.estimator[0].check_columns(columns)
+            if _is_encoded(model):
+                model.estimator[0].check_columns(columns)
+                X: Any = columns
+            else:
+                X = number_matrix(columns, features, start)
             if selects:
                 learnt = {name: raw[name] for name in names}
             else:
-                Z = np.asarray(model.estimator.transform(columns))
+                Z = np.array(model.estimator.transform(X))
                 learnt = dict(zip(names, Z.T, strict=True))
-        stop = start + len(next(iter(columns.values())))
         if placed is not None:
             here = (labelled >= start) & (labelled < stop)
             for name, positions in zip(learnt, placed[here].T, strict=True):
@@ -402,28 +377,6 @@ def _matrix_blocks(model: "Model", bunch: Any, sep: str) -> Blocks:
             labels["truth"] = [targets[j] for j in bunch.truth[rows]]
         Z = _transformed(model, bunch.data[rows]) if placed is None else placed[rows]
         yield dict(zip(names, Z.T, strict=True)), labels
-
-
-def _number_blocks(
-    model: "Model", data: Path, writer: "TableWriter", *, fitted: bool = False
-) -> Blocks:
-    """Rows of a table of numbers; `fitted` says that the model was fitted on them."""
-    from partlearn.io import BLOCK_ROWS, read_blocks
-
-    names = _names_out(model)
-    many = _input.block_rows(BLOCK_ROWS, len(names))
-    placed = _placed(model.estimator) if fitted else None
-    features: Any = model.feature_names
-    for X, kept in read_blocks(data, features, block_rows=many):
-        start = writer.n_rows
-        try:
-            rows = slice(start, start + len(X))
-            with _input.applying(data):
-                Z = _transformed(model, X) if placed is None else placed[rows]
-        except ValueError:
-            _input.raise_on_missing_values(X, features, data, start=start)
-            raise
-        yield dict(zip(names, Z.T, strict=True)), kept
 
 
 def _transformed(model: "Model", X: Any) -> Any:

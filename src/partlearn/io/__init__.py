@@ -10,6 +10,22 @@ from partlearn.io._errors import (
     DownloadError,
 )
 from partlearn.io._files import BLOCK_ROWS, atomic_write, regular_size
+from partlearn.io._formats import format_of, is_table
+from partlearn.io._frame import (
+    Columns,
+    as_text,
+    columns_of,
+    exact_numbers,
+    find_writing,
+    form_of,
+    is_frame,
+    is_plain,
+    join_blocks,
+    numbers_in,
+    plain_numbers,
+    read_columns,
+    take_rows,
+)
 from partlearn.io._label_columns import label_evidence, spell_labels
 from partlearn.io._label_forms import LabelColumns, label_choice
 from partlearn.io._label_studio import (
@@ -18,14 +34,9 @@ from partlearn.io._label_studio import (
     write_label_studio,
 )
 from partlearn.io._options import FORMS, Budget, Form, Limits
-from partlearn.io._read import format_of, read
+from partlearn.io._read import read
 from partlearn.io._rows import load_columns, open_rows, open_tables, origin_of
-from partlearn.io._table_blocks import (
-    is_table,
-    raw_columns,
-    read_blocks,
-    table_blocks,
-)
+from partlearn.io._table_blocks import raw_columns, table_blocks
 from partlearn.io._table_writer import TableWriter
 from partlearn.io._tag_columns import TagForm, ordered_tags, tag_columns
 from partlearn.io._write import write

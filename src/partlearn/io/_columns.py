@@ -1,9 +1,11 @@
-"""Tables: which column is what."""
+"""A table as one data set: which column is what."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,6 +16,8 @@ from partlearn._typing import Mask
 from partlearn.candidates import Evidence, from_weights, is_missing_text
 from partlearn.io._bunch import make_bunch
 from partlearn.io._errors import AmbiguousDataError, DataFormatError
+from partlearn.io._files import regular_size
+from partlearn.io._frame import Columns, exact_numbers, join_blocks
 from partlearn.io._label_columns import (
     CANDIDATE_MARK,
     TRUTH_MARK,
@@ -23,15 +27,17 @@ from partlearn.io._label_columns import (
     all_names,
     as_text_column,
     is_marked,
-    is_measured,
     label_matrix,
     looks_like_sets,
     parse_sets,
     read_forms,
     silent_rows,
+    typed_column,
 )
 from partlearn.io._matrix import as_dtype, read_matrix
-from partlearn.io._options import Budget, ReadOptions
+from partlearn.io._options import Budget, Limits, ReadOptions
+from partlearn.io._table import arrow_errors, note_of
+from partlearn.io._table_blocks import table_blocks
 
 # Names without case, spaces and dashes.
 _CANDIDATES = r"candidate(label|set)?s?|partiallabels?|partialtarget"
@@ -40,6 +46,8 @@ _LABELS = rf"{_TRUTH}|labels?|target|class"  # which say less
 _COORDINATE = "y"  # true labels in some files, a feature beside x in others
 _WIDE = 100
 _BLOCK_ROWS = 8192
+# A matrix and the names of its columns, of columns of any kind.
+Encode = Callable[[Columns], tuple[Any, list[str]]]
 
 
 def _is_called(name: str, names: str) -> bool:
@@ -95,36 +103,77 @@ def truth_columns(names: Sequence[str]) -> list[str]:
     return [name for name in names if _is_called(name, _TRUTH)]
 
 
-def is_text(name: str, options: ReadOptions) -> bool:
-    """Whether a column is read as text, whatever it looks like: 01 is no number."""
-    for given, known in ((options.labels, _CANDIDATES), (options.truth, _LABELS)):
-        if name == given or (given is None and _is_called(name, known)):
-            return True
-    return False
-
-
-def assemble_columns(
-    columns: dict[str, Column],
+def read_table(
+    path: Path,
     options: ReadOptions,
-    budget: Budget,
-    *,
-    origin: str,
-    meta: dict[str, Any],
+    limits: Limits | None,
+    encoding: str | None,
+    format: str,
+    encode: Encode | None,
 ) -> Bunch:
     """Find label columns, turn the others into the data matrix.
 
-    `meta` is what our own writer noted down: ``task``, ``target_names``, ``sparse``
-    and the label columns.
+    What our own writer noted down counts: ``task``, ``target_names``, ``sparse`` and
+    the label columns.
     """
+    blocks = list(
+        table_blocks(path, encoding=encoding, limits=limits, whole=True, format=format)
+    )
+    meta = note_of(getattr(blocks[0], "schema", None))
+    columns = join_blocks(blocks)
+    del blocks
+    if len(columns) == 1 and format == "csv":
+        raise DataFormatError(
+            f"there is one column only, {next(iter(columns))[:40]!r}",
+            advice="Columns are separated by commas, tabs or semicolons.",
+        )
+    budget = Budget.of_table(regular_size(path), limits)
     _given(columns, options.ignore, "ignore")
-    columns = {k: v for k, v in columns.items() if k not in options.ignore}
-    options = options.completed(meta)
+    table = _Table({k: v for k, v in columns.items() if k not in options.ignore})
+    with arrow_errors("the table") if meta else nullcontext():  # which may be damaged
+        return _assemble(table, options.completed(meta), budget, format, meta, encode)
+
+
+class _Table:
+    """Columns, and the numbers of those that hold nothing else."""
+
+    def __init__(self, columns: Columns) -> None:
+        self.columns = columns
+        self._numbers: dict[str, NDArray[Any] | None] = {}
+
+    def numbers(self, name: str) -> NDArray[Any] | None:
+        """Numbers of a column; None where a cell is something else."""
+        if name not in self._numbers:
+            self._numbers[name] = exact_numbers(self.columns[name])
+        return self._numbers[name]
+
+    def text(self, name: str) -> TextColumn:
+        """Distinct cells of a column, as labels are spelled."""
+        return as_text_column(typed_column(self.columns[name]))
+
+    def is_measured(self, name: str) -> bool:
+        """Whether a column holds numbers that are not whole, as no class does."""
+        numbers = self.numbers(name)
+        if numbers is None or numbers.dtype.kind != "f":
+            return False
+        return bool((np.isfinite(numbers) & (numbers != np.round(numbers))).any())
+
+
+def _assemble(
+    table: _Table,
+    options: ReadOptions,
+    budget: Budget,
+    format: str,
+    meta: dict[str, Any],
+    encode: Encode | None,
+) -> Bunch:
+    columns = table.columns
     own = "target_names" in meta
     if own:
         candidates = [c for c in columns if c.startswith(CANDIDATE_MARK)]
         truth = [c for c in columns if c.startswith(TRUTH_MARK)]
     else:
-        candidates, truth = _label_columns(columns, options)
+        candidates, truth = _label_columns(table, options)
     sets: dict[str, tuple[TextColumn, LabelSets]] = {}
     matrices: dict[str, Mask] = {}
     names: list[str] = []
@@ -132,21 +181,22 @@ def assemble_columns(
     for role, chosen in (("candidates", candidates), ("truth", truth)):
         if len(chosen) > 1 or (chosen and is_marked(chosen[0])):
             given = options.form if role == "candidates" and not own else "marks"
-            first = as_text_column(columns[chosen[0]])
-            budget.matrix(len(first.codes), len(chosen), 8, "the label matrix")
-            read, form = read_forms(columns, chosen, given, empty="all")
+            texts: dict[str, Column] = {name: table.text(name) for name in chosen}
+            rows = len(columns[chosen[0]])
+            budget.matrix(rows, len(chosen), 8, "the label matrix")
+            read, form = read_forms(texts, chosen, given, empty="all")
             here = [str(c) for c in read.classes.tolist()]
             if names and names != here:
                 raise DataFormatError(
                     "the candidate and the truth columns name different classes"
                 )
             names = here
-            silent = silent_rows(columns, chosen, form)
+            silent = silent_rows(texts, chosen, form)
             matrices[role] = read.candidates & ~silent[:, None]
             if role == "candidates" and form != "marks":
                 evidence = read
         elif chosen:
-            column = as_text_column(columns[chosen[0]])
+            column = table.text(chosen[0])
             where = f"column {chosen[0]!r}"
             split = role == "candidates" or _splits_truth(column, options)
             sets[role] = column, parse_sets(column, options.sep, where, split=split)
@@ -165,13 +215,14 @@ def assemble_columns(
         if role == "candidates" and any(w != 1 for s in parsed for w in s.values()):
             weights = label_matrix(column, parsed, names, budget, np.float64)
             evidence = from_weights(weights, classes=names, empty="all")
-    features = {k: v for k, v in columns.items() if k not in {*candidates, *truth}}
-    X, dropped = _features(features, budget, options.sparse is True)
+    features = [name for name in columns if name not in {*candidates, *truth}]
+    dropped = next((c for c in features if c in ("", "__index_level_0__")), None)
+    features = [name for name in features if name != dropped]
+    X, titles = _features(table, features, budget, options.sparse is True, encode)
     sources = {"candidates": ", ".join(candidates[:3]), "truth": ", ".join(truth[:3])}
     used = {role: shown for role, shown in sources.items() if shown}
     roles = ", ".join(f"{role} from {shown!r}" for role, shown in used.items())
     note = "" if dropped is None else f" Column {dropped!r} was taken as row numbers."
-    named = meta.get("feature_names", True)
     return make_bunch(
         as_dtype(X, meta.get("dtype")),
         matrices.get("candidates"),
@@ -179,8 +230,8 @@ def assemble_columns(
         options,
         budget,
         target_names=list(names),
-        feature_names=[k for k in features if k != dropped] if named else None,
-        descr=f"Read from {origin}: {roles}.{note}",
+        feature_names=titles if meta.get("feature_names", True) else None,
+        descr=f"Read from a {format} table: {roles}.{note}",
         key_argument="labels= (candidate sets) or truth=",
         variables=used,
         **({} if evidence is None else {"evidence": evidence}),
@@ -191,10 +242,10 @@ def _splits_truth(column: TextColumn, options: ReadOptions) -> bool:
     """Whether a cell of truth may hold several labels; a comma alone may be text."""
     if options.sep is not None or options.task not in ("pll", "multiclass"):
         return True
-    return any(mark in value for value in column.values for mark in "|;")
+    return any(mark in value for value in column.values for mark in "|;[")
 
 
-def _check_header(name: str, columns: dict[str, Column], labels: list[str]) -> None:
+def _check_header(name: str, columns: Columns, labels: list[str]) -> None:
     """Check that the first line was one of names: spectra have numbers there, too."""
     own = {part.strip() for part in re.split(r"[|;,]", name)}
     if own <= set(labels) and all(_is_number(c) for c in columns if c != name):
@@ -238,7 +289,7 @@ def _check_truth(
 
 
 def _given(
-    columns: dict[str, Column], value: str | int | Sequence[str] | None, argument: str
+    columns: Columns, value: str | int | Sequence[str] | None, argument: str
 ) -> list[str]:
     if value is None:
         return []
@@ -257,9 +308,8 @@ def _given(
     return chosen
 
 
-def _label_columns(
-    columns: dict[str, Column], options: ReadOptions
-) -> tuple[list[str], list[str]]:
+def _label_columns(table: _Table, options: ReadOptions) -> tuple[list[str], list[str]]:
+    columns = table.columns
     candidates = _given(columns, options.labels, "labels")
     truth = _given(columns, options.truth, "truth")
     free = [c for c in columns if c not in {*candidates, *truth}]
@@ -267,14 +317,14 @@ def _label_columns(
         marked = [c for c in free if c.startswith(CANDIDATE_MARK)]
         candidates = marked or _named(free, _CANDIDATES, "labels")
     if not truth:
-        classes = [c for c in free if not is_measured(columns[c])]
+        classes = [c for c in free if not table.is_measured(c)]
         marked = [c for c in free if c.startswith(TRUTH_MARK)]
         truth = marked or _named(classes, f"{_LABELS}|{_COORDINATE}", "truth")
     truth = [c for c in truth if c not in candidates]
     if options.task in ("multiclass", "multilabel") and not truth:
         candidates, truth = [], candidates
     if not candidates and not truth:
-        text = [c for c in free if isinstance(columns[c], TextColumn)]
+        text = [c for c in free if table.numbers(c) is None]
         if len(text) != 1:
             count = len(text) or "no"
             raise AmbiguousDataError(
@@ -282,10 +332,10 @@ def _label_columns(
                 advice="Name it with labels= (candidate sets) or truth=.",
             )
         single = options.task in ("multiclass", "multilabel")
-        several = looks_like_sets(columns[text[0]]) and not single
+        several = looks_like_sets(table.text(text[0])) and not single
         return (text, []) if several else ([], text)
     unclear = not candidates and options.truth is None and options.task is None
-    if unclear and looks_like_sets(columns[truth[0]]) and not is_marked(truth[0]):
+    if unclear and looks_like_sets(table.text(truth[0])) and not is_marked(truth[0]):
         raise AmbiguousDataError(
             f"column {truth[0]!r} holds label sets, which may be candidates of one "
             "unknown label or several relevant labels",
@@ -307,15 +357,6 @@ def _named(free: list[str], names: str, argument: str) -> list[str]:
     return matching
 
 
-def _first_text(name: str, column: TextColumn) -> str:
-    """Say which value makes a column one of text, unless all of them are numbers."""
-    for code, value in enumerate(column.values):
-        if not _is_number(value) and not is_missing_text(value):
-            row = int((column.codes == code).argmax())
-            return f" ({value[:40]!r} in row {row} of {name!r})"
-    return ""
-
-
 def _is_number(text: str) -> bool:
     try:
         float(text)
@@ -325,25 +366,28 @@ def _is_number(text: str) -> bool:
 
 
 def _features(
-    features: dict[str, Column], budget: Budget, sparse: bool
-) -> tuple[Any, str | None]:
-    """Return the data matrix and the name of the row-number column left out."""
-    dropped = next((c for c in features if c in ("", "__index_level_0__")), None)
-    kept = {name: c for name, c in features.items() if name != dropped}
-    text = {name: c for name, c in kept.items() if isinstance(c, TextColumn)}
-    if text:
-        raise AmbiguousDataError(
-            f"columns {', '.join(map(repr, list(text)[:5]))} hold text, not features"
-            + _first_text(*next(iter(text.items()))),
-            advice="Leave them out with ignore=, name the label columns with labels= "
-            "and truth=, or code them as numbers first, and missing ones as nothing.",
-        )
-    numeric = [c for c in kept.values() if not isinstance(c, TextColumn)]
-    if not numeric:
+    table: _Table,
+    names: list[str],
+    budget: Budget,
+    sparse: bool,
+    encode: Encode | None,
+) -> tuple[Any, list[str]]:
+    """Return the data matrix and the names of its columns."""
+    if not names:
         raise DataFormatError("the table has no feature columns")
+    text = [name for name in names if table.numbers(name) is None]
+    if text and encode is not None:
+        return encode({name: table.columns[name] for name in names})
+    if text:
+        cell, row = _first_text(table.columns[text[0]])
+        raise AmbiguousDataError(
+            f"columns {', '.join(map(repr, text[:5]))} hold text or dates, not numbers "
+            f"({cell!r} in row {row} of {text[0]!r})",
+            advice="Leave them out with ignore=, name the label columns with labels= "
+            "and truth=, or encode the table with TableEncoder.",
+        )
+    numeric = [column for n in names if (column := table.numbers(n)) is not None]
     dtype = np.result_type(*{column.dtype for column in numeric})
-    if dtype.kind == "b":
-        dtype = np.dtype(np.uint8)
     rows = len(numeric[0])
     budget.matrix(rows, len(numeric), dtype.itemsize, "the data matrix")
     if len(numeric) < _WIDE and not sparse:
@@ -351,9 +395,18 @@ def _features(
         for part in gen_batches(rows, _BLOCK_ROWS):  # so that lines stay in the cache
             for j, column in enumerate(numeric):
                 X[part, j] = column[part]
-        return X, dropped
+        return X, names
 
     def load(part: slice) -> NDArray[Any]:
         return np.stack(numeric[part])
 
-    return read_matrix(load, len(numeric), rows, dtype).T, dropped
+    return read_matrix(load, len(numeric), rows, dtype).T, names
+
+
+def _first_text(column: NDArray[Any]) -> tuple[str, int]:
+    """The first cell that is no number, and its row."""
+    for row, cell in enumerate(column.tolist()):
+        missing = is_missing_text(cell if cell is None else str(cell))
+        if not missing and exact_numbers(column[row : row + 1]) is None:
+            return str(cell)[:40], row
+    return str(column[0])[:40], 0

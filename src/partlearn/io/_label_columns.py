@@ -343,10 +343,3 @@ def is_marked(name: str) -> bool:
 def unmarked(name: str) -> str:
     """Class that a column of marks stands for."""
     return name.partition(":")[2] if is_marked(name) else name
-
-
-def is_measured(column: Column) -> bool:
-    """Whether a column holds numbers that are not whole, as no class does."""
-    if isinstance(column, TextColumn) or column.dtype.kind != "f":
-        return False
-    return bool((np.isfinite(column) & (column != np.round(column))).any())

@@ -10,14 +10,11 @@ import numpy as np
 from sklearn.utils import Bunch
 
 from partlearn.io._arff import read_arff
-from partlearn.io._errors import (
-    AmbiguousDataError,
-    DataError,
-    DataFormatError,
-    DataLimitError,
-)
+from partlearn.io._columns import Encode, read_table
+from partlearn.io._errors import DataError, DataFormatError, DataLimitError
 from partlearn.io._evidence import KEYS, read_evidence
 from partlearn.io._files import regular_size
+from partlearn.io._formats import format_of
 from partlearn.io._label_forms import LabelColumns, label_choice
 from partlearn.io._libsvm import read_libsvm
 from partlearn.io._mat5 import read_mat5
@@ -32,7 +29,6 @@ from partlearn.io._options import (
     Sparse,
     Task,
 )
-from partlearn.io._table import read_arrow, read_csv, read_parquet
 from partlearn.io._variables import assemble
 
 _HDF5 = b"\x89HDF\r\n\x1a\n"
@@ -79,41 +75,12 @@ def _read_npz(path: Path, options: ReadOptions, budget: Budget) -> Bunch:
 
 
 Reader = Callable[[Path, ReadOptions, Budget], Bunch]
-# By name: what reads a format, and how names of its files end.
-FORMATS: dict[str, tuple[Reader, tuple[str, ...]]] = {
-    "mat": (_read_mat, (".mat", ".h5", ".hdf5")),
-    "npz": (_read_npz, (".npz",)),
-    "csv": (read_csv, (".csv", ".tsv", ".tab")),
-    "parquet": (read_parquet, (".parquet", ".pq")),
-    "arrow": (read_arrow, (".arrow", ".feather")),
-    "arff": (read_arff, (".arff",)),
-    "libsvm": (read_libsvm, (".libsvm", ".svmlight", ".svm")),
+_MATRICES: dict[str, Reader] = {
+    "mat": _read_mat,
+    "npz": _read_npz,
+    "arff": read_arff,
+    "libsvm": read_libsvm,
 }
-
-
-def format_of(path: Path, format: str | None) -> str:
-    """Return the format by name, or by the end of the file's name."""
-    if format is not None:
-        if format not in FORMATS:
-            words = ", ".join(FORMATS)
-            raise ValueError(f"`format` must be one of {words}; got {format!r}.")
-        return format
-    suffix = Path(path.name.removesuffix(".gz")).suffix.lower()
-    for kind, (_, suffixes) in FORMATS.items():
-        if suffix in suffixes:
-            return kind
-    if suffix in (".xlsx", ".xls", ".ods"):
-        raise DataFormatError(
-            "spreadsheets are read as tables of columns, not as data sets",
-            path=path,
-            advice="Save the sheet as CSV, in the encoding UTF-8.",
-        )
-    known = ", ".join(end for _, suffixes in FORMATS.values() for end in suffixes)
-    raise AmbiguousDataError(
-        f"the name does not say the format (known: {known})",
-        path=path,
-        advice=f"Say it with format=, one of {', '.join(FORMATS)}.",
-    )
 
 
 def read(
@@ -135,7 +102,9 @@ def read(
     label_orientation: Direction | None = None,
     fold: int | None = None,
     sparse: Sparse = "auto",
+    encoding: str | None = None,
     limits: Limits | None = None,
+    encode: Encode | None = None,
 ) -> Bunch:
     r"""Read a data set in any of the formats of this community.
 
@@ -146,12 +115,13 @@ def read(
     Parameters
     ----------
     path : path-like
-        The file: MATLAB (``.mat``, versions 5 to 7.3), ``.npz``, CSV or TSV, Parquet,
-        Arrow, ARFF (with Mulan's XML or MEKA's ``-C``) or LIBSVM. Text files may be
-        compressed by gzip (``.gz``).
+        The file: a table (CSV, TSV, Parquet, Arrow, JSON, JSON lines, ``.xlsx``), or a
+        matrix: MATLAB (``.mat``, versions 5 to 7.3), ``.npz``, ARFF (with Mulan's XML
+        or MEKA's ``-C``) or LIBSVM. Text files may be compressed by gzip (``.gz``).
     format : str, default=None
-        ``"mat"``, ``"npz"``, ``"csv"``, ``"parquet"``, ``"arrow"``, ``"arff"`` or
-        ``"libsvm"``; by default the end of the name tells.
+        ``"mat"``, ``"npz"``, ``"csv"``, ``"parquet"``, ``"arrow"``, ``"jsonl"``,
+        ``"json"``, ``"xlsx"``, ``"zip"``, ``"arff"`` or ``"libsvm"``; by default the
+        end of the name tells.
     task : {"pll", "pml", "multiclass", "multilabel"}, default=None
         What the labels are, where the file does not say it. With ``"multiclass"`` or
         ``"multilabel"`` candidate sets are left out; with ``"pll"`` or ``"pml"`` the
@@ -181,8 +151,14 @@ def read(
         Whether `data` is a CSR array. By default it is when the file holds it so, or
         when fewer than a tenth of the values are non-zero, and it has 100 columns or
         more.
+    encoding : str, default=None
+        Tables: encoding of text, such as latin-1; UTF-8, or UTF-16 with its mark, by
+        default.
     limits : Limits, default=None
         How much a file may expand to.
+    encode : callable, default=None
+        Tables whose columns are not all numbers: makes a matrix and the names of its
+        features of a mapping of columns. Without it they are an error.
 
     Returns
     -------
@@ -239,10 +215,12 @@ def read(
         fold=fold,
         sparse=sparse,
     )
-    reader, _ = FORMATS[format_of(source, format)]
-    budget = Budget(limits or Limits(), regular_size(source))
+    kind = format_of(source, format)
     try:
-        return reader(source, options, budget)
+        if kind in _MATRICES:
+            budget = Budget(limits or Limits(), regular_size(source))
+            return _MATRICES[kind](source, options, budget)
+        return read_table(source, options, limits, encoding, kind, encode)
     except DataError as error:
         raise error.at(source) from error.__cause__
     except (MemoryError, RecursionError) as error:

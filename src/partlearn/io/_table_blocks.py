@@ -5,7 +5,7 @@
 import json
 import sys
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import replace
 from datetime import datetime
@@ -14,77 +14,17 @@ from pathlib import Path
 from typing import Any
 from zipfile import BadZipFile, ZipFile
 
-import numpy as np
-
 from partlearn._extras import import_optional
-from partlearn._typing import Array
 from partlearn.candidates import warn_caller
 from partlearn.io import _files, _options, _streams, _table
 from partlearn.io._errors import DataError, DataFormatError
+from partlearn.io._formats import SUFFIXES, TABLES, TEXTS, format_of, plain_suffix
 from partlearn.io._options import Limits
-from partlearn.io._read import FORMATS, format_of
-from partlearn.io._table_writer import arrow_column
 
-_TABLES = ("csv", "parquet", "arrow")
-_LINES = (".jsonl", ".ndjson")
-_TEXTS = (*_LINES, ".json")
-_OTHERS = dict.fromkeys(_LINES, "jsonl") | {".json": "json", ".xlsx": "xlsx"}
 _BLOCK = 1 << 20  # bytes
 _LINE_BYTES = 1 << 24  # of lines of JSON that are one block, however few they are
 _BLOCK_CELLS = 1 << 24
-
-
-def is_table(path: Path) -> bool:
-    """Whether a file has named columns of any kind, or is standard input."""
-    return path == _files.STANDARD or _plain_suffix(path) in (
-        *_OTHERS,
-        ".zip",
-        *(suffix for kind in _TABLES for suffix in FORMATS[kind][1]),
-    )
-
-
-def _plain_suffix(path: Path) -> str:
-    return Path(path.name.removesuffix(".gz")).suffix.lower()
-
-
-def read_blocks(
-    path: Path, features: Sequence[str], *, block_rows: int | None = None
-) -> Iterator[tuple[Array, dict[str, Any]]]:
-    """Read a table of numbers some rows at a time.
-
-    Parameters
-    ----------
-    path : Path
-        As for :func:`table_blocks`.
-    features : sequence of str
-        Numeric columns, in the order a model wants them.
-    block_rows : int, default=None
-        Rows per block, about; 20,000 if not given.
-
-    Yields
-    ------
-    X : ndarray of shape (n_rows, n_features)
-        The features; missing values are NaN.
-    kept : dict of str to pyarrow.Array
-        All other columns, to hand through as they are.
-    """
-    known = set(features)
-    start = 0
-    rows = block_rows or _files.BLOCK_ROWS
-    for block in table_blocks(path, block_rows=rows):
-        columns = {n: arrow_column(column) for n, column in raw_columns(block).items()}
-        absent = [name for name in features if name not in columns]
-        if absent:
-            more = " ..." if len(absent) > 5 else ""
-            raise DataFormatError(
-                "the table lacks columns that the model was fitted on: "
-                f"{', '.join(absent[:5])}{more}",
-                path=path,
-                advice="Add or rename them.",
-            )
-        X = np.column_stack([_numbers(columns[n], n, start, path) for n in features])
-        yield X, {n: column for n, column in columns.items() if n not in known}
-        start += len(X)
+_LONG_TEXT = 1 << 20  # of a column of lists, from which distinct ones are looked for
 
 
 def raw_columns(block: Any, names: Iterable[str] | None = None) -> dict[str, Any]:
@@ -105,42 +45,12 @@ def raw_columns(block: Any, names: Iterable[str] | None = None) -> dict[str, Any
     if isinstance(block, dict):
         nothing = [None] * len(next(iter(block.values()), ()))
         return {name: block.get(name, nothing) for name in names or block}
-    return dict(zip(block.schema.names, block.columns, strict=True))
-
-
-def _numbers(column: Any, name: str, start: int, path: Path) -> Array:
-    """Numbers of a column, which files of text have as text."""
-    pa = import_optional("pyarrow", "tables")
-    kinds = [pa.float64()]
-    if pa.types.is_string(column.type):
-        pc = import_optional("pyarrow.compute", "tables")
-        nothing = import_optional("pyarrow.csv", "tables").ConvertOptions().null_values
-        column = pc.utf8_trim_whitespace(column)
-        known = pc.is_in(column, value_set=pa.array(nothing))
-        column = pc.if_else(known, None, column)
-        kinds.append(pa.bool_())
-    for kind in kinds:
-        try:
-            numbers = column.cast(kind, safe=False).cast(pa.float64())
-        except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-            continue
-        return np.asarray(numbers.to_numpy(zero_copy_only=False), dtype=np.float64)
-    row, cell = _first_text(column)
-    raise DataFormatError(
-        f"a feature is not a number: {str(cell)[:40]!r}",
-        path=path,
-        where=f"row {start + row} of column {name!r}",
-    )
-
-
-def _first_text(column: Any) -> tuple[int, Any]:
-    """Place and content of the first cell that is no number."""
-    for row, cell in enumerate(column.to_pylist()):
-        try:
-            float("nan" if cell is None else cell)
-        except (TypeError, ValueError):
-            return row, cell
-    return 0, column[0].as_py()
+    return {
+        name: column.cast(column.type.value_type)
+        if hasattr(column, "dictionary")
+        else column
+        for name, column in zip(block.schema.names, block.columns, strict=True)
+    }
 
 
 def table_blocks(
@@ -151,6 +61,7 @@ def table_blocks(
     progress: Callable[[float], object] | None = None,
     limits: Limits | None = None,
     whole: bool = False,
+    format: str | None = None,
 ) -> Iterator[Any]:
     """Read any table some rows at a time, cells of text files as they are written.
 
@@ -172,6 +83,8 @@ def table_blocks(
         compressed may take a hundred times its size.
     whole : bool, default=False
         Whether all blocks are kept, so that they count together.
+    format : str, default=None
+        Format by name; by default the end of the file's name tells.
 
     Yields
     ------
@@ -179,7 +92,7 @@ def table_blocks(
         Some rows; what :func:`partlearn.tables.columns_of` takes.
     """
     empty = True
-    with _opened(path, encoding, limits) as (file, kind):
+    with _opened(path, encoding, limits, format) as (file, kind):
         blocks = {
             "csv": _text_batches,
             "jsonl": _line_batches,
@@ -190,8 +103,13 @@ def table_blocks(
         }[kind]
         try:
             charge = _charge(path, limits, whole)
+            seen: set[str] = set()
             for block, share in blocks(file, path, block_rows, charge):
-                charge(_cost(block), "the rows" if whole else "a block of rows")
+                if whole:
+                    charge(_cost(block, seen), "the table")
+                else:
+                    block = _spelled_out(block, charge)
+                    charge(_cost(block, set()), "a block of rows")
                 if empty and not isinstance(block, dict):
                     _table.check_distinct(block.schema.names)
                 empty = False
@@ -213,19 +131,24 @@ def _charge(path: Path, limits: Limits | None, whole: bool) -> Charge:
     if path == _files.STANDARD:  # of unknown length
         stored = (limits or Limits()).max_bytes
     budget = _options.Budget.of_table(stored, limits)
+    if whole and limits is not None and path.suffix == ".gz":  # meant as they are said
+        budget = _options.Budget(limits, stored)
     if not whole:
         return lambda size, what: replace(budget, spent=0).charge(size, what)
     if path.suffix == ".gz":
-        marks = b",{[" if _plain_suffix(path) in _LINES else b",;\t\n"
+        marks = b",{[" if plain_suffix(path) in SUFFIXES["jsonl"] else b",;\t\n"
         _files.scan(path, replace(budget), marks)
     return budget.charge
 
 
-def _cost(block: Any) -> int:
-    """Bytes that a block takes as columns of numbers and of text."""
+def _cost(block: Any, seen: set[str]) -> int:
+    """Bytes that a block takes as columns of numbers and of text.
+
+    Batches of a file may share what their codes stand for; `seen` are those counted.
+    """
     if isinstance(block, dict):
         return sum(_weight(cell) for cells in block.values() for cell in cells)
-    return sum(_column_cost(column) for column in block.columns)
+    return sum(_column_cost(column, seen) for column in block.columns)
 
 
 def _weight(cell: Any) -> int:
@@ -236,16 +159,28 @@ def _weight(cell: Any) -> int:
     return 32
 
 
-def _column_cost(column: Any) -> int:
+def _column_cost(column: Any, seen: set[str]) -> int:
     """Bytes of a column: numbers as they are, text and lists as Python has them."""
     types = import_optional("pyarrow", "tables").types
     kind = column.type
     if types.is_dictionary(kind):
-        return int(_files.CELL * len(column) + _text_size(column))
+        place = str([b and b.address for b in column.dictionary.buffers()])
+        new = 0 if place in seen else _column_cost(column.dictionary, seen)
+        seen.add(place)
+        return int(8 * len(column) + new)
     if types.is_primitive(kind) or types.is_null(kind):
         return 8 * len(column)
     if types.is_list(kind) or types.is_large_list(kind):
-        return int(_files.CELL * len(column) + _column_cost(column.flatten()))
+        size = _column_cost(column.flatten(), seen)
+        coded = types.is_dictionary(kind.value_type)
+        if coded and _text_size(column.flatten()) > _LONG_TEXT:
+            # Each distinct list is written once.
+            lists, cells = _table.distinct_lists(column)
+            lengths = [len(str(cell)) for cell in cells]
+            size += sum(lengths[code] for own in {*lists} if own for code in own)
+        elif coded:
+            size += _text_size(column.flatten())
+        return int(_files.CELL * len(column) + size)
     size = _text_size(column) if _has_length(kind, types) else column.nbytes
     return int(_files.CELL * len(column) + size)
 
@@ -269,7 +204,7 @@ def _text_size(column: Any) -> int:
 
 @contextmanager
 def _opened(
-    path: Path, encoding: str | None, limits: Limits | None
+    path: Path, encoding: str | None, limits: Limits | None, format: str | None
 ) -> Iterator[tuple[Any, str]]:
     """Open a table for reading; the kind is found in the name, or in the first byte."""
     if path == _files.STANDARD:
@@ -278,12 +213,12 @@ def _opened(
         kind = "jsonl" if first.lstrip()[:1] == b"{" else "csv"
         yield _streams.decoded(stream, encoding), kind
         return
-    if _plain_suffix(path) == ".zip":
+    if format_of(path, format) == "zip":
         with _zipped(path, limits) as (file, kind):
             yield _streams.decoded(file, encoding), kind
         return
-    kind = _kind_of(path)
-    if kind not in (*_OTHERS.values(), *_TABLES):
+    kind = format_of(path, format)
+    if kind not in TABLES:
         raise DataFormatError(
             f"{path.name!r} is not a table of columns",
             path=path,
@@ -295,11 +230,6 @@ def _opened(
         yield _streams.decoded(file, encoding) if text else file, kind
 
 
-def _kind_of(path: Path) -> str:
-    suffix = _plain_suffix(path)
-    return _OTHERS[suffix] if suffix in _OTHERS else format_of(path, None)
-
-
 @contextmanager
 def _zipped(path: Path, limits: Limits | None) -> Iterator[tuple[Any, str]]:
     """Open the only table in a zip archive."""
@@ -309,7 +239,7 @@ def _zipped(path: Path, limits: Limits | None) -> Iterator[tuple[Any, str]]:
             for info in archive.infolist()
             if not info.is_dir()
             and not info.filename.startswith("__MACOSX")
-            and _plain_suffix(Path(info.filename)) in (".csv", ".tsv", ".tab", *_TEXTS)
+            and any(plain_suffix(Path(info.filename)) in SUFFIXES[k] for k in TEXTS)
         ]
         if len(names) != 1:
             raise DataFormatError(
@@ -318,7 +248,7 @@ def _zipped(path: Path, limits: Limits | None) -> Iterator[tuple[Any, str]]:
                 advice="Put one CSV, TSV or JSON file into it, or unpack it first.",
             )
         with archive.open(names[0]) as file:
-            yield BufferedReader(file), _kind_of(Path(names[0]))
+            yield BufferedReader(file), format_of(Path(names[0]), None)
 
 
 @contextmanager
@@ -497,11 +427,13 @@ def _parquet_batches(file: Any, path: Path, block_rows: int, charge: Charge) -> 
         for batch in table.iter_batches(batch_size=block_rows):
             batch.validate(full=True)
             done += batch.num_rows
-            yield _spelled_out(batch, charge), done / facts.num_rows
+            yield batch, done / facts.num_rows
 
 
 def _spelled_out(batch: Any, charge: Charge) -> Any:
     """Write text that is stored as codes out again, if it may be that long."""
+    if isinstance(batch, dict):
+        return batch
     pa = import_optional("pyarrow", "tables")
     columns = []
     for column in batch.columns:
@@ -517,4 +449,4 @@ def _arrow_batches(file: Any, path: Path, block_rows: int, charge: Charge) -> Bl
     with _table.arrow_errors("the Arrow content"):
         for batch in _table.arrow_batches(data, charge):
             for start in range(0, batch.num_rows, block_rows):
-                yield _spelled_out(batch.slice(start, block_rows), charge), None
+                yield batch.slice(start, block_rows), None

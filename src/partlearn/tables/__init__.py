@@ -1,22 +1,23 @@
 """Tables of anything: what their columns are, and classifiers that take them."""
 
-from partlearn.tables._bags import bag_params, bags_of_files, read_bags, runs_of
-from partlearn.tables._classifier import PartialClassifier
-from partlearn.tables._column_kinds import ColumnKind, as_names, check_names, find_kinds
-from partlearn.tables._dataset import Dataset, dataset_of
-from partlearn.tables._deciding import agreement, tells_label, warn_deciding
-from partlearn.tables._encoder import TableEncoder
-from partlearn.tables._frame import (
+from partlearn.io import (
     as_text,
     columns_of,
+    is_frame,
     is_plain,
-    is_table,
     join_blocks,
     numbers_in,
     plain_numbers,
     read_columns,
     take_rows,
 )
+from partlearn.tables._bags import bag_params, bags_of_files, read_bags, runs_of
+from partlearn.tables._classifier import PartialClassifier
+from partlearn.tables._column_kinds import ColumnKind, as_names, check_names, find_kinds
+from partlearn.tables._dataset import Dataset, dataset_of
+from partlearn.tables._deciding import agreement, tells_label, warn_deciding
+from partlearn.tables._encoder import TableEncoder
+from partlearn.tables._known import number_matrix
 from partlearn.tables._labels import (
     label_columns,
     labels_by_place,

@@ -8,9 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partlearn._typing import Array, Mask
-from partlearn.io import DataFormatError, origin_of
+from partlearn.io import Columns, DataFormatError, columns_of, form_of, origin_of
 from partlearn.tables._encoder import TableEncoder
-from partlearn.tables._frame import Columns, columns_of, form_of
 from partlearn.tables._known import known_cells
 
 

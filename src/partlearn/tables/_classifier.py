@@ -16,7 +16,14 @@ from partlearn._registry import DEFAULT_METHOD
 from partlearn._typing import Array
 from partlearn.candidates import Evidence
 from partlearn.classification import Calibration
-from partlearn.io import TagForm, label_choice
+from partlearn.io import (
+    Columns,
+    TagForm,
+    columns_of,
+    label_choice,
+    numbers_in,
+    take_rows,
+)
 from partlearn.metrics import approximated_accuracy
 from partlearn.tables._bags import RUNS, bag_params, read_bags
 from partlearn.tables._blocks import BlockEncoder
@@ -24,7 +31,6 @@ from partlearn.tables._column_kinds import ColumnKind, as_names, check_names
 from partlearn.tables._deciding import warn_deciding
 from partlearn.tables._encoder import TableEncoder
 from partlearn.tables._familiarity import Familiarity, learn_familiarity
-from partlearn.tables._frame import Columns, columns_of, numbers_in, take_rows
 from partlearn.tables._labels import one_text_each, read_labels, true_labels
 from partlearn.tables._learner import make_learner, make_tag_learner
 from partlearn.tables._predictions import PredictionsMixin

@@ -11,9 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partlearn.candidates import MISSING_WORDS, check_known, is_missing_text
-from partlearn.tables._frame import find_grouping, form_of, numbers_in
+from partlearn.io import find_writing, form_of, numbers_in
 from partlearn.tables._moments import find_format
-from partlearn.tables._units import find_unit, without_unit
 
 Kind = Literal[
     "number", "category", "date", "text", "id", "constant", "ignored", "label"
@@ -96,7 +95,7 @@ def find_kinds(
         if kind == "date":
             kinds[name] = _as_date(name, column)
         elif kind == "number" and form == "text":
-            grouping, unit = _writing(_some(set(_texts(column))))
+            grouping, unit = find_writing(_some(set(_texts(column))))
             kinds[name] = ColumnKind("number", GIVEN, grouping=grouping, unit=unit)
         elif kind is not None:
             kinds[name] = ColumnKind(kind, GIVEN)
@@ -181,7 +180,7 @@ def _text_kind(name: str, columns: dict[str, NDArray[Any]]) -> ColumnKind:
     if form is not None:
         short = "years of two digits" if "%y" in form else ""
         return ColumnKind("date", _and(short, missing) if short else missing, form)
-    grouping, unit = _writing(sample)
+    grouping, unit = find_writing(sample)
     numbers = numbers_in(np.asarray(sample, dtype=object), grouping, unit)
     # Leading zeros, as in postal codes, and underscores say that digits are no amount.
     coded = any(_CODE.fullmatch(text.strip()) for text in sample)
@@ -205,13 +204,6 @@ def _text_kind(name: str, columns: dict[str, NDArray[Any]]) -> ColumnKind:
     if words >= _WORDS and share > _REPEATED / 5:
         return ColumnKind("text", _and(f"{words:.0f} words in a cell", missing))
     return ColumnKind("category", _and(f"{len(distinct)} values", missing))
-
-
-def _writing(texts: list[str]) -> tuple[str, str]:
-    """What separates thousands, and the unit of numbers in text."""
-    unit = find_unit(texts)
-    bare = [without_unit(text, unit) for text in texts] if unit else texts
-    return find_grouping(bare), unit
 
 
 def is_unspaced(texts: Iterable[str]) -> bool:

@@ -12,11 +12,16 @@ from numpy.typing import NDArray
 
 from partlearn._typing import Array
 from partlearn.candidates import Evidence
-from partlearn.io import LabelColumns, truth_columns
+from partlearn.io import (
+    LabelColumns,
+    columns_of,
+    read_columns,
+    take_rows,
+    truth_columns,
+)
 from partlearn.tables._column_kinds import as_names, check_names
 from partlearn.tables._deciding import warn_deciding
 from partlearn.tables._encoder import TableEncoder
-from partlearn.tables._frame import columns_of, read_columns, take_rows
 from partlearn.tables._labels import label_columns, read_labels, true_labels
 
 

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from partlearn._typing import Mask
 from partlearn.candidates import warn_caller
+from partlearn.io import as_text
 from partlearn.tables._column_kinds import GIVEN, ColumnKind
-from partlearn.tables._frame import as_text
 
 _AGREE = 0.98  # share of rows that makes a column look like a label
 _ENOUGH = 5  # rows with the same value that make agreement remarkable

@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from partlearn._typing import Array, Mask
 from partlearn.candidates import is_missing_text
+from partlearn.io import as_text, columns_of, form_of, numbers_in
 from partlearn.tables._column_kinds import (
     ColumnKind,
     Kind,
@@ -24,7 +25,6 @@ from partlearn.tables._column_kinds import (
     find_kinds,
     is_unspaced,
 )
-from partlearn.tables._frame import as_text, columns_of, form_of, numbers_in
 from partlearn.tables._known import known_cells
 from partlearn.tables._moments import calendar_parts, moments_in
 from partlearn.tables._tails import signed_log, tail_units

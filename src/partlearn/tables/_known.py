@@ -2,6 +2,7 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -9,8 +10,8 @@ from numpy.typing import NDArray
 
 from partlearn._typing import Mask
 from partlearn.candidates import is_missing_text
+from partlearn.io import Columns, DataFormatError, form_of, numbers_in
 from partlearn.tables._column_kinds import ColumnKind
-from partlearn.tables._frame import form_of, numbers_in
 from partlearn.tables._moments import moments_in
 
 
@@ -43,3 +44,51 @@ def known_cells(column: NDArray[Any], kind: ColumnKind) -> tuple[Mask, Mask]:
     elif kind.kind == "date":
         unread = present & np.isnat(moments_in(column, kind.date_format))
     return present, unread
+
+
+def number_matrix(
+    columns: Columns, names: Sequence[str], start: int = 0
+) -> NDArray[np.float64]:
+    """Matrix of columns of plain numbers, for a model that was fitted on a matrix.
+
+    Parameters
+    ----------
+    columns : mapping of str to ndarray
+        The table.
+    names : sequence of str
+        Columns, in the order of the model.
+    start : int, default=0
+        Number of the first row, for messages.
+
+    Returns
+    -------
+    X : ndarray of shape (n_rows, n_features)
+        Numbers, none of them missing.
+
+    Examples
+    --------
+    >>> from partlearn.tables import columns_of, number_matrix
+    >>> number_matrix(columns_of({"x": ["1", "2,5"], "id": ["a", "b"]}), ["x"])
+    array([[1. ],
+           [2.5]])
+    """
+    if absent := [name for name in names if name not in columns]:
+        more = " ..." if len(absent) > 5 else ""
+        raise DataFormatError(
+            "the table lacks columns that the model was fitted on: "
+            f"{', '.join(absent[:5])}{more}",
+            advice="Add or rename them.",
+        )
+    number = ColumnKind("number", "")
+    for name in names:
+        present, unread = known_cells(columns[name], number)
+        for odd, what in ((unread, "a feature is not a number"), (~present, "")):
+            if odd.any():
+                row = int(odd.argmax())
+                cell = repr(str(columns[name][row])[:40])
+                raise DataFormatError(
+                    f"{what}: {cell}" if what else "missing or infinite values",
+                    where=f"row {start + row} of column {name!r}",
+                    advice="" if what else "Fill them in, or leave these rows out.",
+                )
+    return np.column_stack([numbers_in(columns[name]) for name in names])

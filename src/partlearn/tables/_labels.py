@@ -15,12 +15,12 @@ from partlearn.candidates import Evidence, check_evidence, is_missing, one_label
 from partlearn.io import (
     AmbiguousDataError,
     LabelColumns,
+    as_text,
     candidate_columns,
     label_evidence,
     spell_labels,
 )
 from partlearn.tables._column_kinds import check_names
-from partlearn.tables._frame import as_text
 
 
 def label_columns(labels: str | None, columns: Iterable[str]) -> list[str]:

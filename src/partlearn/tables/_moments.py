@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from partlearn._typing import Array
-from partlearn.tables._frame import form_of
+from partlearn.io import form_of
 
 # ISO comes first; of the two orders with slashes the one that fits all cells is taken.
 _DAYS = ["%d.%m.%Y", "%m/%d/%Y", "%d/%m/%Y", "%Y/%m/%d", "%d-%m-%Y"]

@@ -12,10 +12,9 @@ from partlearn._extras import import_optional
 from partlearn._typing import Array, Mask
 from partlearn.candidates import bag_confidence, restrict_confidence
 from partlearn.classification import Calibration
-from partlearn.io import TagForm
+from partlearn.io import Columns, TagForm, columns_of
 from partlearn.tables._bags import learnt_rule, read_bags
 from partlearn.tables._column_kinds import as_names
-from partlearn.tables._frame import Columns, columns_of
 from partlearn.tables._labels import read_labels
 from partlearn.tables._tags import told_tags
 

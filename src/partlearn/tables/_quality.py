@@ -12,6 +12,7 @@ from partlearn._progress import iterations
 from partlearn._typing import Array, Mask
 from partlearn.candidates import Evidence, bag_codes
 from partlearn.classification import Calibration
+from partlearn.io import Columns, columns_of, take_rows
 from partlearn.metrics import (
     approximated_accuracy,
     candidate_dependence,
@@ -21,7 +22,6 @@ from partlearn.metrics import (
 from partlearn.model_selection import CandidateKFold
 from partlearn.tables._bags import read_bags
 from partlearn.tables._classifier import PartialClassifier
-from partlearn.tables._frame import Columns, columns_of, take_rows
 from partlearn.tables._labels import true_labels
 from partlearn.tables._tags import held_out_labels
 

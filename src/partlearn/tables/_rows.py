@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from partlearn._typing import Array, Indices
+from partlearn.io import Columns, take_rows
 from partlearn.tables._column_kinds import as_names
 from partlearn.tables._encoder import TableEncoder
-from partlearn.tables._frame import Columns, take_rows
 
 
 def encode_rows(

@@ -17,9 +17,15 @@ from partlearn._math.linalg import z_scores
 from partlearn._typing import Array, Indices, Mask
 from partlearn.candidates import FLOATS, Tags, check_tags
 from partlearn.inspection import tag_page, tag_report
-from partlearn.io import TagForm, atomic_write, ordered_tags
+from partlearn.io import (
+    TagForm,
+    atomic_write,
+    columns_of,
+    is_frame,
+    is_plain,
+    ordered_tags,
+)
 from partlearn.tables._encoder import TableEncoder
-from partlearn.tables._frame import columns_of, is_plain, is_table
 from partlearn.tables._labels import labels_by_place, named_columns
 from partlearn.tables._learner import make_tag_learner
 from partlearn.tables._rows import encode_rows
@@ -300,7 +306,7 @@ def disambiguate_tags(
     index = np.asarray(X.index) if hasattr(X, "iloc") else None
     form = TagForm("sets", ["tags"])
     rows: Indices | None = None
-    if is_table(X):
+    if is_frame(X):
         columns = columns_of(X)
         plain = encoder is None and is_plain(columns)
         if plain and named_columns(columns, y) is None:

@@ -14,10 +14,16 @@ from sklearn.metrics import roc_auc_score
 from partlearn._progress import iterations
 from partlearn._typing import Array, Mask
 from partlearn.candidates import Evidence, Tags, check_tags
-from partlearn.io import AmbiguousDataError, LabelColumns, TagForm, tag_columns
+from partlearn.io import (
+    AmbiguousDataError,
+    LabelColumns,
+    TagForm,
+    columns_of,
+    tag_columns,
+    take_rows,
+)
 from partlearn.metrics import average_precision
 from partlearn.model_selection import CandidateKFold
-from partlearn.tables._frame import columns_of, take_rows
 from partlearn.tables._labels import named_columns
 
 _LIST = re.compile(r"\[[^\[\]]+,[^\[\]]+\]")

@@ -12,9 +12,12 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from partlearn._extras import import_optional
 from partlearn._typing import Array
-from partlearn.io import table_blocks
-from partlearn.tables._units import without_unit
+from partlearn.candidates import MISSING_WORDS
+from partlearn.io._table import distinct_lists
+from partlearn.io._table_blocks import table_blocks
+from partlearn.io._units import find_unit, without_unit
 
 Columns = dict[str, NDArray[Any]]
 _PLAIN_TEXT = frozenset((str, type(None)))
@@ -26,6 +29,7 @@ _GROUPED = {
     for mark in marks
 }
 _LEADING_ZERO = re.compile(r"\s*[-+]?0\d|.*_")  # a code, as in postal codes
+_CODE = "^[-+]?0[0-9]|_"  # the same for whole columns
 _NUMBERS = (int, float, np.number, np.bool_)
 _ARROW_NUMBERS = ("int", "uint", "float", "double", "halffloat", "bool", "duration")
 
@@ -84,7 +88,7 @@ def form_of(column: NDArray[Any]) -> Literal["number", "moment", "text"]:
     return forms.get(column.dtype.kind, "number")
 
 
-def is_table(X: Any) -> bool:
+def is_frame(X: Any) -> bool:
     """Whether data have named columns."""
     return isinstance(X, Mapping) or hasattr(X, "columns") or hasattr(X, "column_names")
 
@@ -133,9 +137,38 @@ def _from_arrow(values: Any) -> NDArray[Any]:
             values = values.cast("float64")
         except ValueError:  # it would round them
             return _untyped(values.cast("string").to_pylist())
+    elif kind.startswith("dictionary"):
+        return _repeated(values)
+    elif kind.startswith(("list<", "large_list<")):
+        return _lists(values)
     elif not kind.startswith(_ARROW_NUMBERS):
         return _untyped(values.to_pylist())
     return np.asarray(values.to_numpy(zero_copy_only=False))
+
+
+def _repeated(values: Any) -> NDArray[Any]:
+    """Cells of a dictionary; each value is kept once, however often it occurs."""
+    if hasattr(values, "chunks"):
+        values = values.unify_dictionaries().combine_chunks()
+    cells = _from_arrow(values.dictionary)
+    if cells.dtype.kind != "O":
+        return _column(values.cast(values.type.value_type))
+    codes = values.indices.fill_null(len(cells)).to_numpy(zero_copy_only=False)
+    return _untyped([*cells, None])[codes]
+
+
+def _lists(values: Any) -> NDArray[Any]:
+    """Lists as text; each distinct one is kept once."""
+    rows: list[str | None] = []
+    for chunk in getattr(values, "chunks", [values]):
+        try:
+            lists, cells = distinct_lists(chunk)
+        except NotImplementedError:  # lists of lists
+            rows += [as_text(value) for value in chunk.to_pylist()]
+            continue
+        texts = {own: str([cells[code] for code in own]) for own in {*lists} if own}
+        rows += [None if own is None else texts.get(own, "[]") for own in lists]
+    return _untyped(rows)
 
 
 def _typed(texts: NDArray[Any], given: NDArray[Any]) -> NDArray[Any]:
@@ -194,7 +227,7 @@ def numbers_in(column: NDArray[Any], grouping: str = "", unit: str = "") -> Arra
     Examples
     --------
     >>> import numpy as np
-    >>> from partlearn.tables import numbers_in
+    >>> from partlearn.io import numbers_in
     >>> numbers_in(np.array(["1", " 2,5 ", "n/a", None], dtype=object))
     array([1. , 2.5, nan, nan])
     >>> numbers_in(np.array(["950", "1,234.5"], dtype=object), ",")
@@ -245,6 +278,41 @@ def plain_numbers(column: NDArray[Any]) -> Array | None:
             return None
     numbers = column.astype(np.float64)
     return numbers if np.isfinite(numbers).all() else None
+
+
+def exact_numbers(column: NDArray[Any]) -> NDArray[Any] | None:
+    """Numbers of a column in the type they are written in; None where a cell is none.
+
+    Whole numbers are whole, and flags are 0 and 1. Codes such as 007 are no numbers.
+    """
+    form = form_of(column)
+    if form == "moment":
+        return None
+    if form == "number":
+        return column.astype(np.uint8) if column.dtype.kind == "b" else column
+    pa = import_optional("pyarrow", "tables")
+    pc = import_optional("pyarrow.compute", "tables")
+    text = pc.utf8_trim_whitespace(pa.array(column, pa.large_string()))
+    words = pa.array(sorted(MISSING_WORDS), pa.large_string())
+    text = pc.if_else(pc.is_in(pc.utf8_lower(text), value_set=words), None, text)
+    if pc.any(pc.match_substring_regex(text, _CODE)).as_py():
+        return None
+    for kind in (pa.int64(), pa.bool_(), pa.float64()):
+        with suppress(pa.ArrowInvalid):
+            read = text.cast(kind)
+            read = read.cast(pa.uint8()) if kind == pa.bool_() else read
+            return np.asarray(read.to_numpy(zero_copy_only=False))
+    present = {cell for cell in text.to_pylist() if cell is not None}
+    numbers = numbers_in(column, *find_writing(sorted(present)))
+    known = ~np.asarray(text.is_null())
+    return numbers if not np.isnan(numbers[known]).any() else None
+
+
+def find_writing(texts: list[str]) -> tuple[str, str]:
+    """What separates thousands, and the unit of numbers in text."""
+    unit = find_unit(texts)
+    bare = [without_unit(text, unit) for text in texts] if unit else texts
+    return find_grouping(bare), unit
 
 
 def _finite(values: Array) -> Array:
@@ -312,7 +380,7 @@ def read_columns(
     Examples
     --------
     >>> import pathlib, tempfile
-    >>> from partlearn.tables import read_columns
+    >>> from partlearn.io import read_columns
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = pathlib.Path(folder, "pets.csv")
     ...     _ = path.write_text("weight,kind\n4,cat|dog\n30,dog\n")

@@ -1,0 +1,60 @@
+"""Formats by the ends of the names of their files."""
+
+# SPDX-License-Identifier: BSD-3-Clause
+
+from pathlib import Path
+
+from partlearn.io._errors import AmbiguousDataError, DataFormatError
+from partlearn.io._files import STANDARD
+
+SUFFIXES: dict[str, tuple[str, ...]] = {
+    "mat": (".mat", ".h5", ".hdf5"),
+    "npz": (".npz",),
+    "csv": (".csv", ".tsv", ".tab"),
+    "parquet": (".parquet", ".pq"),
+    "arrow": (".arrow", ".feather"),
+    "jsonl": (".jsonl", ".ndjson"),
+    "json": (".json",),
+    "xlsx": (".xlsx",),
+    "zip": (".zip",),
+    "arff": (".arff",),
+    "libsvm": (".libsvm", ".svmlight", ".svm"),
+}
+TABLES = ("csv", "parquet", "arrow", "jsonl", "json", "xlsx", "zip")
+TEXTS = ("csv", "jsonl", "json")  # which a .zip may hold
+
+
+def plain_suffix(path: Path) -> str:
+    """End of the name of a file that may be compressed."""
+    return Path(path.name.removesuffix(".gz")).suffix.lower()
+
+
+def is_table(path: Path) -> bool:
+    """Whether a file has named columns of any kind, or is standard input."""
+    suffix = plain_suffix(path)
+    return path == STANDARD or any(suffix in SUFFIXES[kind] for kind in TABLES)
+
+
+def format_of(path: Path, format: str | None) -> str:
+    """Return the format by name, or by the end of the file's name."""
+    if format is not None:
+        if format not in SUFFIXES:
+            words = ", ".join(SUFFIXES)
+            raise ValueError(f"`format` must be one of {words}; got {format!r}.")
+        return format
+    suffix = plain_suffix(path)
+    for kind, suffixes in SUFFIXES.items():
+        if suffix in suffixes:
+            return kind
+    if suffix in (".xls", ".ods"):
+        raise DataFormatError(
+            "spreadsheets of this kind are not read",
+            path=path,
+            advice="Save the sheet as CSV, in the encoding UTF-8, or as .xlsx.",
+        )
+    known = ", ".join(end for suffixes in SUFFIXES.values() for end in suffixes)
+    raise AmbiguousDataError(
+        f"the name does not say the format (known: {known})",
+        path=path,
+        advice=f"Say it with format=, one of {', '.join(SUFFIXES)}.",
+    )
