@@ -1,8 +1,10 @@
 """Count the places that differ from the table of terms on the developers' pages.
 
 ``python tools/terms.py`` prints one line per rule with the number of places; ``--list``
-prints the places too. Rules read names (functions, classes, arguments, attributes) or
-the text of a kind of file, whichever the term is about.
+prints the places too. Rules read names (functions, classes, arguments, variables) or
+the text of a kind of file, whichever the term is about. Functions that round numbers
+are left out, found by their type hints. So are parameters that stand for a released
+program, found by their entry in the docstring.
 """
 
 import argparse
@@ -14,6 +16,16 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 SOURCE = ROOT / "src" / "partlearn"
 Places = Iterator[tuple[Path, int, str]]
+# A parameter in a docstring that repeats what a released program does.
+RELEASED = r"\n    (\w+) : [^\n]*\n(?:        [^\n]*\n)*?        [^\n]*released program"
+
+
+def rounds(node: ast.AST) -> bool:
+    """Whether a function turns arrays into rounded arrays: `round` is its verb."""
+    if not isinstance(node, ast.FunctionDef):
+        return False
+    kind = ast.unparse(node.returns) if node.returns else ""
+    return node.name.startswith("round_") and kind in ("Array", "NDArray", "float")
 
 
 def names(pattern: str) -> Callable[[], Places]:
@@ -21,12 +33,18 @@ def names(pattern: str) -> Callable[[], Places]:
 
     def find() -> Places:
         for file in sorted(SOURCE.rglob("*.py")):
-            for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            source = file.read_text(encoding="utf-8")
+            released = set(re.findall(RELEASED, source))
+            for node in ast.walk(ast.parse(source)):
                 if isinstance(node, ast.arg | ast.keyword):
                     name = node.arg
+                elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+                    name = node.id
                 else:
                     name = getattr(node, "name", None)
-                if isinstance(name, str) and re.fullmatch(pattern, name):
+                if not isinstance(name, str) or name in released or rounds(node):
+                    continue
+                if re.fullmatch(pattern, name):
                     yield file, node.lineno, name
 
     return find
@@ -60,7 +78,8 @@ RULES = {
     "n_landmarks, not n_anchors": names(r"n_anchors"),
     "block, not chunk": names(r"\w*chunk\w*"),
     "American spelling in names": names(
-        r"\w*(neighbour|standardis|normalis|optimis|minimis|summaris|colour)\w*"
+        r"(?i)\w*(neighbour|standardis|normalis|optimis|minimis|summaris|colour"
+        r"|centre|labelled)\w*"
     ),
     "model files end in .partlearn": text(
         r"\.skops\b", "src/**/*.py", "docs/**/*.rst", "tests/**/*.py", "*.md"

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from partlearn._version import __version__
 
 if TYPE_CHECKING:
-    from partlearn._ask import Questions, plan_questions, rank_rows
+    from partlearn._ask import plan_questions, rank_rows
     from partlearn._disambiguate import disambiguate
     from partlearn._disambiguation import Disambiguation
     from partlearn._progress import on_progress
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 __all__ = [
     "Disambiguation",
     "PartialClassifier",
-    "Questions",
     "__version__",
     "disambiguate",
     "on_progress",
@@ -26,7 +25,6 @@ __all__ = [
 _HOMES = {
     "Disambiguation": "partlearn._disambiguation",
     "PartialClassifier": "partlearn.tables",
-    "Questions": "partlearn._ask",
     "disambiguate": "partlearn._disambiguate",
     "on_progress": "partlearn._progress",
     "plan_questions": "partlearn._ask",

@@ -51,7 +51,7 @@ def test_every_field():
     plan = parse_plan(
         text(
             head="percentages = [5, 20]\nlabels = ['clean']\nrandom_draws = 2\n"
-            "inner_folds = 4\nmetrics = ['coverage']\nreference = 'TRACE'\n"
+            "cv = 4\nmetrics = ['coverage']\nreference = 'TRACE'\n"
             "time_limit = 9\nnotes = ['x']",
             data="r = [0.5, 1]\nnoise = 'rate'\nnoise_seeds = [3, 4]\ncounts = [1, 2]\n"
             "learners = ['MLKNN']\nmax_rows = 50\nnote = 'y'",
@@ -95,7 +95,7 @@ def test_quick_changes_what_it_names():
             head="reference = 'TRACE'",
             tail="[[selectors]]\nclass = 'MIFS'\n[quick]\nselectors = ['MIFS']\n"
             "percentages = [10]\nnoise_seeds = [7]\nrandom_draws = 1\nr = 2\n"
-            "inner_folds = 2\nlabels = ['clean']\nfolds = 3\nmax_rows = 40",
+            "cv = 2\nlabels = ['clean']\nfolds = 3\nmax_rows = 40",
         ),
         quick=True,
     )

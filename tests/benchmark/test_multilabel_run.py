@@ -35,7 +35,7 @@ task = "multilabel"
 folds = 2
 percentages = [5, 6, 20]
 random_draws = 2
-inner_folds = 2
+cv = 2
 {head}
 [[data]]
 name = "made"

@@ -164,7 +164,7 @@ def test_absent_labels_can_be_excluded():
     X, S = rng.standard_normal((60, 3)), np.eye(12, dtype=int)[rng.integers(0, 12, 60)]
     Q = rng.standard_normal((200, 3))
     free = IPAL(5).fit(X, S)
-    bound = IPAL(5, restrict_to_neighbours=True).fit(X, S)
+    bound = IPAL(5, restrict_to_neighbors=True).fit(X, S)
     near = query_neighbors(unit(X), unit(Q), 5)[1]
     own = [set(row) for row in S.argmax(axis=1)[near]]
     assert all(p in labels for p, labels in zip(bound.predict(Q), own, strict=True))

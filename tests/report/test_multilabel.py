@@ -25,7 +25,7 @@ citation = "A <i>paper</i>"
 folds = 2
 percentages = [10, 30, 50]
 random_draws = 2
-inner_folds = 2
+cv = 2
 reference = "TRACE"
 metrics = ["average_precision", "ranking_loss", "micro_f1"]
 published = {{ paper = "PML-FSLA", table = "2, 4" }}

@@ -37,7 +37,6 @@ PARAMETERS: dict[str, list[Any]] = {
         None,
     ],
     "n_features_to_select": COUNT,
-    "n_folds": [Interval(Integral, 2, None, closed="left")],
     "n_jobs": [Integral, None],
     "n_landmarks": [Interval(Integral, 1, None, closed="left"), None],
     "n_latent": [Interval(Integral, 1, None, closed="left"), None],

@@ -78,12 +78,12 @@ def choose_dimension(reducer: Any, X: Any, labels: Evidence) -> int:
     S = labels.candidates
     m = len(S)
     most = most_directions(X, S)
-    n_folds = min(_FOLDS, m)
+    cv = min(_FOLDS, m)
     if most == 1 or m < 4:
         return 1
-    fold = np.random.RandomState(0).permutation(m) % n_folds
+    fold = np.random.RandomState(0).permutation(m) % cv
     hits = np.zeros((most, m))
-    for k in iterations("folds to choose n_components", n_folds):
+    for k in iterations("folds to choose n_components", cv):
         held, kept = np.flatnonzero(fold == k), np.flatnonzero(fold != k)
         inner = clone(reducer).set_params(n_components=most)
         inner.set_output(transform="default")  # a clone may have been told to frame

@@ -55,7 +55,6 @@ from partlearn.benchmark._tuned import CHOICES, choose, settings
 
 __all__ = [
     "PlanError",
-    "average_ranks",
     "bayesian_signed_rank",
     "cohen_d_paired",
     "corrected_interval",

@@ -104,8 +104,8 @@ class MultilabelTask:
         jobs = []
         for item in data:
             spec, combinations = self._spec(item.name), list(self._combinations(item))
-            rounds = product(spec.r or (None,), spec.noise_seeds, range(plan.folds))
-            for r, seed, fold in rounds:
+            draws = product(spec.r or (None,), spec.noise_seeds, range(plan.folds))
+            for r, seed, fold in draws:
                 shared = {
                     **shared_content(plan, item.fingerprint),
                     "task": plan.task,
@@ -133,7 +133,7 @@ class MultilabelTask:
                         "learner": [learner.cls, dict(learner.params)],
                         "labels": labels,
                         "points": [list(point) for point in points],
-                        "inner_folds": plan.inner_folds,
+                        "inner_folds": plan.cv,  # this text is part of every seed
                     }
                     job = Job(content, code, reduction, learner, fold, labels, points)
                     jobs.append(job)
@@ -248,7 +248,7 @@ class MultilabelTask:
         else:
             # Its held-out scores tune the thresholds too, so it has the plan's folds.
             own = find_class(job.learner.cls, "multilabel") is LinearSVM
-            inner = {"cv": self.plan.inner_folds} if own else {}
+            inner = {"cv": self.plan.cv} if own else {}
             learner = _build(job.learner, "multilabel", job.seed, **inner)
             learner.fit(A, T)
             held_out = self._held_out(learner, A, T, job.seed)
@@ -270,7 +270,7 @@ class MultilabelTask:
         if known is not None:
             return np.asarray(known)
         S = np.empty(T.shape)
-        folds = KFold(self.plan.inner_folds, shuffle=True, random_state=seed)
+        folds = KFold(self.plan.cv, shuffle=True, random_state=seed)
         for train, test in folds.split(A):
             part = clone(learner).fit(A[train], T[train])
             S[test] = _label_scores(part, A[test])

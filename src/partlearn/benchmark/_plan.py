@@ -267,7 +267,7 @@ class MultilabelPlan(Plan):
         Shares of the features to select.
     random_draws : int
         Random orders per fold and seed.
-    inner_folds : int
+    cv : int
         Folds by which learners are tuned on training rows.
     """
 
@@ -275,7 +275,7 @@ class MultilabelPlan(Plan):
     labels: tuple[str, ...] = TRAINING_LABELS
     percentages: tuple[float, ...] = tuple(range(1, 21))
     random_draws: int = 20
-    inner_folds: int = 3
+    cv: int = 3
     metrics: tuple[str, ...] = CURVE_METRICS
     task: str = "multilabel"
 
@@ -284,6 +284,6 @@ class MultilabelPlan(Plan):
         """What parameters were chosen by, as a sentence for reports."""
         return (
             "Selection criterion: none for selectors, whose parameters are those of "
-            f"the plan; thresholds and learners are tuned by {self.inner_folds} folds "
+            f"the plan; thresholds and learners are tuned by {self.cv} folds "
             "of the training rows."
         )

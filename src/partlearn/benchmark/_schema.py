@@ -137,7 +137,7 @@ _CURVES: Rules = {
     "labels": _some_of(_plan.TRAINING_LABELS),
     "percentages": _percentages,
     "random_draws": _whole(1),
-    "inner_folds": _whole(2),
+    "cv": _whole(2),
 }
 # Plans for multi-label data name their methods by what these do there.
 MULTILABEL_FIELDS: dict[str, Rules] = {

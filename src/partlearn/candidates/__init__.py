@@ -87,7 +87,6 @@ __all__ = [
     "check_candidates",
     "check_evidence",
     "check_tags",
-    "concatenate",
     "cooccurring_candidates",
     "estimate_miss_rate",
     "flip_candidates",

@@ -53,7 +53,7 @@ class IPAL(BasePartialClassifier):
         Maximum number of iterations of the propagation.
     tol : float, default=1e-4
         Stop when the spectral norm of the change of the confidences is below `tol`.
-    restrict_to_neighbours : bool, default=False
+    restrict_to_neighbors : bool, default=False
         Whether to predict only labels that some neighbour has. The authors' program
         may in rare cases prefer a label that none has.
     n_jobs : int, default=None
@@ -111,7 +111,7 @@ class IPAL(BasePartialClassifier):
     _ties_follow = ("rows", "columns")
     _parameter_constraints = PARAMETERS | {
         "alpha": [Interval(Real, 0, 1, closed="left")],
-        "restrict_to_neighbours": ["boolean"],
+        "restrict_to_neighbors": ["boolean"],
     }
 
     def __init__(
@@ -121,14 +121,14 @@ class IPAL(BasePartialClassifier):
         alpha: float = 0.95,
         max_iter: int = 100,
         tol: float = 1e-4,
-        restrict_to_neighbours: bool = False,
+        restrict_to_neighbors: bool = False,
         n_jobs: int | None = None,
     ) -> None:
         self.n_neighbors = n_neighbors
         self.alpha = alpha
         self.max_iter = max_iter
         self.tol = tol
-        self.restrict_to_neighbours = restrict_to_neighbours
+        self.restrict_to_neighbors = restrict_to_neighbors
         self.n_jobs = n_jobs
 
     @fit_context(prefer_skip_nested_validation=True)
@@ -201,7 +201,7 @@ class IPAL(BasePartialClassifier):
         np.put_along_axis(absent, labels, False, axis=1)
         np.put_along_axis(R, labels, residuals(length, G, b, w, labels), axis=1)
         R[:, ~self._seen] = np.inf
-        if self.restrict_to_neighbours:
+        if self.restrict_to_neighbors:
             R[absent] = np.inf
         unhelped = ~w.any(axis=1)
         R[unhelped] = np.inf

@@ -235,11 +235,11 @@ def conformal_pruning(S: Mask, P: Array, alpha: float) -> Mask:
     return kept
 
 
-def _out_of_fold(estimator: Any, X: Any, S: Mask, n_folds: int) -> Array:
+def _out_of_fold(estimator: Any, X: Any, S: Mask, cv: int) -> Array:
     """Probabilities of every row by a classifier fitted without its fold."""
     P = np.full(S.shape, 1 / S.shape[1])
-    fold = np.random.RandomState(0).permutation(len(S)) % n_folds
-    for k in range(n_folds):
+    fold = np.random.RandomState(0).permutation(len(S)) % cv
+    for k in range(cv):
         kept, held = np.flatnonzero(fold != k), np.flatnonzero(fold == k)
         fitted = clone(estimator).fit(X[kept], recoded(S[kept]))
         P[held] = fitted.predict_proba(X[held])

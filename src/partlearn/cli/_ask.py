@@ -12,7 +12,7 @@ from partlearn.cli import _input, _options
 from partlearn.cli._disambiguate import labels_of_file
 
 if TYPE_CHECKING:
-    from partlearn import Questions
+    from partlearn._ask import Questions
 
 _RATE = 0.1  # labels put right by an answer, below which asking is no longer worth it
 

@@ -298,8 +298,8 @@ class ConfidenceDisplay:
         ambiguous = self.before < 1
         edges = np.linspace(0, 1, bins + 1)
         self.bars_ = [
-            ax.hist(values[ambiguous], edges, alpha=0.6, label=name, color=colour)[2]
-            for values, name, colour in (
+            ax.hist(values[ambiguous], edges, alpha=0.6, label=name, color=color)[2]
+            for values, name, color in (
                 (self.before, "by the candidate set alone", "0.6"),
                 (self.after, "after disambiguation", "C0"),
             )

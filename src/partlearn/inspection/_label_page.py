@@ -18,8 +18,8 @@ from partlearn._pages import visible
 from partlearn._typing import Array, Indices
 from partlearn.inspection._label_report import LabelReport
 
-# Ten colours that differ for most eyes and stand out on light and dark ground.
-_COLOURS = (
+# Ten colors that differ for most eyes and stand out on light and dark ground.
+_COLORS = (
     "#3b7dd8", "#d9822b", "#2f9e63", "#c94f4f", "#8b6fd1",
     "#9a6b4f", "#d16ba5", "#7f8c8d", "#a8a12f", "#2aa5b8",
 )  # fmt: skip
@@ -57,7 +57,7 @@ def label_page(report: LabelReport) -> str:
         points=_points(report, places),
         marks=_marks(report, places),
         bars=_bars(report),
-        colours=_COLOURS,
+        colors=_COLORS,
         pictures=[_picture(row.image) for row in report.review],
         side=_SIDE,
     )
@@ -83,7 +83,7 @@ def _embedded(report: LabelReport, places: Indices) -> str:
         "set": report.set_index.tolist(),
         "sets": report.sets,
         "xy": places.ravel().tolist(),
-        "colours": _COLOURS,
+        "colors": _COLORS,
         "radius": _radius(report),
     }
     text = json.dumps(content, separators=(",", ":"))
@@ -96,21 +96,21 @@ def _radius(report: LabelReport) -> float:
 
 
 def _points(report: LabelReport, places: Indices) -> list[tuple[int, int, float, str]]:
-    """Places, radii and colours of some rows, for those without a script."""
+    """Places, radii and colors of some rows, for those without a script."""
     order = np.random.RandomState(0).permutation(report.n_rows)[:_DRAWN]
     return [
         (
             int(places[i, 0]),
             int(places[i, 1]),
             round(_radius(report) + 10 * (1 - float(report.confidence[i])), 1),
-            _COLOURS[report.label[i] % len(_COLOURS)],
+            _COLORS[report.label[i] % len(_COLORS)],
         )
         for i in order
     ]
 
 
 def _marks(report: LabelReport, places: Indices) -> list[tuple[int, int, str]]:
-    """Labels and the middle of their rows: colours alone tell few labels apart."""
+    """Labels and the middle of their rows: colors alone tell few labels apart."""
     if len(report.classes) > _MARKED:
         return []
     marks: list[tuple[int, int, str]] = []
@@ -166,7 +166,7 @@ def _png(grey: Array) -> bytes:
     shade = 255 - 255 * (grey - low) / ((high - low) or 1.0)
     lines = b"".join(b"\0" + row.tobytes() for row in shade.round().astype(np.uint8))
 
-    def chunk(kind: bytes, body: bytes) -> bytes:
+    def section(kind: bytes, body: bytes) -> bytes:
         return (
             struct.pack(">I", len(body))
             + kind
@@ -178,7 +178,7 @@ def _png(grey: Array) -> bytes:
     head = struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)
     return (
         b"\x89PNG\r\n\x1a\n"
-        + chunk(b"IHDR", head)
-        + chunk(b"IDAT", zlib.compress(lines))
-        + chunk(b"IEND", b"")
+        + section(b"IHDR", head)
+        + section(b"IDAT", zlib.compress(lines))
+        + section(b"IEND", b"")
     )

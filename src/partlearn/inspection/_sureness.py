@@ -36,7 +36,7 @@ class CalibrationDisplay:
     Parameters
     ----------
     bins : CalibrationBins
-        What :func:`partlearn.metrics.calibration_bins` returns.
+        Shares of right labels by confidence.
 
     Attributes
     ----------

@@ -160,11 +160,11 @@ def _repeated(values: Any) -> NDArray[Any]:
 def _lists(values: Any) -> NDArray[Any]:
     """Lists as text; each distinct one is kept once."""
     rows: list[str | None] = []
-    for chunk in getattr(values, "chunks", [values]):
+    for block in getattr(values, "chunks", [values]):
         try:
-            lists, cells = distinct_lists(chunk)
+            lists, cells = distinct_lists(block)
         except NotImplementedError:  # lists of lists
-            rows += [as_text(value) for value in chunk.to_pylist()]
+            rows += [as_text(value) for value in block.to_pylist()]
             continue
         texts = {own: str([cells[code] for code in own]) for own in {*lists} if own}
         rows += [None if own is None else texts.get(own, "[]") for own in lists]

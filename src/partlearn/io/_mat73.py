@@ -75,8 +75,8 @@ class _Reader:
         stored = min(self.budget.stored, int(item.id.get_storage_size()))
         self.budget.plausible(size, stored, where)
         if item.chunks is not None:
-            chunk = item.dtype.itemsize * math.prod(map(int, item.chunks))
-            self.budget.plausible(chunk, self.budget.stored, f"a chunk of {where}")
+            block = item.dtype.itemsize * math.prod(map(int, item.chunks))
+            self.budget.plausible(block, self.budget.stored, f"a chunk of {where}")
         self.budget.charge(size, where)
         return size
 
@@ -121,8 +121,8 @@ class _Reader:
             return block != 0 if logical else block
 
         lines, length = item.shape
-        chunk = item.chunks[0] if item.chunks else 1  # none is to be read twice
-        matrix = read_matrix(load, lines, length, native, multiple=chunk)
+        lines_at_once = item.chunks[0] if item.chunks else 1  # none is read twice
+        matrix = read_matrix(load, lines, length, native, multiple=lines_at_once)
         return matrix.T if matlab else matrix
 
 

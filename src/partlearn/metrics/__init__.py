@@ -39,13 +39,10 @@ from partlearn.metrics._scores import (
 )
 
 __all__ = [
-    "accuracy_score",
     "approximated_accuracy",
     "approximated_accuracy_scorer",
     "area_under_risk_coverage",
     "average_precision",
-    "calibrate_by_gold",
-    "calibration_bins",
     "candidate_hit_rate",
     "candidate_hit_scorer",
     "candidate_log_likelihood",

@@ -12,5 +12,4 @@ __all__ = [
     "CandidateKFold",
     "StratifiedCandidateKFold",
     "cross_validate",
-    "one_standard_error_rule",
 ]

@@ -49,7 +49,7 @@ def group_codes(groups: Any, m: int) -> Indices:
 
 def deal_groups(
     codes: Indices,
-    n_folds: int,
+    cv: int,
     rng: np.random.RandomState,
     strata: Indices | None = None,
 ) -> Indices:
@@ -59,7 +59,7 @@ def deal_groups(
     ----------
     codes : ndarray of int, shape (m,)
         Number of each row's group.
-    n_folds : int
+    cv : int
         Number of folds.
     rng : RandomState
         Draws the order of groups of the same size.
@@ -76,8 +76,8 @@ def deal_groups(
     counts = np.zeros((codes.max() + 1, strata.max() + 1))
     np.add.at(counts, (codes, strata), 1)
     share = counts / counts.sum(axis=0)
-    held = np.zeros((n_folds, share.shape[1]))
-    rows = np.zeros(n_folds)
+    held = np.zeros((cv, share.shape[1]))
+    rows = np.zeros(cv)
     place = np.empty(len(counts), dtype=np.intp)
     order = rng.permutation(len(counts))
     for g in order[np.argsort(-counts[order].sum(axis=1), kind="stable")]:

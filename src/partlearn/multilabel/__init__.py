@@ -34,6 +34,4 @@ from partlearn.multilabel.feature_selection import (
 
 __all__ = [
     "add_noise_labels",
-    "noise_by_similarity",
-    "noise_to_average",
 ]

@@ -258,7 +258,7 @@ def _turned(pair: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def interval(
-    folds: pd.DataFrame, first: str, second: str, n_folds: int
+    folds: pd.DataFrame, first: str, second: str, cv: int
 ) -> tuple[float, float] | None:
     """Return the 95 % interval of the first method minus the second over folds.
 
@@ -268,14 +268,14 @@ def interval(
     if len(both) < 2 or first == second:
         return None
     a, b = both.to_numpy().T
-    return benchmark.corrected_interval(a, b, test_fraction=1 / n_folds)
+    return benchmark.corrected_interval(a, b, test_fraction=1 / cv)
 
 
 def against(
     folds: pd.DataFrame,
     methods: Sequence[str],
     others: Sequence[str],
-    n_folds: int,
+    cv: int,
     *,
     by_learner: bool = True,
 ) -> Iterator[dict[str, Any]]:
@@ -287,7 +287,7 @@ def against(
         Scores over folds of one table.
     methods, others : sequence of str
         Each method is compared with each other.
-    n_folds : int
+    cv : int
         Folds of the plan: how much of the rows a test part has.
     by_learner : bool, default=True
         Whether to count for each learner too.
@@ -314,7 +314,7 @@ def against(
             if not part:
                 continue
             tested = [(a, b) for a, b in part if len(a) > 1]
-            share = {"test_fraction": 1 / n_folds}
+            share = {"test_fraction": 1 / cv}
             differences = [float(np.mean(a) - np.mean(b)) for a, b in part]
             yield {
                 "protocol": folds["protocol"].iloc[0],

@@ -16,7 +16,7 @@ from partlearn.report import _compare
 from partlearn.report._blocks import Block, Draw, Figure, Section
 from partlearn.report._compare import PLACE, Comparison
 from partlearn.report._format import capital, is_missing, method_name, metric_name
-from partlearn.report._svg import COLOURS, INK, LINES, MARKS
+from partlearn.report._svg import COLORS, INK, LINES, MARKS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,7 +31,7 @@ DrawPart = Callable[[Any, Any], None]
 
 def _look(i: int) -> dict[str, Any]:
     """Colour and mark of the i-th of several things."""
-    return {"color": COLOURS[i % len(COLOURS)], "marker": MARKS[i % len(MARKS)]}
+    return {"color": COLORS[i % len(COLORS)], "marker": MARKS[i % len(MARKS)]}
 
 
 def _short(label: str, most: int = 24) -> str:
@@ -71,11 +71,11 @@ def forest(comparison: Comparison, number: int) -> list[Figure]:
 
     def draw(axes: Any) -> None:
         axes.axvspan(
-            -_compare.ROPE, _compare.ROPE, color=COLOURS[6], alpha=0.25, linewidth=0
+            -_compare.ROPE, _compare.ROPE, color=COLORS[6], alpha=0.25, linewidth=0
         )
         axes.axvline(0, color=INK, linewidth=1)
         for y, p in enumerate(pairs.values()):
-            axes.plot([p.low, p.high], [y, y], color=COLOURS[0], linewidth=1.5)
+            axes.plot([p.low, p.high], [y, y], color=COLORS[0], linewidth=1.5)
             axes.plot(p.difference, y, linestyle="none", **_look(0))
         axes.set_yticks(range(len(pairs)), [_short(name) for name in pairs])
         axes.invert_yaxis()
@@ -115,7 +115,7 @@ def critical_difference(comparison: Comparison, number: int) -> list[Figure]:
             y = depth + 0.7 * (line + 1)
             left = line < (k + 1) // 2
             end = 0.6 if left else k + 0.4
-            axes.plot([ranks[i]] * 2 + [end], [0, y, y], color=COLOURS[6], linewidth=1)
+            axes.plot([ranks[i]] * 2 + [end], [0, y, y], color=COLORS[6], linewidth=1)
             text = f"{_short(method_name(names[i]))} ({ranks[i]:.2f})"
             axes.text(end, y - 0.08, text, ha="left" if left else "right", va="bottom")
         axes.set_ylim(depth + 0.7 * (k + 0.6), 0)
@@ -169,8 +169,8 @@ def gaps(summary: Summary, protocol: str, number: int) -> list[Block]:
             y = methods.index(cell["method"]) + shift
             look = _look(i)
             first, second = (cell["method"], top["method"])[::sign]
-            n_folds = summary.facts["folds"]
-            ends = _compare.interval(at[place], first, second, n_folds)
+            cv = summary.facts["folds"]
+            ends = _compare.interval(at[place], first, second, cv)
             if ends:
                 axes.plot(ends, [y, y], color=look["color"], linewidth=1)
             x, label = cell["mean"] - top["mean"], _short(cell["learner"])
@@ -298,7 +298,7 @@ def _draw_regimes(x: Sequence[float], y: pd.DataFrame, label: str, axes: Any) ->
     for i, name in enumerate(y.columns):
         # A line through the zeros of the reference only.
         if not y[name].any():
-            axes.axhline(0, color=COLOURS[i % len(COLOURS)], linewidth=1)
+            axes.axhline(0, color=COLORS[i % len(COLORS)], linewidth=1)
         text = _short(method_name(name))
         axes.plot(x, y[name], markersize=5, linestyle="none", label=text, **_look(i))
     _logarithmic(axes)
@@ -321,14 +321,14 @@ def plane(points: pd.DataFrame, name: str, number: int) -> Figure:
             scatter(
                 mine,
                 s=18,
-                color=COLOURS[i % len(COLOURS)],
-                marker=MARKS[(i // len(COLOURS) + i) % len(MARKS)],
+                color=COLORS[i % len(COLORS)],
+                marker=MARKS[(i // len(COLORS) + i) % len(MARKS)],
                 alpha=0.25 + 0.75 * mine["confidence"].to_numpy(),
                 linewidths=0,
                 label=_short(label),
             )
         if len(rest):
-            scatter(rest, s=10, color=COLOURS[6], label="other labels")
+            scatter(rest, s=10, color=COLORS[6], label="other labels")
         if len(wrong):
             scatter(wrong, s=60, facecolors="none", edgecolors=INK, label="wrong")
         axes.set_xlabel("direction 1")
@@ -352,9 +352,9 @@ def histogram(counts: Mapping[str, Sequence[float]], name: str, number: int) -> 
     width = (edges[1] - edges[0]) * 0.45
 
     def draw(axes: Any) -> None:
-        for i, (when, colour) in enumerate({"before": 6, "after": 0}.items()):
+        for i, (when, color) in enumerate({"before": 6, "after": 0}.items()):
             left = [x + i * width for x in edges[:-1]]
-            style = {"color": COLOURS[colour], "align": "edge", "linewidth": 0}
+            style = {"color": COLORS[color], "align": "edge", "linewidth": 0}
             axes.bar(left, counts[when], width, label=when, **style)
         axes.set_xlabel("highest confidence of a row")
         axes.set_ylabel("rows")

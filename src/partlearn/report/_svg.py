@@ -16,7 +16,7 @@ from partlearn.report._blocks import Draw, Figure
 
 # Told apart with any colour vision, and at least 3:1 against the light and the dark
 # ground of the page; marks repeat the distinction: colour is never the only sign.
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#8C6BC8", "#A07800", "#7F7F7F")
+COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#8C6BC8", "#A07800", "#7F7F7F")
 MARKS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "*")
 LINES = ("-", "--", "-.", ":")
 # Stands for the colour of text: the page decides what that is.

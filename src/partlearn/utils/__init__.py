@@ -10,6 +10,4 @@ from partlearn.utils._multilabel_checks import multilabel_checks
 __all__ = [
     "all_estimators",
     "check_partial_label_estimator",
-    "multilabel_checks",
-    "partial_label_checks",
 ]

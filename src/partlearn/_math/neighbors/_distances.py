@@ -14,7 +14,7 @@ from partlearn._typing import Array, Indices
 # equal to the last bit and ties fall alike: feature j belongs to lane j % 8, lanes are
 # summed by ascending j, then added as a tree.
 _LANES = 8
-_CHUNK = 1 << 17  # numbers in a chunk of differences: it should stay in the cache
+_BLOCK = 1 << 17  # numbers in a block of differences: it should stay in the cache
 
 
 def pair_distances(Q: Any, rows: Indices, Z: Any, columns: Indices) -> Array:
@@ -22,18 +22,18 @@ def pair_distances(Q: Any, rows: Indices, Z: Any, columns: Indices) -> Array:
     out = np.empty(rows.size)
     if issparse(Z):
         width = max(1, int(Z.nnz // max(1, Z.shape[0])) + 1)
-        part = _sparse_chunk
+        part = _sparse_block
     else:
         width = max(1, Z.shape[1])
-        part = _dense_chunk
-    size = max(64, _CHUNK // width)
+        part = _dense_block
+    size = max(64, _BLOCK // width)
     for start in range(0, rows.size, size):
         stop = start + size
         out[start:stop] = part(Q, rows[start:stop], Z, columns[start:stop])
     return out
 
 
-def _dense_chunk(Q: NDArray, rows: Indices, Z: NDArray, columns: Indices) -> Array:
+def _dense_block(Q: NDArray, rows: Indices, Z: NDArray, columns: Indices) -> Array:
     d = Z.shape[1]
     difference = np.take(Q, rows, axis=0).astype(np.float64, copy=False)
     difference -= np.take(Z, columns, axis=0)
@@ -47,7 +47,7 @@ def _dense_chunk(Q: NDArray, rows: Indices, Z: NDArray, columns: Indices) -> Arr
     return _add_lanes(lanes)
 
 
-def _sparse_chunk(Q: csr_array, rows: Indices, Z: csr_array, columns: Indices) -> Array:
+def _sparse_block(Q: csr_array, rows: Indices, Z: csr_array, columns: Indices) -> Array:
     difference = Q[rows] - Z[columns]  # float64, canonical: columns ascend
     row = np.repeat(np.arange(rows.size), np.diff(difference.indptr))
     lanes: NDArray = np.bincount(

@@ -47,8 +47,8 @@ def near_enough(H: NDArray, limit: NDArray) -> Candidates:
 def group_minima(H: NDArray, groups: int) -> NDArray:
     """Smallest value of each column group; see :func:`scan`."""
     whole = H.shape[1] - H.shape[1] % groups
-    rounds = H[:, :whole].reshape(H.shape[0], -1, groups)
-    return rounds.min(axis=1, initial=np.inf)
+    stacked = H[:, :whole].reshape(H.shape[0], -1, groups)
+    return stacked.min(axis=1, initial=np.inf)
 
 
 def kth_smallest(H: NDArray, k: int, groups: int) -> NDArray:

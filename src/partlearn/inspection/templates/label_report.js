@@ -115,7 +115,7 @@
     pen.globalAlpha = data.names.length > 5000 ? 0.5 : 0.75;
     for (let k = order.length - 1; k >= 0; k--) { // doubtful rows on top
       const i = order[k];
-      pen.fillStyle = data.colours[data.label[i] % data.colours.length];
+      pen.fillStyle = data.colors[data.label[i] % data.colors.length];
       pen.beginPath();
       pen.arc(data.xy[2 * i], data.xy[2 * i + 1], radius(i), 0, 7);
       pen.fill();

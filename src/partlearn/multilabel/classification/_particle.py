@@ -24,7 +24,7 @@ from partlearn._typing import Array, Indices, Mask
 from partlearn.base import PARAMETERS, BaseMultilabelClassifier, drop_empty
 from partlearn.candidates import warn_at_max_iter
 
-_CHUNK = 200  # classifiers a worker trains at a time
+_BLOCK = 200  # classifiers a worker trains at a time
 _BLOCK = 1 << 22  # votes computed at a time
 _TIE = 1e-9  # a score this near to the border is a tie: the solver is not more exact
 _RELEASE_FOLDS = 10  # in which the released program elicits credible labels
@@ -303,10 +303,10 @@ def fit_pairs(
     up = np.where(m < 0, E.sum(axis=0)[j], meets[j, m])
     down = np.where(m < 0, N.sum(axis=0)[j], meets[m, j])
     wanted = wanted[(up > 0) & (down > 0)]
-    chunks = [wanted[i : i + _CHUNK] for i in range(0, len(wanted), _CHUNK)]
-    if len(chunks) > 1:
+    blocks = [wanted[i : i + _BLOCK] for i in range(0, len(wanted), _BLOCK)]
+    if len(blocks) > 1:
         fits = Parallel(n_jobs=n_jobs)(
-            delayed(_fit_some)(X, E, N, chunk, C) for chunk in chunks
+            delayed(_fit_some)(X, E, N, block, C) for block in blocks
         )
     else:  # not worth a worker
         fits = [_fit_some(X, E, N, wanted, C)]
