@@ -112,7 +112,7 @@ def find_columns(
 class BaseSelector(CandidateMixin, MemoryEstimateMixin, SelectorMixin, BaseEstimator):
     """Selection of features; a subclass calls `_limits` and `_select` in `fit`."""
 
-    def _validate_unlabelled(self, X: Any, y: Any, **check_params: Any) -> Any:
+    def _validate_unlabeled(self, X: Any, y: Any, **check_params: Any) -> Any:
         """Check rows; labels, if there are any, must be as many, and are not used."""
         X = validate_data(self, X, accept_sparse="csr", dtype=FLOATS, **check_params)
         if y is not None:

@@ -239,16 +239,16 @@ def _duplicate_rows(X: Any, S: Mask) -> Iterator[Finding]:
 
 def _leakage(X: Any, S: Mask, names: list[str]) -> Iterator[Finding]:
     """Find features that look like a label; a sparse X comes as CSC."""
-    labelled = np.flatnonzero(S.any(axis=1))
+    labeled = np.flatnonzero(S.any(axis=1))
     suspects = []
-    if labelled.size:
-        S = S[labelled]
+    if labeled.size:
+        S = S[labeled]
         rare = S.mean(axis=0) < 0.9
         spread = np.linspace(0, len(S) - 1, _SAMPLE).astype(np.int64)
         sample = np.unique(spread)
         few = S[sample]
         for j in range(X.shape[1]):
-            column = _column(X, j)[labelled]
+            column = _column(X, j)[labeled]
             # A sample settles it for nearly all columns.
             if agreement(column[sample], few, rare, 2)[0] < _AGREE - 0.05:
                 continue

@@ -120,7 +120,7 @@ class BaseRidgeClassifier(BaseScoreClassifier):
 
 
 class _Dual:
-    """Exact kernel machine: one Cholesky factor of the centred kernel."""
+    """Exact kernel machine: one Cholesky factor of the centered kernel."""
 
     def __init__(self, X: Any, beta: float, kernel: str, sigma: float | None) -> None:
         self.X, self.beta, self.kernel = X, beta, kernel
@@ -177,13 +177,13 @@ class _Primal:
             G = (Phi.T @ Phi).toarray() - m * np.outer(self.mean, self.mean)
         else:
             self.mean = namespace(Phi).mean(Phi, axis=0)
-            centred = Phi - self.mean
-            G = centred.T @ centred
+            centered = Phi - self.mean
+            G = centered.T @ centered
         self.factor = _factored(diagonal_added(G, beta))
 
     def solve(self, P: NDArray[Any]) -> Solution:
         mean = namespace(P).mean(P, axis=0)
-        # The targets are centred, so the means of the features drop out.
+        # The targets are centered, so the means of the features drop out.
         W = cholesky_solve(self.factor, self.Phi.T @ (P - mean))
         b = mean - self.mean @ W
         outputs = self.Phi @ W + b
@@ -219,9 +219,9 @@ def squared_distances(X: Any, Z: Any = None) -> NDArray[Any]:
     if not sp.issparse(X) and not sp.issparse(Z):
         # They are differences of squares, which a common offset would drown.
         with np.errstate(over="ignore"):
-            centre = X.mean(axis=0) if Z is None else Z.mean(axis=0)
-        X = X - centre
-        Z = Z if Z is None else Z - centre
+            center = X.mean(axis=0) if Z is None else Z.mean(axis=0)
+        X = X - center
+        Z = Z if Z is None else Z - center
     with np.errstate(over="ignore", invalid="ignore"):
         squared: NDArray[Any] = euclidean_distances(X, Z, squared=True)
     if not np.isfinite(squared.max(initial=0)):
@@ -235,9 +235,9 @@ def squared_distances(X: Any, Z: Any = None) -> NDArray[Any]:
 def _array_squared_distances(X: Any, Z: Any) -> Any:
     """As `squared_distances`, for arrays of another library than NumPy."""
     xp, among, dtype = namespace(X), Z is None, X.dtype
-    centre = xp.mean(X if among else Z, axis=0)
-    X = as_double(X - centre)
-    Z = X if among else as_double(Z - centre)
+    center = xp.mean(X if among else Z, axis=0)
+    X = as_double(X - center)
+    Z = X if among else as_double(Z - center)
     left, right = xp.sum(X**2, axis=1), xp.sum(Z**2, axis=1)
     squared = at_least(left[:, None] - 2 * (X @ Z.T) + right, 0.0)
     if among:

@@ -306,9 +306,9 @@ def _read_blocks(model: "Model", data: Path, writer: "TableWriter") -> Blocks:
 
 
 def _table_blocks(
-    model: "Model", data: Path, blocks: Iterable[dict[str, Any]], labelled: Any = None
+    model: "Model", data: Path, blocks: Iterable[dict[str, Any]], labeled: Any = None
 ) -> Blocks:
-    """Rows of a table; the model may have been fitted on `labelled` ones of them."""
+    """Rows of a table; the model may have been fitted on `labeled` ones of them."""
     import numpy as np
 
     from partlearn.io import columns_of
@@ -317,7 +317,7 @@ def _table_blocks(
     features: Any = model.feature_names
     names = _names_out(model)
     selects = hasattr(_last(model), "get_support")
-    placed = None if labelled is None else _placed(_last(model))
+    placed = None if labeled is None else _placed(_last(model))
     start = 0
     for raw in blocks:
         columns = columns_of(raw)
@@ -334,9 +334,9 @@ def _table_blocks(
                 Z = np.array(model.estimator.transform(X))
                 learnt = dict(zip(names, Z.T, strict=True))
         if placed is not None:
-            here = (labelled >= start) & (labelled < stop)
+            here = (labeled >= start) & (labeled < stop)
             for name, positions in zip(learnt, placed[here].T, strict=True):
-                learnt[name][labelled[here] - start] = positions
+                learnt[name][labeled[here] - start] = positions
         yield learnt, {n: column for n, column in raw.items() if n not in features}
         start = stop
 

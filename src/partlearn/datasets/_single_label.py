@@ -54,7 +54,7 @@ def single_label(
     if min_class_size < 1:
         raise ValueError(f"`min_class_size` must be at least 1; got {min_class_size}.")
     X = check_array(X, accept_sparse="csr", ensure_all_finite="allow-nan")
-    classes, S, labelled = check_candidates(Y, empty="drop", return_rows=True)
+    classes, S, labeled = check_candidates(Y, empty="drop", return_rows=True)
     n_rows = np.shape(Y)[0]
     if n_rows != X.shape[0]:
         raise ValueError(f"X has {X.shape[0]} rows, Y has {n_rows}.")
@@ -62,7 +62,7 @@ def single_label(
     if len(names) != S.shape[1]:
         raise ValueError(f"{len(names)} `target_names` for {S.shape[1]} labels.")
     alone = S.sum(axis=1) == 1
-    rows, codes = labelled[alone], S[alone].argmax(axis=1)
+    rows, codes = labeled[alone], S[alone].argmax(axis=1)
     sizes = np.bincount(codes, minlength=S.shape[1])
     kept = np.flatnonzero(sizes >= min_class_size)
     chosen = np.isin(codes, kept)

@@ -100,7 +100,7 @@ class CENDA(BaseReducer):
     -----
     Where the paper and the authors' program differ, the parameters `vote` and `scaling`
     choose. Standardising is not in the paper but in the program; it also settles
-    whether the scatter matrix of the constraint is centred. The returned directions
+    whether the scatter matrix of the constraint is centered. The returned directions
     are those of the last eigenproblem, hence of the confidences before the last vote.
 
     The constraint matrix is factored once, on the smaller side of the data; an
@@ -208,7 +208,7 @@ class CENDA(BaseReducer):
             reference = reference_rows(F.shape[0], self.n_reference)
         votes: TiedVotes | None = None
         for _ in iterations("CENDA", self.max_iter):
-            eigen = solver.solve(centred(F))
+            eigen = solver.solve(centered(F))
             r = self._count(eigen.values)
             Z, scale = embed(solver, eigen, r, self.scaling)
             votes = self._votes(Z, votes, reference)
@@ -225,7 +225,7 @@ class CENDA(BaseReducer):
         return self._finish(P, eigen.values, F, settled.objective)
 
 
-def centred(F: NDArray[Any]) -> NDArray[Any]:
+def centered(F: NDArray[Any]) -> NDArray[Any]:
     """Centre the confidences: ``H F`` with ``H = I - 11'/m``."""
     return F - namespace(F).mean(F, axis=0)
 

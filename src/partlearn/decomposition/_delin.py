@@ -243,7 +243,7 @@ None, default=None
         return self
 
     def _standardized(self, X: Any) -> Any:
-        """Rows as the kernel sees them; sparse rows stay sparse where not centred."""
+        """Rows as the kernel sees them; sparse rows stay sparse where not centered."""
         X = validate_data(self, X, reset=False, accept_sparse="csr", dtype=FLOATS)
         if not self.standardize:
             return X
@@ -290,7 +290,7 @@ None, default=None
 
 
 class LinearSpace:
-    """Discriminant directions of centred data for any confidences.
+    """Discriminant directions of centered data for any confidences.
 
     In the whitened coordinates U of the data the total scatter is the identity and the
     between-class scatter ``M M'`` with ``M = U' F diag(n_j)^(-1/2)``: the singular
@@ -396,10 +396,10 @@ class KernelSpace:
 
     def __init__(self, K: Array) -> None:
         self.K = K
-        centred = K - K.mean(axis=1, keepdims=True)
-        t, self._V = scipy.linalg.eigh(centred @ centred.T, check_finite=False)
+        centered = K - K.mean(axis=1, keepdims=True)
+        t, self._V = scipy.linalg.eigh(centered @ centered.T, check_finite=False)
         self._t = np.maximum(t, 0.0)
-        self._coordinates = self._V.T @ centred  # columns k_i - m*
+        self._coordinates = self._V.T @ centered  # columns k_i - m*
 
     def solve(self, F: Array) -> None:
         """Find the directions; sets ``values`` (lambda) and ``shares``."""

@@ -202,7 +202,7 @@ class RandomSelection(BaseSelector):
         self : RandomSelection
             The fitted selector.
         """
-        X = self._validate_unlabelled(X, y)
+        X = self._validate_unlabeled(X, y)
         d = X.shape[1]
         scores = np.empty(d)
         drawn = check_random_state(self.random_state).permutation(d)

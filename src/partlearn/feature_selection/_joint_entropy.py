@@ -125,7 +125,7 @@ class MaxJointEntropy(BaseSelector):
         self : MaxJointEntropy
             The fitted selector.
         """
-        X = self._validate_unlabelled(X, y, ensure_min_samples=2)
+        X = self._validate_unlabeled(X, y, ensure_min_samples=2)
         keep, exclude, available = self._limits()
         n = self._count(keep, available)
         if self.estimator == "bins":

@@ -187,10 +187,10 @@ class CandidateConfusionDisplay:
         ax.set_yticks(range(q), names)
         ax.set_title("Doubt left between labels of one set")
         if q <= 12:
-            centred = {"ha": "center", "va": "center", "fontsize": 8}
+            centered = {"ha": "center", "va": "center", "fontsize": 8}
             for i, j in np.argwhere(together > 0):
                 color = "black" if doubt[i, j] > 0.6 else "white"
-                ax.text(j, i, str(together[i, j]), color=color, **centred)
+                ax.text(j, i, str(together[i, j]), color=color, **centered)
         return self
 
 

@@ -98,7 +98,7 @@ def _layout(D: Array) -> Array:
     """Two dimensions with these distances, by majorizing their stress."""
     from sklearn.manifold import smacof  # takes a while, and few ask for a map
 
-    centre = np.eye(len(D)) - 1 / len(D)
-    values, vectors = np.linalg.eigh(-0.5 * centre @ D**2 @ centre)
+    center = np.eye(len(D)) - 1 / len(D)
+    values, vectors = np.linalg.eigh(-0.5 * center @ D**2 @ center)
     start = vectors[:, -2:] * np.sqrt(np.maximum(values[-2:], 0.0))
     return smacof(D, init=start, n_init=1, max_iter=_ROUNDS, eps=0)[0]

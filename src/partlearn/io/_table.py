@@ -177,7 +177,7 @@ def note_of(schema: Any) -> dict[str, Any]:
 
 
 def distinct_lists(values: Any) -> tuple[list[tuple[int, ...] | None], list[Any]]:
-    """Lists of a chunk as codes of their cells, and the cells; None for no list.
+    """Lists of a block as codes of their cells, and the cells; None for no list.
 
     In a set nothing counts twice, however long the list is.
     """

@@ -24,7 +24,7 @@ from partlearn._math.crossfit._order import (
 from partlearn._math.crossfit._pooled import PooledModel
 from partlearn._math.crossfit._relevance import relevance_weights
 from partlearn._math.crossfit._ridge_pool import (
-    centred,
+    centered,
     fit_ridges,
     pool_ridges,
     ridge_numbers,
@@ -71,7 +71,7 @@ __all__ = [
     "StoppingRule",
     "background_size",
     "background_weight",
-    "centred",
+    "centered",
     "check_geometries",
     "choose_ridge",
     "content_order",

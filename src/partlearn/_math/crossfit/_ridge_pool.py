@@ -112,7 +112,7 @@ def fit_ridges(
     rng: np.random.RandomState,
     n_jobs: int | None = None,
 ) -> tuple[InputSpace, list[RidgeFit]]:
-    """Regress centred targets on the rows in each geometry.
+    """Regress centered targets on the rows in each geometry.
 
     Parameters
     ----------
@@ -338,8 +338,8 @@ def _check_memory(
     )
 
 
-def centred(S: Array, reference: Any) -> tuple[Array, Array]:
-    """Targets where the rows are, centred, and their means.
+def centered(S: Array, reference: Any) -> tuple[Array, Array]:
+    """Targets where the rows are, centered, and their means.
 
     Parameters
     ----------

@@ -261,12 +261,12 @@ class _Wide(_Tall):
     ) -> tuple[Array, float]:
         K = self.K[np.ix_(rows, rows)]
         mean = K.mean(axis=0)
-        centred = K - mean - mean[:, None] + mean.mean()
-        centred.flat[:: len(K) + 1] += penalty
+        centered = K - mean - mean[:, None] + mean.mean()
+        centered.flat[:: len(K) + 1] += penalty
         a = scipy.linalg.solve(
-            centred, y - y.mean(), assume_a="pos", check_finite=False
+            centered, y - y.mean(), assume_a="pos", check_finite=False
         )
-        a -= a.mean()  # zero but for rounding: the centre has no weight of its own
+        a -= a.mean()  # zero but for rounding: the center has no weight of its own
         w = np.zeros(len(self.K))
         w[rows] = a
         return w, float(y.mean() - mean @ a)

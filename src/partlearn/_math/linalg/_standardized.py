@@ -182,7 +182,7 @@ class Standardized:
         self.dense: NDArray[Any] | None = None
         self._XT: Any = None
         if sp.issparse(X):
-            self._X, rest = _centred_where_full(X, mean)
+            self._X, rest = _centered_where_full(X, mean)
             self._shift = rest.astype(X.dtype)
         else:
             self.dense = _written_down(X, mean, inverse, rest=rest)
@@ -372,7 +372,7 @@ def _written_down(
     return Z
 
 
-def _centred_where_full(X: Any, mean: Array) -> tuple[Any, Array]:
+def _centered_where_full(X: Any, mean: Array) -> tuple[Any, Array]:
     """Subtract the mean of columns that are stored nearly in full.
 
     Only such a column can have a mean far above its deviation, which corrections of

@@ -1,6 +1,6 @@
 """One rounded matrix product that orders points by distance, tile by tile.
 
-With the data centred, ``h = |y|^2 - 2 x.y`` orders the points ``y`` by their distance
+With the data centered, ``h = |y|^2 - 2 x.y`` orders the points ``y`` by their distance
 to ``x``. Its rounding error is bounded, so that a threshold can be placed behind
 which no neighbour hides.
 """
@@ -14,11 +14,11 @@ from sklearn.utils.extmath import row_norms
 
 from partlearn._typing import Array
 
-_ROWS = 4096  # rows centred at once
+_ROWS = 4096  # rows centered at once
 
 
 class DenseProducts:
-    """Products of dense data, centred and scaled, in float32 or float64.
+    """Products of dense data, centered and scaled, in float32 or float64.
 
     `error` times ``(|x| + |y|)^2``, plus `tiny`, bounds the error of ``h`` against
     the distances that decide in the end; `norms` are those of the queries, and
@@ -33,9 +33,9 @@ class DenseProducts:
         dtype: type[np.floating],
     ) -> None:
         with np.errstate(over="ignore", invalid="ignore"):  # infinities are looked for
-            centre = Z.mean(axis=0, dtype=np.float64)
-            norms = _centred_norms(Z, centre)
-            query_norms = norms if Q is Z else _centred_norms(Q, centre)
+            center = Z.mean(axis=0, dtype=np.float64)
+            norms = _centered_norms(Z, center)
+            query_norms = norms if Q is Z else _centered_norms(Q, center)
         _check_range(norms, query_norms)
         largest = max(norms.max(), query_norms.max())
         # A power of two changes no digit and keeps float32 from overflowing.
@@ -44,11 +44,11 @@ class DenseProducts:
         self.norms = query_norms * self.scale
         self.error = relative_error(Z.shape[1], dtype)
         self.tiny = absolute_error(Z.shape[1], dtype)
-        reference = _augmented(Z, centre, self.scale, norms, dtype)
+        reference = _augmented(Z, center, self.scale, norms, dtype)
         self._tiles = [reference[tile].T for tile in tiles]
         self._queries = reference
         if Q is not Z:
-            self._queries = _augmented(Q, centre, self.scale, query_norms, dtype)
+            self._queries = _augmented(Q, center, self.scale, query_norms, dtype)
 
     def left(self, rows: slice) -> NDArray:
         """Multiply queries by -2 and append a one that picks the squared norm."""
@@ -62,7 +62,7 @@ class DenseProducts:
 
 
 class SparseProducts:
-    """Products of CSR data in float64; they are not centred, which would fill them."""
+    """Products of CSR data in float64; they are not centered, which would fill them."""
 
     def __init__(self, Z: csr_array, Q: csr_array, tiles: list[slice]) -> None:
         with np.errstate(over="ignore"):
@@ -144,22 +144,22 @@ def absolute_error(terms: int, dtype: type[np.floating]) -> float:
     return 8.0 * (terms + 4) * float(np.finfo(dtype).tiny)
 
 
-def _centred_norms(X: NDArray, centre: Array) -> Array:
+def _centered_norms(X: NDArray, center: Array) -> Array:
     norms = np.empty(X.shape[0])
     for start in range(0, X.shape[0], _ROWS):
-        part = X[start : start + _ROWS] - centre
+        part = X[start : start + _ROWS] - center
         squared = np.einsum("ij,ij->i", part, part)
         norms[start : start + _ROWS] = np.sqrt(squared)
     return norms
 
 
 def _augmented(
-    X: NDArray, centre: Array, scale: float, norms: Array, dtype: type[np.floating]
+    X: NDArray, center: Array, scale: float, norms: Array, dtype: type[np.floating]
 ) -> NDArray:
     """Centred and scaled rows followed by their squared norm."""
     out = np.empty((X.shape[0], X.shape[1] + 1), dtype=dtype)
     for start in range(0, X.shape[0], _ROWS):
         stop = start + _ROWS
-        out[start:stop, :-1] = (X[start:stop] - centre) * scale
+        out[start:stop, :-1] = (X[start:stop] - center) * scale
     out[:, -1] = (norms * scale) ** 2
     return out

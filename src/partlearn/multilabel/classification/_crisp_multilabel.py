@@ -23,7 +23,7 @@ from partlearn._array_api import (
 from partlearn._math.crossfit import (
     POOLED_PARAMETERS,
     RIDGE_STATE,
-    centred,
+    centered,
     check_geometries,
     content_order,
     fit_ridges,
@@ -198,7 +198,7 @@ class CRISPMultiLabelClassifier(BaseMultilabelClassifier):
         rate = self._rate()
         W = np.asarray(tags.weights, dtype=np.float64)
         order = content_order(X, W)
-        Y, means = centred(W[order], X)
+        Y, means = centered(W[order], X)
         space, fits = fit_ridges(
             take(X, order),
             Y,

@@ -199,14 +199,14 @@ def lrs_objective(p: LRSProblem, W: Array, F: Array, N: Array) -> float:
 
     The coupling is ``mu / 2 |Y - F - N|²``; H takes column means out.
     """
-    rest = centred(np.asarray(p.X @ W) - F)
+    rest = centered(np.asarray(p.X @ W) - F)
     value = np.sum(rest**2) + np.vdot(p.L @ F, F)
     value += p.alpha * np.linalg.norm(F, "nuc") + p.beta * np.abs(N).sum()
     value += p.lam * np.sqrt(np.einsum("ij,ij->i", W, W) + _SMOOTH).sum()
     return float(value + p.mu / 2 * np.sum((p.Y - F - N) ** 2))
 
 
-def centred(A: Array) -> Array:
+def centered(A: Array) -> Array:
     """Take the column means out."""
     return A - A.mean(axis=0)
 
@@ -263,7 +263,7 @@ def lrs_sweeps(
     while True:
         W = ridge.solve(p.lam * D, F)
         D = row_penalties(W, _SMOOTH)
-        slope = 2 * centred(F - np.asarray(p.X @ W)) + 2 * (p.L @ F)
+        slope = 2 * centered(F - np.asarray(p.X @ W)) + 2 * (p.L @ F)
         slope += p.mu * (F + N - p.Y)
         F = singular_threshold(F - slope / c, p.alpha / c)
         rest, t = p.Y - F, p.beta / p.mu
