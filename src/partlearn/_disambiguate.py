@@ -18,7 +18,6 @@ from partlearn._math.linalg import z_scores
 from partlearn._registry import DEFAULT_METHOD, PARTIAL_LABEL_ROLES, build
 from partlearn._typing import Array, Indices, Mask
 from partlearn.io import label_choice
-from partlearn.metrics import calibrate_by_gold, gold_quality
 
 BAGS_ADVICE = (
     "If rows of a run share one list, as faces share a caption, every label of the "
@@ -166,9 +165,7 @@ def disambiguate(
         _, without, _ = _fitted(method, X, given, bags)
         places = np.fromiter(known, dtype=np.intp)
         codes = S[places].argmax(axis=1)
-        right = without[places].argmax(axis=1) == codes
-        quality = gold_quality(right, len(S))
-        F = calibrate_by_gold(F, without[places], codes)
+        F, quality = candidates.judge_by_gold(F, without, places, codes)
     rows = np.arange(len(S))
     # Outside the candidates nothing may win, not even where all confidences are zero.
     best = np.where(possible, F, -1.0).argmax(axis=1)

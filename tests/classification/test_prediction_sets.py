@@ -227,3 +227,60 @@ def test_other_classifiers_and_sparse_rows():
     assert sets[np.arange(len(Y)), Y].mean() > 0.85
     with pytest.raises(ValueError, match="two classes"):
         model.fit(X, np.zeros(len(X)))
+
+
+def test_known_labels_guarantee_the_coverage():
+    """100 draws: the mean coverage of new rows is .9 or more, but for chance.
+
+    False labels always come with the same true one, so that confidences mislead.
+    """
+    rng = np.random.RandomState(0)
+    hits = {"gold": [], "confidence": []}
+    for seed in range(100):
+        truth = rng.randint(3, size=400)
+        rows = rng.randn(400, 2) + np.eye(3)[truth][:, :2]
+        sets = np.eye(3, dtype=bool)[truth]
+        sets[truth == 1, 0] = True
+        sets[np.flatnonzero(truth == 2)[::2], 0] = True
+        known = {int(i): int(truth[i]) for i in rng.permutation(200)[:40]}
+        for calibrator in hits:
+            model = PredictionSets(
+                PLKNN(40), calibrator=calibrator, random_state=seed
+            ).fit(rows[:200], sets[:200], gold=known if calibrator == "gold" else None)
+            covered = model.predict_set(rows[200:])[np.arange(200), truth[200:]]
+            hits[calibrator].append(covered.mean())
+    gold = np.array(hits["gold"])
+    assert gold.mean() >= 0.9 - 2 * gold.std() / 100**0.5
+    assert gold.mean() <= 0.9 + 2 / 41  # ties and rounding of 40 rows
+    assert np.mean(hits["confidence"]) < 0.85
+
+
+def test_known_rows_calibrate_and_do_not_train():
+    known = [Y[i] if i % 4 == 0 else None for i in range(len(Y))]
+    model = PredictionSets(PLKNN(), calibrator="gold", random_state=0)
+    model.fit(X, S, gold=known)
+    rows = np.arange(len(Y)) % 4 == 0
+    fitted = PLKNN().fit(X[~rows], S[~rows])
+    np.testing.assert_array_equal(model.predict_proba(X), fitted.predict_proba(X))
+    P = fitted.predict_proba(X[rows])
+    np.testing.assert_array_equal(model.calibration_.probability, P)
+    own = conformal_threshold(P[np.arange(len(P)), Y[rows]], np.ones(len(P)), 0.9)
+    np.testing.assert_array_equal(model.thresholds_, [own] * 3)
+    pairs = np.arange(len(Y)) // 2
+    model.fit(X, S, groups=pairs, gold=known)
+    apart = ~np.isin(pairs, pairs[rows])
+    fitted = PLKNN().fit(X[apart], S[apart])
+    np.testing.assert_array_equal(model.predict_proba(X), fitted.predict_proba(X))
+    where = np.where(X[:, 0] > 0, "north", "south")
+    crossed = clone(model).set_params(cv=3, per_class=True)
+    crossed.fit(X, S, gold=known, subgroups=where)
+    assert crossed.calibration_.gold.sum() == rows.sum()
+    assert set(crossed.thresholds_) == {"north", "south"}
+    with pytest.raises(ValueError, match="pass both or neither"):
+        model.fit(X, S)
+    with pytest.raises(ValueError, match="pass both or neither"):
+        PredictionSets(PLKNN()).fit(X, S, gold=known)
+    with pytest.raises(ValueError, match="Pass fewer known labels, or `cv`"):
+        model.fit(X, S, gold=Y)
+    with pytest.raises(ValueError, match="pass `gold` to fit"):
+        PredictionSets(PLKNN()).fit(X, S).calibration_.thresholds(0.9, "gold")

@@ -23,10 +23,11 @@ def wines(tmp_path):
     S = make_candidates(y, n_false=1, random_state=0)
     order = np.random.RandomState(0).permutation(len(y))
     for name, rows in (("train", order[:110]), ("new", order[110:])):
-        lines = ["acid,ash,hue,candidates"]
-        for i in rows:
-            sets = "|".join(NAMES[S[i]])
-            lines.append(",".join([*map(str, X[i]), sets]))
+        lines = ["acid,ash,hue,candidates,checked"]
+        for k, i in enumerate(rows):
+            sets = "" if k == 5 else "|".join(NAMES[S[i]])
+            checked = NAMES[y[i]] if k < 40 and name == "train" else ""
+            lines.append(",".join([*map(str, X[i]), sets, checked]))
         (tmp_path / f"{name}.csv").write_text("\n".join(lines) + "\n")
     return tmp_path, NAMES[y[order[110:]]]
 
@@ -34,7 +35,7 @@ def wines(tmp_path):
 def test_sets_and_abstaining(run, wines, table):
     folder, truth = wines
     model, out = folder / "model.partlearn", folder / "out.csv"
-    words = ("--labels", "candidates", "--estimator", LOGISTIC)
+    words = ("--labels", "candidates", "--ignore", "checked", "--estimator", LOGISTIC)
     code, _, error = run("train", folder / "train.csv", *words, "--save", model)
     assert code == 0, error
     apply = ("predict", folder / "new.csv", "--load", model, "--out", out)
@@ -42,6 +43,7 @@ def test_sets_and_abstaining(run, wines, table):
     assert code == 0, error
     assert "rows got no label" in text
     assert "labels on average" in text
+    assert "The coverage is approximate" in text
     rows = table(out)
     held = [t in row["labels"].split("|") for row, t in zip(rows, truth, strict=True)]
     assert np.mean(held) >= 0.8
@@ -63,16 +65,17 @@ def test_sets_and_abstaining(run, wines, table):
 def test_what_cannot_be_calibrated(run, wines):
     folder, _ = wines
     model, out = folder / "model.partlearn", folder / "out.csv"
-    words = ("--labels", "candidates", "--method", "pl-knn", "--folds", "0")
+    plain = ("--labels", "candidates", "--ignore", "checked")
+    words = (*plain, "--method", "pl-knn", "--folds", "0")
     assert run("train", folder / "train.csv", *words, "--save", model).exit_code == 0
     apply = ("predict", folder / "new.csv", "--load", model, "--out", out)
     code, _, error = run(*apply, "--coverage", "0.9")
     assert code != 0
     assert "--folds 3" in error
     table = read_columns(folder / "train.csv")
-    fitted = PartialClassifier("pl-knn", labels="candidates").fit(table)
-    estimate_quality(fitted, table, cv=2, calibrate=True)
-    assert len(fitted.calibration_.probability) == 110
+    fitted = PartialClassifier("pl-knn", labels="candidates", ignore="checked")
+    estimate_quality(fitted.fit(table), table, cv=2, calibrate=True)
+    assert len(fitted.calibration_.probability) == 109  # one row has no label
     with pytest.raises(ValueError, match="`coverage` must lie"):
         fitted.predict_set(table, coverage=90)
     with pytest.raises(ValueError, match="`accuracy` must lie"):
@@ -80,3 +83,34 @@ def test_what_cannot_be_calibrated(run, wines):
     with pytest.raises(ValueError, match="leave out `labels`"):
         fitted.predictions(table, "candidates", coverage=0.9)
     assert fitted.fit(table).calibration_ is None
+
+
+def test_known_labels_train_and_calibrate(run, wines, table):
+    """--gold: an interval for the accuracy, certain rows, sets that hold the truth."""
+    folder, truth = wines
+    model, out = folder / "model.partlearn", folder / "out.csv"
+    words = ("train", folder / "train.csv", "--labels", "candidates", "--save", model)
+    code, text, error = run(*words, "--gold", "checked")
+    assert code == 0, error
+    assert "Of 40 known labels" in text
+    assert "0 rows without labels" not in text  # the row without candidates is known
+    loaded = load_model(model).estimator
+    assert loaded.n_unlabelled_ == 0
+    assert loaded.encoder_.kinds_["checked"].reason == "gold of the rows"
+    assert loaded.calibration_.gold.sum() == 40
+    apply = ("predict", folder / "new.csv", "--load", model, "--out", out)
+    code, text, error = run(*apply, "--coverage", "0.9")
+    assert code == 0, error
+    assert "calibrated on 40 known labels" in text
+    held = [
+        t in row["labels"].split("|") for row, t in zip(table(out), truth, strict=True)
+    ]
+    assert np.mean(held) >= 0.8
+    # Forty labels are too few for .99: sets fall back on confidences and say so.
+    code, text, _ = run(*apply, "--coverage", "0.99")
+    assert "The coverage is approximate" in text
+    code, text, error = run(*words, "--gold", "checked", "--json")
+    held_out = json.loads(text)["held_out"]
+    assert held_out[0]["gold"]["n_gold"] == 40
+    assert held_out[0]["gold"]["low"] < held_out[0]["accuracy"]
+    assert held_out[-1]["gold"] is None

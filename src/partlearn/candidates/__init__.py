@@ -47,6 +47,13 @@ from partlearn.candidates._generate import (
     make_candidates,
     make_votes,
 )
+from partlearn.candidates._gold import (
+    GoldQuality,
+    calibrate_by_gold,
+    gold_quality,
+    judge_by_gold,
+    known_labels,
+)
 from partlearn.candidates._messages import (
     MISSING_WORDS,
     as_column,

@@ -2,7 +2,7 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -18,6 +18,7 @@ from partlearn.candidates._dawid_skene import (
     dawid_skene,
 )
 from partlearn.candidates._evidence import Evidence, certain_rows
+from partlearn.candidates._gold import GoldQuality, judge_by_gold, known_labels
 from partlearn.candidates._messages import check_known
 
 
@@ -338,6 +339,9 @@ class VoteSummary:
         The classes.
     confusions : Confusions
         Counts behind :meth:`confusion`.
+    quality : GoldQuality or None
+        Where true labels were given as `gold`: estimated share of right labels, with an
+        interval.
     """
 
     label: NDArray[Any]
@@ -347,6 +351,7 @@ class VoteSummary:
     annotators: Annotators
     classes: NDArray[Any]
     confusions: Confusions
+    quality: GoldQuality | None = None
 
     def confusion(self, annotator: Any) -> Array:
         """Give the estimated confusion of one annotator.
@@ -420,7 +425,7 @@ def summarize_votes(
 
 
 def aggregate_votes(
-    votes: Votes, *, max_iter: int = ROUNDS, gold: Mapping[int, Any] | None = None
+    votes: Votes, *, max_iter: int = ROUNDS, gold: Any = None
 ) -> VoteSummary:
     """Estimate labels and the skill of annotators from votes alone.
 
@@ -434,9 +439,11 @@ def aggregate_votes(
         Made by :func:`from_votes` or :func:`from_annotators`.
     max_iter : int, default=30
         Number of iterations; 0 gives the shares of the votes.
-    gold : mapping of int to label, default=None
-        True labels of some rows. These rows are certain, and the votes on them show
-        how good their annotators are.
+    gold : mapping of int to label, or array-like of shape (n_samples,), default=None
+        True labels of a random sample of rows: by the place of the row, or one per row,
+        None where it is not known. These rows are certain, and the votes on them show
+        how good their annotators are. Without them the labels are found once more,
+        which gives ``quality`` and calibrates the confidences.
 
     Returns
     -------
@@ -473,6 +480,11 @@ def aggregate_votes(
         )
     if not isinstance(max_iter, (int, np.integer)) or max_iter < 0:
         raise ValueError(f"`max_iter` must not be negative; got {max_iter}.")
-    known = votes if gold is None else votes.with_known(gold)
-    F = dawid_skene(known.table, int(max_iter), known.certain)
-    return summarize_votes(known, F)
+    F = dawid_skene(votes.table, int(max_iter), votes.certain)
+    if gold is None:
+        return summarize_votes(votes, F)
+    known = votes.with_known(labels := known_labels(gold, len(votes)))
+    places = np.fromiter(labels, dtype=np.intp)
+    with_gold = dawid_skene(known.table, int(max_iter), known.certain)
+    G, quality = judge_by_gold(with_gold, F, places, known.known[places])
+    return replace(summarize_votes(known, G), quality=quality)

@@ -13,8 +13,8 @@ from partlearn._typing import Array, Mask
 from partlearn.candidates import Evidence, Votes, restrict_confidence
 from partlearn.metrics import RiskCoverage, risk_coverage_curve
 
-Calibrator = Literal["confidence", "all", "any", "votes"]
-CALIBRATORS: tuple[Calibrator, ...] = ("confidence", "all", "any", "votes")
+Calibrator = Literal["confidence", "gold", "all", "any", "votes"]
+CALIBRATORS: tuple[Calibrator, ...] = ("confidence", "gold", "all", "any", "votes")
 
 _SMOOTHING = 1e-3  # probability that every class keeps when confidences are found
 ROUNDING = 1e-9  # relative to one row, when weights of rows are summed
@@ -51,14 +51,17 @@ class Calibration:
         Evidence for each label; zero outside the candidates.
     shares : ndarray of shape (n_rows, n_classes) or None
         Shares of the votes or weights, where the labels are votes or weights.
+    gold : ndarray of bool, shape (n_rows,) or None
+        Rows of a random sample whose evidence is their true label.
     """
 
     probability: Array
     evidence: Array
     shares: Array | None
+    gold: Mask | None = None
 
     @classmethod
-    def of(cls, P: NDArray[Any], labels: Evidence) -> Self:
+    def of(cls, P: NDArray[Any], labels: Evidence, gold: Mask | None = None) -> Self:
         """Collect the probabilities of held-out rows and their labels.
 
         Parameters
@@ -67,6 +70,8 @@ class Calibration:
             Held-out probabilities.
         labels : Evidence
             Labels of the same rows.
+        gold : ndarray of bool, shape (n_rows,), default=None
+            Rows of a random sample that `labels` knows the true label of.
 
         Returns
         -------
@@ -79,7 +84,12 @@ class Calibration:
         elif labels.weighted:
             shares = np.asarray(labels.confidence())
         weights = np.asarray(labels.weights, dtype=np.float64)
-        return cls(np.clip(P, 0.0, 1.0).astype(np.float64), weights, shares)
+        return cls(np.clip(P, 0.0, 1.0).astype(np.float64), weights, shares, gold)
+
+    def known_rows(self, coverage: float) -> int:
+        """Count the known rows that calibrate; none where they are too few."""
+        known = 0 if self.gold is None else int(self.gold.sum())
+        return known if known >= rows_needed(coverage) else 0
 
     def confidence(self) -> Array:
         """Confidence in each candidate, from the probabilities at their best power.
@@ -102,16 +112,23 @@ class Calibration:
 
         Parameters
         ----------
-        calibrator : {"confidence", "all", "any", "votes"}
+        calibrator : {"confidence", "gold", "all", "any", "votes"}
             See :class:`PredictionSets`.
 
         Returns
         -------
         weights : ndarray of shape (n_rows, n_classes)
-            Rows sum to one.
+            Rows sum to one, or to zero where they do not count.
         """
         if calibrator == "confidence":
             return self.confidence()
+        if calibrator == "gold":
+            if self.gold is None:
+                raise ValueError(
+                    'calibrator="gold" needs known labels; pass `gold` to fit.'
+                )
+            true: Array = np.where(self.gold[:, None], self.evidence > 0, 0.0)
+            return true
         if calibrator == "votes":
             if self.shares is None:
                 raise ValueError(
@@ -137,7 +154,7 @@ class Calibration:
         ----------
         coverage : float
             Wanted coverage, between 0 and 1.
-        calibrator : {"confidence", "all", "any", "votes"}
+        calibrator : {"confidence", "gold", "all", "any", "votes"}
             See :class:`PredictionSets`.
         per_class : bool, default=False
             Whether each class has its own threshold.
@@ -156,7 +173,7 @@ class Calibration:
         return np.full(q, one)
 
     def sets(self, P: NDArray[Any], coverage: float) -> Mask:
-        """Sets of new rows by the calibrator "confidence".
+        """Sets of new rows by "gold" where enough labels are known, or "confidence".
 
         Parameters
         ----------
@@ -171,7 +188,8 @@ class Calibration:
             Not empty.
         """
         check_share(coverage, "coverage")
-        return probability_sets(P, self.thresholds(coverage, "confidence"))
+        calibrator: Calibrator = "gold" if self.known_rows(coverage) else "confidence"
+        return probability_sets(P, self.thresholds(coverage, calibrator))
 
     def is_answered(self, P: NDArray[Any], accuracy: float) -> Mask:
         """Whether the labels of new rows are certain enough for a wanted accuracy.
@@ -284,6 +302,11 @@ def probability_sets(P: NDArray[Any], thresholds: Array) -> Mask:
     sets: Mask = thresholds <= P
     sets[np.arange(len(P)), P.argmax(axis=1)] = True
     return sets
+
+
+def rows_needed(coverage: float) -> int:
+    """Least number of rows that can calibrate a coverage."""
+    return int(np.ceil(coverage / (1 - coverage) - ROUNDING))
 
 
 def check_share(value: float, name: str) -> None:

@@ -16,14 +16,14 @@ from sklearn.utils.parallel import Parallel, delayed
 from partlearn._sklearn_compat import HasMethods, Interval, StrOptions, fit_context
 from partlearn._typing import Array, Indices, Mask
 from partlearn.base import PARAMETERS, BasePartialClassifier, recoded
-from partlearn.candidates import check_two_classes, validate_evidence
+from partlearn.candidates import check_two_classes, known_labels, validate_evidence
 from partlearn.classification._calibration import (
     CALIBRATORS,
-    ROUNDING,
     Calibration,
     Calibrator,
     check_share,
     probability_sets,
+    rows_needed,
 )
 from partlearn.classification._pooled_classifier import for_candidates
 from partlearn.model_selection import CandidateKFold
@@ -34,9 +34,9 @@ __all__ = ["PredictionSets"]
 class PredictionSets(BasePartialClassifier):
     r"""Predict sets of labels that hold the true one with a wanted probability.
 
-    A classifier is fitted on a part of the rows. The other rows, whose candidate labels
-    it did not see, say how small a probability a label may have and still be needed.
-    True labels are never used.
+    A classifier is fitted on a part of the rows. The other rows, whose labels it did
+    not see, say how small a probability a label may have and still be needed. True
+    labels are not needed, but a guarantee for small sets takes a few: see `calibrator`.
 
     Parameters
     ----------
@@ -45,11 +45,15 @@ class PredictionSets(BasePartialClassifier):
         :class:`CandidateClassifier`.
     coverage : float, default=0.9
         Wanted share of sets that hold the true label.
-    calibrator : {"confidence", "all", "any", "votes"}, default="confidence"
+    calibrator : {"confidence", "gold", "all", "any", "votes"}, default="confidence"
         How candidate labels stand for the true ones:
 
         - "confidence": each candidate counts by its estimated probability. Small sets.
-          The coverage is approximate: it is as good as these probabilities.
+          The coverage is approximate: it is as good as these probabilities, and was
+          .85 instead of .9 where false labels come with certain true ones.
+        - "gold": true labels of a random sample of rows, the `gold` of :meth:`fit`.
+          These rows calibrate, the others train. A guarantee for the true label, with
+          small sets. A coverage of .9 needs at least 9 known labels.
         - "all": sets hold *all* candidates of a new row with probability `coverage`, so
           they hold the true label at least as often if it is among the candidates. A
           guarantee, with large sets.
@@ -60,14 +64,15 @@ class PredictionSets(BasePartialClassifier):
           probability `coverage` (never below ``2 * coverage - 1``). For votes and
           weights only.
     calibration_size : float, default=0.25
-        Share of the rows that calibrate instead of training the classifier.
+        Share of the rows that calibrate instead of training the classifier. With
+        calibrator "gold" the known rows do.
     cv : int or None, default=None
         Number of folds that are held out in turn, instead of one part. The classifier
         is then fitted on all rows: better with few rows, but no calibrator keeps a
         strict guarantee.
     per_class : bool, default=False
         Whether the coverage is to hold for the rows of each true class. For
-        "confidence" and "votes".
+        "confidence", "gold" and "votes".
     random_state : int, RandomState or None, default=None
         Draws the rows that calibrate.
     n_jobs : int or None, default=None
@@ -105,9 +110,9 @@ class PredictionSets(BasePartialClassifier):
     "all" gives the weight of a row to its least probable candidate, "any" to its most
     probable one, "confidence" shares it by the evidence times a power of the
     probabilities (mixed with 0.001 of uniform ones) that fits the held-out candidates
-    best, "votes" by the votes. The
-    most probable label is always in the set. Fewer than ``c / (1 - c)`` rows cannot
-    calibrate: sets then hold every label, with a warning.
+    best, "votes" by the votes, and "gold" gives it to the true label of the known
+    rows. The most probable label is always in the set. Fewer than ``c / (1 - c)`` rows
+    cannot calibrate: sets then hold every label, with a warning.
 
     Guarantees are averages over rows and over the draw of the calibrating rows, and
     need new rows that come from where the training rows came from. If candidate sets
@@ -173,7 +178,14 @@ class PredictionSets(BasePartialClassifier):
         self.n_jobs = n_jobs
 
     @fit_context(prefer_skip_nested_validation=False)
-    def fit(self, X: Any, y: Any, groups: Any = None, subgroups: Any = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        groups: Any = None,
+        subgroups: Any = None,
+        gold: Any = None,
+    ) -> Self:
         """Fit the classifier and calibrate on rows that it did not see.
 
         Parameters
@@ -190,6 +202,9 @@ class PredictionSets(BasePartialClassifier):
         subgroups : array-like of shape (n_samples,), default=None
             Parts of the rows that are to have the coverage each for itself, such as
             the hospital of a patient. :meth:`predict_set` then needs them too.
+        gold : mapping or array-like of shape (n_samples,), default=None
+            True labels of a random sample of rows, for calibrator "gold": by the number
+            of the row, or one per row, None where it is not known.
 
         Returns
         -------
@@ -198,20 +213,33 @@ class PredictionSets(BasePartialClassifier):
         """
         if self.per_class and self.calibrator in ("all", "any"):
             raise ValueError(
-                f'`per_class` needs calibrator="confidence" or "votes": '
+                f'`per_class` needs calibrator="confidence", "gold" or "votes": '
                 f'"{self.calibrator}" does not say which candidate is the true one.'
             )
         X, labels = validate_evidence(
             self, X, y, accept_sparse="csr", ensure_min_samples=2
         )
         check_two_classes(self.classes_, type(self).__name__)
+        if (gold is None) != (self.calibrator != "gold"):
+            raise ValueError(
+                '`gold`, the true labels of some rows, goes with calibrator="gold"; '
+                "pass both or neither."
+            )
+        known = np.zeros(len(labels), dtype=bool)
+        if gold is not None:
+            given = known_labels(gold, len(labels))
+            known[list(given)] = True
+            labels = labels.with_known(given)
         seed = check_random_state(self.random_state).randint(2**31 - 1)
         learner = for_candidates(self.estimator, seed)
         columns = recoded(labels)
         if self.cv is None:
-            splitter = ShuffleSplit if groups is None else GroupShuffleSplit
-            parts = splitter(1, test_size=self.calibration_size, random_state=seed)
-            train, rows = next(parts.split(X, groups=groups))
+            if gold is not None:
+                train, rows = _apart(known, groups)
+            else:
+                splitter = ShuffleSplit if groups is None else GroupShuffleSplit
+                parts = splitter(1, test_size=self.calibration_size, random_state=seed)
+                train, rows = next(parts.split(X, groups=groups))
             self.estimator_ = clone(learner).fit(X[train], columns[train])
             P = self.estimator_.predict_proba(X[rows])
         else:
@@ -223,15 +251,16 @@ class PredictionSets(BasePartialClassifier):
             )
             P, rows = np.concatenate(held_out), np.concatenate([t for _, t in pairs])
             self.estimator_ = clone(learner).fit(X, columns)
-        self.calibration_ = Calibration.of(P, labels[rows])
+        sample = None if gold is None else known[rows]
+        self.calibration_ = Calibration.of(P, labels[rows], sample)
         self._parts = None
         if subgroups is not None:
             names = _names(subgroups, len(labels), "subgroups")[rows]
-            parted = {name: labels[rows[names == name]] for name in np.unique(names)}
-            self._parts = {
-                str(name): Calibration.of(P[names == name], part)
-                for name, part in parted.items()
-            }
+            self._parts = {}
+            for name in np.unique(names):
+                own = names == name
+                part = None if sample is None else sample[own]
+                self._parts[str(name)] = Calibration.of(P[own], labels[rows[own]], part)
         self.thresholds_ = self._thresholds(self.coverage)
         return self
 
@@ -309,11 +338,26 @@ def _held_out(
     return np.asarray(fitted.predict_proba(X[test]), dtype=np.float64)
 
 
+def _apart(known: Mask, groups: Any) -> tuple[Indices, Indices]:
+    """Rows that train and known rows that calibrate, which share no group."""
+    train = ~known
+    if groups is not None:
+        names = _names(groups, len(known), "groups")
+        train &= ~np.isin(names, names[known])
+    if train.sum() < 2:
+        raise ValueError(
+            'calibrator="gold" trains on the rows whose true label is not known; '
+            f"there are {int(train.sum())}. Pass fewer known labels, or `cv`."
+        )
+    return np.flatnonzero(train), np.flatnonzero(known)
+
+
 def _warn_of_few_rows(thresholds: Array, coverage: float) -> None:
     if (thresholds <= 0).any():
-        needed = int(np.ceil(coverage / (1 - coverage) - ROUNDING))
+        needed = rows_needed(coverage)
         warnings.warn(
-            "Too few rows calibrate: some labels enter every set. A coverage of "
+            "Some labels enter every set: too few rows calibrate, or the estimator "
+            "gives a probability of zero to labels that are needed. A coverage of "
             f"{coverage:g} needs at least {needed} calibrating rows (of each class "
             "and subgroup, where these have their own coverage).",
             UserWarning,

@@ -53,6 +53,14 @@ def train(
             "column is not a feature."
         ),
     ] = None,
+    gold: Annotated[
+        str | None,
+        typer.Option(
+            help="Column with the true labels of a random sample of rows, empty "
+            "elsewhere: they are certain, and estimate how good labels of new rows "
+            "will be."
+        ),
+    ] = None,
     weight: Annotated[
         str | None, typer.Option(help="Column with weights of the rows; not a feature.")
     ] = None,
@@ -127,10 +135,11 @@ def train(
         (make_tag_learner if several else make_learner)(estimator or method, params),
         **named,
         **options.roles,
-        ignore=() if table is None else table.hidden,
+        ignore=[] if table is None else [n for n in table.hidden if n != gold],
         sep=options.sep,
         groups=groups,
         bags=options.bag,
+        gold=gold,
         weight=weight,
         task="tags" if several else "single",
         class_weight=_input.parse_class_weight(class_weight or []),
@@ -245,6 +254,14 @@ def _score_table(scores: "list[QualityScore]", folds: int) -> str:
         if score.accuracy is not None:
             line += f"  {score.accuracy:8.3f}"
         lines.append(line + (f"  ({score.note})" if score.note else ""))
+    quality = scores[0].gold
+    if quality is not None:
+        lines.append(
+            f"Of {quality.n_gold} known labels {quality.n_right} were predicted "
+            f"without knowing them: about {quality.accuracy:.1%} of new rows will be "
+            f"right ({quality.level:.0%} interval {quality.low:.1%} to "
+            f"{quality.high:.1%})."
+        )
     lines.append(
         "Likely right holds if false labels are independent of the true one; "
         + _assumption(scores[0])
@@ -275,7 +292,10 @@ def _outcome(model: Any, scores: "list[QualityScore]", save: Path) -> dict[str, 
         "labels": model.classes_.tolist(),
         "rows_without_labels": model.n_unlabelled_,
         "held_out": [
-            {key: None if v != v else v for key, v in score._asdict().items()}
+            {
+                key: v._asdict() if key == "gold" and v else None if v != v else v
+                for key, v in score._asdict().items()
+            }
             for score in scores
         ],
         "model": str(save),
@@ -379,5 +399,16 @@ def predict(
         lines.append(
             f"Sets for a coverage of {coverage:g} hold {in_sets / max(n, 1):.2f} "
             "labels on average."
+        )
+        assert model.calibration_ is not None
+        known = model.calibration_.known_rows(coverage)
+        facts["calibrated_on_known"] = known
+        lines.append(
+            f"The coverage is calibrated on {known} known labels: it holds for new "
+            "rows from where the training rows came from."
+            if known
+            else "The coverage is approximate: it is as good as the probabilities of "
+            "the model. Known labels of a random sample of rows make it hold: "
+            "`partlearn train --gold COLUMN`."
         )
     output.report(facts, *lines)

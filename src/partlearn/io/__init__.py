@@ -24,6 +24,7 @@ from partlearn.io._frame import (
     numbers_in,
     plain_numbers,
     read_columns,
+    row_count,
     take_rows,
 )
 from partlearn.io._label_columns import label_evidence, spell_labels

@@ -352,6 +352,11 @@ def _number(text: str | None, grouping: str) -> float:
     return np.nan
 
 
+def row_count(columns: Mapping[str, Any]) -> int:
+    """Count the rows of a table."""
+    return len(next(iter(columns.values())))
+
+
 def take_rows(columns: Columns, rows: Any) -> Columns:
     """Some rows of all columns."""
     return {name: column[rows] for name, column in columns.items()}

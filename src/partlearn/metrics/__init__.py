@@ -2,6 +2,8 @@
 
 from sklearn.metrics import accuracy_score
 
+from partlearn.candidates import GoldQuality as GoldQuality
+from partlearn.candidates import calibrate_by_gold, gold_quality
 from partlearn.metrics._confidence import (
     CalibrationBins,
     RiskCoverage,
@@ -10,7 +12,6 @@ from partlearn.metrics._confidence import (
     risk_coverage_curve,
 )
 from partlearn.metrics._dependence import candidate_dependence, cautious_share
-from partlearn.metrics._gold import GoldQuality, calibrate_by_gold, gold_quality
 from partlearn.metrics._multilabel import (
     average_precision,
     coverage,

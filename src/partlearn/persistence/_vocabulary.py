@@ -354,6 +354,7 @@ PARTS: dict[str, dict[str, str]] = {
     },
     "Calibration": {
         "evidence": "share[*, classes]",
+        "gold": "maybe flag[*]",
         "probability": "share[*, classes]",
         "shares": "maybe share[*, classes]",
     },
@@ -442,5 +443,6 @@ PARTS: dict[str, dict[str, str]] = {
         "disagreement": "loose[samples]",
         "feature_disagreement": "maybe loose[samples]",
         "label": "labels(repeated)[samples]",
+        "quality": "none",
     },
 }

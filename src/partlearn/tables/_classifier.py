@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from partlearn._math.blocks import Rows
 from partlearn._registry import DEFAULT_METHOD
-from partlearn._typing import Array
+from partlearn._typing import Array, Indices
 from partlearn.candidates import Evidence
 from partlearn.classification import Calibration
 from partlearn.io import (
@@ -22,6 +22,7 @@ from partlearn.io import (
     columns_of,
     label_choice,
     numbers_in,
+    row_count,
     take_rows,
 )
 from partlearn.metrics import approximated_accuracy
@@ -31,7 +32,12 @@ from partlearn.tables._column_kinds import ColumnKind, as_names, check_names
 from partlearn.tables._deciding import warn_deciding
 from partlearn.tables._encoder import TableEncoder
 from partlearn.tables._familiarity import Familiarity, learn_familiarity
-from partlearn.tables._labels import one_text_each, read_labels, true_labels
+from partlearn.tables._labels import (
+    one_text_each,
+    read_gold,
+    read_labels,
+    true_labels,
+)
 from partlearn.tables._learner import make_learner, make_tag_learner
 from partlearn.tables._predictions import PredictionsMixin
 from partlearn.tables._tags import read_tags, tag_probabilities
@@ -74,6 +80,11 @@ class PartialClassifier(PredictionsMixin, ClassifierMixin, BaseEstimator):
         "runs" stands for runs of rows with equal sets, unless a column is called so.
         For methods whose `fit` takes bags; see
         :func:`~partlearn.candidates.bag_confidence`.
+    gold : str, default=None
+        Column with the true labels of a random sample of rows, empty elsewhere: no
+        feature. They are certain in training, also in rows without other labels;
+        :func:`~partlearn.tables.estimate_quality` estimates the accuracy from them,
+        with an interval, and calibrates prediction sets by them.
     weight : str, default=None
         Column with weights of the rows, for methods whose `fit` takes weights: no
         feature.
@@ -141,6 +152,7 @@ class PartialClassifier(PredictionsMixin, ClassifierMixin, BaseEstimator):
         sep: str | None = None,
         groups: str | None = None,
         bags: str | None = None,
+        gold: str | None = None,
         weight: str | None = None,
         task: Literal["single", "tags"] = "single",
         class_weight: Mapping[str, float] | Literal["balanced"] | None = None,
@@ -159,6 +171,7 @@ class PartialClassifier(PredictionsMixin, ClassifierMixin, BaseEstimator):
         self.sep = sep
         self.groups = groups
         self.bags = bags
+        self.gold = gold
         self.weight = weight
         self.task = task
         self.class_weight = class_weight
@@ -211,7 +224,39 @@ class PartialClassifier(PredictionsMixin, ClassifierMixin, BaseEstimator):
         if self._several:
             tags, names, self.tag_form_ = read_tags(columns_of(X), y, self.sep)
             return tags, names
-        return read_labels(columns_of(X), y, self.sep)
+        columns = columns_of(X)
+        evidence, names = read_labels(columns, y, self.sep)
+        if not (known := self.known_labels(columns, np.arange(row_count(columns)))):
+            return evidence, names
+        rows = np.union1d(evidence.rows, np.fromiter(known, dtype=np.intp))
+        if names and len(rows) > len(evidence):
+            evidence, _ = read_labels(columns, y, self.sep, empty="all")
+            evidence = evidence[np.flatnonzero(np.isin(evidence.rows, rows))]
+        return evidence, names
+
+    def known_labels(self, columns: Columns, rows: Indices) -> dict[int, Any]:
+        """Read the true labels in the column `gold`.
+
+        Parameters
+        ----------
+        columns : mapping of str to ndarray
+            The table.
+        rows : ndarray of int
+            Rows of the table.
+
+        Returns
+        -------
+        labels : dict of int to label
+            By place among `rows`; empty without the parameter `gold`.
+        """
+        if self.gold is None:
+            return {}
+        if self._several:
+            raise ValueError("`gold` is for single labels; leave it out for tags.")
+        known = read_gold(self.gold, columns, rows, rows)
+        if not known and len(rows) == row_count(columns):
+            raise ValueError(f"Column {self.gold!r} holds no label; leave out `gold`.")
+        return known
 
     def fit_evidence(
         self, X: Any, evidence: Any, label_columns: Sequence[str] = ()
@@ -233,7 +278,9 @@ class PartialClassifier(PredictionsMixin, ClassifierMixin, BaseEstimator):
             The fitted classifier.
         """
         columns = columns_of(X)
-        self.n_unlabelled_ = len(next(iter(columns.values()))) - len(evidence)
+        self.n_unlabelled_ = row_count(columns) - len(evidence)
+        if known := self.known_labels(columns, evidence.rows):
+            evidence = evidence.with_known(known)
         table = take_rows(columns, evidence.rows)
         bags = None
         if self.bags is not None:
@@ -278,10 +325,10 @@ class PartialClassifier(PredictionsMixin, ClassifierMixin, BaseEstimator):
                 f"{len(rows) - len(evidence)} rows have no label; blocks of rows need "
                 "one for each."
             )
-        if self.groups is not None or self.weight is not None:
+        if any(name is not None for name in (self.groups, self.weight, self.gold)):
             raise ValueError(
-                "Blocks of rows take neither `groups` nor `weight`. Leave them out, or "
-                "train on a single table in memory."
+                "Blocks of rows take no `groups`, `weight` and `gold`. Leave them out, "
+                "or train on a single table in memory."
             )
         self.n_unlabelled_ = 0
         table = columns_of(rows.block(0))
@@ -316,7 +363,7 @@ class PartialClassifier(PredictionsMixin, ClassifierMixin, BaseEstimator):
     def _learn_known(self, table: Columns, evidence: Any) -> None:
         """Warn of copies of the label; note which columns are always known."""
         S = evidence.candidates
-        whole = len(S) == len(next(iter(table.values())))  # not one of many blocks
+        whole = len(S) == row_count(table)  # not one of many blocks
         if whole and not self._several:
             warn_deciding(table, self.encoder_.kinds_, S)
         missing, unread = self.encoder_.unknown(table)
@@ -359,7 +406,8 @@ class PartialClassifier(PredictionsMixin, ClassifierMixin, BaseEstimator):
 
     def _beside(self, columns: Columns) -> dict[str, str]:
         """Columns that are no features, and what they are used for."""
-        used = {"groups": self.groups, "weight": self.weight, "bags": self.bags}
+        options = ("groups", "weight", "bags", "gold")
+        used = {option: getattr(self, option) for option in options}
         if self.bags == RUNS and RUNS not in columns:
             del used["bags"]
         for option, name in used.items():

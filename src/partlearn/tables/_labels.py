@@ -18,6 +18,7 @@ from partlearn.io import (
     as_text,
     candidate_columns,
     label_evidence,
+    row_count,
     spell_labels,
 )
 from partlearn.tables._column_kinds import check_names
@@ -86,13 +87,9 @@ def named_columns(columns: Mapping[str, Any], y: Any) -> list[str] | None:
     texts = isinstance(y, (list, tuple)) and all(isinstance(v, str) for v in y)
     if texts and 0 < len(y) == len(set(y)):
         known = [name for name in y if name in columns]
-        if len(known) == len(y) or (known and len(y) != _n_rows(columns)):
+        if len(known) == len(y) or (known and len(y) != row_count(columns)):
             return check_names(y, columns, "labels")
     return None
-
-
-def _n_rows(columns: Mapping[str, Any]) -> int:
-    return len(next(iter(columns.values())))
 
 
 def read_labels(
@@ -135,11 +132,11 @@ def read_labels(
     (array([0, 2]), [])
     """
     names = named_columns(columns, y)
-    if names is None and is_text_column(y) and len(y) == _n_rows(columns):
+    if names is None and is_text_column(y) and len(y) == row_count(columns):
         cells = {"y": np.array([as_text(value) for value in y], dtype=object)}
         return label_evidence(cells, ["y"], sep=sep, empty=empty), []
     if names is None:
-        return _aligned(y, _n_rows(columns)), []
+        return _aligned(y, row_count(columns)), []
     form = y.form if isinstance(y, LabelColumns) else None
     return label_evidence(columns, names, sep=sep, form=form, empty=empty), names
 

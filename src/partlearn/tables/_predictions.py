@@ -67,9 +67,10 @@ class PredictionsMixin:
         X : table
             As for :meth:`predict_proba`.
         coverage : float, default=0.9
-            Wanted share of sets that hold the true label. Approximate: see the
+            Wanted share of sets that hold the true label. Approximate, by the
             calibrator "confidence" of
-            :class:`~partlearn.classification.PredictionSets`.
+            :class:`~partlearn.classification.PredictionSets`, unless enough labels were
+            known in training (`gold`; 9 for a coverage of .9).
 
         Returns
         -------

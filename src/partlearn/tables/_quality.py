@@ -9,8 +9,8 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
 from partlearn._progress import iterations
-from partlearn._typing import Array, Mask
-from partlearn.candidates import Evidence, bag_codes
+from partlearn._typing import Array, Indices, Mask
+from partlearn.candidates import Evidence, GoldQuality, bag_codes, gold_quality
 from partlearn.classification import Calibration
 from partlearn.io import Columns, columns_of, take_rows
 from partlearn.metrics import (
@@ -40,6 +40,7 @@ class QualityScore(NamedTuple):
         are independent of the true label.
     accuracy : float or None
         Share of right labels, where true ones are known.
+        With `gold`, among the rows whose true label is known.
     note : str
         Why a baseline could not be fitted; its scores are then not numbers.
     low : float or None
@@ -47,6 +48,8 @@ class QualityScore(NamedTuple):
         more often than by chance count as guesses.
     together : tuple of (label, label, lift)
         The pairs of labels that contradict the assumption.
+    gold : GoldQuality or None
+        Estimate of the accuracy on new rows from the column `gold`, with an interval.
     """
 
     name: str
@@ -56,6 +59,7 @@ class QualityScore(NamedTuple):
     note: str = ""
     low: float | None = None
     together: tuple[tuple[Any, Any, float], ...] = ()
+    gold: GoldQuality | None = None
 
 
 class Agreement(NamedTuple):
@@ -102,7 +106,8 @@ def estimate_quality(
     X, y : table and labels
         As for :meth:`partlearn.PartialClassifier.fit`.
     truth : array-like of shape (n_samples,), default=None
-        True labels, where known; None or empty where not.
+        True labels, where known; None or empty where not. By default those in the
+        column `gold` of the classifier.
     cv : int, default=3
         Number of folds.
     random_state : int, default=0
@@ -122,6 +127,10 @@ def estimate_quality(
     A covering rate is easily high where sets are large: compare it with that of a
     random label.
 
+    Labels in the column `gold` are hidden in the rows that are held out. How many of
+    them are predicted gives an interval for the accuracy on new rows; it is honest if
+    these rows are a random sample, and a little low, as a fold trains on fewer rows.
+
     Examples
     --------
     >>> from partlearn import PartialClassifier
@@ -135,7 +144,10 @@ def estimate_quality(
     """
     columns = columns_of(X)
     evidence, names = held_out_labels(classifier, columns, y, cv)
-    known = None if truth is None else _true_labels(truth, evidence)
+    sample = None
+    if classifier.gold is not None:
+        sample = true_labels(columns[classifier.gold])[evidence.rows]
+    known = sample if truth is None else _true_labels(truth, evidence)
     outputs: dict[str, list[Array]] = {}
     note = ""
     order = []
@@ -168,15 +180,40 @@ def estimate_quality(
     rows = np.concatenate(order)
     if calibrate:
         held_out = np.concatenate(outputs[label], axis=1)[0]
-        classifier.calibration_ = Calibration.of(held_out, evidence[rows])
+        classifier.calibration_ = _calibration(held_out, evidence[rows], sample, rows)
     S, q = evidence.candidates[rows], len(evidence.classes)
     right = None if known is None else known[rows]
     chance = None if right is None else 1 / q
     scores = [
-        _score(name, np.concatenate(parts, axis=1), S, evidence.classes, right, note)
+        _score(
+            name,
+            np.concatenate(parts, axis=1),
+            S,
+            evidence.classes,
+            right,
+            note,
+            None if sample is None else sample[rows],
+        )
         for name, parts in outputs.items()
     ]
     return [*scores, QualityScore("random label", float(S.mean()), 1 / q, chance)]
+
+
+def _gold_quality(labels: NDArray[Any], truth: NDArray[Any]) -> GoldQuality:
+    known = np.asarray([label is not None for label in truth])
+    return gold_quality(labels[known].astype(str) == truth[known])
+
+
+def _calibration(
+    P: Array, evidence: Evidence, sample: NDArray[Any] | None, rows: Indices
+) -> Calibration:
+    """Held-out probabilities with the true labels of a random sample, if any."""
+    if sample is None:
+        return Calibration.of(P, evidence)
+    given = {i: label for i, label in enumerate(sample[rows]) if label is not None}
+    known = np.zeros(len(rows), dtype=bool)
+    known[list(given)] = True
+    return Calibration.of(P, evidence.with_known(given), known)
 
 
 def _true_labels(truth: ArrayLike, evidence: Evidence) -> NDArray[Any]:
@@ -209,6 +246,7 @@ def _score(
     classes: NDArray[Any],
     truth: NDArray[Any] | None,
     note: str,
+    sample: NDArray[Any] | None,
 ) -> QualityScore:
     P, decision = confidences
     if np.isnan(P).any():
@@ -231,4 +269,5 @@ def _score(
         accuracy,
         low=float(low) if dependence.pairs else None,
         together=tuple(dependence.pairs),
+        gold=None if sample is None else _gold_quality(classes[best], sample),
     )

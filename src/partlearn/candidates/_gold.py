@@ -2,7 +2,8 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,6 +12,7 @@ from scipy.special import logsumexp
 from scipy.stats import norm
 
 from partlearn._typing import Array, Indices
+from partlearn.candidates._messages import is_missing
 
 _SMOOTHING = 1e-3  # least confidence of a possible label
 _LARGEST = 5.0  # power
@@ -23,7 +25,8 @@ class GoldQuality(NamedTuple):
     Attributes
     ----------
     accuracy : float
-        Estimated share of right labels among all rows; the known rows are right.
+        Estimated share of right labels among all rows, of which the known ones are
+        right; or among new rows.
     low, high : float
         Ends of the interval.
     level : float
@@ -42,7 +45,9 @@ class GoldQuality(NamedTuple):
     n_right: int
 
 
-def gold_quality(right: ArrayLike, n_rows: int, *, level: float = 0.9) -> GoldQuality:
+def gold_quality(
+    right: ArrayLike, n_rows: int | None = None, *, level: float = 0.9
+) -> GoldQuality:
     """Estimate the share of right labels from a random sample of rows.
 
     Parameters
@@ -50,22 +55,23 @@ def gold_quality(right: ArrayLike, n_rows: int, *, level: float = 0.9) -> GoldQu
     right : array-like of bool, shape (n_gold,)
         Whether the labels of the sampled rows were right before their true labels were
         known.
-    n_rows : int
-        Number of all rows.
+    n_rows : int, default=None
+        Number of all rows. None estimates the share among new rows instead.
     level : float, default=0.9
         Share of intervals that are to hold the share of right labels.
 
     Returns
     -------
     quality : GoldQuality
-        Estimate and interval for all rows, of which the sampled ones are right.
+        Estimate and interval for all rows, of which the sampled ones are right, or for
+        new rows.
 
     Notes
     -----
     Wilson's interval for the rows that were not sampled, whose share of right labels
     varies by chance as well: ``n`` sampled and ``N - n`` other rows count as ``1 / (1/n
-    + 1/(N - n))``. The sample must be random. If rows were chosen because they were
-    doubtful, the estimate is too low.
+    + 1/(N - n))``, and as ``n`` for new rows. The sample must be random. If rows were
+    chosen because they were doubtful, the estimate is too low.
 
     References
     ----------
@@ -80,10 +86,12 @@ def gold_quality(right: ArrayLike, n_rows: int, *, level: float = 0.9) -> GoldQu
     (0.82, 0.91, 0.95)
     """
     hits = np.asarray(right, dtype=bool)
-    n, others = hits.size, n_rows - hits.size
+    n = hits.size
+    others = float("inf") if n_rows is None else n_rows - n
     if hits.ndim != 1 or not n or others < 0:
+        most = "any number of" if n_rows is None else n_rows
         raise ValueError(
-            f"`right` must hold one value for 1 to {n_rows} known rows; got shape "
+            f"`right` must hold one value for 1 to {most} known rows; got shape "
             f"{hits.shape}."
         )
     if not 0 < level < 1:
@@ -96,8 +104,10 @@ def gold_quality(right: ArrayLike, n_rows: int, *, level: float = 0.9) -> GoldQu
     middle = (share + z**2 / (2 * size)) / (1 + z**2 / size)
     spread = share * (1 - share) / size + z**2 / (4 * size**2)
     half = z * spread**0.5 / (1 + z**2 / size)
-    ends = (share, max(middle - half, 0.0), min(middle + half, 1.0))
-    accuracy, low, high = ((n + others * end) / n_rows for end in ends)
+    ends = [share, max(middle - half, 0.0), min(middle + half, 1.0)]
+    if n_rows is not None:
+        ends = [(n + others * end) / n_rows for end in ends]
+    accuracy, low, high = ends
     return GoldQuality(accuracy, low, high, level, n, int(hits.sum()))
 
 
@@ -142,3 +152,80 @@ def calibrate_by_gold(F: Array, F_gold: Array, codes: Indices) -> Array:
     raised: Array = np.where(F > 0, F, 0.0) ** power
     raised[F <= 0] = 0.0
     return raised / raised.sum(axis=1, keepdims=True)
+
+
+def judge_by_gold(
+    F: Array, without: Array, places: Indices, codes: Indices
+) -> tuple[Array, GoldQuality]:
+    """Calibrate confidences by known labels, and estimate how many labels are right.
+
+    Parameters
+    ----------
+    F : ndarray of shape (n_samples, n_classes)
+        Confidences, the known rows being certain.
+    without : ndarray of shape (n_samples, n_classes)
+        Confidences that were found without the known labels.
+    places, codes : ndarray of int, shape (n_gold,)
+        Known rows, and the columns of their true labels.
+
+    Returns
+    -------
+    F : ndarray of shape (n_samples, n_classes)
+        Calibrated confidences.
+    quality : GoldQuality
+        Share of right labels.
+    """
+    held_out = without[places]
+    quality = gold_quality(held_out.argmax(axis=1) == codes, len(F))
+    return calibrate_by_gold(F, held_out, codes), quality
+
+
+def known_labels(gold: Any, n_rows: int) -> dict[int, Any]:
+    """Read true labels of some rows.
+
+    Parameters
+    ----------
+    gold : mapping of int to label, or array-like of shape (n_samples,)
+        True labels by the number of the row; or one per row, None or NaN where it is
+        not known.
+    n_rows : int
+        Number of rows.
+
+    Returns
+    -------
+    labels : dict of int to label
+        At least one.
+
+    Examples
+    --------
+    >>> from partlearn.candidates import known_labels
+    >>> known_labels([None, "cat", float("nan")], 3)
+    {1: 'cat'}
+    """
+    if isinstance(gold, Mapping):
+        labels = dict(gold)
+        for row in labels:
+            whole = isinstance(row, int | np.integer) and 0 <= row < n_rows
+            if not whole:
+                raise ValueError(
+                    f"`gold` names row {row!r}; rows are 0 to {n_rows - 1}."
+                )
+    else:
+        values = np.asarray(gold, dtype=object)
+        if values.shape != (n_rows,):
+            raise ValueError(
+                f"`gold` must hold {n_rows} labels, one per row, None where it is not "
+                f"known; got shape {values.shape}."
+            )
+        labels = {i: label for i, label in enumerate(values) if not is_missing(label)}
+    if not labels:
+        raise ValueError("`gold` holds no label at all; leave it out.")
+    return {
+        int(row): int(label) if _is_whole(label) else label
+        for row, label in labels.items()
+    }
+
+
+def _is_whole(label: Any) -> bool:
+    """Whether a label is a whole number that NaN elsewhere made a float."""
+    return isinstance(label, float | np.floating) and float(label).is_integer()
