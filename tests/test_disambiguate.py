@@ -180,6 +180,7 @@ def result_of(confidence, label):
         index=np.arange(len(F)),
         method="none",
         space=lambda: F,
+        reasons=lambda *args, **kwargs: [],
     )
 
 

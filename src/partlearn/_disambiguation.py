@@ -15,10 +15,11 @@ from numpy.typing import ArrayLike, NDArray
 from partlearn import tables
 from partlearn._extras import import_optional
 from partlearn._typing import Array, Indices, Mask
-from partlearn.candidates import Annotators
+from partlearn.candidates import Annotators, MissRate
 from partlearn.inspection import (
     SETTLED,
     CalibrationDisplay,
+    Reasons,
     label_map,
     label_page,
     label_report,
@@ -54,6 +55,8 @@ class Disambiguation:
         Class that found the labels.
     space : callable
         Computes the rows in the space that the method found, or the features.
+    reasons : callable
+        Computes why rows got their labels, for :meth:`why`.
     rows : ndarray of int, shape (n_samples,), or None
         Rows of the table that these are; None where all rows had labels.
     annotators : Annotators or None
@@ -66,6 +69,8 @@ class Disambiguation:
     quality : GoldQuality or None
         Where some true labels were given as `gold`: estimated share of right labels,
         with an interval.
+    miss_rate : MissRate or None
+        Where a miss rate was given or estimated: ``rate``, ``low`` and ``high``.
     """
 
     label: NDArray[Any]
@@ -77,11 +82,13 @@ class Disambiguation:
     index: NDArray[Any]
     method: str
     space: Callable[[], Any] = field(repr=False, compare=False)
+    reasons: Callable[..., list[Reasons]] = field(repr=False, compare=False)
     rows: Indices | None = None
     annotators: Annotators | None = None
     read_as: str = ""
     bags: NDArray[Any] | None = None
     quality: GoldQuality | None = None
+    miss_rate: MissRate | None = None
 
     def __repr__(self) -> str:
         several = self.candidates.sum(axis=1) > 1
@@ -104,6 +111,80 @@ class Disambiguation:
             than chance, which makes confidences too high.
         """
         return label_summary(self)
+
+    @property
+    def wrong(self) -> Array:
+        """Probability that the true label is none of the candidates, for each row."""
+        right = (self.label_confidence * self.candidates).sum(axis=1)
+        return np.asarray(np.clip(1 - right, 0, 1))
+
+    @property
+    def look(self) -> Indices:
+        """Place of each row, from 1, in the order of the largest ``wrong``."""
+        place = np.empty(len(self.label), dtype=np.intp)
+        place[np.argsort(-self.wrong, kind="stable")] = np.arange(1, len(place) + 1)
+        return place
+
+    def label_errors(self) -> Indices:
+        """Rows whose candidates probably miss the true label, the likeliest first.
+
+        Returns
+        -------
+        rows : ndarray of int
+            Places of the rows whose most likely label is no candidate. ``label`` says
+            what the label should be, ``wrong`` how probable an error is. Empty
+            without `miss_rate` or votes: then no candidate set can be wrong.
+
+        Examples
+        --------
+        >>> from partlearn import disambiguate
+        >>> X = [[k + d / 10] for k in range(2) for d in range(8)]
+        >>> y = ["a"] * 8 + ["b"] * 8
+        >>> y[3] = "b"
+        >>> result = disambiguate(X, y, miss_rate=0.1)
+        >>> result.label_errors(), result.label[3]
+        (array([3]), np.str_('a'))
+        """
+        order = np.argsort(-self.wrong, kind="stable")
+        column = self.label_confidence[order].argmax(axis=1)
+        return order[~self.candidates[order, column]]
+
+    def why(self, row: Any, *, n_neighbors: int = 5, n_draws: int = 20) -> Reasons:
+        """Explain the label of one row: the columns that decided, and similar rows.
+
+        Parameters
+        ----------
+        row : object
+            Name of the row, as corrections use it: its place in the index of a data
+            frame, or its number from 0.
+        n_neighbors : int, default=5
+            Number of similar rows.
+        n_draws : int, default=20
+            Number of other rows whose values each column takes in turn.
+
+        Returns
+        -------
+        reasons : Reasons
+            ``columns`` says how much the log odds of the label over ``rival`` fall
+            where a column takes its values from other rows: what the fitted method
+            makes of the column, which need not be what causes the label. At most 30
+            columns are tried, those whose means differ most between labels.
+            ``neighbors`` are the nearest rows by the standardized columns, with their
+            labels and confidences; ``str(reasons)`` puts it into words.
+
+        Examples
+        --------
+        >>> from partlearn import disambiguate
+        >>> X = [[0.0], [0.1], [0.2], [1.0], [1.1], [1.3]]
+        >>> y = [{"a"}, {"a", "b"}, {"a"}, {"b"}, {"a", "b"}, {"b"}]
+        >>> result = disambiguate(X, y, method="sure")
+        >>> print(result.why(4, n_neighbors=2))
+        for b: 0 (6.9). like 3 (b), 5 (b)
+        """
+        (place,) = tables.labels_by_place(self.index, {row: None}, "row")
+        return self.reasons(
+            self, np.array([place]), n_neighbors=n_neighbors, n_draws=n_draws
+        )[0]
 
     @cached_property
     def embedding(self) -> Array:
@@ -138,7 +219,9 @@ class Disambiguation:
         frame : DataFrame
             Columns ``label``, ``confidence``, ``margin``, ``runner_up`` and
             ``candidates`` (lists), and ``bag`` where there are bags, indexed as the
-            rows of `X` were.
+            rows of `X` were. With `miss_rate` also ``wrong``, the probability that no
+            candidate is true, and ``look``, the place in the order of that probability:
+            look at row 1 first.
 
         Examples
         --------
@@ -160,6 +243,8 @@ class Disambiguation:
         }
         if self.bags is not None:
             columns["bag"] = self.bags
+        if self.miss_rate is not None:
+            columns |= {"wrong": self.wrong, "look": self.look}
         return pandas.DataFrame(columns, index=self.index)
 
     def to_html(

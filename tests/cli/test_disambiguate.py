@@ -189,3 +189,39 @@ def test_gold_column(run, pets, tmp_path, table):
     matrix = tmp_path / "m.arff"
     code, _, error = run("disambiguate", matrix, "--gold", "truth", "--out", out)
     assert code == 2
+
+
+def test_wrong_labels_are_ranked(run, tmp_path, table):
+    rng = np.random.default_rng(0)
+    y = np.arange(60) % 3
+    X = rng.normal(size=(60, 2)) + 6 * np.eye(3, 2)[y]
+    names = np.array(["cat", "cow", "dog"])[y]
+    names[[4, 7]] = "dog", "cat"
+    data, out, page = (tmp_path / name for name in ("d.csv", "o.csv", "o.html"))
+    lines = [
+        f"r{i},{a},{b},{n}" for i, ((a, b), n) in enumerate(zip(X, names, strict=True))
+    ]
+    data.write_text("\n".join(["name,a,b,label", *lines]))
+    words = ("disambiguate", data, "--labels", "label", "--id", "name", "--out", out)
+    _, text, _ = run(*words)
+    assert "nothing to choose; --miss-rate auto finds labels" in text
+    assert "look" not in table(out)[0]
+    code, text, _ = run(*words, "--miss-rate", "auto", "--html", page)
+    assert code == 0
+    assert "Labels of 2 rows are probably wrong" in text
+    assert "r4: dog is cow instead" in text
+    rows = {row["name"]: row for row in table(out)}
+    assert {rows["r4"]["look"], rows["r7"]["look"]} == {"1", "2"}
+    assert rows["r7"]["candidates"] == "cat"
+    assert rows["r7"]["label"] == "cow"
+    assert float(rows["r7"]["wrong"]) > 0.9
+    assert "<strong>2</strong> labels probably wrong" in page.read_text()
+    _, text, _ = run(*words, "--miss-rate", "0.05", "--json")
+    outcome = json.loads(text)
+    assert set(outcome["probably_wrong"]) == {"r4", "r7"}
+    assert outcome["miss_rate"]["rate"] == 0.05
+    code, _, err = run(*words, "--miss-rate", "much")
+    assert code == 2
+    assert "--miss-rate must be a number below 1, or auto" in err
+    _, _, err = run(*words, "--miss-rate", "auto", "--task", "tags")
+    assert "--miss-rate is for single labels" in err

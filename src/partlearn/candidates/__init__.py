@@ -65,7 +65,11 @@ from partlearn.candidates._messages import (
     warn_caller,
     warn_missing_labels,
 )
-from partlearn.candidates._miss_rate import MissRate, estimate_miss_rate
+from partlearn.candidates._miss_rate import (
+    MissRate,
+    estimate_miss_rate,
+    held_out_miss_rate,
+)
 from partlearn.candidates._read_votes import from_annotators, from_votes
 from partlearn.candidates._tags import Tags, check_tags
 from partlearn.candidates._text import (

@@ -4,11 +4,18 @@
 
 from typing import Any, NamedTuple
 
+import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import binomtest
 
+from partlearn._typing import Array, Indices
 from partlearn.candidates._messages import as_column, is_missing
 from partlearn.candidates._validation import check_candidates
+
+_START = 0.1  # first rate of EM
+_EM_STEPS = 500
+_CLOSE = 1e-6
+_TINY = np.finfo(float).tiny
 
 
 class MissRate(NamedTuple):
@@ -19,7 +26,8 @@ class MissRate(NamedTuple):
     rate : float
         Share among the rows whose truth is known.
     low, high : float
-        Ends of the 95 % interval (Wilson's).
+        Ends of the 95 % interval (Wilson's). Without known rows, the range between two
+        estimates of which one is too low and one too high as a rule.
     n_rows : int
         Number of these rows.
     """
@@ -36,7 +44,8 @@ def estimate_miss_rate(candidates: Any, truth: ArrayLike) -> MissRate:
     Look up the truth of some rows *drawn at random* and count. There is no way to get
     the rate from candidate sets alone: where EM or the held-out likelihood of the sets
     were made to estimate it, they took a rate of 0.25 for 0.05 to 0.1. So methods take
-    `miss_rate` as a number the user gives, and this library offers no such estimate.
+    `miss_rate` as a number the user gives. Only where every row has a single label,
+    :func:`partlearn.disambiguate` gives a range.
 
     Parameters
     ----------
@@ -79,3 +88,69 @@ def estimate_miss_rate(candidates: Any, truth: ArrayLike) -> MissRate:
     misses = n - sum(hits)
     interval = binomtest(misses, n).proportion_ci(method="wilson")
     return MissRate(misses / n, float(interval.low), float(interval.high), n)
+
+
+def held_out_miss_rate(expected: Array, given: Indices) -> MissRate:
+    """Estimate the share of wrong labels from predictions made without them.
+
+    Two estimates of which neither is right: EM attributes too little to errors, since
+    the predictions were learnt from the wrong labels, too; the confident joint too
+    much, since it counts wrong predictions.
+
+    Parameters
+    ----------
+    expected : ndarray of shape (n_samples, n_classes)
+        Probabilities of the labels of each row by a model that did not see its label.
+    given : ndarray of int, shape (n_samples,)
+        Columns of the labels.
+
+    Returns
+    -------
+    estimate : MissRate
+        The mean of both, and the two as ends of the range.
+
+    References
+    ----------
+    Curtis G. Northcutt, Lu Jiang, Isaac L. Chuang. Confident learning: estimating
+    uncertainty in dataset labels. JAIR 70, 1373-1411, 2021. doi:10.1613/jair.1.12125
+    """
+    low, high = sorted((_em_rate(expected, given), _confident_rate(expected, given)))
+    return MissRate((low + high) / 2, low, high, 0)
+
+
+def _em_rate(P: Array, given: Indices) -> float:
+    """Rate of errors that fall on all other labels alike, of largest likelihood."""
+    m, q = P.shape
+    own = P[np.arange(m), given]
+    rate = _START
+    for _ in range(_EM_STEPS):
+        wrong = rate / (q - 1) * (1 - own)
+        new = float((wrong / np.maximum(wrong + (1 - rate) * own, _TINY)).mean())
+        if abs(new - rate) < _CLOSE:
+            return new
+        rate = new
+    return rate
+
+
+def _confident_rate(P: Array, given: Indices) -> float:
+    """Share of the confident joint off its diagonal.
+
+    A row counts for a label of at least the mean probability that the label has in
+    the rows which were given it.
+
+    Source: confident learning, Eqs. (1) to (3).
+    """
+    q = P.shape[1]
+    size = np.bincount(given, minlength=q)
+    own = np.bincount(given, P[np.arange(len(P)), given], minlength=q)
+    threshold = np.where(size > 0, own / np.maximum(size, 1), 1.0)
+    reached = np.where(threshold <= P, P, -1.0)
+    confident = reached.max(axis=1) >= 0
+    counts = np.zeros((q, q))
+    places = given[confident], reached[confident].argmax(axis=1)
+    np.add.at(counts, places, 1)
+    total = counts.sum(axis=1)
+    stays = np.divide(
+        counts.diagonal(), total, out=np.ones(q), where=total > 0
+    )  # labels without a confident row are left alone
+    return float(1 - (stays * size).sum() / len(P))

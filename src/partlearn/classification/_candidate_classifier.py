@@ -95,6 +95,8 @@ class CandidateClassifier(BasePartialClassifier):
     feature_confidence_ : ndarray of shape (n_samples, n_classes)
         What the last round's classifiers expect of each training row from its features
         alone; rows sum to one.
+    estimator_ : estimator
+        The clone fitted on all rows, where it is one.
     estimators_ : list of estimators
         Clones fitted on all rows: one, or several on drawn labels where the estimator
         takes no weights.
@@ -340,6 +342,17 @@ class CandidateClassifier(BasePartialClassifier):
         """Clones fitted on all rows."""
         check_is_fitted(self)
         return [model for model, _ in self._model.members]
+
+    @property
+    def estimator_(self) -> Any:
+        """The clone that was fitted on all rows, with the confidences as weights."""
+        fitted = self.estimators_
+        if len(fitted) > 1:
+            raise AttributeError(
+                f"{len(fitted)} clones were fitted on drawn labels, since `fit` of "
+                f"{type(self._given()).__name__} takes no weights; see `estimators_`."
+            )
+        return fitted[0]
 
     def predict_proba(self, X: Any) -> NDArray[Any]:
         """Probability of each class.

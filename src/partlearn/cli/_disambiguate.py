@@ -15,6 +15,8 @@ from partlearn.cli._console import say
 if TYPE_CHECKING:
     from partlearn import Disambiguation
 
+_FIRST_ERRORS = 5  # probably wrong labels that are printed
+
 
 @_options.with_options()
 def disambiguate(
@@ -56,6 +58,14 @@ def disambiguate(
             "elsewhere: they are certain, and estimate how many labels are right."
         ),
     ] = None,
+    miss_rate: Annotated[
+        str | None,
+        typer.Option(
+            help="Share of rows whose labels are wrong, such as 0.1; auto estimates it "
+            "from --gold, or where every row has one label. Columns wrong and look say "
+            "which rows to look at first."
+        ),
+    ] = None,
 ) -> None:
     """Choose one label from every candidate set, with a confidence; or score tags.
 
@@ -63,8 +73,11 @@ def disambiguate(
     its confidence, the runner-up, the candidate set. Columns of text, dates and
     missing values are encoded. With --task tags, the listed tags without the doubtful
     ones in the form of the data, the doubtful and the missing ones, and confidences.
+    Where every row has one label, --miss-rate finds labels that are probably wrong.
     """
     from partlearn.io import BLOCK_ROWS, read_corrections
+
+    beside = {"gold": gold, "miss_rate": _rate(miss_rate)}
 
     output.check(data, options.votes, corrections, also=html)
     if image is not None:
@@ -75,6 +88,9 @@ def disambiguate(
     if options.several:
         from partlearn.tables import make_tag_learner
 
+        if miss_rate is not None:
+            raise ValueError("--miss-rate is for single labels; leave it out")
+
         learner = make_tag_learner(method, _input.parse_params(param or []))
         _tags.disambiguate_tags(data, output, options, learner, fixed, html)
         return
@@ -82,7 +98,9 @@ def disambiguate(
         method, _input.parse_params(param or []), *PARTIAL_LABEL_ROLES, seed=0
     )
     with output.open() as writer:
-        result, right, contents = labels_of_file(data, options, estimator, fixed, gold)
+        result, right, contents = labels_of_file(
+            data, options, estimator, fixed, **beside
+        )
         images = None if image is None else _images(contents, image, data, image_folder)
         name = (options.id or ["row"])[0]
         for start in range(0, len(result.label), BLOCK_ROWS):
@@ -99,22 +117,8 @@ def disambiguate(
     outcome = _outcome(result, right)
     lines = [
         f"{outcome['rows']} rows labelled by {outcome['method']}: {output.out}",
-        f"{outcome['several']} had several candidates: {outcome['settled']} are "
-        f"settled (confidence 0.9 or more), {outcome['leaning']} lean towards one "
-        f"label, {outcome['open']} are open (less than 0.2 ahead of the second).",
+        *_headline(result, outcome),
     ]
-    low, high = outcome["expected_right"]
-    if outcome["accuracy"] is None:
-        lines.append(
-            f"Expected to be right: {low:.0%} to {high:.0%}, if false labels are "
-            "independent of the true one."
-        )
-    if outcome["together"]:
-        first, second, lift = outcome["together"][0]
-        lines.append(
-            f"They are not: {second!r} comes with {first!r} {lift:.1f} times as often "
-            "as by chance, so that confidences are too high. Check some of these rows."
-        )
     if html is not None:
         lines.append(f"Label report: {html}")
     if result.quality is not None:
@@ -134,6 +138,66 @@ def disambiguate(
             f"(chance {outcome['chance']:.1%})"
         )
     output.report(outcome, *lines)
+
+
+def _rate(miss_rate: str | None) -> Any:
+    """Read --miss-rate: a number, or auto."""
+    if miss_rate in (None, "auto"):
+        return miss_rate
+    try:
+        return float(miss_rate)
+    except ValueError:
+        raise ValueError(
+            f"--miss-rate must be a number below 1, or auto; got {miss_rate!r}"
+        ) from None
+
+
+def _headline(result: "Disambiguation", outcome: dict[str, Any]) -> list[str]:
+    """Say what is settled, how much is expected to be right, and what looks wrong."""
+    lines = []
+    low, high = outcome["expected_right"]
+    rate = result.miss_rate
+    if outcome["several"]:
+        lines.append(
+            f"{outcome['several']} had several candidates: {outcome['settled']} are "
+            f"settled (confidence 0.9 or more), {outcome['leaning']} lean towards one "
+            f"label, {outcome['open']} are open (less than 0.2 ahead of the second)."
+        )
+    elif rate is None and outcome["annotators"] is None:
+        lines.append(
+            "Every row has one label, so that there was nothing to choose; --miss-rate "
+            "auto finds labels that are probably wrong."
+        )
+        return lines
+    if outcome["accuracy"] is None:
+        lines.append(
+            f"Expected to be right: {low:.0%} to {high:.0%}, if false labels are "
+            "independent of the true one."
+        )
+    if outcome["together"]:
+        first, second, lift = outcome["together"][0]
+        lines.append(
+            f"They are not: {second!r} comes with {first!r} {lift:.1f} times as often "
+            "as by chance, so that confidences are too high. Check some of these rows."
+        )
+    if rate is None:
+        return lines
+    errors = result.label_errors()
+    share = f"{rate.rate:.1%}"
+    if rate.low < rate.high:
+        share = f"about {rate.rate:.1%} ({rate.low:.1%} to {rate.high:.1%})"
+    lines.append(
+        f"Labels of {len(errors)} rows are probably wrong; the share of wrong labels "
+        f"is taken for {share}. The column look says in which order to look at rows"
+        + (", first at:" if len(errors) else ".")
+    )
+    for i in errors[:_FIRST_ERRORS]:
+        given = "|".join(map(str, result.classes[result.candidates[i]]))
+        lines.append(
+            f"  {result.index[i]}: {given} is {result.label[i]} instead "
+            f"(wrong: {result.wrong[i]:.2f})"
+        )
+    return lines
 
 
 def _images(
@@ -172,16 +236,18 @@ def labels_of_file(
     options: _options.DataOptions,
     estimator: Any,
     fixed: Any,
+    *,
     gold: str | None = None,
+    miss_rate: Any = None,
 ) -> Found:
     """Labels of a file, its true labels and the contents of its rows."""
     from partlearn.io import is_table
 
     if is_table(data):
-        return _of_table(data, options, estimator, fixed, gold)
+        return _of_table(data, options, estimator, fixed, gold, miss_rate)
     if gold is not None:
         raise ValueError(f"--gold names a column of a table; {data.name} is none")
-    return _of_matrix(data, options, estimator, fixed)
+    return _of_matrix(data, options, estimator, fixed, miss_rate)
 
 
 def _of_table(
@@ -190,6 +256,7 @@ def _of_table(
     estimator: Any,
     fixed: Any,
     gold: str | None,
+    miss_rate: Any,
 ) -> Found:
     """Labels of a table, whose columns may be anything."""
     from partlearn import disambiguate as find_labels
@@ -204,6 +271,7 @@ def _of_table(
             method=estimator,
             corrections=fixed,
             gold=gold,
+            miss_rate=miss_rate,
             encoder=encoder,
             sep=options.sep,
             bags=options.bag,
@@ -242,7 +310,7 @@ def _say_left_out(table: "_input.TableInput", options: _options.DataOptions) -> 
 
 
 def _of_matrix(
-    data: Path, options: _options.DataOptions, estimator: Any, fixed: Any
+    data: Path, options: _options.DataOptions, estimator: Any, fixed: Any, rate: Any
 ) -> Found:
     """Labels of a file of numbers: MATLAB, npz, ARFF or LIBSVM."""
     import numpy as np
@@ -259,6 +327,7 @@ def _of_matrix(
             evidence,
             method=estimator,
             corrections=fixed,
+            miss_rate=rate,
             bags=_input.bags_of(bunch, options.bag),
         )
     right = contents = None
@@ -284,6 +353,9 @@ def _lines(
     }
     if result.bags is not None:
         columns["bag"] = ["" if b is None else b for b in result.bags[rows]]
+    if result.miss_rate is not None:
+        columns["wrong"] = result.wrong[rows].round(6)
+        columns["look"] = result.look[rows]
     if name in columns:
         raise ValueError(
             f"--id: the result has a column {name!r} as well; rename yours"
@@ -302,6 +374,11 @@ def _outcome(result: "Disambiguation", truth: Any) -> dict[str, Any]:
         "classes": result.classes.tolist(),
         "mean_confidence": float(result.confidence.mean()),
         **result.summary(),
+        "annotators": None
+        if result.annotators is None
+        else len(result.annotators.name),
+        "miss_rate": None if result.miss_rate is None else result.miss_rate._asdict(),
+        "probably_wrong": result.index[result.label_errors()].tolist(),
         "accuracy": accuracy,
         "ambiguous_rows": n_ambiguous,
         "ambiguous_accuracy": ambiguous_accuracy,

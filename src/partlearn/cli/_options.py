@@ -276,7 +276,7 @@ def _in_options(text: str) -> str:
     """Name options of the command where the library names its arguments."""
     text = re.sub(
         r"`(labels|raters|weights|marks|truth|sep|ignore|id|number|category|date|text|groups|weight|"
-        r"class_weight|corrections)`",
+        r"class_weight|corrections|miss_rate)`",
         lambda match: f"--{match[1].replace('_', '-')}",
         text,
     )
@@ -284,8 +284,10 @@ def _in_options(text: str) -> str:
         r"`n_(samples|features|informative|redundant|classes|false)`", r"--\1", text
     )
     text = re.sub(
-        r"""\b(labels|raters|weights|marks|truth|sep|task|ignore|encoding)=(?:["'](\w+)["'])?""",
-        lambda match: f"--{match[1]}" + (f" {match[2]}" if match[2] else ""),
+        r"""\b(labels|raters|weights|marks|truth|sep|task|ignore|encoding|miss_rate)=(?:["'](\w+)["'])?""",
+        lambda match: (
+            f"--{match[1].replace('_', '-')}" + (f" {match[2]}" if match[2] else "")
+        ),
         text,
     )
     text = text.replace("`sample_weight`", "--weight").replace("`bags`", "--bag")

@@ -4,6 +4,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from operator import itemgetter
 from typing import Any
 
@@ -11,8 +12,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from partlearn._typing import Array, Indices, Mask
-from partlearn.candidates import Evidence, bag_codes
+from partlearn.candidates import Evidence, MissRate, bag_codes
 from partlearn.inspection._confidence import candidate_confusion
+from partlearn.inspection._reasons import Reasons
 from partlearn.metrics import GoldQuality, candidate_dependence, cautious_share
 
 SETTLED = 0.9  # confidence from which a label counts as settled
@@ -21,6 +23,7 @@ _APART = 0.1  # doubt between two labels up to which they are told apart
 _ALIKE = 0.6  # doubt from which they are not
 _PAIRS = 30
 _FIRST = 20  # rows to review that are shown at once
+_DRAWS = 5  # rows whose values columns take, where the first rows are explained
 _WORTH_SHOWING = 0.05  # confidence in a label that is no candidate
 
 
@@ -51,7 +54,10 @@ class ReviewBag:
 
 @dataclass(frozen=True)
 class ReviewRow:
-    """A row worth a look: its name, confidences by candidate, contents, and its bag."""
+    """A row worth a look: its name, confidences by candidate, contents, and its bag.
+
+    `given` are its labels where they may be wrong; `why` are the reasons for its label.
+    """
 
     position: int
     name: str
@@ -59,6 +65,8 @@ class ReviewRow:
     contents: list[tuple[str, str]]
     image: Any
     bag: ReviewBag | None = None
+    given: str = ""
+    why: Reasons | None = None
 
 
 @dataclass(frozen=True)
@@ -106,6 +114,10 @@ class LabelReport:
         Confidence where such labels cannot be told apart.
     quality : GoldQuality or None
         Estimate from known labels, where there are any.
+    miss_rate : MissRate or None
+        Share of wrong labels, where it was given or estimated.
+    n_errors : int
+        Number of rows whose labels are probably wrong.
     """
 
     title: str
@@ -128,6 +140,8 @@ class LabelReport:
     together: list[tuple[Any, Any, float]]
     cautious: Array
     quality: GoldQuality | None = None
+    miss_rate: MissRate | None = None
+    n_errors: int = 0
 
     @property
     def in_bags(self) -> bool:
@@ -241,11 +255,19 @@ def label_report(
     order = np.lexsort((result.margin, result.confidence))  # the least certain first
     shown = S | (F >= _WORTH_SHOWING)  # votes may all be for a wrong label
     unsure = order[result.confidence[order] < SETTLED]
+    if result.miss_rate is not None:  # labels that may be wrong, and then the others
+        order = np.argsort(-result.wrong, kind="stable")
+        suspect = order[result.wrong[order] > 1 - SETTLED]
+        unsure = np.concatenate([suspect, np.setdiff1d(unsure, suspect)])
     reviewed: list[tuple[int, ReviewBag | None]]
     if result.bags is None:
         reviewed = [(int(i), None) for i in unsure[:n_review]]
     else:
         reviewed = _by_bag(result, unsure, n_review, names)
+    explained = np.array([i for i, _ in reviewed[:_FIRST]], dtype=np.intp)
+    reasons = (
+        result.reasons(result, explained, n_draws=_DRAWS) if explained.size else []
+    )
     return LabelReport(
         title=title,
         method=result.method,
@@ -272,8 +294,10 @@ def label_report(
                 [(name, cell_text(values[i])) for name, values in columns],
                 None if images is None else images[i],
                 bag,
+                _given(result, i),
+                why,
             )
-            for i, bag in reviewed
+            for (i, bag), why in zip_longest(reviewed, reasons)
         ],
         calibration=calibration,
         right=right,
@@ -281,7 +305,18 @@ def label_report(
         together=dependence.pairs,
         cautious=cautious_share(result.confidence, S, label, dependence.partners),
         quality=result.quality,
+        miss_rate=result.miss_rate,
+        n_errors=0 if result.miss_rate is None else len(result.label_errors()),
     )
+
+
+def _given(result: Any, row: int) -> str:
+    """Labels that a row was given, where they are probably wrong."""
+    if result.miss_rate is None or result.label[row] in (
+        named := result.classes[result.candidates[row]]
+    ):
+        return ""
+    return ", ".join(map(str, named))
 
 
 def _by_bag(

@@ -21,7 +21,7 @@ def encode_rows(
     label_columns: Sequence[str],
     encoder: TableEncoder | None,
     index: NDArray[Any] | None,
-) -> tuple[Array, NDArray[Any], Columns, Any]:
+) -> tuple[Array, NDArray[Any], Columns, TableEncoder]:
     """Encode some rows of a table, without the columns of the labels.
 
     Parameters
@@ -46,8 +46,8 @@ def encode_rows(
         Names of the rows.
     table : mapping of str to ndarray
         These rows of the table.
-    kinds : mapping of str to ColumnKind
-        What each column is.
+    fitted : TableEncoder
+        The fitted encoder.
     """
     chosen = TableEncoder() if encoder is None else clone(encoder)
     chosen.set_params(ignore=[*as_names(chosen.ignore), *label_columns])
@@ -58,4 +58,4 @@ def encode_rows(
         index = table[ids[0]]
     else:
         index = rows if index is None else index[rows]
-    return encoded, np.asarray(index), table, chosen.kinds_
+    return encoded, np.asarray(index), table, chosen

@@ -1,0 +1,207 @@
+"""Why rows got their labels: the columns that decided, and the rows that look alike."""
+
+# SPDX-License-Identifier: BSD-3-Clause
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from partlearn._math.neighbors import some_neighbors
+from partlearn._typing import Array, Indices
+
+_MOST_COLUMNS = 30  # columns that are replaced in turn: those that separate labels best
+_LEAST = 1e-6  # probability below which differences do not count
+_WEAK = 0.05  # change of the log odds below which a column says nothing
+_NAMED = 3  # columns and rows that a sentence names
+
+
+@dataclass(frozen=True)
+class Reasons:
+    """Why one row got its label.
+
+    Attributes
+    ----------
+    row, label, rival : object
+        Name of the row, its label, and the second most likely label.
+    columns : list of (str, float)
+        What each column adds to the log odds of the label over the rival: how much they
+        fall on average where the column takes its values from other rows. The largest
+        change first; negative ones speak for the rival. Empty where the method has no
+        ``predict_proba``.
+    neighbors : list of (row, label, confidence)
+        Most similar rows, the nearest first, with their labels.
+    """
+
+    row: Any
+    label: Any
+    rival: Any
+    columns: list[tuple[str, float]]
+    neighbors: list[tuple[Any, Any, float]]
+
+    def __str__(self) -> str:
+        return ". ".join(part for part in (self.by_columns, self.by_rows) if part)
+
+    @property
+    def by_columns(self) -> str:
+        """The columns that speak for and against the label, in words."""
+        told = [(name, v) for name, v in self.columns if abs(v) >= _WEAK]
+        parts = []
+        for label, sign in ((self.label, 1), (self.rival, -1)):
+            names = [f"{name} ({abs(v):.1f})" for name, v in told if np.sign(v) == sign]
+            if names:
+                parts.append(f"for {label}: {', '.join(names[:_NAMED])}")
+        return "; ".join(parts)
+
+    @property
+    def by_rows(self) -> str:
+        """The most similar rows, in words."""
+        near = [f"{name} ({label})" for name, label, _ in self.neighbors[:_NAMED]]
+        return f"like {', '.join(near)}" if near else ""
+
+
+def explain_labels(
+    estimator: Any,
+    X: Any,
+    sources: Sequence[str],
+    result: Any,
+    places: Indices,
+    *,
+    n_neighbors: int = 5,
+    n_draws: int = 20,
+) -> list[Reasons]:
+    """Explain the labels of some rows.
+
+    Parameters
+    ----------
+    estimator : fitted estimator
+        What found the labels.
+    X : array or CSR matrix of shape (n_samples, n_features)
+        Its training rows.
+    sources : sequence of str
+        Column of the table that each feature was made of.
+    result : Disambiguation
+        The labels.
+    places : ndarray of int
+        Places of the rows to explain.
+    n_neighbors : int, default=5
+        Number of similar rows.
+    n_draws : int, default=20
+        Number of other rows whose values each column takes.
+
+    Returns
+    -------
+    reasons : list of Reasons
+        One for each row.
+    """
+    F = result.label_confidence
+    best, rival = _two_best(F[places])
+    groups = _separating(X, sources, F)
+    changes = np.zeros((len(places), 0))
+    if hasattr(estimator, "predict_proba"):
+        changes, rival = _changes(
+            estimator, X, list(groups.values()), places, best, rival, F, n_draws
+        )
+    names = list(groups)
+    k = min(n_neighbors, F.shape[0] - 1)
+    near = some_neighbors(X, places, k)[1] if k else np.empty((len(places), 0), int)
+    reasons = []
+    for i, place in enumerate(places):
+        order = np.argsort(-np.abs(changes[i]), kind="stable")
+        reasons.append(
+            Reasons(
+                row=result.index[place],
+                label=result.classes[best[i]],
+                rival=result.classes[rival[i]] if len(result.classes) > 1 else None,
+                columns=[(names[g], float(changes[i, g])) for g in order],
+                neighbors=[
+                    (result.index[j], result.label[j], float(result.confidence[j]))
+                    for j in near[i]
+                ],
+            )
+        )
+    return reasons
+
+
+def _two_best(F: Array) -> tuple[Indices, Indices]:
+    """Columns of the two largest values of each row; the first of equal ones."""
+    rows, best = np.arange(len(F)), F.argmax(axis=1)
+    rest = F.copy()
+    rest[rows, best] = -1
+    return best, rest.argmax(axis=1)
+
+
+def _separating(X: Any, sources: Sequence[str], F: Array) -> dict[str, Indices]:
+    """Features of the columns that separate the labels best, by column.
+
+    Measured by the variance of the means of the labels, weighted by confidence.
+    """
+    share = F.mean(axis=0)
+    means = np.asarray((X.T @ F).T) / np.maximum(share * len(F), 1e-12)[:, None]
+    center = share @ means
+    between = share @ np.square(means - center)
+    squares = X.multiply(X) if sp.issparse(X) else np.square(X)
+    total = np.asarray(squares.mean(axis=0)).ravel() - np.square(center)
+    ratio = between / np.maximum(total, 1e-12)
+    features: dict[str, list[int]] = {}
+    for j, name in enumerate(sources):
+        features.setdefault(str(name), []).append(j)
+    ranked = sorted(features, key=lambda name: -ratio[features[name]].max())
+    return {name: np.asarray(features[name]) for name in ranked[:_MOST_COLUMNS]}
+
+
+def _changes(
+    estimator: Any,
+    X: Any,
+    groups: list[Indices],
+    places: Indices,
+    best: Indices,
+    rival: Indices,
+    F: Array,
+    n_draws: int,
+) -> tuple[Array, Indices]:
+    """Log odds that each column adds, and the rivals.
+
+    Where the confidences leave a row no second label, the rival is the second most
+    probable one for the classifier.
+    """
+    m, n = F.shape[0], len(places)
+    own = _dense(X[places])
+    P = _probabilities(estimator, own, X)
+    others = P.copy()
+    others[np.arange(n), best] = -1
+    alone = (F[places] > 0).sum(axis=1) < 2
+    rival = np.where(alone, others.argmax(axis=1), rival)
+    drawn = np.random.RandomState(0).permutation(m)[:n_draws]
+    values = _dense(X[drawn])
+    changes = np.zeros((n, len(groups)))
+    at = np.arange(n)
+    for g, group in enumerate(groups):
+        replaced = np.repeat(own, len(drawn), axis=0)
+        replaced[:, group] = np.tile(values[:, group], (n, 1))
+        without = _probabilities(estimator, replaced, X).reshape(n, len(drawn), -1)
+        odds = _log_odds(without, at[:, None], best[:, None], rival[:, None])
+        changes[:, g] = _log_odds(
+            P[:, None], at[:, None], best[:, None], rival[:, None]
+        )[:, 0] - odds.mean(axis=1)
+    return changes, rival
+
+
+def _log_odds(P: Array, rows: Indices, best: Indices, rival: Indices) -> Array:
+    """Log odds of one label over another, (n_rows, n_draws)."""
+    draws = np.arange(P.shape[1])
+    logs = np.log(np.maximum(P, _LEAST))
+    return np.asarray(logs[rows, draws, best] - logs[rows, draws, rival])
+
+
+def _probabilities(estimator: Any, rows: Array, X: Any) -> NDArray[Any]:
+    return np.asarray(
+        estimator.predict_proba(sp.csr_array(rows) if sp.issparse(X) else rows)
+    )
+
+
+def _dense(rows: Any) -> Array:
+    return np.array(rows.toarray() if sp.issparse(rows) else rows)
