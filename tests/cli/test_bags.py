@@ -151,7 +151,7 @@ def test_runs_of_a_matrix(run, tmp_path):
     assert "the file holds no bags" in error
     code, _, error = run("disambiguate", path, "--bag", "photo", *words)
     assert code == 2
-    assert "use --bag runs" in error
+    assert "use runs, bags for the bags of a NumPy archive" in error
 
 
 def test_bags_of_files(run, tmp_path):

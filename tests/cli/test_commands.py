@@ -162,8 +162,10 @@ def test_a_fault_of_our_own_is_not_called_a_missing_extra(monkeypatch):
 
 
 def test_advice_names_options_of_the_command(run, pets, tmp_path):
-    _, _, err = run("data", "info", pets, "--labels", "kind")
-    assert "Leave them out with --ignore, name the label columns with --labels" in err
+    none = tmp_path / "none.csv"
+    none.write_text("a,b\n1,2\n2,1\n")
+    _, _, err = run("data", "info", none)
+    assert "Name it with --labels (candidate sets) or --truth" in err
     both = tmp_path / "both.csv"
     both.write_text("a,label\n1,x|y\n2,y\n")
     _, _, err = run("data", "info", both)

@@ -189,11 +189,12 @@ def _read_table(spec: DataSpec, path: Path) -> Bunch:
             spec.truth or None,
             roles={"ignore": list(spec.ignore)},
         )
+        rows, evidence, labels = data.rows, data.evidence, data.truth
     except ValueError as error:
         raise PlanError(f"Data {spec.name!r}: {error}") from None
-    classes = [str(name) for name in data.evidence.classes.tolist()]
+    classes = [str(name) for name in evidence.classes.tolist()]
     place = {name: code for code, name in enumerate(classes)}
-    truth = data.truth if data.truth is not None else np.full(len(data.rows), None)
+    truth = np.full(len(rows), None) if labels is None else labels
     odd = next((t for t in truth if t is not None and t not in place), None)
     if odd is not None:
         raise PlanError(
@@ -201,8 +202,8 @@ def _read_table(spec: DataSpec, path: Path) -> Bunch:
         )
     known = np.flatnonzero([label is not None for label in truth])
     return Bunch(
-        data=data.rows[known],
-        candidates=data.evidence.candidates[known],
+        data=rows[known],
+        candidates=evidence.candidates[known],
         truth=np.array([place[truth[i]] for i in known]) if len(known) else None,
         target_names=classes,
         feature_names=data.names,

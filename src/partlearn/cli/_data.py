@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from partlearn.cli import _options
+from partlearn.cli import _input, _options
 from partlearn.cli._console import plain, print_json
-from partlearn.cli._input import notes
 
 if TYPE_CHECKING:
     from sklearn.utils import Bunch
@@ -98,7 +97,7 @@ def info(
     elif name in sets.REGISTRY:
         bunch = sets.fetch(name, data_home=data_home, download=False)
     elif Path(name).exists():
-        bunch = _options.read_matrix(Path(name), options)
+        bunch = _input.read_bunch(Path(name), options)
     else:
         raise FileNotFoundError(
             f"{name}: no such file, and no set of this name; `partlearn data list` "
@@ -154,7 +153,7 @@ def convert(
     if tasks is not None:
         _written(target, as_json, rows=_to_label_studio(source, tasks, target))
         return
-    bunch = _options.read_matrix(source, options)
+    bunch = _input.read_bunch(source, options)
     for part in ("test", "folds"):
         if part in bunch:
             print(f"partlearn: `{part}` is not converted", file=sys.stderr)
@@ -214,7 +213,7 @@ def fetch(
         print(f"\r{name}: {100 * have // size} %", end="", file=sys.stderr)
 
     terminal = sys.stderr.isatty()
-    with notes():
+    with _input.notes():
         path = fetch_file(
             name,
             data_home=data_home,

@@ -14,6 +14,7 @@ from partlearn.cli._console import say
 
 if TYPE_CHECKING:
     from partlearn import Disambiguation
+    from partlearn.tables import Dataset
 
 _FIRST_ERRORS = 5  # probably wrong labels that are printed
 
@@ -232,7 +233,7 @@ Found = tuple["Disambiguation", Any, dict[str, Any] | None]
 
 
 def labels_of_file(
-    data: Path,
+    path: Path,
     options: _options.DataOptions,
     estimator: Any,
     fixed: Any,
@@ -241,65 +242,49 @@ def labels_of_file(
     miss_rate: Any = None,
 ) -> Found:
     """Labels of a file, its true labels and the contents of its rows."""
-    from partlearn.io import is_table
-
-    if is_table(data):
-        return _of_table(data, options, estimator, fixed, gold, miss_rate)
-    if gold is not None:
-        raise ValueError(f"--gold names a column of a table; {data.name} is none")
-    return _of_matrix(data, options, estimator, fixed, miss_rate)
-
-
-def _of_table(
-    data: Path,
-    options: _options.DataOptions,
-    estimator: Any,
-    fixed: Any,
-    gold: str | None,
-    miss_rate: Any,
-) -> Found:
-    """Labels of a table, whose columns may be anything."""
     from partlearn import disambiguate as find_labels
-    from partlearn.tables import TableEncoder, take_rows
 
-    table = _input.read_table_input(data, options)
-    encoder = TableEncoder(**options.roles, ignore=table.hidden)
-    with _input.notes():
+    data = _input.read_data(path, options)
+    if gold is not None and data.bunch is not None:
+        raise ValueError(f"--gold names a column of a table; {path.name} is none")
+    with _input.fitting(data):
         result = find_labels(
-            table.columns,
-            table.y,
+            data.X,
+            data.y,
             method=estimator,
             corrections=fixed,
             gold=gold,
             miss_rate=miss_rate,
-            encoder=encoder,
+            encoder=data.new_encoder(),
             sep=options.sep,
-            bags=options.bag,
+            bags=data.bags,
         )
-    assert result.rows is not None
-    _input.echo_labels(result.read_as)
-    _say_left_out(table, options)
-    silent = table.n_rows - len(result.rows)  # nobody voted on them
-    if silent:
-        say(f"Note: {silent} rows have no label and were left out.")
-    bare = int(result.candidates.all(axis=1).sum())
-    if bare and len(result.classes) > 2:
-        say(f"Note: every label is possible for {bare} rows, those without any label.")
-    names = {*table.labels, *(options.id or ())}  # the page names rows anyway
-    shown = {n: c for n, c in table.columns.items() if n not in names}
-    return result, table.true_labels(result.rows), take_rows(shown, result.rows)
+    rows = slice(None) if result.rows is None else result.rows
+    if data.bunch is None:
+        _input.echo_labels(result.read_as)
+        _say_left_out(data)
+        silent = data.n_rows - len(result.label)  # nobody voted on them
+        if silent:
+            say(f"Note: {silent} rows have no label and were left out.")
+        bare = int(result.candidates.all(axis=1).sum())
+        if bare and len(result.classes) > 2:
+            say(
+                f"Note: every label is possible for {bare} rows, those without any "
+                "label."
+            )
+    return result, data.true_labels(rows), data.contents(rows)
 
 
-def _say_left_out(table: "_input.TableInput", options: _options.DataOptions) -> None:
+def _say_left_out(data: "Dataset") -> None:
     """Name columns of text that were taken for names of rows."""
     from partlearn.tables import find_kinds
 
-    given = {name for names in options.roles.values() for name in names}
+    given = {name for names in data.roles.values() for name in names}
     free = {
         name: column
-        for name, column in table.columns.items()
+        for name, column in data.X.items()
         if column.dtype.kind == "O"
-        and name not in {*given, *table.labels, *table.hidden}
+        and name not in {*given, *data.label_names, *data.hidden}
     }
     ids = [name for name, kind in find_kinds(free, {}).items() if kind.kind == "id"]
     if ids:
@@ -307,35 +292,6 @@ def _say_left_out(table: "_input.TableInput", options: _options.DataOptions) -> 
             f"Note: columns {', '.join(map(repr, ids))} were left out as names of "
             "rows; --text or --category makes features of them."
         )
-
-
-def _of_matrix(
-    data: Path, options: _options.DataOptions, estimator: Any, fixed: Any, rate: Any
-) -> Found:
-    """Labels of a file of numbers: MATLAB, npz, ARFF or LIBSVM."""
-    import numpy as np
-    from scipy.sparse import issparse
-
-    from partlearn import disambiguate as find_labels
-
-    options.refuse_table_options(data)
-    bunch = _input.read_input(data, options)
-    evidence = _input.labels_of(bunch)
-    with _input.fitting(bunch):
-        result = find_labels(
-            bunch.data,
-            evidence,
-            method=estimator,
-            corrections=fixed,
-            miss_rate=rate,
-            bags=_input.bags_of(bunch, options.bag),
-        )
-    right = contents = None
-    if bunch.truth is not None and bunch.truth.ndim == 1:
-        right = np.asarray(bunch.target_names)[bunch.truth]
-    if not issparse(bunch.data):
-        contents = dict(zip(bunch.feature_names, bunch.data.T, strict=True))
-    return result, right, contents
 
 
 def _lines(

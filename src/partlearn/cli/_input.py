@@ -4,18 +4,17 @@
 
 import json
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from partlearn.cli._console import say
-from partlearn.cli._options import DataOptions, read_matrix
+from partlearn.cli._options import ROLES, DataOptions
 
 if TYPE_CHECKING:
-    from partlearn.candidates import Tags, Votes
-    from partlearn.io import Form
+    from partlearn.candidates import Votes
+    from partlearn.tables import Dataset
 
 _BLOCK_NUMBERS = 2**22
 # What columns of a long table of votes are called.
@@ -75,30 +74,6 @@ def parse_class_weight(words: Sequence[str]) -> Any:
     return weights
 
 
-def read_input(path: Path, options: DataOptions) -> Any:
-    """Read a data set and make sure that it has candidate sets."""
-    import numpy as np
-
-    from partlearn.io import format_of
-
-    bunch = read_matrix(path, options)
-    if bunch.candidates is None:
-        # One label per row is a set of one.
-        if bunch.truth is None or bunch.truth.ndim != 1:
-            advice = "name their column with --labels"
-            if format_of(path, None) in ("arff", "libsvm"):
-                advice = (
-                    "if its labels are candidates, use what `partlearn data convert "
-                    f"{path.name} {path.stem}.npz --task pll` writes"
-                )
-            raise ValueError(f"{path.name} has no candidate sets; {advice}")
-        bunch.candidates = bunch.truth[:, None] == np.arange(len(bunch.target_names))
-    if bunch.feature_names is None:
-        bunch.feature_names = [f"x{j}" for j in range(bunch.data.shape[1])]
-    bunch.path = path
-    return bunch
-
-
 def block_rows(usual: int, *widths: int) -> int:
     """Rows of a block whose predictions, or features, fit into memory together.
 
@@ -118,13 +93,14 @@ def notes() -> Iterator[None]:
 
 
 @contextmanager
-def fitting(bunch: Any) -> Iterator[None]:
+def fitting(data: "Dataset") -> Iterator[None]:
     """Print warnings as notes, and say which values are to blame for an error."""
     with notes():
         try:
             yield
         except ValueError:
-            raise_on_missing_values(bunch.data, bunch.feature_names, bunch.path)
+            if data.bunch is not None:
+                raise_on_missing_values(data.X, data.names, data.path)
             raise
 
 
@@ -152,49 +128,8 @@ def applying(path: Path) -> Iterator[None]:
         ) from error
 
 
-def labels_of(bunch: Any) -> Any:
-    """Labels by name for `fit`: sets, or the weights or votes of the file.
-
-    Sets that break learning are refused here: estimators know neither rows nor names.
-    """
-    import numpy as np
-
-    from partlearn.candidates import Evidence
-    from partlearn.io import DataFormatError
-
-    empty = np.flatnonzero(~bunch.candidates.any(axis=1))
-    if empty.size:
-        raise DataFormatError(
-            f"{empty.size} of {len(bunch.candidates)} rows have no candidate label, "
-            f"the first is row {empty[0]}",
-            path=bunch.path,
-            advice="Leave them out, or give them every label that is possible.",
-        )
-    if len(bunch.target_names) == 1:
-        raise DataFormatError(
-            f"there is no other label than {bunch.target_names[0]!r}",
-            path=bunch.path,
-            advice="Add rows of another label: nothing can be learnt from one.",
-        )
-    evidence = bunch.get("evidence")
-    return (
-        Evidence(bunch.candidates, bunch.target_names) if evidence is None else evidence
-    )
-
-
-def bags_of(bunch: Any, bag: str | None) -> Any:
-    """Bags of a file of numbers: those it holds, or "runs" as it was said."""
-    if bag != "bags":
-        return bag
-    if bunch.get("bags") is None:
-        raise ValueError("the file holds no bags; use --bag runs")
-    return bunch.bags
-
-
-def raise_on_missing_values(
-    X: Any, names: Sequence[str], path: Path, start: int = 0
-) -> None:
-    """Say where values are missing, if any are; `start` is the first row of `X`."""
+def raise_on_missing_values(X: Any, names: Sequence[str], path: Path | None) -> None:
+    """Say where values are missing, if any are."""
     import numpy as np
     from scipy import sparse
 
@@ -209,116 +144,95 @@ def raise_on_missing_values(
         rows, columns = np.nonzero(~np.isfinite(X))
     if rows.size:
         raise DataFormatError(
-            f"missing or infinite values, the first in row {start + rows[0]} of column "
+            f"missing or infinite values, the first in row {rows[0]} of column "
             f"{names[columns[0]]!r}",
             path=path,
             advice="Fill them in, or leave these rows or columns out.",
         )
 
 
-@dataclass(frozen=True)
-class TableInput:
-    """A table, its labels and its truth: names of columns, or votes of another file."""
+def read_data(
+    path: Path, options: DataOptions, columns: Any = None, *, table: bool = False
+) -> "Dataset":
+    """Read a file and find its labels, by option or by name.
 
-    columns: dict[str, Any]
-    labels: list[str]
-    truth: str | None
-    ignored: list[str]
-    votes: "Votes | None" = None
-    form: "Form | None" = None
+    `columns` are those of the table where it was read already; `table` says that a
+    matrix will not do.
+    """
+    from partlearn.io import is_table
+    from partlearn.tables import check_names, dataset_of, read_columns
 
-    @property
-    def y(self) -> Any:
-        """What functions of the library take as labels."""
-        from partlearn.io import LabelColumns
-
-        if self.votes is not None:
-            return self.votes
-        return LabelColumns(self.labels, self.form)
-
-    @property
-    def n_rows(self) -> int:
-        """Number of rows."""
-        return len(next(iter(self.columns.values())))
-
-    def true_labels(self, rows: Any = slice(None)) -> Any:
-        """True labels of some rows; None where they are not known."""
-        from partlearn.tables import refuse_several, true_labels
-
-        if self.truth is None:
-            return None
-        refuse_several(self.columns[self.truth], f"column {self.truth!r}")
-        values = true_labels(self.columns[self.truth][rows])
-        return values if any(value is not None for value in values) else None
-
-    def true_tags(self, sep: str | None) -> "Tags | None":
-        """True tags of the rows that have any."""
-        from partlearn.io import tag_columns
-
-        if self.truth is None:
-            return None
-        return tag_columns(self.columns, [self.truth], sep=sep)[0]
-
-    @property
-    def hidden(self) -> list[str]:
-        """Columns that are no features, besides the labels."""
-        return [*self.ignored, *([self.truth] if self.truth else [])]
-
-
-def read_table_input(path: Path, options: DataOptions) -> TableInput:
-    """Read a table and find its label columns."""
-    from partlearn.tables import read_columns
-
-    columns = read_columns(path, encoding=options.encoding)
-    return table_input(columns, options)
-
-
-def table_input(columns: dict[str, Any], options: DataOptions) -> TableInput:
-    """Find the label columns of a table, by option or by name."""
-    from partlearn.io import LabelColumns
-    from partlearn.tables import check_names, label_columns
-
-    hidden = check_names(options.ignore or (), columns, "ignore")
-    names: list[str] = []
-    votes = None
-    form: Form | None = None
-    chosen = options.label_choice
+    if columns is None and (table or is_table(path)):
+        columns = read_columns(path, encoding=options.encoding)
+    labels = options.label_choice
     if options.votes is not None:
-        votes = _read_votes(options.votes, options, columns)
-    elif isinstance(chosen, LabelColumns):
-        names, form = check_names(chosen.names, columns, chosen.form or ""), chosen.form
-    else:
-        if chosen is None and options.several and "tags" in columns:
-            chosen = "tags"
-        names = label_columns(chosen, columns)
-    truth = find_truth(columns, names, options)
-    return TableInput(columns, names, truth, hidden, votes, form)
+        if columns is None:
+            raise ValueError(
+                f"--votes is for tables; {path.name} is a matrix of numbers: leave it "
+                "out"
+            )
+        check_names(options.ignore or (), columns, "ignore")
+        labels = _read_votes(options.votes, options, columns)
+    if columns is None and isinstance(labels, str):
+        labels = _of_matrix(labels, path)
+    data = dataset_of(
+        path if columns is None else columns,
+        labels,
+        options.truth,
+        roles=options.roles | {"ignore": options.ignore or []},
+        sep=options.sep,
+        task=options.task,
+        bags=options.bag,
+    )
+    data.path = path
+    return data
+
+
+def read_bunch(path: Path, options: DataOptions) -> Any:
+    """Read a file as a matrix; columns of a table that are no numbers are encoded."""
+    from partlearn.io import read
+    from partlearn.tables import TableEncoder
+
+    def encode(columns: Any) -> tuple[Any, list[str]]:
+        roles: dict[str, Any] = {role: given(role, columns) for role in ROLES}
+        encoder = TableEncoder(**roles)
+        X = encoder.fit_transform(columns)
+        return X, encoder.get_feature_names_out().tolist()
+
+    def given(role: str, columns: Any) -> list[str]:
+        return [name for name in getattr(options, role) or [] if name in columns]
+
+    task: Any = options.task
+    labels = options.labels
+    return read(
+        path,
+        labels=labels if labels is None else _of_matrix(labels, path),
+        raters=options.raters,
+        weights=options.weights,
+        marks=options.marks,
+        truth=options.truth,
+        sep=options.sep,
+        task=task,
+        ignore=options.ignore or (),
+        encoding=options.encoding,
+        encode=encode,
+    )
+
+
+def _of_matrix(labels: str, path: Path) -> Any:
+    """A name, names, or the number of labels of an ARFF file."""
+    from partlearn.io import format_of
+
+    number = labels.removeprefix("-").isdigit()
+    if number and format_of(path, None) == "arff":
+        return int(labels)
+    return labels.split(",") if "," in labels else labels
 
 
 def echo_labels(read_as: str) -> None:
     """Print how the label columns were read."""
     if read_as:
         say(f"Labels: read as {read_as}.")
-
-
-def find_truth(
-    columns: Iterable[str], labels: Sequence[str], options: DataOptions
-) -> str | None:
-    """The column of true labels: as named, or the only free one with a telling name."""
-    from partlearn.io import truth_columns
-    from partlearn.tables import check_names
-
-    if options.truth is None:
-        taken = {*(options.ignore or ()), *labels}
-        truths = truth_columns([name for name in columns if name not in taken])
-        return truths[0] if len(truths) == 1 else None
-    check_names([options.truth], columns, "truth")
-    if options.truth in labels:
-        raise ValueError(
-            f"--truth: column {options.truth!r} holds the labels to learn from; name "
-            "another one, or leave out --truth"
-        )
-    return options.truth
 
 
 def _read_votes(

@@ -16,8 +16,6 @@ import typer
 from partlearn.cli._console import plain, print_json, say
 
 if TYPE_CHECKING:
-    from sklearn.utils import Bunch
-
     from partlearn.io import TableWriter
 
 Input = Annotated[
@@ -146,21 +144,6 @@ class DataOptions:
     def roles(self) -> dict[str, Any]:
         """What was said about columns, as arguments of a TableEncoder."""
         return {name: getattr(self, name) or [] for name in ROLES}
-
-    def refuse_table_options(self, data: Path) -> None:
-        """Raise if something was said that only a table has."""
-        if self.bag not in (None, "runs", "bags"):
-            raise ValueError(
-                f"--bag {self.bag}: {data.name} is a matrix of numbers without such a "
-                "column; use --bag runs, --bag bags for the bags of a NumPy archive, "
-                "or leave it out"
-            )
-        for name, value in (self.roles | {"votes": self.votes}).items():
-            if value:
-                raise ValueError(
-                    f"--{name} is for tables; {data.name} is a matrix of numbers: "
-                    "leave it out"
-                )
 
 
 @dataclass(frozen=True)
@@ -315,31 +298,3 @@ def _is_same(path: Path, other: Path) -> bool:
     if path.exists() and other.exists():
         return path.samefile(other)
     return path.resolve() == other.resolve()
-
-
-def read_matrix(path: Path, options: DataOptions) -> "Bunch":
-    """Read a file with the options of a command."""
-    from partlearn.io import read
-
-    task: Any = options.task
-    return read(
-        path,
-        labels=_columns(options.labels, path),
-        raters=options.raters,
-        weights=options.weights,
-        marks=options.marks,
-        truth=options.truth,
-        sep=options.sep,
-        task=task,
-        ignore=options.ignore or (),
-    )
-
-
-def _columns(labels: str | None, path: Path) -> str | int | list[str] | None:
-    """A name, a list of names or, for ARFF, the number of labels."""
-    if labels is None:
-        return None
-    arff = path.name.removesuffix(".gz").endswith(".arff")
-    if arff and labels.removeprefix("-").isdigit():
-        return int(labels)
-    return labels.split(",") if "," in labels else labels

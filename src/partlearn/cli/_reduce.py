@@ -16,6 +16,7 @@ from partlearn.cli._options import DataOptions, Input, Output, Param, with_optio
 if TYPE_CHECKING:
     from partlearn.io import TableWriter
     from partlearn.persistence import Model
+    from partlearn.tables import Dataset
 
 Save = Annotated[
     Path | None, typer.Option(help="Save the fitted model, under any name.")
@@ -210,14 +211,13 @@ def _fit(estimator: Any, data: Path, options: DataOptions) -> tuple["Model", Blo
         raise ValueError(
             f"--task tags is for tables; {data.name} is a matrix of numbers"
         )
-    options.refuse_table_options(data)
-    bunch = _input.read_input(data, options)
-    X = bunch.data if bunch.data.dtype.kind == "f" else bunch.data.astype(float)
-    labels = _input.labels_of(bunch)
-    with _input.fitting(bunch):
+    matrix = _input.read_data(data, options)
+    X = matrix.X if matrix.X.dtype.kind == "f" else matrix.X.astype(float)
+    labels = matrix.evidence
+    with _input.fitting(matrix):
         estimator.fit(X, labels)
-    model = Model(estimator, bunch.feature_names, bunch.target_names)
-    return model, _matrix_blocks(model, bunch, options.sep or "|")
+    model = Model(estimator, matrix.names, [str(c) for c in labels.classes.tolist()])
+    return model, _matrix_blocks(model, matrix, options.sep or "|")
 
 
 def _fit_table(
@@ -229,18 +229,17 @@ def _fit_table(
     """
     from partlearn.io import join_blocks, raw_columns, table_blocks
     from partlearn.persistence import Model
-    from partlearn.tables import read_labels, tags_of, take_rows
+    from partlearn.tables import take_rows
 
     blocks = list(table_blocks(data, whole=True, encoding=options.encoding))
-    table = _input.table_input(join_blocks(blocks), options)
+    table = _input.read_data(data, options, join_blocks(blocks))
     with _input.notes():
-        if not options.several:
-            evidence, names = read_labels(table.columns, table.y, options.sep)
-        else:
-            evidence, names = _shares(estimator, *tags_of(table.columns, table.y))
+        evidence = table.evidence
+        if options.several:
+            evidence = _shares(estimator, evidence)
     _input.echo_labels(evidence.read_as)
-    columns = take_rows(table.columns, evidence.rows)
-    hidden = [*table.hidden, *names]
+    columns = take_rows(table.X, evidence.rows)
+    hidden = [*table.hidden, *table.label_names]
     encoder, used, X = _features(columns, hidden, options.roles)
     with _input.notes():
         estimator.fit(X, evidence if evidence.weighted else evidence.candidates)
@@ -251,7 +250,7 @@ def _fit_table(
 
         estimator = make_pipeline(encoder, estimator)
     model = Model(estimator, used, [str(c) for c in evidence.classes.tolist()])
-    raw = (raw_columns(block, table.columns) for block in blocks)
+    raw = (raw_columns(block, table.X) for block in blocks)
     return model, _table_blocks(model, data, raw, evidence.rows)
 
 
@@ -276,15 +275,15 @@ def _features(
     return encoder, [name for name, kind in encoder.kinds_.items() if kind.used], X
 
 
-def _shares(estimator: Any, tags: Any, names: list[str]) -> tuple[Any, list[str]]:
+def _shares(estimator: Any, tags: Any) -> Any:
     """Tags for a selector; for a reducer as shares, of the rows that have any."""
     from partlearn.candidates import from_weights
 
     if hasattr(estimator, "get_support"):
-        return tags, names
+        return tags
     evidence = from_weights(tags.weights, classes=tags.classes, empty="drop")
     evidence.rows, evidence.read_as = tags.rows[evidence.rows], tags.read_as
-    return evidence, names
+    return evidence
 
 
 def _placed(estimator: Any) -> Any | None:
@@ -359,23 +358,19 @@ def _automatic(selector: Any) -> Any:
     return chosen
 
 
-def _matrix_blocks(model: "Model", bunch: Any, sep: str) -> Blocks:
-    """Rows of a file of numbers that a model was fitted on, with their labels."""
+def _matrix_blocks(model: "Model", data: "Dataset", sep: str) -> Blocks:
+    """Rows of a matrix that a model was fitted on, with their labels."""
     from partlearn.io import BLOCK_ROWS
 
     names, placed = _names_out(model), _placed(model.estimator)
-    targets = bunch.target_names
-    for start in range(0, bunch.data.shape[0], BLOCK_ROWS):
+    truth, classes = data.true_labels(), data.evidence.classes
+    for start in range(0, data.n_rows, BLOCK_ROWS):
         rows = slice(start, start + BLOCK_ROWS)
-        labels = {
-            "candidates": [
-                sep.join(targets[j] for j in row.nonzero()[0])
-                for row in bunch.candidates[rows]
-            ]
-        }
-        if bunch.truth is not None and bunch.truth.ndim == 1:
-            labels["truth"] = [targets[j] for j in bunch.truth[rows]]
-        Z = _transformed(model, bunch.data[rows]) if placed is None else placed[rows]
+        sets = data.evidence.candidates[rows]
+        labels = {"candidates": [sep.join(map(str, classes[row])) for row in sets]}
+        if truth is not None:
+            labels["truth"] = truth[rows].tolist()
+        Z = _transformed(model, data.X[rows]) if placed is None else placed[rows]
         yield dict(zip(names, Z.T, strict=True)), labels
 
 

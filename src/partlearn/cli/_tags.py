@@ -49,18 +49,16 @@ def disambiguate_tags(
     """Score the tags of a table, and write them in the form of the table."""
     from partlearn import disambiguate as find_labels
     from partlearn.io import BLOCK_ROWS
-    from partlearn.tables import TableEncoder, take_rows
 
     with output.open() as writer:
-        table = _input.read_table_input(data, options)
-        encoder = TableEncoder(**options.roles, ignore=table.hidden)
+        table = _input.read_data(data, options, table=True)
         with _input.notes():
             result: TagDisambiguation = find_labels(
-                table.columns,
+                table.X,
                 table.y,
                 method=learner,
                 corrections=fixed,
-                encoder=encoder,
+                encoder=table.new_encoder(),
                 sep=options.sep,
                 task="tags",
             )
@@ -77,11 +75,9 @@ def disambiguate_tags(
                     f"--id: the result has a column {name!r} as well; rename yours"
                 )
             writer.write({name: result.index[rows], **columns})
-    truth = table.true_tags(options.sep)
+    truth = table.true_tags()
     if html is not None:
-        hidden = {*table.labels, *(options.id or ())}
-        shown = {n: c for n, c in table.columns.items() if n not in hidden}
-        contents = take_rows(shown, result.rows)
+        contents = table.contents(result.rows)
         title = f"Tags of {data.name}"
         result.to_html(html, rows=contents, truth=truth, title=title)
     right = None if truth is None else result.agreement(truth)

@@ -124,13 +124,14 @@ def train(
             "--votes goes with a single table, not with blocks of rows; leave it out, "
             "or put the rows into one file"
         )
-    table = None if blocks else _input.read_table_input(data[0], options)
+    table = None if blocks else _input.read_data(data[0], options, table=True)
     params: dict[str, Any] = _input.parse_params(param or [])
     if blocks and estimator is None and method == DEFAULT_METHOD and not several:
         params = {"use_neighbors": False, **params}
     named: dict[str, Any] = {}
     if table is not None:
-        named = {table.form or "labels": table.labels or None}
+        form = table.y.form if table.label_names else None
+        named = {form or "labels": table.label_names or None}
     model = PartialClassifier(
         (make_tag_learner if several else make_learner)(estimator or method, params),
         **named,
@@ -151,15 +152,15 @@ def train(
             rows = _fit_files(model, data, options, scheduler)
         else:
             rows = table.n_rows
-            evidence, names = model.read_labels(table.columns, table.y)
+            evidence, names = model.read_labels(table.X, table.y)
             _input.echo_labels(evidence.read_as)
             if corrections is not None:
                 index = evidence.rows
                 if options.id:
-                    index = table.columns[options.id[0]][index]
+                    index = table.X[options.id[0]][index]
                 fixed = labels_by_place(index, read_corrections(corrections))
                 evidence = evidence.with_known(fixed)
-            model.fit_evidence(table.columns, evidence, names)
+            model.fit_evidence(table.X, evidence, names)
             if folds is None:
                 folds = 3 if rows <= EXACT_ROWS else 0
                 if not folds:
@@ -168,14 +169,14 @@ def train(
                         "says how good labels will be."
                     )
             if folds > 1 and several:
-                truth = table.true_tags(options.sep)
+                truth = table.true_tags()
                 scores = estimate_tag_quality(
-                    model, table.columns, table.y, truth=truth, cv=folds
+                    model, table.X, table.y, truth=truth, cv=folds
                 )
             elif folds > 1:
                 scores = estimate_quality(
                     model,
-                    table.columns,
+                    table.X,
                     table.y,
                     truth=table.true_labels(),
                     cv=folds,
@@ -215,7 +216,7 @@ def _fit_files(
     """
     from partlearn._math.blocks import connect
     from partlearn.io import LabelColumns, load_columns, open_tables
-    from partlearn.tables import bags_of_files, label_columns
+    from partlearn.tables import bags_of_files, label_columns, truth_column
 
     rows = open_tables(paths)
     assert rows.names is not None
@@ -224,7 +225,7 @@ def _fit_files(
         chosen = LabelColumns(label_columns(chosen, rows.names))
     names = chosen.names
     hidden = options.ignore or []
-    truth = _input.find_truth(rows.names, names, options)
+    truth = truth_column(rows.names, names, options.truth, hidden)
     model.set_params(ignore=[*hidden, *([truth] if truth else [])])
     evidence, _ = model.read_labels(load_columns(paths, names), chosen)
     _input.echo_labels(evidence.read_as)

@@ -1,56 +1,203 @@
-"""Any table as one data set: encoded rows, labels, true labels and names."""
+"""Any source as one data set: rows, labels, true labels and names."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.utils import Bunch
 
-from partlearn._typing import Array
-from partlearn.candidates import Evidence
+from partlearn.candidates import Evidence, Tags
 from partlearn.io import (
+    AmbiguousDataError,
+    Columns,
+    DataFormatError,
     LabelColumns,
     columns_of,
+    format_of,
+    is_table,
+    read,
     read_columns,
+    tag_columns,
     take_rows,
     truth_columns,
 )
 from partlearn.tables._column_kinds import as_names, check_names
 from partlearn.tables._deciding import warn_deciding
 from partlearn.tables._encoder import TableEncoder
-from partlearn.tables._labels import label_columns, read_labels, true_labels
+from partlearn.tables._labels import (
+    label_columns,
+    named_columns,
+    read_labels,
+    true_labels,
+)
+from partlearn.tables._tags import refuse_several, tags_of
+
+_TASKS = ("single", "tags", "pll", "pml", "multiclass", "multilabel")
 
 
-@dataclass(frozen=True)
+@dataclass
 class Dataset:
-    """A table that methods can be fitted on.
+    """A table or a matrix that methods can be fitted on.
+
+    Labels are read, and rows encoded, when they are asked for.
 
     Attributes
     ----------
-    rows : ndarray of shape (n_samples, n_features)
-        Encoded features of the rows that have labels.
-    evidence : Evidence
-        Their labels; ``evidence.rows`` are their places in the table.
-    truth : ndarray of objects, shape (n_samples,), or None
-        True labels as text, None where one is missing; None without such a column.
-    names : list of str
-        Names of the features.
-    ids : ndarray of shape (n_samples,)
-        Names of the rows: the column `id`, or row numbers.
-    encoder : TableEncoder
-        The fitted encoder.
+    X : mapping of str to ndarray, or matrix
+        Columns of a table; or the matrix of a file that holds one.
+    labels : object
+        Labels as they were given: names of columns, votes, a boolean matrix, or None.
+    truth_column : str, ndarray or None
+        Column of true labels; of a matrix, the codes of the labels.
+    ignored : list of str
+        Columns to leave out.
+    roles : dict
+        Arguments of :class:`TableEncoder`.
+    sep : str or None
+        What separates labels.
+    task : {"single", "tags"}
+        Whether one label of a row is true, or any number of them.
+    bags : object
+        Bags of the rows, as functions of the library take them.
+    bunch : Bunch or None
+        What :func:`partlearn.io.read` returned, if it is a matrix.
+    path : Path or None
+        The file.
     """
 
-    rows: Array
-    evidence: Evidence
-    truth: NDArray[Any] | None
-    names: list[str]
-    ids: NDArray[Any]
-    encoder: TableEncoder
+    X: Any
+    labels: Any = None
+    truth_column: Any = None
+    ignored: list[str] = field(default_factory=list)
+    roles: dict[str, Any] = field(default_factory=dict)
+    sep: str | None = None
+    task: Literal["single", "tags"] = "single"
+    bags: Any = None
+    bunch: Bunch | None = None
+    path: Path | None = None
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows, with labels or without."""
+        if self.bunch is not None:
+            return int(self.X.shape[0])
+        return len(next(iter(self.X.values())))
+
+    @cached_property
+    def y(self) -> Any:
+        """Labels as functions of the library take them."""
+        if self.bunch is not None:
+            return _matrix_labels(self.bunch, self.path)
+        if isinstance(self.labels, LabelColumns):
+            check_names(self.labels.names, self.X, self.labels.form or "labels")
+            return self.labels
+        if self.labels is None and self.task == "tags" and "tags" in self.X:
+            return LabelColumns(["tags"])
+        if self.labels is None or isinstance(self.labels, str):
+            return LabelColumns(label_columns(self.labels, self.X))
+        names = named_columns(self.X, self.labels)
+        return self.labels if names is None else LabelColumns(names)
+
+    @cached_property
+    def evidence(self) -> Any:
+        """Labels of the rows that have any: Evidence, or Tags."""
+        if self.bunch is not None:
+            return self.y
+        reading = tags_of if self.task == "tags" else read_labels
+        return reading(self.X, self.y, self.sep)[0]
+
+    @property
+    def label_names(self) -> list[str]:
+        """Columns that hold the labels."""
+        return self.y.names if isinstance(self.y, LabelColumns) else []
+
+    @property
+    def hidden(self) -> list[str]:
+        """Columns that are no features, besides the labels."""
+        known = isinstance(self.truth_column, str)
+        return [*self.ignored, *([self.truth_column] if known else [])]
+
+    def new_encoder(self) -> TableEncoder | None:
+        """Encoder of the features and labels of the table; None of a matrix."""
+        if self.bunch is not None:
+            return None
+        return TableEncoder(**self.roles, ignore=self.hidden)
+
+    @cached_property
+    def _encoded(self) -> tuple[Any, TableEncoder | None]:
+        encoder = self.new_encoder()
+        if encoder is None:
+            return self.X, None
+        encoder.set_params(ignore=[*self.hidden, *self.label_names])
+        table = take_rows(self.X, self.evidence.rows)
+        rows = encoder.fit_transform(dict(table))
+        warn_deciding(table, encoder.kinds_, self.evidence.candidates)
+        return rows, encoder
+
+    @property
+    def rows(self) -> Any:
+        """Features of the rows that have labels, (n_samples, n_features)."""
+        return self._encoded[0]
+
+    @property
+    def encoder(self) -> Any:
+        """Fitted encoder of a table; None of a matrix."""
+        return self._encoded[1]
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the features."""
+        if self.bunch is not None:
+            return feature_names(self.bunch)
+        return list(self.encoder.get_feature_names_out().tolist())
+
+    @property
+    def ids(self) -> NDArray[Any]:
+        """Names of the rows that have labels: the column `id`, or row numbers."""
+        if ids := as_names(self.roles.get("id")):
+            return np.asarray(self.X[ids[0]][self.evidence.rows])
+        return np.asarray(self.evidence.rows)
+
+    @property
+    def truth(self) -> NDArray[Any] | None:
+        """True labels of the rows that have labels; None where one is missing."""
+        return self.true_labels(self.evidence.rows)
+
+    def true_labels(self, rows: Any = slice(None)) -> NDArray[Any] | None:
+        """True labels of some rows as text; None if none is known."""
+        if self.bunch is not None:
+            truth = self.bunch.truth
+            if truth is None or truth.ndim != 1:
+                return None
+            return np.asarray(self.bunch.target_names)[truth][rows]
+        if self.truth_column is None:
+            return None
+        refuse_several(self.X[self.truth_column], f"column {self.truth_column!r}")
+        values = true_labels(self.X[self.truth_column][rows])
+        return values if any(value is not None for value in values) else None
+
+    def true_tags(self) -> Tags | None:
+        """True tags of the rows that have any."""
+        if self.truth_column is None:
+            return None
+        return tag_columns(self.X, [self.truth_column], sep=self.sep)[0]
+
+    def contents(self, rows: Any = slice(None)) -> Columns | None:
+        """Columns of some rows to show beside their labels; None of a sparse matrix."""
+        if self.bunch is None:
+            named = {*self.label_names, *as_names(self.roles.get("id"))}
+            return take_rows({n: c for n, c in self.X.items() if n not in named}, rows)
+        if sparse.issparse(self.X):
+            return None
+        return dict(zip(feature_names(self.bunch), self.X[rows].T, strict=True))
 
 
 def dataset_of(
@@ -61,13 +208,15 @@ def dataset_of(
     roles: Mapping[str, Any] | None = None,
     sep: str | None = None,
     encoding: str | None = None,
+    task: str | None = None,
+    bags: Any = None,
 ) -> Dataset:
-    r"""Make a data set of a table: a file, a data frame or columns.
+    r"""Make a data set of a file, a data frame or columns.
 
     Parameters
     ----------
     source : path-like, data frame, Arrow table or mapping of columns
-        The table.
+        A table, or a file with a matrix: MATLAB, npz, ARFF or LIBSVM.
     labels : str, list of str, LabelColumns or labels, default=None
         As for :func:`partlearn.disambiguate`; by default the column whose name says so.
     truth : str, default=None
@@ -78,6 +227,12 @@ def dataset_of(
         What separates labels.
     encoding : str, default=None
         Encoding of a file of text.
+    task : {"single", "tags", "pll", "pml", "multiclass", "multilabel"}, default=None
+        Whether one label of a row is true or any number of them; the last four as for
+        :func:`partlearn.io.read`.
+    bags : object, default=None
+        Bags of the rows, as for :func:`partlearn.disambiguate`; "bags" stands for those
+        that a NumPy archive holds.
 
     Returns
     -------
@@ -96,31 +251,156 @@ def dataset_of(
     >>> pets.rows.shape, pets.evidence.counts(), pets.ids.tolist()
     ((3, 3), {'cat': 2, 'dog': 2}, [0, 1, 2])
     """
-    if isinstance(source, (str, os.PathLike)):
-        columns = read_columns(source, encoding=encoding)
-    else:
-        columns = columns_of(source)
+    if task is not None and task not in _TASKS:
+        words = ", ".join(_TASKS)
+        raise ValueError(f"`task` must be one of {words}; got {task!r}.")
     chosen = dict(roles or {})
     hidden = as_names(chosen.pop("ignore", ()))
-    if labels is None or isinstance(labels, str):
-        labels = LabelColumns(label_columns(labels, columns))
-    evidence, names = read_labels(columns, labels, sep)
-    if truth is None:
-        free = [name for name in columns if name not in {*hidden, *names}]
-        telling = truth_columns(free)
-        truth = telling[0] if len(telling) == 1 else None
-    else:
-        check_names([truth], columns, "truth")
-    table = take_rows(columns, evidence.rows)
-    encoder = TableEncoder(**chosen, ignore=[*hidden, *names, *as_names(truth)])
-    rows = encoder.fit_transform(dict(table))
-    warn_deciding(table, encoder.kinds_, evidence.candidates)
-    ids = as_names(chosen.get("id"))
+    path = Path(source) if isinstance(source, (str, os.PathLike)) else None
+    if path is not None and not is_table(path):
+        return _of_matrix(path, labels, truth, hidden, chosen, sep, task, bags)
+    columns = columns_of(source) if path is None else None
+    if columns is None:
+        columns = read_columns(source, encoding=encoding)
+    check_names(hidden, columns, "ignore")
+    named = labels.names if isinstance(labels, LabelColumns) else labels
+    taken = as_names(named) if isinstance(named, (str, list)) else []
+    taken += [n.strip() for n in named.split(",")] if isinstance(named, str) else []
     return Dataset(
-        rows=rows,
-        evidence=evidence,
-        truth=None if truth is None else true_labels(table[truth]),
-        names=encoder.get_feature_names_out().tolist(),
-        ids=table[ids[0]] if ids else np.asarray(evidence.rows),
-        encoder=encoder,
+        columns,
+        labels,
+        truth_column(columns, taken, truth, hidden),
+        hidden,
+        chosen,
+        sep,
+        "tags" if task in ("tags", "pml", "multilabel") else "single",
+        bags,
+        path=path,
     )
+
+
+def truth_column(
+    columns: Any, labels: list[str], truth: str | None, ignored: list[str]
+) -> str | None:
+    """Column of true labels: as named, or the only free one with a telling name.
+
+    Parameters
+    ----------
+    columns : iterable of str
+        Names of all columns.
+    labels : list of str
+        Columns that hold the labels.
+    truth : str or None
+        The name that was given.
+    ignored : list of str
+        Columns to leave out.
+
+    Returns
+    -------
+    name : str or None
+        None without such a column.
+    """
+    if truth is None:
+        free = [name for name in columns if name not in {*ignored, *labels}]
+        telling = truth_columns(free)
+        return telling[0] if len(telling) == 1 else None
+    check_names([truth], columns, "truth")
+    if truth in labels:
+        raise ValueError(
+            f"`truth`: column {truth!r} holds the labels to learn from; name another "
+            "one, or leave out `truth`."
+        )
+    return truth
+
+
+def _of_matrix(
+    path: Path,
+    labels: Any,
+    truth: str | None,
+    hidden: list[str],
+    roles: dict[str, Any],
+    sep: str | None,
+    task: str | None,
+    bags: Any,
+) -> Dataset:
+    for name, value in roles.items():
+        if value:
+            raise ValueError(
+                f"`{name}` is for tables; {path.name} is a matrix of numbers: leave it "
+                "out."
+            )
+    if task == "tags":
+        raise ValueError(
+            f'`task`="tags" is for tables; {path.name} is a matrix of numbers.'
+        )
+    form: dict[str, Any] = {}
+    if isinstance(labels, LabelColumns):
+        form = {labels.form or "labels": labels.names}
+    elif labels is not None:
+        form = {"labels": labels}
+    given: Any = None if task == "single" else task
+    bunch = read(path, truth=truth, sep=sep, task=given, ignore=hidden, **form)
+    if bags == "bags":
+        if bunch.get("bags") is None:
+            raise ValueError("the file holds no bags; use `bags` with runs.")
+        bags = bunch.bags
+    elif bags not in (None, "runs"):
+        raise ValueError(
+            f"`bags`: {path.name} is a matrix of numbers without a column {bags!r}; "
+            "use runs, bags for the bags of a NumPy archive, or leave it out."
+        )
+    return Dataset(
+        bunch.data,
+        bunch.candidates,
+        bunch.truth,
+        hidden,
+        {},
+        sep,
+        bags=bags,
+        bunch=bunch,
+        path=path,
+    )
+
+
+def feature_names(bunch: Bunch) -> list[str]:
+    """Names of the features of a matrix, or their numbers."""
+    if bunch.feature_names is not None:
+        return list(bunch.feature_names)
+    return [f"x{j}" for j in range(bunch.data.shape[1])]
+
+
+def _matrix_labels(bunch: Bunch, path: Path | None) -> Evidence:
+    """Labels by name for `fit`: sets, or the weights or votes of the file.
+
+    Sets that break learning are refused here: estimators know neither rows nor names.
+    """
+    S, names = bunch.candidates, bunch.target_names
+    if S is None:
+        # One label per row is a set of one.
+        if bunch.truth is None or bunch.truth.ndim != 1:
+            advice = "Name their column with labels=."
+            if path is not None and format_of(path, None) in ("arff", "libsvm"):
+                advice = (
+                    "If its labels are candidates, use what `partlearn data convert "
+                    f"{path.name} {path.stem}.npz --task pll` writes."
+                )
+            raise AmbiguousDataError(
+                "the file has no candidate sets", path=path, advice=advice
+            )
+        S = bunch.truth[:, None] == np.arange(len(names))
+    empty = np.flatnonzero(~S.any(axis=1))
+    if empty.size:
+        raise DataFormatError(
+            f"{empty.size} of {len(S)} rows have no candidate label, the first is row "
+            f"{empty[0]}",
+            path=path,
+            advice="Leave them out, or give them every label that is possible.",
+        )
+    if len(names) == 1:
+        raise DataFormatError(
+            f"there is no other label than {names[0]!r}",
+            path=path,
+            advice="Add rows of another label: nothing can be learnt from one.",
+        )
+    evidence = bunch.get("evidence")
+    return Evidence(S, names) if evidence is None else evidence

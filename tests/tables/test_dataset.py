@@ -1,0 +1,97 @@
+"""One data set of any source: tables, and files that hold a matrix."""
+
+import numpy as np
+import pytest
+
+from partlearn.datasets import load_iris_partial
+from partlearn.io import DataError, LabelColumns, read, write
+from partlearn.tables import dataset_of
+
+TABLE = {
+    "id": ["u", "v", "w", "x"],
+    "size": [4.0, 30.0, 5.0, np.nan],
+    "coat": ["soft", "rough", "soft", None],
+    "kind": ["cat|dog", "dog", "cat", None],
+    "truth": ["cat", "dog", "cat", "dog"],
+}
+
+
+def test_a_table_in_memory():
+    data = dataset_of(TABLE, "kind", roles={"id": "id"})
+    assert data.n_rows == 4
+    assert data.evidence.rows.tolist() == [0, 1, 2]
+    assert (data.ids.tolist(), data.truth.tolist()) == (
+        ["u", "v", "w"],
+        ["cat", "dog", "cat"],
+    )
+    assert data.rows.shape == (3, len(data.names)) == (3, 3)
+    assert data.encoder.kinds_["truth"].kind == "ignored"
+    assert list(data.contents(slice(1))) == ["size", "coat", "truth"]
+    assert data.true_tags().classes.tolist() == ["cat", "dog"]
+    assert dataset_of(TABLE, ["kind"]).label_names == ["kind"]
+
+
+def test_tags_and_their_column():
+    table = {"x": [1.0, 2.0, 4.0], "tags": ["a|b", "b", "a"]}
+    data = dataset_of(table, task="tags")
+    assert (data.label_names, data.evidence.classes.tolist()) == (["tags"], ["a", "b"])
+    assert data.truth is None
+    assert data.true_tags() is None
+
+
+def test_a_matrix_is_a_data_set_like_any_other(tmp_path):
+    iris = load_iris_partial()
+    path = write(iris, tmp_path / "iris.npz")
+    data = dataset_of(path)
+    np.testing.assert_array_equal(data.rows, iris.data)
+    assert data.encoder is None
+    assert data.names == iris.feature_names
+    np.testing.assert_array_equal(data.evidence.candidates, iris.candidates)
+    assert data.truth.tolist() == np.asarray(iris.target_names)[iris.truth].tolist()
+    assert data.ids.tolist() == list(range(150))
+    assert list(data.contents(slice(2))) == iris.feature_names
+    assert dataset_of(path, bags="runs").bags == "runs"
+    for given, said in (
+        ({"bags": "bags"}, "holds no bags"),
+        ({"bags": "photo"}, "without a column 'photo'"),
+        ({"task": "tags"}, "is for tables"),
+        ({"roles": {"text": "x"}}, "`text` is for tables"),
+        ({"task": "several"}, "`task` must be one of"),
+    ):
+        with pytest.raises(ValueError, match=said):
+            dataset_of(path, **given)
+
+
+def test_one_label_each_is_a_set_of_one(tmp_path):
+    path = tmp_path / "a.libsvm"
+    path.write_text("1 1:2\n2 1:3\n1 1:4\n")
+    data = dataset_of(path)
+    assert data.labels is None
+    assert data.evidence.candidates.sum(axis=1).tolist() == [1, 1, 1]
+
+
+def test_labels_that_break_learning(tmp_path):
+    names = {"label_names": np.array(["a", "b"])}
+    path = tmp_path / "a.npz"
+    np.savez(path, X=np.eye(3, 4), S=np.array([[1, 0], [0, 0], [1, 1]]), **names)
+    with pytest.raises(DataError, match=r"a\.npz: 1 of 3 rows have no candidate"):
+        _ = dataset_of(path).evidence
+    with pytest.raises(ValueError, match="holds the labels to learn from"):
+        dataset_of(TABLE, "kind", "kind")
+    with pytest.raises(ValueError, match="no column 'king'"):
+        _ = dataset_of(TABLE, LabelColumns(["king"])).y
+
+
+def test_columns_of_any_kind_through_the_reader_of_matrices(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("x,coat,kind\n1,soft,a|b\n?,rough,b\n")
+    with pytest.raises(DataError, match="'coat' hold text"):
+        read(path, labels="kind")
+    seen = []
+
+    def encode(columns):
+        seen.extend(columns)
+        return np.ones((2, 1)), ["one"]
+
+    bunch = read(path, labels="kind", encode=encode)
+    assert (seen, bunch.feature_names) == (["x", "coat"], ["one"])
