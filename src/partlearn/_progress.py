@@ -14,7 +14,7 @@ _listener: ContextVar[_Callback | None] = ContextVar("partlearn_progress", defau
 
 @contextmanager
 def on_progress(callback: Callable[[str, int, int], object] | None) -> Iterator[None]:
-    """Hear how far fits have come, as long as the context lasts.
+    """Report the progress of fits inside a context.
 
     Parameters
     ----------

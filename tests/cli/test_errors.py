@@ -248,7 +248,7 @@ def parquet(tmp_path):
 def test_columns_without_a_name_for_labels(files, run, tmp_path):
     code, _, err = run("disambiguate", files["pets"], "--out", tmp_path / "o.csv")
     assert code == 2
-    assert "no column is named as the one of the labels" in err
+    assert "no label column found" in err
     assert "Name it with --labels" in err
 
 

@@ -23,7 +23,7 @@ from partlearn.candidates import (
 class BasePartialClassifier(
     CandidateMixin, MemoryEstimateMixin, ClassifierMixin, BaseEstimator
 ):
-    """Classifier that learns from candidate sets and predicts one label.
+    """Base class of classifiers that learn from candidate sets and predict one label.
 
     A classifier sets ``classes_`` in `fit` and writes ``predict_proba``; where it has
     more natural scores it overrides ``_scores``, whose largest column wins. One that

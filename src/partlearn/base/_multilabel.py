@@ -46,7 +46,7 @@ def drop_empty(X: Any, C: Mask) -> tuple[Indices, Any, Mask]:
 
 
 class BaseMultilabelClassifier(CandidateMixin, ClassifierMixin, BaseEstimator):
-    """Classifier that learns from candidate labels and predicts a set of labels.
+    """Base class of classifiers that predict a set of labels.
 
     A subclass calls `_validate_fit` in `fit` and writes ``_label_scores``, numbers in
     [0, 1], one column per label; a label is predicted where its number reaches

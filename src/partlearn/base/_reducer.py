@@ -178,7 +178,7 @@ class BaseReducer(
     TransformerMixin,
     BaseEstimator,
 ):
-    """Linear projection learnt from candidate labels.
+    """Base class of linear reducers that learn from candidate labels.
 
     A reducer sets ``components_`` (n_components, n_features), ``mean_``, ``scale_``
     and ``label_confidence_`` in `fit`; everything else is here.
@@ -329,7 +329,7 @@ class BaseReducer(
         return project_standardized(X, self.mean_, self.scale_, self.components_.T)
 
     def inverse_transform(self, Z: Any) -> NDArray[Any]:
-        """Give the smallest rows that project to `Z`, in the units of the data.
+        """Return the rows of least norm that project to `Z`, in the units of the data.
 
         Parameters
         ----------

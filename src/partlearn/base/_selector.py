@@ -110,7 +110,7 @@ def find_columns(
 
 
 class BaseSelector(CandidateMixin, MemoryEstimateMixin, SelectorMixin, BaseEstimator):
-    """Selection of features; a subclass calls `_limits` and `_select` in `fit`."""
+    """Base class of feature selectors for candidate labels."""
 
     def _validate_unlabeled(self, X: Any, y: Any, **check_params: Any) -> Any:
         """Check rows; labels, if there are any, must be as many, and are not used."""

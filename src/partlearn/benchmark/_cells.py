@@ -24,7 +24,7 @@ DECIMALS = 3  # of a score as printed: best is decided by them
 
 
 def area_under_curve(x: Sequence[float], y: Sequence[float]) -> float:
-    """Area under a curve by trapezia over the width: a height. One point is itself.
+    """Trapezoidal area divided by the range; the value itself for a single point.
 
     Parameters
     ----------

@@ -165,7 +165,7 @@ def _overlap_factor(n: int, test_fraction: float) -> float:
 def corrected_interval(
     a: Any, b: Any, *, test_fraction: float, confidence: float = 0.95
 ) -> tuple[float, float]:
-    """Confidence interval of the mean difference that belongs to the corrected test.
+    """Confidence interval of the mean difference under the corrected test.
 
     Parameters
     ----------
@@ -199,7 +199,7 @@ def corrected_interval(
 
 
 def win_tie_loss(outcomes: Iterable[Comparison]) -> WinTieLoss:
-    """Count the outcomes of several comparisons.
+    """Count wins, ties and losses.
 
     Parameters
     ----------

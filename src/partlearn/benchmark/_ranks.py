@@ -200,7 +200,7 @@ def _signed_rank_p(difference: np.ndarray) -> float:
 def nemenyi_critical_difference(
     n_methods: int, n_datasets: int, *, alpha: float = 0.05
 ) -> float:
-    """Difference of average ranks from which two methods differ significantly.
+    """Critical difference of average ranks by Nemenyi's test.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Evidence: how much every label of a row speaks for what was observed of it.
+"""Evidence: likelihood of the observed annotation under each label.
 
 Candidate sets, weights, "not this one", coarse categories and votes of annotators are
 all read into one matrix ``L`` of shape ``(n_samples, n_classes)``. ``L[i, j]`` is

@@ -41,7 +41,7 @@ def check(
     bags: Any = None,
     task: Literal["single", "tags"] = "single",
 ) -> DataReport:
-    """Look for problems in partial-label data and say what to do about them.
+    """Find problems in partial-label data and suggest remedies.
 
     Parameters
     ----------

@@ -192,7 +192,7 @@ class CandidateClassifier(BasePartialClassifier):
         groups: Any = None,
         sample_weight: Any = None,
     ) -> Self:
-        """Find confidences and classifier in turns.
+        """Fit the classifier and refine the confidences alternately.
 
         Parameters
         ----------

@@ -16,7 +16,7 @@ __all__ = ["CC"]
 
 
 class CC(BaseLikelihoodClassifier):
-    """Maximise the likelihood of the candidate sets (classifier-consistent risk).
+    """Classifier-consistent risk: maximize the likelihood of the candidate sets.
 
     The loss of a row is the negative logarithm of the probability that the model gives
     to its candidates together. It is the natural likelihood of candidate labels, and

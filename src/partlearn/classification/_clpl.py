@@ -12,7 +12,7 @@ __all__ = ["CLPL"]
 
 
 class CLPL(BaseLikelihoodClassifier):
-    """Convex loss: linear scores whose mean over the candidates beats other labels.
+    """Linear classifier by a convex loss on the mean score of the candidates.
 
     Parameters
     ----------

@@ -136,7 +136,7 @@ class CoupledClassifier(BasePartialClassifier):
         return self
 
     def predict_proba(self, X: Any) -> NDArray[Any]:
-        """Reduce rows and ask the classifier for probabilities.
+        """Reduce rows and return the class probabilities of the classifier.
 
         Parameters
         ----------
@@ -154,7 +154,7 @@ class CoupledClassifier(BasePartialClassifier):
     @available_if(_has_decision_function)
     @takes_blocks
     def decision_function(self, X: Any) -> NDArray[Any]:
-        """Reduce rows and ask the classifier for its scores.
+        """Reduce rows and return the decision values of the classifier.
 
         Parameters
         ----------

@@ -141,9 +141,8 @@ class IPAL(BasePartialClassifier):
             Training rows.
         y : candidate labels
             1-D labels, a binary matrix of shape (n_samples, n_classes), a sequence of
-            label sets, or weights and votes, whose shares the first confidences then
-            are, which is no longer the published method; see
-            :func:`partlearn.candidates.check_evidence`.
+            label sets, or weights and votes, which initialize the confidences (not part
+            of the published method); see :func:`partlearn.candidates.check_evidence`.
         confidence : array-like of shape (n_samples, n_classes), default=None
             Labelling confidences to start from instead of uniform ones, for example
             ``label_confidence_`` of a reducer.
@@ -170,7 +169,7 @@ class IPAL(BasePartialClassifier):
         return self
 
     def predict_proba(self, X: Any) -> NDArray[Any]:
-        """Give each class a share that falls with what it leaves unexplained.
+        """Return scores of the classes that fall with their reconstruction error.
 
         Parameters
         ----------

@@ -165,9 +165,8 @@ class PLAGGD(BaseRidgeClassifier):
             Training rows.
         y : candidate labels
             1-D labels, a binary matrix of shape (n_samples, n_classes), a sequence of
-            label sets, or weights and votes, whose shares the first confidences then
-            are, which is no longer the published method; see
-            :func:`partlearn.candidates.check_evidence`.
+            label sets, or weights and votes, which initialize the confidences (not part
+            of the published method); see :func:`partlearn.candidates.check_evidence`.
         confidence : array-like of shape (n_samples, n_classes), default=None
             Labelling confidences to start from instead of those that the first graph
             gives, for example ``label_confidence_`` of a reducer.

@@ -35,11 +35,11 @@ _STEEP = 300.0  # exp() of a larger output would overflow when summed
 
 
 class PLECOC(BaseScoreClassifier):
-    """Error-correcting output codes: machines on rows whose set they do not split.
+    """Error-correcting output codes for candidate labels.
 
-    A column of the code divides the labels in two. Rows whose candidates all fall on
-    one side train a machine that tells the sides apart; the others are left out. No
-    row has to be disambiguated.
+    Each column of the code divides the labels in two. Each binary task uses the rows
+    whose candidates all fall on one side; the other rows are left out. No row has to be
+    disambiguated.
 
     Parameters
     ----------
@@ -100,7 +100,7 @@ class PLECOC(BaseScoreClassifier):
     The papers that use PL-ECOC do not say which kernel and cost they take; the defaults
     are LIBSVM's, which fit the published figures best on one of two data sets that were
     tried. Large candidate sets leave few valid columns: lower `min_size` then, or use
-    another learner. Standardise the features first, since `gamma` knows nothing of
+    another learner. Standardise the features first, since `gamma` does not adapt to
     their scale: on the pixels of digits the accuracy is .12 as they are and .84
     standardised. Where rows are too far apart for the kernel, a warning tells.
 
@@ -170,7 +170,7 @@ class PLECOC(BaseScoreClassifier):
 
     @fit_context(prefer_skip_nested_validation=False)
     def fit(self, X: Any, y: Any) -> Self:
-        """Draw the code and train its machines.
+        """Draw the code and fit its binary classifiers.
 
         Parameters
         ----------

@@ -44,7 +44,7 @@ Find = Callable[[Indices | None, int], Neighbors]
 
 
 class PLKNN(BasePartialClassifier):
-    """k-nearest-neighbours vote of the candidate sets of training rows.
+    """Classify rows by the candidate sets of their nearest training rows.
 
     Parameters
     ----------
@@ -129,7 +129,7 @@ class PLKNN(BasePartialClassifier):
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any, confidence: Any = None) -> Self:
-        """Remember the training rows and what they vote with.
+        """Store the training rows and the weights of their candidates.
 
         Parameters
         ----------
@@ -137,9 +137,8 @@ class PLKNN(BasePartialClassifier):
             Training rows.
         y : candidate labels
             1-D labels, a binary matrix of shape (n_samples, n_classes), a sequence of
-            label sets, or weights and votes, whose shares the first confidences then
-            are, which is no longer the published method; see
-            :func:`partlearn.candidates.check_evidence`.
+            label sets, or weights and votes, which initialize the confidences (not part
+            of the published method); see :func:`partlearn.candidates.check_evidence`.
         confidence : array-like of shape (n_samples, n_classes), default=None
             Labelling confidences to vote with instead of the candidates, for example
             ``label_confidence_`` of a reducer.
@@ -167,7 +166,7 @@ class PLKNN(BasePartialClassifier):
         return self
 
     def predict_proba(self, X: Any) -> NDArray[Any]:
-        """Give each class its share of the votes.
+        """Return the share of each class among the neighbors.
 
         Parameters
         ----------
@@ -241,7 +240,7 @@ class PLKNN(BasePartialClassifier):
 
     @property
     def label_confidence_(self) -> NDArray[Any]:
-        """Disambiguation of the training rows by their own neighbours.
+        """Confidences of the training rows, from their own neighbors.
 
         The votes of each row's neighbours, itself excluded, inside its candidate set
         and scaled to sum to one; uniform over the candidates where none votes. Needs a

@@ -159,9 +159,8 @@ class PLSVM(BaseScoreClassifier):
             Training rows.
         y : candidate labels
             1-D labels, a binary matrix of shape (n_samples, n_classes), a sequence of
-            label sets, or weights and votes, whose shares the first confidences then
-            are, which is no longer the published method; see
-            :func:`partlearn.candidates.check_evidence`.
+            label sets, or weights and votes, which initialize the confidences (not part
+            of the published method); see :func:`partlearn.candidates.check_evidence`.
         confidence : array-like of shape (n_samples, n_classes), default=None
             Labelling confidences that weight the candidates, for example
             ``label_confidence_`` of a reducer.
@@ -331,7 +330,7 @@ def into_ball(W: NDArray[Any], lam: float) -> NDArray[Any]:
 
 
 class PLSVMCV(BaseScoreClassifier):
-    """PL-SVM whose `lam` is cross-validated by how often it hits the candidates.
+    """PL-SVM with `lam` chosen by cross-validated candidate hit rate.
 
     Each value of `lam` is cross-validated on the training rows. Truth is not known, so
     a prediction counts if it is one of the row's candidates, with weight one over
@@ -443,9 +442,8 @@ class PLSVMCV(BaseScoreClassifier):
             Training rows.
         y : candidate labels
             1-D labels, a binary matrix of shape (n_samples, n_classes), a sequence of
-            label sets, or weights and votes, whose shares the first confidences then
-            are, which is no longer the published method; see
-            :func:`partlearn.candidates.check_evidence`.
+            label sets, or weights and votes, which initialize the confidences (not part
+            of the published method); see :func:`partlearn.candidates.check_evidence`.
         confidence : array-like of shape (n_samples, n_classes), default=None
             Labelling confidences that weight the candidates, see :class:`PLSVM`.
 

@@ -32,11 +32,11 @@ __all__ = ["PredictionSets"]
 
 
 class PredictionSets(BasePartialClassifier):
-    r"""Predict sets of labels that hold the true one with a wanted probability.
+    r"""Predict sets of labels that contain the true one with a given probability.
 
-    A classifier is fitted on a part of the rows. The other rows, whose labels it did
-    not see, say how small a probability a label may have and still be needed. True
-    labels are not needed, but a guarantee for small sets takes a few: see `calibrator`.
+    A classifier is fitted on a part of the rows. The held-out rows give the smallest
+    probability at which a label enters the set. True labels are not needed, but a
+    guarantee for small sets takes a few: see `calibrator`.
 
     Parameters
     ----------
@@ -186,7 +186,7 @@ class PredictionSets(BasePartialClassifier):
         subgroups: Any = None,
         gold: Any = None,
     ) -> Self:
-        """Fit the classifier and calibrate on rows that it did not see.
+        """Fit the classifier and calibrate it on held-out rows.
 
         Parameters
         ----------

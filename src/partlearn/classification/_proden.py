@@ -23,7 +23,7 @@ _STEPS = 30  # of L-BFGS between two renewals of the confidences
 
 
 class PRODEN(BaseLikelihoodClassifier):
-    """Progressive identification: fit weighted candidates, then weight them again.
+    """Progressive identification of the true labels.
 
     Parameters
     ----------

@@ -178,7 +178,7 @@ class CandidatePruner(BasePartialClassifier):
         return float(1 - kept.any(axis=1).mean())
 
     def predict_proba(self, X: Any) -> NDArray[Any]:
-        """Probabilities by the classifier that saw the pruned sets.
+        """Return class probabilities of the fitted classifier.
 
         Parameters
         ----------

@@ -26,7 +26,7 @@ __all__ = ["SURE"]
 
 
 class SURE(BaseRidgeClassifier):
-    """Kernel ridge regression by self-training with ever clearer confidences.
+    """Kernel ridge regression by self-training with maximum-confidence regularization.
 
     Alternates between a kernel ridge regression on the confidences and, for each
     training row, the confidences nearest to what the regression says, with a reward
@@ -158,9 +158,8 @@ class SURE(BaseRidgeClassifier):
             Training rows.
         y : candidate labels
             1-D labels, a binary matrix of shape (n_samples, n_classes), a sequence of
-            label sets, or weights and votes, whose shares the first confidences then
-            are, which is no longer the published method; see
-            :func:`partlearn.candidates.check_evidence`.
+            label sets, or weights and votes, which initialize the confidences (not part
+            of the published method); see :func:`partlearn.candidates.check_evidence`.
         confidence : array-like of shape (n_samples, n_classes), default=None
             Labelling confidences to start from instead of `init`, for example
             ``label_confidence_`` of a reducer.

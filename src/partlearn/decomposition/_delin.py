@@ -198,9 +198,8 @@ None, default=None
             Training rows.
         y : candidate labels
             1-D labels, a binary matrix of shape (n_samples, n_classes), a sequence of
-            label sets, or weights and votes, whose shares the first confidences then
-            are, which is no longer the published method; see
-            :func:`partlearn.candidates.check_evidence`.
+            label sets, or weights and votes, which initialize the confidences (not part
+            of the published method); see :func:`partlearn.candidates.check_evidence`.
 
         Returns
         -------
@@ -273,7 +272,7 @@ None, default=None
 
     @available_if(lambda self: self.kernel is None)
     def inverse_transform(self, Z: Any) -> NDArray[Any]:
-        """Give the smallest rows that project to `Z`, in the units of the data.
+        """Return the rows of least norm that project to `Z`, in the units of the data.
 
         Parameters
         ----------

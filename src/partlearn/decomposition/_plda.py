@@ -25,7 +25,7 @@ _CAP = 1e-12  # smallest within-class share of a direction's scatter
 
 
 class PLDA(BaseReducer):
-    """Reduce dimensions by discriminants that move from a ridge to LDA.
+    """Reduce dimensions by discriminants between ridge regression and LDA.
 
     Each iteration solves ``S_b p = lambda ((1 - beta) S_w + beta I) p`` with scatter
     matrices weighted by the confidences, rebuilds every row and its confidences from
@@ -163,9 +163,8 @@ class PLDA(BaseReducer):
             Training rows.
         y : candidate labels
             1-D labels, a binary matrix of shape (n_samples, n_classes), a sequence of
-            label sets, or weights and votes, whose shares the first confidences then
-            are, which is no longer the published method; see
-            :func:`partlearn.candidates.check_evidence`.
+            label sets, or weights and votes, which initialize the confidences (not part
+            of the published method); see :func:`partlearn.candidates.check_evidence`.
 
         Returns
         -------

@@ -30,7 +30,7 @@ _ENOUGH = 5000  # held-out rows that settle the choice where a decomposition is 
 
 
 class TunedPCA(BaseReducer):
-    """Put a principal component analysis in front of a reducer, and tune its size.
+    """Principal component analysis before a reducer, with a tuned number of components.
 
     Reducers that maximise dependence or discriminate with the rows that they were
     fitted on overfit when there are few rows per feature. Leading principal components

@@ -130,7 +130,7 @@ class MaxRelevance(ConfidenceSelector):
 
 
 class RandomSelection(BaseSelector):
-    """Select features at random: what every other selector has to beat.
+    """Select features at random, as a baseline.
 
     Parameters
     ----------

@@ -29,7 +29,7 @@ _TIE = 1e-12
 
 
 class MaxJointEntropy(BaseSelector):
-    """Select features whose joint entropy is largest; labels are not used.
+    """Select features of maximal joint entropy, without labels.
 
     Parameters
     ----------

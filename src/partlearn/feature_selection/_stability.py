@@ -41,7 +41,7 @@ def selection_stability(
     fraction: float = 0.8,
     random_state: Any = 0,
 ) -> SelectionStability:
-    """Select again from random parts of the rows, and see what stays.
+    """Measure the stability of a selection over random subsamples of the rows.
 
     A selection that changes when a fifth of the rows is left out says more about these
     rows than about the features.

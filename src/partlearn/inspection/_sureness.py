@@ -188,7 +188,7 @@ class RiskCoverageDisplay:
     >>> confidence, right = [0.95, 0.9, 0.6, 0.55], [True, True, True, False]
     >>> display = RiskCoverageDisplay.from_predictions(confidence, right)
     >>> display.ax_.get_xlabel()
-    'share of rows answered'
+    'coverage'
     """
 
     def __init__(self, curve: RiskCoverage, *, name: str = "rows by confidence"):
@@ -289,7 +289,7 @@ class RiskCoverageDisplay:
             label=f"best order (area {best.mean():.3f})",
         )
         ax.set(
-            xlabel="share of rows answered",
+            xlabel="coverage",
             ylabel="share of errors among them",
             xlim=(0, 1.03),
             title=f"Risk and coverage of {n} rows",

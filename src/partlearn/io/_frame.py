@@ -190,7 +190,7 @@ def _typed(texts: NDArray[Any], given: NDArray[Any]) -> NDArray[Any]:
 
 
 def as_text(value: Any) -> str | None:
-    """A value as text, None for nothing; 3.0 is written as the 3 it was before."""
+    """Return a value as text, or None. Whole floats are written without decimals."""
     if value is None or isinstance(value, str):
         return value
     if isinstance(value, bytes):  # text of Parquet files that do not say so

@@ -143,7 +143,7 @@ def average_precision(Y_true: Any, scores: ArrayLike) -> float:
 
 
 def coverage(Y_true: Any, scores: ArrayLike) -> float:
-    """How far down the ranking one must go to meet every true label, in [0, 1).
+    """Depth of the ranking that covers all true labels, in [0, 1).
 
     Parameters
     ----------

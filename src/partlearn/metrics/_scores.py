@@ -131,7 +131,7 @@ def candidate_hit_rate(
     classes: ArrayLike | None = None,
     weighted: bool = True,
 ) -> float:
-    """Share of rows whose prediction is one of their candidates.
+    """Share of predictions that are candidates of their row, weighted by set size.
 
     This score needs no truth, so it can choose parameters on real data. By default a
     row counts with weight one over the number of its candidates, since hitting a large
@@ -168,7 +168,7 @@ def candidate_hit_rate(
 
 
 def prediction_hits(S: Mask, names: NDArray[Any], y_pred: NDArray[Any]) -> Mask:
-    """Whether each prediction lies in its candidate set; unknown labels never do.
+    """Return whether each prediction is one of the candidates of its row.
 
     Parameters
     ----------
@@ -205,7 +205,7 @@ def prediction_hits(S: Mask, names: NDArray[Any], y_pred: NDArray[Any]) -> Mask:
 def covering_rate(
     candidates: Any, y_pred: ArrayLike, *, classes: ArrayLike | None = None
 ) -> float:
-    """Share of rows whose prediction is one of their candidates.
+    """Share of predictions that are candidates of their row, all rows counting alike.
 
     Every row counts alike: :func:`candidate_hit_rate` with ``weighted=False``.
 

@@ -65,7 +65,7 @@ class PartialClassifier(PredictionsMixin, ClassifierMixin, BaseEstimator):
     id : str or list of str, default=()
         Columns that name the rows: kept beside predictions, never used as features.
     number, category, date, text, ignore : str or list of str, default=()
-        Columns about which the data need not be asked; see
+        Columns whose kind is given, not inferred; see
         :class:`~partlearn.tables.TableEncoder`.
     sep : str, default=None
         What separates labels; ``|``, ``;`` and ``,`` are recognised, and ``"none"``

@@ -51,7 +51,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     Parameters
     ----------
     number, category, date, text, id, ignore : str or list of str, default=()
-        Columns about which the data need not be asked.
+        Columns whose kind is given, not inferred.
     max_categories : int, default=40
         Values of a category that get a column of their own, the rest shares one;
         a category of more values is compared by letters.

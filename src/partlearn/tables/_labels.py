@@ -52,7 +52,7 @@ def label_columns(labels: str | None, columns: Iterable[str]) -> list[str]:
         matching = candidate_columns(columns)
         if len(matching) != 1:
             raise AmbiguousDataError(
-                "no column is named as the one of the labels; columns are "
+                "no label column found; columns are "
                 + ", ".join(map(repr, columns[:20])),
                 advice="Name it with labels=.",
             )

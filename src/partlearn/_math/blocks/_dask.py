@@ -97,16 +97,16 @@ def dask_blocks(X: Any) -> DaskBlocks:
 
 
 def in_memory(y: Any) -> Any:
-    """Load what Dask promises; labels are thin enough.
+    """Compute a Dask collection.
 
     Parameters
     ----------
     y : Dask collection, or anything else
-        What an estimator was given.
+        Labels passed to an estimator.
 
     Returns
     -------
     y : object
-        As it is where it was in memory.
+        NumPy or pandas object; other input is returned unchanged.
     """
     return y.compute() if is_dask(y) else y

@@ -78,7 +78,7 @@ def _rounded(numbers: Array) -> Array:
 
 
 def in_data_order(A: Any, order: Indices) -> Any:
-    """Rows that are in the order of their content, as they are in the data.
+    """Undo `content_order`: return rows in the order of the data.
 
     Parameters
     ----------

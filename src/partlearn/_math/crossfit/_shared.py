@@ -75,12 +75,12 @@ POOLED_PARAMETERS: dict[str, list[Any]] = {
 
 
 def kernel_side(estimator: Any, n_samples: int) -> int:
-    """Rows of a square matrix as large as all kernels of a fit together.
+    """Side of a square matrix of the same total size as all kernels of a fit.
 
     Parameters
     ----------
     estimator : CRISPClassifier or KernelCRISP
-        Whose parameters count.
+        Estimator whose parameters are used.
     n_samples : int
         Number of training rows.
 
@@ -108,7 +108,7 @@ def fit_estimator(
     Parameters
     ----------
     estimator : CRISPClassifier or KernelCRISP
-        Whose parameters count.
+        Estimator whose parameters are used.
     X, y
         What `fit` got.
     confidence : array-like of shape (n_samples, n_classes), default=None

@@ -100,9 +100,9 @@ def find_ties(distances: Any, near: float) -> tuple[Any, Any]:
 
 
 def tied_weights(ranks: Any, start: Any, end: Any) -> Any:
-    """Mean weight of the ranks that a tie takes, also those beyond the last.
+    """Average weight of tied ranks, zeros beyond the last rank included.
 
-    What each row would get on average if ties were drawn by lot.
+    Equal to the expected weight if ties were broken at random.
 
     Parameters
     ----------

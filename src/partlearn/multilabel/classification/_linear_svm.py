@@ -35,10 +35,10 @@ _DIRECT = 3000  # smaller side of X up to which rows are decomposed
 
 
 class LinearSVM(BaseLinearScorer):
-    """Linear support vector machine per label, trained on the candidates as they are.
+    """One linear support vector machine per label, trained on the candidates.
 
-    It knows nothing of false candidates: a baseline, and the usual classifier after a
-    feature selector. All labels share one C, that of highest average precision on
+    It ignores that candidates may be false: a baseline, and the usual classifier after
+    a feature selector. All labels share one C, that of highest average precision on
     held-out rows, measured against the candidates.
 
     Parameters
@@ -69,7 +69,7 @@ class LinearSVM(BaseLinearScorer):
     ranking_ : ndarray of shape (n_features_in_,)
         Rank of each feature; 1 is the best.
     multilabel_ : bool
-        Whether `fit` saw a matrix or sets, rather than one plain label per row.
+        Whether `fit` received a matrix or sets instead of one label per row.
     n_features_in_ : int
         Number of features seen in `fit`.
     feature_names_in_ : ndarray of shape (n_features_in_,)

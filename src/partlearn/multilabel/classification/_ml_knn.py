@@ -19,7 +19,7 @@ __all__ = ["MLKNN"]
 
 
 class MLKNN(BaseMultilabelClassifier):
-    """Multi-label classifier by neighbour counts and Bayes' rule.
+    """Multi-label classifier by neighbor counts and Bayes' rule.
 
     For every label, the number of nearest neighbours that carry it is compared with
     what that number was around training rows that have the label and around those that
@@ -50,7 +50,7 @@ class MLKNN(BaseMultilabelClassifier):
     n_neighbors_ : int
         Number of neighbours used.
     multilabel_ : bool
-        Whether `fit` saw a matrix or sets, rather than one plain label per row.
+        Whether `fit` received a matrix or sets instead of one label per row.
     n_features_in_ : int
         Number of features seen in `fit`.
     feature_names_in_ : ndarray of shape (n_features_in_,)

@@ -26,7 +26,7 @@ __all__ = ["ParticleMAP"]
 
 
 class ParticleMAP(BaseParticle):
-    """Partial multi-label classifier by credible labels and maximum a posteriori.
+    """Partial multi-label classifier by credible labels and the MAP rule.
 
     The first stage is that of :class:`ParticleVLS`. Linear support vector machines then
     compare every pair of labels. How many pairs a label wins is compared with what that
@@ -102,7 +102,7 @@ class ParticleMAP(BaseParticle):
     n_iter_ : int
         Number of iterations of the propagation.
     multilabel_ : bool
-        Whether `fit` saw a matrix or sets, rather than one plain label per row.
+        Whether `fit` received a matrix or sets instead of one label per row.
     n_features_in_ : int
         Number of features seen in `fit`.
     feature_names_in_ : ndarray of shape (n_features_in_,)

@@ -96,7 +96,7 @@ class PMLPLR(BaseLinearScorer):
     n_iter_ : int
         Number of iterations.
     multilabel_ : bool
-        Whether `fit` saw a matrix or sets, rather than one plain label per row.
+        Whether `fit` received a matrix or sets instead of one label per row.
     n_features_in_ : int
         Number of features seen in `fit`.
     feature_names_in_ : ndarray of shape (n_features_in_,)

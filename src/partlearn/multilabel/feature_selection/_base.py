@@ -101,7 +101,7 @@ def descend(
     Parameters
     ----------
     name : str
-        What listeners to the progress are told.
+        Name of the fit in progress reports.
     sweeps : iterable of (factors, float)
         Factors and value of the objective after each sweep.
     max_iter : int

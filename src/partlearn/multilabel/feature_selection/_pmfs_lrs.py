@@ -29,7 +29,7 @@ _LEAST_ITER = 5
 
 
 class PMFSLRS(PMLSelector):
-    """Select features by labels of low rank from which sparse noise was taken.
+    """Select features by low-rank labels after removing sparse noise.
 
     The candidates are split into labels F and noise N. F has low rank, is smooth on a
     graph of the rows and near to a row-sparse regression on the features; N is sparse.

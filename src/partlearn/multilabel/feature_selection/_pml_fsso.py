@@ -44,7 +44,7 @@ class PMLFSSO(PMLSelector):
         Half the weight of the row-sparsity of ``W``, as in the authors' program.
     n_latent : int or None, default=None
         Latent directions; None is 80 % of the features, as in the program, but at most
-        200, which is said by a warning.
+        200, with a warning.
     stale : bool, default=False
         Update ``M`` with the coefficients from the start of the sweep, and stop at
         1e-3, as the program does. The objective may then rise, and ``objective_`` is
@@ -220,7 +220,7 @@ class FSSOProblem:
     weights : tuple of four floats
         Weights of the terms: a, b, c and th.
     stale : bool, default=False
-        Whether M sees the coefficients from before V moved.
+        Whether M is updated with the coefficients before the update of V.
     """
 
     def __init__(
