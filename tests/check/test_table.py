@@ -75,7 +75,7 @@ def test_labels_that_cannot_be_read_do_not_hide_the_rest():
     assert not report.ok
     assert "Row 0 holds '[cat'" in codes(report)["labels"].title
     assert "constant-columns" in codes(report)
-    assert "No column is named" in codes(check({"x": [1.0, 2.0]}))["labels"].title
+    assert "No label column found" in codes(check({"x": [1.0, 2.0]}))["labels"].title
     wrong = codes(check(table, "candidate"))["labels"]
     assert "Did you mean 'candidates'" in wrong.title
 
