@@ -173,7 +173,7 @@ def test_python_gives_what_the_command_gives(songs):
         disambiguate(X, listed, task="tags", corrections={999: ["rock"]})
     with pytest.raises(ValueError, match='"single" or "tags"'):
         disambiguate(X, listed, task="many")
-    with pytest.raises(ValueError, match="without `bags` and `gold`"):
+    with pytest.raises(ValueError, match="without `bags`, `gold`"):
         disambiguate(X, listed, task="tags", bags=np.zeros(150))
     with pytest.raises(ValueError, match="no row of these"):
         result.agreement(result.tags[:0])

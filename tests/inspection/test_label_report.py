@@ -219,17 +219,21 @@ def test_corrections_file(tmp_path):
     path = tmp_path / "fixed.csv"
     path.write_text('row,label\r\n12,"a, b"\r\nx"y,c\r\n', encoding="utf-8")
     assert read_corrections(path) == {"12": "a, b", 'x"y': "c"}
+    path.write_text("row;label\n12;a, b\n13;\n", encoding="utf-8")
+    assert read_corrections(path) == {"12": "a, b"}
+    path.write_text("row\tnote\tlabel\n007\tx\ta\n", encoding="utf-8")
+    assert read_corrections(path) == {"007": "a"}
     for text, message in [
         ("id,label\n1,a\n", "columns named row and label; got id, label"),
-        ("", "got none"),
-        ("row,label\n,cat\n", "line 2 has no row"),
+        ("", "no header"),
+        ("row,label\n,cat\n", "row 0: a label has no row"),
         ("row,label\n1,a\n1,b\n", "row '1' is corrected to 'a' and to 'b'"),
     ]:
         path.write_text(text)
         with pytest.raises(DataFormatError, match=message):
             read_corrections(path)
     path.write_bytes(b"row,label\n\xff,a\n")
-    with pytest.raises(DataFormatError, match="not a readable CSV"):
+    with pytest.raises(DataFormatError, match="cannot be read"):
         read_corrections(path)
 
 

@@ -24,6 +24,8 @@ from partlearn.candidates._messages import (
 )
 from partlearn.candidates._votes import Votes
 
+_SPARSE_ROWS = 1000  # rows for each vote from which row numbers are taken for names
+
 
 def _is_empty(value: Any) -> bool:
     return is_missing(value) or (isinstance(value, str) and not value.strip())
@@ -164,8 +166,22 @@ def _row_numbers(
                 "counted from 0. Pass `index`, the names of the rows of X in their "
                 "order, where rows have names."
             )
-    row = np.array(rows, dtype=np.intp)
+    if n_rows is not None and int(n_rows) < 0:
+        raise ValueError(f"`n_rows` must not be negative; got {n_rows}.")
+    try:
+        row = np.array(rows, dtype=np.intp)
+    except OverflowError:
+        raise ValueError(
+            f"Row {max(rows)} is no row number; rows are counted from 0. Pass `index`, "
+            "the names of the rows of X in their order, where rows have names."
+        ) from None
     n = int(row.max(initial=-1)) + 1 if n_rows is None else int(n_rows)
+    if n_rows is None and n > _SPARSE_ROWS * (len(row) + 1000):
+        raise ValueError(
+            f"The largest row number is {n - 1}, while there are {len(row)} votes: it "
+            "looks like the name of a row. Pass `index`, the names of the rows of X in "
+            "their order, or `n_rows`."
+        )
     if (row >= n).any():
         k = int(np.argmax(row >= n))
         raise ValueError(f"Vote {k} is for row {row[k]}, but there are {n} rows.")

@@ -178,7 +178,9 @@ def _typed(texts: NDArray[Any], given: NDArray[Any]) -> NDArray[Any]:
     if not present or not all(isinstance(v, _NUMBERS) for v in present):
         return texts
     numbers = np.asarray(present)
-    if not known.all() and numbers.dtype.kind in "biu":
+    if not known.all() and numbers.dtype.kind == "b":  # flags, as text has them
+        return _untyped([None if text is None else text.lower() for text in texts])
+    if not known.all() and numbers.dtype.kind in "iu":
         numbers = numbers.astype(np.float64)
     if numbers.dtype.kind not in "biuf" or numbers.tolist() != present:
         return texts  # a whole number that is too long

@@ -349,6 +349,12 @@ class PartialClassifier(PredictionsMixin, ClassifierMixin, BaseEstimator):
             id=self.id,
             ignore=[*as_names(self.ignore), *label_columns, *self._beside(table)],
         )
+        for name, use in self._beside(table).items():
+            if name in label_columns and use != "bags":
+                raise ValueError(
+                    f"`{use}`: column {name!r} holds the labels to learn from; name "
+                    f"another one, or leave out `{use}`."
+                )
         given = dict(table)  # the encoder replaces text that is numbers
         Z = self.encoder_.fit_transform(table)
         self._refuse_labels(table, evidence.classes)

@@ -36,7 +36,7 @@ _UNSPACED_BLOCKS = (
     (0x20000, 0x3134F),
 )
 _LETTERS = 4  # letters in a cell, on average, that make text of such a script
-_CODE = re.compile(r"0\d+|.*_.*|true|false", re.I)
+_CODE = re.compile(r"0\d+|.*_.*")
 
 
 class ColumnKind(NamedTuple):

@@ -3,6 +3,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import count
 from typing import Any, Self
 
 import numpy as np
@@ -246,6 +247,14 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             named += [(name, f"{name}={v.removeprefix(f'{name}_')}") for v in values]
         for name, (_, svd, _) in self.texts_.items():
             named += [(name, f"{name} #{j}") for j in range(len(svd.components_))]
+        taken: set[str] = set()
+        for place, (column, name) in enumerate(named):
+            free = (f"{name} ({k})" for k in count(2))
+            title = (
+                name if name not in taken else next(t for t in free if t not in taken)
+            )
+            taken.add(title)
+            named[place] = column, title
         return np.asarray(named, dtype=object)[self.kept_]
 
     def report(self) -> str:

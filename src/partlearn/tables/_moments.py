@@ -2,7 +2,7 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from datetime import datetime
+from datetime import UTC, datetime
 from itertools import islice
 from typing import Any
 
@@ -36,7 +36,8 @@ def _moment(text: str, form: str) -> datetime | None:
         return None
     if moment is None or not _YEARS[0] <= moment.year <= _YEARS[1]:
         return None
-    return moment.replace(tzinfo=None)
+    # An offset counts, as in Arrow; moments without one are taken as they are.
+    return moment.astimezone(UTC).replace(tzinfo=None) if moment.tzinfo else moment
 
 
 def find_format(texts: list[str], *, share: float = 0.95) -> str | None:

@@ -1,0 +1,95 @@
+"""Cells that are written in several ways, and names that could collide."""
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from partlearn import PartialClassifier
+from partlearn.candidates import from_votes
+from partlearn.tables import TableEncoder, columns_of, read_columns
+
+
+def test_times_with_offsets_are_those_of_arrow(tmp_path):
+    """Text was read at wall time, Arrow as UTC."""
+    texts = [f"2024-01-0{i + 1}T23:30:00+0{i % 4}:00" for i in range(8)]
+    moments = pa.array(texts).cast(pa.timestamp("us", "UTC"))
+    pq.write_table(pa.table({"when": moments}), tmp_path / "t.parquet")
+    typed = TableEncoder().fit_transform(read_columns(tmp_path / "t.parquet"))
+    written = TableEncoder().fit_transform({"when": texts})
+    np.testing.assert_allclose(written, typed, atol=1e-9)
+
+
+@pytest.mark.parametrize("words", [("true", "false"), ("TRUE", "FALSE")])
+def test_flags_are_numbers_in_text_as_in_parquet(tmp_path, words):
+    flags = [True, False, True, True]
+    texts = [words[0] if flag else words[1] for flag in flags]
+    pq.write_table(pa.table({"on": flags}), tmp_path / "t.parquet")
+    (tmp_path / "t.csv").write_text("\n".join(["on", *texts]) + "\n")
+    kinds, encoded = [], []
+    for name in ("t.parquet", "t.csv"):
+        encoder = TableEncoder()
+        encoded.append(encoder.fit_transform(read_columns(tmp_path / name)))
+        kinds.append(encoder.kinds_["on"].kind)
+    assert kinds == ["number", "number"]
+    np.testing.assert_array_equal(*encoded)
+
+
+def test_flags_with_gaps_are_named_alike_as_labels(tmp_path):
+    labels = [True, False, None, True]
+    table = {"x": [1.0, 2.0, 3.0, 4.0], "c": labels}
+    pq.write_table(pa.table(table), tmp_path / "t.parquet")
+    (tmp_path / "t.csv").write_text("x,c\n1,True\n2,False\n3,\n4,True\n")
+    found = [
+        PartialClassifier("pl-knn", labels="c").fit(read_columns(tmp_path / name))
+        for name in ("t.parquet", "t.csv")
+    ]
+    assert [model.classes_.tolist() for model in found] == [["false", "true"]] * 2
+
+
+def test_names_of_features_are_distinct():
+    """A column may be called as the mark of a missing value is."""
+    gaps = [1.0, None, 2.0, None, None, 3.0, None, None, 5.0]
+    table = {"x": gaps, "x missing": list(range(1, 10)), "c=a": list(range(9, 0, -1))}
+    table["c"] = ["a", "b", "a"] * 3
+    names = TableEncoder().fit(table).get_feature_names_out().tolist()
+    assert len(set(names)) == len(names)
+    assert "x missing (2)" in names
+    assert "c=a (2)" in names
+
+
+def test_groups_and_weights_are_not_the_labels():
+    table = {"x": [1.0, 2.0, 3.0, 4.0], "c": ["a", "b", "a|b", "a"]}
+    for option in ("groups", "weight"):
+        model = PartialClassifier("pl-knn", labels="c", **{option: "c"})
+        with pytest.raises(ValueError, match=f"`{option}`: column 'c' holds"):
+            model.fit(table)
+
+
+@pytest.mark.parametrize("row", [10**15, 10**30])
+def test_row_numbers_that_are_names(row):
+    """They ended in the memory error of NumPy."""
+    with pytest.raises(ValueError, match="Pass `index`"):
+        from_votes([0, row], ["ann", "bob"], ["a", "b"], empty="drop")
+    votes = from_votes(
+        [row, 7], ["ann", "bob"], ["a", "b"], index=[7, row], empty="drop"
+    )
+    assert len(votes) == 2
+    with pytest.raises(ValueError, match="must not be negative"):
+        from_votes([0], ["ann"], ["a"], n_rows=-1)
+
+
+def test_lists_and_repeated_text_of_arrow_are_kept_once():
+    sets = pa.array([["a", "b"], None, [], ["a", "b"], ["b", None, "b"]])
+    coded = pa.array(["u", None, "v", "u", "u"]).dictionary_encode()
+    numbers = pa.array([1.5, None, 2.5, 1.5, 1.5]).dictionary_encode()
+    nested = pa.array([[["a"]], None, [], [["b"]], [[]]])
+    columns = columns_of(
+        pa.table({"sets": sets, "coded": coded, "numbers": numbers, "nested": nested})
+    )
+    assert columns["sets"].tolist() == ["['a', 'b']", None, "[]", "['a', 'b']", "['b']"]
+    assert columns["sets"][0] is columns["sets"][3]
+    assert columns["coded"].tolist() == ["u", None, "v", "u", "u"]
+    assert columns["coded"][0] is columns["coded"][4]
+    np.testing.assert_array_equal(columns["numbers"], [1.5, np.nan, 2.5, 1.5, 1.5])
+    assert columns["nested"].tolist() == ["[['a']]", None, "[]", "[['b']]", "[[]]"]
