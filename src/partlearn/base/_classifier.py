@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import accuracy_score
 
 from partlearn._array_api import is_numpy, namespace, take, to_numpy
+from partlearn._math.blocks import lazy_rows
 from partlearn._typing import Mask
 from partlearn.base._mixins import CandidateMixin, MemoryEstimateMixin
 from partlearn.candidates import (
@@ -20,6 +21,7 @@ from partlearn.candidates import (
 )
 
 
+@lazy_rows
 class BasePartialClassifier(
     CandidateMixin, MemoryEstimateMixin, ClassifierMixin, BaseEstimator
 ):
@@ -90,6 +92,7 @@ class BasePartialClassifier(
         return float(accuracy_score(y, predicted, sample_weight=weight))
 
 
+@lazy_rows
 class BaseScoreClassifier(BasePartialClassifier):
     """Classifier whose ``_scores`` are real numbers, one column per class."""
 

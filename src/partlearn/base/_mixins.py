@@ -1,11 +1,10 @@
-"""What estimators for candidate labels share: tags, rows in blocks, need of memory."""
+"""What estimators for candidate labels share: tags, checked rows, need of memory."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
 from typing import Any
 
 from partlearn._array_api import same_namespace
-from partlearn._math.blocks import LazyRowsMixin
 from partlearn.candidates import validate_rows
 
 # What asks a fitted classifier about rows.
@@ -16,7 +15,7 @@ _COPIES = 3  # of the data: as given, standardised, sorted into folds or project
 _CONFIDENCES = 6  # matrices of rows by classes: candidates, confidences, votes
 
 
-class CandidateMixin(LazyRowsMixin):
+class CandidateMixin:
     """Tags and checked rows; ``_needs_labels`` says whether `fit` needs `y`.
 
     ``_array_api`` says whether arrays of other libraries than NumPy are taken. The

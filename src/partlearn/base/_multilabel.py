@@ -3,12 +3,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 
+from partlearn._math.blocks import lazy_rows
+from partlearn._sklearn_compat import fit_context
 from partlearn._typing import Array, Indices, Mask
 from partlearn.base._mixins import CandidateMixin
 from partlearn.candidates import (
@@ -45,12 +47,13 @@ def drop_empty(X: Any, C: Mask) -> tuple[Indices, Any, Mask]:
     return kept, X[kept].astype(np.float64), C[kept]
 
 
+@lazy_rows
 class BaseMultilabelClassifier(CandidateMixin, ClassifierMixin, BaseEstimator):
     """Base class of classifiers that predict a set of labels.
 
-    A subclass calls `_validate_fit` in `fit` and writes ``_label_scores``, numbers in
-    [0, 1], one column per label; a label is predicted where its number reaches
-    ``_threshold``.
+    A subclass writes ``_fit``, which gets checked rows and candidates, and
+    ``_label_scores``, numbers in [0, 1], one column per label; a label is predicted
+    where its number reaches ``_threshold``. A row may have no candidate.
 
     One that has feature weights calls `_rank_features`, and then has ``scores_`` and
     ``ranking_`` as selectors do.
@@ -60,6 +63,27 @@ class BaseMultilabelClassifier(CandidateMixin, ClassifierMixin, BaseEstimator):
     """
 
     _threshold: Any = 0.5  # a number, or one per label
+
+    @fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any) -> Self:
+        """Learn from candidate labels.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Training rows.
+        y : candidate labels
+            A binary matrix of shape (n_samples, n_classes), a sequence of label sets or
+            1-D labels. Rows without candidates are kept where the method can use them,
+            and otherwise left out with a warning.
+
+        Returns
+        -------
+        self : estimator
+            The fitted classifier.
+        """
+        self._fit(*self._validate_fit(X, y))
+        return self
 
     def _validate_fit(self, X: Any, y: Any) -> tuple[Any, Mask]:
         if isinstance(y, Iterator):  # to be read twice

@@ -26,7 +26,7 @@ from partlearn._array_api import (
     namespace,
     same_namespace,
 )
-from partlearn._math.blocks import refuse_blocks
+from partlearn._math.blocks import lazy_rows, refuse_blocks
 from partlearn._math.graphs import TiedVotes
 from partlearn._math.linalg import Standardized, column_moments, fix_signs, standardize
 from partlearn._math.neighbors import self_neighbors
@@ -171,6 +171,7 @@ def project_standardized(X: Any, mean: Any, scale: Any, P: Any) -> NDArray[Any]:
     return ((X - mean) / scale) @ P
 
 
+@lazy_rows
 class BaseReducer(
     CandidateMixin,
     MemoryEstimateMixin,

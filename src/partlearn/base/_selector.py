@@ -18,6 +18,7 @@ from sklearn.utils.validation import (
 )
 
 from partlearn._array_api import is_numpy, namespace, same_namespace, take, where_true
+from partlearn._math.blocks import lazy_rows
 from partlearn._typing import Array, Indices, Mask
 from partlearn.base._mixins import CandidateMixin, MemoryEstimateMixin
 from partlearn.candidates import FLOATS, check_candidates
@@ -109,6 +110,7 @@ def find_columns(
     return array[np.sort(first)].astype(np.intp)
 
 
+@lazy_rows
 class BaseSelector(CandidateMixin, MemoryEstimateMixin, SelectorMixin, BaseEstimator):
     """Base class of feature selectors for candidate labels."""
 

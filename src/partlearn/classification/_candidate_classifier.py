@@ -16,6 +16,7 @@ from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.parallel import Parallel, delayed
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from partlearn._math.blocks import lazy_rows
 from partlearn._progress import iterations
 from partlearn._sklearn_compat import (
     HasMethods,
@@ -50,6 +51,7 @@ _SMOOTHING = 1e-3  # confidence that every class keeps, whatever the estimator s
 Fold = tuple[Indices, Indices]
 
 
+@lazy_rows
 class CandidateClassifier(BasePartialClassifier):
     r"""Learn from candidate labels with a classifier of your choice.
 

@@ -10,7 +10,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validate_data
 
-from partlearn._math.blocks import takes_blocks
+from partlearn._math.blocks import lazy_rows, takes_blocks
 from partlearn._sklearn_compat import HasMethods, fit_context
 from partlearn.base import BasePartialClassifier, recoded, reduced_rows
 from partlearn.candidates import (
@@ -27,6 +27,7 @@ def _has_decision_function(self: Any) -> bool:
     return hasattr(getattr(self, "classifier_", self.classifier), "decision_function")
 
 
+@lazy_rows
 class CoupledClassifier(BasePartialClassifier):
     """Reduce the features, then classify in the reduced space.
 

@@ -8,6 +8,7 @@ from typing import Any, Literal, Self
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from partlearn._math.blocks import lazy_rows
 from partlearn._math.crossfit import (
     POOLED_PARAMETERS,
     POOLED_STATE,
@@ -23,6 +24,7 @@ from partlearn.decomposition import KernelCRISP
 __all__ = ["CRISPClassifier"]
 
 
+@lazy_rows
 class CRISPClassifier(BasePartialClassifier):
     """Ensemble whose experts have not seen the labels of the row.
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sklearn.preprocessing import normalize
 from sklearn.utils.extmath import row_norms
 
+from partlearn._math.blocks import lazy_rows
 from partlearn._math.graphs import (
     few_candidates,
     lift,
@@ -35,6 +36,7 @@ __all__ = ["IPAL"]
 _ROUNDING = 64 * np.finfo(np.float64).eps
 
 
+@lazy_rows
 class IPAL(BasePartialClassifier):
     """Label propagation on a graph of rows that reconstruct each other.
 

@@ -12,7 +12,7 @@ from scipy.sparse import issparse
 from sklearn.utils.validation import check_is_fitted
 
 from partlearn._array_api import is_numpy, like, namespace, numpy_dtype, take
-from partlearn._math.blocks import Rows, refuse_blocks
+from partlearn._math.blocks import Rows, lazy_rows, refuse_blocks
 from partlearn._math.graphs import (
     ArrayVotes,
     find_ties,
@@ -43,6 +43,7 @@ Neighbors = tuple[Array, NDArray[np.int64]]
 Find = Callable[[Indices | None, int], Neighbors]
 
 
+@lazy_rows
 class PLKNN(BasePartialClassifier):
     """Classify rows by the candidate sets of their nearest training rows.
 

@@ -11,6 +11,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import check_random_state, get_tags
 from sklearn.utils.parallel import Parallel, delayed
 
+from partlearn._math.blocks import lazy_rows
 from partlearn._math.crossfit import log_linear_pool, log_linear_weights
 from partlearn._sklearn_compat import StrOptions, fit_context
 from partlearn._typing import Array, Indices
@@ -47,6 +48,7 @@ def for_candidates(estimator: Any, random_state: Any = None) -> Any:
     return CandidateClassifier(estimator, random_state=random_state)
 
 
+@lazy_rows
 class PooledClassifier(BasePartialClassifier):
     r"""Pool the probabilities of several learners, or calibrate those of one.
 

@@ -13,6 +13,7 @@ from sklearn.model_selection import GroupShuffleSplit, ShuffleSplit
 from sklearn.utils import check_random_state
 from sklearn.utils.parallel import Parallel, delayed
 
+from partlearn._math.blocks import lazy_rows
 from partlearn._sklearn_compat import HasMethods, Interval, StrOptions, fit_context
 from partlearn._typing import Array, Indices, Mask
 from partlearn.base import PARAMETERS, BasePartialClassifier, recoded
@@ -31,6 +32,7 @@ from partlearn.model_selection import CandidateKFold
 __all__ = ["PredictionSets"]
 
 
+@lazy_rows
 class PredictionSets(BasePartialClassifier):
     r"""Predict sets of labels that contain the true one with a given probability.
 

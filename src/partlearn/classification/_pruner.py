@@ -11,6 +11,7 @@ from sklearn.base import clone
 from sklearn.preprocessing import normalize
 from sklearn.utils.validation import check_is_fitted
 
+from partlearn._math.blocks import lazy_rows
 from partlearn._math.graphs import vote
 from partlearn._math.linalg import z_scores
 from partlearn._math.neighbors import self_neighbors
@@ -23,6 +24,7 @@ from partlearn.classification._cc import CC
 __all__ = ["CandidatePruner"]
 
 
+@lazy_rows
 class CandidatePruner(BasePartialClassifier):
     """Remove unlikely candidates, then fit a classifier on the narrower sets.
 

@@ -33,6 +33,7 @@ from partlearn._array_api import (
     take,
     where_true,
 )
+from partlearn._math.blocks import lazy_rows
 from partlearn._math.linalg import memory_error, too_large
 from partlearn._math.simplex import project_simplex
 from partlearn.base import BaseScoreClassifier
@@ -68,6 +69,7 @@ class Predictor(NamedTuple):
         return _blocks(X, self.points, self.sigma, self.coef) + self.intercept
 
 
+@lazy_rows
 class BaseRidgeClassifier(BaseScoreClassifier):
     """Classifier whose ``_scores`` are those of a ridge regression, ``_predictor``."""
 

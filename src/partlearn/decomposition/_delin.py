@@ -14,6 +14,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from partlearn._math.blocks import lazy_rows
 from partlearn._math.graphs import TiedVotes
 from partlearn._math.linalg import Standardized, ThinBasis, inverse_scale
 from partlearn._progress import iterations
@@ -32,6 +33,7 @@ _RATIO = 0.6  # directions per class where none are asked for, as the authors ha
 _CAP = 1e-12  # smallest within-class share of a direction's scatter
 
 
+@lazy_rows
 class DELIN(BaseReducer):
     """Reduce dimensions by discriminant analysis of disambiguated labels.
 

@@ -24,6 +24,7 @@ from partlearn._array_api import (
     take,
     to_numpy,
 )
+from partlearn._math.blocks import lazy_rows
 from partlearn._math.crossfit import (
     POOLED_PARAMETERS,
     POOLED_STATE,
@@ -44,6 +45,7 @@ _LEAST_LENGTH = 1e-6  # mean length of held-out rows that is not rounding
 _LEAST_SHARE = 0.02  # what a geometry counts whose experts are not trusted
 
 
+@lazy_rows
 class KernelCRISP(
     CandidateMixin,
     MemoryEstimateMixin,

@@ -1,6 +1,7 @@
 """PML-NI: the released program, a transcription, both solvers, the edges."""
 
 import inspect
+import re
 
 import numpy as np
 import pytest
@@ -91,6 +92,7 @@ def test_the_released_program(shared_dir, prefix, letter):
     np.testing.assert_array_equal(model.predict(oracle["Xte"]), out["pred"])
 
 
+@pytest.mark.filterwarnings("ignore:beta=1 is too large")  # where U is zero
 @pytest.mark.parametrize("v_norm", ["l1", "l21"])
 def test_both_solvers_find_the_optimum(v_norm, global_random_seed):
     X, C = problem(global_random_seed)
@@ -108,10 +110,25 @@ def test_both_solvers_find_the_optimum(v_norm, global_random_seed):
 
 def test_weights_so_large_that_nothing_is_left():
     X, C = problem(0)
-    model = PMLNI(beta=1e4, gamma=1e3).fit(X, C)
+    with pytest.warns(UserWarning, match="beta=10000 is too large") as caught:
+        model = PMLNI(beta=1e4, gamma=1e3).fit(X, C)
+    assert "and `gamma` below that." in str(caught[0].message)
     assert not model.U_.any()
     assert not model.V_.any()
     assert np.isfinite(model.decision_function(X)).all()
+
+
+def test_the_warning_names_a_weight_that_works(global_random_seed):
+    """With the published defaults the scores of small data are zero."""
+    X, C = problem(global_random_seed)
+    with pytest.warns(UserWarning, match="beta=5 is too large") as caught:
+        model = PMLNI().fit(X, C)
+    assert not model.scores_.any()
+    least = float(re.search(r"`beta` below ([\d.]+)\.$", str(caught[0].message))[1])
+    assert least > model.gamma
+    assert PMLNI(beta=0.95 * least).fit(X, C).U_.any()
+    with pytest.warns(UserWarning, match="is too large"):
+        assert not PMLNI(beta=1.05 * least).fit(X, C).U_.any()
 
 
 def test_no_candidate_at_all():

@@ -1,5 +1,7 @@
 """PML-FSNF: the authors' program, formulas written down, the edges."""
 
+import re
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -133,6 +135,23 @@ def test_permuted_features_and_sparse_rows():
     ratio = PMLFSNF(None, final_weight="ratio").fit(X, C)
     same = PMLFSNF(None, alpha=60 / 9).fit(X, C)
     np.testing.assert_allclose(ratio.scores_, same.scores_, atol=1e-12)
+
+
+def test_the_error_names_a_weight_that_works(global_random_seed):
+    """The published default removes every feature of small data."""
+    X, C = problem(global_random_seed)
+    words = r"PML-FSNF removed every feature: .*`alpha` \(8 n / d, the published"
+    with pytest.raises(ValueError, match=words) as caught:
+        PMLFSNF().fit(X, C)
+    bound = float(re.search(r"well below ([\d.]+)\.$", str(caught.value))[1])
+    assert PMLFSNF(alpha=bound / 2).fit(X, C).scores_.any()
+    with pytest.raises(ValueError, match=r"`alpha` \(given\)"):
+        PMLFSNF(alpha=2 * bound).fit(X, C)
+    X = np.tile(X, (40, 1))
+    with pytest.raises(ValueError, match='Set final_weight="alpha" and `alpha`'):
+        PMLFSNF(final_weight="ratio").fit(X, np.tile(C, (40, 1)))
+    with pytest.raises(ValueError, match="vanished"):
+        PMLFSNF().fit(X, np.ones((len(X), 3)))
 
 
 def test_many_rows_of_the_released_loop(monkeypatch):

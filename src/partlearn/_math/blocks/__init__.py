@@ -7,7 +7,7 @@ or by Dask, whose scheduler decides where. What has one row per sample but few c
 """
 
 from partlearn._math.blocks._dask import connect, in_memory
-from partlearn._math.blocks._lazy import LazyRowsMixin, takes_blocks
+from partlearn._math.blocks._lazy import lazy_rows, takes_blocks
 from partlearn._math.blocks._rows import (
     Rows,
     as_rows,
@@ -20,7 +20,6 @@ from partlearn._math.blocks._rows import (
 )
 
 __all__ = [
-    "LazyRowsMixin",
     "Rows",
     "as_rows",
     "connect",
@@ -28,6 +27,7 @@ __all__ = [
     "gather",
     "in_blocks",
     "in_memory",
+    "lazy_rows",
     "refuse_blocks",
     "take",
     "takes_blocks",

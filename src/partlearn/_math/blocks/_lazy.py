@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import partial, wraps
 from importlib import import_module
 from types import FunctionType
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -15,15 +15,28 @@ import scipy.sparse as sp
 from partlearn._math.blocks._dask import DaskBlocks, dask_blocks, is_dask
 from partlearn._math.blocks._rows import Rows, framed
 
+C = TypeVar("C", bound=type)
 METHODS = ("transform", "predict", "predict_proba", "decision_function")
 
 
-class LazyRowsMixin:
-    """Lets the methods of a fitted estimator take rows in blocks.
+def lazy_rows(cls: C) -> C:
+    """Let the methods that a class defines take rows in blocks.
 
-    ``transform``, ``predict``, ``predict_proba`` and ``decision_function`` of every
-    subclass give a Dask array for a Dask array or data frame, and :class:`Rows` for
-    :class:`Rows`: one block per block, computed when it is asked for.
+    ``transform``, ``predict``, ``predict_proba`` and ``decision_function`` give a Dask
+    array for a Dask array or data frame, and :class:`Rows` for :class:`Rows`: one block
+    per block, computed when it is asked for. A class decorator, because scikit-learn
+    wraps ``transform`` for `set_output` when the class is made; the array of blocks is
+    the same whatever `set_output` says.
+
+    Parameters
+    ----------
+    cls : type
+        Class of an estimator.
+
+    Returns
+    -------
+    cls : type
+        The same class.
 
     Examples
     --------
@@ -37,15 +50,13 @@ class LazyRowsMixin:
     >>> labels[:3].compute()
     array([0, 0, 0])
     """
-
-    def __init_subclass__(cls, **kwargs: Any) -> None:
-        super().__init_subclass__(**kwargs)
-        for name in METHODS:
-            method = inspect.getattr_static(cls, name, None)
-            # Methods that only some instances have are no functions but descriptors:
-            # their classes decorate them.
-            if isinstance(method, FunctionType) and not hasattr(method, "takes_blocks"):
-                setattr(cls, name, takes_blocks(method))
+    for name in METHODS:
+        method = inspect.getattr_static(cls, name, None)
+        # Methods that only some instances have are descriptors: they are decorated by
+        # `takes_blocks` where they are defined.
+        if isinstance(method, FunctionType) and not hasattr(method, "takes_blocks"):
+            setattr(cls, name, takes_blocks(method))
+    return cls
 
 
 def takes_blocks(method: Callable[..., Any]) -> Callable[..., Any]:

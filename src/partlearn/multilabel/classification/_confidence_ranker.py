@@ -12,16 +12,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from numbers import Integral, Real
-from typing import Any, NamedTuple, Protocol, Self
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from scipy.optimize import minimize
 from sklearn.utils import check_random_state
 
-from partlearn._math.linalg import Standardized, column_moments, standardize
+from partlearn._math.linalg import Standardized, standardize
 from partlearn._math.simplex import project_simplex
 from partlearn._progress import iterations
-from partlearn._sklearn_compat import Interval, StrOptions, fit_context
+from partlearn._sklearn_compat import Interval, StrOptions
 from partlearn._typing import Array, Mask
 from partlearn.base import PARAMETERS, drop_empty
 from partlearn.candidates import padded_candidates, warn_at_max_iter
@@ -149,24 +149,7 @@ class BaseConfidenceRanker(BaseLinearScorer):
         "inner_iter": [Interval(Integral, 1, None, closed="left")],
     }
 
-    @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any) -> Self:
-        """Learn the linear model and the confidences.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Training rows.
-        y : candidate labels
-            A binary matrix of shape (n_samples, n_classes), a sequence of label sets or
-            1-D labels. Rows without candidates are left out, with a warning.
-
-        Returns
-        -------
-        self : estimator
-            The fitted classifier.
-        """
-        X, C = self._validate_fit(X, y)
+    def _fit(self, X: Any, C: Mask) -> None:
         rng = check_random_state(self.random_state)
         kept, X, A = drop_empty(X, C)
         # An intercept that costs nothing makes centring a matter of rounding error.
@@ -186,8 +169,7 @@ class BaseConfidenceRanker(BaseLinearScorer):
             some = ~known if not known.all() else known
             scores = (basis @ V + b)[:, some]
             self.threshold_ = best_threshold(scores, P[:, some] > 0.5)
-        self._set_weights(W, b, mean, scale, column_moments(X)[1], rng)
-        return self
+        self._set_weights(X, W, b, mean, scale, rng)
 
     def _alternate(
         self, X: RowBasis, C: Mask, structure: Structure

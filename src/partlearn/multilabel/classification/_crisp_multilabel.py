@@ -20,6 +20,7 @@ from partlearn._array_api import (
     take,
     to_numpy,
 )
+from partlearn._math.blocks import lazy_rows
 from partlearn._math.crossfit import (
     POOLED_PARAMETERS,
     RIDGE_STATE,
@@ -50,6 +51,7 @@ def _has_false_rate(estimator: Any) -> bool:
     return True
 
 
+@lazy_rows
 class CRISPMultiLabelClassifier(BaseMultilabelClassifier):
     """Learn from tags some of which are wrong, by leave-one-out ridge regressions.
 

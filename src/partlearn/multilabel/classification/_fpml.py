@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from math import ceil
 from numbers import Real
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.linalg
@@ -16,12 +16,11 @@ from sklearn.utils import check_random_state
 
 from partlearn._math.linalg import (
     Standardized,
-    column_moments,
     conjugate_gradients,
     standardize,
 )
 from partlearn._progress import iterations
-from partlearn._sklearn_compat import Interval, StrOptions, fit_context
+from partlearn._sklearn_compat import Interval, StrOptions
 from partlearn._typing import Array, Mask
 from partlearn.base import PARAMETERS
 from partlearn.candidates import warn_at_max_iter, warn_caller
@@ -178,24 +177,7 @@ class FPML(BaseLinearScorer):
         self.tol = tol
         self.random_state = random_state
 
-    @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any) -> Self:
-        """Factor the candidates and the features, and fit the linear model.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Training rows.
-        y : candidate labels
-            A binary matrix of shape (n_samples, n_classes), a sequence of label sets or
-            1-D labels; rows may be without any candidate.
-
-        Returns
-        -------
-        self : FPML
-            The fitted classifier.
-        """
-        X, C = self._validate_fit(X, y)
+    def _fit(self, X: Any, C: Mask) -> None:
         rng = check_random_state(self.random_state)
         X, Y = X.astype(np.float64), C.astype(np.float64)
         Y = sp.csr_array(Y) if C.mean() < _FEW else Y
@@ -222,8 +204,7 @@ class FPML(BaseLinearScorer):
         self.labels_ = np.clip(factors.G @ factors.S.T + prior, 0, 1) * C
         self.n_labels_ = max(1, round(float(C.sum(axis=1).mean())))
         self.threshold_ = None if self.threshold == "count" else self.threshold
-        self._set_weights(W, prior, mean, scale, column_moments(X)[1], rng)
-        return self
+        self._set_weights(X, W, prior, mean, scale, rng)
 
     def _latent_size(self, C: Mask) -> int:
         n, l = C.shape  # noqa: E741

@@ -2,18 +2,29 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from typing import Any
+from collections.abc import Callable
+from numbers import Real
+from typing import Any, TypeVar
 
 import numpy as np
 from scipy.special import expit, softmax
+from sklearn.utils import check_random_state
 
 from partlearn._array_api import namespace
+from partlearn._math.blocks import lazy_rows
+from partlearn._math.linalg import column_moments
+from partlearn._progress import iterations
+from partlearn._sklearn_compat import Interval
 from partlearn._typing import Array, Mask
-from partlearn.base import BaseMultilabelClassifier
+from partlearn.base import PARAMETERS, BaseMultilabelClassifier
+from partlearn.candidates import warn_at_max_iter
 
+State = TypeVar("State")
+_LEAST = 5  # iterations before a slow fall of the loss may stop them
 _SLOPE = 4.0  # so that a probability grows as fast as its score at the border
 
 
+@lazy_rows
 class BaseLinearScorer(BaseMultilabelClassifier):
     """Classifier whose scores are ``X @ coef_.T + intercept_``.
 
@@ -23,14 +34,43 @@ class BaseLinearScorer(BaseMultilabelClassifier):
     candidate, these labels are decided by that alone.
     """
 
+    _parameter_constraints = PARAMETERS | {
+        "lam": [Interval(Real, 0, None, closed="neither")],
+        "scale": ["boolean"],
+        "threshold": [Real],
+    }
+
     def _set_weights(
-        self, W: Array, b: Array, mean: Array, scale: Array, std: Array, rng: Any
+        self, X: Any, W: Array, b: Array, mean: Array, scale: Array, rng: Any
     ) -> None:
         """Coefficients and a ranking from weights (d, l) of ``(X - mean) / scale``."""
+        std = column_moments(X)[1]
         self.coef_ = np.ascontiguousarray((W / scale[:, None]).T)
         self.intercept_ = b - self.coef_ @ mean
         # In units of a standard deviation, whether or not the features were scaled.
-        self._rank_features(np.linalg.norm(self.coef_ * std, axis=0), rng)
+        norms = np.linalg.norm(self.coef_ * std, axis=0)
+        self._rank_features(norms, check_random_state(rng))
+
+    def _settle(
+        self,
+        name: str,
+        step: Callable[[State], tuple[State, float]],
+        state: State,
+        fall: float,
+    ) -> State:
+        """Iterate until the loss falls by less than the share `fall` of itself."""
+        loss: list[float] = []
+        self.converged_ = False
+        for _ in iterations(name, self.max_iter):
+            state, value = step(state)
+            loss.append(value)
+            if len(loss) > _LEAST and loss[-2] - value < fall * loss[-2]:
+                self.converged_ = True
+                break
+        else:
+            warn_at_max_iter(self.max_iter, "The loss still falls")
+        self.loss_, self.n_iter_ = np.array(loss), len(loss)
+        return state
 
     def decision_function(self, X: Any) -> Array:
         """Score of each label, less the border from which a label is predicted.
@@ -84,6 +124,16 @@ class BaseLinearScorer(BaseMultilabelClassifier):
         if self.threshold_ is None:
             return top_border(scores, self.n_labels_)
         return self.threshold_
+
+
+def start_from(name: str, given: Any, drawn: Array) -> Array:
+    """Return the factor that the user gives, or the one drawn in its shape."""
+    if given is None:
+        return drawn
+    factor = np.array(given, dtype=np.float64)
+    if factor.shape != drawn.shape:
+        raise ValueError(f"`{name}` must have shape {drawn.shape}; got {factor.shape}.")
+    return factor
 
 
 def top_border(scores: Array, count: int) -> Array:

@@ -5,7 +5,7 @@
 import warnings
 from collections.abc import Iterator, Sequence
 from numbers import Integral, Real
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -13,15 +13,13 @@ from sklearn import config_context
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import KFold
 from sklearn.svm import LinearSVC
-from sklearn.utils import check_random_state
 from sklearn.utils.extmath import row_norms
 
 from partlearn._math.linalg import (
-    column_moments,
     squared_hinge_labels,
     squared_hinge_path,
 )
-from partlearn._sklearn_compat import Interval, fit_context
+from partlearn._sklearn_compat import Interval
 from partlearn._typing import Array, Indices, Mask
 from partlearn.base import PARAMETERS
 from partlearn.metrics import average_precision
@@ -121,25 +119,8 @@ class LinearSVM(BaseLinearScorer):
         self.cv = cv
         self.random_state = random_state
 
-    @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any) -> Self:
-        """Choose C, then fit one machine per label.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Training rows.
-        y : candidate labels
-            A binary matrix of shape (n_samples, n_classes), a sequence of label sets or
-            1-D labels; rows may be without any candidate.
-
-        Returns
-        -------
-        self : LinearSVM
-            The fitted classifier.
-        """
-        X, Y = self._validate_fit(X, y)
-        X = X.astype(np.float64, copy=False)
+    def _fit(self, X: Any, C: Mask) -> None:
+        X, Y = X.astype(np.float64, copy=False), C
         with np.errstate(over="ignore"):
             if not np.isfinite(row_norms(X, squared=True)).all():
                 raise ValueError(
@@ -160,9 +141,8 @@ class LinearSVM(BaseLinearScorer):
         best = int(np.argmax(precision))
         self.C_, self.held_out_scores_ = float(values[best]), held_out[best]
         ((W, b),) = machines(X, Y, [self.C_])
-        rng, zero = check_random_state(self.random_state), np.zeros(X.shape[1])
-        self._set_weights(W, b, zero, zero + 1, column_moments(X)[1], rng)
-        return self
+        zero = np.zeros(X.shape[1])
+        self._set_weights(X, W, b, zero, zero + 1, self.random_state)
 
     def _splits(self, n: int) -> list[tuple[Indices, Indices]]:
         if n < 2:  # nothing to hold out

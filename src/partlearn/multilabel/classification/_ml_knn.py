@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
 from numbers import Real
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +11,7 @@ from sklearn.preprocessing import normalize
 
 from partlearn._math.graphs import weighted_votes
 from partlearn._math.neighbors import query_neighbors, self_neighbors
-from partlearn._sklearn_compat import Interval, fit_context
+from partlearn._sklearn_compat import Interval
 from partlearn._typing import Array, Indices, Mask
 from partlearn.base import PARAMETERS, BaseMultilabelClassifier
 
@@ -106,31 +106,13 @@ class MLKNN(BaseMultilabelClassifier):
         self.metric = metric
         self.n_jobs = n_jobs
 
-    @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any) -> Self:
-        """Count labels around the training rows.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Training rows.
-        y : candidate labels
-            A binary matrix of shape (n_samples, n_classes), a sequence of label sets or
-            1-D labels; rows may be without any label.
-
-        Returns
-        -------
-        self : MLKNN
-            The fitted classifier.
-        """
-        X, C = self._validate_fit(X, y)
+    def _fit(self, X: Any, C: Mask) -> None:
         self._X, self._C = self._points(X), C
         neighbors = self_neighbors(self._X, self.n_neighbors, n_jobs=self.n_jobs)
         self.n_neighbors_ = neighbors.shape[1]
         self.prior_, self.likelihood_ = neighbor_tables(
             C, count_labels(C, neighbors), self.n_neighbors_, self.smoothing
         )
-        return self
 
     def _points(self, X: Any) -> Any:
         return X if self.metric == "euclidean" else normalize(X)

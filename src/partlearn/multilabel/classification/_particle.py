@@ -47,8 +47,7 @@ class BaseParticle(BaseMultilabelClassifier):
 
     _threshold = np.nextafter(0.5, 1)  # a label must be ahead, not level
 
-    def _stage_one(self, X: Any, y: Any) -> Credible:
-        X, C = self._validate_fit(X, y)
+    def _stage_one(self, X: Any, C: Mask) -> Credible:
         rng = check_random_state(self.random_state)
         kept, X, A = drop_empty(X, C)
         std = column_moments(X)[1]

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
 from numbers import Real
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -11,7 +11,7 @@ from scipy.special import expit
 from sklearn.isotonic import isotonic_regression
 from sklearn.model_selection import KFold
 
-from partlearn._sklearn_compat import Interval, fit_context
+from partlearn._sklearn_compat import Interval
 from partlearn._typing import Array, Indices, Mask
 from partlearn.multilabel.classification._particle import (
     BaseParticle,
@@ -186,24 +186,8 @@ class ParticleMAP(BaseParticle):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any) -> Self:
-        """Elicit credible labels, train the classifiers and count the pairs won.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Training rows.
-        y : candidate labels
-            A binary matrix of shape (n_samples, n_classes), a sequence of label sets or
-            1-D labels. Rows without candidates are left out, with a warning.
-
-        Returns
-        -------
-        self : ParticleMAP
-            The fitted classifier.
-        """
-        data = self._stage_one(X, y)
+    def _fit(self, X: Any, C: Mask) -> None:
+        data = self._stage_one(X, C)
         l = len(self.classes_)  # noqa: E741
         # A single label has no pair and is compared with the virtual label.
         wanted = pairs_of(l, real=l > 1, virtual=l == 1)
@@ -214,7 +198,6 @@ class ParticleMAP(BaseParticle):
             K, self.smoothing, monotone=self.monotone
         )
         self._set_pairs(pairs, data, 1.0)
-        return self
 
     def _training_counts(
         self, data: Credible, pairs: Pairs, wanted: Indices

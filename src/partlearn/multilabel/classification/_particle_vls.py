@@ -2,13 +2,12 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from partlearn._sklearn_compat import fit_context
-from partlearn._typing import Array
+from partlearn._typing import Array, Mask
 from partlearn.multilabel.classification._particle import (
     BaseParticle,
     Pairs,
@@ -159,29 +158,12 @@ class ParticleVLS(BaseParticle):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any) -> Self:
-        """Elicit credible labels and train the classifiers.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Training rows.
-        y : candidate labels
-            A binary matrix of shape (n_samples, n_classes), a sequence of label sets or
-            1-D labels. Rows without candidates are left out, with a warning.
-
-        Returns
-        -------
-        self : ParticleVLS
-            The fitted classifier.
-        """
-        data = self._stage_one(X, y)
+    def _fit(self, X: Any, C: Mask) -> None:
+        data = self._stage_one(X, C)
         wanted = pairs_of(len(self.classes_), real=True, virtual=True)
         pairs = fit_pairs(data.X, data.E, data.N, wanted, C=self.C, n_jobs=self.n_jobs)
         self.weight_ = pairs.accuracy
         self._set_pairs(pairs, data, pairs.accuracy)
-        return self
 
     def _label_scores(self, X: Any) -> Array:
         l = len(self.classes_)  # noqa: E741

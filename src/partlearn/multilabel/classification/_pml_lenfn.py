@@ -6,32 +6,28 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from numbers import Integral, Real
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import expit
 from sklearn.metrics import pairwise_distances
 from sklearn.utils import check_random_state
 
-from partlearn._math.linalg import column_moments
-from partlearn._progress import iterations
-from partlearn._sklearn_compat import Interval, StrOptions, fit_context
+from partlearn._sklearn_compat import Interval, StrOptions
 from partlearn._typing import Array, Mask
-from partlearn.base import PARAMETERS
-from partlearn.candidates import warn_at_max_iter
 from partlearn.multilabel._scaled_rows import (
     ScaledRows,
     Spectrum,
     scaled_rows,
     spectrum,
 )
-from partlearn.multilabel.classification._linear import BaseLinearScorer
+from partlearn.multilabel.classification._linear import BaseLinearScorer, start_from
 
 __all__ = ["PMLLENFN"]
 
 _ETA = 1e-3  # released step along half the gradient of V
 _HALVINGS = 60  # of a step that would raise the objective
-_LEAST, _FALL = 5, 1e-3  # iterations before stopping, and relative fall that stops
+_FALL = 1e-3  # relative fall of the loss that stops
 _CUT = 0.9  # where a label is predicted, as a share of its row's range
 _BLOCK = 1 << 22  # distances held at a time
 
@@ -161,7 +157,7 @@ class PMLLENFN(BaseLinearScorer):
 
     # Weights of the network are drawn for every label.
     _order_matters = ("classes",)
-    _parameter_constraints = PARAMETERS | {
+    _parameter_constraints = BaseLinearScorer._parameter_constraints | {
         "l1": [Interval(Real, 0, None, closed="left")],
         "l2": [Interval(Real, 0, None, closed="left")],
         "l3": [Interval(Real, 0, None, closed="neither")],
@@ -174,7 +170,6 @@ class PMLLENFN(BaseLinearScorer):
         "enhance_all": ["boolean"],
         "v_step": [StrOptions({"release", "backtracking"})],
         "threshold": [Real, StrOptions({"row_minmax"})],
-        "scale": ["boolean"],
         "U_init": ["array-like", None],
         "V_init": ["array-like", None],
     }
@@ -218,24 +213,7 @@ class PMLLENFN(BaseLinearScorer):
         self.max_iter = max_iter
         self.random_state = random_state
 
-    @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any) -> Self:
-        """Enhance the labels and fit the guided linear model.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Training rows.
-        y : candidate labels
-            A binary matrix of shape (n_samples, n_classes), a sequence of label sets or
-            1-D labels; rows may be without any candidate.
-
-        Returns
-        -------
-        self : PMLLENFN
-            The fitted classifier.
-        """
-        X, C = self._validate_fit(X, y)
+    def _fit(self, X: Any, C: Mask) -> None:
         X = X.astype(np.float64)
         if self.alpha + self.beta > 1 + 1e-12:
             raise ValueError(
@@ -251,42 +229,29 @@ class PMLLENFN(BaseLinearScorer):
         self.L_ = label_laplacian(self.soft_labels_)
         weights = self.l1, self.l2, self.l3, self.l4
         problem = lenfn_problem(rows, self.soft_labels_, self.L_, weights)
+
+        def step(weights: tuple[Array, ...]) -> tuple[tuple[Array, ...], float]:
+            _, U, V = weights
+            *weights_after, loss = lenfn_iteration(
+                problem, U, V, self.v_step == "release"
+            )
+            return tuple(weights_after), loss
+
         U, V = self._start(rows.shape[1], C.shape[1], rng)
-        self._descend(problem, U, V)
+        start: tuple[Array, ...] = np.empty((0, 0)), U, V
+        self.W_, self.U_, self.V_ = self._settle("PML-LENFN", step, start, _FALL)
         self.never_, self.always_ = ~C.any(axis=0), C.all(axis=0)
         free = self.threshold == "row_minmax"
         self.threshold_ = None if free else float(self.threshold)
-        std = column_moments(X)[1]
-        self._set_weights(self.W_[:-1], self.W_[-1], shift, factor, std, rng)
-        return self
+        self._set_weights(X, self.W_[:-1], self.W_[-1], shift, factor, rng)
 
     def _start(self, p: int, n_labels: int, rng: Any) -> tuple[Array, Array]:
         k = n_labels if self.k is None else min(self.k, n_labels)
         drawn = rng.normal(size=(k, n_labels)), rng.normal(size=(p, k))
-        given = (self.U_init, self.V_init)
-        start = []
-        for name, init, free in zip(("U_init", "V_init"), given, drawn, strict=True):
-            factor = free if init is None else np.array(init, dtype=np.float64)
-            if factor.shape != free.shape:
-                raise ValueError(
-                    f"`{name}` must have shape {free.shape}; got {factor.shape}."
-                )
-            start.append(factor)
-        return start[0], start[1]
-
-    def _descend(self, problem: Problem, U: Array, V: Array) -> None:
-        loss: list[float] = []
-        self.converged_ = False
-        for _ in iterations("PML-LENFN", self.max_iter):
-            W, U, V, value = lenfn_iteration(problem, U, V, self.v_step == "release")
-            loss.append(value)
-            if len(loss) > _LEAST and loss[-2] - value < _FALL * loss[-2]:
-                self.converged_ = True
-                break
-        else:
-            warn_at_max_iter(self.max_iter, "The loss still falls")
-        self.W_, self.U_, self.V_ = W, U, V
-        self.loss_, self.n_iter_ = np.array(loss), len(loss)
+        return (
+            start_from("U_init", self.U_init, drawn[0]),
+            start_from("V_init", self.V_init, drawn[1]),
+        )
 
     def _border(self, scores: Array) -> Any:
         if self.threshold_ is not None:

@@ -9,13 +9,10 @@ from numbers import Real
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-from sklearn.utils import check_random_state
 
-from partlearn._math.linalg import column_moments
 from partlearn._progress import iterations
-from partlearn._sklearn_compat import Interval, StrOptions, fit_context
+from partlearn._sklearn_compat import StrOptions, fit_context
 from partlearn._typing import Array, Mask
-from partlearn.base import PARAMETERS
 from partlearn.candidates import check_candidates, warn_at_max_iter, warn_caller
 from partlearn.multilabel._scaled_rows import Spectrum, scaled_rows, spectrum
 from partlearn.multilabel.classification._linear import BaseLinearScorer
@@ -147,14 +144,12 @@ class PMLNI(BaseLinearScorer):
     True
     """
 
-    _parameter_constraints = PARAMETERS | {
-        "lam": [Interval(Real, 0, None, closed="neither")],
+    _parameter_constraints = BaseLinearScorer._parameter_constraints | {
         "preset": [StrOptions({"release"}), None],
         "solver": [StrOptions({"alm", "prox"})],
         "v_norm": [StrOptions({"l1", "l21"})],
         "threshold": [Real, StrOptions({"candidates", "clean"})],
         "threshold_bias": [StrOptions({"consistent", "release"})],
-        "scale": ["boolean"],
     }
 
     def __init__(
@@ -225,8 +220,8 @@ class PMLNI(BaseLinearScorer):
             self.threshold_coef_ = border_weights(scores, best_cuts(scores, target))
         else:
             self.threshold_ = target
-        std, rng = column_moments(X)[1], check_random_state(self.random_state)
-        self._set_weights(split.U[:, :-1].T, split.U[:, -1], shift, factor, std, rng)
+        W, b = split.U[:, :-1].T, split.U[:, -1]
+        self._set_weights(X, W, b, shift, factor, self.random_state)
         return self
 
     def _target(self, C: Mask, y_true: Any) -> Mask | float:
@@ -254,11 +249,20 @@ class PMLNI(BaseLinearScorer):
         return lam, beta, gamma
 
     def _split(self, A: Array, rows: Any, weights: tuple[float, float, float]) -> Split:
+        lam, beta, gamma = weights
         shrink = soft_threshold if self.v_norm == "l1" else shrink_rows
         solve = ni_alm if self.solver == "alm" else ni_prox
         split = solve(A, spectrum(rows), weights, shrink, self.max_iter)
         if not split.converged:
             warn_at_max_iter(self.max_iter, "The weights still change")
+        if A.any() and not split.U.any():
+            rest = A - rows.transposed_matmul(rows @ split.V.T).T - lam * split.V
+            least = float(np.linalg.norm(rest, 2))
+            both = " and `gamma` below that" if least <= gamma else ""
+            warn_caller(
+                f"beta={beta:g} is too large for these data: all scores of PML-NI are "
+                f"zero, so no label is told apart. Set `beta` below {least:.3g}{both}."
+            )
         return split
 
     def _border(self, scores: Array) -> Any:

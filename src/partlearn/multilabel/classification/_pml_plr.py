@@ -4,9 +4,10 @@
 
 from __future__ import annotations
 
+from functools import partial
 from math import ceil
 from numbers import Real
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.linalg
@@ -15,13 +16,14 @@ from sklearn.metrics import pairwise_distances
 from sklearn.utils import check_random_state
 
 from partlearn._math.simplex import project_simplex
-from partlearn._progress import iterations
-from partlearn._sklearn_compat import Interval, fit_context
-from partlearn._typing import Array, Indices
-from partlearn.base import PARAMETERS
-from partlearn.candidates import warn_at_max_iter
+from partlearn._sklearn_compat import Interval
+from partlearn._typing import Array, Indices, Mask
 from partlearn.multilabel._scaled_rows import scaled_rows
-from partlearn.multilabel.classification._linear import BaseLinearScorer, known_last
+from partlearn.multilabel.classification._linear import (
+    BaseLinearScorer,
+    known_last,
+    start_from,
+)
 
 __all__ = ["PMLPLR"]
 
@@ -29,7 +31,7 @@ _EPS = 2.0**-52
 _GUARD = 1e-12  # denominators below it leave a pseudo-label alone
 _NEIGHBORS = 5
 _ANCHORS = 5  # anchors for each feature
-_LEAST, _FALL = 5, 1e-4  # iterations before stopping, and relative fall that stops
+_FALL = 1e-4  # relative fall of the loss that stops
 _LARGEST = 8000  # rows; two dense matrices of their squared number are held
 
 
@@ -137,11 +139,8 @@ class PMLPLR(BaseLinearScorer):
 
     # Anchors and a factor for every row are drawn by place.
     _order_matters = ("rows",)
-    _parameter_constraints = PARAMETERS | {
-        "lam": [Interval(Real, 0, None, closed="neither")],
+    _parameter_constraints = BaseLinearScorer._parameter_constraints | {
         "ratio": [Interval(Real, 0, 1, closed="right")],
-        "threshold": [Real],
-        "scale": ["boolean"],
         "H_init": ["array-like", None],
         "anchors": ["array-like", None],
     }
@@ -173,24 +172,7 @@ class PMLPLR(BaseLinearScorer):
         self.max_iter = max_iter
         self.random_state = random_state
 
-    @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any) -> Self:
-        """Rebuild pseudo-labels and fit the kernel model to them.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Training rows.
-        y : candidate labels
-            A binary matrix of shape (n_samples, n_classes), a sequence of label sets or
-            1-D labels; rows may be without any candidate.
-
-        Returns
-        -------
-        self : PMLPLR
-            The fitted classifier.
-        """
-        X, C = self._validate_fit(X, y)
+    def _fit(self, X: Any, C: Mask) -> None:
         n, l = C.shape  # noqa: E741
         if n > _LARGEST:
             raise ValueError(
@@ -209,14 +191,19 @@ class PMLPLR(BaseLinearScorer):
         self._means = K.mean(axis=0)
         phi = np.column_stack([K - self._means, np.ones(n)])
         rank = ceil(self.ratio * l)
-        H = self._start((rank, n), rng)
+        H = start_from("H_init", self.H_init, rng.normal(size=(rank, n)))
         weights = self.alpha, self.beta, self.lam, self.mu
         problem = plr_problem(points, phi, C.astype(np.float64), weights)
-        self._iterate(problem, H)
+        Y = problem.Y
+        state = PLRState(H=H, F=Y, E=np.zeros_like(Y), C=np.eye(n))
+        step = partial(plr_iteration, problem)
+        state = self._settle("PML-PLR", step, state, _FALL)
+        self.W_, self.reconstruction_ = state.W, state.C
+        self.pseudo_labels_, self.noise_ = state.F.T.copy(), state.E.T.copy()
+        self.low_rank_, self.rotated_ = state.PH.T.copy(), state.YQ.T.copy()
         self.never_ = np.asarray(~C.any(axis=0))
         self.always_ = np.asarray(C.all(axis=0))
         self.label_confidence_ = np.clip(self.pseudo_labels_, 0, 1) * C
-        return self
 
     def _draw_anchors(self, n: int, d: int, rng: Any) -> Indices:
         if self.anchors is None:
@@ -226,33 +213,6 @@ class PMLPLR(BaseLinearScorer):
         if not anchors.size or anchors.min() < 0 or anchors.max() >= n:
             raise ValueError(f"`anchors` must hold row numbers from 0 to {n - 1}.")
         return anchors
-
-    def _start(self, shape: tuple[int, int], rng: Any) -> Array:
-        if self.H_init is None:
-            return np.asarray(rng.normal(size=shape))
-        H = np.array(self.H_init, dtype=np.float64)
-        if H.shape != shape:
-            raise ValueError(f"`H_init` must have shape {shape}; got {H.shape}.")
-        return H
-
-    def _iterate(self, problem: PLRProblem, H: Array) -> None:
-        state = PLRState(
-            H=H, F=problem.Y, E=np.zeros_like(problem.Y), C=np.eye(H.shape[1])
-        )
-        loss: list[float] = []
-        self.converged_ = False
-        for _ in iterations("PML-PLR", self.max_iter):
-            state, value = plr_iteration(problem, state)
-            loss.append(value)
-            if len(loss) > _LEAST and loss[-2] - value < _FALL * loss[-2]:
-                self.converged_ = True
-                break
-        else:
-            warn_at_max_iter(self.max_iter, "The loss still falls")
-        self.loss_, self.n_iter_ = np.array(loss), len(loss)
-        self.W_, self.reconstruction_ = state.W, state.C
-        self.pseudo_labels_, self.noise_ = state.F.T.copy(), state.E.T.copy()
-        self.low_rank_, self.rotated_ = state.PH.T.copy(), state.YQ.T.copy()
 
     def _decision(self, X: Any) -> Array:
         X = X.toarray() if sp.issparse(X) else X

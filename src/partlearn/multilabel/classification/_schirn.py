@@ -4,17 +4,14 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
-from typing import Any, NamedTuple, Self
+from numbers import Integral
+from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.utils import check_random_state
 
-from partlearn._math.linalg import column_moments
 from partlearn._progress import iterations
-from partlearn._sklearn_compat import Interval, StrOptions, fit_context
+from partlearn._sklearn_compat import Interval, StrOptions
 from partlearn._typing import Array, Mask
-from partlearn.base import PARAMETERS
 from partlearn.candidates import warn_at_max_iter
 from partlearn.multilabel._scaled_rows import ScaledRows, scaled_rows, spectrum
 from partlearn.multilabel.classification._linear import BaseLinearScorer
@@ -135,13 +132,10 @@ class Schirn(BaseLinearScorer):
     True
     """
 
-    _parameter_constraints = PARAMETERS | {
-        "lam": [Interval(Real, 0, None, closed="neither")],
+    _parameter_constraints = BaseLinearScorer._parameter_constraints | {
         "shift": [StrOptions({"printed", "derived"})],
         "n_rounds": [Interval(Integral, 1, None, closed="left"), None],
-        "threshold": [Real],
         "fit_intercept": ["boolean"],
-        "scale": ["boolean"],
     }
 
     def __init__(
@@ -171,24 +165,7 @@ class Schirn(BaseLinearScorer):
         self.scale = scale
         self.random_state = random_state
 
-    @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any) -> Self:
-        """Fit the linear model and find the false candidates.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Training rows.
-        y : candidate labels
-            A binary matrix of shape (n_samples, n_classes), a sequence of label sets or
-            1-D labels; rows may be without any candidate.
-
-        Returns
-        -------
-        self : Schirn
-            The fitted classifier.
-        """
-        X, C = self._validate_fit(X, y)
+    def _fit(self, X: Any, C: Mask) -> None:
         X = X.astype(np.float64)
         bias = bool(self.fit_intercept)
         rows, shift, factor = scaled_rows(X, scale=self.scale, bias=bias)
@@ -214,9 +191,7 @@ class Schirn(BaseLinearScorer):
         W, b = fitted.W[: X.shape[1]], np.zeros(C.shape[1])
         if bias:
             b = fitted.W[-1]
-        std, rng = column_moments(X)[1], check_random_state(self.random_state)
-        self._set_weights(W, b, shift, factor, std, rng)
-        return self
+        self._set_weights(X, W, b, shift, factor, self.random_state)
 
 
 class Fitted(NamedTuple):

@@ -204,6 +204,17 @@ class PMLFSNF(PMLSelector):
         self.weights_, self.labels_ = W, D
         self.objective_, self.n_iter_ = np.array(objective), _FINAL
         scores = row_norms(W[:-1], squared=True)
+        slope = float(row_norms(X.T @ (D - D.mean(axis=0))).max())
+        if scores.max() < _ZERO**2 and slope > _ZERO:
+            given = "8 n / d, the published default" if self.alpha is None else "given"
+            free = self.final_weight == "alpha"
+            name = f"`alpha` ({given})" if free else 'final_weight="ratio"'
+            advice = "Set `alpha`" if free else 'Set final_weight="alpha" and `alpha`'
+            raise ValueError(
+                f"PML-FSNF removed every feature: the weight {weight:.3g} by {name} is "
+                f"too large for {n} rows of {d} features. {advice} well below "
+                f"{slope:.2g}."
+            )
         self._rank(np.where(scores < _ZERO**2, 0.0, scores), rng, 0.0)
 
     def _release(
