@@ -20,10 +20,12 @@ from partlearn.inspection import (
     SETTLED,
     CalibrationDisplay,
     Reasons,
+    RowStates,
     label_map,
     label_page,
     label_report,
     label_summary,
+    row_states,
 )
 from partlearn.io import atomic_write
 from partlearn.metrics import CalibrationBins, GoldQuality, calibration_bins
@@ -91,12 +93,16 @@ class Disambiguation:
     miss_rate: MissRate | None = None
 
     def __repr__(self) -> str:
-        several = self.candidates.sum(axis=1) > 1
-        settled = int((several & (self.confidence >= SETTLED)).sum())
+        counts = self._states().counts()
         return (
             f"Disambiguation({len(self.label):,} rows by {self.method}, "
-            f"{int(several.sum()):,} with several candidates, {settled:,} settled)"
+            f"{counts['several']:,} with several candidates, {counts['settled']:,} "
+            "settled)"
         )
+
+    def _states(self) -> RowStates:
+        several = self.candidates.sum(axis=1) > 1
+        return row_states(several, self.confidence, self.margin)
 
     def summary(self) -> dict[str, Any]:
         """Count settled, leaning and open rows, and say how many labels are right.
@@ -305,8 +311,7 @@ class Disambiguation:
 
     def _repr_html_(self) -> str:
         """Short summary for notebooks; it styles nothing but itself."""
-        several = self.candidates.sum(axis=1) > 1
-        settled = int((several & (self.confidence >= SETTLED)).sum())
+        counts = self._states().counts()
         order = np.argsort(self.confidence, kind="stable")[:5]
         lines = "".join(
             f"<tr><td>{escape(str(self.index[i]))}</td>"
@@ -315,11 +320,11 @@ class Disambiguation:
             for i in order
         )
         return (
-            f"<div><p><strong>{len(self.label):,} rows</strong>, {several.sum():,} "
-            f"with several candidates, {settled:,} of them settled by "
-            f"{escape(self.method)} (confidence 0.9 or more).</p><table><caption>Least "
-            "certain rows</caption><thead><tr><th>row</th><th>label</th><th>confidence"
-            f"</th></tr></thead><tbody>{lines}</tbody></table></div>"
+            f"<div><p><strong>{len(self.label):,} rows</strong>, "
+            f"{counts['several']:,} with several candidates, {counts['settled']:,} of "
+            f"them settled by {escape(self.method)} (confidence {SETTLED:g} or more)."
+            "</p><table><caption>Least certain rows</caption><thead><tr><th>row</th>"
+            f"<th>label</th><th>confidence</th></tr></thead><tbody>{lines}</tbody></table></div>"
         )
 
     def agreement(self, truth: ArrayLike) -> Agreement:

@@ -18,7 +18,7 @@ from partlearn import benchmark
 from partlearn._math.linalg import z_scores
 from partlearn.benchmark import (
     EngineLostError,
-    JoblibEngine,
+    ProcessEngine,
     SerialEngine,
     Store,
     load_plan_data,
@@ -126,7 +126,7 @@ def test_processes_see_what_can_be_imported_when_they_are_asked(tmp_path, monkey
 
 def test_processes_give_the_same_bytes(plan, tmp_path, whole):
     engine = make_engine(2)
-    assert isinstance(engine, JoblibEngine)
+    assert isinstance(engine, ProcessEngine)
     run_plan(plan, tmp_path / "processes", engine=engine)
     engine.close()
     assert results_bytes(tmp_path / "processes") == whole
@@ -307,7 +307,7 @@ def test_reductions_obey_limits_too(plan_text, tmp_path, toys):
 
 def test_a_call_that_kills_its_process_does_not_stop_the_others():
     calls = [(abs, (-1,)), (os._exit, (7,)), (abs, (-2,)), (abs, (-3,))]
-    engine = JoblibEngine(2)
+    engine = ProcessEngine(2)
     answers = dict(engine.run(iter(calls)))
     engine.close()
     assert isinstance(answers[1], ChildDiedError)
@@ -369,7 +369,7 @@ def test_a_process_that_cannot_start_says_nothing_about_the_job(monkeypatch):
         raise OSError("no memory")
 
     monkeypatch.setattr("subprocess.Popen", full)
-    engine = JoblibEngine(2)
+    engine = ProcessEngine(2)
     with pytest.raises(EngineLostError, match=r"no process can be started \(no memory"):
         list(engine.run([(abs, (-1,))]))
     with pytest.raises(EngineLostError):
@@ -386,14 +386,14 @@ def _kill_once(path):
 
 
 def test_a_process_ended_from_outside_fails_no_job(tmp_path):
-    engine = JoblibEngine(1)
+    engine = ProcessEngine(1)
     calls = [(_kill_once, (str(tmp_path / "seen"),)), (abs, (-2,))]
     assert dict(engine.run(calls)) == {0: "done", 1: 2}
     engine.close()
 
 
 def test_an_interrupt_ends_the_processes_at_once():
-    engine = JoblibEngine(2)
+    engine = ProcessEngine(2)
     answers = engine.run([(abs, (-1,)), (time.sleep, (600,)), (time.sleep, (600,))])
     assert next(answers) == (0, 1)
     answers.close()
@@ -401,7 +401,7 @@ def test_an_interrupt_ends_the_processes_at_once():
 
 
 def test_shared_values_reach_the_processes_once():
-    engine = JoblibEngine(1)
+    engine = ProcessEngine(1)
     value = engine.share(np.arange(5), "numbers")
     assert engine.share(np.arange(9), "numbers") == value
     assert dict(engine.run([(np.sum, (value,))])) == {0: 10}

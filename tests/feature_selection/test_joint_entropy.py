@@ -68,7 +68,7 @@ def test_saturated_partitions_are_filled_by_own_entropy():
 def test_gaussian_is_a_pivoted_determinant(global_random_seed):
     rng = np.random.default_rng(global_random_seed)
     X = rng.normal(size=(60, 4)) @ rng.normal(size=(4, 7)) + rng.normal(size=(60, 7))
-    selector = MaxJointEntropy(5, estimator="gaussian").fit(X)
+    selector = MaxJointEntropy(5, entropy="gaussian").fit(X)
     R = np.corrcoef(X.T)
     chosen = [0]  # all correlations with itself are one: the first feature
     while len(chosen) < 5:
@@ -88,6 +88,6 @@ def test_gaussian_is_a_pivoted_determinant(global_random_seed):
 def test_gaussian_takes_copies_and_constants_last():
     X = np.random.default_rng(0).normal(size=(20, 3))
     X = np.column_stack([X[:, 0], X[:, 0], np.ones(20), X[:, 1:]])
-    selector = MaxJointEntropy(None, estimator="gaussian").fit(X)
+    selector = MaxJointEntropy(None, entropy="gaussian").fit(X)
     assert set(selector.selected_[:3]) == {0, 3, 4}
     assert_allclose(selector.scores_[[1, 2]], 0, atol=1e-10)

@@ -45,12 +45,14 @@ def embedded(page):
 def test_figures(result, wine):
     report = label_report(result, truth=wine[2])
     assert report.n_rows == 178
-    assert report.n_ambiguous == 138
+    assert report.counts["several"] == 138
     ambiguous = result.candidates.sum(axis=1) > 1
-    assert report.n_settled == (ambiguous & (result.confidence >= 0.9)).sum()
+    counts = report.counts
+    assert counts == {k: result.summary()[k] for k in counts}
+    assert counts["settled"] == (ambiguous & (result.confidence >= 0.9)).sum()
     unsettled = ambiguous & (result.confidence < 0.9)
-    assert report.n_open == (unsettled & (result.margin < 0.2)).sum()
-    assert report.n_leaning == unsettled.sum() - report.n_open
+    assert counts["open"] == (unsettled & (result.margin < 0.2)).sum()
+    assert counts["leaning"] == unsettled.sum() - counts["open"]
     mean, low, high = report.expected_right
     assert mean == pytest.approx(result.confidence.mean())
     assert low <= mean <= high

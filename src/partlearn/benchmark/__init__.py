@@ -5,7 +5,7 @@ from partlearn.benchmark._data import BenchmarkData
 from partlearn.benchmark._engines import (
     DaskEngine,
     Engine,
-    JoblibEngine,
+    ProcessEngine,
     SerialEngine,
     make_engine,
 )

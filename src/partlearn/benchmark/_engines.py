@@ -102,7 +102,7 @@ def _with_shared(function: Callable[..., Any], args: tuple[Any, ...]) -> Any:
     return function(*values)
 
 
-class JoblibEngine:
+class ProcessEngine:
     """Several processes on this machine, which end with this one.
 
     Parameters
@@ -287,4 +287,4 @@ def make_engine(workers: int | None = 1, scheduler: str | None = None) -> Engine
     """
     if scheduler:
         return DaskEngine(scheduler)
-    return SerialEngine() if workers == 1 else JoblibEngine(workers)
+    return SerialEngine() if workers == 1 else ProcessEngine(workers)

@@ -20,7 +20,7 @@ app = typer.Typer(
 Home = Annotated[
     Path | None, typer.Option(help="Folder of fetched files (or PARTLEARN_DATA).")
 ]
-_OF_TABLES = ("votes", "bag", *_options.ROLES)
+_OF_TABLES = ("votes", "bag", *_options.COLUMN_ROLES)
 _BUNDLED = {
     "breast_cancer": "scikit-learn's breast cancer: 569 x 30, 2 labels",
     "digits": "scikit-learn's digits: 1797 x 64, 10 labels",

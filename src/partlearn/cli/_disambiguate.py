@@ -155,14 +155,17 @@ def _rate(miss_rate: str | None) -> Any:
 
 def _headline(result: "Disambiguation", outcome: dict[str, Any]) -> list[str]:
     """Say what is settled, how much is expected to be right, and what looks wrong."""
+    from partlearn.inspection import OPEN, SETTLED
+
     lines = []
     low, high = outcome["expected_right"]
     rate = result.miss_rate
     if outcome["several"]:
         lines.append(
             f"{outcome['several']} had several candidates: {outcome['settled']} are "
-            f"settled (confidence 0.9 or more), {outcome['leaning']} lean towards one "
-            f"label, {outcome['open']} are open (less than 0.2 ahead of the second)."
+            f"settled (confidence {SETTLED:g} or more), {outcome['leaning']} lean "
+            f"towards one label, {outcome['open']} are open (less than {OPEN:g} ahead "
+            "of the second)."
         )
     elif rate is None and outcome["annotators"] is None:
         lines.append(

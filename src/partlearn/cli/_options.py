@@ -32,7 +32,7 @@ Param = Annotated[
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 
 Names = list[str] | None
-ROLES = ("id", "number", "category", "date", "text")  # of columns
+COLUMN_ROLES = ("id", "number", "category", "date", "text")  # of columns
 
 
 def _column(which: str) -> Any:
@@ -143,7 +143,7 @@ class DataOptions:
     @property
     def roles(self) -> dict[str, Any]:
         """What was said about columns, as arguments of a TableEncoder."""
-        return {name: getattr(self, name) or [] for name in ROLES}
+        return {name: getattr(self, name) or [] for name in COLUMN_ROLES}
 
 
 @dataclass(frozen=True)

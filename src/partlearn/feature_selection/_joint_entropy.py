@@ -35,7 +35,7 @@ class MaxJointEntropy(BaseSelector):
     ----------
     n_features_to_select : int, float or None, default=0.15
         Number of features; or the fraction of them, rounded up; or all.
-    estimator : {"bins", "gaussian"}, default="bins"
+    entropy : {"bins", "gaussian"}, default="bins"
         "bins" counts the joint cells of five bins per feature; "gaussian" takes the
         determinant of the correlation matrix.
     must_keep, exclude : sequence of int, str or bool, default=None
@@ -93,19 +93,19 @@ class MaxJointEntropy(BaseSelector):
     # Of features with equal entropy the first is taken.
     _ties_follow = ("columns",)
     _parameter_constraints = PARAMETERS | {
-        "estimator": [StrOptions({"bins", "gaussian"})],
+        "entropy": [StrOptions({"bins", "gaussian"})],
     }
 
     def __init__(
         self,
         n_features_to_select: float | int | None = 0.15,
         *,
-        estimator: str = "bins",
+        entropy: str = "bins",
         must_keep: Columns = None,
         exclude: Columns = None,
     ) -> None:
         self.n_features_to_select = n_features_to_select
-        self.estimator = estimator
+        self.entropy = entropy
         self.must_keep = must_keep
         self.exclude = exclude
 
@@ -128,7 +128,7 @@ class MaxJointEntropy(BaseSelector):
         X = self._validate_unlabeled(X, y, ensure_min_samples=2)
         keep, exclude, available = self._limits()
         n = self._count(keep, available)
-        if self.estimator == "bins":
+        if self.entropy == "bins":
             order, entropy, scores = binned_path(columns(X), n, keep, exclude)
         else:
             order, entropy, scores = gaussian_path(X, n, keep, exclude)

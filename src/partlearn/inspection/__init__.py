@@ -10,10 +10,13 @@ from partlearn.inspection._embedding import EmbeddingDisplay
 from partlearn.inspection._label_map import label_map
 from partlearn.inspection._label_page import label_page
 from partlearn.inspection._label_report import (
+    OPEN,
     SETTLED,
     LabelReport,
+    RowStates,
     label_report,
     label_summary,
+    row_states,
 )
 from partlearn.inspection._paths import ConvergenceDisplay, SelectionPathDisplay
 from partlearn.inspection._reasons import Reasons, explain_labels

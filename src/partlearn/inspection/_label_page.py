@@ -16,7 +16,7 @@ import numpy as np
 from partlearn._extras import import_optional
 from partlearn._pages import visible
 from partlearn._typing import Array, Indices
-from partlearn.inspection._label_report import LabelReport
+from partlearn.inspection._label_report import OPEN, SETTLED, LabelReport
 
 # Ten colors that differ for most eyes and stand out on light and dark ground.
 _COLORS = (
@@ -51,6 +51,8 @@ def label_page(report: LabelReport) -> str:
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     return template.render(
         r=report,
+        settled=SETTLED,
+        open=OPEN,
         script=script,
         script_digest=digest,
         data=_embedded(report, places),

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from operator import itemgetter
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -27,8 +27,42 @@ _DRAWS = 5  # rows whose values columns take, where the first rows are explained
 _WORTH_SHOWING = 0.05  # confidence in a label that is no candidate
 
 
+class RowStates(NamedTuple):
+    """Rows with several candidates, and how sure their labels are: three masks."""
+
+    several: Mask
+    settled: Mask
+    leaning: Mask
+    open: Mask
+
+    def counts(self) -> dict[str, int]:
+        """Number of rows in each mask."""
+        return {name: int(mask.sum()) for name, mask in self._asdict().items()}
+
+
+def row_states(several: Mask, confidence: Array, margin: Array) -> RowStates:
+    """Tell settled rows from leaning and open ones.
+
+    Parameters
+    ----------
+    several : ndarray of bool, shape (n_rows,)
+        Rows with several candidates: the others have no state.
+    confidence, margin : ndarray of shape (n_rows,)
+        Confidence in the most likely label, and its lead over the second.
+
+    Returns
+    -------
+    states : RowStates
+        Settled rows have a confidence of at least `SETTLED`; of the others, those whose
+        label leads by less than `OPEN` are open, and the rest leans.
+    """
+    settled = several & (confidence >= SETTLED)
+    undecided = several & ~settled & (margin < OPEN)
+    return RowStates(several, settled, several & ~settled & ~undecided, undecided)
+
+
 @dataclass(frozen=True)
-class Pair:
+class LabelPair:
     """Two labels that share candidate sets."""
 
     first: str
@@ -93,7 +127,7 @@ class LabelReport:
         Distinct candidate sets, as columns.
     embedding : ndarray of shape (n_rows, 2)
         A picture of the rows.
-    pairs : list of Pair
+    pairs : list of LabelPair
         Labels that share sets, the most doubtful first.
     never_together : int
         Number of pairs of labels that share no set.
@@ -131,7 +165,7 @@ class LabelReport:
     before: Array
     sets: list[list[int]]
     embedding: Array
-    pairs: list[Pair]
+    pairs: list[LabelPair]
     never_together: int
     review: list[ReviewRow]
     calibration: Any
@@ -163,25 +197,9 @@ class LabelReport:
         return len(self.confidence)
 
     @property
-    def n_ambiguous(self) -> int:
-        """Number of rows with several candidates."""
-        return int((self.before < 1).sum())
-
-    @property
-    def n_settled(self) -> int:
-        """Number of ambiguous rows whose label has nine tenths of the confidence."""
-        return int(((self.before < 1) & (self.confidence >= SETTLED)).sum())
-
-    @property
-    def n_open(self) -> int:
-        """Number of ambiguous rows whose label leads the second by less than 0.2."""
-        unsettled = (self.before < 1) & (self.confidence < SETTLED)
-        return int((unsettled & (self.margin < OPEN)).sum())
-
-    @property
-    def n_leaning(self) -> int:
-        """Number of ambiguous rows that are neither settled nor open."""
-        return self.n_ambiguous - self.n_settled - self.n_open
+    def counts(self) -> dict[str, int]:
+        """Number of rows with ``several`` candidates, and of their states."""
+        return row_states(self.before < 1, self.confidence, self.margin).counts()
 
     @property
     def n_single(self) -> int:
@@ -195,11 +213,7 @@ class LabelReport:
         It holds as far as false candidates are independent of the true label. Where
         they are not, the lower end counts labels that cannot be told apart as guesses.
         """
-        c = self.confidence
-        mean = float(c.mean())
-        spread = _spread(c)
-        low = min(mean, float(self.cautious.mean())) - spread
-        return mean, max(low, 0.0), min(mean + spread, 1.0)
+        return _expected_right(self.confidence, self.cautious)
 
 
 def label_report(
@@ -357,28 +371,25 @@ def label_summary(result: Any) -> dict[str, Any]:
     """
     S, F, c = result.candidates, result.label_confidence, result.confidence
     several = S.sum(axis=1) > 1
-    settled = several & (c >= SETTLED)
-    undecided = several & ~settled & (result.margin < OPEN)
     dependence = candidate_dependence(Evidence(S, result.classes), F)
     low = cautious_share(c, S, F.argmax(axis=1), dependence.partners)
-    spread = _spread(c)
     return {
-        "several": int(several.sum()),
-        "settled": int(settled.sum()),
-        "leaning": int((several & ~settled & ~undecided).sum()),
-        "open": int(undecided.sum()),
-        "expected_right": (
-            max(float(low.mean()) - spread, 0.0),
-            min(float(c.mean()) + spread, 1.0),
-        ),
+        **row_states(several, c, result.margin).counts(),
+        "expected_right": _expected_right(c, low)[1:],
         "together": [list(pair) for pair in dependence.pairs],
     }
 
 
-def _spread(confidence: Array) -> float:
-    """Two standard deviations of the share of right labels."""
+def _expected_right(confidence: Array, cautious: Array) -> tuple[float, float, float]:
+    """Mean, and two standard deviations of the share of right labels below and above.
+
+    The lower end starts from the `cautious` confidences.
+    """
     variance = (confidence * (1 - confidence)).sum()
-    return 2 * float(np.sqrt(variance)) / len(confidence)
+    spread = 2 * float(np.sqrt(variance)) / len(confidence)
+    mean = float(confidence.mean())
+    low = min(mean, float(cautious.mean())) - spread
+    return mean, max(low, 0.0), min(mean + spread, 1.0)
 
 
 def _annotators(annotators: Any) -> list[tuple[str, int, float]]:
@@ -420,7 +431,7 @@ def row_columns(rows: Any, n_rows: int) -> list[tuple[str, Any]]:
     return columns
 
 
-def _pairs(F: Array, S: Mask, classes: list[str]) -> tuple[list[Pair], int]:
+def _pairs(F: Array, S: Mask, classes: list[str]) -> tuple[list[LabelPair], int]:
     """Pairs of labels with the most doubt in all, and how many pairs never meet."""
     together, doubt = candidate_confusion(F, S)
     above = np.triu_indices(len(classes), 1)
@@ -428,7 +439,7 @@ def _pairs(F: Array, S: Mask, classes: list[str]) -> tuple[list[Pair], int]:
     mass = ((confidence + confidence.T) * doubt)[above]
     order = np.argsort(-mass, kind="stable")[:_PAIRS]
     pairs = [
-        Pair(classes[i], classes[j], int(together[i, j]), float(doubt[i, j]))
+        LabelPair(classes[i], classes[j], int(together[i, j]), float(doubt[i, j]))
         for i, j in zip(above[0][order], above[1][order], strict=True)
         if together[i, j]
     ]

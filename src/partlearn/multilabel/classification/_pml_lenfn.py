@@ -30,6 +30,7 @@ _HALVINGS = 60  # of a step that would raise the objective
 _FALL = 1e-3  # relative fall of the loss that stops
 _CUT = 0.9  # where a label is predicted, as a share of its row's range
 _BLOCK = 1 << 22  # distances held at a time
+Factors = tuple[Array, Array, Array]
 
 
 class PMLLENFN(BaseLinearScorer):
@@ -230,15 +231,15 @@ class PMLLENFN(BaseLinearScorer):
         weights = self.l1, self.l2, self.l3, self.l4
         problem = lenfn_problem(rows, self.soft_labels_, self.L_, weights)
 
-        def step(weights: tuple[Array, ...]) -> tuple[tuple[Array, ...], float]:
-            _, U, V = weights
-            *weights_after, loss = lenfn_iteration(
-                problem, U, V, self.v_step == "release"
-            )
-            return tuple(weights_after), loss
+        fixed = self.v_step == "release"
+
+        def step(factors: Factors) -> tuple[Factors, float]:
+            _, U, V = factors
+            W, U, V, loss = lenfn_iteration(problem, U, V, fixed)
+            return (W, U, V), loss
 
         U, V = self._start(rows.shape[1], C.shape[1], rng)
-        start: tuple[Array, ...] = np.empty((0, 0)), U, V
+        start: Factors = np.empty((0, 0)), U, V
         self.W_, self.U_, self.V_ = self._settle("PML-LENFN", step, start, _FALL)
         self.never_, self.always_ = ~C.any(axis=0), C.all(axis=0)
         free = self.threshold == "row_minmax"
