@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from partlearn.cli._console import say
-from partlearn.cli._options import ROLES, DataOptions
+from partlearn.cli._options import COLUMN_ROLES, DataOptions
 
 if TYPE_CHECKING:
     from partlearn.candidates import Votes
@@ -194,7 +194,7 @@ def read_bunch(path: Path, options: DataOptions) -> Any:
     from partlearn.tables import TableEncoder
 
     def encode(columns: Any) -> tuple[Any, list[str]]:
-        roles: dict[str, Any] = {role: given(role, columns) for role in ROLES}
+        roles: dict[str, Any] = {role: given(role, columns) for role in COLUMN_ROLES}
         encoder = TableEncoder(**roles)
         X = encoder.fit_transform(columns)
         return X, encoder.get_feature_names_out().tolist()

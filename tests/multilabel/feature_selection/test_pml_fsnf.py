@@ -147,9 +147,9 @@ def test_the_error_names_a_weight_that_works(global_random_seed):
     assert PMLFSNF(alpha=bound / 2).fit(X, C).scores_.any()
     with pytest.raises(ValueError, match=r"`alpha` \(given\)"):
         PMLFSNF(alpha=20 * bound).fit(X, C)
+    # One feature that says nothing about the labels, at a weight of n / 2.
+    unrelated = np.random.default_rng(global_random_seed + 9).uniform(size=(60, 1))
     with pytest.raises(ValueError, match='Set final_weight="alpha" and `alpha`'):
-        # One feature that says nothing about the labels, at a weight of n / 2.
-        unrelated = np.random.default_rng(global_random_seed + 9).uniform(size=(60, 1))
         PMLFSNF(final_weight="ratio").fit(unrelated, C)
     with pytest.raises(ValueError, match="vanished"):
         PMLFSNF().fit(X, np.ones((len(X), 3)))
