@@ -79,10 +79,15 @@ def test_bags_with_weights_votes_and_corrections(pages):
     known = model.fit(X, fixed, bags=bags).label_confidence_
     assert known[0, y[0]] > 0.999
     rows, labels = np.nonzero(S)
-    votes = from_votes(rows, ["ann"] * len(rows), labels)
+    # One label of the list by each of several annotators.
+    who = np.concatenate([np.arange(n) for n in S.sum(axis=1)])
+    votes = from_votes(rows, who, labels)
     assert np.array_equal(votes.listed, S)
     F = model.fit(X, votes, bags=bags).label_confidence_
     assert np.allclose(F.sum(axis=1), 1)
+    captions = from_votes(rows, ["ann"] * len(rows), labels)
+    with pytest.raises(ValueError, match="gives a row several labels"):
+        model.fit(X, captions, bags=bags)
 
 
 def test_bags_are_routed(pages):

@@ -123,6 +123,30 @@ def test_the_rule_is_a_parameter_of_the_commands(run, faces, tmp_path, table):
     assert "bag_rule" in error
 
 
+def test_two_captions_of_a_photograph(run, tmp_path, table):
+    """A label weighs as the share of the annotators who list it."""
+    columns = photographs(3)
+    rng = np.random.default_rng(0)
+    second = {}
+    for photo, names in zip(columns["photo"], columns["names"], strict=True):
+        listed = names.split(" & ")
+        second.setdefault(photo, listed[: max(1, len(listed) - rng.integers(2))])
+    columns["caption_2"] = np.array([" & ".join(second[p]) for p in columns["photo"]])
+    write_columns(tmp_path / "faces.csv", columns)
+    right = {}
+    for raters in ("names,caption_2", "caption_2"):
+        given = ["--raters" if "," in raters else "--labels", raters]
+        ignored = [] if "," in raters else ["--ignore", "names"]
+        code, text, _ = run(
+            "disambiguate", tmp_path / "faces.csv", *given, *ignored, "--sep", "&",
+            "--bag", "photo", "--out", tmp_path / "out.csv", "--json",
+        )  # fmt: skip
+        assert code == 0
+        right[raters] = json.loads(text)["accuracy"]
+        assert {row["label"] for row in table(tmp_path / "out.csv")} <= set(NAMES)
+    assert right["names,caption_2"] > right["caption_2"]
+
+
 def test_a_method_without_bags_says_so(run, faces, tmp_path):
     code, _, error = run(
         "disambiguate", faces / "faces.csv", *WORDS, "--bag", "photo", "--method",

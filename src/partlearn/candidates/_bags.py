@@ -14,8 +14,10 @@ from sklearn.utils import check_random_state
 from partlearn._array_api import like, to_numpy
 from partlearn._math.bags import BagLayout
 from partlearn._typing import Array, Indices, Mask
+from partlearn.candidates._evidence import Evidence
 from partlearn.candidates._generate import _probability, _true_codes
 from partlearn.candidates._messages import as_column, is_missing, warn_caller
+from partlearn.candidates._votes import Votes
 
 Rule = Literal["cover", "distinct", "match"]
 
@@ -235,7 +237,7 @@ class BagRule:
         self._warned = False
 
     @classmethod
-    def of(cls, estimator: Any, bags: Any, candidates: Any) -> Self | None:
+    def of(cls, estimator: Any, bags: Any, labels: Evidence) -> Self | None:
         """Return the rule that the parameters of an estimator name.
 
         Parameters
@@ -244,8 +246,10 @@ class BagRule:
             With parameters ``bag_rule`` and ``stray_rate``.
         bags : array-like of shape (n_samples,) or None
             Bags; None for no rule.
-        candidates : array-like or sparse matrix of shape (n_samples, n_classes)
-            Candidates.
+        labels : Evidence of shape (n_samples, n_classes)
+            Labels of the rows. The list of a bag holds those that were listed. Votes by
+            which an annotator gives a row several labels are refused: they are read as
+            answers to the question which single label is right.
 
         Returns
         -------
@@ -254,8 +258,15 @@ class BagRule:
         """
         if bags is None:
             return None
+        if isinstance(labels, Votes) and labels.several:
+            raise ValueError(
+                "`bags` do not go with votes by which an annotator gives a row several "
+                "labels, as captions do: votes answer which one label is right. Pass "
+                "the share of the annotators that listed each label, by from_weights; "
+                "for a table, write each annotator's list into a column of its own."
+            )
         return cls(
-            bags, candidates, rule=estimator.bag_rule, stray=estimator.stray_rate
+            bags, labels.listed, rule=estimator.bag_rule, stray=estimator.stray_rate
         )
 
     @property

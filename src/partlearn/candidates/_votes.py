@@ -21,6 +21,8 @@ from partlearn.candidates._evidence import Evidence, certain_rows
 from partlearn.candidates._gold import GoldQuality, judge_by_gold, known_labels
 from partlearn.candidates._messages import check_known
 
+_SEVERAL = 1.25  # labels per row and annotator from which votes are lists
+
 
 class Votes(Evidence):
     """Labels that several annotators gave, some of them wrong.
@@ -72,6 +74,14 @@ class Votes(Evidence):
         self.rows = np.asarray(rows, dtype=np.intp)
         self.known = np.full(table.n_rows, -1, dtype=np.intp)
         self._belief: Array | None = None
+
+    @property
+    def several(self) -> bool:
+        """Whether annotators as a rule give a row several different labels."""
+        codes = np.stack([self.table.row, self.table.annotator, self.table.label])
+        distinct = np.unique(codes, axis=1)
+        pairs = np.unique(distinct[:2], axis=1).shape[1]
+        return distinct.shape[1] > _SEVERAL * max(pairs, 1)
 
     @property
     def weights(self) -> NDArray[Any]:

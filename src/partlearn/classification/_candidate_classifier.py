@@ -230,7 +230,7 @@ class CandidateClassifier(BasePartialClassifier):
                 f"{num_samples(X)} rows, y has {len(labels)}."
             )
         weight = _checked_weight(sample_weight, len(labels))
-        rule = BagRule.of(self, bags, labels.listed)
+        rule = BagRule.of(self, bags, labels)
         rng = check_random_state(self.random_state)
         estimator = by_column(self._estimator(), self.classes_)
         folds = self._folds(X, labels.candidates, groups, rng)

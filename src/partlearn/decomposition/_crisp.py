@@ -251,7 +251,7 @@ class CRISP(BaseReducer):
             reference = reference_rows(m, self.n_reference, 0)
             reference = None if reference is None else np.sort(order[reference])
         search = NeighborSearch(self.search, self.n_jobs, reference)
-        rule = BagRule.of(self, bags, labels.listed)
+        rule = BagRule.of(self, bags, labels)
         state = crisp_iterations(
             model,
             make_labels(labels, basis.s, confidence, rule),

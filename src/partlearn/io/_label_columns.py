@@ -99,7 +99,7 @@ def label_evidence(
     budget = Budget(Limits(), 0)
     typed: dict[str, Column] = {n: typed_column(columns[n]) for n in chosen}
     if len(chosen) > 1 or is_marked(chosen[0]) or form is not None:
-        evidence, form = read_forms(typed, chosen, form, empty=empty)
+        evidence, form = read_forms(typed, chosen, form, empty=empty, sep=sep)
     else:
         column = as_text_column(typed[chosen[0]])
         _refuse_measured(typed[chosen[0]], column, chosen[0])
@@ -291,6 +291,7 @@ def read_forms(
     chosen: list[str],
     form: Form | None,
     empty: Literal["drop", "all"],
+    sep: str | None = None,
 ) -> tuple[Evidence, Form]:
     """Labels of several columns, and what these are: raters, weights or marks."""
     cells = {name: present_cells(as_text_column(columns[name])) for name in chosen}
@@ -299,11 +300,7 @@ def read_forms(
     try:
         form = form or ("marks" if marked else find_form(cells))
         if form == "raters":
-            texts = {
-                name: np.array([*values, None], dtype=object)[codes]
-                for name, (codes, values) in cells.items()
-            }
-            return from_annotators(texts, empty=empty), form
+            return _rater_labels(cells, sep, empty), form
         names = [unmarked(name) for name in chosen]
         table: NDArray[Any] = (
             marks(cells) if form == "marks" else np.nan_to_num(numbers(cells))
@@ -314,6 +311,38 @@ def read_forms(
         raise
     except ValueError as error:
         raise DataFormatError(str(error).rstrip("."), where=where) from None
+
+
+def _rater_labels(
+    cells: dict[str, Cells], sep: str | None, empty: Literal["drop", "all"]
+) -> Evidence:
+    """Votes; or, of raters who list several labels, the share of them for each."""
+    sets = {
+        name: parse_sets(TextColumn(*column), sep, f"column {name!r}")
+        for name, column in cells.items()
+    }
+    parsed = [labels for rater in sets.values() for labels in rater]
+    if all(len(labels) == 1 for labels in parsed):
+        texts = {}
+        for name, (codes, _) in cells.items():
+            single = [next(iter(labels)) for labels in sets[name]]
+            texts[name] = np.array([*single, None], dtype=object)[codes]
+        return from_annotators(texts, empty=empty)
+    if any(weight != 1 for labels in parsed for weight in labels.values()):
+        raise DataFormatError(
+            "raters give labels with weights",
+            advice="Write one label, or several without weights, into a cell.",
+        )
+    names = all_names(*sets.values())
+    listed = [
+        label_matrix(
+            TextColumn(*cells[name]), sets[name], names, Budget(Limits(), 0), np.float64
+        )
+        for name in cells
+    ]
+    seen = sum((column.codes >= 0).astype(float) for column in cells.values())
+    shares = sum(listed) / np.maximum(seen, 1)[:, None]
+    return from_weights(shares, classes=names, empty=empty)
 
 
 def present_cells(column: TextColumn) -> Cells:

@@ -135,7 +135,7 @@ def fit_estimator(
     check_informative(labels.weights, labels.classes, type(estimator).__name__)
     rng = check_random_state(estimator.random_state)
     order = drawn_order(X, labels.weights, rng)
-    rule = BagRule.of(estimator, bags, labels.listed)
+    rule = BagRule.of(estimator, bags, labels)
     given = make_labels(labels, X, confidence, rule)
     relevance = learn_relevance(estimator, X, labels, order, names, confidence, bags)
     model = fit_pooled(
@@ -187,7 +187,7 @@ def learn_relevance(
     part = sample_rows(X, order)
     first = None if confidence is None else np.asarray(to_numpy(confidence))[rows]
     shared = None if bags is None else bag_codes(bags, len(labels))[rows]
-    rule = BagRule.of(estimator, shared, some.listed)
+    rule = BagRule.of(estimator, shared, some)
     informative = bool((some.weights.max(axis=1) > some.weights.min(axis=1)).any())
     if not informative or not np.ptp(part, axis=0).any():
         return Relevance(np.full(X.shape[1], 1 / X.shape[1]), 0.0)
