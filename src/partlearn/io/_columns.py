@@ -184,9 +184,7 @@ def _assemble(
             texts: dict[str, Column] = {name: table.text(name) for name in chosen}
             rows = len(columns[chosen[0]])
             budget.matrix(rows, len(chosen), 8, "the label matrix")
-            read, form = read_forms(
-                texts, chosen, given, empty="all", sep=options.sep
-            )
+            read, form = read_forms(texts, chosen, given, empty="all", sep=options.sep)
             here = [str(c) for c in read.classes.tolist()]
             if names and names != here:
                 raise DataFormatError(
