@@ -125,6 +125,16 @@ def test_check_select_and_reduce(songs, run, tmp_path):
     assert code == 0, err
     assert "4 tags of" in text
     assert "every label as a candidate" not in text
+    assert "listed tags per row" in text
+    n = int((~S.any(axis=1)).sum())
+    assert f"{n} rows of 150 without a label" in text  # their cells are empty
+    table = {"tags": [text or "[]" for text in sets(S)]}
+    data = write(tmp_path / "none.csv", X, table)
+    code, text, _ = run("check", data, *given)
+    assert code == 0
+    assert f"{n} rows of 150 to which no tag was given" in text
+    first = int(np.argmin(S.any(axis=1)))
+    assert f"rows {first}," in text
     code, text, _ = run("check", data, "--labels", "nothing", *given)
     assert code == 2 or "nothing" in text
     out = tmp_path / "out.csv"
@@ -152,7 +162,8 @@ def test_corrections_go_in_and_out(songs, run, tmp_path):
     lines = {line["song"]: line for line in rows_of(out)}
     assert lines["s0"]["tags"] == "live|rock"
     assert lines["s0"]["confidence"] == "live:1.00|rock:1.00"
-    assert lines["s1"]["tags"] == lines["s1"]["missing"] == ""
+    assert lines["s1"]["tags"] == "[]"
+    assert lines["s1"]["missing"] == ""
 
 
 def test_python_gives_what_the_command_gives(songs):

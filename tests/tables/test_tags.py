@@ -54,7 +54,7 @@ def test_one_column(form):
     assert tags.rows.tolist() == [0, 1, 3]
     text = written.write(tags.candidates, np.zeros(tags.shape), tags.classes)["tags"]
     again, _ = tag_columns({"tags": text}, ["tags"])
-    assert again.sets()[:2] == tags.sets()[:2]
+    assert again.sets() == tags.sets()
     assert ("[" in text[0]) == (form == "lists")
     assert (";" in text[0]) == (form == "semicolons")
 

@@ -22,7 +22,8 @@ from partlearn.io import LabelColumns, label_choice
 from partlearn.model_selection import truth_codes
 
 _LARGE = 8 * 10**9
-_SINGLE = ("full-sets", "no-singletons", "difficulty")  # say nothing about tags
+# These say nothing about tags.
+_SINGLE = ("empty-sets", "full-sets", "no-singletons", "difficulty")
 _MISSED = ("truth-outside", "truth-unknown")  # normal of votes and weights
 
 
@@ -227,10 +228,19 @@ def _check_tags(
     features = chosen.get_feature_names_out().tolist()
     S, rows = tags.candidates, tags.rows
     report = _report(Z[rows], S, features, names, several=True, empty_breaks=False)
+    unlabelled = np.setdiff1d(np.arange(m), rows)
+    findings += make_findings("unlabelled-rows", unlabelled, total=m)
+    findings += make_findings("no-tags", rows[~S.any(axis=1)], total=len(rows))
+    findings += [  # by the rows of the table, not by those with labels
+        replace(finding, rows=tuple(int(rows[r]) for r in finding.rows))
+        for finding in report.findings
+        if finding.code not in _SINGLE
+    ]
     return replace(
         report,
-        findings=[*findings, *(f for f in report.findings if f.code not in _SINGLE)],
-        facts=report.facts | {"n_columns": len(columns), "n_unlabelled": m - len(rows)},
+        findings=findings,
+        facts=report.facts
+        | {"n_columns": len(columns), "n_unlabelled": m - len(rows), "task": "tags"},
     )
 
 

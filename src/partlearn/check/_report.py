@@ -250,10 +250,11 @@ class DataReport:
             if (n := sum(f.severity == word for f in self.findings))
         ]
         f = self.facts
+        word = "listed tags" if f.get("task") == "tags" else "candidates"
         head = (
             f"{f.get('n_samples', 0):,} rows, {f.get('n_features', 0):,} features, "
             f"{f.get('n_classes', 0):,} labels, "
-            f"{f.get('mean_set_size', 0.0):.2f} candidates per row"
+            f"{f.get('mean_set_size', 0.0):.2f} {word} per row"
         )
         return f"{head}: {', '.join(counts) or 'nothing found'}."
 

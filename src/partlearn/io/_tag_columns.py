@@ -88,7 +88,7 @@ class TagForm:
         Returns
         -------
         columns : dict of str to ndarray
-            One column of sets or lists, or one column for each tag.
+            One column of sets or lists, ``[]`` for no tag, or one column for each tag.
         """
         if self.form in ("marks", "weights"):
             values = (
@@ -98,7 +98,8 @@ class TagForm:
         name = "tags" if self.form == "annotators" else self.columns[0]
         sets = ordered_tags(chosen, scores, classes)
         text = [
-            json.dumps(s) if self.form == "lists" else self.sep.join(s) for s in sets
+            json.dumps(s) if self.form == "lists" or not s else self.sep.join(s)
+            for s in sets
         ]
         return {name: np.asarray(text, dtype=object)}
 
