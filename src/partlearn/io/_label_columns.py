@@ -317,10 +317,8 @@ def _rater_labels(
     cells: dict[str, Cells], sep: str | None, empty: Literal["drop", "all"]
 ) -> Evidence:
     """Votes; or, of raters who list several labels, the share of them for each."""
-    sets = {
-        name: parse_sets(TextColumn(*column), sep, f"column {name!r}")
-        for name, column in cells.items()
-    }
+    columns = {n: TextColumn(codes, [*texts]) for n, (codes, texts) in cells.items()}
+    sets = {n: parse_sets(c, sep, f"column {n!r}") for n, c in columns.items()}
     parsed = [labels for rater in sets.values() for labels in rater]
     if all(len(labels) == 1 for labels in parsed):
         texts = {}
@@ -334,15 +332,13 @@ def _rater_labels(
             advice="Write one label, or several without weights, into a cell.",
         )
     names = all_names(*sets.values())
-    listed = [
-        label_matrix(
-            TextColumn(*cells[name]), sets[name], names, Budget(Limits(), 0), np.float64
-        )
-        for name in cells
-    ]
-    seen = sum((column.codes >= 0).astype(float) for column in cells.values())
-    shares = sum(listed) / np.maximum(seen, 1)[:, None]
-    return from_weights(shares, classes=names, empty=empty)
+    budget = Budget(Limits(), 0)
+    listed = np.zeros((len(next(iter(cells.values())).codes), len(names)))
+    seen = np.zeros((len(listed), 1))
+    for name, column in columns.items():
+        listed += label_matrix(column, sets[name], names, budget, np.float64)
+        seen += column.codes[:, None] >= 0
+    return from_weights(listed / np.maximum(seen, 1), classes=names, empty=empty)
 
 
 def present_cells(column: TextColumn) -> Cells:

@@ -249,8 +249,8 @@ def in_words(evidence: Evidence, form: Form | None, n_columns: int) -> str:
     labels = [str(c) for c in evidence.classes.tolist()]
     shown = ", ".join(labels[:_SHOWN]) + (", ..." if len(labels) > _SHOWN else "")
     if isinstance(evidence, Votes) or form == "raters":
-        several = "" if isinstance(evidence, Votes) else " who list several labels each"
-        what = f"{n_columns} raters{several}"
+        lists = "" if isinstance(evidence, Votes) else " who list several labels each"
+        what = f"{n_columns} raters{lists}"
     elif form is None:
         several = bool((evidence.candidates.sum(axis=1) > 1).any())
         what = "sets of labels" if several else "one label per row"
