@@ -26,7 +26,9 @@ def docstrings() -> dict[str, str]:
     for dotted in sorted(python_names()):
         module, _, name = dotted.rpartition(".")
         thing = getattr(importlib.import_module(module), name)
-        texts[dotted] = (inspect.getdoc(thing) or "").partition("Examples\n---")[0]
+        text = (inspect.getdoc(thing) or "").partition("Examples\n---")[0].strip()
+        if text:
+            texts[dotted] = text
     return texts
 
 

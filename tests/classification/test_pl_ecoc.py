@@ -180,7 +180,7 @@ def test_messages(problem):
     many = make_candidates(np.arange(120) % 20, 1, random_state=0)
     with pytest.warns(UserWarning, match=r"Only \d+ of 50 columns.* in 40 draws"):
         PLECOC(50, max_tries=40, random_state=0).fit(X, many)
-    with pytest.warns(UserWarning, match="same code and cannot be told apart"):
+    with pytest.warns(UserWarning, match="same code and cannot be distinguished"):
         PLECOC(1, random_state=0).fit(X, S)
 
 

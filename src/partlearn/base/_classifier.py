@@ -27,9 +27,9 @@ class BasePartialClassifier(
 ):
     """Base class of classifiers that learn from candidate sets and predict one label.
 
-    A classifier sets ``classes_`` in `fit` and writes ``predict_proba``; where it has
-    more natural scores it overrides ``_scores``, whose largest column wins. One that
-    computes with arrays of any library sets ``_array_api``.
+    A subclass sets ``classes_`` in `fit` and implements ``predict_proba``. It may
+    override ``_scores``: `predict` returns the class of the largest score. Set
+    ``_array_api`` if arrays of other libraries are supported.
     """
 
     def _validate_fit(

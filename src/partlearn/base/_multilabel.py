@@ -51,12 +51,12 @@ def drop_empty(X: Any, C: Mask) -> tuple[Indices, Any, Mask]:
 class BaseMultilabelClassifier(CandidateMixin, ClassifierMixin, BaseEstimator):
     """Base class of classifiers that predict a set of labels.
 
-    A subclass writes ``_fit``, which gets checked rows and candidates, and
-    ``_label_scores``, numbers in [0, 1], one column per label; a label is predicted
-    where its number reaches ``_threshold``. A row may have no candidate.
+    A subclass implements ``_fit``, which gets checked rows and candidates, and
+    ``_label_scores``, which returns scores in [0, 1], one column per label. A label is
+    predicted where its score reaches ``_threshold``. A row may have no candidate.
 
-    One that has feature weights calls `_rank_features`, and then has ``scores_`` and
-    ``ranking_`` as selectors do.
+    A subclass with feature weights calls `_rank_features`, which sets ``scores_`` and
+    ``ranking_``.
 
     It follows the rule of scikit-learn's multi-label classifiers: fitted with a matrix
     or with sets it predicts a matrix, fitted with plain labels it predicts labels.

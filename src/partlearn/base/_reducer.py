@@ -181,8 +181,8 @@ class BaseReducer(
 ):
     """Base class of linear reducers that learn from candidate labels.
 
-    A reducer sets ``components_`` (n_components, n_features), ``mean_``, ``scale_``
-    and ``label_confidence_`` in `fit`; everything else is here.
+    A subclass sets ``components_`` (n_components, n_features), ``mean_``, ``scale_``
+    and ``label_confidence_`` in `fit`.
     """
 
     #: Whether `fit` looks at the rows through sums and maps only.

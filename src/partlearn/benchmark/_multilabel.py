@@ -72,7 +72,7 @@ class MultilabelTask:
             counts, d = self._spec(item.name).counts, item.X.shape[1]
             if counts is not None and max(counts) > d:
                 raise PlanError(
-                    f"Data {item.name!r}: `counts` asks for {max(counts)} of {d} "
+                    f"Data {item.name!r}: `counts` is {max(counts)}, but there are {d} "
                     "features."
                 )
         return [_fingerprinted(item) for item in data], absent

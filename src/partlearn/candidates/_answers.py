@@ -82,7 +82,7 @@ def from_log_probabilities(
     classes: ArrayLike | None = None,
     empty: EmptyRows = "error",
 ) -> Evidence:
-    """Read log-probabilities of labels, such as a language model gives for its answer.
+    """Read log-probabilities of labels, for example from a language model.
 
     Parameters
     ----------
@@ -119,7 +119,7 @@ def from_log_probabilities(
         for i, row in enumerate(given):
             for name, value in row.items():
                 if name not in place:
-                    raise ValueError(f"Row {i}: {name!r} is no class.")
+                    raise ValueError(f"Row {i}: {name!r} is not a class.")
                 logs[i, place[name]] = value
     else:
         logs = np.asarray(given, dtype=np.float64)

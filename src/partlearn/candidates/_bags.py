@@ -337,8 +337,8 @@ def bag_confidence(
     """Share the labels of a list among the rows of its bag.
 
     A photograph with several faces and a caption with several names: each face has the
-    names as candidates, and each name belongs to at least one face. Given confidences
-    that look at each row alone, this computes the confidences given the lists.
+    names as candidates, and each name belongs to at least one face. This computes the
+    confidences given the lists from confidences of single rows.
 
     Parameters
     ----------
@@ -414,7 +414,7 @@ def _mask(candidates: Any) -> Mask:
 def make_bags(
     y: ArrayLike, *, size: int = 4, stray: float = 0.0, random_state: Any = None
 ) -> tuple[Mask, NDArray[np.intp]]:
-    """Put rows of known truth into bags that share one list of labels.
+    """Make bags of rows that share one list of labels from true labels.
 
     Rows are drawn into bags at random. The list of a bag holds the labels of its rows,
     and each other label with probability `stray`; it is the candidate set of each of

@@ -27,7 +27,7 @@ EmptyRows = Literal["error", "drop", "all"]
 
 
 class Evidence:
-    """Labels with weights, one row per sample: what every evidence-aware `fit` takes.
+    """Evidence for each label, one row per sample, accepted as `y` by `fit`.
 
     Made by :func:`from_weights`, :func:`from_complementary`, :func:`from_hierarchy`,
     :func:`from_text`, :func:`from_intervals` and, as :class:`Votes`, by
@@ -116,11 +116,11 @@ class Evidence:
 
     @property
     def weighted(self) -> bool:
-        """Whether there is more to the evidence than which labels are possible."""
+        """Whether the evidence differs from a candidate set."""
         return self.weights.dtype != bool
 
     def confidence(self, dtype: Any = np.float64) -> NDArray[np.floating[Any]]:
-        """Confidence in every label before any feature was seen; rows sum to one.
+        """Confidence in every label from the evidence alone; rows sum to one.
 
         Parameters
         ----------
@@ -135,7 +135,7 @@ class Evidence:
         return uniform_confidence(self.weights, dtype)
 
     def first_confidence(self, dtype: Any = np.float64) -> NDArray[np.floating[Any]]:
-        """Start of a method that believes in nothing but `candidates`.
+        """Initial confidence of a method that uses candidates only.
 
         Parameters
         ----------
@@ -167,7 +167,7 @@ class Evidence:
     # What people do with it ---------------------------------------------------------
 
     def with_prior(self, prior: ArrayLike) -> Evidence:
-        """Multiply the evidence by how common every class is.
+        """Multiply the evidence by class priors.
 
         Parameters
         ----------
@@ -239,7 +239,7 @@ class Evidence:
         return other
 
     def with_known(self, known: Mapping[int, Any]) -> Self:
-        """Make rows certain whose true label somebody found out.
+        """Set rows to their known true labels.
 
         Parameters
         ----------

@@ -122,7 +122,7 @@ def validate_partial_data(
 
 
 def refuse_weights(estimator: Any, y: Any) -> None:
-    """Raise where a method that knows candidate sets only is given weights or votes.
+    """Raise if a method for candidate sets is given weights or votes.
 
     Parameters
     ----------
@@ -133,7 +133,7 @@ def refuse_weights(estimator: Any, y: Any) -> None:
     """
     if isinstance(y, Evidence) and y.weighted:
         raise ValueError(
-            f"{type(estimator).__name__} knows candidate sets only, not weights or "
+            f"{type(estimator).__name__} supports candidate sets only, not weights or "
             "votes. CRISPClassifier, CandidateClassifier, CRISP, KernelCRISP and "
             "CRISPSelector use them everywhere, the other methods for partial labels "
             "but PLECOC at their start; or pass `y.candidates` to learn from the sets "

@@ -25,7 +25,7 @@ _SETS = (set, frozenset, list, tuple)
 def from_weights(
     weights: Any, *, classes: ArrayLike | None = None, empty: EmptyRows = "error"
 ) -> Evidence:
-    """Read weights or soft labels: how much speaks for every class.
+    """Read weights or soft labels, one number per class.
 
     Parameters
     ----------
@@ -171,7 +171,7 @@ def from_hierarchy(
     sep: str = "/",
     classes: ArrayLike | None = None,
 ) -> Evidence:
-    """Read labels of any level of a hierarchy: a category stands for all below it.
+    """Read labels of any level of a hierarchy; a category stands for all its classes.
 
     Parameters
     ----------
@@ -319,7 +319,7 @@ def from_intervals(intervals: Any, *, classes: ArrayLike | None = None) -> Evide
     for i, (low, high) in enumerate(pairs):
         for end in (low, high):
             if not is_missing(end):
-                check_known(end, place, f"Label {end!r} of row {i} is no class.")
+                check_known(end, place, f"Label {end!r} of row {i} is not a class.")
         first = 0 if is_missing(low) else place[low]
         last = len(labels) - 1 if is_missing(high) else place[high]
         if first > last:

@@ -143,7 +143,7 @@ def cooccurring_candidates(
 
     Every class has one partner class. An ambiguous row gets its partner with
     probability `eps` and otherwise one of the remaining wrong labels, uniformly. With
-    ``eps=1`` a class and its partner can hardly be told apart.
+    ``eps=1`` a class and its partner can hardly be distinguished.
 
     Parameters
     ----------
@@ -211,11 +211,11 @@ def instance_candidates(
     cv: int = 5,
     random_state: Any = None,
 ) -> Mask:
-    """Make those wrong labels candidates that a classifier confuses with the truth.
+    """Add the false labels that a classifier confuses with the true one.
 
     A wrong label ``j`` of row ``i`` becomes a candidate with probability
     ``rate * p_ij / max_{k wrong} p_ik``, where ``p`` are out-of-fold class
-    probabilities of `estimator`: hard rows get the labels that they look like.
+    probabilities of `estimator`. Hard rows get the labels that resemble them.
 
     Parameters
     ----------
@@ -288,7 +288,7 @@ def make_votes(
     coverage: ArrayLike = 1.0,
     random_state: Any = None,
 ) -> Votes:
-    """Let annotators of known skill vote on rows of known truth.
+    """Draw votes of annotators with known accuracy on rows with known truth.
 
     Parameters
     ----------

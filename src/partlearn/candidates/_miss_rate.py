@@ -41,11 +41,11 @@ class MissRate(NamedTuple):
 def estimate_miss_rate(candidates: Any, truth: ArrayLike) -> MissRate:
     """Estimate the share of candidate sets that miss the truth, from an audit.
 
-    Look up the truth of some rows *drawn at random* and count. There is no way to get
-    the rate from candidate sets alone: where EM or the held-out likelihood of the sets
-    were made to estimate it, they took a rate of 0.25 for 0.05 to 0.1. So methods take
-    `miss_rate` as a number the user gives. Only where every row has a single label,
-    :func:`partlearn.disambiguate` gives a range.
+    The rate is counted on rows *drawn at random* with known truth. It cannot be
+    estimated from candidate sets alone: EM and the held-out likelihood of the sets
+    estimated 0.05 to 0.1 at a true rate of 0.25. Methods therefore take `miss_rate` as
+    a parameter. Only where every row has a single label, :func:`partlearn.disambiguate`
+    gives a range.
 
     Parameters
     ----------

@@ -61,7 +61,7 @@ def from_votes(
     index: ArrayLike | None = None,
     empty: EmptyRows = "error",
 ) -> Votes:
-    """Read a long table of votes: who gave which label to which row.
+    """Read a long table of votes, one line per row, annotator and label.
 
     Parameters
     ----------

@@ -341,7 +341,7 @@ def _from_matrix(array: NDArray[Any], classes: Classes) -> Labels:
 
 
 def check_evidence(y: Any) -> Evidence:
-    """Turn labels in any accepted form into evidence; the gate for weights and votes.
+    """Turn labels in any accepted form into evidence.
 
     Parameters
     ----------

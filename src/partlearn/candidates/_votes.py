@@ -25,12 +25,12 @@ _SEVERAL = 1.25  # labels per row and annotator from which votes are lists
 
 
 class Votes(Evidence):
-    """Labels that several annotators gave, some of them wrong.
+    """Labels given by several annotators.
 
     Made by :func:`from_votes` and :func:`from_annotators`. As evidence, votes count by
     the estimated skill of the annotators, which a method estimates again after every
-    iteration; see :func:`aggregate_votes`. Methods that know candidate sets only take
-    the labels somebody voted for as the candidates of a row.
+    iteration; see :func:`aggregate_votes`. Methods for candidate sets take the labels
+    with at least one vote as the candidates of a row.
 
     Attributes
     ----------
@@ -90,13 +90,13 @@ class Votes(Evidence):
 
     @property
     def candidates(self) -> Mask:
-        """Labels somebody voted for; every label where nobody voted."""
+        """Labels with at least one vote; all labels of rows without votes."""
         voted = self.table.counts > 0
         return self.certain(voted | ~voted.any(axis=1, keepdims=True))
 
     @property
     def listed(self) -> Mask:
-        """Labels somebody voted for, also where a correction is another one.
+        """Labels with at least one vote, corrections disregarded.
 
         The list of a bag holds what any annotator gave to any of its rows.
         """
@@ -104,7 +104,7 @@ class Votes(Evidence):
 
     @property
     def weighted(self) -> bool:
-        """Votes always say more than which labels are possible."""
+        """Always true: votes differ from candidate sets."""
         return True
 
     def confidence(self, dtype: Any = np.float64) -> NDArray[np.floating[Any]]:
@@ -114,11 +114,11 @@ class Votes(Evidence):
         return self._belief.astype(dtype)
 
     def first_confidence(self, dtype: Any = np.float64) -> NDArray[np.floating[Any]]:
-        """Confidence from the votes, inside the labels somebody voted for."""
+        """Confidence from the votes, within the labels with at least one vote."""
         return restrict_confidence(self.confidence(), self.candidates).astype(dtype)
 
     def updated(self, F: NDArray[Any]) -> NDArray[Any]:
-        """Weigh the votes by how well each annotator agrees with confidences `F`."""
+        """Weight the votes by the agreement of each annotator with confidences `F`."""
         F = self.certain(np.asarray(F, dtype=np.float64))
         return self.certain(self.table.evidence(F))
 
@@ -142,7 +142,7 @@ class Votes(Evidence):
         )
 
     def with_miss_rate(self, miss_rate: float) -> Self:
-        """Votes may miss the truth anyway: only a rate of 0 makes sense."""
+        """Raise unless the rate is 0; votes include the errors of annotators."""
         if miss_rate != 0:
             raise ValueError(
                 "`miss_rate` is for candidate sets. Errors of annotators are estimated "
@@ -439,9 +439,10 @@ def aggregate_votes(
 ) -> VoteSummary:
     """Estimate labels and the skill of annotators from votes alone.
 
-    A Dawid-Skene estimate whose confusions are shrunk: of every annotator to their
-    accuracy and to what all annotators confuse, and these to the common accuracy. So an
-    annotator with few votes is trusted as the average one.
+    A Dawid-Skene estimate with shrunk confusion matrices. The matrix of each annotator
+    is shrunk to the accuracy of the annotator and to the common confusions, and the
+    common confusions to the common accuracy. An annotator with few votes gets the
+    average accuracy.
 
     Parameters
     ----------

@@ -46,7 +46,7 @@ from partlearn.model_selection import StratifiedCandidateKFold
 
 __all__ = ["CandidateClassifier"]
 
-_SMOOTHING = 1e-3  # confidence that every class keeps, whatever the estimator says
+_SMOOTHING = 1e-3  # confidence that every class keeps
 
 Fold = tuple[Indices, Indices]
 
@@ -55,11 +55,10 @@ Fold = tuple[Indices, Indices]
 class CandidateClassifier(BasePartialClassifier):
     r"""Learn from candidate labels with a classifier of your choice.
 
-    The confidences in the candidates and the classifier are found in turns: the
-    classifier is fitted on all candidates weighted by their confidence, and its
-    probabilities give new confidences. A row gets them from a classifier that was
-    fitted without the row. This matters: a flexible classifier that is asked about its
-    own training rows confirms whatever it was told.
+    Two steps alternate: the classifier is fitted on all candidates weighted by their
+    confidence, and its held-out probabilities give new confidences. Probabilities are
+    held out because a flexible classifier reproduces the labels of its own training
+    rows.
 
     Parameters
     ----------
@@ -131,10 +130,10 @@ class CandidateClassifier(BasePartialClassifier):
     stray rate is estimated again in every iteration. Folds are drawn over rows, not
     over bags.
 
-    An estimator without ``predict_proba`` is asked for ``decision_function``, of which
-    the softmax is taken. One whose `fit` has no ``sample_weight`` is fitted five times
-    on one label per row, drawn by the confidences, and the predictions are averaged.
-    The same holds for forests and bagging with ``cross_fit="oob"``, since a row that is
+    Without ``predict_proba`` the estimator needs ``decision_function``, of which the
+    softmax is taken. One whose `fit` has no ``sample_weight`` is fitted five times on
+    one label per row, drawn by the confidences, and the predictions are averaged. The
+    same holds for forests and bagging with ``cross_fit="oob"``, since a row that is
     there twice would be in the bag of almost every tree.
 
     Cost: ``max_iter * cv + 1`` fits on as many rows as there are candidates.
@@ -276,9 +275,9 @@ class CandidateClassifier(BasePartialClassifier):
             # Measured: .17 and .22 right where logistic regression alone has .79.
             name = type(last).__name__
             raise ValueError(
-                f"{name} compares its parts with labels that it takes for true, but "
-                "while confidences are being found most of them are not. Use "
-                "PooledClassifier, which does the same with candidate sets: "
+                f"{name} scores its members against single labels, which are not "
+                "known while confidences are estimated. Use PooledClassifier, its "
+                "counterpart for candidate sets: "
                 "PooledClassifier([CandidateClassifier(estimator), ...])."
             )
         if self.cross_fit != "oob":

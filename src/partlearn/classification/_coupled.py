@@ -31,8 +31,8 @@ def _has_decision_function(self: Any) -> bool:
 class CoupledClassifier(BasePartialClassifier):
     """Reduce the features, then classify in the reduced space.
 
-    This is what the papers call by a joint name such as PL-KNN-CENDA. A pipeline does
-    the same, except that it cannot hand the reducer's confidences to the classifier.
+    Papers name such pairs PL-KNN-CENDA, for example. Unlike a pipeline, this estimator
+    can pass the confidences of the reducer to the classifier.
 
     Parameters
     ----------

@@ -40,9 +40,10 @@ _ROUNDING = 64 * np.finfo(np.float64).eps
 class IPAL(BasePartialClassifier):
     """Label propagation on a graph of rows that reconstruct each other.
 
-    Each training row is rebuilt from its nearest neighbours with non-negative
-    weights; confidences flow along these weights until they converge. A new row gets
-    the label whose neighbours alone rebuild it best.
+    Each training row is reconstructed from its nearest neighbors with non-negative
+    weights, and confidences are propagated along these weights until they converge. A
+    new row gets the label with the smallest reconstruction error from the neighbors of
+    that label.
 
     Parameters
     ----------

@@ -102,7 +102,7 @@ class PLECOC(BaseScoreClassifier):
     tried. Large candidate sets leave few valid columns: lower `min_size` then, or use
     another learner. Standardise the features first, since `gamma` does not adapt to
     their scale: on the pixels of digits the accuracy is .12 as they are and .84
-    standardised. Where rows are too far apart for the kernel, a warning tells.
+    standardised. Where rows are too far apart for the kernel, a warning is raised.
 
     The code is drawn class by class: another order of the classes, or of the rows on
     which a column is tried, is another code.
@@ -229,7 +229,7 @@ class PLECOC(BaseScoreClassifier):
             )
         if len(np.unique(drawn, axis=0)) < q:
             warn_caller(
-                "Some classes have the same code and cannot be told apart, since no "
+                "Some classes have the same code and cannot be distinguished, since no "
                 f"column with at least min_size={size} rows divides them; lower "
                 "`min_size` or use another learner."
             )
@@ -244,9 +244,9 @@ class PLECOC(BaseScoreClassifier):
         similarity = nearest_similarity(X, gamma)
         if similarity < _ALONE:
             warn_caller(
-                "Rows are far apart for the kernel of the machines (to its nearest, a "
-                f"row has the similarity {similarity:.2g}), so that new rows are told "
-                "apart by chance. Standardise the features, or lower `gamma`."
+                "Rows are far apart for the kernel (similarity of nearest rows "
+                f"{similarity:.2g}), so that predictions for new rows are arbitrary. "
+                "Standardize the features, or lower `gamma`."
             )
         sigma = math.sqrt(1 / (2 * gamma))
         fits = too_large(8 * m**2, self.memory_limit) is None

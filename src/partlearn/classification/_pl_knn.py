@@ -245,7 +245,7 @@ class PLKNN(BasePartialClassifier):
 
         The votes of each row's neighbours, itself excluded, inside its candidate set
         and scaled to sum to one; uniform over the candidates where none votes. Needs a
-        neighbour search of the training rows, hence computed when first asked for.
+        neighbor search of the training rows, hence computed on first access.
         """
         check_is_fitted(self)
         if self._in_blocks:

@@ -101,7 +101,7 @@ class PLSVM(BaseScoreClassifier):
 
     A label that is no row's candidate scores minus infinity and is never predicted. A
     step costs two products of size m x d x q. Sparse data stay sparse. Without
-    `standardize`, a warning tells where one feature is a hundred times the size of the
+    `standardize`, a warning is raised if one feature is a hundred times the size of the
     usual one.
 
     The start is drawn class by class: another order of the classes is another start.
@@ -332,9 +332,9 @@ def into_ball(W: NDArray[Any], lam: float) -> NDArray[Any]:
 class PLSVMCV(BaseScoreClassifier):
     """PL-SVM with `lam` chosen by cross-validated candidate hit rate.
 
-    Each value of `lam` is cross-validated on the training rows. Truth is not known, so
-    a prediction counts if it is one of the row's candidates, with weight one over
-    their number. The best value, the larger of equals, is fitted on all rows.
+    Each value of `lam` is cross-validated on the training rows by
+    :func:`~partlearn.metrics.candidate_hit_rate`, which needs no true labels. The best
+    value is fitted on all rows; the larger one wins a tie.
 
     Parameters
     ----------

@@ -22,11 +22,11 @@ from partlearn.model_selection import StratifiedCandidateKFold
 
 __all__ = ["PooledClassifier", "for_candidates"]
 
-_SMOOTHING = 1e-3  # confidence that every class keeps, whatever a learner says
+_SMOOTHING = 1e-3  # confidence that every class keeps
 
 
 def for_candidates(estimator: Any, random_state: Any = None) -> Any:
-    """Put a classifier that knows single labels only into a CandidateClassifier.
+    """Put a classifier of single labels into a CandidateClassifier.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ def for_candidates(estimator: Any, random_state: Any = None) -> Any:
         One whose `fit` takes candidate labels.
     """
     last = estimator
-    while isinstance(last, Pipeline):  # its own tag tells of one label
+    while isinstance(last, Pipeline):  # its own tag is for one label
         last = last.steps[-1][1]
     if get_tags(last).target_tags.two_d_labels:
         return estimator
@@ -52,9 +52,8 @@ def for_candidates(estimator: Any, random_state: Any = None) -> Any:
 class PooledClassifier(BasePartialClassifier):
     r"""Pool the probabilities of several learners, or calibrate those of one.
 
-    What VotingClassifier, StackingClassifier and CalibratedClassifierCV of scikit-learn
-    do for labels that are known, for candidate labels: their `fit` takes one label per
-    row and nothing else.
+    Counterpart of VotingClassifier, StackingClassifier and CalibratedClassifierCV of
+    scikit-learn for candidate labels.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Narrow candidate sets before a learner sees them."""
+"""Prune candidate sets before fitting a classifier."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -70,7 +70,7 @@ class CandidatePruner(BasePartialClassifier):
     Notes
     -----
     What is removed is lost to every later step, so pruning helps learners that average
-    over candidates and can hurt those that weigh them; :meth:`lost` says how many
+    over candidates and can hurt those that weight them; :meth:`lost` returns how many
     truths were removed where they are known. No set becomes empty.
 
     The neighbour-based method was published for representations of deep networks; here

@@ -28,9 +28,9 @@ __all__ = ["SURE"]
 class SURE(BaseRidgeClassifier):
     """Kernel ridge regression by self-training with maximum-confidence regularization.
 
-    Alternates between a kernel ridge regression on the confidences and, for each
-    training row, the confidences nearest to what the regression says, with a reward
-    for confidence in one label.
+    Alternates between a kernel ridge regression on the confidences and an update of the
+    confidences. The update takes the confidences nearest to the regression, with a
+    reward for a large maximum.
 
     Parameters
     ----------

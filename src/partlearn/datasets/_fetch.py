@@ -146,9 +146,9 @@ def _keep_record(name: str, path: Path) -> None:
     with atomic_write(_record(path)) as file:
         file.write(f"{digest}  {path.name}\n".encode())
     warnings.warn(
-        f"No checksum of {name} is known, so nobody can say whether this is the right "
-        f"file. Its SHA-256 is {digest}; it is kept in {_record(path).name}, and the "
-        "file is held to it from now on.",
+        f"No checksum of {name} is published, so the file cannot be verified. Its "
+        f"SHA-256 is {digest}; it is recorded in {_record(path).name} and checked from "
+        "now on.",
         UserWarning,
         stacklevel=3,
     )
@@ -160,8 +160,8 @@ def _warn_unpublished(name: str, path: Path, entry: RemoteFile) -> None:
         return
     held = f"git object {entry.git_blob}" if entry.git_blob else _record(path).name
     warnings.warn(
-        f"No SHA-256 of {name} is published. It is the file that {held} describes; "
-        "whether that was the right one, nobody can say.",
+        f"No SHA-256 of {name} is published. It is the file that {held} describes, "
+        "which cannot be verified.",
         UserWarning,
         stacklevel=3,
     )

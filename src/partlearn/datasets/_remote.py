@@ -29,9 +29,9 @@ class RemoteFile:
     file : str
         Name of the local copy.
     sha256 : str
-        Checksum of what is downloaded, 64 hexadecimal digits; empty if nobody knows it.
+        SHA-256 of the download, 64 hexadecimal digits; empty if unknown.
     size : int
-        Its length in bytes; 0 if nobody knows it.
+        Length in bytes; 0 if unknown.
     urls : tuple of str
         Addresses, the first one tried first.
     about : str, default=""

@@ -25,11 +25,10 @@ def make_partial_classification(
 ) -> Bunch:
     """Make partial-label data whose useful features are known.
 
-    Each class is a Gaussian cloud around its own centre in the space of the
-    informative features; no two centres are closer than `class_sep`. A redundant
-    feature is a linear combination of the informative ones, with a little noise; the
-    other features are noise alone. So a selector can be judged against the planted
-    answer and not against a classifier.
+    Each class is a Gaussian cloud around its own center in the space of the informative
+    features; no two centers are closer than `class_sep`. A redundant feature is a
+    linear combination of the informative ones with a little noise. The other features
+    are noise. Selectors can be compared with the informative features.
 
     Parameters
     ----------

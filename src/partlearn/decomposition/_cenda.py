@@ -21,11 +21,11 @@ __all__ = ["CENDA"]
 
 
 class CENDA(BaseReducer):
-    """Reduce dimensions by maximising the dependence on labelling confidences.
+    """Reduce dimensions by maximizing the dependence on labeling confidences.
 
-    CENDA alternates two steps: project the data so that the Hilbert-Schmidt dependence
-    between the projection and the confidences is largest, and let each row's nearest
-    neighbours in the projection vote on the confidences of its candidates.
+    CENDA alternates two steps. The projection maximizes the Hilbert-Schmidt dependence
+    on the confidences. The confidences of each row are updated from its nearest
+    neighbors in the projection.
 
     Parameters
     ----------

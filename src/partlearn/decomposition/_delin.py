@@ -29,17 +29,17 @@ __all__ = ["DELIN"]
 VoteSums = Callable[[NDArray[Any], Literal["rank", "uniform"]], NDArray[Any]]
 KERNELS = ("linear", "rbf", "poly", "sigmoid", "cosine", "laplacian")
 _RIDGE = 1e-6  # of the mean diagonal of the within-class scatter
-_RATIO = 0.6  # directions per class where none are asked for, as the authors have it
-_CAP = 1e-12  # smallest within-class share of a direction's scatter
+_RATIO = 0.6  # directions per class by default, as in the authors' program _CAP = 1e-12
+# smallest within-class share of a direction's scatter
 
 
 @lazy_rows
 class DELIN(BaseReducer):
     """Reduce dimensions by discriminant analysis of disambiguated labels.
 
-    DELIN alternates linear discriminant analysis, in which a row belongs to each class
-    as far as its confidence says, and a vote among nearest neighbours in the reduced
-    space, which moves confidence to the candidate with most support.
+    DELIN alternates two steps. Linear discriminant analysis weights the rows of each
+    class by their confidences. Nearest neighbors in the reduced space move confidence
+    to the candidate with most support.
 
     Parameters
     ----------

@@ -29,9 +29,9 @@ class PLDA(BaseReducer):
 
     Each iteration solves ``S_b p = lambda ((1 - beta) S_w + beta I) p`` with scatter
     matrices weighted by the confidences, rebuilds every row and its confidences from
-    its neighbours in the reduced space, and hands confidence along these weights. The
-    trade-off beta starts in the middle and decays, so that the first iterations, whose
-    labels are uncertain, are regularised and the last ones are plain LDA.
+    its neighbors in the reduced space, and propagates confidences along these weights.
+    The trade-off beta decays: the first iterations are regularized because their labels
+    are uncertain, and the last ones are plain LDA.
 
     Parameters
     ----------
@@ -94,9 +94,9 @@ class PLDA(BaseReducer):
     the feature augmentation of the same name. The program has no stopping rule: here it
     stops when neither confidences nor beta move any more. Directions whose within-class
     scatter vanishes are kept with a capped eigenvalue. Confidences rarely converge
-    within `max_iter` iterations on ambiguous data, which a warning then says. Rows are
-    compared by angle, hence with a single direction (two classes) by sign only: other
-    reducers suit such data better.
+    within `max_iter` iterations on ambiguous data, with a warning. Rows are compared by
+    angle, hence with a single direction (two classes) by sign only: other reducers suit
+    such data better.
 
     The data are decomposed once; in their coordinates the constraint without labels is
     diagonal and an iteration costs O(m r q) for data of rank r, a neighbour search and

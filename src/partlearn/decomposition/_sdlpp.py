@@ -26,11 +26,11 @@ _RIDGE = 1e-8  # share of the mean diagonal that keeps the constraint definite
 class SDLPP(BaseReducer):
     """Reduce dimensions by locality preserving projections guided by dissimilar labels.
 
-    Two rows are dissimilar in meaning as far as their confidences do not overlap. The
-    directions keep such rows apart and, with the weight `mu`, neighbouring rows with a
-    common candidate together. Each iteration searches neighbours in the last
-    projection, lets them add to the confidences, and projects once more, until the
-    number of directions stays the same.
+    Two rows are dissimilar if their confidences do not overlap. The projection keeps
+    dissimilar rows apart and, with the weight `mu`, neighboring rows with a common
+    candidate together. Each iteration searches neighbors in the last projection,
+    updates the confidences from them and projects again, until the number of directions
+    stays the same.
 
     Parameters
     ----------
@@ -190,7 +190,7 @@ class SDLPP(BaseReducer):
 
 
 def shares_a_label(F: Array, neighbors: NDArray[np.int64]) -> Mask:
-    """Whether a row and each neighbour believe in a common candidate, (m, k)."""
+    """Return whether a row and each neighbor share a likely candidate, shape (m, k)."""
     overlap = np.empty(neighbors.shape)
     for column, others in enumerate(neighbors.T):
         overlap[:, column] = np.einsum("ij,ij->i", F, F[others])

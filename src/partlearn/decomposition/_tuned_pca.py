@@ -32,11 +32,10 @@ _ENOUGH = 5000  # held-out rows that settle the choice where a decomposition is 
 class TunedPCA(BaseReducer):
     """Principal component analysis before a reducer, with a tuned number of components.
 
-    Reducers that maximise dependence or discriminate with the rows that they were
-    fitted on overfit when there are few rows per feature. Leading principal components
-    regularise them. Their number is chosen by how often neighbours of held-out training
-    rows, in the space that the reducer makes of the components, name one of the row's
-    candidates: neither true labels nor test rows are needed.
+    Published reducers overfit when there are few rows per feature. Leading principal
+    components regularize them. The number of components is chosen by the candidate hits
+    of nearest neighbors of held-out training rows in the reduced space. Neither true
+    labels nor test rows are used.
 
     Parameters
     ----------

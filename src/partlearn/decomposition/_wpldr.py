@@ -40,11 +40,10 @@ _RESIDUAL = 1e-6  # of the largest eigenvalue; an eigenvalue is then right to it
 class WPLDR(BaseReducer):
     """Reduce dimensions and disambiguate by one objective over a neighbour graph.
 
-    WPLDR maximises the dependence between the projected data Z and the confidences F,
-    less what the neighbour graph W cannot rebuild of either:
-    ``1/2 ||Zc' F||^2 - alpha/2 ||Z - W Z||^2 - beta/2 ||F - W F||^2``. It alternates
-    over W (convex weights of the nearest neighbours in Z), F (on the candidates) and
-    the projection.
+    WPLDR maximizes the dependence between the projected data Z and the confidences F,
+    less the reconstruction errors of both on the neighbor graph W: ``1/2 ||Zc' F||^2 -
+    alpha/2 ||Z - W Z||^2 - beta/2 ||F - W F||^2``. It alternates over W (convex weights
+    of the nearest neighbours in Z), F (on the candidates) and the projection.
 
     Parameters
     ----------
@@ -225,7 +224,7 @@ class WPLDR(BaseReducer):
         return self._finish(space.directions(vectors[:, :r]), values, F, trace, why)
 
     def _most(self, rank: int, q: int) -> int:
-        """Directions to compute: those asked for, else one per class less one."""
+        """Directions to compute: the given number, else one per class less one."""
         wanted = self._wanted
         return min(int(wanted) if isinstance(wanted, Integral) else q - 1, rank)
 

@@ -18,8 +18,8 @@ class MaxRelevance(ConfidenceSelector):
     """Select the features that depend most on the latent label.
 
     SAUTE without redundancy: features are sorted by the conditional entropy of the
-    label given the feature, and neighbours in the selected features vote on the
-    confidences.
+    label given the feature. The confidences are updated from the nearest neighbors in
+    the selected features.
 
     Parameters
     ----------

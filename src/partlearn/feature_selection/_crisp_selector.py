@@ -45,9 +45,9 @@ class CRISPSelector(BaseSelector):
     """Select the features that together explain the confidences of CRISP best.
 
     The confidences come from :class:`~partlearn.decomposition.CRISP`, so that no row
-    confirms its own candidate set. Features are then picked one after the other: the
-    one that explains most of what the picked ones leave unexplained of all labels at
-    once, each judged by what it has that they have not.
+    confirms its own candidate set. Features are then selected one by one. Each step
+    takes the feature that explains most of the residual of all labels, after projecting
+    out the selected features.
 
     Parameters
     ----------

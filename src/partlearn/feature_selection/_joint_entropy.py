@@ -1,4 +1,4 @@
-"""Maximum joint entropy: features that together tell the rows apart."""
+"""Select features of maximal joint entropy."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 

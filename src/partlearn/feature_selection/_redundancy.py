@@ -220,7 +220,7 @@ class Redundancy:
         at = self._columns
         if isinstance(at, BlockColumns):
             raise ValueError(
-                "This criterion asks for the redundancy given the label, which blocks "
+                "This criterion needs the redundancy given the label, which blocks "
                 'of rows do not have. Set criterion="difference" or "quotient", or '
                 "load the rows into memory."
             )

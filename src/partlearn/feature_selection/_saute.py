@@ -15,10 +15,10 @@ __all__ = ["SAUTE"]
 class SAUTE(ConfidenceSelector):
     """Select features that depend on the latent label and not on each other.
 
-    SAUTE alternates two steps: select features greedily, by the mutual information with
-    the label that the current confidences suggest, less the mean mutual information
-    with the features already selected; and let each row's nearest neighbours in the
-    selected features vote on the confidences of its candidates.
+    SAUTE alternates two steps. Features are selected greedily by their mutual
+    information with the label under the current confidences, less the mean mutual
+    information with the selected features. The confidences of each row are updated from
+    its nearest neighbors in the selected features.
 
     Parameters
     ----------
@@ -113,10 +113,10 @@ class SAUTE(ConfidenceSelector):
     features that are nearly constant inside a class come first, and the selection can
     be worse than a random one.
 
-    A constant feature says nothing and comes last; of equal features the one with the
-    lowest index is selected and the others are fully redundant. A class that one row
-    favours has the least spread. Where a number or fraction asks for all features there
-    is one iteration.
+    A constant feature is ranked last; of equal features the one with the lowest index
+    is selected and the others are fully redundant. A class that one row favours has the
+    least spread. Where a number or fraction selects all features there is one
+    iteration.
 
     An iteration costs O(m d q) exponentials and a neighbour search; the redundancies
     cost O(m d) per newly selected feature and are remembered. Memory beyond the data is

@@ -43,8 +43,8 @@ def selection_stability(
 ) -> SelectionStability:
     """Measure the stability of a selection over random subsamples of the rows.
 
-    A selection that changes when a fifth of the rows is left out says more about these
-    rows than about the features.
+    A selection that changes when a fifth of the rows is left out depends on these rows
+    more than on the features.
 
     Parameters
     ----------

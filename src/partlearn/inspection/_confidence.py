@@ -94,10 +94,8 @@ class CandidateConfusionDisplay:
     Attributes
     ----------
     ax_ : matplotlib Axes
-        Where it was drawn.
-    figure_ : matplotlib Figure
-        Its figure.
-    im_ : matplotlib AxesImage
+        Axes of the plot.
+    figure_ : matplotlib Figure Figure of the plot. im_ : matplotlib AxesImage
         The picture; pairs that never share a set are left white.
 
     Examples
@@ -207,10 +205,9 @@ class ConfidenceDisplay:
     Attributes
     ----------
     ax_ : matplotlib Axes
-        Where it was drawn.
-    figure_ : matplotlib Figure
-        Its figure.
-    bars_ : list of matplotlib BarContainer
+        Axes of the plot.
+    figure_ : matplotlib Figure Figure of the plot. bars_ : list of matplotlib
+    BarContainer
         Histograms before and after, over rows with several candidates.
 
     Examples

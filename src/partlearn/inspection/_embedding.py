@@ -30,10 +30,9 @@ class EmbeddingDisplay:
     Attributes
     ----------
     ax_ : matplotlib Axes
-        Where it was drawn.
-    figure_ : matplotlib Figure
-        Its figure.
-    points_ : list of matplotlib PathCollection
+        Axes of the plot.
+    figure_ : matplotlib Figure Figure of the plot. points_ : list of matplotlib
+    PathCollection
         The rows of each label, in sorted order of the labels.
 
     Examples

@@ -26,10 +26,8 @@ class ConvergenceDisplay:
     Attributes
     ----------
     ax_ : matplotlib Axes
-        Where it was drawn.
-    figure_ : matplotlib Figure
-        Its figure.
-    line_ : matplotlib Line2D
+        Axes of the plot.
+    figure_ : matplotlib Figure Figure of the plot. line_ : matplotlib Line2D
         The curve.
 
     Examples
@@ -126,10 +124,8 @@ class SelectionPathDisplay:
     Attributes
     ----------
     ax_ : matplotlib Axes
-        Where it was drawn.
-    figure_ : matplotlib Figure
-        Its figure.
-    lines_ : list of matplotlib Line2D
+        Axes of the plot.
+    figure_ : matplotlib Figure Figure of the plot. lines_ : list of matplotlib Line2D
         The curves.
 
     Examples

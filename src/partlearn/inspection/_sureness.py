@@ -41,10 +41,8 @@ class CalibrationDisplay:
     Attributes
     ----------
     ax_ : matplotlib Axes
-        Where it was drawn.
-    figure_ : matplotlib Figure
-        Its figure.
-    line_ : matplotlib Line2D
+        Axes of the plot.
+    figure_ : matplotlib Figure Figure of the plot. line_ : matplotlib Line2D
         The line through the points.
     points_ : matplotlib PathCollection
         The points.
@@ -176,10 +174,8 @@ class RiskCoverageDisplay:
     Attributes
     ----------
     ax_ : matplotlib Axes
-        Where it was drawn.
-    figure_ : matplotlib Figure
-        Its figure.
-    line_ : matplotlib Line2D
+        Axes of the plot.
+    figure_ : matplotlib Figure Figure of the plot. line_ : matplotlib Line2D
         The curve.
 
     Examples

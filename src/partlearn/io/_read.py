@@ -225,5 +225,5 @@ def read(
         raise error.at(source) from error.__cause__
     except (MemoryError, RecursionError) as error:
         raise DataLimitError(
-            "the file asks for more memory than there is", path=source
+            "the file needs more memory than is available", path=source
         ) from error

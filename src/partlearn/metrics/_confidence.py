@@ -39,10 +39,10 @@ def _checked(confidence: ArrayLike, right: ArrayLike) -> tuple[Array, Array]:
 
 
 def risk_coverage_curve(confidence: ArrayLike, right: ArrayLike) -> RiskCoverage:
-    """Share of errors among the rows that a classifier is surest of.
+    """Coverage and risk at each cut-off of the confidence.
 
-    Rows are answered from the surest to the least sure. Rows of equal confidence come
-    in no order: the curve is the mean over all of their orders.
+    Rows are sorted by falling confidence. Rows of equal confidence have no order: the
+    curve is the mean over all of their orders.
 
     Parameters
     ----------

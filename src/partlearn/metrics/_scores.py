@@ -1,6 +1,6 @@
 """Scores for partial-label problems, with and without the truth, and their scorers.
 
-Those without truth choose models and parameters on real data, where nobody knows it.
+Scores without truth choose models and parameters on real data, where it is unknown.
 scikit-learn hands the target that was fitted, here the candidate labels, to a scorer.
 """
 
@@ -134,8 +134,8 @@ def candidate_hit_rate(
     """Share of predictions that are candidates of their row, weighted by set size.
 
     This score needs no truth, so it can choose parameters on real data. By default a
-    row counts with weight one over the number of its candidates, since hitting a large
-    set says little.
+    row counts with weight one over the number of its candidates, since large sets are
+    easy to hit.
 
     Parameters
     ----------
@@ -207,7 +207,7 @@ def covering_rate(
 ) -> float:
     """Share of predictions that are candidates of their row, all rows counting alike.
 
-    Every row counts alike: :func:`candidate_hit_rate` with ``weighted=False``.
+    The same as :func:`candidate_hit_rate` with ``weighted=False``.
 
     Parameters
     ----------
@@ -246,7 +246,7 @@ def approximated_accuracy(
 ) -> float:
     """Mean probability of the predicted class, renormalised over the candidates.
 
-    If the probabilities are right, this is the accuracy to be expected given the
+    If the probabilities are calibrated, this is the expected accuracy given the
     candidates. A prediction outside the candidates counts 0.
 
     Parameters
@@ -306,7 +306,7 @@ def candidate_log_likelihood(
     -------
     likelihood : float
         At most 0; larger is better. Of held-out rows it chooses models: on training
-        rows it is largest for those that repeat what they were told.
+        rows it is largest for models that reproduce their training labels.
 
     Examples
     --------
@@ -419,7 +419,7 @@ def _truth_accuracy(candidates: Any, y_pred: Any, *, truth: Any) -> float:
 
 
 def truth_scorer() -> Any:
-    """Give a scorer for the accuracy against true labels passed as metadata.
+    """Make a scorer of the accuracy against true labels passed as metadata.
 
     The metadata is named ``truth``. Metadata routing of scikit-learn must be enabled
     where the scorer is used. :func:`partlearn.model_selection.cross_validate` does the

@@ -17,7 +17,7 @@ def group_codes(groups: Any, m: int) -> Indices:
     Parameters
     ----------
     groups : array-like of shape (m,)
-        What tells the group of each row.
+        Group of each row.
     m : int
         Number of rows.
 

@@ -90,7 +90,7 @@ class CandidateKFold:
     def _check_enough(self, n: int, what: str) -> None:
         if n < self.n_splits:
             raise ValueError(
-                f"Cannot make {self.n_splits} folds of {n} {what}; ask for fewer folds."
+                f"Cannot make {self.n_splits} folds of {n} {what}; use fewer folds."
             )
 
     def __repr__(self) -> str:
@@ -102,8 +102,8 @@ class CandidateKFold:
 class StratifiedCandidateKFold(CandidateKFold):
     """K shuffled folds that spread the rows of rare labels evenly.
 
-    Truth is unknown, so each row is filed under the rarest of its candidates (by the
-    summed uniform confidence), and the rows of each file are dealt out in turn.
+    The stratum of a row is the rarest of its candidates by the summed uniform
+    confidence. The rows of each stratum are spread evenly over the folds.
 
     Parameters
     ----------

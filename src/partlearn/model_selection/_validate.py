@@ -1,4 +1,4 @@
-"""Cross-validation in which nothing is fitted on test rows, unless asked for."""
+"""Cross-validation of estimators on candidate labels."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 

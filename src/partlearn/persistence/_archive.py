@@ -127,7 +127,7 @@ class Archive:
         except DataFormatError:
             raise
         except ValueError as error:
-            raise DataFormatError(f"{STRUCTURE} is no JSON: {error}") from None
+            raise DataFormatError(f"{STRUCTURE} is not JSON: {error}") from None
 
     def sizes(self) -> dict[int, int]:
         """Declared bytes of each array."""
@@ -156,7 +156,7 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _no_constant(text: str) -> float:
-    raise DataFormatError(f"{STRUCTURE} holds {text}, which is no JSON")
+    raise DataFormatError(f"{STRUCTURE} holds {text}, which is not JSON")
 
 
 @contextmanager

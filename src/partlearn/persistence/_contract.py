@@ -77,7 +77,7 @@ def check_state(estimator: BaseEstimator) -> None:
     for key in in_order(state):
         if key not in declared:
             raise DataFormatError(
-                f"{name}.{key} is no attribute that {name} is known to set",
+                f"{name}.{key} is not an attribute of {name}",
                 advice="Remove it; for a class of partlearn, declare it in "
                 "partlearn.persistence._vocabulary.",
             )

@@ -64,12 +64,12 @@ class Decoder:
 
     def _check_tuple(self, items: Any, owner: type[Any], depth: int) -> None:
         if not isinstance(items, list):
-            raise DataFormatError("a tuple is no list of items")
+            raise DataFormatError("a tuple is not a list of items")
         self.check(items, owner, depth)
 
     def _check_dict(self, pairs: Any, owner: type[Any], depth: int) -> None:
         if not isinstance(pairs, list):
-            raise DataFormatError("a dictionary is no list of pairs")
+            raise DataFormatError("a dictionary is not a list of pairs")
         for pair in pairs:
             if not (isinstance(pair, list) and len(pair) == 2 and _is_plain(pair[0])):
                 raise DataFormatError("a dictionary holds something else than pairs")
@@ -181,7 +181,7 @@ class Decoder:
         self.foreign |= name.startswith("sklearn:")  # changes with other versions
         state = spec["state"]
         if not isinstance(state, dict):
-            raise DataFormatError(f"the state of {name} is no object")
+            raise DataFormatError(f"the state of {name} is not an object")
         if lacking := sorted(inspect.signature(cls).parameters.keys() - state.keys()):
             raise DataFormatError(
                 f"the state of {name} lacks parameters: {', '.join(lacking)}"

@@ -139,9 +139,9 @@ def check_model(estimator: Any) -> tuple[Any, list[NDArray[Any]]]:
 def load_model(path: str | os.PathLike[str], *, limits: Limits | None = None) -> Model:
     """Read a model that :func:`save_model` wrote.
 
-    The file is data: it can name only classes of a fixed list, its structure is checked
-    as a whole before anything is made of it, and nothing in it is called. A model of
-    another origin may still be wrong or slow; it cannot run code of its own.
+    The file holds data only. Classes must be on a fixed list, the whole structure is
+    checked before any object is created, and nothing in the file is called. A model
+    from an unknown source may be wrong or slow, but it cannot run code.
 
     Parameters
     ----------
@@ -227,7 +227,7 @@ def _check_document(document: Any) -> None:
         if names is not None and not (
             isinstance(names, list) and all(isinstance(n, str) for n in names)
         ):
-            raise DataFormatError(f"{key} is no list of text")
+            raise DataFormatError(f"{key} is not a list of strings")
     estimator = document["estimator"]
     if not isinstance(estimator, dict) or estimator.keys() != {"object"}:
         raise DataFormatError("the file holds no estimator")

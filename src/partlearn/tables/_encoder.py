@@ -43,11 +43,11 @@ _MARKS = ("number", "category", "date", "text", "id", "ignore")
 class TableEncoder(TransformerMixin, BaseEstimator):
     """Turn a data frame of numbers, categories, dates and text into a matrix.
 
-    What each column is, is found in the training rows and can be overridden. Numbers
-    are standardised, missing values imputed by the median and marked; categories become
-    one column per value, those of many values are compared by their letters; dates
-    become positions in time, year, week and day; free text becomes a few directions of
-    its tf-idf matrix. Identifiers and constant columns are left out.
+    The kind of each column is inferred from the training rows and can be set by the
+    parameters. Numbers are standardized; missing values are imputed by the median and
+    marked. Categories are one-hot encoded, or compared by their letters if they have
+    many values. Dates become positions in time, year, week and day. Free text becomes a
+    few directions of its tf-idf matrix. Identifiers and constant columns are left out.
 
     Parameters
     ----------

@@ -74,7 +74,7 @@ def partial_label_checks(estimator: Any) -> Iterator[tuple[str, Check]]:
 
 
 def check_partial_label_estimator(estimator: Any) -> list[str]:
-    """Run every check that applies; the first failure raises.
+    """Run all checks that apply to an estimator; raise at the first failure.
 
     Parameters
     ----------

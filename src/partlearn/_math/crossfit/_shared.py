@@ -110,7 +110,7 @@ def fit_estimator(
     estimator : CRISPClassifier or KernelCRISP
         Estimator whose parameters are used.
     X, y
-        What `fit` got.
+        Arguments of `fit`.
     confidence : array-like of shape (n_samples, n_classes), default=None
         First confidences; those of the labels by default.
     bags : array-like of shape (n_samples,), default=None

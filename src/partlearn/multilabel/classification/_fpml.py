@@ -36,8 +36,8 @@ class FPML(BaseLinearScorer):
     """Feature-induced partial multi-label learning, reconstructed.
 
     The candidate matrix is approximated by a product of low rank, ``G S'``, whose
-    factor ``G`` must also explain the features. False candidates that do not go with
-    the features are smoothed away, and a linear model is fitted to what remains.
+    factor ``G`` also explains the features. This removes false candidates that the
+    features do not explain. A linear model is fitted to the denoised candidates.
 
     This is a reconstruction: no program of the authors is known, and the placement of
     the weights and the size of the latent space are our reading.

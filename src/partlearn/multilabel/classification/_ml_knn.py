@@ -21,10 +21,10 @@ __all__ = ["MLKNN"]
 class MLKNN(BaseMultilabelClassifier):
     """Multi-label classifier by neighbor counts and Bayes' rule.
 
-    For every label, the number of nearest neighbours that carry it is compared with
-    what that number was around training rows that have the label and around those that
-    have not. It is the usual classifier on selected features in the partial multi-label
-    literature, where it takes the candidates as if they were true.
+    The posterior probability of each label is computed from the number of nearest
+    neighbors with the label, with frequencies counted on the training rows. It is the
+    usual classifier on selected features in the partial multi-label literature, trained
+    on the candidates as if they were true.
 
     Parameters
     ----------

@@ -28,13 +28,14 @@ __all__ = ["ParticleMAP"]
 class ParticleMAP(BaseParticle):
     """Partial multi-label classifier by credible labels and the MAP rule.
 
-    The first stage is that of :class:`ParticleVLS`. Linear support vector machines then
-    compare every pair of labels. How many pairs a label wins is compared with what that
-    number was for training rows that have the label and for those that have not.
+    The first stage is the same as in :class:`ParticleVLS`. Linear support vector
+    machines then compare every pair of labels. The posterior probability of a label is
+    computed from the number of pairs that it wins, with frequencies counted on the
+    training rows.
 
-    The released program takes these numbers from the *true labels of the test rows*, a
-    leak that makes its figures optimistic. Here they come from credible labels of the
-    training rows, and there is no option to do otherwise.
+    The released program counts on the *true labels of the test rows*. This leak makes
+    its figures optimistic. Here the frequencies come from credible labels of the
+    training rows only.
 
     Parameters
     ----------

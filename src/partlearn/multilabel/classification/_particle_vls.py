@@ -22,11 +22,11 @@ __all__ = ["ParticleVLS"]
 class ParticleVLS(BaseParticle):
     """Partial multi-label classifier by credible labels and virtual label splitting.
 
-    Labels spread between each row and the neighbours that rebuild it, within the
-    candidates; candidates which end with high confidence are taken as credible. Linear
-    support vector machines then compare every pair of labels, credible against not a
-    candidate, and each label with a virtual one that marks the border between relevant
-    and irrelevant.
+    Confidences are propagated between each row and the neighbors that reconstruct it,
+    within the candidates. Candidates with high confidence are credible labels. Linear
+    support vector machines then compare every pair of labels, credible ones against
+    labels that are not candidates, and each label with a virtual label at the border
+    between relevant and irrelevant.
 
     Parameters
     ----------

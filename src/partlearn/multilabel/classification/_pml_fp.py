@@ -29,13 +29,12 @@ _ALIKE = 1e-3  # of the spread of the rows
 class PMLFP(BaseConfidenceRanker):
     """Partial multi-label learning with feature prototypes, reconstructed.
 
-    As :class:`PMLLC`, but what refines the confidences is the space of features: each
-    label has a prototype, the mean of the rows weighted by their confidence in it, and
-    a candidate is less credible the farther its row lies from it.
+    Like :class:`PMLLC`, with confidences refined in the space of features. The
+    prototype of a label is the mean of the rows weighted by their confidence in it. The
+    confidence of a candidate falls with the distance between its row and the prototype.
 
     This is a reconstruction: no program and only the abstract of the paper were
-    available. That structure of the feature space is used is certain, the formula is
-    ours.
+    available. The use of feature prototypes is certain; the formula is ours.
 
     Parameters
     ----------

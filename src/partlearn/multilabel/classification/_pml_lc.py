@@ -18,10 +18,9 @@ __all__ = ["PMLLC"]
 class PMLLC(BaseConfidenceRanker):
     """Partial multi-label learning with label correlations, reconstructed.
 
-    Every candidate has a confidence of being true. A linear model ranks candidates
-    above all other labels, each as strongly as its confidence; confidences fall where
-    the model cannot, and labels that go together get similar ones. Both are learnt in
-    turn.
+    A linear model ranks candidates above all other labels, with pairs weighted by the
+    confidence of the candidate. Confidences fall where the model fails, and correlated
+    labels get similar confidences. Both are fitted alternately.
 
     This is a reconstruction: no program and only the abstract of the paper were
     available. Its ingredients are certain; their placement and the term of ``C2`` are

@@ -36,10 +36,11 @@ Factors = tuple[Array, Array, Array]
 class PMLLENFN(BaseLinearScorer):
     """Label enhancement from near and far neighbors with nonlinear guidance.
 
-    First the candidates become soft labels: the candidates of near rows, and the
-    labels that far rows have not, count beside a row's own. Then a linear model is
-    fitted to them, with similar weights for labels that go together, while it is pulled
-    towards a network with one hidden layer that is fitted to the model's own scores.
+    First the candidates become soft labels, from the candidates of a row, the
+    candidates of near rows, and the labels missing in far rows. Then a linear model is
+    fitted to the soft labels, with similar weights for correlated labels. It is
+    regularized towards a network with one hidden layer, which is fitted to the scores
+    of the model.
 
     Parameters
     ----------

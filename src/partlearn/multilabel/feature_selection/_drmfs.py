@@ -24,11 +24,11 @@ class DRMFS(PMLSelector):
     """Select features by robust regression, smooth over features and labels.
 
     Non-negative coefficients ``W`` predict the candidates with a loss that grows
-    linearly in a sample's residual, so that outlying samples count less. Similar
-    features get similar coefficients, and so do similar labels; rows are sparse.
+    linearly in the residual of a sample, so that outliers count less. Similar features
+    and similar labels get similar coefficients; the coefficients are row-sparse.
 
-    This is a reconstruction: neither the paper's text nor a program was available, and
-    no published figure can be expected from it exactly.
+    This is a reconstruction: neither the text of the paper nor a program was available.
+    Published figures may not be reproduced exactly.
 
     Parameters
     ----------

@@ -36,9 +36,9 @@ _ARMIJO, _SHRINK, _REDUCTIONS = 0.1, 0.1, 60
 class LCFSPML(PMLSelector):
     """Select features by the confidence of candidate labels.
 
-    A candidate is confident where its row is near to other rows with the label and to a
-    centre of theirs. Weights ``W`` explain the confident candidates and are sparse in
-    rows; sparse weights ``Q`` explain the rest.
+    A candidate has high confidence where its row is near other rows with the label and
+    near a center of them. Weights ``W`` explain the confident candidates and are sparse
+    in rows; sparse weights ``Q`` explain the rest.
 
     Parameters
     ----------

@@ -33,8 +33,8 @@ _MAX_ITER = {"als": 100, "gd": 499}
 class MIFS(PMLSelector):
     """Select features that predict a latent factor of the labels.
 
-    The label matrix is factorised as ``V B`` with few columns of ``V``, which vary
-    smoothly over a neighbour graph of the samples; row-sparse regression coefficients
+    The label matrix is factorized as ``V B`` with few columns of ``V``, which vary
+    smoothly over a neighbor graph of the samples. Row-sparse regression coefficients
     ``W`` predict ``V`` from the features.
 
     Parameters

@@ -32,8 +32,8 @@ class PMFSLRS(PMLSelector):
     """Select features by low-rank labels after removing sparse noise.
 
     The candidates are split into labels F and noise N. F has low rank, is smooth on a
-    graph of the rows and near to a row-sparse regression on the features; N is sparse.
-    A feature's score is the norm of its row of the coefficients.
+    graph of the rows and close to a row-sparse regression on the features; N is sparse.
+    The score of a feature is the norm of its coefficients.
 
     Parameters
     ----------

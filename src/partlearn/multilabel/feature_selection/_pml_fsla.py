@@ -38,10 +38,10 @@ _FLOOR = 1e-8  # a zero never grows again under multiplicative updates
 class PMLFSLA(PMLSelector):
     """Select features by aligning the latent spaces of features and labels.
 
-    The non-negative features are factorised as ``L Q'``, the labels as ``P R``, and the
-    two latent spaces ``L`` and ``P`` are drawn together. A feature's score is the norm
-    of its row of ``Q R``, which a penalty makes sparse. The labels ``T`` live on the
-    candidates and are denoised along the way.
+    The non-negative features are factorized as ``L Q'`` and the labels as ``P R``. A
+    penalty aligns the two latent spaces ``L`` and ``P``. The score of a feature is the
+    norm of its row of ``Q R``, which is sparse by a penalty. The labels ``T`` are zero
+    outside the candidates and are denoised during the fit.
 
     Parameters
     ----------

@@ -24,9 +24,9 @@ _BINS = 5  # of equal width, in which rebuilt labels are compared
 class PMLFSMIR(PMLSelector):
     """Select features by labels rebuilt from the mutual information of candidates.
 
-    A candidate that shares information with the other candidates of its row counts
-    more. The rebuilt labels are regressed on a non-negative factorisation of the
-    features with row-sparse coefficients that are alike for related labels.
+    Candidates are weighted by their mutual information with the other candidates of
+    their row. The resulting labels are regressed on a non-negative factorization of the
+    features. The coefficients are row-sparse and similar for related labels.
 
     Parameters
     ----------

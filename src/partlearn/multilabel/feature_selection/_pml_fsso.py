@@ -26,9 +26,9 @@ _LARGEST = 200  # latent directions beyond which the default stops growing
 class PMLFSSO(PMLSelector):
     """Select features through a subspace shared by samples, labels and features.
 
-    Candidates ``Y`` and features ``X`` are both factorised over the samples' latent
-    positions ``U``, which vary smoothly over a neighbour graph, and the regression of
-    the candidates on the features has the row-sparse coefficients ``W = M' V``.
+    Candidates ``Y`` and features ``X`` are both factorized over latent positions ``U``
+    of the samples, which vary smoothly over a neighbor graph. The regression of the
+    candidates on the features has the row-sparse coefficients ``W = M' V``.
 
     Parameters
     ----------

@@ -38,10 +38,10 @@ class TRACE(PMLSelector):
     """Select features along a row-sparse path on anchored candidates (ours).
 
     The labels are regressed on the features with a penalty on the norms of the rows of
-    the coefficients, from large penalties to small ones; a feature's score is the
-    penalty at which it enters. This is done twice: on the candidates, and then on
-    denoised labels. In between, every candidate is weighed by how likely it is true,
-    from ridge scores in the few features found first that never saw its own row.
+    the coefficients, from large penalties to small ones. The score of a feature is the
+    penalty at which it enters. This is done first on the candidates and then on
+    denoised labels. The denoised labels weight each candidate by its leave-one-out
+    ridge score in the features found first.
 
     Parameters
     ----------
