@@ -138,7 +138,7 @@ def _confident_rate(P: Array, given: Indices) -> float:
     A row counts for a label of at least the mean probability that the label has in
     the rows which were given it.
 
-    Source: confident learning, Eqs. (1) to (3).
+    Equations (1) to (3) of confident learning.
     """
     q = P.shape[1]
     size = np.bincount(given, minlength=q)

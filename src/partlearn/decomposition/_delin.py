@@ -29,8 +29,8 @@ __all__ = ["DELIN"]
 VoteSums = Callable[[NDArray[Any], Literal["rank", "uniform"]], NDArray[Any]]
 KERNELS = ("linear", "rbf", "poly", "sigmoid", "cosine", "laplacian")
 _RIDGE = 1e-6  # of the mean diagonal of the within-class scatter
-_RATIO = 0.6  # directions per class by default, as in the authors' program _CAP = 1e-12
-# smallest within-class share of a direction's scatter
+_RATIO = 0.6  # directions per class by default, as in the authors' program
+_CAP = 1e-12  # smallest within-class share of a direction's scatter
 
 
 @lazy_rows
