@@ -181,7 +181,7 @@ def test_intervals():
         ([(None, None)], None, "pass `classes`"),
         ([(0.5, 2)], None, "0.5 is not a whole number"),
         ([("a", "b")], None, "'a' is not a whole number"),
-        ([("S", "XL")], ["S", "M", "L"], "Label 'XL' of row 0 is no class"),
+        ([("S", "XL")], ["S", "M", "L"], "Label 'XL' of row 0 is not a class"),
     ],
 )
 def test_wrong_intervals(pairs, classes, message):

@@ -78,7 +78,7 @@ def test_groups_that_cannot_be():
 def test_mistakes_are_explained():
     with pytest.raises(ValueError, match="at least 2; got 1"):
         CandidateKFold(1)
-    with pytest.raises(ValueError, match="folds of 3 rows; ask for fewer"):
+    with pytest.raises(ValueError, match="folds of 3 rows; use fewer"):
         list(CandidateKFold(4).split(range(3)))
     with pytest.raises(ValueError, match="X has 3 rows, y has 2"):
         list(StratifiedCandidateKFold(2).split(range(3), [0, 1]))
