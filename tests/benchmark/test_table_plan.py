@@ -3,9 +3,17 @@
 import numpy as np
 import pytest
 
-from partlearn.benchmark import PlanError, load_plan_data, parse_plan
+from partlearn.benchmark import (
+    PlanError,
+    load_plan,
+    load_plan_data,
+    load_run,
+    parse_plan,
+    run_plan,
+)
 from partlearn.datasets import make_tickets
 from partlearn.io import TableWriter
+from partlearn.report import summarize, to_markdown
 from partlearn.tables import dataset_of
 
 PLAN = """
@@ -62,8 +70,40 @@ def test_what_a_plan_cannot_read_is_said(folder):
         load(folder, 'labels = "candidate"')
     with pytest.raises(PlanError, match="never a candidate"):
         load(folder, 'labels = "candidates"\ntruth = "channel"\nignore = ["right"]')
-    with pytest.raises(PlanError, match="with `labels`, `truth` and `ignore`"):
+    with pytest.raises(PlanError, match="one true label per row"):
         load(folder, "")
+    (folder / "none.csv").write_text("a,b\n1,2\n2,1\n")
+    with pytest.raises(PlanError, match="with `labels`, `truth` and `ignore`"):
+        load(folder, "", source="none.csv")
     np.savez(folder / "m.npz", X=np.eye(4), S=np.eye(4, dtype=bool), y=np.arange(4))
     with pytest.raises(PlanError, match="for tables"):
         load(folder, 'labels = "c"', source="m.npz")
+
+
+THREE_LINES = """plan = {name = "mine", extends = "demo", folds = 2}
+[[data]]
+source = "pets.csv"
+"""
+
+
+def test_three_lines_and_a_report(tmp_path):
+    """The columns of the labels are found by their names, the others are encoded."""
+    rng = np.random.default_rng(0)
+    lines = ["weight;coat;born;candidates;truth"]
+    for i in range(40):
+        y = i % 3
+        label, other = ["cat", "dog", "eel"][y], ["cat", "dog", "eel"][y - 1]
+        weight = "?" if i == 7 else f"{y + rng.normal():.2f}".replace(".", ",")
+        coat = ["soft", "rough", "none at all"][y if i % 4 else i % 3]
+        day = f"{1 + i % 28:02d}.0{1 + y}.2024"
+        lines.append(f"{weight};{coat};{day};{label}|{other};{label}")
+    (tmp_path / "pets.csv").write_text("\n".join(lines) + "\n")
+    (tmp_path / "mine.toml").write_text(THREE_LINES)
+    assert THREE_LINES.count("\n") == 3
+    run_plan(load_plan(tmp_path / "mine.toml"), tmp_path / "run", data_folder=tmp_path)
+    page = to_markdown(summarize(tmp_path / "run"))
+    assert "pets" in page
+    frame = load_run(tmp_path / "run").frame()
+    values = frame["value"][frame["metric"] == "accuracy"]
+    assert len(values)
+    assert values.between(0, 1).all()

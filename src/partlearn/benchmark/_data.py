@@ -15,7 +15,7 @@ from sklearn.utils import Bunch
 from partlearn.benchmark._plan import DataSpec, Plan
 from partlearn.benchmark._toml import PlanError
 from partlearn.io import AmbiguousDataError, DataFormatError, is_table, read
-from partlearn.tables import dataset_of
+from partlearn.tables import dataset_of, encode_columns
 
 SUFFIXES = (
     *(".npz", ".mat", ".parquet", ".arff", ".csv", ".tsv"),
@@ -165,7 +165,7 @@ def _read(spec: DataSpec, path: Path) -> Bunch:
     if spec.labels or spec.truth or spec.ignore:
         return _read_table(spec, path)
     try:
-        return read(path)
+        return read(path, encode=encode_columns)
     except (AmbiguousDataError, DataFormatError) as error:
         if isinstance(error, DataFormatError) and not is_table(path):
             raise

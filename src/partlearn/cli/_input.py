@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from partlearn.cli._console import say
-from partlearn.cli._options import COLUMN_ROLES, DataOptions
+from partlearn.cli._options import DataOptions
 
 if TYPE_CHECKING:
     from partlearn.candidates import Votes
@@ -190,17 +190,10 @@ def read_data(
 
 def read_bunch(path: Path, options: DataOptions) -> Any:
     """Read a file as a matrix; columns of a table that are no numbers are encoded."""
+    from functools import partial
+
     from partlearn.io import read
-    from partlearn.tables import TableEncoder
-
-    def encode(columns: Any) -> tuple[Any, list[str]]:
-        roles: dict[str, Any] = {role: given(role, columns) for role in COLUMN_ROLES}
-        encoder = TableEncoder(**roles)
-        X = encoder.fit_transform(columns)
-        return X, encoder.get_feature_names_out().tolist()
-
-    def given(role: str, columns: Any) -> list[str]:
-        return [name for name in getattr(options, role) or [] if name in columns]
+    from partlearn.tables import encode_columns
 
     task: Any = options.task
     labels = options.labels
@@ -215,7 +208,7 @@ def read_bunch(path: Path, options: DataOptions) -> Any:
         task=task,
         ignore=options.ignore or (),
         encoding=options.encoding,
-        encode=encode,
+        encode=partial(encode_columns, **options.roles),
     )
 
 

@@ -14,7 +14,13 @@ from partlearn.io import (
 from partlearn.tables._bags import bag_params, bags_of_files, read_bags, runs_of
 from partlearn.tables._classifier import PartialClassifier
 from partlearn.tables._column_kinds import ColumnKind, as_names, check_names, find_kinds
-from partlearn.tables._dataset import Dataset, dataset_of, feature_names, truth_column
+from partlearn.tables._dataset import (
+    Dataset,
+    dataset_of,
+    encode_columns,
+    feature_names,
+    truth_column,
+)
 from partlearn.tables._deciding import agreement, tells_label, warn_deciding
 from partlearn.tables._encoder import TableEncoder
 from partlearn.tables._known import number_matrix

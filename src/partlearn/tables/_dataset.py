@@ -279,6 +279,32 @@ def dataset_of(
     )
 
 
+def encode_columns(columns: Columns, **roles: Any) -> tuple[Any, list[str]]:
+    """Matrix and names of features of a table, for ``read(encode=)``.
+
+    Parameters
+    ----------
+    columns : mapping of str to ndarray
+        The columns of the features.
+    **roles : list of str
+        Arguments of :class:`TableEncoder`; columns that are not there are passed over.
+
+    Returns
+    -------
+    X : ndarray of shape (n_rows, n_features)
+        Encoded rows.
+    names : list of str
+        Names of the features.
+    """
+    known: dict[str, Any] = {
+        role: [name for name in as_names(names) if name in columns]
+        for role, names in roles.items()
+    }
+    encoder = TableEncoder(**known)
+    X = encoder.fit_transform(columns)
+    return X, list(encoder.get_feature_names_out().tolist())
+
+
 def truth_column(
     columns: Any, labels: list[str], truth: str | None, ignored: list[str]
 ) -> str | None:
