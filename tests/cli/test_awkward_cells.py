@@ -75,7 +75,7 @@ def tables(request, tmp_path):
     lines = zip(
         columns["x"], cells, columns["candidates"], columns["truth"], strict=True
     )
-    text = [f'{x};"{cell}";{S};{y}' for cell, x, S, y in lines]
+    text = [f'{x};"{cell}";{S};{y}' for x, cell, S, y in lines]
     written.write_text("\n".join(["x;odd;candidates;truth", *text]) + "\n", "utf-8")
     pq.write_table(pa.table(columns), typed)
     return written, typed, KINDS.get(request.param, "number")
