@@ -11,7 +11,7 @@ PIP := $(PY) -m pip --disable-pip-version-check -q
 JOBS ?= 3
 
 .PHONY: demo test test-oldest test-oldest-quick test-next test-kernels lint types unit docs look \
-  bench fuzz gpu-test dist changelog clean help
+  bench fuzz gpu-test dist changelog release-notes clean help
 
 help:
 	@echo "make demo    install and run the demonstration: a table and an HTML report"
@@ -28,6 +28,7 @@ help:
 	@echo "make test-kernels  run the numerical tests as older processors compute them"
 	@echo "make dist          build wheel and sdist, and run the demonstration from the wheel"
 	@echo "make changelog     show the changelog of the next release"
+	@echo "make release-notes move the fragments of changes/ to CHANGELOG.md"
 	@echo "make clean   remove the virtual environments and build products"
 
 $(PY):
@@ -132,6 +133,12 @@ dist:
 changelog: $(PY)
 	@$(PIP) install "towncrier>=24.8"
 	@$(PY) -m towncrier build --draft --version "$$($(PY) -c \
+	  'import re; print(re.search(r"\"(.+)\"", open("src/partlearn/_version.py").read().split("=")[1])[1])')"
+
+# Moves the fragments of changes/ to CHANGELOG.md, under the version of _version.py.
+release-notes: $(PY)
+	@$(PIP) install "towncrier>=24.8"
+	@$(PY) -m towncrier build --yes --version "$$($(PY) -c \
 	  'import re; print(re.search(r"\"(.+)\"", open("src/partlearn/_version.py").read().split("=")[1])[1])')"
 
 docs: $(VENV)/.installed-docs

@@ -97,12 +97,12 @@ def rank_rows(
     cost: ArrayLike | None = None,
     accuracy: float = 1.0,
 ) -> Indices:
-    """Rank rows by how much their true label would help.
+    """Rank rows by the expected gain from their true label.
 
     Parameters
     ----------
     found : Disambiguation
-        What :func:`disambiguate` returned.
+        Result of :func:`disambiguate`.
     budget : float, default=None
         Number of rows to return, or the total cost of these where `cost` is given. All
         rows that an answer can help by default.
@@ -139,12 +139,12 @@ def plan_questions(
     cost: ArrayLike | None = None,
     accuracy: float = 1.0,
 ) -> Questions:
-    r"""Choose rows to label, and estimate what the answers will bring.
+    r"""Choose rows to label and estimate the gain.
 
     Parameters
     ----------
     found : Disambiguation
-        What :func:`disambiguate` returned.
+        Result of :func:`disambiguate`.
     budget, cost, accuracy
         As for :func:`rank_rows`.
 
@@ -165,8 +165,8 @@ def plan_questions(
     neighbors fall, and the next row is chosen. So a row that settles others comes
     early, and similar rows are not all asked.
 
-    The gains are as good as the confidences: where these are too high, answers bring
-    more than expected.
+    The gains are as accurate as the confidences. Where the confidences are too high,
+    the true gain is larger.
 
     Examples
     --------

@@ -67,9 +67,8 @@ def disambiguate(
         Whether to bring the columns to mean zero and variance one first; sparse columns
         are only scaled.
     corrections : mapping, default=None
-        Right labels of rows that somebody checked, by the name of the row: its place in
-        the index of a data frame, or its number from 0. They become certain, also where
-        the label was no candidate of the row.
+        True labels of checked rows, by the name of the row: its entry in the index of a
+        data frame, or its number from 0. The label may lie outside the candidates.
     encoder : TableEncoder, default=None
         How to encode a table; by default as its columns look. The columns `id` name the
         rows of the result.

@@ -34,7 +34,7 @@ from partlearn.tables import Agreement
 
 @dataclass(frozen=True)
 class Disambiguation:
-    """What :func:`~partlearn.disambiguate` found out about every row.
+    """Result of :func:`~partlearn.disambiguate`: labels and confidences of all rows.
 
     Attributes
     ----------
@@ -105,7 +105,7 @@ class Disambiguation:
         return row_states(several, self.confidence, self.margin)
 
     def summary(self) -> dict[str, Any]:
-        """Count settled, leaning and open rows, and say how many labels are right.
+        """Count settled, leaning and open rows, and estimate the share of right labels.
 
         Returns
         -------
@@ -263,7 +263,7 @@ class Disambiguation:
         n_review: int = 100,
         title: str = "Label report",
     ) -> str:
-        """Make the label report: one page to look at, and to correct labels on.
+        """Write the label report: one HTML page to inspect and correct labels.
 
         Parameters
         ----------
@@ -374,7 +374,7 @@ class Disambiguation:
         return known, np.asarray(tables.true_labels(self.label) == values)
 
     def calibration(self, truth: ArrayLike, *, n_bins: int = 10) -> CalibrationBins:
-        """Compare confidence with how often the label is right.
+        """Return the share of right labels by confidence.
 
         Parameters
         ----------
@@ -403,7 +403,7 @@ class Disambiguation:
     def plot_calibration(
         self, truth: ArrayLike, *, n_bins: int = 10, ax: Any = None
     ) -> Any:
-        """Plot how often the label is right against the confidence in it.
+        """Plot the share of right labels against the confidence.
 
         Parameters
         ----------

@@ -265,7 +265,7 @@ class DaskEngine:
 
 
 def make_engine(workers: int | None = 1, scheduler: str | None = None) -> Engine:
-    """Choose an engine.
+    """Make the engine that runs the jobs of a plan.
 
     Parameters
     ----------
@@ -277,7 +277,7 @@ def make_engine(workers: int | None = 1, scheduler: str | None = None) -> Engine
     Returns
     -------
     Engine
-        Ready to run.
+        Engine for :func:`run_plan`.
 
     Examples
     --------

@@ -294,7 +294,7 @@ def _run(folder: Path, plan: _plan.Plan, content: Mapping[str, Any]) -> Run:
 
 
 def load_run(folder: str | Path) -> Run:
-    """Read the run in ``folder``.
+    """Load the results of a finished run.
 
     Parameters
     ----------

@@ -31,7 +31,7 @@ S = TypeVar("S", DataSpec, MethodSpec)
 
 
 def list_plans() -> list[str]:
-    """Names of the plans that ship with partlearn.
+    """List the names of the plans that ship with partlearn.
 
     Returns
     -------

@@ -37,7 +37,7 @@ def run_plan(
     fresh: bool = False,
     progress: Progress | None = None,
 ) -> Run:
-    """Run the jobs of a plan that are not done yet, and merge the results.
+    """Run the open jobs of a plan and merge the results.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ def run_plan(
     retry_failed : bool, default=False
         Run failed jobs again.
     fresh : bool, default=False
-        Forget finished jobs, once plan and data have been found in order.
+        Discard finished jobs after the plan and the data were checked.
     progress : callable or None, default=None
         Called with (done, total, label) after each finished job.
 

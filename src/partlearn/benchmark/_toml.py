@@ -16,7 +16,7 @@ _STRING = re.compile(r'"""|\'\'\'|"(?:\\.|[^"\\])*"|\'[^\']*\'|#.*')
 
 
 class PlanError(ValueError):
-    """A plan that cannot be used; the message names the file, the line, the fix."""
+    """Error in a plan, with the file, the line and the remedy."""
 
 
 def _parts(dotted: str) -> list[str]:

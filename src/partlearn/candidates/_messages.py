@@ -194,7 +194,7 @@ def warn_at_max_iter(
     what : str, default="Many labels still change"
         What has not settled.
     advice : str
-        What to do about it.
+        Remedy.
 
     Examples
     --------

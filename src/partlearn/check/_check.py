@@ -60,7 +60,7 @@ default=None
     feature_names, target_names : list of str, default=None
         Names for the report.
     sep : str, default=None
-        What separates labels in a column; ``|``, ``;`` and ``,`` are recognised.
+        Separator of labels in a column; ``|``, ``;`` and ``,`` are recognized.
     encoder : TableEncoder, default=None
         What the columns of a table are; by default as they look.
     raters, weights, marks : str or list of str, default=None

@@ -35,7 +35,7 @@ class Finding:
     title : str
         What was found, in one line.
     advice : str
-        What to do about it.
+        Remedy.
     rows : tuple of int, default=()
         Rows concerned (the first few of them, if many).
     items : tuple of str, default=()

@@ -82,12 +82,12 @@ def _checked(label_confidence: ArrayLike, S: Mask) -> Array:
 
 
 class CandidateConfusionDisplay:
-    """Doubt left between labels that share candidate sets.
+    """Remaining confusion between labels that share candidate sets.
 
     Parameters
     ----------
     confusion : CandidateConfusion
-        What ``candidate_confusion`` returns.
+        Result of ``candidate_confusion``.
     classes : array-like of shape (n_classes,)
         Names of the labels.
 
@@ -95,7 +95,9 @@ class CandidateConfusionDisplay:
     ----------
     ax_ : matplotlib Axes
         Axes of the plot.
-    figure_ : matplotlib Figure Figure of the plot. im_ : matplotlib AxesImage
+    figure_ : matplotlib Figure
+        Figure of the plot.
+    im_ : matplotlib AxesImage
         The picture; pairs that never share a set are left white.
 
     Examples
@@ -116,7 +118,7 @@ class CandidateConfusionDisplay:
     def from_predictions(
         cls, label_confidence: ArrayLike, y: Any, *, ax: Any = None
     ) -> Self:
-        """Draw the doubt in confidences of rows with given candidates.
+        """Plot the confusion from confidences and candidates.
 
         Parameters
         ----------
@@ -137,7 +139,7 @@ class CandidateConfusionDisplay:
 
     @classmethod
     def from_estimator(cls, estimator: Any, y: Any, *, ax: Any = None) -> Self:
-        """Draw the doubt in the training confidences of a fitted estimator.
+        """Plot the confusion from the training confidences of a fitted estimator.
 
         Parameters
         ----------
@@ -193,7 +195,7 @@ class CandidateConfusionDisplay:
 
 
 class ConfidenceDisplay:
-    """How sure the labels of ambiguous rows are: by their sets, and by a method.
+    """Histogram of the confidences of ambiguous rows, before and after disambiguation.
 
     Parameters
     ----------
@@ -206,8 +208,9 @@ class ConfidenceDisplay:
     ----------
     ax_ : matplotlib Axes
         Axes of the plot.
-    figure_ : matplotlib Figure Figure of the plot. bars_ : list of matplotlib
-    BarContainer
+    figure_ : matplotlib Figure
+        Figure of the plot.
+    bars_ : list of matplotlib BarContainer
         Histograms before and after, over rows with several candidates.
 
     Examples

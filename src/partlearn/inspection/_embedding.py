@@ -16,7 +16,7 @@ _LEGEND = 20  # labels from which on a legend hides more than it tells
 
 
 class EmbeddingDisplay:
-    """Rows along two directions; colour and mark are the label, opacity the confidence.
+    """Rows along two directions, colored by label, with opacity for the confidence.
 
     Parameters
     ----------
@@ -31,8 +31,9 @@ class EmbeddingDisplay:
     ----------
     ax_ : matplotlib Axes
         Axes of the plot.
-    figure_ : matplotlib Figure Figure of the plot. points_ : list of matplotlib
-    PathCollection
+    figure_ : matplotlib Figure
+        Figure of the plot.
+    points_ : list of matplotlib PathCollection
         The rows of each label, in sorted order of the labels.
 
     Examples

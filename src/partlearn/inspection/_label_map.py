@@ -20,19 +20,18 @@ _ROUNDS = 100
 
 
 def label_map(Z: Any, label_confidence: ArrayLike) -> Array:
-    """Place rows in two dimensions, as far apart as their labels are.
+    """Place rows in two dimensions by the distances between their labels.
 
-    Two principal directions show the labels that differ most, and crowd all others into
-    a corner. Here the labels get places first, by multidimensional scaling: the farther
-    their mean rows are from each other, in units of the spread within labels, the
-    farther they are on the map (by the square root). The rows follow by one linear map,
-    the least-squares fit of these places to the leading principal directions (at most
-    30), so that rows whose labels follow no pattern stay in one heap.
+    Two principal directions separate the most different labels and crowd the others.
+    Here the labels are placed first, by multidimensional scaling of the square root of
+    the distances between their mean rows, in units of the spread within labels. The
+    rows follow by one linear map, the least-squares fit of these places to the leading
+    principal directions (at most 30). Rows with random labels stay together.
 
     Parameters
     ----------
     Z : array-like or sparse matrix of shape (n_samples, n_features)
-        Rows, in the space that a method found or as they were.
+        Rows in the space of a fitted reducer or in the input space.
     label_confidence : array-like of shape (n_samples, n_classes)
         Confidence in every label; rows sum to one.
 

@@ -225,12 +225,12 @@ def label_report(
     n_review: int = 100,
     title: str = "Label report",
 ) -> LabelReport:
-    """Collect what a page of labels shows.
+    """Collect the contents of a label report.
 
     Parameters
     ----------
     result : Disambiguation
-        What :func:`partlearn.disambiguate` returns.
+        Result of :func:`partlearn.disambiguate`.
     rows : data frame or mapping of str to sequence, default=None
         Contents of the rows, shown beside those to review.
     truth : array-like of shape (n_samples,), default=None
@@ -246,7 +246,7 @@ def label_report(
     Returns
     -------
     report : LabelReport
-        What the page shows.
+        Contents of the page.
     """
     S: Mask = result.candidates
     F: Array = result.label_confidence
@@ -362,7 +362,7 @@ def label_summary(result: Any) -> dict[str, Any]:
     Parameters
     ----------
     result : Disambiguation
-        What :func:`partlearn.disambiguate` returns.
+        Result of :func:`partlearn.disambiguate`.
 
     Returns
     -------

@@ -27,7 +27,9 @@ class ConvergenceDisplay:
     ----------
     ax_ : matplotlib Axes
         Axes of the plot.
-    figure_ : matplotlib Figure Figure of the plot. line_ : matplotlib Line2D
+    figure_ : matplotlib Figure
+        Figure of the plot.
+    line_ : matplotlib Line2D
         The curve.
 
     Examples
@@ -125,7 +127,9 @@ class SelectionPathDisplay:
     ----------
     ax_ : matplotlib Axes
         Axes of the plot.
-    figure_ : matplotlib Figure Figure of the plot. lines_ : list of matplotlib Line2D
+    figure_ : matplotlib Figure
+        Figure of the plot.
+    lines_ : list of matplotlib Line2D
         The curves.
 
     Examples

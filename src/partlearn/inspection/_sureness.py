@@ -42,7 +42,9 @@ class CalibrationDisplay:
     ----------
     ax_ : matplotlib Axes
         Axes of the plot.
-    figure_ : matplotlib Figure Figure of the plot. line_ : matplotlib Line2D
+    figure_ : matplotlib Figure
+        Figure of the plot.
+    line_ : matplotlib Line2D
         The line through the points.
     points_ : matplotlib PathCollection
         The points.
@@ -68,7 +70,7 @@ class CalibrationDisplay:
         n_bins: int = 10,
         ax: Any = None,
     ) -> Self:
-        """Draw the confidence in chosen labels and whether they are right.
+        """Plot from the confidence in predicted labels and their correctness.
 
         Parameters
         ----------
@@ -98,7 +100,7 @@ class CalibrationDisplay:
         n_bins: int = 10,
         ax: Any = None,
     ) -> Self:
-        """Draw the probabilities a fitted classifier gives to rows of known truth.
+        """Plot from the predictions of a fitted classifier on rows with known truth.
 
         Parameters
         ----------
@@ -159,15 +161,16 @@ class CalibrationDisplay:
 
 
 class RiskCoverageDisplay:
-    """Share of errors against the share of rows that are answered, the surest first.
+    """Risk against coverage, rows of highest confidence first.
 
-    A falling line to the left says that the confidence tells right from wrong. The
-    dashed line is the best order there could be: all right rows before all wrong ones.
+    A line that falls to the left means that the confidence separates right from wrong
+    labels. The dashed line is the best possible order: all right rows before all wrong
+    ones.
 
     Parameters
     ----------
     curve : RiskCoverage
-        What :func:`partlearn.metrics.risk_coverage_curve` returns.
+        Result of :func:`partlearn.metrics.risk_coverage_curve`.
     name : str, default="rows by confidence"
         What the legend calls the line.
 
@@ -175,7 +178,9 @@ class RiskCoverageDisplay:
     ----------
     ax_ : matplotlib Axes
         Axes of the plot.
-    figure_ : matplotlib Figure Figure of the plot. line_ : matplotlib Line2D
+    figure_ : matplotlib Figure
+        Figure of the plot.
+    line_ : matplotlib Line2D
         The curve.
 
     Examples
@@ -200,7 +205,7 @@ class RiskCoverageDisplay:
         name: str = "rows by confidence",
         ax: Any = None,
     ) -> Self:
-        """Draw the confidence in chosen labels and whether they are right.
+        """Plot from the confidence in predicted labels and their correctness.
 
         Parameters
         ----------
@@ -230,7 +235,7 @@ class RiskCoverageDisplay:
         name: str | None = None,
         ax: Any = None,
     ) -> Self:
-        """Draw the probabilities a fitted classifier gives to rows of known truth.
+        """Plot from the predictions of a fitted classifier on rows with known truth.
 
         Parameters
         ----------

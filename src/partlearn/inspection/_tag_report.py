@@ -99,7 +99,7 @@ def tag_report(
     Returns
     -------
     report : TagReport
-        What the page shows.
+        Contents of the page.
     """
     S, believed = result.tags.candidates, result.believed
     doubtful, missing = result.doubtful, result.missing

@@ -8,18 +8,18 @@ import os
 
 
 class DataError(ValueError):
-    """Base of everything that can be wrong with a data file.
+    """Base class of errors in data files.
 
     Parameters
     ----------
     what : str
-        What was wrong and what was found.
+        Problem and the value found.
     path : path-like, default=None
         The file.
     where : str, default=""
         The place in the file: a line, a variable, a column.
     advice : str, default=""
-        What to do about it.
+        Remedy.
 
     Examples
     --------

@@ -73,8 +73,8 @@ def label_evidence(
         One column of label sets; or several of marks (0 and 1, yes and no), of the
         labels that raters gave, or of weights.
     sep : str, default=None
-        What separates labels; ``|``, ``;`` and ``,`` are recognised, and ``"none"``
-        says that each cell is one label.
+        Separator of labels; ``|``, ``;`` and ``,`` are recognized. With ``"none"`` each
+        cell is one label.
     form : {"raters", "weights", "marks"}, default=None
         What several columns are; found from their cells by default, and an error where
         two readings are likely.

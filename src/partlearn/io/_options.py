@@ -69,7 +69,7 @@ def _one_of(name: str, value: object, allowed: tuple[object, ...]) -> None:
 
 @dataclass(frozen=True)
 class Limits:
-    """Limits on what a file may ask of memory and time.
+    """Limits on the memory of files that are read.
 
     Parameters
     ----------

@@ -106,11 +106,11 @@ def read(
     limits: Limits | None = None,
     encode: Encode | None = None,
 ) -> Bunch:
-    r"""Read a data set in any of the formats of this community.
+    r"""Read a data set from a table or a matrix file.
 
     The parts of a file and their orientation are found by name, shape and content.
-    What a file leaves open raises ``AmbiguousDataError``, whose message names
-    the argument that settles it; so most files need no argument at all.
+    Most files need no arguments. Ambiguous files raise ``AmbiguousDataError`` with the
+    argument that settles the reading.
 
     Parameters
     ----------
@@ -120,8 +120,8 @@ def read(
         or MEKA's ``-C``) or LIBSVM. Text files may be compressed by gzip (``.gz``).
     format : str, default=None
         ``"mat"``, ``"npz"``, ``"csv"``, ``"parquet"``, ``"arrow"``, ``"jsonl"``,
-        ``"json"``, ``"xlsx"``, ``"zip"``, ``"arff"`` or ``"libsvm"``; by default the
-        end of the name tells.
+        ``"json"``, ``"xlsx"``, ``"zip"``, ``"arff"`` or ``"libsvm"``; by default from
+        the end of the name.
     task : {"pll", "pml", "multiclass", "multilabel"}, default=None
         What the labels are, where the file does not say it. With ``"multiclass"`` or
         ``"multilabel"`` candidate sets are left out; with ``"pll"`` or ``"pml"`` the

@@ -36,7 +36,7 @@ _RESERVED = (CANDIDATE_MARK, TRUTH_MARK, "__index_level_")
 def write(
     bunch: Any, path: str | os.PathLike[str], *, format: str | None = None
 ) -> Path:
-    """Write a data set; reading it again gives the same data set.
+    """Write a data set to a file that :func:`read` reads.
 
     Parameters
     ----------

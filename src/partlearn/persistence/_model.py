@@ -56,7 +56,7 @@ class Model:
 
 
 def save_model(model: Any, path: str | os.PathLike[str]) -> Path:
-    """Write a model to a file that holds data only.
+    """Save a model to a file without executable code.
 
     Parameters
     ----------
@@ -137,7 +137,7 @@ def check_model(estimator: Any) -> tuple[Any, list[NDArray[Any]]]:
 
 
 def load_model(path: str | os.PathLike[str], *, limits: Limits | None = None) -> Model:
-    """Read a model that :func:`save_model` wrote.
+    """Load a model from a file of :func:`save_model`.
 
     The file holds data only. Classes must be on a fixed list, the whole structure is
     checked before any object is created, and nothing in the file is called. A model
@@ -148,7 +148,7 @@ def load_model(path: str | os.PathLike[str], *, limits: Limits | None = None) ->
     path : path-like
         The file.
     limits : Limits, default=None
-        What the file may ask of memory.
+        Limits on memory.
 
     Returns
     -------

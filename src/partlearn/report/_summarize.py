@@ -128,7 +128,7 @@ def plain(value: Any) -> Any:
 
 
 def summarize(folder: str | Path) -> Summary:
-    """Summarise the run in ``folder``.
+    """Summarize a finished run.
 
     Parameters
     ----------

@@ -46,34 +46,35 @@ __all__ = ["PartialClassifier"]
 
 
 class PartialClassifier(PredictionsMixin, ClassifierMixin, BaseEstimator):
-    """Learn labels from a table as it is, and predict them for other tables.
+    """Train on a table with incomplete labels and predict labels of other tables.
 
-    Columns of numbers, categories, dates and text are found and encoded by
-    :class:`~partlearn.tables.TableEncoder`; the label column may hold sets
+    Columns of numbers, categories, dates and text are encoded by
+    :class:`~partlearn.tables.TableEncoder`. The label column may hold sets
     (``cat|dog``), lists, weights or the labels of several annotators.
 
     Parameters
     ----------
     method : str or estimator, default="crisp-classifier"
-        What learns: a name ("crisp", "pl-knn", "cenda"), ``package.module:Class`` or an
-        estimator; see ``make_learner``.
+        Method to fit: a name ("crisp", "pl-knn", "cenda"), ``package.module:Class`` or
+        an estimator.
     labels : str or list of str, default=None
         Columns with the labels, where they are not given to `fit`.
     raters, weights, marks : str or list of str, default=None
         Instead of `labels`, columns that hold the labels of one rater each, the weights
         of the label that the column is named after, or marks for it.
     id : str or list of str, default=()
-        Columns that name the rows: kept beside predictions, never used as features.
+        Columns with the names of the rows. They are copied to the predictions and never
+        used as features.
     number, category, date, text, ignore : str or list of str, default=()
         Columns whose kind is given, not inferred; see
         :class:`~partlearn.tables.TableEncoder`.
     sep : str, default=None
-        What separates labels; ``|``, ``;`` and ``,`` are recognised, and ``"none"``
-        says that each cell is one label.
+        Separator of labels; ``|``, ``;`` and ``,`` are recognized. With ``"none"`` each
+        cell is one label.
     groups : str, default=None
-        Column that says which rows belong together, such as the customer: no feature,
-        and rows of a group are held out together where quality is estimated, and in
-        the folds of methods whose `fit` takes groups.
+        Column of groups, such as the customer. It is not used as a feature. Rows of a
+        group are held out together in the estimate of quality and in the folds of
+        methods with groups.
     bags : str, default=None
         Column that says which rows share one list of labels, such as the photograph of
         a face: each label of the list belongs to at least one of them. No feature.
@@ -261,7 +262,7 @@ class PartialClassifier(PredictionsMixin, ClassifierMixin, BaseEstimator):
     def fit_evidence(
         self, X: Any, evidence: Any, label_columns: Sequence[str] = ()
     ) -> Self:
-        """Learn from a table and labels that were read before.
+        """Fit on a table and evidence.
 
         Parameters
         ----------
@@ -295,7 +296,7 @@ class PartialClassifier(PredictionsMixin, ClassifierMixin, BaseEstimator):
         label_columns: Sequence[str] = (),
         bags: Any = None,
     ) -> Self:
-        """Learn from blocks of a table, which may be larger than memory.
+        """Fit on blocks of a table larger than memory.
 
         Parameters
         ----------
@@ -392,7 +393,7 @@ class PartialClassifier(PredictionsMixin, ClassifierMixin, BaseEstimator):
         return self
 
     def column_importances(self) -> dict[str, float]:
-        """Share of each column of the table in what decided, largest first.
+        """Return the relative importance of each column, largest first.
 
         Returns
         -------

@@ -64,7 +64,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     Attributes
     ----------
     kinds_ : dict of str to ColumnKind
-        What each column is, and why.
+        Kind of each column, with the reason.
     n_features_out_ : int
         Columns of the matrix.
 
@@ -110,7 +110,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Find what the columns are and how to encode them.
+        """Infer the kind and the encoding of each column.
 
         Parameters
         ----------
@@ -128,7 +128,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         return self
 
     def fit_transform(self, X: Any, y: Any = None, **params: Any) -> Array:
-        """Fit, and encode the training rows, which are read once.
+        """Fit the encoder and encode the training rows.
 
         Parameters
         ----------
@@ -186,7 +186,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         return self._encode(columns, self._number_parts(columns))[:, self.kept_]
 
     def check_columns(self, columns: Iterable[str]) -> None:
-        """Raise where columns are missing that `fit` made features of.
+        """Raise an error if columns used in `fit` are missing.
 
         Parameters
         ----------
@@ -221,7 +221,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         return self._features()[:, 1]
 
     def get_source_columns(self) -> NDArray[Any]:
-        """Columns of the table that the columns of the matrix are made of.
+        """Return the source column of each column of the matrix.
 
         Returns
         -------
@@ -258,7 +258,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         return np.asarray(named, dtype=object)[self.kept_]
 
     def report(self) -> str:
-        """Say what each column is, one line each.
+        """Return one line per column with its kind.
 
         Returns
         -------
@@ -401,7 +401,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         return np.hstack(blocks)
 
     def unseen(self, X: Any) -> dict[str, Mask]:
-        """Rows with values that the training rows did not have, by column.
+        """Return rows with values absent from the training rows, by column.
 
         Parameters
         ----------
@@ -428,7 +428,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         return {name: mask for name, mask in masks.items() if mask.any()}
 
     def unknown(self, X: Any) -> tuple[dict[str, Mask], dict[str, Mask]]:
-        """Cells that are missing, and cells that cannot be read, by column.
+        """Return missing cells and unreadable cells, by column.
 
         Parameters
         ----------

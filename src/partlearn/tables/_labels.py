@@ -109,8 +109,8 @@ def read_labels(
         Columns that hold the labels, or the labels in any form that ``check_evidence``
         reads.
     sep : str, default=None
-        What separates labels; ``|``, ``;`` and ``,`` are recognised, and ``"none"``
-        says that each cell is one label.
+        Separator of labels; ``|``, ``;`` and ``,`` are recognized. With ``"none"`` each
+        cell is one label.
     empty : {"drop", "all"}, default="drop"
         Whether rows without labels are left out, or every label is possible for them.
 

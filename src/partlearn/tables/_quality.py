@@ -96,7 +96,7 @@ def estimate_quality(
     random_state: int = 0,
     calibrate: bool = False,
 ) -> list[QualityScore]:
-    """Estimate how good a classifier is, beside chance and simple baselines.
+    """Estimate the quality of a classifier beside chance and simple baselines.
 
     Parameters
     ----------
@@ -129,7 +129,7 @@ def estimate_quality(
 
     Labels in the column `gold` are hidden in the rows that are held out. How many of
     them are predicted gives an interval for the accuracy on new rows; it is honest if
-    these rows are a random sample, and a little low, as a fold trains on fewer rows.
+    these rows are a random sample, and a little low, since a fold trains on fewer rows.
 
     Examples
     --------
