@@ -247,3 +247,43 @@ def test_make_tickets(run, tmp_path, suffix):
     gaps = [value is None or value != value for value in columns["waited"]]
     assert gaps == np.isnan(expected["waited"]).tolist()
     assert run("data", "make", path, *options).stdout.strip() == str(path)
+
+
+PHOTOS = """size,coat,photo,names
+1.5,soft,p1,ann|bob
+2.5,rough,p1,ann|bob
+3.5,soft,p2,bob|cyd
+4,rough,p2,bob|cyd
+"""
+
+
+def test_convert_keeps_bags_and_columns(run, tmp_path):
+    source = tmp_path / "photos.csv"
+    source.write_text(PHOTOS)
+    options = ("--labels", "names", "--bag", "photo", "--json")
+    facts = json.loads(run("data", "info", source, *options).stdout)
+    assert (facts["n_bags"], facts["n_features"]) == (2, 3)
+    matrix, again = tmp_path / "p.npz", tmp_path / "again.csv"
+    assert run("data", "convert", source, matrix, *options).exit_code == 0
+    bunch = read(matrix)
+    assert bunch.bags.tolist() == ["p1", "p1", "p2", "p2"]
+    assert bunch.feature_names == ["size", "coat=rough", "coat=soft"]
+    # From there to a table of numbers, whose bags are found by their name.
+    assert run("data", "convert", matrix, again).exit_code == 0
+    assert read(again).bags.tolist() == bunch.bags.tolist()
+    # A table of text stays one, with the columns that it has.
+    table = tmp_path / "p.parquet"
+    assert run("data", "convert", source, table, *options).exit_code == 0
+    from partlearn.tables import read_columns
+
+    (first, second) = map(read_columns, (source, table))
+    assert list(first) == list(second)
+    assert all(first[n].tolist() == second[n].tolist() for n in first)
+    options = ("--labels", "names", "--ignore", "photo", "--bag", "runs", "--json")
+    facts = json.loads(run("data", "convert", source, matrix, *options).stdout)
+    assert facts["n_bags"] == 2
+    assert run("data", "info", matrix, "--bag", "bags").exit_code == 0
+    result = run("data", "info", matrix, "--bag", "photo")
+    assert result.exit_code == 2
+    assert "without a column 'photo'" in result.stderr
+    assert run("data", "info", matrix, "--text", "coat").exit_code == 2

@@ -1,4 +1,4 @@
-"""Bags of files: kept by npz, refused where there is no place for them."""
+"""Bags of files: every format keeps them."""
 
 import numpy as np
 import pytest
@@ -32,10 +32,26 @@ def test_npz_keeps_bags(data, tmp_path):
     assert third.bags.tolist() == again.bags.tolist()
 
 
-@pytest.mark.parametrize("kind", ["csv", "mat"])
-def test_others_say_that_they_cannot(data, tmp_path, kind):
-    with pytest.raises(DataError, match="has no place for bags"):
-        write(data, tmp_path / f"x.{kind}")
+@pytest.mark.parametrize("kind", ["csv", "tsv", "parquet", "arrow", "mat"])
+def test_other_formats_keep_bags(data, tmp_path, kind):
+    again = read(write(data, tmp_path / f"x.{kind}"))
+    assert again.bags.tolist() == [name or "" for name in data["bags"]]
+    np.testing.assert_allclose(again.data, data["data"])
+    assert np.array_equal(again.candidates, data["candidates"])
+
+
+def test_a_column_of_bags(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("x,photo,candidates\n1,7,a|b\n2,7,a|b\n3,,b\n")
+    bunch = read(path, bags="photo")
+    assert bunch.bags.tolist() == ["7", "7", ""]
+    assert bunch.feature_names == ["x"]
+    with pytest.raises(DataError, match="Correct bags="):
+        read(path, bags="picture")
+    path.write_text("x,bag:a,bag:b,candidates\n1,7,8,a|b\n2,7,8,b\n")
+    with pytest.raises(DataError, match="could all be the bags"):
+        read(path)
+    assert read(path, bags="bag:a", ignore=["bag:b"]).bags.tolist() == ["7", "7"]
 
 
 def test_wrong_bags(data, tmp_path):

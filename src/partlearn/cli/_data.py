@@ -20,7 +20,6 @@ app = typer.Typer(
 Home = Annotated[
     Path | None, typer.Option(help="Folder of fetched files (or PARTLEARN_DATA).")
 ]
-_OF_TABLES = ("votes", "bag", *_options.COLUMN_ROLES)
 _BUNDLED = {
     "breast_cancer": "scikit-learn's breast cancer: 569 x 30, 2 labels",
     "digits": "scikit-learn's digits: 1797 x 64, 10 labels",
@@ -76,13 +75,15 @@ def _facts(bunch: "Bunch") -> dict[str, Any]:
         facts["mean_set_size"] = float(bunch.candidates.sum() / m)
     if "test" in bunch:
         facts["n_test_samples"] = bunch.test.data.shape[0]
+    if "bags" in bunch:
+        facts["n_bags"] = len(set(bunch.bags.tolist()) - {""})
     if "folds" in bunch:
         facts["n_folds"] = len(bunch.folds)
     return facts
 
 
 @app.command()
-@_options.with_options(without=_OF_TABLES)
+@_options.with_options(without=["votes"])
 def info(
     name: Annotated[str, typer.Argument(help="Name of a known set, or a file.")],
     options: _options.DataOptions,
@@ -123,7 +124,7 @@ def _written(path: Path, as_json: bool, **facts: Any) -> None:
 
 
 @app.command()
-@_options.with_options(without=_OF_TABLES)
+@_options.with_options(without=["votes"])
 def convert(
     source: Annotated[Path, typer.Argument(help="The file to read.")],
     target: Annotated[
@@ -141,10 +142,12 @@ def convert(
 ) -> None:
     """Read a file in any format and write it in another one.
 
-    A .json export of Label Studio becomes a table with a column per annotator; the
-    labels of a table become predictions of its tasks by --tasks.
+    Columns that are not numbers are encoded in files of matrices (npz, mat); a table
+    of them stays a table. Bags are kept. A .json export of Label Studio becomes a table
+    with a column per annotator; the labels of a table become predictions of its tasks
+    by --tasks.
     """
-    from partlearn.io import write
+    from partlearn.io import TableWriter, is_table, write
 
     _options.check_files([source, tasks], [target])
     if source.suffix == ".json":
@@ -157,7 +160,12 @@ def convert(
     for part in ("test", "folds"):
         if part in bunch:
             print(f"partlearn: `{part}` is not converted", file=sys.stderr)
-    _written(write(bunch, target), as_json, **_facts(bunch))
+    if "columns" in bunch and is_table(target):  # the same table in another format
+        with TableWriter(target) as writer:
+            writer.write(bunch.columns)
+    else:
+        write(bunch, target)
+    _written(target, as_json, **_facts(bunch))
 
 
 def _from_label_studio(source: Path, target: Path) -> int:

@@ -192,12 +192,16 @@ def read_bunch(path: Path, options: DataOptions) -> Any:
     """Read a file as a matrix; columns of a table that are no numbers are encoded."""
     from functools import partial
 
-    from partlearn.io import read
-    from partlearn.tables import encode_columns
+    from partlearn.candidates import bag_runs
+    from partlearn.io import is_table, read
+    from partlearn.tables import encode_columns, refuse_for_matrix
 
+    table = is_table(path)
+    if not table:
+        refuse_for_matrix(path, options.roles, options.bag)
     task: Any = options.task
     labels = options.labels
-    return read(
+    bunch = read(
         path,
         labels=labels if labels is None else _of_matrix(labels, path),
         raters=options.raters,
@@ -208,8 +212,12 @@ def read_bunch(path: Path, options: DataOptions) -> Any:
         task=task,
         ignore=options.ignore or (),
         encoding=options.encoding,
+        bags=options.bag if table and options.bag != "runs" else None,
         encode=partial(encode_columns, **options.roles),
     )
+    if options.bag == "runs" and bunch.candidates is not None:
+        bunch.bags = bag_runs(bunch.candidates)
+    return bunch
 
 
 def _of_matrix(labels: str, path: Path) -> Any:

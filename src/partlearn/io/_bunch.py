@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from sklearn.utils import Bunch
 
 from partlearn._typing import Indices, Mask
+from partlearn.candidates import is_missing
 from partlearn.io._errors import AmbiguousDataError, DataFormatError
 from partlearn.io._matrix import as_rows
 from partlearn.io._options import Budget, ReadOptions, Task
@@ -41,6 +42,12 @@ def one_hot(codes: NDArray[Any], q: int, budget: Budget) -> Mask:
     matrix = np.zeros((len(codes), q), dtype=bool)
     matrix[np.arange(len(codes)), codes] = True
     return matrix
+
+
+def named_bags(names: Any) -> NDArray[Any]:
+    """Names of bags as text; an empty one where a row is in no bag."""
+    texts = ["" if is_missing(name) else str(name) for name in names]
+    return np.asarray(texts, dtype=np.str_)
 
 
 def sort_names(names: list[str]) -> list[str]:

@@ -14,11 +14,12 @@ from sklearn.utils import Bunch, gen_batches
 
 from partlearn._typing import Mask
 from partlearn.candidates import Evidence, from_weights, is_missing_text
-from partlearn.io._bunch import make_bunch
+from partlearn.io._bunch import make_bunch, named_bags
 from partlearn.io._errors import AmbiguousDataError, DataFormatError
 from partlearn.io._files import regular_size
-from partlearn.io._frame import Columns, exact_numbers, join_blocks
+from partlearn.io._frame import Columns, as_text, exact_numbers, join_blocks
 from partlearn.io._label_columns import (
+    BAG_MARK,
     CANDIDATE_MARK,
     TRUTH_MARK,
     Column,
@@ -129,9 +130,24 @@ def read_table(
         )
     budget = Budget.of_table(regular_size(path), limits)
     _given(columns, options.ignore, "ignore")
-    table = _Table({k: v for k, v in columns.items() if k not in options.ignore})
+    bags = _given(columns, options.bags, "bags") or [
+        name for name in columns if name.startswith(BAG_MARK)
+    ]
+    if len(bags) > 1:
+        raise AmbiguousDataError(
+            f"columns {', '.join(map(repr, bags))} could all be the bags",
+            advice="Choose with bags=.",
+        )
+    hidden = {*options.ignore, *bags}
+    table = _Table({k: v for k, v in columns.items() if k not in hidden})
     with arrow_errors("the table") if meta else nullcontext():  # which may be damaged
-        return _assemble(table, options.completed(meta), budget, format, meta, encode)
+        bunch = _assemble(table, options.completed(meta), budget, format, meta, encode)
+    if encode is not None and any(table.numbers(n) is None for n in table.features):
+        bunch.columns = {k: v for k, v in columns.items() if k not in options.ignore}
+    if bags:
+        bunch.bags = named_bags([as_text(name) for name in columns[bags[0]].tolist()])
+        bunch.variables["bags"] = bags[0]
+    return bunch
 
 
 class _Table:
@@ -139,6 +155,7 @@ class _Table:
 
     def __init__(self, columns: Columns) -> None:
         self.columns = columns
+        self.features: list[str] = []
         self._numbers: dict[str, NDArray[Any] | None] = {}
 
     def numbers(self, name: str) -> NDArray[Any] | None:
@@ -218,6 +235,7 @@ def _assemble(
     features = [name for name in columns if name not in {*candidates, *truth}]
     dropped = next((c for c in features if c in ("", "__index_level_0__")), None)
     features = [name for name in features if name != dropped]
+    table.features = features
     X, titles = _features(table, features, budget, options.sparse is True, encode)
     sources = {"candidates": ", ".join(candidates[:3]), "truth": ", ".join(truth[:3])}
     used = {role: shown for role, shown in sources.items() if shown}

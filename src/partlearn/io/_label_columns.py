@@ -31,7 +31,7 @@ from partlearn.io._label_forms import (
 )
 from partlearn.io._options import Budget, Form, Limits
 
-CANDIDATE_MARK, TRUTH_MARK = "candidate:", "truth:"
+CANDIDATE_MARK, TRUTH_MARK, BAG_MARK = "candidate:", "truth:", "bag:"
 _MOST_FRACTIONS = 20  # different numbers with fractions that may be labels
 _WHOLE_NUMBER = re.compile(r"[-+]?[0-9]+(\.0+)?")
 _WHOLE_FLOAT = re.compile(r"[-+]?[0-9]+\.0+")

@@ -34,6 +34,7 @@ class ReadOptions:
     sep: str | None = None
     form: Form | None = None
     ignore: Sequence[str] = ()
+    bags: str | None = None
     data_key: str | None = None
     candidates_key: str | None = None
     truth_key: str | None = None

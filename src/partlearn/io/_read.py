@@ -5,6 +5,7 @@
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from sklearn.utils import Bunch
@@ -43,7 +44,9 @@ def _read_mat(path: Path, options: ReadOptions, budget: Budget) -> Bunch:
     origin = "a MATLAB 7.3 (HDF5) file" if hdf5 else "a MATLAB file"
     mark = "partlearn_"
     meta = {k.removeprefix(mark): v for k, v in variables.items() if k.startswith(mark)}
-    return assemble(variables, options, budget, meta, origin=origin, matlab=True)
+    bags = variables.pop("bags", None) if "task" in meta else None  # if it is our own
+    bunch = assemble(variables, options, budget, meta, origin=origin, matlab=True)
+    return _with_bags(bunch, bags)
 
 
 def _read_npz(path: Path, options: ReadOptions, budget: Budget) -> Bunch:
@@ -63,14 +66,20 @@ def _read_npz(path: Path, options: ReadOptions, budget: Budget) -> Bunch:
     if labels and bunch.candidates is not None:
         m = len(bunch.candidates)
         bunch.evidence = read_evidence(labels, m, bunch.target_names)
+    return _with_bags(bunch, bags)
+
+
+def _with_bags(bunch: Bunch, bags: Any) -> Bunch:
+    """Add the bags of a file of arrays."""
     if bags is not None:
         m = bunch.data.shape[0]
-        if np.shape(bags) != (m,):
+        bags = np.asarray([bags] if isinstance(bags, str) else bags)
+        if bags.size != m or bags.shape not in ((m,), (m, 1), (1, m)):
             raise DataFormatError(
                 f"`bags` must name the bag of each of the {m} rows; it has shape "
                 f"{np.shape(bags)}"
             )
-        bunch.bags = np.asarray(bags)
+        bunch.bags = bags.reshape(-1)
     return bunch
 
 
@@ -95,6 +104,7 @@ def read(
     weights: str | Sequence[str] | None = None,
     marks: str | Sequence[str] | None = None,
     ignore: Sequence[str] = (),
+    bags: str | None = None,
     data_key: str | None = None,
     candidates_key: str | None = None,
     truth_key: str | None = None,
@@ -141,6 +151,9 @@ def read(
         it. What `labels` of several columns are is found from their cells.
     ignore : list of str, default=()
         Columns or attributes to leave out.
+    bags : str, default=None
+        Tables: the column of the bag of each row; by default one called ``bag:...``, as
+        :func:`write` calls it.
     data_key, candidates_key, truth_key : str, default=None
         MATLAB and npz: the variables; fields of structs are written ``"a.b"``.
     orientation, label_orientation : {"rows", "columns"}, default=None
@@ -169,8 +182,8 @@ def read(
         (list), ``task``, ``DESCR``, ``variables`` (what was found under which name).
         Files with a separate test part add ``test``, another Bunch; files that bring
         their splits add ``folds``, a list of (train, test) row numbers. Weights and
-        votes add ``evidence``, for the `y` of a method that uses them. An array
-        ``bags`` of a NumPy archive, the bag of each row, is ``bags``.
+        votes add ``evidence``, for the `y` of a method that uses them. The bag of each
+        row is ``bags``: of a column, or of an array of that name.
 
     Raises
     ------
@@ -207,6 +220,7 @@ def read(
         sep=sep,
         form=form,
         ignore=tuple(ignore),
+        bags=bags,
         data_key=data_key,
         candidates_key=candidates_key,
         truth_key=truth_key,

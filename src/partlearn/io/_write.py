@@ -17,20 +17,20 @@ from sklearn.utils import gen_batches
 
 from partlearn._extras import import_optional
 from partlearn._typing import Mask
-from partlearn.candidates import Evidence, Votes, is_missing
-from partlearn.io._bunch import sort_names
+from partlearn.candidates import Evidence, Votes
+from partlearn.io._bunch import named_bags, sort_names
 from partlearn.io._columns import is_label_name
 from partlearn.io._errors import DataFormatError
 from partlearn.io._evidence import check_fit, evidence_arrays, weight_texts
 from partlearn.io._files import atomic_write
 from partlearn.io._formats import format_of
-from partlearn.io._label_columns import CANDIDATE_MARK, TRUTH_MARK
+from partlearn.io._label_columns import BAG_MARK, CANDIDATE_MARK, TRUTH_MARK
 from partlearn.io._options import TASKS
 from partlearn.io._table import META_KEY
 
 _FORMATS = ("npz", "parquet", "arrow", "csv", "mat")
 _BLOCK_ROWS = 4096
-_RESERVED = (CANDIDATE_MARK, TRUTH_MARK, "__index_level_")
+_RESERVED = (CANDIDATE_MARK, TRUTH_MARK, BAG_MARK, "__index_level_")
 
 
 def write(
@@ -60,7 +60,8 @@ def write(
     values and names; whole numbers come back as int64 and the others as float64. In
     CSV, classes that never occur, or names which contain a separator, are kept by
     writing one column per class instead of one column of sets. Weights are kept by npz
-    and, as ``cat:0.7|dog:0.3``, by CSV; votes and bags by npz alone.
+    and, as ``cat:0.7|dog:0.3``, by CSV; votes by npz alone. Bags are kept by all: in
+    tables as a column ``bag:id``.
 
     Examples
     --------
@@ -81,11 +82,6 @@ def write(
         )
     parts = _Parts(bunch)
     _check_evidence(parts, kind)
-    if parts.bags is not None and kind != "npz":
-        raise DataFormatError(
-            f"{kind} has no place for bags",
-            advice="Write npz, or leave `bags` out.",
-        )
     with atomic_write(target) as file:
         if kind == "npz":
             _write_npz(file, parts)
@@ -139,8 +135,10 @@ class _Parts:
             if not self.evidence.weighted:  # the sets say it all
                 self.evidence = None
         self.bags = bunch.get("bags")
-        if self.bags is not None and np.shape(self.bags) != (self.X.shape[0],):
-            raise DataFormatError("`bags` must name the bag of each row")
+        if self.bags is not None:
+            if np.shape(self.bags) != (self.X.shape[0],):
+                raise DataFormatError("`bags` must name the bag of each row")
+            self.bags = named_bags(self.bags)
         features = bunch.get("feature_names")
         self.features = None if features is None else [str(f) for f in features]
         self.task = bunch.get("task")
@@ -192,9 +190,7 @@ def _write_npz(file: BinaryIO, parts: _Parts) -> None:
         arrays |= evidence_arrays(parts.evidence)
         meta["evidence"] = True
     if parts.bags is not None:
-        arrays["bags"] = np.asarray(
-            ["" if is_missing(bag) else str(bag) for bag in parts.bags], dtype=np.str_
-        )
+        arrays["bags"] = parts.bags
     arrays["meta"] = np.asarray(json.dumps(meta | {"note": parts.descr}))
     # All are numbers or strings; NumPy 2.0 would store `allow_pickle` as one more.
     np.savez_compressed(file, **arrays)
@@ -219,6 +215,8 @@ def _write_mat(file: BinaryIO, parts: _Parts) -> None:
         out["data"] = parts.X.astype(np.float64)
     elif parts.X.dtype == np.float16:
         out["data"] = parts.X.astype(np.float32)
+    if parts.bags is not None:
+        out["bags"] = parts.bags.astype(object)
     out["partlearn_dtype"] = parts.X.dtype.str
     out["partlearn_sparse"] = float(sp.issparse(parts.X))
     scipy.io.savemat(file, out, do_compression=True, oned_as="column")
@@ -284,6 +282,8 @@ def _batches(parts: _Parts, as_sets: bool | None) -> Iterator[Any]:
                 columns[name] = weight_texts(parts.evidence.weights[rows], parts.names)
             else:
                 columns[name] = _texts(matrix[rows], parts.names)
+        if parts.bags is not None:
+            columns[f"{BAG_MARK}id"] = parts.bags[rows].tolist()
         yield pa.RecordBatch.from_pydict(columns, metadata=metadata)
 
 

@@ -19,6 +19,7 @@ from partlearn.tables._dataset import (
     dataset_of,
     encode_columns,
     feature_names,
+    refuse_for_matrix,
     truth_column,
 )
 from partlearn.tables._deciding import agreement, tells_label, warn_deciding

@@ -349,12 +349,7 @@ def _of_matrix(
     task: str | None,
     bags: Any,
 ) -> Dataset:
-    for name, value in roles.items():
-        if value:
-            raise ValueError(
-                f"`{name}` is for tables; {path.name} is a matrix of numbers: leave it "
-                "out."
-            )
+    refuse_for_matrix(path, roles, bags)
     if task == "tags":
         raise ValueError(
             f'`task`="tags" is for tables; {path.name} is a matrix of numbers.'
@@ -370,11 +365,6 @@ def _of_matrix(
         if bunch.get("bags") is None:
             raise ValueError("the file holds no bags; use `bags` with runs.")
         bags = bunch.bags
-    elif bags not in (None, "runs"):
-        raise ValueError(
-            f"`bags`: {path.name} is a matrix of numbers without a column {bags!r}; "
-            "use runs, bags for the bags of a NumPy archive, or leave it out."
-        )
     return Dataset(
         bunch.data,
         bunch.candidates,
@@ -386,6 +376,29 @@ def _of_matrix(
         bunch=bunch,
         path=path,
     )
+
+
+def refuse_for_matrix(path: Path, roles: Mapping[str, Any], bags: Any) -> None:
+    """Raise if something was said that only a table has.
+
+    Parameters
+    ----------
+    path : Path
+        A file with a matrix.
+    roles : mapping
+        Arguments of :class:`TableEncoder`.
+    bags : object
+        Bags of the rows.
+    """
+    if said := next((name for name, value in roles.items() if value), None):
+        raise ValueError(
+            f"`{said}` is for tables; {path.name} is a matrix of numbers: leave it out."
+        )
+    if bags not in (None, "runs", "bags"):
+        raise ValueError(
+            f"`bags`: {path.name} is a matrix of numbers without a column {bags!r}; "
+            "use runs, bags for the bags of a NumPy archive, or leave it out."
+        )
 
 
 def feature_names(bunch: Bunch) -> list[str]:
