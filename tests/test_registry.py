@@ -58,10 +58,10 @@ TOYS = {
         "ToyClassifier",
         """
         import numpy as np
-        from partlearn.base import BasePartialClassifier
+        from partlearn.base import BaseCandidateClassifier
         from partlearn.candidates import validate_partial_data
 
-        class ToyClassifier(BasePartialClassifier):
+        class ToyClassifier(BaseCandidateClassifier):
             def fit(self, X, y):
                 X, S = validate_partial_data(self, X, y)
                 self.share_ = S.mean(axis=0) / S.mean(axis=0).sum()

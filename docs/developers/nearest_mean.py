@@ -4,7 +4,7 @@ import numpy as np
 from scipy.special import softmax
 from sklearn.metrics.pairwise import euclidean_distances
 
-from partlearn.base import BasePartialClassifier
+from partlearn.base import BaseCandidateClassifier
 from partlearn.candidates import uniform_confidence
 
 
@@ -19,7 +19,7 @@ def closeness(X, means):
     return softmax(-np.nan_to_num(D, nan=1e30, posinf=1e30), axis=1)
 
 
-class NearestMean(BasePartialClassifier):
+class NearestMean(BaseCandidateClassifier):
     """Alternate between means of classes and confidences of candidates."""
 
     def __init__(self, max_iter=10):

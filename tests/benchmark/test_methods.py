@@ -6,7 +6,6 @@ from partlearn.benchmark import (
     PlanError,
     check_methods,
     find_class,
-    known_classes,
     parse_plan,
 )
 from partlearn.benchmark._methods import build
@@ -32,9 +31,11 @@ def test_names_are_found_in_any_spelling():
 
 
 def test_kinds_are_kept_apart():
-    assert "PLKNN" not in known_classes("reducer")
-    assert "CENDA" not in known_classes("learner")
-    assert "CENDA" not in known_classes("selector")
+    wrong = {"PLKNN": ["reducer", "selector"], "CENDA": ["learner", "selector"]}
+    for name, kinds in wrong.items():
+        for kind in kinds:
+            with pytest.raises(PlanError, match=name):
+                find_class(name, kind)
 
 
 @pytest.mark.parametrize(

@@ -365,6 +365,17 @@ def test_runs_of_another_format_are_refused(tmp_path):
         load_run(tmp_path)
 
 
+def test_a_plan_with_other_fields_is_of_another_version(tmp_path):
+    run_plan(parse_plan(PLAN), tmp_path)
+    store = Store(tmp_path)
+    store.write_json("plan.json", {**store.read_json("plan.json"), "n_planets": 9})
+    run = store.read_json("run.json")
+    run["files"]["plan.json"] = file_digest(tmp_path / "plan.json")
+    store.write_json("run.json", run)
+    with pytest.raises(DamagedStoreError, match=r"not of this version .*'n_planets'"):
+        load_run(tmp_path)
+
+
 def test_tables_are_csv_without_pyarrow(finished, tmp_path, monkeypatch):
     real = builtins.__import__
 

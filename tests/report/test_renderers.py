@@ -17,7 +17,7 @@ from partlearn.report._blocks import Cell, Section, Table, Text
 from partlearn.report._figures import plane
 from partlearn.report._format import pvalue, score, signed
 from partlearn.report._render import _template, console_print, in_markdown, named_tables
-from partlearn.report._svg import COLOURS, panels_svg
+from partlearn.report._svg import COLORS, panels_svg
 
 VOID = {"meta", "link", "br", "img", "hr", "input"}
 
@@ -144,7 +144,7 @@ def test_text_colours_have_contrast(page):
 
 def test_colours_of_figures_show_on_both_grounds(page):
     for colours in _schemes(page):
-        for colour in COLOURS:
+        for colour in COLORS:
             assert _contrast(colour.lower(), colours["ground"]) >= 3
 
 

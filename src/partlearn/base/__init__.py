@@ -9,7 +9,7 @@ constants are constraints on parameters that several methods share.
 # SPDX-License-Identifier: BSD-3-Clause
 
 from partlearn.base._classifier import (
-    BasePartialClassifier,
+    BaseCandidateClassifier,
     BaseScoreClassifier,
     recoded,
 )
@@ -25,8 +25,8 @@ from partlearn.base._reducer import (
 from partlearn.base._selector import BaseSelector, Columns, count_features
 
 __all__ = [
+    "BaseCandidateClassifier",
     "BaseMultilabelClassifier",
-    "BasePartialClassifier",
     "BaseReducer",
     "BaseSelector",
 ]

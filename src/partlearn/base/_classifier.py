@@ -22,7 +22,7 @@ from partlearn.candidates import (
 
 
 @lazy_rows
-class BasePartialClassifier(
+class BaseCandidateClassifier(
     CandidateMixin, MemoryEstimateMixin, ClassifierMixin, BaseEstimator
 ):
     """Base class of classifiers that learn from candidate sets and predict one label.
@@ -93,7 +93,7 @@ class BasePartialClassifier(
 
 
 @lazy_rows
-class BaseScoreClassifier(BasePartialClassifier):
+class BaseScoreClassifier(BaseCandidateClassifier):
     """Classifier whose ``_scores`` are real numbers, one column per class."""
 
     def predict_proba(self, X: Any) -> NDArray[Any]:

@@ -11,7 +11,7 @@ from partlearn.benchmark._engines import (
 )
 from partlearn.benchmark._isolated import EngineLostError
 from partlearn.benchmark._load import Run, load_run
-from partlearn.benchmark._methods import find_class, known_classes
+from partlearn.benchmark._methods import find_class
 from partlearn.benchmark._paired import (
     Comparison,
     EffectSize,

@@ -81,7 +81,7 @@ def grouped(frame: "DataFrame", names: Sequence[str]) -> Any:
 
 def deviation(values: Any) -> float:
     """Standard deviation (ddof 1); NaN for a single value."""
-    return float(np.std(values, ddof=1)) if len(values) > 1 else np.nan
+    return float(np.std(np.asarray(values), ddof=1)) if len(values) > 1 else np.nan
 
 
 def scores_of(plan: Plan, frame: "DataFrame") -> Scores:
@@ -160,49 +160,45 @@ def _beside_every_learner(pd: Any, plan: Any, rows: "DataFrame") -> "DataFrame":
 def _cells(
     pd: Any, plan: Plan, rows: Any, scores: Any, points: Any, folds: Any
 ) -> tuple[Any, Any]:
-    many = isinstance(plan, MultilabelPlan)
+    """Frames of the cells and of the points of their curves."""
     where = CELL[:-1]
-    jobs = grouped(rows, where)["id"].nunique().to_dict()
+    drawn = points if isinstance(plan, MultilabelPlan) else points.iloc[:0]
+    curves = _described(pd, drawn, [*CELL, "percentage"]).reset_index()
+    heights = _described(pd, curves.assign(value=curves["mean"]), CELL)
     errors, columns = (
         rows[rows["metric"] == name] for name in ("error", "reducer_n_components")
     )
-    failed = grouped(errors, where)["id"].nunique().to_dict()
-    n_scores = grouped(scores, CELL)["id"].nunique().to_dict()
-    widths = {k: float(np.mean(v)) for k, v in grouped(columns, where)["value"]}
-    figures = _figures(plan)
-    curves = [
-        (*key, float(np.mean(v)), deviation(v))
-        for key, v in (grouped(points, [*CELL, "percentage"])["value"] if many else ())
-    ]
-    curve_frame = pd.DataFrame(curves, columns=[*CELL, "percentage", "mean", "std"])
-    values = {key: v.to_numpy() for key, v in grouped(folds, CELL)["value"]}
-    heights = {key: v.to_numpy() for key, v in grouped(curve_frame, CELL)["mean"]}
-    cells = []
-    for at, n_jobs in jobs.items():
-        for metric in plan.metrics:
-            key = (*at, metric)
-            known = values.get(key, np.empty(0))
-            mean = float(known.mean()) if len(known) else np.nan
-            std, shown = deviation(known), heights.get(key)
-            figure = figures(key)
-            printed = mean if shown is None else float(np.mean(shown))
-            cells.append(
-                {
-                    **dict(zip(CELL, key, strict=True)),
-                    "mean": mean,
-                    "std": std,
-                    "n_failed": int(failed.get(at, 0)),
-                    "whole": n_scores.get(key, 0) == n_jobs,
-                    "n_features": widths.get(at, np.nan),
-                    "published": figure[0],
-                    "published_std": figure[1],
-                    "published_columns": figure[2],
-                    "printed": printed,
-                    "printed_std": std if shown is None else deviation(shown),
-                    "difference": printed - figure[0],
-                }
-            )
-    return pd.DataFrame(cells), curve_frame
+    metrics = pd.DataFrame({"metric": plan.metrics})
+    jobs = grouped(rows, where)["id"].nunique().rename("n_jobs").reset_index()
+    cells = (
+        jobs.merge(metrics, how="cross")
+        .join(_described(pd, folds, CELL), on=CELL)
+        .join(grouped(scores, CELL)["id"].nunique().rename("n_scores"), on=CELL)
+        .join(grouped(errors, where)["id"].nunique().rename("n_failed"), on=where)
+        .join(_described(pd, columns, where)["mean"].rename("n_features"), on=where)
+        .join(heights.add_prefix("curve_"), on=CELL)
+        .fillna({"n_scores": 0, "n_failed": 0})
+    )
+    figures = map(_figures(plan), cells[CELL].itertuples(index=False, name=None))
+    named = ["published", "published_std", "published_columns"]
+    flat = cells["curve_mean"].isna()
+    printed = cells["mean"].where(flat, cells["curve_mean"])
+    cells = cells.join(pd.DataFrame(figures, columns=named)).assign(
+        n_failed=cells["n_failed"].astype(int),
+        whole=cells["n_scores"] == cells["n_jobs"],
+        printed=printed,
+        printed_std=cells["std"].where(flat, cells["curve_std"]),
+    )
+    cells["difference"] = printed - cells["published"]
+    names = ["mean", "std", "n_failed", "whole", "n_features", *named, "printed"]
+    return cells[[*CELL, *names, "printed_std", "difference"]], curves
+
+
+def _described(pd: Any, frame: Any, by: Sequence[str]) -> Any:
+    """Mean and deviation of the values of each group."""
+    values = grouped(frame, by)["value"]
+    mean, std = values.agg(lambda v: v.to_numpy().mean()), values.agg(deviation)
+    return pd.DataFrame({"mean": mean.astype(float), "std": std.astype(float)})
 
 
 def _figures(plan: Plan) -> Callable[[tuple[Any, ...]], Figure]:

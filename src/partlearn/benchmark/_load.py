@@ -196,7 +196,10 @@ def _read(pd: Any, path: Path) -> "DataFrame":
         for name, kind in COLUMNS.items():
             if kind != "string":  # with all digits, which pandas may round
                 frame[name] = [float(text or "nan") for text in frame[name]]
-    return frame.astype({"draw": "int64", "fold": "int64", "noise_seed": "float64"})
+    texts = [name for name, kind in COLUMNS.items() if kind == "string"]
+    kinds = dict.fromkeys(texts, "str")  # the reader of tables may give categories
+    kinds |= {"draw": "int64", "fold": "int64", "noise_seed": "float64"}
+    return frame.astype(kinds)
 
 
 def run_facts(plan: _plan.Plan, engine: Engine, **outcome: Any) -> dict[str, Any]:
@@ -342,7 +345,12 @@ def load_run(folder: str | Path) -> Run:
         if file_digest(path) != digest:
             raise DamagedStoreError("not what the run wrote", path=path)
     store.read_json("splits.json")
-    return _run(folder, _read_plan(plan), run)
+    try:
+        read = _read_plan(plan)
+    except TypeError as error:
+        what = f"its plan is not of this version of partlearn ({error})"
+        raise DamagedStoreError(what, path=folder) from None
+    return _run(folder, read, run)
 
 
 def _with_tuples(values: Mapping[str, Any]) -> dict[str, Any]:

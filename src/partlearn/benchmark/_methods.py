@@ -35,29 +35,6 @@ def _in_plan() -> Iterator[None]:
         raise PlanError(str(error)) from None
 
 
-def known_classes(kind: str) -> dict[str, type]:
-    """Classes of one kind that this installation offers, by name.
-
-    Parameters
-    ----------
-    kind : {"reducer", "projection", "selector", "learner"}
-        What the class is for; reducers are projections and selectors.
-
-    Returns
-    -------
-    dict
-        Class name to class.
-
-    Examples
-    --------
-    >>> from partlearn.benchmark import known_classes
-    >>> "CENDA" in known_classes("reducer")
-    True
-    """
-    known = _registry.methods(*KINDS[kind])
-    return {name: method.cls for name, method in known.items()}
-
-
 def find_class(name: str, kind: str) -> type:
     """Find a class by name, in any case, or by ``package.module:Class``.
 

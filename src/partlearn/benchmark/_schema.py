@@ -12,7 +12,6 @@ from partlearn.benchmark._toml import KeyPath, PlanError
 Good = Callable[[Any], bool]
 Rule = tuple[Good, str]  # which values are good, and what they must be, in words
 Rules = Mapping[str, Rule]
-Schema = Mapping[str, Rules]
 
 
 def _list_of(good: Good, least: int = 1) -> Good:

@@ -27,7 +27,7 @@ from partlearn._sklearn_compat import (
     safe_indexing,
 )
 from partlearn._typing import Array, Indices, Mask
-from partlearn.base import PARAMETERS, BasePartialClassifier
+from partlearn.base import PARAMETERS, BaseCandidateClassifier
 from partlearn.candidates import (
     VOTE_STATE,
     BagRule,
@@ -52,7 +52,7 @@ Fold = tuple[Indices, Indices]
 
 
 @lazy_rows
-class CandidateClassifier(BasePartialClassifier):
+class CandidateClassifier(BaseCandidateClassifier):
     r"""Learn from candidate labels with a classifier of your choice.
 
     Two steps alternate: the classifier is fitted on all candidates weighted by their

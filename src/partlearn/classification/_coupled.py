@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validat
 
 from partlearn._math.blocks import lazy_rows, takes_blocks
 from partlearn._sklearn_compat import HasMethods, fit_context
-from partlearn.base import BasePartialClassifier, recoded, reduced_rows
+from partlearn.base import BaseCandidateClassifier, recoded, reduced_rows
 from partlearn.candidates import (
     FLOATS,
     fitted_confidence,
@@ -28,7 +28,7 @@ def _has_decision_function(self: Any) -> bool:
 
 
 @lazy_rows
-class CoupledClassifier(BasePartialClassifier):
+class CoupledClassifier(BaseCandidateClassifier):
     """Reduce the features, then classify in the reduced space.
 
     Papers name such pairs PL-KNN-CENDA, for example. Unlike a pipeline, this estimator

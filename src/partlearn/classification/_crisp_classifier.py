@@ -17,7 +17,7 @@ from partlearn._math.crossfit import (
 )
 from partlearn._sklearn_compat import fit_context
 from partlearn._typing import Array
-from partlearn.base import PARAMETERS, BasePartialClassifier
+from partlearn.base import PARAMETERS, BaseCandidateClassifier
 from partlearn.candidates import warn_at_max_iter
 from partlearn.decomposition import KernelCRISP
 
@@ -25,7 +25,7 @@ __all__ = ["CRISPClassifier"]
 
 
 @lazy_rows
-class CRISPClassifier(BasePartialClassifier):
+class CRISPClassifier(BaseCandidateClassifier):
     """Ensemble whose experts have not seen the labels of the row.
 
     Confidences are regressed on the data in three geometries: linear, and with a

@@ -23,7 +23,7 @@ from partlearn._math.simplex import nnls_from_gram
 from partlearn._progress import iterations
 from partlearn._sklearn_compat import Interval, fit_context
 from partlearn._typing import Array, Indices, Mask
-from partlearn.base import PARAMETERS, BasePartialClassifier
+from partlearn.base import PARAMETERS, BaseCandidateClassifier
 from partlearn.candidates import (
     initial_confidence,
     labels_settled,
@@ -37,7 +37,7 @@ _ROUNDING = 64 * np.finfo(np.float64).eps
 
 
 @lazy_rows
-class IPAL(BasePartialClassifier):
+class IPAL(BaseCandidateClassifier):
     """Label propagation on a graph of rows that reconstruct each other.
 
     Each training row is reconstructed from its nearest neighbors with non-negative

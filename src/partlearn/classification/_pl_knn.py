@@ -30,7 +30,7 @@ from partlearn._math.neighbors import (
 )
 from partlearn._sklearn_compat import StrOptions, fit_context
 from partlearn._typing import Array, Indices
-from partlearn.base import PARAMETERS, BasePartialClassifier
+from partlearn.base import PARAMETERS, BaseCandidateClassifier
 from partlearn.candidates import initial_confidence
 
 __all__ = ["PLKNN"]
@@ -44,7 +44,7 @@ Find = Callable[[Indices | None, int], Neighbors]
 
 
 @lazy_rows
-class PLKNN(BasePartialClassifier):
+class PLKNN(BaseCandidateClassifier):
     """Classify rows by the candidate sets of their nearest training rows.
 
     Parameters

@@ -15,7 +15,7 @@ from partlearn._math.blocks import lazy_rows
 from partlearn._math.crossfit import log_linear_pool, log_linear_weights
 from partlearn._sklearn_compat import StrOptions, fit_context
 from partlearn._typing import Array, Indices
-from partlearn.base import PARAMETERS, BasePartialClassifier, recoded
+from partlearn.base import PARAMETERS, BaseCandidateClassifier, recoded
 from partlearn.candidates import check_two_classes, validate_evidence
 from partlearn.classification._candidate_classifier import CandidateClassifier
 from partlearn.model_selection import StratifiedCandidateKFold
@@ -49,7 +49,7 @@ def for_candidates(estimator: Any, random_state: Any = None) -> Any:
 
 
 @lazy_rows
-class PooledClassifier(BasePartialClassifier):
+class PooledClassifier(BaseCandidateClassifier):
     r"""Pool the probabilities of several learners, or calibrate those of one.
 
     Counterpart of VotingClassifier, StackingClassifier and CalibratedClassifierCV of

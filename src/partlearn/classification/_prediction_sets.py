@@ -16,7 +16,7 @@ from sklearn.utils.parallel import Parallel, delayed
 from partlearn._math.blocks import lazy_rows
 from partlearn._sklearn_compat import HasMethods, Interval, StrOptions, fit_context
 from partlearn._typing import Array, Indices, Mask
-from partlearn.base import PARAMETERS, BasePartialClassifier, recoded
+from partlearn.base import PARAMETERS, BaseCandidateClassifier, recoded
 from partlearn.candidates import check_two_classes, known_labels, validate_evidence
 from partlearn.classification._calibration import (
     CALIBRATORS,
@@ -33,7 +33,7 @@ __all__ = ["PredictionSets"]
 
 
 @lazy_rows
-class PredictionSets(BasePartialClassifier):
+class PredictionSets(BaseCandidateClassifier):
     r"""Predict sets of labels that contain the true one with a given probability.
 
     A classifier is fitted on a part of the rows. The held-out rows give the smallest

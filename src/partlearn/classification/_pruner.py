@@ -17,7 +17,7 @@ from partlearn._math.linalg import z_scores
 from partlearn._math.neighbors import self_neighbors
 from partlearn._sklearn_compat import HasMethods, Interval, StrOptions, fit_context
 from partlearn._typing import Array, Mask
-from partlearn.base import PARAMETERS, BasePartialClassifier, recoded
+from partlearn.base import PARAMETERS, BaseCandidateClassifier, recoded
 from partlearn.candidates import validate_partial_data
 from partlearn.classification._cc import CC
 
@@ -25,7 +25,7 @@ __all__ = ["CandidatePruner"]
 
 
 @lazy_rows
-class CandidatePruner(BasePartialClassifier):
+class CandidatePruner(BaseCandidateClassifier):
     """Remove unlikely candidates, then fit a classifier on the narrower sets.
 
     Parameters

@@ -2,7 +2,7 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from partlearn.report import _figures
@@ -198,50 +198,45 @@ def published_section(
     summary: Summary, label: Callable[[str], str], beside: Sequence[str] = ()
 ) -> Section:
     """Published, measured, difference, for every protocol; controls beside."""
-    place = ["metric", *PLACE, "method"]
     cells = summary.cells
-    known = {tuple(c[k] for k in (*place, "protocol")): c for c in records(cells)}
-    keys = dict.fromkeys(
-        k[:-1] for k, c in known.items() if not is_missing(c["published"])
-    )
-    several = len(summary.metrics) > 1
-    dimensions = bool(cells["published_columns"].notna().any())
+    known = cells[cells["published"].notna()]
+    several = len(summary.metrics) > 1 or len(summary.labels) > 1
     names = ["data", "learner", "method"]
     names = ["score", *names, "trained on"] if several else names
-    head = [*names, "published"]
+    columns: dict[Any, str] = {"published": "published"}
+    kinds = ["measured", "difference"]
+    kinds += ["columns"] if cells["published_columns"].notna().any() else []
     for protocol in summary.protocols:
         suffix = f", {protocol}" if len(summary.protocols) > 1 else ""
-        head += [f"measured{suffix}", f"difference{suffix}"]
-        head += [f"columns{suffix}"] if dimensions else []
-    rows: dict[bool, list[list[str]]] = {True: [], False: []}
-    for key in keys:
-        metric, _, name, labels, learner, method = key
-        here = [known.get((*key, protocol)) for protocol in summary.protocols]
-        figure = next(c for c in here if c and not is_missing(c["published"]))
-        row = [name, learner, label(method)]
-        row = [metric_name(metric), *row, labels] if several else row
-        row.append(score(figure["published"], figure["published_std"]))
-        for c in here:
-            row += [score(c["printed"], c["printed_std"]) if c else EMPTY]
-            row += [signed(c["difference"]) if c else EMPTY]
-            if dimensions:
-                n = figure["published_columns"]
-                text = dims(c["n_features"]) if c else EMPTY
-                row.append(
-                    Cell(text, small="" if is_missing(n) else f"{n:.0f} published")
-                )
-        others = (known.get((*key[:-1], name, summary.protocols[0])) for name in beside)
-        row += [score(c["printed"] if c else None) for c in others]
-        rows[metric == summary.metric].append(row)
-    text = "Published mean, ours, and ours minus published"
-    text += "; the last columns are controls on the same data" if beside else ""
-    first, more = (
-        [Table.of(text, [*head, *beside], part, len(names))] if part else []
-        for part in rows.values()
+        columns |= {(kind, protocol): f"{kind}{suffix}" for kind in kinds}
+    columns |= {name: name for name in beside}
+    first = cells[cells["protocol"] == summary.protocols[0]]
+    controls = first.set_index(["metric", *PLACE, "method"])["printed"].to_dict()
+
+    def texts(part: Any) -> Iterator[tuple[tuple[str, ...], Any, str]]:
+        for c in part.itertuples():
+            row: tuple[str, ...] = (c.set, c.learner, label(c.method))
+            row = (metric_name(c.metric), *row, c.labels) if several else row
+            n = c.published_columns
+            small = "" if is_missing(n) else f"{n:.0f} published"
+            yield row, "published", score(c.published, c.published_std)
+            yield row, ("measured", c.protocol), score(c.printed, c.printed_std)
+            yield row, ("difference", c.protocol), signed(c.difference)
+            yield row, ("columns", c.protocol), Cell(dims(c.n_features), small=small)
+            place = (c.metric, *(getattr(c, name) for name in PLACE))
+            for name in beside:
+                yield row, name, score(controls.get((*place, name)))
+
+    caption = "Published mean, ours, and ours minus published"
+    caption += "; the last columns are controls on the same data" if beside else ""
+    main = known["metric"] == summary.metric
+    tables, more = (
+        [crossed(caption, names, columns, texts(part))] if len(part) else []
+        for part in (known[main], known[~main])
     )
     folded = [Section("Other scores", more)] if more else []
     title = "Published, measured, difference"
-    return Section(title, [*first, *folded], "published", brief=True)
+    return Section(title, [*tables, *folded], "published", brief=True)
 
 
 def records(frame: Any) -> list[dict[str, Any]]:

@@ -270,29 +270,31 @@ def _named_right(frame: pd.DataFrame, metric: str, wanted: bool) -> pd.DataFrame
 
 
 def _sweep(reducers: Sequence[MethodSpec], cells: pd.DataFrame) -> pd.DataFrame:
-    """Points of curves for methods whose grid varies parameters."""
-    varied = {spec.name: spec.point for spec in reducers if spec.point}
+    """Points of curves for methods whose grid varies parameters, and level lines."""
+    import pandas as pd
+
     place = ["protocol", "labels", "metric", "data", "r", "set", "learner"]
-    points, levels = [], {}
-    for c in cells[cells["mean"].notna()].to_dict("records"):
-        where = {name: c[name] for name in place}
-        if c["method"] in LEVELS:
-            levels[(*(str(v) for v in where.values()), c["method"])] = c["mean"]
-        for parameter, value in varied.get(c["method"], {}).items():
-            others = varied[c["method"]].items()
-            name = c["method"].split("[")[0]
-            name += "".join(f", {k}={v}" for k, v in others if k != parameter)
-            about = {**where, "parameter": parameter, "method": name}
-            points.append({**about, "x": value, "y": c["mean"]})
-    flat = {}
-    for point in points:
-        for level in LEVELS:
-            y = levels.get((*(str(point[name]) for name in place), level))
-            if y is not None:
-                line = {**point, "method": str(level), "y": y}
-                flat[tuple(map(str, line.values()))] = line
-    points += flat.values()
-    return _frame(points, " ".join([*place, "parameter method x y"]))
+    head, at = ["method", "parameter", "shown", "x"], [*place, "parameter", "x"]
+    grid = [
+        (spec.name, parameter, _without(spec, parameter), value)
+        for spec in reducers
+        for parameter, value in spec.point.items()
+    ]
+    varied = pd.DataFrame(grid, columns=head).astype(dict.fromkeys(head, object))
+    known = cells[cells["mean"].notna()].rename(columns={"mean": "y"})
+    points = known.merge(varied, on="method").assign(method=lambda p: p["shown"])
+    levels = known[known["method"].isin(LEVELS)]
+    levels = levels.sort_values("method", key=lambda m: m.map(LEVELS.index))
+    lines = points[at].merge(levels[[*place, "method", "y"]], on=place)
+    keys = lines.astype(str).drop_duplicates().index
+    columns = [*place, "parameter", "method", "x", "y"]
+    return pd.concat([points[columns], lines.loc[keys, columns]], ignore_index=True)
+
+
+def _without(spec: MethodSpec, parameter: str) -> str:
+    """Name of a method and the parameters that its grid varies but one."""
+    others = (f", {k}={v}" for k, v in spec.point.items() if k != parameter)
+    return spec.name.split("[")[0] + "".join(others)
 
 
 def _counted(
