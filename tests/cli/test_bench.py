@@ -1,6 +1,7 @@
 """demo, bench and report: tables to standard output, the rest to standard error."""
 
 import json
+import re
 import sys
 
 import pytest
@@ -203,6 +204,12 @@ def test_demo_quick(run, tmp_path):
     # The first screen is for people outside the field.
     assert "300 images of handwritten digits" in text.splitlines()[0]
     assert "labels found right" in text
+    alone, together = (
+        float(re.search(rf"{words} +([0-9.]+)%", text)[1])
+        for words in ("each image by itself", "images of a page together")
+    )
+    assert together > alone
+    assert (tmp_path / "a folder" / "pages.html").exists()
     assert "where it does not help" in text
     assert "digits, r = 2" in text
     assert "CENDA" in text

@@ -12,6 +12,7 @@ from partlearn.cli._console import say
 from partlearn.cli._options import Json
 
 N_FALSE = 4  # false labels beside the true one
+ON_A_PAGE = 8  # digits, in the second part
 
 
 def demo(
@@ -27,14 +28,17 @@ def demo(
     """Find the labels of handwritten digits that came with five possible ones each.
 
     The command says how many labels are found and how well new images are recognised,
-    writes a page on which doubtful digits can be looked at and corrected, and then
-    compares methods where reducing dimensions does not help, with a second page.
+    and writes a page on which doubtful digits can be looked at and corrected. Then
+    digits come on pages with one list for each page, and every digit of the list is
+    somewhere on the page. At the end it compares methods where reducing dimensions does
+    not help, with a page of results.
     """
     plan = "demo-quick" if quick else "demo"
     if as_json:
         run_and_report(plan, out, workers=jobs, as_json=True)
         return
     right, new, told = _label_digits(out / "labels.html", 300 if quick else 1000)
+    _label_pages(out / "pages.html", 304 if quick else 600)
     print(
         "And where it does not help: reducing the 64 pixels to fewer numbers first.\n"
         "Each image with r false labels beside the true one, two learners (PL-KNN, "
@@ -91,13 +95,43 @@ def _label_digits(page: Path, n_rows: int) -> tuple[float, float, float]:
         f"{supervised(X[train][row], label):6.1%}\n"
         f"    logistic regression with the true labels        {told:6.1%}\n"
     )
+    title = f"Handwritten digits with {N_FALSE + 1} possible labels each"
+    _write_page(result, page, X[train], title)
+    return right, new, told
+
+
+def _label_pages(page: Path, n_rows: int) -> None:
+    """Disambiguate digits on pages with a list each, alone and by their pages."""
+    import numpy as np
+    from sklearn.datasets import load_digits
+
+    from partlearn import disambiguate
+    from partlearn.candidates import make_bags
+
+    X, y = load_digits(return_X_y=True)
+    rows = np.random.RandomState(0).permutation(len(y))[:n_rows]
+    X, y = X[rows], y[rows]
+    S, pages = make_bags(y, size=ON_A_PAGE, random_state=0)
+    alone = disambiguate(X, S).agreement(y).accuracy
+    result = disambiguate(X, S, bags=pages)
+    print(
+        f"{n_rows} images on {n_rows // ON_A_PAGE} pages of {ON_A_PAGE} digits. Each "
+        "page came with a list of its digits, in no order,\nso that an image has "
+        f"{S.sum() / n_rows:.1f} possible labels. Every digit of the list is on the "
+        "page.\n\n"
+        f"  labels found right, each image by itself          {alone:6.1%}\n"
+        "  labels found right, images of a page together     "
+        f"{result.agreement(y).accuracy:6.1%}\n"
+    )
+    title = f"Pages of {ON_A_PAGE} handwritten digits with a list each"
+    _write_page(result, page, X, title)
+
+
+def _write_page(result: Any, page: Path, X: Any, title: str) -> None:
+    """Write the label report with a picture of each digit."""
     try:
-        result.to_html(
-            page,
-            images=list(X[train].reshape(-1, 8, 8)),
-            title=f"Handwritten digits with {N_FALSE + 1} possible labels each",
-        )
-        print(f"Label report, to look at doubtful digits: {page}\n")
+        result.to_html(page, images=list(X.reshape(-1, 8, 8)), title=title)
     except ImportError:
         say("The label report needs jinja2: pip install 'partlearn[report]'.")
-    return right, new, told
+        return
+    print(f"Label report, to look at doubtful digits: {page}\n")
