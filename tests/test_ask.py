@@ -8,13 +8,14 @@ import scipy.sparse as sp
 from sklearn.datasets import load_wine
 
 from partlearn import disambiguate, plan_questions, rank_rows
-from partlearn._ask import _influence, answer_gain, greedy_order
+from partlearn._ask import _influence, answer_gain, flattened, greedy_order
 from partlearn.candidates import make_candidates
 
 
-def result(F, Z=None):
+def result(F, Z=None, right=None):
     """A result as `disambiguate` makes it, with given confidences."""
     F = np.asarray(F, dtype=float)
+    mean = F.max(axis=1).mean() if right is None else right
     classes = np.array(list("abcdefgh"))[: F.shape[1]]
     return SimpleNamespace(
         label_confidence=F,
@@ -22,6 +23,7 @@ def result(F, Z=None):
         label=classes[F.argmax(axis=1)],
         classes=classes,
         candidates=F > 0,
+        expected_right=(mean, mean, mean),
         index=np.arange(len(F)) + 100,
         space=lambda: np.arange(len(F))[:, None] * 1.0 if Z is None else Z,
     )
@@ -152,3 +154,20 @@ def test_answers_help_more_than_random_ones():
 def test_bad_input(words, message):
     with pytest.raises(ValueError, match=message):
         rank_rows(result(np.full((3, 3), 1 / 3)), **words)
+
+
+def test_confidences_above_the_expected_share_are_flattened():
+    """The mean of the largest becomes the expected share; order and zeros stay."""
+    F = np.array([[0.9, 0.1, 0.0], [0.7, 0.2, 0.1], [1.0, 0.0, 0.0]])
+    G = flattened(F, 0.8)
+    assert G.max(axis=1).mean() == pytest.approx(0.8, abs=1e-4)
+    np.testing.assert_allclose(G.sum(axis=1), 1)
+    assert (G[F == 0] == 0).all()
+    ratio = np.log(G[0, 0] / G[0, 1]) / np.log(9)  # one power for all
+    assert np.log(G[1, 0] / G[1, 1]) / np.log(3.5) == pytest.approx(ratio)
+    np.testing.assert_array_equal(flattened(F, 0.9), F)
+    assert flattened(F, 0.1).max(axis=1).mean() < 0.65
+    few = plan_questions(result(F), budget=2)
+    many = plan_questions(result(F, right=0.7), budget=2)
+    assert many.expected_right_now == 0.7
+    assert many.gain.sum() > few.gain.sum()

@@ -14,7 +14,7 @@ from sklearn.preprocessing import StandardScaler
 import partlearn
 from partlearn import Disambiguation, disambiguate
 from partlearn._math.linalg import z_scores
-from partlearn.candidates import make_candidates
+from partlearn.candidates import from_votes, make_candidates
 from partlearn.classification import IPAL, PLKNN, PLSVM
 from partlearn.datasets import load_wine_partial, make_tickets
 from partlearn.decomposition import CENDA
@@ -235,3 +235,48 @@ def test_tables_of_anything(global_random_seed):
     assert bare.candidates[3].all()
     with pytest.raises(ValueError, match="Did you mean 'candidates'"):
         disambiguate(tickets.columns, "candidate")
+
+
+def shared_errors(shared, seed=0, n=300):
+    """Features, votes of twelve annotators, truth; on some rows all err alike."""
+    rng = np.random.RandomState(seed)
+    truth = rng.randint(3, size=n)
+    X = rng.randn(n, 4) + 1.2 * np.eye(3, 4)[truth]
+    trap = np.where(rng.rand(n) < shared, (truth + 1) % 3, -1)
+    rows, who, given = [], [], []
+    for i in range(n):
+        for a in rng.choice(12, 3, replace=False):
+            label = truth[i] if rng.rand() < 0.5 + a / 30 else rng.randint(3)
+            if trap[i] >= 0 and rng.rand() < 0.8:
+                label = trap[i]
+            rows, who, given = [*rows, i], [*who, a], [*given, label]
+    return X, from_votes(rows, who, given), truth
+
+
+@pytest.mark.parametrize("shared", [0.0, 0.1, 0.2])
+def test_expected_right_of_votes_counts_errors_that_annotators_share(shared):
+    X, votes, truth = shared_errors(shared)
+    result = disambiguate(X, votes)
+    right = (result.label == truth).mean()
+    expected, low, high = result.expected_right
+    assert low <= right <= high
+    assert result.summary()["expected_right"] == (low, high)
+    assert low < result.halves_agree < expected < result.confidence.mean()
+    if shared:
+        assert result.confidence.mean() > right + 0.05  # what the estimate mends
+        assert abs(expected - right) < result.confidence.mean() - right
+    first, second = (disambiguate(X, half).label for half in votes.halves())
+    assert result.halves_agree == (first == second).mean()
+
+
+def test_expected_right_without_halves():
+    X, votes, truth = shared_errors(0.0, n=60)
+    known = disambiguate(X, votes, gold={i: int(truth[i]) for i in range(20)})
+    assert known.expected_right == known.quality[:3]
+    one = from_votes(np.arange(60), ["ann"] * 60, truth)
+    assert disambiguate(X, one).halves_agree is None
+    sets = disambiguate(X, truth)
+    assert sets.halves_agree is None
+    assert sets.expected_right[0] == pytest.approx(sets.confidence.mean())
+    bare = replace(sets, halves=lambda: disambiguate(X, truth[:3]))
+    assert bare.halves_agree is None  # nothing can be learnt from a half

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import brentq
 
 from partlearn._extras import import_optional
 from partlearn._math.neighbors import self_neighbors
@@ -20,6 +21,7 @@ _N_NEIGHBORS = 10
 # confidences. Chosen on wine, vehicle and vowel, which the guide does not measure.
 _SETTLED = 0.05
 _CERTAIN = 1e-9  # expected gain below which a row is not asked
+_LEAST_POWER = 0.01  # of confidences, when their mean is brought down
 _POSSIBLE = 0.01  # confidence below which a label is not offered to the annotator
 
 
@@ -45,7 +47,7 @@ class Questions:
     expected_right : ndarray of shape (n_questions,)
         Expected share of right labels among all rows after each answer.
     expected_right_now : float
-        The same before any answer: the mean confidence.
+        The same before any answer: ``Disambiguation.expected_right``.
     """
 
     rows: Indices
@@ -165,8 +167,10 @@ def plan_questions(
     neighbors fall, and the next row is chosen. So a row that settles others comes
     early, and similar rows are not all asked.
 
-    The gains are as accurate as the confidences. Where the confidences are too high,
-    the true gain is larger.
+    Confidences whose mean is above the expected share of right labels
+    (``Disambiguation.expected_right``), as of votes, are raised to the power that
+    brings it down to this share. The gains are as accurate as these confidences. Where
+    they are too high, the true gain is larger.
 
     Examples
     --------
@@ -177,7 +181,8 @@ def plan_questions(
     >>> questions.choices
     [['a', 'b']]
     """
-    F = np.asarray(found.label_confidence, dtype=np.float64)
+    now = found.expected_right[0]
+    F = flattened(np.asarray(found.label_confidence, dtype=np.float64), now)
     price = _checked_cost(cost, len(F))
     if budget is not None and not budget > 0:
         raise ValueError(f"`budget` must be positive; got {budget}.")
@@ -191,7 +196,6 @@ def plan_questions(
     chosen = list(greedy_order(own, _influence(found.space(), F), price, limit))
     rows = np.array([row for row, _ in chosen], dtype=np.intp)
     gain = np.array([value for _, value in chosen], dtype=np.float64)
-    now = float(found.confidence.mean())
     choices = []
     for row in rows:
         order = np.argsort(-F[row], kind="stable")
@@ -207,6 +211,39 @@ def plan_questions(
         expected_right=np.minimum(now + np.cumsum(gain) / len(F), 1.0),
         expected_right_now=now,
     )
+
+
+def flattened(F: Array, mean: float) -> Array:
+    """Raise confidences to the power at which the mean of the largest is as wanted.
+
+    Parameters
+    ----------
+    F : ndarray of shape (n_samples, n_classes)
+        Confidences; rows sum to one.
+    mean : float
+        Wanted mean of the largest confidence of each row.
+
+    Returns
+    -------
+    F : ndarray of shape (n_samples, n_classes)
+        Rows sum to one; as given where the mean is lower already. Where even a power of
+        one percent leaves it higher, because rows are certain, that power.
+    """
+
+    def at(power: float) -> Array:
+        with np.errstate(divide="ignore"):
+            log = power * np.log(F)
+        raised = np.exp(log - log.max(axis=1, keepdims=True))
+        return np.asarray(raised / raised.sum(axis=1, keepdims=True))
+
+    def excess(power: float) -> float:
+        return float(at(power).max(axis=1).mean()) - mean
+
+    if F.max(axis=1).mean() <= mean + _CERTAIN:
+        return F
+    if excess(_LEAST_POWER) >= 0:
+        return at(_LEAST_POWER)
+    return at(brentq(excess, _LEAST_POWER, 1.0, xtol=1e-6))
 
 
 def answer_gain(F: Array, accuracy: float) -> Array:

@@ -190,9 +190,11 @@ def disambiguate(
     lead = F[rows, best].copy()
     rest = F.copy()
     rest[rows, best] = 0
-    annotators = None
+    annotators = halves = None
     if isinstance(evidence, candidates.Votes):
         annotators = candidates.summarize_votes(evidence, F).annotators
+        if len(evidence.annotators) > 1:
+            halves = partial(_labels_of_halves, method, X, evidence, bags)
     return Disambiguation(
         label=classes[best],
         confidence=lead,
@@ -210,6 +212,7 @@ def disambiguate(
         bags=bags,
         quality=quality,
         miss_rate=rate,
+        halves=halves,
     )
 
 
@@ -283,6 +286,17 @@ def _fitted(
         L = (evidence.with_known(certain) if certain else evidence).weights
         F = _rows_to_one(expected * L)
     return estimator, F, possible, rate
+
+
+def _labels_of_halves(
+    method: Any, X: Any, votes: candidates.Votes, bags: Any
+) -> list[Indices]:
+    """Most likely labels, found once from each half of the annotators."""
+    labels = []
+    for half in votes.halves():
+        _, F, possible, _ = _fitted(method, X, half, {}, bags, None)
+        labels.append(np.where(possible, F, -1.0).argmax(axis=1))
+    return labels
 
 
 def _rows_to_one(F: Array) -> Array:

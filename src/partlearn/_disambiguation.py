@@ -21,6 +21,7 @@ from partlearn.inspection import (
     CalibrationDisplay,
     Reasons,
     RowStates,
+    expected_share,
     label_map,
     label_page,
     label_report,
@@ -73,6 +74,9 @@ class Disambiguation:
         with an interval.
     miss_rate : MissRate or None
         Where a miss rate was given or estimated: ``rate``, ``low`` and ``high``.
+    halves : callable or None
+        Where the labels came from votes: finds the labels once from each half of the
+        annotators.
     """
 
     label: NDArray[Any]
@@ -91,6 +95,9 @@ class Disambiguation:
     bags: NDArray[Any] | None = None
     quality: GoldQuality | None = None
     miss_rate: MissRate | None = None
+    halves: Callable[[], list[Any]] | None = field(
+        default=None, repr=False, compare=False
+    )
 
     def __repr__(self) -> str:
         counts = self._states().counts()
@@ -114,9 +121,39 @@ class Disambiguation:
             confidence of at least 0.9, ``leaning`` lead the second label by at least
             0.2, the rest is ``open``. ``expected_right`` is the range of the expected
             share of right labels; ``together`` lists labels that share sets more often
-            than chance, which makes confidences too high.
+            than chance, which makes confidences too high. ``halves_agree`` is the
+            attribute of this name.
         """
         return label_summary(self)
+
+    @cached_property
+    def halves_agree(self) -> float | None:
+        """Of votes, the share of equal labels by two halves of the annotators.
+
+        Each annotator belongs to one half, and the labels are found once from each.
+        Computed when it is first asked for, which takes about twice the time of
+        :func:`~partlearn.disambiguate`. None for other labels, for a single annotator,
+        and where a half of the votes is too little to learn from.
+        """
+        if self.halves is None:
+            return None
+        try:
+            first, second = self.halves()
+        except ValueError:
+            return None
+        return float(np.mean(first == second))
+
+    @property
+    def expected_right(self) -> tuple[float, float, float]:
+        """Expected share of right labels, and the lower and upper end of its range.
+
+        From known labels where there are some: ``quality``. Otherwise the mean
+        confidence, with two standard deviations either way, where labels that always
+        come together count as guesses at the lower end. Annotators share errors: of
+        votes, the lower end is at most two standard deviations below ``halves_agree``,
+        and the expected share lies halfway between this and the mean confidence.
+        """
+        return expected_share(self)
 
     @property
     def wrong(self) -> Array:

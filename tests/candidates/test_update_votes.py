@@ -51,3 +51,16 @@ def test_votes_that_were_made():
     votes = make_votes(np.arange(30) % 3, random_state=0)
     assert votes.update(votes[:0]) == votes
     assert len(votes.update(votes).table.row) == 2 * len(votes.table.row)
+
+
+def test_halves_share_no_annotator():
+    """The busiest annotators are dealt out first; rows and known rows stay."""
+    rows = [0, 1, 2, 3, 0, 1, 2, 0, 1, 3]
+    who = ["a"] * 4 + ["b"] * 3 + ["c"] * 2 + ["d"]
+    votes = from_votes(rows, who, [0, 1, 0, 1, 0, 1, 1, 0, 1, 1]).with_known({2: 1})
+    first, second = votes.halves()
+    assert first.to_frame()["annotator"].tolist() == ["a"] * 4 + ["d"]
+    assert second.to_frame()["annotator"].tolist() == ["b"] * 3 + ["c"] * 2
+    assert len(first) == len(second) == 4
+    assert first.known.tolist() == second.known.tolist() == [-1, -1, 1, -1]
+    assert second.candidates[3].all()  # nobody of these voted on it

@@ -251,6 +251,41 @@ class Votes(Evidence):
             joined.known[here] = codes
         return joined
 
+    def halves(self) -> "tuple[Votes, Votes]":
+        """Split the votes into those of two halves of the annotators.
+
+        Returns
+        -------
+        first, second : Votes
+            Votes on the same rows. Annotators go to the half that has fewer votes, the
+            busiest first. Known rows stay known in both.
+
+        Examples
+        --------
+        >>> from partlearn.candidates import from_votes
+        >>> votes = from_votes([0, 0, 1], ["ann", "bob", "ann"], ["cat", "dog", "dog"])
+        >>> [half.table.row.tolist() for half in votes.halves()]
+        [[0, 1], [0]]
+        """
+        t = self.table
+        n_votes = np.bincount(t.annotator, minlength=t.n_annotators)
+        second, total = np.zeros(t.n_annotators, dtype=bool), [0, 0]
+        for a in np.argsort(-n_votes, kind="stable"):
+            side = int(total[1] < total[0])
+            second[a], total[side] = side, total[side] + n_votes[a]
+        return self._of(~second), self._of(second)
+
+    def _of(self, annotators: Mask) -> "Votes":
+        """Votes of some of the annotators."""
+        t = self.table
+        mine = annotators[t.annotator]
+        table = replace(
+            t, row=t.row[mine], annotator=t.annotator[mine], label=t.label[mine]
+        )
+        half = type(self)(table, self.classes, self.annotators, rows=self.rows)
+        half.known = self.known
+        return half
+
     def _joined(self, parts: Sequence[Any]) -> Evidence:
         names = np.unique(np.concatenate([p.annotators for p in parts]))
         start = np.cumsum([0, *(len(p) for p in parts)])

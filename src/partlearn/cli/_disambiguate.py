@@ -173,7 +173,15 @@ def _headline(result: "Disambiguation", outcome: dict[str, Any]) -> list[str]:
             "auto finds labels that are probably wrong."
         )
         return lines
-    if outcome["accuracy"] is None:
+    agree = outcome["halves_agree"]
+    unknown = outcome["accuracy"] is None and result.quality is None
+    if unknown and agree is not None:
+        lines.append(
+            f"Expected to be right: {low:.0%} to {high:.0%}. Annotators share errors, "
+            "which their agreement does not show: labels found from two halves of "
+            f"them agree on {agree:.0%} of the rows. Known labels (--gold) say more."
+        )
+    elif unknown:
         lines.append(
             f"Expected to be right: {low:.0%} to {high:.0%}, if false labels are "
             "independent of the true one."

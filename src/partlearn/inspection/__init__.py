@@ -14,6 +14,7 @@ from partlearn.inspection._label_report import (
     SETTLED,
     LabelReport,
     RowStates,
+    expected_share,
     label_report,
     label_summary,
     row_states,

@@ -144,14 +144,16 @@ class LabelReport:
     together : list of (label, label, lift)
         Labels that come as candidates with others more often than independent false
         ones would.
-    cautious : ndarray of shape (n_rows,)
-        Confidence where such labels cannot be told apart.
+    expected_right : tuple of float
+        Expected share of right labels, and the lower and upper end of its range.
     quality : GoldQuality or None
         Estimate from known labels, where there are any.
     miss_rate : MissRate or None
         Share of wrong labels, where it was given or estimated.
     n_errors : int
         Number of rows whose labels are probably wrong.
+    halves_agree : float or None
+        Of votes, the share of equal labels by two halves of the annotators.
     """
 
     title: str
@@ -172,10 +174,11 @@ class LabelReport:
     right: tuple[float, float, float] | None
     annotators: list[tuple[str, int, float]]
     together: list[tuple[Any, Any, float]]
-    cautious: Array
+    expected_right: tuple[float, float, float]
     quality: GoldQuality | None = None
     miss_rate: MissRate | None = None
     n_errors: int = 0
+    halves_agree: float | None = None
 
     @property
     def in_bags(self) -> bool:
@@ -206,14 +209,33 @@ class LabelReport:
         """Number of rows with one candidate that is in doubt: votes may be wrong."""
         return int(((self.before == 1) & (self.confidence < SETTLED)).sum())
 
-    @property
-    def expected_right(self) -> tuple[float, float, float]:
-        """Expected share of right labels, with two standard deviations either way.
 
-        It holds as far as false candidates are independent of the true label. Where
-        they are not, the lower end counts labels that cannot be told apart as guesses.
-        """
-        return _expected_right(self.confidence, self.cautious)
+def expected_share(result: Any) -> tuple[float, float, float]:
+    """Expected share of right labels, and a range for it.
+
+    Parameters
+    ----------
+    result : Disambiguation
+        What :func:`partlearn.disambiguate` returns.
+
+    Returns
+    -------
+    expected, low, high : float
+        See ``Disambiguation.expected_right``.
+    """
+    if result.quality is not None:
+        q = result.quality
+        return q.accuracy, q.low, q.high
+    S, F, c = result.candidates, result.label_confidence, result.confidence
+    partners = candidate_dependence(Evidence(S, result.classes), F).partners
+    cautious = cautious_share(c, S, F.argmax(axis=1), partners)
+    n, mean, agree = len(c), float(c.mean()), result.halves_agree
+    spread = 2 * float((c * (1 - c)).sum()) ** 0.5 / n
+    low, high = min(mean, float(cautious.mean())) - spread, mean + spread
+    if agree is not None:
+        low = min(low, agree - 2 * (agree * (1 - agree) / n) ** 0.5)
+        mean = (mean + min(agree, mean)) / 2
+    return mean, max(low, 0.0), min(high, 1.0)
 
 
 def label_report(
@@ -317,10 +339,11 @@ def label_report(
         right=right,
         annotators=_annotators(result.annotators),
         together=dependence.pairs,
-        cautious=cautious_share(result.confidence, S, label, dependence.partners),
+        expected_right=result.expected_right,
         quality=result.quality,
         miss_rate=result.miss_rate,
         n_errors=0 if result.miss_rate is None else len(result.label_errors()),
+        halves_agree=result.halves_agree,
     )
 
 
@@ -372,24 +395,12 @@ def label_summary(result: Any) -> dict[str, Any]:
     S, F, c = result.candidates, result.label_confidence, result.confidence
     several = S.sum(axis=1) > 1
     dependence = candidate_dependence(Evidence(S, result.classes), F)
-    low = cautious_share(c, S, F.argmax(axis=1), dependence.partners)
     return {
         **row_states(several, c, result.margin).counts(),
-        "expected_right": _expected_right(c, low)[1:],
+        "expected_right": result.expected_right[1:],
+        "halves_agree": result.halves_agree,
         "together": [list(pair) for pair in dependence.pairs],
     }
-
-
-def _expected_right(confidence: Array, cautious: Array) -> tuple[float, float, float]:
-    """Mean, and two standard deviations of the share of right labels below and above.
-
-    The lower end starts from the `cautious` confidences.
-    """
-    variance = (confidence * (1 - confidence)).sum()
-    spread = 2 * float(np.sqrt(variance)) / len(confidence)
-    mean = float(confidence.mean())
-    low = min(mean, float(cautious.mean())) - spread
-    return mean, max(low, 0.0), min(mean + spread, 1.0)
 
 
 def _annotators(annotators: Any) -> list[tuple[str, int, float]]:
