@@ -254,8 +254,9 @@ def _fitted(
 ) -> tuple[Any, Array, Mask, MissRate | None]:
     """Fitted method, its confidences, the labels that are possible, and the miss rate.
 
-    A rate that is not known yet is estimated from the fit, and the confidences are
-    brought to it by the rule of Bayes.
+    Where rows have single labels, a rate that is not known yet is estimated from the
+    fit. By the rule of Bayes the confidences are brought to it, and to the labels that
+    are mistaken for each other.
     """
     unknown = rate is not None and np.isnan(rate.rate)
     listed = evidence
@@ -274,17 +275,17 @@ def _fitted(
     estimator = build(method, {}, *PARTIAL_LABEL_ROLES, seed=0)
     estimator.fit(X, labels, **tables.bag_params(estimator, bags))
     F = candidates.restrict_confidence(_confidences(estimator, X), possible)
-    if unknown:
-        singles = listed.candidates.sum(axis=1) == 1
-        singles[list(certain)] = False
-        L = evidence.weights.astype(np.float64)
-        expected = _rows_to_one(np.where(possible, F / np.where(possible, L, 1.0), 0.0))
-        rate = candidates.held_out_miss_rate(
-            expected[singles], listed.candidates[singles].argmax(axis=1)
-        )
-        evidence = listed.with_miss_rate(rate.rate)
-        L = (evidence.with_known(certain) if certain else evidence).weights
-        F = _rows_to_one(expected * L)
+    size = listed.candidates.sum(axis=1)
+    if rate is not None and not ((size > 1) & (size < S.shape[1])).any():
+        free = size == 1
+        free[list(certain)] = False
+        given = listed.candidates[free].argmax(axis=1)
+        L = evidence.weights[free]
+        expected = _rows_to_one(F[free] / np.where(L > 0, L, 1.0))
+        if unknown:
+            rate = candidates.held_out_miss_rate(expected, given)
+        errors = candidates.error_evidence(expected, given, rate.rate)
+        F[free] = _rows_to_one(expected * errors)
     return estimator, F, possible, rate
 
 

@@ -67,6 +67,7 @@ from partlearn.candidates._messages import (
 )
 from partlearn.candidates._miss_rate import (
     MissRate,
+    error_evidence,
     estimate_miss_rate,
     held_out_miss_rate,
 )

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from partlearn.tables import TagDisambiguation, TagQuality
 
 
-def tag_score_table(scores: "list[TagQuality]", folds: int) -> str:
+def tag_score_table(scores: "list[TagQuality]", how: str) -> str:
     """How well tags of new rows are ranked, and what cannot be said."""
     from partlearn.tables import CANNOT
 
@@ -20,7 +20,7 @@ def tag_score_table(scores: "list[TagQuality]", folds: int) -> str:
     width = max(len(title), *(len(score.name) for score in scores))
     known = any(score.true_precision is not None for score in scores)
     lines = [
-        f"How well tags of new rows are ranked, on rows held out ({folds} folds):",
+        f"How well tags of new rows are ranked, on rows held out ({how}):",
         f"{title:<{width}}  listed tags" + "  true tags" * known,
     ]
     for score in scores:

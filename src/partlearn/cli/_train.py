@@ -11,12 +11,13 @@ import typer
 
 from partlearn._registry import DEFAULT_METHOD
 from partlearn.cli import _input, _options
-from partlearn.cli._console import plain, print_json, row_progress, say
+from partlearn.cli._console import plain, print_json, row_progress
 from partlearn.cli._tags import tag_score_table
 
 if TYPE_CHECKING:
     from partlearn.tables import QualityScore
 
+_LABELS = 12  # labels whose quality is printed
 _DECIDED = 8  # columns named of those that decided
 # Few rows at a time: kernels of all training rows with these are held at once.
 _BLOCK_ROWS = 500
@@ -74,8 +75,15 @@ def train(
         int | None,
         typer.Option(
             min=0,
-            help="Folds that are held out in turn; 0: none. By default 3, and none of "
-            "more than 25,000 rows, where they take three times as long as the fit.",
+            help="Folds that are held out in turn; 0: none. By default 3; of more than "
+            "25,000 rows 5,000 are held out once, from a model of 20,000.",
+        ),
+    ] = None,
+    time: Annotated[
+        str | None,
+        typer.Option(
+            help="Column of dates or numbers: the estimate is of later rows, by models "
+            "of earlier ones. It stays a feature; --ignore leaves it out."
         ),
     ] = None,
     corrections: Annotated[
@@ -99,8 +107,8 @@ def train(
     Says what each column was taken for, and how good labels of new rows will be: the
     share that hits a candidate and the approximated accuracy on rows held out, beside a
     random label, the most frequent one, and the same learner on the rows with a single
-    candidate. Parquet files that are read block by block are not held out, nor, unless
-    asked for, are rows of tables of more than 25,000.
+    candidate; and by label. Of more than 25,000 rows a part is held out once, unless
+    folds are asked for; nothing of Parquet files that are read block by block.
     """
     from partlearn import PartialClassifier
     from partlearn._math.neighbors import EXACT_ROWS
@@ -112,6 +120,7 @@ def train(
         labels_by_place,
         make_learner,
         make_tag_learner,
+        read_times,
     )
 
     several = options.several
@@ -123,6 +132,10 @@ def train(
         raise ValueError(
             "--votes goes with a single table, not with blocks of rows; leave it out, "
             "or put the rows into one file"
+        )
+    if blocks and time is not None:
+        raise ValueError(
+            "--time goes with a single table: of blocks of rows none is held out"
         )
     table = None if blocks else _input.read_data(data[0], options, table=True)
     params: dict[str, Any] = _input.parse_params(param or [])
@@ -147,11 +160,14 @@ def train(
     )
     check_model(model)  # rather now than after the time that fitting takes
     scores: list[Any] = []
+    part: int | None = None
     with _input.notes():
         if table is None:
             rows = _fit_files(model, data, options, scheduler)
         else:
             rows = table.n_rows
+            if time is not None:
+                read_times(time, table.X, range(rows))
             evidence, names = model.read_labels(table.X, table.y)
             _input.echo_labels(evidence.read_as)
             if corrections is not None:
@@ -161,17 +177,13 @@ def train(
                 fixed = labels_by_place(index, read_corrections(corrections))
                 evidence = evidence.with_known(fixed)
             model.fit_evidence(table.X, evidence, names)
-            if folds is None:
-                folds = 3 if rows <= EXACT_ROWS else 0
-                if not folds:
-                    say(
-                        f"Note: no row was held out, since there are {rows}; --folds 3 "
-                        "says how good labels will be."
-                    )
+            part = None if folds is not None else EXACT_ROWS
+            folds = 3 if folds is None else folds
+            held_out: Any = {"cv": folds, "time": time, "max_rows": part}
             if folds > 1 and several:
                 truth = table.true_tags()
                 scores = estimate_tag_quality(
-                    model, table.X, table.y, truth=truth, cv=folds
+                    model, table.X, table.y, truth=truth, **held_out
                 )
             elif folds > 1:
                 scores = estimate_quality(
@@ -179,8 +191,8 @@ def train(
                     table.X,
                     table.y,
                     truth=table.true_labels(),
-                    cv=folds,
                     calibrate=True,
+                    **held_out,
                 )
     save_model(model, save)
     if as_json:
@@ -200,7 +212,8 @@ def train(
         print(f"What decided: {plain(', '.join(decided[:_DECIDED]))}{more}")
     if scores:
         table_of = tag_score_table if several else _score_table
-        print(table_of(scores, folds or 0))
+        drawn = part if part is not None and rows > part else None
+        print(table_of(scores, _how(folds or 0, time, drawn)))
     print(f"Model: {save}")
 
 
@@ -239,12 +252,23 @@ def _fit_files(
     return len(rows)
 
 
-def _score_table(scores: "list[QualityScore]", folds: int) -> str:
+def _how(folds: int, time: str | None, part: Any) -> str:
+    """Say which rows were held out."""
+    if part:
+        drawn = "later rows" if time else "rows"
+        return (
+            f"up to {part // 5:,} {drawn}, once, by a model of {part - part // 5:,}; "
+            "the saved model learnt from all"
+        )
+    return f"{folds} later parts" if time else f"{folds} folds"
+
+
+def _score_table(scores: "list[QualityScore]", how: str) -> str:
     title = "share of labels that are"
     width = max(len(title), *(len(score.name) for score in scores))
     known = any(score.accuracy is not None for score in scores)
     lines = [
-        f"How good labels of new rows will be, on rows held out ({folds} folds):",
+        f"How good labels of new rows will be, on rows held out ({how}):",
         f"{title:<{width}}  candidates  likely right" + "     right" * known,
     ]
     for score in scores:
@@ -267,7 +291,26 @@ def _score_table(scores: "list[QualityScore]", folds: int) -> str:
         "Likely right holds if false labels are independent of the true one; "
         + _assumption(scores[0])
     )
+    lines += _label_lines(scores[0], known)
     return "\n".join(lines)
+
+
+def _label_lines(score: "QualityScore", known: bool) -> list[str]:
+    """Quality by label, the labels that are missed most first."""
+    shown = [c for c in score.classes if c.n_rows > 0][:_LABELS]
+    width = max(5, *(len(str(c.label)) for c in shown)) if shown else 5
+    by = "by true labels" if known else "estimated"
+    lines = [
+        f"By label, {by}:",
+        f"{'label':<{width}}  rows  found  right when predicted",
+    ]
+    for c in shown:
+        right = (
+            "never predicted" if c.precision != c.precision else f"{c.precision:.3f}"
+        )
+        lines.append(f"{c.label!s:<{width}}  {c.n_rows:4.0f}  {c.recall:5.3f}  {right}")
+    more = len(score.classes) - len(shown)
+    return [*lines, f"and {more} more labels"] if more else lines
 
 
 def _assumption(score: "QualityScore") -> str:
@@ -292,15 +335,19 @@ def _outcome(model: Any, scores: "list[QualityScore]", save: Path) -> dict[str, 
         "decided": model.column_importances(),
         "labels": model.classes_.tolist(),
         "rows_without_labels": model.n_unlabelled_,
-        "held_out": [
-            {
-                key: v._asdict() if key == "gold" and v else None if v != v else v
-                for key, v in score._asdict().items()
-            }
-            for score in scores
-        ],
+        "held_out": [_plain(score) for score in scores],
         "model": str(save),
     }
+
+
+def _plain(score: Any) -> dict[str, Any]:
+    """Fields of a score; None for what is not a number."""
+    fields = {key: None if v != v else v for key, v in score._asdict().items()}
+    if fields.get("gold") is not None:
+        fields["gold"] = score.gold._asdict()
+    if "classes" in fields:
+        fields["classes"] = [_plain(quality) for quality in score.classes]
+    return fields
 
 
 @_options.with_options()

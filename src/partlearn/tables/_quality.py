@@ -10,7 +10,7 @@ from sklearn.base import clone
 
 from partlearn._progress import iterations
 from partlearn._typing import Array, Indices, Mask
-from partlearn.candidates import Evidence, GoldQuality, bag_codes, gold_quality
+from partlearn.candidates import Evidence, GoldQuality, gold_quality
 from partlearn.classification import Calibration
 from partlearn.io import Columns, columns_of, take_rows
 from partlearn.metrics import (
@@ -19,11 +19,34 @@ from partlearn.metrics import (
     candidate_hit_rate,
     cautious_share,
 )
-from partlearn.model_selection import CandidateKFold
-from partlearn.tables._bags import read_bags
 from partlearn.tables._classifier import PartialClassifier
 from partlearn.tables._labels import true_labels
+from partlearn.tables._splits import held_out_splits
 from partlearn.tables._tags import held_out_labels
+
+_MOST = 0.5  # share of rows with true labels from which labels are judged by them
+
+
+class ClassQuality(NamedTuple):
+    """How good the predictions of one label are, on rows held out.
+
+    Attributes
+    ----------
+    label : object
+        The label.
+    n_rows : float
+        Expected number of rows that it is the label of; counted where true labels are
+        known.
+    recall : float
+        Share of these rows for which it is predicted.
+    precision : float
+        Share of right ones among its predictions. Not a number where there are none.
+    """
+
+    label: Any
+    n_rows: float
+    recall: float
+    precision: float
 
 
 class QualityScore(NamedTuple):
@@ -50,6 +73,11 @@ class QualityScore(NamedTuple):
         The pairs of labels that contradict the assumption.
     gold : GoldQuality or None
         Estimate of the accuracy on new rows from the column `gold`, with an interval.
+    n_train, n_test : int
+        Rows that each model learnt from, the most of all folds, and rows tested.
+    classes : tuple of ClassQuality
+        Quality by label, the least recall first: by true labels where most rows have
+        one, estimated like `approximated_accuracy` otherwise. Of the classifier only.
     """
 
     name: str
@@ -60,6 +88,9 @@ class QualityScore(NamedTuple):
     low: float | None = None
     together: tuple[tuple[Any, Any, float], ...] = ()
     gold: GoldQuality | None = None
+    n_train: int = 0
+    n_test: int = 0
+    classes: tuple[ClassQuality, ...] = ()
 
 
 class Agreement(NamedTuple):
@@ -95,6 +126,8 @@ def estimate_quality(
     cv: int = 3,
     random_state: int = 0,
     calibrate: bool = False,
+    time: str | None = None,
+    max_rows: int | None = None,
 ) -> list[QualityScore]:
     """Estimate the quality of a classifier beside chance and simple baselines.
 
@@ -115,6 +148,13 @@ def estimate_quality(
     calibrate : bool, default=False
         Whether `classifier`, which must be fitted, is to keep the probabilities of the
         held-out rows: prediction sets and thresholds for a wanted accuracy need them.
+    time : str, default=None
+        Column of dates or numbers: models learn from earlier rows and are tested on
+        later ones, in `cv` parts. Groups count as late as their latest row.
+    max_rows : int, default=None
+        Of more rows, four fifths of so many are trained on and one fifth is tested,
+        once: cheap for large tables, and a little too low, since the model of all rows
+        knows more.
 
     Returns
     -------
@@ -151,12 +191,18 @@ def estimate_quality(
     outputs: dict[str, list[Array]] = {}
     note = ""
     order = []
-    column = classifier.groups
-    groups = None if column is None else columns[column][evidence.rows]
-    if groups is None and classifier.bags is not None:
-        groups = bag_codes(read_bags(classifier.bags, columns, evidence), len(evidence))
-    folds = CandidateKFold(cv, random_state=random_state).split(evidence, groups=groups)
-    for _, (train, test) in zip(iterations("held out", cv), folds, strict=True):
+    splits = held_out_splits(
+        classifier,
+        columns,
+        evidence,
+        cv,
+        time=time,
+        max_rows=max_rows,
+        random_state=random_state,
+    )
+    for _, (train, test) in zip(
+        iterations("held out", len(splits)), splits, strict=True
+    ):
         order.append(test)
         part = evidence[train]
         held = take_rows(columns, evidence.rows[test])
@@ -184,6 +230,7 @@ def estimate_quality(
     S, q = evidence.candidates[rows], len(evidence.classes)
     right = None if known is None else known[rows]
     chance = None if right is None else 1 / q
+    n_train = max(len(train) for train, _ in splits)
     scores = [
         _score(
             name,
@@ -196,7 +243,39 @@ def estimate_quality(
         )
         for name, parts in outputs.items()
     ]
-    return [*scores, QualityScore("random label", float(S.mean()), 1 / q, chance)]
+    P, decision = np.concatenate(outputs[label], axis=1)
+    by_class = _by_class(P, decision.argmax(axis=1), S, evidence.classes, right)
+    scores[0] = scores[0]._replace(classes=by_class)
+    chances = QualityScore("random label", float(S.mean()), 1 / q, chance)
+    return [s._replace(n_train=n_train, n_test=len(rows)) for s in (*scores, chances)]
+
+
+def _by_class(
+    P: Array, best: Indices, S: Mask, classes: NDArray[Any], truth: Any
+) -> tuple[ClassQuality, ...]:
+    """Recall and precision of each label, by the truth or by the confidences."""
+    right = _inside(P, S)
+    values = () if truth is None else truth
+    known = np.array([label is not None for label in values], dtype=bool)
+    if known.size and known.mean() >= _MOST:
+        right = (classes.astype(str) == truth[known, None]).astype(float)
+        best = best[known]
+    chosen = best[:, None] == np.arange(len(classes))
+    hits = (right * chosen).sum(axis=0)
+    rows, predicted = right.sum(axis=0), chosen.sum(axis=0)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        recall, precision = hits / rows, hits / predicted
+    order = np.argsort(np.nan_to_num(recall, nan=2.0), kind="stable")
+    return tuple(
+        ClassQuality(classes[j], float(rows[j]), float(recall[j]), float(precision[j]))
+        for j in order
+    )
+
+
+def _inside(P: Array, S: Mask) -> Array:
+    """Probabilities restricted to the candidates; zero where they have none."""
+    inside = np.where(S, P, 0.0)
+    return inside / np.maximum(inside.sum(axis=1, keepdims=True), np.finfo(float).tiny)
 
 
 def _gold_quality(labels: NDArray[Any], truth: NDArray[Any]) -> GoldQuality:
@@ -257,8 +336,7 @@ def _score(
         known = np.asarray([label is not None for label in truth])
         right = classes[best].astype(str) == truth
         accuracy = float(right[known].mean()) if known.any() else None
-    inside = np.where(S, P, 0.0)
-    inside /= np.maximum(inside.sum(axis=1, keepdims=True), np.finfo(float).tiny)
+    inside = _inside(P, S)
     dependence = candidate_dependence(Evidence(S, classes), inside)
     chance = inside[np.arange(len(P)), best]
     low = cautious_share(chance, S, best, dependence.partners).mean()

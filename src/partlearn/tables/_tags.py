@@ -23,8 +23,8 @@ from partlearn.io import (
     take_rows,
 )
 from partlearn.metrics import average_precision
-from partlearn.model_selection import CandidateKFold
 from partlearn.tables._labels import named_columns
+from partlearn.tables._splits import held_out_splits
 
 _LIST = re.compile(r"\[[^\[\]]+,[^\[\]]+\]")
 _PLAIN = TagForm("sets", ["tags"])
@@ -241,6 +241,8 @@ def estimate_tag_quality(
     truth: Tags | None = None,
     cv: int = 3,
     random_state: int = 0,
+    time: str | None = None,
+    max_rows: int | None = None,
 ) -> list[TagQuality]:
     """Estimate how well a classifier ranks the tags of new rows.
 
@@ -256,6 +258,8 @@ def estimate_tag_quality(
         Number of folds.
     random_state : int, default=0
         Seed of the folds.
+    time, max_rows : str, int
+        As for :func:`estimate_quality`.
 
     Returns
     -------
@@ -277,15 +281,25 @@ def estimate_tag_quality(
     columns = columns_of(X)
     tags, names = held_out_labels(classifier, columns, y, cv)
     ours, frequent = np.zeros(tags.shape), np.zeros(tags.shape)
-    column = classifier.groups
-    groups = None if column is None else columns[column][tags.rows]
-    S = tags.candidates
-    folds = CandidateKFold(cv, random_state=random_state).split(S, groups=groups)
-    for _, (train, test) in zip(iterations("held out", cv), folds, strict=True):
+    splits = held_out_splits(
+        classifier,
+        columns,
+        tags,
+        cv,
+        time=time,
+        max_rows=max_rows,
+        random_state=random_state,
+    )
+    for _, (train, test) in zip(
+        iterations("held out", len(splits)), splits, strict=True
+    ):
         model = clone(classifier).fit_evidence(columns, tags[train], names)
         held = take_rows(columns, tags.rows[test])
         ours[test] = tag_scores(model.estimator_, model.encoder_.transform(held))
         frequent[test] = tags.weights[train].mean(axis=0)
+    tested = np.sort(np.concatenate([test for _, test in splits]))
+    tags, ours, frequent = tags[tested], ours[tested], frequent[tested]
+    S = tags.candidates
     Y = None if truth is None else true_matrix(truth, tags)
     label = type(model.estimator_).__name__
     return [_quality(label, ours, S, Y), _quality("most frequent tags", frequent, S, Y)]

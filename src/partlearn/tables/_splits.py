@@ -1,0 +1,168 @@
+"""Which rows are held out where the quality of labels of new rows is estimated."""
+
+# SPDX-License-Identifier: BSD-3-Clause
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from partlearn._typing import Array, Indices
+from partlearn.candidates import bag_codes
+from partlearn.io import Columns, numbers_in
+from partlearn.model_selection import CandidateKFold
+from partlearn.tables._bags import read_bags
+from partlearn.tables._column_kinds import check_names, find_kinds
+from partlearn.tables._moments import moments_in
+
+_TEST_SHARE = 5  # of a drawn part of a large table one row in so many is tested
+
+
+def held_out_splits(
+    classifier: Any,
+    columns: Columns,
+    labels: Any,
+    cv: int,
+    *,
+    time: str | None = None,
+    max_rows: int | None = None,
+    random_state: int = 0,
+) -> list[tuple[Indices, Indices]]:
+    """Split labelled rows into rows to train on and rows to test.
+
+    Parameters
+    ----------
+    classifier : PartialClassifier
+        Its `groups`, or else its `bags`, are kept together.
+    columns : mapping of str to ndarray
+        The table.
+    labels : Evidence or Tags
+        Labels; ``labels.rows`` are their rows in the table.
+    cv : int
+        Number of folds. With `time` each of as many later parts is tested by a model
+        of all earlier rows.
+    time : str, default=None
+        Column of dates or numbers by which rows are ordered.
+    max_rows : int, default=None
+        Of more rows, only so many are used: four fifths, drawn at random, to train on,
+        and one fifth to test, once. With `time` the last part is tested, once.
+    random_state : int, default=0
+        Seed.
+
+    Returns
+    -------
+    splits : list of (train, test)
+        Places in `labels`.
+    """
+    m = len(labels.rows)
+    column = classifier.groups
+    groups = None if column is None else columns[column][labels.rows]
+    if groups is None and classifier.bags is not None:
+        groups = bag_codes(read_bags(classifier.bags, columns, labels), m)
+    rng = np.random.RandomState(random_state)
+    most = m if max_rows is None else max_rows
+    large = m > most
+    if time is not None:
+        moments = read_times(time, columns, labels.rows)
+        splits = _later_parts(_latest(moments, groups), 1 if large else cv)
+    elif large:
+        rows = _whole_groups(rng.permutation(m), groups, most)
+        part = None if groups is None else groups[rows]
+        folds = CandidateKFold(_TEST_SHARE, random_state=random_state)
+        train, test = next(iter(folds.split(labels.candidates[rows], groups=part)))
+        splits = [(rows[train], rows[test])]
+    else:
+        folds = CandidateKFold(cv, random_state=random_state)
+        return list(folds.split(labels.candidates, groups=groups))
+    if large and time is not None:
+        share = most // _TEST_SHARE
+        splits = [
+            (
+                np.sort(rng.permutation(train)[: most - share]),
+                np.sort(rng.permutation(test)[:share]),
+            )
+            for train, test in splits
+        ]
+    return splits
+
+
+def read_times(name: str, columns: Columns, rows: Sequence[int] | Indices) -> Array:
+    """Moments of some rows as numbers, from a column of dates or numbers.
+
+    Parameters
+    ----------
+    name : str
+        The column.
+    columns : mapping of str to ndarray
+        The table.
+    rows : sequence of int
+        Rows of the table.
+
+    Returns
+    -------
+    moments : ndarray of shape (n_rows,)
+        Later ones are larger.
+    """
+    check_names([name], columns, "time")
+    rows = np.asarray(rows, dtype=np.intp)
+    column = columns[name][rows]
+    kind = find_kinds({name: column}, {})[name]
+    if kind.kind == "number":
+        values = np.asarray(numbers_in(column, kind.grouping, kind.unit), dtype=float)
+    elif kind.kind == "date":
+        moments = moments_in(column, kind.date_format)
+        values = np.where(np.isnat(moments), np.nan, moments.astype(float))
+    else:
+        values = np.full(len(column), np.nan)
+    unread = int(np.isnan(values).sum())
+    if unread:
+        first = int(rows[np.flatnonzero(np.isnan(values))[0]])
+        raise ValueError(
+            f"`time`: {unread} rows of column {name!r} hold neither a date nor a "
+            f"number; the first is row {first}. Mend them, or name another column."
+        )
+    return values
+
+
+def _latest(moments: Array, groups: NDArray[Any] | None) -> Array:
+    """Moment of each row; rows of a group count as late as the latest of them."""
+    if groups is None:
+        return moments
+    codes = np.unique(groups.astype(str), return_inverse=True)[1].ravel()
+    latest = np.full(codes.max(initial=-1) + 1, -np.inf)
+    np.maximum.at(latest, codes, moments)
+    return np.asarray(latest[codes])
+
+
+def _later_parts(moments: Array, count: int) -> list[tuple[Indices, Indices]]:
+    """Train on earlier rows, test on the next part; equal moments stay together."""
+    order = np.sort(moments)
+    parts = max(count, _TEST_SHARE - 1) if count == 1 else count
+    starts = [order[len(order) * k // (parts + 1)] for k in range(1, parts + 1)]
+    bounds = [*np.unique(starts[-count:]), np.inf]
+    splits = []
+    for low, high in pairwise(bounds):
+        train = np.flatnonzero(moments < low)
+        test = np.flatnonzero((moments >= low) & (moments < high))
+        if len(train):
+            splits.append((train, test))
+    if not splits:
+        raise ValueError(
+            "`time`: all rows are of the same moment, so that none is later. Name "
+            "another column, or leave it out."
+        )
+    return splits
+
+
+def _whole_groups(order: Indices, groups: NDArray[Any] | None, count: int) -> Indices:
+    """About `count` rows in a random order, with all rows of their groups."""
+    if groups is None:
+        return np.sort(order[:count])
+    codes = np.unique(groups.astype(str), return_inverse=True)[1].ravel()
+    drawn = np.unique(codes[order], return_index=True)
+    first = drawn[0][np.argsort(drawn[1])]  # groups in the order of their first row
+    ends = np.cumsum(np.bincount(codes)[first])
+    chosen = first[: max(int((ends <= count).sum()), 2)]
+    return np.flatnonzero(np.isin(codes, chosen))
