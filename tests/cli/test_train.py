@@ -95,17 +95,16 @@ def test_train_reports_columns_and_quality(files, capsys, tmp_path):
     assert [score["accuracy"] for score in outcome["held_out"]] == [None] * 4
 
 
-def test_many_rows_are_held_out_only_on_request(files, capsys, tmp_path, monkeypatch):
-    monkeypatch.setattr("partlearn._math.neighbors.EXACT_ROWS", 10)
+def test_of_many_rows_a_part_is_held_out(files, capsys, tmp_path, monkeypatch):
+    monkeypatch.setattr("partlearn._math.neighbors.EXACT_ROWS", 50)
     words = ("train", files / "train.csv", *OPTIONS, "--ignore", "answer")
     assert call(*words, "--save", tmp_path / "m.partlearn") == 0
     told = capsys.readouterr()
-    assert "--folds 3 says how good" in told.err
-    assert "random label" not in told.out
+    assert "up to 10 rows, once, by a model of 40" in told.out
+    assert "random label" in told.out
     assert call(*words, "--save", tmp_path / "m2.partlearn", "--folds", 2) == 0
     told = capsys.readouterr()
-    assert "--folds" not in told.err
-    assert "random label" in told.out
+    assert "on rows held out (2 folds)" in told.out
 
 
 def test_predict_is_the_same_from_python(files, capsys, tmp_path):
@@ -502,7 +501,7 @@ def test_several_files_are_fitted_block_by_block(parquet_folder, capsys):
     assert np.mean(labels == read_columns(paths[0])["truth"]) > 0.9
     assert call("train", *paths, *options, "--save", saved) == 0  # exact kernels
     assert call("train", *paths, *options, "--weight", "x0", "--save", saved) == 2
-    assert "neither --groups nor --weight" in capsys.readouterr().err
+    assert "take no --groups, --weight and --gold" in capsys.readouterr().err
     other = write_csv(parquet_folder / "other.csv", {"x0": ["1"]})
     assert call("train", *paths, other, *options, "--save", saved) == 1
     err = capsys.readouterr().err
@@ -616,3 +615,33 @@ def test_a_model_that_lacks_what_it_needs(files, tmp_path, capsys, name):
     assert call("predict", files / "new.csv", "--load", path, "--out", out) in (1, 2)
     assert "Train the model again" in capsys.readouterr().err
     assert not out.exists()
+
+
+def test_quality_by_label_and_on_later_rows(run, tmp_path, monkeypatch):
+    rng = np.random.default_rng(0)
+    y = np.arange(60) % 2
+    lines = [
+        f"{2000 + i},{v:.3f},{'cat|dog' if i % 3 == 0 else ('cat', 'dog')[k]}"
+        for i, (v, k) in enumerate(zip(rng.normal(size=60) + 3 * y, y, strict=True))
+    ]
+    data = tmp_path / "d.csv"
+    data.write_text("\n".join(["year,size,kind", *lines]))
+    words = ("train", data, "--labels", "kind", "--save", tmp_path / "m.partlearn")
+    words = (*words, "--method", "pl-knn", "--ignore", "year")
+    _, text, _ = run(*words)
+    assert "on rows held out (3 folds)" in text
+    assert "By label, estimated:" in text
+    assert re.search(r"^cat +\d+  0\.\d{3}  0\.\d{3}$", text, flags=re.M)
+    _, text, _ = run(*words, "--time", "year", "--json")
+    score = json.loads(text)["held_out"][0]
+    assert (score["n_train"], score["n_test"]) == (45, 45)
+    assert {c["label"] for c in score["classes"]} == {"cat", "dog"}
+    _, text, _ = run(*words, "--time", "year")
+    assert "on rows held out (3 later parts)" in text
+    code, _, err = run(*words, "--time", "kind")
+    assert code == 2
+    assert "--time: 60 rows of column 'kind' hold neither" in err
+    monkeypatch.setattr("partlearn._math.neighbors.EXACT_ROWS", 50)
+    _, text, _ = run(*words)
+    assert "(up to 10 rows, once, by a model of 40; the saved model" in text
+    assert "model learnt from all" in text

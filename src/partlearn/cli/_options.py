@@ -259,7 +259,7 @@ def _in_options(text: str) -> str:
     """Name options of the command where the library names its arguments."""
     text = re.sub(
         r"`(labels|raters|weights|marks|truth|sep|ignore|id|number|category|date|text|groups|weight|"
-        r"class_weight|corrections|miss_rate|time)`",
+        r"class_weight|corrections|miss_rate|time|gold)`",
         lambda match: f"--{match[1].replace('_', '-')}",
         text,
     )

@@ -109,13 +109,12 @@ def read_times(name: str, columns: Columns, rows: Sequence[int] | Indices) -> Ar
     rows = np.asarray(rows, dtype=np.intp)
     column = columns[name][rows]
     kind = find_kinds({name: column}, {})[name]
-    if kind.kind == "number":
-        values = np.asarray(numbers_in(column, kind.grouping, kind.unit), dtype=float)
-    elif kind.kind == "date":
+    if kind.kind == "date":
         moments = moments_in(column, kind.date_format)
         values = np.where(np.isnat(moments), np.nan, moments.astype(float))
-    else:
-        values = np.full(len(column), np.nan)
+    else:  # numbers, also those that look like names of rows
+        kind = find_kinds({name: column}, {name: "number"})[name]
+        values = np.asarray(numbers_in(column, kind.grouping, kind.unit), dtype=float)
     unread = int(np.isnan(values).sum())
     if unread:
         first = int(rows[np.flatnonzero(np.isnan(values))[0]])
