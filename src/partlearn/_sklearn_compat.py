@@ -96,6 +96,34 @@ def decision_tree_type() -> tuple[type[Any], np.dtype[Any]]:
     return Tree, NODE_DTYPE
 
 
+def boosted_tree_type() -> tuple[type[Any], np.dtype[Any]]:
+    """Return the trees of histogram-based boosting, and the dtype of their nodes."""
+    from sklearn.ensemble._hist_gradient_boosting.common import PREDICTOR_RECORD_DTYPE
+    from sklearn.ensemble._hist_gradient_boosting.predictor import TreePredictor
+
+    return TreePredictor, PREDICTOR_RECORD_DTYPE
+
+
+def complete_booster(booster: Any) -> None:
+    """Set what a boosting of numbers needs to predict, besides its trees.
+
+    Parameters
+    ----------
+    booster : HistGradientBoostingClassifier
+        With ``_predictors``, ``n_trees_per_iteration_`` and ``n_features_in_``.
+    """
+    from sklearn.ensemble._hist_gradient_boosting.binning import _BinMapper
+
+    booster.is_categorical_ = booster._preprocessor = None
+    booster._is_categorical_remapped = None
+    booster._n_features = booster.n_features_in_
+    booster._loss = booster._get_loss(sample_weight=None)
+    mapper = booster._bin_mapper = _BinMapper()
+    # All that prediction asks of it: which features are categories.
+    mapper.is_categorical_ = np.zeros(booster.n_features_in_, dtype=np.uint8)
+    mapper.bin_thresholds_ = []
+
+
 def complete_encoder(encoder: Any) -> None:
     """Set what an encoder derives from its parameters, categories and rare categories.
 

@@ -16,7 +16,11 @@ import pandas as pd
 from scipy import sparse
 from sklearn.compose import ColumnTransformer
 from sklearn.decomposition import PCA, TruncatedSVD
-from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
+from sklearn.ensemble import (
+    ExtraTreesClassifier,
+    HistGradientBoostingClassifier,
+    RandomForestClassifier,
+)
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
@@ -75,6 +79,7 @@ def sound_models():
         DecisionTreeClassifier(max_depth=3, random_state=0),
         RandomForestClassifier(2, max_depth=3, random_state=0),
         ExtraTreesClassifier(2, max_depth=3, random_state=0),
+        HistGradientBoostingClassifier(max_iter=2, min_samples_leaf=3, random_state=0),
     ):
         yield type(learner).__name__, learner.fit(X, labels), X
     forest = RandomForestClassifier(2, max_depth=3, random_state=0)

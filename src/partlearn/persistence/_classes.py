@@ -31,6 +31,7 @@ SKLEARN = (
     decomposition.PCA,
     decomposition.TruncatedSVD,
     ensemble.ExtraTreesClassifier,
+    ensemble.HistGradientBoostingClassifier,
     ensemble.RandomForestClassifier,
     impute.MissingIndicator,
     impute.SimpleImputer,

@@ -8,9 +8,10 @@ from functools import cache
 from typing import Any
 
 from sklearn.base import BaseEstimator
+from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder
 
-from partlearn._sklearn_compat import complete_encoder
+from partlearn._sklearn_compat import complete_booster, complete_encoder
 from partlearn.io import DataFormatError
 from partlearn.persistence import _vocabulary
 from partlearn.persistence._classes import class_names, estimator_classes
@@ -92,6 +93,10 @@ def complete_state(estimator: Any) -> None:
     estimator : estimator
         Checked by :func:`check_state` and the checks of its class.
     """
+    if isinstance(estimator, HistGradientBoostingClassifier) and hasattr(
+        estimator, "_predictors"
+    ):
+        complete_booster(estimator)
     if isinstance(estimator, (OneHotEncoder, OrdinalEncoder)) and hasattr(
         estimator, "categories_"
     ):

@@ -8,13 +8,17 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.compose import ColumnTransformer
-from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
+from sklearn.ensemble import (
+    ExtraTreesClassifier,
+    HistGradientBoostingClassifier,
+    RandomForestClassifier,
+)
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, OrdinalEncoder
 from sklearn.tree import BaseDecisionTree
 
-from partlearn._sklearn_compat import decision_tree_type
+from partlearn._sklearn_compat import boosted_tree_type, decision_tree_type
 from partlearn.io import DataFormatError
 from partlearn.persistence._contract import check_state
 
@@ -22,12 +26,18 @@ _LEAF = -1
 
 
 def is_tree(value: Any) -> bool:
-    """Whether a value is the compiled part of a decision tree."""
-    return type(value) is decision_tree_type()[0]
+    """Whether a value is the compiled part of a decision tree, or a boosted tree."""
+    return type(value) is decision_tree_type()[0] or _is_boosted(value)
+
+
+def _is_boosted(value: Any) -> bool:
+    return type(value) is boosted_tree_type()[0]
 
 
 def take_apart(tree: Any) -> dict[str, Any]:
     """Describe a tree by numbers and arrays."""
+    if _is_boosted(tree):
+        return {"nodes": _fields(tree.nodes)}
     _, (n_features, n_classes, n_outputs), state = tree.__reduce__()
     nodes = state["nodes"]
     return {
@@ -35,14 +45,18 @@ def take_apart(tree: Any) -> dict[str, Any]:
         "n_outputs": int(n_outputs),
         "n_classes": np.asarray(n_classes),
         "values": np.asarray(state["values"]),
-        "nodes": {
-            name: np.ascontiguousarray(nodes[name]) for name in nodes.dtype.names
-        },
+        "nodes": _fields(nodes),
     }
+
+
+def _fields(nodes: NDArray[Any]) -> dict[str, Any]:
+    return {name: np.ascontiguousarray(nodes[name]) for name in nodes.dtype.names or ()}
 
 
 def build_tree(parts: Any) -> Any:
     """Build a tree from what `take_apart` gave, after checking that it is one."""
+    if isinstance(parts, dict) and parts.keys() == {"nodes"}:
+        return _build_boosted(parts["nodes"])
     cls, dtype = decision_tree_type()
     wanted = {"n_features", "n_outputs", "n_classes", "values", "nodes"}
     if not isinstance(parts, dict) or parts.keys() != wanted:
@@ -75,34 +89,66 @@ def build_tree(parts: Any) -> Any:
 
 
 def _check_nodes(fields: Any, dtype: np.dtype[Any], n_features: int) -> NDArray[Any]:
-    if not isinstance(fields, dict) or fields.keys() != set(dtype.names or ()):
+    nodes = _join_fields(fields, dtype)
+    left, right = nodes["left_child"], nodes["right_child"]
+    inner = left != _LEAF
+    feature = nodes["feature"][inner]
+    if (
+        (inner != (right != _LEAF)).any()
+        or not _are_children(left, right, inner)
+        or not ((feature >= 0) & (feature < n_features)).all()
+    ):
+        raise DataFormatError("a tree points outside of itself")
+    return nodes
+
+
+def _join_fields(fields: Any, dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Nodes of their fields, which must be as many, and of the types of the nodes."""
+    names = dtype.names or ()
+    if not isinstance(fields, dict) or fields.keys() != set(names):
         raise DataFormatError("the nodes of a tree lack fields")
-    count = len(fields["left_child"]) if _is_array(fields["left_child"]) else 0
+    first = fields[names[0]]
+    count = len(first) if _is_array(first) and first.ndim else 0
     if count == 0 or not all(
         _is_array(fields[name], dtype[name]) and fields[name].shape == (count,)
         for name in fields
     ):
         raise DataFormatError("the fields of a tree do not fit")
-    left, right, feature = (
-        fields[name] for name in ("left_child", "right_child", "feature")
-    )
-    inner = left != _LEAF
-    own = np.arange(count)
-    # Children come after their parent, so that every walk ends, and have only one.
-    sound = (inner == (right != _LEAF)).all() and all(
-        ((own < child) & (child < count))[inner].all() for child in (left, right)
-    )
-    children = np.sort(np.concatenate([left[inner], right[inner]]))
-    if (
-        not sound
-        or not np.array_equal(children, own[1:])
-        or not ((feature >= 0) & (feature < n_features))[inner].all()
-    ):
-        raise DataFormatError("a tree points outside of itself")
     nodes = np.zeros(count, dtype)
     for name, column in fields.items():
         nodes[name] = column
     return nodes
+
+
+def _are_children(left: NDArray[Any], right: NDArray[Any], inner: NDArray[Any]) -> bool:
+    """Whether all nodes but the first are the child of one earlier node: walks end."""
+    own = np.arange(len(inner))
+    pairs = [child[inner].astype(np.int64) for child in (left, right)]
+    later = all((own[inner] < child).all() for child in pairs)
+    return later and np.array_equal(np.sort(np.concatenate(pairs)), own[1:])
+
+
+def _build_boosted(fields: Any) -> Any:
+    """Build a tree of boosting; compiled code goes where its nodes point."""
+    cls, dtype = boosted_tree_type()
+    nodes = _join_fields(fields, dtype)
+    leaf = nodes["is_leaf"]
+    inner = leaf == 0
+    flags = ("is_leaf", "missing_go_to_left", "is_categorical")
+    if any(nodes[name].max() > 1 for name in flags):
+        raise DataFormatError("the flags of a boosted tree are no truth values")
+    if not _are_children(nodes["left"], nodes["right"], inner):
+        raise DataFormatError("a boosted tree points outside of itself")
+    if nodes["is_categorical"].any() or nodes["bitset_idx"].any():
+        raise DataFormatError("a boosted tree splits by categories; encode them first")
+    if (
+        not np.isfinite(nodes["value"]).all()
+        or np.isnan(nodes["num_threshold"]).any()
+        or (nodes["feature_idx"] < 0).any()
+    ):
+        raise DataFormatError("the values of a boosted tree do not fit its nodes")
+    none = np.zeros((0, 8), dtype=np.uint32)
+    return cls(nodes, none, none.copy())
 
 
 def _depth(left: NDArray[Any], right: NDArray[Any]) -> int:
@@ -146,6 +192,31 @@ def check_forest(forest: Any) -> None:
         raise DataFormatError("a forest and its trees do not belong together")
     for tree in trees:
         _check_classes(state, tree.tree_.n_outputs, tree.tree_.n_classes)
+
+
+def _check_booster(booster: Any) -> None:
+    """Trees of one iteration are added to the columns of as many labels."""
+    state = vars(booster)
+    if "_predictors" not in state:
+        return
+    if state.get("is_categorical_") is not None:
+        raise DataFormatError(
+            "a HistGradientBoostingClassifier is saved only without categorical "
+            "features; encode them as numbers first"
+        )
+    if state.get("warm_start"):
+        raise DataFormatError(
+            "a HistGradientBoostingClassifier is saved only with warm_start=False"
+        )
+    count, q = state.get("n_trees_per_iteration_"), len(state.get("classes_", ()))
+    features = state.get("n_features_in_", 0)
+    if q < 2 or count != (1 if q == 2 else q) or "_baseline_prediction" not in state:
+        raise DataFormatError("a boosting was fitted on other classes")
+    for trees in state["_predictors"]:
+        if len(trees) != count or not all(map(_is_boosted, trees)):
+            raise DataFormatError("an iteration of boosting lacks trees")
+        if any(tree.nodes["feature_idx"].max() >= features for tree in trees):
+            raise DataFormatError("a boosted tree was fitted on more features")
 
 
 def _check_classes(state: dict[str, Any], n_outputs: int, n_classes: Any) -> None:
@@ -251,6 +322,7 @@ _CHECKS: tuple[tuple[Any, Any], ...] = (
     (FunctionTransformer, _check_function),
     ((OneHotEncoder, OrdinalEncoder), _check_encoder),
     (BaseDecisionTree, check_tree_owner),
+    (HistGradientBoostingClassifier, _check_booster),
     ((RandomForestClassifier, ExtraTreesClassifier), check_forest),
     (TfidfVectorizer, _check_text),
     (Pipeline, _check_memory),

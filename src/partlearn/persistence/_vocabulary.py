@@ -257,6 +257,16 @@ CLASSES: dict[str, dict[str, str]] = {
     "sklearn:ExtraTreeClassifier": _TREE,
     "sklearn:ExtraTreesClassifier": _FOREST,
     "sklearn:FunctionTransformer": {},
+    "sklearn:HistGradientBoostingClassifier": {
+        "_baseline_prediction": "real[1, n_trees_per_iteration_]",
+        "_fitted_with_sw": "flag",
+        "_predictors": "list of list of tree",
+        "classes_": "labels[classes]",
+        "do_early_stopping_": "flag",
+        "n_trees_per_iteration_": "whole(1..2147483647)",
+        "train_score_": "loose[*]",
+        "validation_score_": "loose[*]",
+    },
     "sklearn:LabelEncoder": {"classes_": "labels[classes]"},
     "sklearn:LogisticRegression": {
         "C_": "real",
@@ -330,6 +340,19 @@ CLASSES: dict[str, dict[str, str]] = {
 
 # Follows from what else is there; not in files.
 DERIVED: dict[str, tuple[str, ...]] = {
+    "sklearn:HistGradientBoostingClassifier": (
+        "_bin_mapper",
+        "_feature_subsample_rng",
+        "_is_categorical_remapped",
+        "_label_encoder",
+        "_loss",
+        "_n_features",
+        "_preprocessor",
+        "_random_seed",
+        "_scorer",
+        "_use_validation_data",
+        "is_categorical_",
+    ),
     "sklearn:OneHotEncoder": (
         "_default_to_infrequent_mappings",
         "_drop_idx_after_grouping",

@@ -192,13 +192,7 @@ def estimate_quality(
     note = ""
     order = []
     splits = held_out_splits(
-        classifier,
-        columns,
-        evidence,
-        cv,
-        time=time,
-        max_rows=max_rows,
-        random_state=random_state,
+        classifier, columns, evidence, cv, time, max_rows, random_state
     )
     for _, (train, test) in zip(
         iterations("held out", len(splits)), splits, strict=True

@@ -25,7 +25,6 @@ def held_out_splits(
     columns: Columns,
     labels: Any,
     cv: int,
-    *,
     time: str | None = None,
     max_rows: int | None = None,
     random_state: int = 0,

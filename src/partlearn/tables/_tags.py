@@ -282,13 +282,7 @@ def estimate_tag_quality(
     tags, names = held_out_labels(classifier, columns, y, cv)
     ours, frequent = np.zeros(tags.shape), np.zeros(tags.shape)
     splits = held_out_splits(
-        classifier,
-        columns,
-        tags,
-        cv,
-        time=time,
-        max_rows=max_rows,
-        random_state=random_state,
+        classifier, columns, tags, cv, time, max_rows, random_state
     )
     for _, (train, test) in zip(
         iterations("held out", len(splits)), splits, strict=True
