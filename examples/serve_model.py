@@ -10,8 +10,8 @@ posted as JSON, one object or a list of them::
     curl -d '[{"size": 4.2, "coat": "soft"}, {"size": 30}]' http://127.0.0.1:8000/predict
 
 The answer is a list of objects with the columns of ``partlearn predict``.
-``GET /model`` lists labels and columns. It serves what ``partlearn train`` saved for tables of
-numbers, categories, dates and text, with single labels or tags. It does not serve
+``GET /model`` lists labels and columns. It serves what ``partlearn train`` saved for
+tables of numbers, categories, dates and text, single labels or tags. It does not serve
 bags, whose rows must come together, prediction sets, or tables in files: use
 ``partlearn predict``. It has no encryption and no passwords: keep it on the local
 machine, behind a proxy that has both.
