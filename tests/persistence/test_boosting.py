@@ -135,7 +135,7 @@ def test_trees_that_would_lead_astray_are_refused(edit, message, tmp_path, monke
         ({"_predictors": [[]]}, "lacks trees"),
         ({"_predictors": 3}, "not sound"),
         ({"_predictors": None}, "not sound"),
-        ({"bandwidth": 1}, "no attribute"),
+        ({"bandwidth": 1}, "bandwidth"),
     ],
 )
 def test_a_boosting_that_its_class_would_not_make(change, message):
