@@ -27,11 +27,12 @@ from partlearn._array_api import (
     same_namespace,
 )
 from partlearn._math.blocks import lazy_rows, refuse_blocks
+from partlearn._math.crossfit import in_data_order, settled_orders
 from partlearn._math.graphs import TiedVotes
 from partlearn._math.linalg import Standardized, column_moments, fix_signs, standardize
 from partlearn._math.neighbors import self_neighbors
 from partlearn._progress import iterations
-from partlearn._typing import Array, Mask
+from partlearn._typing import Array, Indices, Mask
 from partlearn.base._mixins import CandidateMixin, MemoryEstimateMixin
 from partlearn.candidates import (
     Evidence,
@@ -47,6 +48,7 @@ from partlearn.model_selection import held_out_hits, one_standard_error_rule
 # With a whole standard error the smallest number lost up to 0.03 accuracy on Lost.
 _ERRORS = 0.5
 _FOLDS, _NEIGHBORS = 5, 10
+Orders = tuple[Indices, Indices]  # of rows and columns, by their content
 
 
 def most_directions(X: Any, S: Mask) -> int:
@@ -228,6 +230,26 @@ class BaseReducer(
         are not to be standardised: scatter matrices are taken about the mean, whereas
         new rows are then projected as they are.
         """
+        X, labels = self._check_wanted(X, y)
+        return self._standardize_fit(X, center), labels
+
+    def _validate_in_order(
+        self, X: Any, y: Any, *, center: bool = False
+    ) -> tuple[Standardized, Evidence, Orders]:
+        """As `_validate_evidence`, rows and columns in the order of their content.
+
+        Ties, draws and what rounding decides then do not depend on the order of the
+        data. `_finish` takes the orders back, which are returned too.
+        """
+        X, labels = self._check_wanted(X, y)
+        rows, columns = settled_orders(X, labels.weights)
+        matrix = self._standardize_fit(X[rows][:, columns], center)
+        for name in ("mean_", "scale_"):
+            setattr(self, name, in_data_order(getattr(self, name), columns))
+        return matrix, labels[rows], (rows, columns)
+
+    def _check_wanted(self, X: Any, y: Any) -> tuple[Any, Evidence]:
+        """Check what `fit` got, and choose the number of directions if asked to."""
         X, labels = self._check_fit(X, y)
         self._wanted = self.n_components
         if isinstance(self.n_components, str):
@@ -238,10 +260,14 @@ class BaseReducer(
             )
             self._chosen = choose_dimension(self, X, labels)
             self._wanted = most_directions(X, labels.candidates)
+        return X, labels
+
+    def _standardize_fit(self, X: Any, center: bool) -> Standardized:
+        """Standardize the rows of `fit` and remember how."""
         on = self.standardize
         matrix, mean, self.scale_ = standardize(X, center=on or center, scale=on)
         self.mean_ = mean if on else namespace(mean).zeros_like(mean)
-        return matrix, labels
+        return matrix
 
     def _count(self, values: NDArray[Any], wanted: float | int | None = None) -> int:
         """Directions to keep; confidences may be unrelated to the data altogether."""
@@ -288,9 +314,18 @@ class BaseReducer(
         self.eigenvalues_ = values[: min(r, values.shape[0])]
 
     def _finish(
-        self, P: NDArray[Any], values: Array, F: Any, objective: Any, why: str = ""
+        self,
+        P: NDArray[Any],
+        values: Array,
+        F: Any,
+        objective: Any,
+        why: str = "",
+        orders: Orders | None = None,
     ) -> Self:
         """Record directions, the columns of `P`, confidences and objective."""
+        if orders is not None:
+            rows, columns = orders
+            F, P = in_data_order(F, rows), in_data_order(P, columns)
         self._warn_if_fewer(P.shape[1], why)
         self._set_components(P, values)
         self.label_confidence_ = namespace(F).astype(F, P.dtype, copy=False)

@@ -12,6 +12,7 @@ from sklearn.preprocessing import normalize
 from sklearn.utils.extmath import row_norms
 
 from partlearn._math.blocks import lazy_rows
+from partlearn._math.crossfit import in_data_order, settled_orders
 from partlearn._math.graphs import (
     few_candidates,
     lift,
@@ -110,8 +111,9 @@ class IPAL(BaseCandidateClassifier):
     array(['a', 'b'], dtype='<U1')
     """
 
-    # Equally near rows are taken in their order, and rounding decides which are equal.
-    _ties_follow = ("rows", "columns")
+    # Rounding decides which of equally near rows of unit length is nearer, and a sum
+    # over columns in another order is rounded otherwise.
+    _ties_follow = ("columns",)
     _parameter_constraints = PARAMETERS | {
         "alpha": [Interval(Real, 0, 1, closed="left")],
         "restrict_to_neighbors": ["boolean"],
@@ -157,7 +159,10 @@ class IPAL(BaseCandidateClassifier):
         """
         X, S, confidence = self._validate_fit(X, y, confidence)
         start = initial_confidence(confidence, S)
-        self._X = normalize(X)
+        # Equally near rows are taken in the order of their content.
+        order, _ = settled_orders(X, start)
+        start, S = start[order], S[order]
+        self._X = normalize(X[order])
         neighbors = self_neighbors(self._X, self.n_neighbors, n_jobs=self.n_jobs)
         H = rebuilding_graph(self._X, neighbors)
         F, self.n_iter_, settled = propagate(
@@ -167,8 +172,8 @@ class IPAL(BaseCandidateClassifier):
             warn_at_max_iter(self.max_iter)
         self._labels = np.argmax(correct_class_mass(F, start), axis=1)
         self._seen = S.any(axis=0)
-        self.disambiguated_ = self.classes_[self._labels]
-        self.label_confidence_ = F.astype(X.dtype, copy=False)
+        self.disambiguated_ = in_data_order(self.classes_[self._labels], order)
+        self.label_confidence_ = in_data_order(F.astype(X.dtype, copy=False), order)
         return self
 
     def predict_proba(self, X: Any) -> NDArray[Any]:

@@ -2,7 +2,6 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from collections.abc import Callable
 from functools import partial
 from typing import Any, Literal, Self
 
@@ -15,10 +14,9 @@ from partlearn._array_api import is_numpy, like, namespace, numpy_dtype, take
 from partlearn._math.blocks import Rows, lazy_rows, refuse_blocks
 from partlearn._math.graphs import (
     ArrayVotes,
-    find_ties,
     neighbor_weights,
+    shared_votes,
     tie_tolerance,
-    tied_weights,
     weighted_votes,
 )
 from partlearn._math.neighbors import (
@@ -29,18 +27,10 @@ from partlearn._math.neighbors import (
     some_neighbors,
 )
 from partlearn._sklearn_compat import StrOptions, fit_context
-from partlearn._typing import Array, Indices
 from partlearn.base import PARAMETERS, BaseCandidateClassifier
 from partlearn.candidates import initial_confidence
 
 __all__ = ["PLKNN"]
-
-_BLOCK = 1 << 22  # votes gathered at a time
-_MOST = 1024  # neighbours that are looked at for ties
-
-Neighbors = tuple[Array, NDArray[np.int64]]
-# Distances and indices of the k nearest training rows of some queries, or of all.
-Find = Callable[[Indices | None, int], Neighbors]
 
 
 @lazy_rows
@@ -202,7 +192,7 @@ class PLKNN(BaseCandidateClassifier):
 
         return self._nearest_votes(find, voters, known.shape[0])
 
-    def _nearest_votes(self, find: Find, votes: Any, most: int) -> NDArray[Any]:
+    def _nearest_votes(self, find: Any, votes: Any, most: int) -> NDArray[Any]:
         """Weighted votes of the nearest of `most` rows; equally near ones share places.
 
         Each gets the mean weight of the ranks that they take together, also of those
@@ -213,21 +203,7 @@ class PLKNN(BaseCandidateClassifier):
         if not is_numpy(votes):
             voted = ArrayVotes(find, k, most, near)
             return voted(votes, lambda distances: neighbor_weights(distances, kind))
-        distances, neighbors = find(None, k + 1)
-        k = min(k, distances.shape[1])
-        w = neighbor_weights(distances[:, :k], kind)
-        scores = weighted_votes(votes, neighbors[:, :k], w)
-        same = np.diff(distances, axis=1) <= near
-        if kind != "rank":  # weights by distance are equal for those who are in anyway
-            same = same[:, k - 1 :]
-        tied = np.flatnonzero(same.any(axis=1))
-        step = max(1, _BLOCK // (_MOST * votes.shape[1]))
-        for start in range(0, len(tied), step):
-            rows = tied[start : start + step]
-            neighbors, *ties = _all_tied(find, rows, k, near)
-            shares = tied_weights(w[rows], *ties)
-            scores[rows] = weighted_votes(votes, neighbors, shares)
-        return scores
+        return shared_votes(find, votes, k, near, kind)
 
     def _training_votes(self) -> NDArray[Any]:
         """Votes of the neighbours of each training row, itself excluded."""
@@ -264,15 +240,3 @@ class PLKNN(BaseCandidateClassifier):
                 F = xp.where(heard, V / xp.where(heard, total, 1.0), F)
             self._confidence = F
         return self._confidence
-
-
-def _all_tied(find: Find, rows: Indices, k: int, near: float) -> Any:
-    """Neighbours up to the last that shares the k-th rank, and their ties."""
-    wanted, last = 2 * (k + 1), 0
-    while True:
-        distances, neighbors = find(rows, wanted)
-        first, end = find_ties(distances, near)
-        searched = distances.shape[1]
-        if searched == last or searched >= _MOST or not (first[:, -1] < k).any():
-            return neighbors, first, end
-        wanted, last = 2 * wanted, searched

@@ -158,7 +158,8 @@ None, default=None
     1.0
     """
 
-    # Labels that tie are drawn row by row; with more features than rows many tie.
+    # Labels that tie are drawn row by row, as in the authors' program; with more
+    # features than rows many tie. If the draws go with the rows, nothing changes.
     _ties_follow = ("rows",)
     _parameter_constraints = PARAMETERS | {
         "kernel": [StrOptions(set(KERNELS)), callable, None],

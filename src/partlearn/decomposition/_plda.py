@@ -124,8 +124,6 @@ class PLDA(BaseReducer):
     1.0
     """
 
-    # Among equally near rows, the order of rows and rounding decide.
-    _ties_follow = ("rows", "columns")
     _parameter_constraints = PARAMETERS | {
         "decay": [Interval(Real, 0, 1, closed="right")],
     }
@@ -171,7 +169,7 @@ class PLDA(BaseReducer):
         self : PLDA
             The fitted reducer.
         """
-        matrix, labels = self._validate_evidence(X, y, center=True)
+        matrix, labels, orders = self._validate_in_order(X, y, center=True)
         S = labels.candidates
         basis = ThinBasis(matrix)
         # Rows are compared by their angle: where `transform` does not centre them, they
@@ -199,7 +197,7 @@ class PLDA(BaseReducer):
             beta *= self.decay**t
         else:
             self._warn_unless_settled(F, before)
-        return self._finish(P, values, F, objective)
+        return self._finish(P, values, F, objective, orders=orders)
 
 
 def discriminants(basis: ThinBasis, F: Array, beta: float) -> tuple[Array, Array]:

@@ -115,8 +115,6 @@ class SDLPP(BaseReducer):
     True
     """
 
-    # Among equally near rows, the order of rows and rounding decide.
-    _ties_follow = ("rows", "columns")
     _parameter_constraints = PARAMETERS | {
         "mu": [Interval(Real, 0, None, closed="left")],
         "threshold": [Interval(Real, 0, 1, closed="right")],
@@ -161,7 +159,7 @@ class SDLPP(BaseReducer):
         self : SDLPP
             The fitted reducer.
         """
-        matrix, labels = self._validate_evidence(X, y)
+        matrix, labels, orders = self._validate_in_order(X, y)
         basis = ThinBasis(matrix)
         # Coordinates in which the data have their rank as number of columns.
         rows = basis.left(np.diag(basis.s)).astype(np.float64)
@@ -186,7 +184,7 @@ class SDLPP(BaseReducer):
         wanted = len(self.classes_) - 1 if self._wanted is None else self._wanted
         r = self._count(values, wanted)
         P = basis.right(vectors[:, :r].astype(matrix.dtype))
-        return self._finish(P, values, F, objective)
+        return self._finish(P, values, F, objective, orders=orders)
 
 
 def shares_a_label(F: Array, neighbors: NDArray[np.int64]) -> Mask:

@@ -12,10 +12,9 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 
 from partlearn._math.blocks import refuse_blocks
-from partlearn._math.crossfit import content_order, linear_basis
-from partlearn._math.graphs import vote
+from partlearn._math.crossfit import linear_basis, settled_orders
+from partlearn._math.graphs import TiedVotes
 from partlearn._math.linalg import fix_signs, leading_rank
-from partlearn._math.neighbors import self_neighbors
 from partlearn._progress import iterations
 from partlearn._sklearn_compat import HasMethods, Interval, StrOptions, fit_context
 from partlearn._typing import Array, Indices, Mask
@@ -112,9 +111,6 @@ class TunedPCA(BaseReducer):
     (120, 2)
     """
 
-    # Folds are drawn by the content of rows; equal rows keep their order.
-    _ties_follow = ("rows",)
-    _order_matters = ("columns",)
     _parameter_constraints = PARAMETERS | {
         "reducer": [HasMethods(["fit", "transform"]), None],
         "n_components": [
@@ -187,8 +183,8 @@ class TunedPCA(BaseReducer):
         self.reducer_, self.label_confidence_ = None, None
         if self.reducer is None:
             F = labels.first_confidence(X.dtype)
-            neighbors = self_neighbors(Z, self.n_neighbors)
-            self.label_confidence_ = refine(F, vote(F, neighbors), S)
+            votes = TiedVotes(Z, self.n_neighbors)
+            self.label_confidence_ = refine(F, votes(F), S)
             P = fix_signs(V).T
         else:
             Z = Z.astype(X.dtype, copy=False)
@@ -226,7 +222,8 @@ class TunedPCA(BaseReducer):
         held_out = np.zeros(m, dtype=bool)
         enough = m if leading_rank(X.shape) is None else _ENOUGH
         fold = np.empty(m, dtype=np.intp)
-        fold[content_order(X, labels.weights)] = rng.permutation(m) % min(self.cv, m)
+        order, _ = settled_orders(X, labels.weights)
+        fold[order] = rng.permutation(m) % min(self.cv, m)
         for b in iterations("folds to choose n_components", int(fold.max()) + 1):
             held, kept = np.flatnonzero(fold == b), np.flatnonzero(fold != b)
             basis, mean, scale = linear_basis(

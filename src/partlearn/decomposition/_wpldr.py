@@ -142,8 +142,6 @@ class WPLDR(BaseReducer):
     1.0
     """
 
-    # Seen on wide and binary data; ties between neighbors are the likely cause.
-    _ties_follow = ("rows", "columns")
     _parameter_constraints = PARAMETERS | {
         "mu": [Interval(Real, 0, 1, closed="neither")],
         "cccp_max_iter": [Interval(Integral, 1, None, closed="left")],
@@ -194,7 +192,7 @@ class WPLDR(BaseReducer):
         self : WPLDR
             The fitted reducer.
         """
-        matrix, labels = self._validate_evidence(X, y)
+        matrix, labels, orders = self._validate_in_order(X, y)
         S = labels.candidates
         space = WhitenedSpace(matrix, self.mu)
         F: NDArray[Any] = labels.first_confidence()
@@ -221,7 +219,8 @@ class WPLDR(BaseReducer):
         else:
             self._warn_unless_settled(F, before)
         why = f"directions exist in data of rank {space.rank}"
-        return self._finish(space.directions(vectors[:, :r]), values, F, trace, why)
+        P = space.directions(vectors[:, :r])
+        return self._finish(P, values, F, trace, why, orders)
 
     def _most(self, rank: int, q: int) -> int:
         """Directions to compute: the given number, else one per class less one."""

@@ -63,13 +63,12 @@ def test_literal_transcription(global_random_seed):
 def test_by_hand():
     # Two rows with the label and one without; each has one neighbour.
     C = np.array([[1], [1], [0]], dtype=bool)
-    counts = count_labels(C, np.array([[1], [0], [1]]))
-    assert counts.ravel().tolist() == [1, 1, 1]
+    counts = np.ones((3, 1))
     prior, likelihood = neighbor_tables(C, counts, 1, 1.0)
     assert prior.tolist() == [3 / 5]
     assert likelihood[1].tolist() == [[1 / 4, 3 / 4]]
     assert likelihood[0].tolist() == [[1 / 3, 2 / 3]]
-    P = posterior(prior, likelihood, np.array([[0], [1]]))
+    P = posterior(prior, likelihood, np.array([[0.0], [1.0]]))
     expected = [0.15 / (0.15 + 0.4 / 3), 0.45 / (0.45 + 0.8 / 3)]
     np.testing.assert_allclose(P.ravel(), expected, rtol=1e-15)
 
@@ -177,6 +176,41 @@ def test_sets_are_scored_as_matrices():
 def test_counts_are_sums_over_the_neighbours(k):
     C = np.random.default_rng(0).uniform(size=(30, 4)) < 0.4
     C[:, 0] = True  # met by all neighbours
-    neighbors = np.random.default_rng(1).integers(30, size=(30, k))
-    expected = C[neighbors].sum(axis=1)
-    np.testing.assert_array_equal(count_labels(C, neighbors), expected)
+    neighbors = np.random.default_rng(1).integers(30, size=(30, k + 1))
+    distances = np.tile(np.arange(k + 1.0), (30, 1))
+
+    def find(rows, size):
+        assert rows is None
+        return distances[:, :size], neighbors[:, :size]
+
+    expected = C[neighbors[:, :k]].sum(axis=1)
+    np.testing.assert_array_equal(count_labels(find, C, k, 0.1), expected)
+
+
+def test_equally_near_rows_share_their_places():
+    X, C = [[0.0], [1.0], [1.0], [9.0]], [[1, 0], [1, 0], [0, 1], [0, 1]]
+    model = MLKNN(1).fit(X, C)
+    # The first row has half of a neighbour with each label, the last one too.
+    counts = np.array([[0.5, 0.5], [0, 1], [1, 0], [0.5, 0.5]])
+    C = np.array(C, dtype=bool)
+    for j in range(2):
+        for value in (0, 1):
+            some = counts[C[:, j] == value, j]
+            K = np.array([np.sum(1 - some), np.sum(some)])
+            expected = (1 + K) / (2 + K.sum())
+            np.testing.assert_allclose(model.likelihood_[value, j], expected)
+    present, absent = (model.likelihood_[v].mean(axis=1) / 2 for v in (1, 0))
+    found = model.predict_proba([[1.0]])  # two rows at no distance share one place
+    np.testing.assert_allclose(found, [present / (present + absent)])
+
+
+@pytest.mark.parametrize("copies", [1, 2])
+def test_order_of_rows_of_zeros_and_ones(copies, global_random_seed):
+    """Up to .72 of the labels changed with the order of such rows."""
+    rng = np.random.default_rng(global_random_seed)
+    X, C = (rng.random((40, 6)) < 0.5) + 0.0, rng.random((40, 3)) < 0.5
+    X, C = np.tile(X, (copies, 1)), np.tile(C, (copies, 1))
+    order = rng.permutation(len(X))
+    one, two = MLKNN(5).fit(X, C), MLKNN(5).fit(X[order], C[order])
+    np.testing.assert_allclose(one.predict_proba(X), two.predict_proba(X), rtol=1e-9)
+    np.testing.assert_array_equal(one.predict(X), two.predict(X))

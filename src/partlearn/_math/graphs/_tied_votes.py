@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from partlearn._array_api import is_numpy, like, namespace, replaced, take
 from partlearn._math.graphs._neighbor_graph import (
     Vote,
+    neighbor_weights,
     vote,
     vote_weights,
     weighted_votes,
@@ -34,7 +35,12 @@ from partlearn._typing import Array, Indices
 _SAME = 1e-9  # distances that differ by less, in units of the data, are equal
 _MORE = 8  # neighbours looked at for ties, beyond those that vote
 _MOST = 128  # neighbours, or distinct points, that are looked at for ties at all
+_MANY = 1024  # the same for queries that are answered in blocks
+_BLOCK = 1 << 22  # votes gathered at a time
 _ROUNDINGS = 16  # the same in units of rounding, for rows in single precision
+
+# Distances and indices of the k nearest rows of some queries, or of all.
+Find = Callable[[Indices | None, int], tuple[Any, Any]]
 
 
 def tie_tolerance(Z: Any) -> tuple[float, Array]:
@@ -202,6 +208,69 @@ class ArrayVotes:
             some = weighted_votes(votes, neighbors, tied_weights(take(w, rows), *ties))
             V = replaced(V, some, self._open)
         return V
+
+
+def shared_votes(
+    find: Find, votes: NDArray[Any], k: int, near: float, kind: str
+) -> NDArray[Any]:
+    """Weighted votes of the nearest rows of queries; equally near ones share places.
+
+    Parameters
+    ----------
+    find : callable
+        Gives distances and indices of some nearest rows, (n, size), of the queries at
+        given places or, for None, of all of them.
+    votes : ndarray of shape (m, q)
+        What each row votes with.
+    k : int
+        Number of places.
+    near : float
+        Distances that differ by less are equal.
+    kind : {"distance", "rank", "uniform"}
+        Weights of the places, as in :func:`neighbor_weights`.
+
+    Returns
+    -------
+    V : ndarray of shape (n, q)
+        The votes. Of more than 1024 rows at one distance the first ones share.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from partlearn._math.graphs import shared_votes
+    >>> from partlearn._math.neighbors import query_neighbors
+    >>> Z, Q = np.array([[0.0], [2.0], [2.0]]), np.array([[1.9]])
+    >>> find = lambda rows, k: query_neighbors(Z, Q if rows is None else Q[rows], k)
+    >>> shared_votes(find, np.eye(3), 1, 1e-9, "uniform")
+    array([[0. , 0.5, 0.5]])
+    """
+    distances, neighbors = find(None, k + 1)
+    k = min(k, distances.shape[1])
+    w = neighbor_weights(distances[:, :k], kind)
+    scores = weighted_votes(votes, neighbors[:, :k], w)
+    same = np.diff(distances, axis=1) <= near
+    if kind != "rank":  # weights by distance are equal for those who are in anyway
+        same = same[:, k - 1 :]
+    tied = np.flatnonzero(same.any(axis=1))
+    step = max(1, _BLOCK // (_MANY * votes.shape[1]))
+    for start in range(0, len(tied), step):
+        rows = tied[start : start + step]
+        neighbors, *ties = _all_tied(find, rows, k, near)
+        shares = tied_weights(w[rows], *ties)
+        scores[rows] = weighted_votes(votes, neighbors, shares)
+    return scores
+
+
+def _all_tied(find: Find, rows: Indices, k: int, near: float) -> Any:
+    """Neighbours up to the last that shares the k-th rank, and their ties."""
+    wanted, last = 2 * (k + 1), 0
+    while True:
+        distances, neighbors = find(rows, wanted)
+        first, end = find_ties(distances, near)
+        searched = distances.shape[1]
+        if searched == last or searched >= _MANY or not (first[:, -1] < k).any():
+            return neighbors, first, end
+        wanted, last = 2 * wanted, searched
 
 
 def ordered_neighbors(Z: Any, k: int, near: float, n_jobs: int | None) -> Indices:

@@ -2,15 +2,15 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
+from functools import partial
 from numbers import Real
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.preprocessing import normalize
 
-from partlearn._math.graphs import weighted_votes
-from partlearn._math.neighbors import query_neighbors, self_neighbors
+from partlearn._math.graphs import shared_votes, tie_tolerance
+from partlearn._math.neighbors import query_neighbors, some_neighbors
 from partlearn._sklearn_compat import Interval
 from partlearn._typing import Array, Indices, Mask
 from partlearn.base import PARAMETERS, BaseMultilabelClassifier
@@ -65,8 +65,10 @@ class MLKNN(BaseMultilabelClassifier):
     A label is predicted when its posterior is at least 0.5, as in the original program;
     several ports ask for more than 0.5. ML-KNN has no feature weights, so it cannot
     rank features; tables that list it among selectors are undefined there. Features are
-    not scaled: scale them first. Fitting costs one neighbour search, O(n² d), and
-    O(n k l) for the counts.
+    not scaled: scale them first. Training rows that are equally far share the places
+    that they take, where the original takes those that come first in the data. The
+    likelihood of a number that is not whole is interpolated. Fitting costs one
+    neighbour search, O(n² d), and O(n k l) for the counts.
 
     References
     ----------
@@ -87,8 +89,6 @@ class MLKNN(BaseMultilabelClassifier):
            [0, 1]])
     """
 
-    # Equally near rows are taken in their order, as in the published method.
-    _ties_follow = ("rows",)
     _parameter_constraints = PARAMETERS | {
         "smoothing": [Interval(Real, 0, None, closed="left")],
     }
@@ -108,35 +108,49 @@ class MLKNN(BaseMultilabelClassifier):
 
     def _fit(self, X: Any, C: Mask) -> None:
         self._X, self._C = self._points(X), C
-        neighbors = self_neighbors(self._X, self.n_neighbors, n_jobs=self.n_jobs)
-        self.n_neighbors_ = neighbors.shape[1]
+        self.n_neighbors_ = min(self.n_neighbors, len(C) - 1)
+        counts = self._counts(partial(some_neighbors, self._X, n_jobs=self.n_jobs))
         self.prior_, self.likelihood_ = neighbor_tables(
-            C, count_labels(C, neighbors), self.n_neighbors_, self.smoothing
+            C, counts, self.n_neighbors_, self.smoothing
         )
 
     def _points(self, X: Any) -> Any:
         return X if self.metric == "euclidean" else normalize(X)
 
     def _label_scores(self, X: Any) -> Array:
-        _, neighbors = query_neighbors(
-            self._X, self._points(X), self.n_neighbors, n_jobs=self.n_jobs
-        )
-        counts = count_labels(self._C, neighbors[:, : self.n_neighbors_])
-        return posterior(self.prior_, self.likelihood_, counts)
+        X = self._points(X)
+
+        def find(rows: Indices | None, k: int) -> tuple[Array, Indices]:
+            queries = X if rows is None else X[rows]
+            return query_neighbors(self._X, queries, k, n_jobs=self.n_jobs)
+
+        return posterior(self.prior_, self.likelihood_, self._counts(find))
+
+    def _counts(self, find: Any) -> Array:
+        near, _ = tie_tolerance(self._X)
+        return count_labels(find, self._C, self.n_neighbors_, near)
 
 
-def count_labels(C: Mask, neighbors: NDArray[np.int64]) -> Indices:
+def count_labels(find: Any, C: Mask, k: int, near: float) -> Array:
     """How many of each row's neighbours carry each label, shape (n, l).
 
     Source: MLKNN, step (8) of the pseudo-code.
+
+    Equally near rows share the places that they take, so that there may be parts of
+    one. They are rounded: sums in another order are the same.
     """
-    # Whole numbers that just hold the largest count: memory is what a sum waits for.
-    small = np.min_scalar_type(neighbors.shape[1])
-    counts: Indices = weighted_votes(C.astype(small), neighbors, np.ones((1, 1)))
-    return counts.astype(np.intp)
+    counts = shared_votes(find, C.astype(np.float64), k, near, "uniform")
+    return np.round(counts, 9)
 
 
-def neighbor_tables(C: Mask, counts: Indices, k: int, s: float) -> tuple[Array, Array]:
+def between(counts: Array) -> tuple[Indices, Indices, Array]:
+    """Whole numbers around each count, and how far it is from the lower one."""
+    low = counts.astype(np.intp)
+    part = counts - low
+    return low, low + (part > 0), part
+
+
+def neighbor_tables(C: Mask, counts: Array, k: int, s: float) -> tuple[Array, Array]:
     """Prior of each label, and likelihood of each count without and with the label.
 
     Source: MLKNN, steps (2), (12) and (13) of the pseudo-code.
@@ -145,22 +159,32 @@ def neighbor_tables(C: Mask, counts: Indices, k: int, s: float) -> tuple[Array, 
     # A label that no count of rows speaks of has no evidence: zero over zero is zero.
     with np.errstate(invalid="ignore", divide="ignore"):
         prior = (s + C.sum(axis=0)) / (2 * s + n)
-        cell = np.arange(l) * (k + 1) + counts
+        low, high, part = between(counts)
+        first = np.arange(l) * (k + 1)
         likelihood = np.empty((2, l, k + 1))
         for value in (0, 1):
-            K = np.bincount(cell[value == C], minlength=l * (k + 1)).reshape(l, k + 1)
+            some = value == C
+            K = np.zeros(l * (k + 1))
+            for count, weight in ((low, 1 - part), (high, part)):
+                K += np.bincount((first + count)[some], weight[some], len(K))
+            K = K.reshape(l, k + 1)
             likelihood[value] = (s + K) / (s * (k + 1) + K.sum(axis=1, keepdims=True))
     return prior, np.nan_to_num(likelihood)
 
 
-def posterior(prior: Array, likelihood: Array, counts: Indices) -> Array:
+def posterior(prior: Array, likelihood: Array, counts: Array) -> Array:
     """Probability of each label given the counts among the neighbours.
 
     Source: MLKNN, maximum a posteriori rule.
     """
     label = np.arange(len(prior))
-    present = prior * likelihood[1][label, counts]
-    absent = (1 - prior) * likelihood[0][label, counts]
+    low, high, part = between(counts)
+    without, given = (
+        (1 - part) * table[label, low] + part * table[label, high]
+        for table in likelihood
+    )
+    present = prior * given
+    absent = (1 - prior) * without
     total = present + absent
     known = total > 0
     fallback = np.broadcast_to(prior, counts.shape).copy()

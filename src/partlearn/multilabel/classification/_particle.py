@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from sklearn.model_selection import KFold
 from sklearn.utils import check_random_state
 
+from partlearn._math.crossfit import settled_orders
 from partlearn._math.graphs import neighbor_weights, rebuilding_graph, weighted_votes
 from partlearn._math.linalg import column_moments, inverse_scale, squared_hinge
 from partlearn._math.neighbors import query_neighbors, self_neighbors
@@ -24,7 +25,7 @@ from partlearn._typing import Array, Indices, Mask
 from partlearn.base import PARAMETERS, BaseMultilabelClassifier, drop_empty
 from partlearn.candidates import warn_at_max_iter
 
-_BLOCK = 200  # classifiers a worker trains at a time
+_PAIRS = 200  # classifiers a worker trains at a time
 _BLOCK = 1 << 22  # votes computed at a time
 _TIE = 1e-9  # a score this near to the border is a tie: the solver is not more exact
 _RELEASE_FOLDS = 10  # in which the released program elicits credible labels
@@ -37,8 +38,6 @@ class BaseParticle(BaseMultilabelClassifier):
     classifiers on what it returns and passes them to `_set_pairs`.
     """
 
-    # Equally near rows are taken in their order; rounding decides which are equal.
-    _ties_follow: tuple[str, ...] = ("rows", "columns")
     _parameter_constraints = PARAMETERS | {
         "alpha": [Interval(Real, 0, 1, closed="left")],
         "thr": [Interval(Real, 0, 1, closed="both")],
@@ -50,6 +49,9 @@ class BaseParticle(BaseMultilabelClassifier):
     def _stage_one(self, X: Any, C: Mask) -> Credible:
         rng = check_random_state(self.random_state)
         kept, X, A = drop_empty(X, C)
+        # Equally near rows are taken, and folds drawn, in the order of their content.
+        order, _ = settled_orders(X, A)
+        kept, X, A = kept[order], X[order], A[order]
         std = column_moments(X)[1]
         factor = inverse_scale(std) if self.standardize else np.ones_like(std)
         X = sp.csr_array(X @ sp.diags_array(factor)) if sp.issparse(X) else X * factor
@@ -302,7 +304,7 @@ def fit_pairs(
     up = np.where(m < 0, E.sum(axis=0)[j], meets[j, m])
     down = np.where(m < 0, N.sum(axis=0)[j], meets[m, j])
     wanted = wanted[(up > 0) & (down > 0)]
-    blocks = [wanted[i : i + _BLOCK] for i in range(0, len(wanted), _BLOCK)]
+    blocks = [wanted[i : i + _PAIRS] for i in range(0, len(wanted), _PAIRS)]
     if len(blocks) > 1:
         fits = Parallel(n_jobs=n_jobs)(
             delayed(_fit_some)(X, E, N, block, C) for block in blocks

@@ -149,8 +149,6 @@ class ParticleMAP(BaseParticle):
     True
     """
 
-    # The folds of the held-out thresholds are drawn by row.
-    _order_matters = ("rows",)
     _parameter_constraints = BaseParticle._parameter_constraints | {
         "smoothing": [Interval(Real, 0, None, closed="neither")],
         "monotone": ["boolean"],
