@@ -83,4 +83,5 @@ def test_where_no_decomposition_fits(monkeypatch):
     monkeypatch.setattr(_linear_svm, "_FEW_FEATURES", 0)
     fast = LinearSVM(1.0).fit(X, Y)
     monkeypatch.setattr(_linear_svm, "_DIRECT", 0)
-    np.testing.assert_allclose(LinearSVM(1.0).fit(X, Y).coef_, fast.coef_, atol=1e-2)
+    # LinearSVC stops within 1e-4 of the smallest gradient.
+    np.testing.assert_allclose(LinearSVM(1.0).fit(X, Y).coef_, fast.coef_, atol=5e-4)

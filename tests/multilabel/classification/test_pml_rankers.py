@@ -220,7 +220,7 @@ def test_literal_lc():
         PMLLC(20.0, C2=2.0, C3=3.0, max_iter=2, tol=0, inner_iter=2000), X, C
     )
     assert model.objective_[-1] == pytest.approx(value, rel=1e-5)
-    np.testing.assert_allclose(model.labels_, P, atol=1e-3)
+    np.testing.assert_allclose(model.labels_, P, atol=1e-4)
     scores = X @ model.coef_.T + model.intercept_
     expected = Z @ W[:2] + W[2]
     # A shift of all scores of a row changes no pair.
@@ -278,9 +278,9 @@ def test_literal_fp():
         PMLFP(20.0, C2=2.0, C3=3.0, max_iter=3, tol=0, inner_iter=2000), X, C
     )
     assert model.objective_[-1] == pytest.approx(value, rel=1e-6)
-    np.testing.assert_allclose(model.labels_, P, atol=1e-3)
+    np.testing.assert_allclose(model.labels_, P, atol=1e-4)
     scaled = model.coef_.T * X.std(axis=0, ddof=1)[:, None]
-    np.testing.assert_allclose(scaled, W, atol=1e-2)
+    np.testing.assert_allclose(scaled, W, atol=1e-4)
 
 
 @pytest.mark.parametrize("cls", BOTH)
@@ -292,7 +292,7 @@ def test_turned_rows_have_the_same_minimum(cls, shape, monkeypatch):
     monkeypatch.setattr(ranker, "_DIRECT", 0)
     plain = fit_briefly(cls(10.0, **params), X, C)
     assert turned.objective_[-1] == pytest.approx(plain.objective_[-1], rel=1e-6)
-    np.testing.assert_allclose(turned.coef_, plain.coef_, atol=1e-3)
+    np.testing.assert_allclose(turned.coef_, plain.coef_, atol=2e-4)
 
 
 def test_one_step_is_exact_where_the_cost_is_linear():
