@@ -134,8 +134,8 @@ def convert(
     tasks: Annotated[
         Path | None,
         typer.Option(
-            help="Tasks of Label Studio (.json) to which the labels of the table are "
-            "added as predictions, by the column id."
+            help="Tasks of Label Studio or records of argilla (.json) to which the "
+            "labels of the table are added as predictions, by the column id."
         ),
     ] = None,
     as_json: _options.Json = False,
@@ -145,16 +145,16 @@ def convert(
     Columns that are not numbers are encoded in files of matrices (npz, mat); a table
     of them stays a table. Bags are kept. A .json export of Label Studio becomes a table
     with a column per annotator; the labels of a table become predictions of its tasks
-    by --tasks.
+    by --tasks. So do records of argilla, whose suggestions the labels become.
     """
     from partlearn.io import TableWriter, is_table, write
 
     _options.check_files([source, tasks], [target])
     if source.suffix == ".json":
-        _written(target, as_json, rows=_from_label_studio(source, target))
+        _written(target, as_json, rows=_from_tasks(source, target))
         return
     if tasks is not None:
-        _written(target, as_json, rows=_to_label_studio(source, tasks, target))
+        _written(target, as_json, rows=_to_tasks(source, tasks, target))
         return
     bunch = _input.read_bunch(source, options)
     for part in ("test", "folds"):
@@ -168,12 +168,17 @@ def convert(
     _written(target, as_json, **_facts(bunch))
 
 
-def _from_label_studio(source: Path, target: Path) -> int:
-    """Write tasks as a table; returns the number of rows."""
-    from partlearn.io import TableWriter, read_label_studio
+def _from_tasks(source: Path, target: Path) -> int:
+    """Write tasks or records as a table; returns the number of rows."""
+    from partlearn.io import TableWriter, is_argilla, read_argilla, read_label_studio
 
-    read = read_label_studio(source)
-    choices = read.annotator_columns()
+    read: Any
+    if is_argilla(source):
+        read = read_argilla(source)
+        choices = read.responses
+    else:
+        read = read_label_studio(source)
+        choices = read.annotator_columns()
     columns = {"id": read.ids, **read.columns}
     for name in choices:
         # An annotator is a number in most projects, and may be called like a field.
@@ -183,15 +188,21 @@ def _from_label_studio(source: Path, target: Path) -> int:
         columns[key] = choices[name]
     with TableWriter(target) as writer:
         writer.write(columns)
-    return len(read.tasks)
+    return len(read.ids)
 
 
-def _to_label_studio(source: Path, tasks: Path, target: Path) -> int:
+def _to_tasks(source: Path, tasks: Path, target: Path) -> int:
     """Write tasks with the labels of a table as predictions; returns their number."""
-    from partlearn.io import read_label_studio, write_label_studio
+    from partlearn.io import (
+        is_argilla,
+        read_argilla,
+        read_label_studio,
+        write_label_studio,
+    )
     from partlearn.tables import as_text, check_names, numbers_in, read_columns
 
-    columns, read = read_columns(source), read_label_studio(tasks)
+    columns = read_columns(source)
+    read: Any = read_argilla(tasks) if is_argilla(tasks) else read_label_studio(tasks)
     check_names(["id", "label"], columns, "tasks")
     place = {str(name): i for i, name in enumerate(read.ids.tolist())}
     names = [str(as_text(name)) for name in columns["id"].tolist()]
@@ -199,9 +210,15 @@ def _to_label_studio(source: Path, tasks: Path, target: Path) -> int:
         raise ValueError(f"--tasks: {tasks.name} has no task {unknown[0]!r}")
     key = "confidence" if "confidence" in columns else "probability"
     check_names([key], columns, "tasks")
-    told = read.with_predictions(
-        columns["label"], numbers_in(columns[key]), rows=[place[n] for n in names]
-    )
+    rows, scores = [place[n] for n in names], numbers_in(columns[key])
+    if hasattr(read, "with_suggestions"):
+        labels = [str(as_text(label)) for label in columns["label"].tolist()]
+        told = read.with_suggestions(
+            dict(zip(rows, labels, strict=True)),
+            dict(zip(rows, scores.tolist(), strict=True)),
+        )
+    else:
+        told = read.with_predictions(columns["label"], scores, rows=rows)
     write_label_studio(told, target)
     return len(names)
 
