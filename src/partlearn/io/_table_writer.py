@@ -48,7 +48,10 @@ class TableWriter(ExitStack):
     def __init__(self, path: Path, *, safe_csv: bool = False) -> None:
         if path.suffix not in TABLE_SUFFIXES and path != STANDARD:
             known = ", ".join(TABLE_SUFFIXES)
-            raise ValueError(f"--out must end in one of {known}; got {path.name!r}")
+            raise ValueError(
+                f"names of tables that are written end in one of {known}; got "
+                f"{path.name!r}"
+            )
         self.path = path
         self.safe_csv = safe_csv
         self.n_rows = 0
@@ -58,7 +61,7 @@ class TableWriter(ExitStack):
 
     def __enter__(self) -> Self:
         if self.path.is_dir():
-            raise IsADirectoryError(f"{self.path} is a folder; --out names a file")
+            raise IsADirectoryError(f"{self.path} is a folder; name a file in it")
         if self.path == STANDARD:
             self._file: Any = sys.stdout.buffer
         else:
@@ -148,7 +151,7 @@ def _cells(column: Any) -> list[Any]:
         except (OverflowError, ValueError) as error:  # a moment that no calendar has
             raise DataFormatError(
                 f"a value cannot be written ({error})",
-                advice="Leave the column out with --ignore, or mend the file.",
+                advice="Leave the column out with ignore=, or mend the file.",
             ) from None
     elif not isinstance(column, list):
         # Python numbers write the shortest text that reads back the same.

@@ -431,7 +431,7 @@ class PartialClassifier(PredictionsMixin, ClassifierMixin, BaseEstimator):
                 raise ValueError(
                     f"{type(learner).__name__} takes no weights of rows. Leave out "
                     "`weight`, or name a classifier that does, such as "
-                    "sklearn.linear_model:LogisticRegression (--estimator)."
+                    "sklearn.linear_model:LogisticRegression."
                 )
             params["sample_weight"] = numbers_in(table[self.weight])
         return params
