@@ -95,7 +95,10 @@ def test_module_runs_as_a_program():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["reduce", "{pets}", "--out", "x.txt"], "names of tables that are written end in one of .csv"),
+        (
+            ["reduce", "{pets}", "--out", "x.txt"],
+            "end in one of .csv, .tsv",
+        ),
         (["reduce", "absent.csv", "--out", "{out}"], "absent.csv"),
         (["reduce", "{pets}", "--out", "{out}"], "id"),
         (

@@ -72,6 +72,7 @@ from partlearn.candidates._miss_rate import (
     held_out_miss_rate,
 )
 from partlearn.candidates._read_votes import from_annotators, from_votes
+from partlearn.candidates._separators import AmbiguousSeparatorError
 from partlearn.candidates._tags import Tags, check_tags
 from partlearn.candidates._text import (
     from_text,

@@ -15,6 +15,22 @@ _SUSPECTS = dict.fromkeys(("\n", "\t", " / ", " + ", " & ", " or ", " vs "), 0.5
 _SUSPECTS |= dict.fromkeys(("/", "+", "&", " and "), 0.7)
 
 
+class AmbiguousSeparatorError(ValueError):
+    """Labels of a column could be separated in more than one way.
+
+    Parameters
+    ----------
+    what : str
+        What was found.
+    advice : str, default=""
+        What to do about it, where `what` does not say it.
+    """
+
+    def __init__(self, what: str, advice: str = "") -> None:
+        super().__init__(f"{what} {advice}".strip())
+        self.what = what
+
+
 def find_separator(
     words: Sequence[str], rows: Sequence[int], *, required: bool = False
 ) -> str | None:
@@ -29,8 +45,9 @@ def find_separator(
         shown = ", ".join(
             f"{s!r} (row {i})" for s, i in zip(present, where, strict=True)
         )
-        raise ValueError(
-            f"More than one separator could be meant: {shown}. Say which with `sep`."
+        raise AmbiguousSeparatorError(
+            f"More than one separator could be meant: {shown}.",
+            "Say which with `sep`.",
         )
     if present:
         return present[0]
@@ -56,7 +73,7 @@ def refuse_shared_parts(words: Sequence[str]) -> None:
         together = [word for word in distinct if sep in word.strip()]
         shared, whole = _shared_parts(distinct, together, sep)
         if whole or shared >= enough:
-            raise ValueError(
+            raise AmbiguousSeparatorError(
                 f"Labels such as {together[0]!r} share parts with others, so that "
                 f"{sep!r} may separate labels: this separator could be meant. Say so "
                 'with `sep`, or say sep="none" if each cell is one label.'
@@ -70,7 +87,7 @@ def refuse_shared_parts(words: Sequence[str]) -> None:
             "as well. If spaces separate labels, say so with `sep`"
         )
         if whole:
-            raise ValueError(
+            raise AmbiguousSeparatorError(
                 f'{message}: this separator could be meant. Say sep="none" if each '
                 "cell is one label."
             )

@@ -193,7 +193,10 @@ def _literal(text: str) -> Any:
 
 
 def parse_label_cells(
-    cells: Sequence[Any], *, sep: str | Literal["auto"] | None = "auto"
+    cells: Sequence[Any],
+    *,
+    sep: str | Literal["auto"] | None = "auto",
+    rows: Sequence[int] | None = None,
 ) -> list[dict[str, float]]:
     """Read the cells of a label column, whichever way sets are written in it.
 
@@ -208,6 +211,8 @@ def parse_label_cells(
         The separator. "auto" finds ``|``, ``;`` or ``,``; a column without any has one
         label per cell, unless the labels share parts, as in ``cat / dog`` and ``dog``.
         None says that text is never split.
+    rows : sequence of int, default=None
+        Numbers of the rows by which errors name the cells; their places by default.
 
     Returns
     -------
@@ -232,7 +237,8 @@ def parse_label_cells(
     [{'cat': 1.0, 'dog': 1.0}, {}]
     """
     sets: list[dict[str, float] | None] = []
-    for i, cell in enumerate(cells):
+    numbers = range(len(cells)) if rows is None else rows
+    for i, cell in zip(numbers, cells, strict=True):
         weighted = _as_weights(cell, i)
         if weighted is None:
             labels = _as_collection(cell, i)
@@ -240,10 +246,11 @@ def parse_label_cells(
         sets.append(weighted)
     plain = [i for i, content in enumerate(sets) if content is None]
     words = [str(cells[i]).strip() for i in plain]
+    named = [numbers[i] for i in plain]
     if sep == "auto":
-        sep = find_separator(words, plain)
+        sep = find_separator(words, named)
     parts = [[w] if sep is None else _split(w, sep) for w in words]
-    weights = _written_weights(parts, plain) if sep is not None else None
+    weights = _written_weights(parts, named) if sep is not None else None
     for k, i in enumerate(plain):
         sets[i] = dict.fromkeys(parts[k], 1.0) if weights is None else weights[k]
     return _without_missing(sets)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from partlearn._typing import Mask
 from partlearn.candidates import (
+    AmbiguousSeparatorError,
     Evidence,
     from_annotators,
     from_weights,
@@ -41,14 +42,19 @@ _SEVERAL = re.compile(r"[|;,]|^\s*[\[{(].*[\])}]\s*$")
 
 @dataclass(frozen=True)
 class TextColumn:
-    """A column of text: distinct values and, per row, which one (-1: none).
-
-    `sep` is what separates labels, where the file leaves no doubt about it.
-    """
+    """A column of text: distinct values and, per row, which one (-1: none)."""
 
     codes: NDArray[Any]
     values: list[str]
-    sep: str | None = None
+
+    @property
+    def first_rows(self) -> list[int]:
+        """The first row of each value."""
+        rows = np.zeros(len(self.values), dtype=np.intp)
+        known = np.flatnonzero(self.codes >= 0)
+        codes, places = np.unique(self.codes[known], return_index=True)
+        rows[codes] = known[places]
+        return list(rows.tolist())
 
 
 Column = NDArray[Any] | TextColumn
@@ -188,7 +194,7 @@ def spell_labels(texts: Sequence[str | None]) -> list[str | None]:
 
 
 def _spelled(column: TextColumn) -> TextColumn:
-    if column.sep is not None or not column.values:
+    if not column.values:
         return column
     words = [value.strip() for value in column.values]
     if all(word.lower() in ("true", "false", "") for word in words):
@@ -223,8 +229,6 @@ def looks_like_sets(column: Column) -> bool:
     """Whether some value looks like a set of several labels."""
     if not isinstance(column, TextColumn):
         return False
-    if column.sep is not None:
-        return any(column.sep in value for value in column.values)
     return any(_SEVERAL.search(value) for value in column.values)
 
 
@@ -235,33 +239,20 @@ def parse_sets(
 
     `sep` is what the caller said; without `split`, text is never cut.
     """
-    if column.sep is not None:
-        lists = [value.split(column.sep) for value in column.values]
-        cells: list[Any] = [[n for n in names if n.strip()] for names in lists]
-        return parse_label_cells(cells, sep=None)
     sep = {"\\n": "\n", "\\t": "\t"}.get(sep or "", sep)
     never = not split or sep == "none"
     try:
-        return parse_label_cells(column.values, sep=None if never else (sep or "auto"))
-    except ValueError as error:
-        raise _named_row(error, column, where) from None
-
-
-def _named_row(error: ValueError, column: TextColumn, where: str) -> Exception:
-    """The same error with the row of the file instead of the distinct value."""
-
-    def row(match: re.Match[str]) -> str:
-        places = np.flatnonzero(column.codes == int(match[2]))
-        return f"{match[1]} {places[0] if places.size else match[2]}"
-
-    text = re.sub(r"\b(row) (\d+)", row, str(error), flags=re.IGNORECASE)
-    text = text.replace("Say which with `sep`.", "").strip().rstrip(".")
-    if "separator could be meant" in text:
-        more = "Say with sep= which one separates them."
-        return AmbiguousDataError(
-            text, where=where, advice="" if "`sep`" in text else more
+        return parse_label_cells(
+            column.values,
+            sep=None if never else (sep or "auto"),
+            rows=column.first_rows,
         )
-    return DataFormatError(text, where=where)
+    except AmbiguousSeparatorError as error:
+        text = error.what.rstrip(".")
+        more = "" if "`sep`" in text else "Say with sep= which one separates them."
+        raise AmbiguousDataError(text, where=where, advice=more) from None
+    except ValueError as error:
+        raise DataFormatError(str(error).rstrip("."), where=where) from None
 
 
 def label_matrix(

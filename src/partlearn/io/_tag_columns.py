@@ -234,7 +234,7 @@ def _cells(column: TextColumn, sep: str | None, name: str) -> tuple[LabelSets, s
         if weights is not None:
             known = dict(zip(values, weights, strict=True))
             return [known.get(value, {}) for value in column.values], guess
-    bare = TextColumn(np.arange(len(values)), values, column.sep)
+    bare = TextColumn(np.arange(len(values)), values)
     sets = parse_sets(bare, sep, f"column {name!r}")
     known = dict(zip(values, sets, strict=True))
     used = next((g for g in guesses if any(g in value for value in values)), "|")
