@@ -15,6 +15,7 @@ from scipy.optimize import brentq
 from partlearn._extras import import_optional
 from partlearn._math.neighbors import self_neighbors
 from partlearn._typing import Array, Indices
+from partlearn.tables import TagDisambiguation
 
 _N_NEIGHBORS = 10
 # Share of a neighbor's doubt that an answer settles where both have the same
@@ -103,8 +104,9 @@ def rank_rows(
 
     Parameters
     ----------
-    found : Disambiguation
-        Result of :func:`disambiguate`.
+    found : Disambiguation or TagDisambiguation
+        Result of :func:`disambiguate`. Rows with tags are ranked by their most striking
+        tag to strike or to add, without `cost` and `accuracy`.
     budget : float, default=None
         Number of rows to return, or the total cost of these where `cost` is given. All
         rows that an answer can help by default.
@@ -131,6 +133,14 @@ def rank_rows(
     >>> rank_rows(disambiguate(X, y, "plknn"), budget=3)
     array([6])
     """
+    if isinstance(found, TagDisambiguation):
+        if cost is not None or accuracy != 1:
+            raise ValueError(
+                "Rows with tags are ranked without `cost` and `accuracy`; leave them "
+                "out."
+            )
+        _check_budget(budget)
+        return found.review_order()[: None if budget is None else int(budget)]
     return plan_questions(found, budget=budget, cost=cost, accuracy=accuracy).rows
 
 
@@ -184,8 +194,7 @@ def plan_questions(
     now = found.expected_right[0]
     F = flattened(np.asarray(found.label_confidence, dtype=np.float64), now)
     price = _checked_cost(cost, len(F))
-    if budget is not None and not budget > 0:
-        raise ValueError(f"`budget` must be positive; got {budget}.")
+    _check_budget(budget)
     if not 1 / F.shape[1] < accuracy <= 1:
         raise ValueError(
             f"`accuracy` must be above {1 / F.shape[1]:.3g}, a random answer, and at "
@@ -333,6 +342,11 @@ def greedy_order(
         for j, fall in zip(settled.tolist(), drop.tolist(), strict=True):
             part = slice(W.indptr[j], W.indptr[j + 1])
             total[W.indices[part]] -= W.data[part] * fall
+
+
+def _check_budget(budget: float | None) -> None:
+    if budget is not None and not budget > 0:
+        raise ValueError(f"`budget` must be positive; got {budget}.")
 
 
 def _checked_cost(cost: ArrayLike | None, m: int) -> Array:

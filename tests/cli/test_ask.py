@@ -3,6 +3,11 @@
 import csv
 import json
 
+import numpy as np
+import pytest
+
+from partlearn import disambiguate, rank_rows
+
 COMMON = ["--labels", "kind", "--truth", "truth", "--id", "id"]
 
 
@@ -53,3 +58,51 @@ def test_nothing_to_ask_and_stopping(run, pets, tmp_path):
     assert (code, "nothing to ask" in text) == (0, True)
     code, _, error = run("ask", pets, *COMMON, "--accuracy", "0.1", "--out", out)
     assert (code, "`accuracy` must be above" in error) == (2, True)
+
+
+@pytest.fixture
+def songs(tmp_path):
+    """A table of 120 songs; ten of them list a tag that is far from them."""
+    rng = np.random.RandomState(0)
+    X = rng.randn(120, 3)
+    S = X > 0.2
+    S[:10, 0] = X[:10, 0] < -0.8
+    S[~S.any(axis=1), 2] = True
+    names = np.array(["rock", "live", "jazz"])
+    lines = ["a,b,c,tags"]
+    for x, s in zip(X, S, strict=True):
+        lines.append(",".join([*(f"{v:.5f}" for v in x), "|".join(names[s])]))
+    path = tmp_path / "songs.csv"
+    path.write_text("\n".join(lines) + "\n")
+    return path, X, S
+
+
+def test_rows_whose_tags_are_doubtful(run, songs, tmp_path, table):
+    path, X, S = songs
+    out, again = tmp_path / "to_label.csv", tmp_path / "more.csv"
+    words = ("ask", path, "--labels", "tags", "--task", "tags")
+    code, text, error = run(*words, "--budget", "6", "--out", out)
+    assert code == 0, error
+    assert "6 rows to label" in text
+    rows = table(out)
+    assert list(rows[0]) == ["row", "label", "listed", "doubtful", "missing"]
+    assert all(row["doubtful"] or row["missing"] for row in rows)
+    with out.open("w", newline="") as file:
+        writer = csv.DictWriter(file, rows[0])
+        writer.writeheader()
+        writer.writerows([{**row, "label": "rock|jazz"} for row in rows])
+    code, text, error = run(*words, "--corrections", out, "--out", again, "--json")
+    assert code == 0, error
+    asked = {row["row"] for row in table(again)}
+    assert json.loads(text)["asked"] == len(asked)
+    assert asked.isdisjoint(row["row"] for row in rows)
+    code, _, error = run(*words, "--accuracy", "0.8", "--out", again)
+    assert (code, "is for single labels" in error) == (2, True)
+    result = disambiguate(X, S, task="tags")
+    ranked = rank_rows(result, budget=4)
+    assert ranked.tolist() == result.review_order()[:4].tolist()
+    assert (result.doubtful | result.missing)[rank_rows(result)].any(axis=1).all()
+    with pytest.raises(ValueError, match="without `cost` and `accuracy`"):
+        rank_rows(result, cost=np.ones(120))
+    with pytest.raises(ValueError, match="`budget` must be positive"):
+        rank_rows(result, budget=0)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from partlearn._registry import DEFAULT_METHOD, PARTIAL_LABEL_ROLES, build
-from partlearn.cli import _input, _options
+from partlearn.cli import _input, _options, _tags
 from partlearn.cli._disambiguate import labels_of_file
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _RATE = 0.1  # labels put right by an answer, below which asking is no longer worth it
 
 
-@_options.with_options(without=["task"])
+@_options.with_options()
 def ask(
     data: _options.Input,
     output: _options.Output,
@@ -45,13 +45,22 @@ def ask(
     The table has one line per row to ask, the most helpful first: its number or id, an
     empty column label to fill in, the candidates that remain, the most likely one and
     its confidence, and how many labels the answer is expected to put right. Give the
-    filled-in table to --corrections of this command, or of disambiguate.
+    filled-in table to --corrections of this command, or of disambiguate. With --task
+    tags, the rows with the most doubtful tags, and the tags to ask about.
     """
     from partlearn import plan_questions
     from partlearn.io import read_corrections
 
     output.check(data, options.votes, corrections)
     fixed = read_corrections(corrections) if corrections is not None else None
+    if options.several:
+        from partlearn.tables import make_tag_learner
+
+        if accuracy != 1:
+            raise ValueError("--accuracy is for single labels; leave it out")
+        learner = make_tag_learner(method, _input.parse_params(param or []))
+        _tags.ask_tags(data, output, options, learner, fixed, budget)
+        return
     estimator = build(
         method, _input.parse_params(param or []), *PARTIAL_LABEL_ROLES, seed=0
     )

@@ -38,6 +38,69 @@ def tag_score_table(scores: "list[TagQuality]", how: str) -> str:
     return "\n".join(lines)
 
 
+def tags_of_file(
+    data: Path, options: _options.DataOptions, learner: Any, fixed: Any
+) -> "tuple[TagDisambiguation, Any]":
+    """Scores of the tags of a table, and the table."""
+    from partlearn import disambiguate as find_labels
+
+    table = _input.read_data(data, options, table=True)
+    with _input.notes():
+        result: TagDisambiguation = find_labels(
+            table.X,
+            table.y,
+            method=learner,
+            corrections=fixed,
+            encoder=table.new_encoder(),
+            sep=options.sep,
+            task="tags",
+        )
+    _input.echo_labels(result.tags.read_as)
+    bare = table.n_rows - len(result.rows)
+    if bare:
+        say(f"Note: {bare} rows have no label and were left out.")
+    return result, table
+
+
+def ask_tags(
+    data: Path,
+    output: _options.Output,
+    options: _options.DataOptions,
+    learner: Any,
+    fixed: Any,
+    budget: int,
+) -> None:
+    """Write the rows whose tags look most doubtful, and the tags to ask about."""
+    from partlearn import rank_rows
+    from partlearn.io import ordered_tags
+
+    with output.open() as writer:
+        result, _ = tags_of_file(data, options, learner, fixed)
+        rows = rank_rows(result, budget=budget)
+        sep, names = result.form.sep, result.classes
+
+        def told(tags: Any) -> list[str]:
+            sets = ordered_tags(tags[rows], result.scores[rows], names)
+            return [sep.join(some) for some in sets]
+
+        writer.write(
+            {
+                "row": result.index[rows],
+                "label": [""] * len(rows),
+                "listed": told(result.tags.candidates),
+                "doubtful": told(result.doubtful),
+                "missing": told(result.missing),
+            }
+        )
+    strike, add = int(result.doubtful[rows].sum()), int(result.missing[rows].sum())
+    output.report(
+        {"asked": len(rows), "doubtful": strike, "missing": add},
+        f"{len(rows)} rows to label: {output.out}",
+        f"{strike} of their listed tags are doubtful, and {add} tags look missing. "
+        f"Fill in all right tags of a row, separated by {sep}, or [] for none.",
+    )
+
+
 def disambiguate_tags(
     data: Path,
     output: _options.Output,
@@ -47,25 +110,10 @@ def disambiguate_tags(
     html: Path | None,
 ) -> None:
     """Score the tags of a table, and write them in the form of the table."""
-    from partlearn import disambiguate as find_labels
     from partlearn.io import BLOCK_ROWS
 
     with output.open() as writer:
-        table = _input.read_data(data, options, table=True)
-        with _input.notes():
-            result: TagDisambiguation = find_labels(
-                table.X,
-                table.y,
-                method=learner,
-                corrections=fixed,
-                encoder=table.new_encoder(),
-                sep=options.sep,
-                task="tags",
-            )
-        _input.echo_labels(result.tags.read_as)
-        bare = table.n_rows - len(result.rows)
-        if bare:
-            say(f"Note: {bare} rows have no label and were left out.")
+        result, table = tags_of_file(data, options, learner, fixed)
         name = (options.id or ["row"])[0]
         for start in range(0, len(result.rows), BLOCK_ROWS):
             rows = slice(start, start + BLOCK_ROWS)
