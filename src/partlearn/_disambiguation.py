@@ -121,8 +121,9 @@ class Disambiguation:
             confidence of at least 0.9, ``leaning`` lead the second label by at least
             0.2, the rest is ``open``. ``expected_right`` is the range of the expected
             share of right labels; ``together`` lists labels that share sets more often
-            than chance, which makes confidences too high. ``halves_agree`` is the
-            attribute of this name.
+            than chance, which makes confidences too high. Where ``tested`` is False,
+            three labels or fewer leave nothing to test: the range reaches down to a
+            guess among the candidates. ``halves_agree`` is the attribute of this name.
         """
         return label_summary(self)
 

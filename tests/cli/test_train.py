@@ -645,3 +645,13 @@ def test_quality_by_label_and_on_later_rows(run, tmp_path, monkeypatch):
     _, text, _ = run(*words)
     assert "(up to 10 rows, once, by a model of 40; the saved model" in text
     assert "model learnt from all" in text
+
+
+def test_corrections_of_tags_are_refused(run, tmp_path):
+    data, fixed = tmp_path / "d.csv", tmp_path / "f.csv"
+    data.write_text("x,t\n" + "".join(f"{i}.5,{'ab'[i % 2]}|c\n" for i in range(12)))
+    fixed.write_text("row,label\n0,a\n")
+    words = ("train", data, "--labels", "t", "--task", "tags", "--corrections", fixed)
+    code, _, err = run(*words, "--save", tmp_path / "m")
+    assert code == 2
+    assert "--corrections of train are for single labels" in err

@@ -150,3 +150,36 @@ def test_labels_that_look_like_sets_are_warned_of():
 
     with pytest.warns(UserWarning, match="'a|b' are classes of their own"):
         PLKNN(1).fit([[0.0], [1.0], [2.0]], ["a|b", "b", "a"])
+
+
+def test_false_labels_that_go_with_true_ones_give_a_range():
+    """The headline is no better than what is known: half of the labels are guesses."""
+    truth = json.loads((FOLDER / "truth.json").read_text(encoding="utf-8"))
+    ring = disambiguate(FOLDER / "three_in_a_ring.csv", "c")
+    told = ring.summary()
+    assert not told["tested"]
+    low, high = told["expected_right"]
+    assert low <= ring.agreement(list(truth["three_in_a_ring.csv"])).accuracy <= high
+    partners = disambiguate(FOLDER / "partners.csv", "c")
+    told = partners.summary()
+    assert told["tested"]
+    assert {"a", "b"} <= {label for pair in told["together"] for label in pair[:2]}
+    low, high = told["expected_right"]
+    # An expectation, no bound: one draw of 120 rows may lie a little below.
+    right = partners.agreement(list(truth["partners.csv"])).accuracy
+    assert low - 0.05 <= right <= high
+
+
+def test_quality_is_a_range_where_nothing_is_known():
+    from partlearn.tables import estimate_quality
+
+    columns = read_columns(FOLDER / "three_in_a_ring.csv")
+    score = estimate_quality(PartialClassifier("pl-knn", labels="c"), columns)[0]
+    assert not score.tested
+    assert score.low <= 0.5 < score.approximated_accuracy
+    assert all(np.isnan(c.recall) for c in score.classes)
+    columns = read_columns(FOLDER / "partners.csv")
+    score = estimate_quality(PartialClassifier("pl-knn", labels="c"), columns)[0]
+    unknown = {c.label for c in score.classes if np.isnan(c.recall)}
+    assert {label for pair in score.together for label in pair[:2]} == unknown
+    assert score.low < score.approximated_accuracy

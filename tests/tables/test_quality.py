@@ -27,6 +27,7 @@ def make_table(n=150, seed=0):
             [f"{NAMES[i]}|{NAMES[j]}" for i, j in zip(y, other, strict=True)]
         ),
     }
+    table["kind"][::4] = NAMES[y][::4]
     return {
         name: column.astype(object) if column.dtype.kind == "U" else column
         for name, column in table.items()

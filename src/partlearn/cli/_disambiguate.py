@@ -186,11 +186,14 @@ def _headline(result: "Disambiguation", outcome: dict[str, Any]) -> list[str]:
             f"Expected to be right: {low:.0%} to {high:.0%}, if false labels are "
             "independent of the true one."
         )
+    if not outcome["tested"]:
+        lines.append(_input.UNTESTED)
     if outcome["together"]:
         first, second, lift = outcome["together"][0]
         lines.append(
-            f"They are not: {second!r} comes with {first!r} {lift:.1f} times as often "
-            "as by chance, so that confidences are too high. Check some of these rows."
+            f"False labels are not independent of the true one: {second!r} comes with "
+            f"{first!r} {lift:.1f} times as often as by chance, so that confidences "
+            "are too high. Check some of these rows."
         )
     if rate is None:
         return lines

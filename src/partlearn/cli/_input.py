@@ -24,6 +24,11 @@ _VOTE_NAMES = {
     "label": ("label", "vote", "answer", "class", "choice", "response"),
 }
 
+UNTESTED = (
+    "With so few labels, and hardly a row with a single one, this cannot be tested: "
+    "the lower end takes labels for guesses among the candidates. Check some rows."
+)
+
 
 def parse_amount(text: str | None, option: str) -> int | float | str | None:
     """Read "12", "0.99", "15%" or "auto"."""

@@ -127,6 +127,10 @@ def train(
     _options.check_files([*data, options.votes], [save])
     if folds == 1:
         raise ValueError("--folds must be 0 (none), or 2 and more; got 1")
+    if several and corrections is not None:
+        raise ValueError(
+            "--corrections of train are for single labels; correct tags in the table"
+        )
     blocks = scheduler is not None or len(data) > 1
     if blocks and options.votes is not None:
         raise ValueError(
@@ -300,21 +304,25 @@ def _label_lines(score: "QualityScore", known: bool) -> list[str]:
     shown = [c for c in score.classes if c.n_rows > 0][:_LABELS]
     width = max(5, *(len(str(c.label)) for c in shown)) if shown else 5
     by = "by true labels" if known else "estimated"
-    lines = [
-        f"By label, {by}:",
-        f"{'label':<{width}}  rows  found  right when predicted",
-    ]
+    head = f"{'label':<{width}}   rows  found  right when predicted"
+    lines = [f"By label, {by}:", head]
     for c in shown:
+        line = f"{c.label!s:<{width}}  {c.n_rows:5.0f}  "
+        if c.recall != c.recall:
+            lines.append(f"{line}    ?  not known: it may stand for another label")
+            continue
         right = (
-            "never predicted" if c.precision != c.precision else f"{c.precision:.3f}"
+            f"{c.precision:.3f}" if c.precision == c.precision else "never predicted"
         )
-        lines.append(f"{c.label!s:<{width}}  {c.n_rows:4.0f}  {c.recall:5.3f}  {right}")
+        lines.append(f"{line}{c.recall:.3f}  {right}")
     more = len(score.classes) - len(shown)
     return [*lines, f"and {more} more labels"] if more else lines
 
 
 def _assumption(score: "QualityScore") -> str:
     """Say what the candidate sets tell about the assumption behind the estimate."""
+    if not score.tested:
+        return f"hence a range. {_input.UNTESTED}"
     if not score.together:
         return "the candidate sets do not contradict it."
     first, second, lift = score.together[0]

@@ -400,6 +400,7 @@ def label_summary(result: Any) -> dict[str, Any]:
         "expected_right": result.expected_right[1:],
         "halves_agree": result.halves_agree,
         "together": [list(pair) for pair in dependence.pairs],
+        "tested": dependence.tested,
     }
 
 

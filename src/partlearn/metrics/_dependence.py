@@ -12,6 +12,8 @@ from partlearn.candidates import check_evidence
 
 _LIFT = 1.3  # times as often as by chance
 _DEVIATIONS = 4.0  # standard deviations above chance
+_FEW_LABELS = 3  # too few to tell dependence from the shares of the labels
+_SINGLE = 0.1  # share of rows with a single candidate that speak for themselves
 _FITS = 50  # iterations of proportional fitting
 
 
@@ -24,11 +26,16 @@ class Dependence(NamedTuple):
         Labels, and how many times as often as by chance they share a set; the largest
         lift first.
     partners : ndarray of bool, shape (n_classes, n_classes)
-        Symmetric; the same pairs by their columns.
+        Symmetric; the same pairs by their columns. All pairs where nothing could be
+        tested.
+    tested : bool
+        Whether there was anything to test: not with three labels or fewer, unless one
+        row in ten has a single candidate.
     """
 
     pairs: list[tuple[Any, Any, float]]
     partners: Mask
+    tested: bool = True
 
 
 def candidate_dependence(candidates: Any, confidence: ArrayLike) -> Dependence:
@@ -66,6 +73,9 @@ def candidate_dependence(candidates: Any, confidence: ArrayLike) -> Dependence:
     """
     evidence = check_evidence(candidates)
     S = evidence.candidates.astype(np.float64)
+    size = S.sum(axis=1)
+    if S.shape[1] <= _FEW_LABELS and (size > 1).any() and (size == 1).mean() < _SINGLE:
+        return Dependence([], ~np.eye(S.shape[1], dtype=bool), tested=False)
     F = np.asarray(confidence, dtype=np.float64)
     together = F.T @ S  # rows of true j (estimated) with candidate i
     np.fill_diagonal(together, 0)

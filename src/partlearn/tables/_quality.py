@@ -71,6 +71,9 @@ class QualityScore(NamedTuple):
         more often than by chance count as guesses.
     together : tuple of (label, label, lift)
         The pairs of labels that contradict the assumption.
+    tested : bool
+        Whether the assumption could be tested; not with three labels or fewer and
+        hardly a row with a single candidate.
     gold : GoldQuality or None
         Estimate of the accuracy on new rows from the column `gold`, with an interval.
     n_train, n_test : int
@@ -88,6 +91,7 @@ class QualityScore(NamedTuple):
     low: float | None = None
     together: tuple[tuple[Any, Any, float], ...] = ()
     gold: GoldQuality | None = None
+    tested: bool = True
     n_train: int = 0
     n_test: int = 0
     classes: tuple[ClassQuality, ...] = ()
@@ -247,18 +251,24 @@ def estimate_quality(
 def _by_class(
     P: Array, best: Indices, S: Mask, classes: NDArray[Any], truth: Any
 ) -> tuple[ClassQuality, ...]:
-    """Recall and precision of each label, by the truth or by the confidences."""
+    """Recall and precision of each label, by the truth or by the confidences.
+
+    Without the truth nothing is said of labels that may stand for each other.
+    """
     right = _inside(P, S)
+    unknown = candidate_dependence(Evidence(S, classes), right).partners.any(axis=1)
     values = () if truth is None else truth
     known = np.array([label is not None for label in values], dtype=bool)
     if known.size and known.mean() >= _MOST:
         right = (classes.astype(str) == truth[known, None]).astype(float)
-        best = best[known]
+        best, unknown = best[known], np.zeros(len(classes), dtype=bool)
     chosen = best[:, None] == np.arange(len(classes))
     hits = (right * chosen).sum(axis=0)
     rows, predicted = right.sum(axis=0), chosen.sum(axis=0)
     with np.errstate(invalid="ignore", divide="ignore"):
-        recall, precision = hits / rows, hits / predicted
+        recall, precision = (
+            np.where(unknown, np.nan, hits / total) for total in (rows, predicted)
+        )
     order = np.argsort(np.nan_to_num(recall, nan=2.0), kind="stable")
     return tuple(
         ClassQuality(classes[j], float(rows[j]), float(recall[j]), float(precision[j]))
@@ -339,7 +349,8 @@ def _score(
         candidate_hit_rate(S, best, weighted=False),
         approximated_accuracy(S, P, y_pred=best),
         accuracy,
-        low=float(low) if dependence.pairs else None,
+        low=float(low) if dependence.pairs or not dependence.tested else None,
+        tested=dependence.tested,
         together=tuple(dependence.pairs),
         gold=None if sample is None else _gold_quality(classes[best], sample),
     )
