@@ -186,7 +186,7 @@ def _headline(result: "Disambiguation", outcome: dict[str, Any]) -> list[str]:
             f"Expected to be right: {low:.0%} to {high:.0%}, if false labels are "
             "independent of the true one."
         )
-    if not outcome["tested"]:
+    if unknown and not outcome["tested"]:
         lines.append(_input.UNTESTED)
     if outcome["together"]:
         first, second, lift = outcome["together"][0]

@@ -15,7 +15,12 @@ from partlearn._typing import Array, Indices, Mask
 from partlearn.candidates import Evidence, MissRate, bag_codes
 from partlearn.inspection._confidence import candidate_confusion
 from partlearn.inspection._reasons import Reasons
-from partlearn.metrics import GoldQuality, candidate_dependence, cautious_share
+from partlearn.metrics import (
+    Dependence,
+    GoldQuality,
+    candidate_dependence,
+    cautious_share,
+)
 
 SETTLED = 0.9  # confidence from which a label counts as settled
 OPEN = 0.2  # lead over the second label below which a row is open
@@ -227,7 +232,7 @@ def expected_share(result: Any) -> tuple[float, float, float]:
         q = result.quality
         return q.accuracy, q.low, q.high
     S, F, c = result.candidates, result.label_confidence, result.confidence
-    partners = candidate_dependence(Evidence(S, result.classes), F).partners
+    partners = _dependence(result).partners
     cautious = cautious_share(c, S, F.argmax(axis=1), partners)
     n, mean, agree = len(c), float(c.mean()), result.halves_agree
     spread = 2 * float((c * (1 - c)).sum()) ** 0.5 / n
@@ -286,7 +291,7 @@ def label_report(
     names = [str(name) for name in result.index]
     code = {name: j for j, name in enumerate(result.classes)}
     label = np.array([code[name] for name in result.label], dtype=np.intp)
-    dependence = candidate_dependence(Evidence(S, result.classes), F)
+    dependence = _dependence(result)
     pairs, never = _pairs(F, S, classes)
     order = np.lexsort((result.margin, result.confidence))  # the least certain first
     shown = S | (F >= _WORTH_SHOWING)  # votes may all be for a wrong label
@@ -392,9 +397,9 @@ def label_summary(result: Any) -> dict[str, Any]:
     summary : dict
         See :meth:`partlearn.Disambiguation.summary`.
     """
-    S, F, c = result.candidates, result.label_confidence, result.confidence
+    S, c = result.candidates, result.confidence
     several = S.sum(axis=1) > 1
-    dependence = candidate_dependence(Evidence(S, result.classes), F)
+    dependence = _dependence(result)
     return {
         **row_states(several, c, result.margin).counts(),
         "expected_right": result.expected_right[1:],
@@ -402,6 +407,16 @@ def label_summary(result: Any) -> dict[str, Any]:
         "together": [list(pair) for pair in dependence.pairs],
         "tested": dependence.tested,
     }
+
+
+def _dependence(result: Any) -> Dependence:
+    """Labels that share sets too often; votes and bags tell alike labels apart."""
+    found = candidate_dependence(
+        Evidence(result.candidates, result.classes), result.label_confidence
+    )
+    if not found.tested and not (result.annotators is result.bags is None):
+        return Dependence([], np.zeros_like(found.partners))
+    return found
 
 
 def _annotators(annotators: Any) -> list[tuple[str, int, float]]:

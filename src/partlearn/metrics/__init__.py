@@ -11,7 +11,11 @@ from partlearn.metrics._confidence import (
     calibration_bins,
     risk_coverage_curve,
 )
-from partlearn.metrics._dependence import candidate_dependence, cautious_share
+from partlearn.metrics._dependence import (
+    Dependence,
+    candidate_dependence,
+    cautious_share,
+)
 from partlearn.metrics._multilabel import (
     average_precision,
     coverage,
