@@ -1,9 +1,16 @@
 """The checks at the edge find estimators that break there."""
 
+import warnings
+
 import numpy as np
 import pytest
+import scipy.sparse as sp
+from sklearn.exceptions import ConvergenceWarning
 
-from partlearn.classification import PLKNN
+from partlearn.classification import CC, CLPL, PLKNN, PRODEN
+from partlearn.decomposition import CENDA, CRISP, PLDA, TunedPCA
+from partlearn.feature_selection import SAUTE
+from partlearn.multilabel import PMLNI, Schirn
 from partlearn.utils._common_checks import check_huge_features, check_unhashable_labels
 
 
@@ -48,3 +55,33 @@ def test_unclear_messages_are_found():
 def test_accepted_labels_are_found():
     with pytest.raises(AssertionError, match="should have raised"):
         check_unhashable_labels(Trusting())
+
+
+# scikit-learn looks for NaN in the sum of all entries.
+@pytest.mark.filterwarnings("ignore:invalid value encountered in reduce")
+@pytest.mark.parametrize("store", [np.asarray, sp.csr_array])
+@pytest.mark.parametrize("cls", [CC, CENDA, CLPL, CRISP, PLDA, PRODEN, SAUTE, TunedPCA])
+def test_the_largest_numbers_are_named(cls, store):
+    """Sums of them once ended in "A has a NaN entry", or in probabilities of NaN."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(30, 4)), np.eye(3, dtype=bool)[np.arange(30) % 3]
+    huge = np.clip(X, -1, 1) * 1.79e308
+    with pytest.raises(ValueError, match=r"magnitude 1\.79e\+308.*Rescale"):
+        cls().fit(store(huge), y)
+    model = cls().fit(X, y)
+    if hasattr(model, "predict_proba"):
+        with pytest.raises(ValueError, match=r"magnitude 1\.79e\+308.*Rescale"):
+            model.predict_proba(store(huge))
+
+
+@pytest.mark.parametrize("cls", [PMLNI, Schirn])
+def test_a_spread_without_an_inverse_counts_as_constant(cls):
+    """The inverse of such a spread is infinite: "Eigenvalues did not converge"."""
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(30, 4)), rng.random((30, 3)) < 0.5
+    y[np.arange(30), np.arange(30) % 3] = True
+    X[:, 1] *= 1e-309
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        P = cls(max_iter=5).fit(X, y).decision_function(X)
+    assert np.isfinite(P).all()

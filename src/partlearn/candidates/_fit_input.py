@@ -26,6 +26,8 @@ from partlearn.candidates._validation import Empty, check_candidates, check_evid
 
 FLOATS = (np.float64, np.float32)
 
+_EXTREME = 1e304  # of which ten thousand can be added
+
 
 def validate_evidence(
     estimator: Any, X: Any, y: Any, *, blocks: bool = False, **check_params: Any
@@ -157,9 +159,8 @@ def _validate_features(estimator: Any, X: Any, check_params: dict[str, Any]) -> 
             "of rows. Load them into memory (`X.compute()`), or fit one of the methods "
             "that the user guide lists under blocks."
         )
-    return canonical(
-        validate_data(estimator, X, **{"dtype": float_dtypes(X), **check_params})
-    )
+    checked = validate_data(estimator, X, **{"dtype": float_dtypes(X), **check_params})
+    return canonical(refuse_extremes(checked))
 
 
 def _validate_blocks(estimator: Any, rows: Rows, check_params: dict[str, Any]) -> Rows:
@@ -305,7 +306,33 @@ def validate_rows(estimator: Any, X: Any) -> Any:
     """
     check_is_fitted(estimator)
     options = {"accept_sparse": "csr", "dtype": float_dtypes(X), "order": "C"}
-    return canonical(validate_data(estimator, X, reset=False, **options))
+    checked = validate_data(estimator, X, reset=False, **options)
+    return canonical(refuse_extremes(checked))
+
+
+def refuse_extremes(X: Any) -> Any:
+    """Raise where features are so large that their sums would overflow.
+
+    Parameters
+    ----------
+    X : ndarray or CSR matrix
+        Checked features.
+
+    Returns
+    -------
+    X : ndarray or CSR matrix
+        The same.
+    """
+    values = X.data if sp.issparse(X) else X
+    if not is_numpy(values) or values.dtype != np.float64 or not values.size:
+        return X
+    largest = max(float(values.max()), -float(values.min()))
+    if largest > _EXTREME:
+        raise ValueError(
+            f"A feature has a value of magnitude {largest:.3g}; sums of such values "
+            "overflow float64. Rescale the features."
+        )
+    return X
 
 
 def canonical(X: Any) -> Any:

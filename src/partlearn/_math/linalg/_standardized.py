@@ -332,9 +332,11 @@ def _column_sums(X: Standardized) -> Array:
 
 
 def inverse_scale(scale: Array) -> Array:
-    """One divided by each scale, zero for a constant column."""
+    """One divided by each scale, zero for a column that is as good as constant."""
     xp = namespace(scale)
-    apart = scale > 0
+    apart = (
+        scale >= xp.finfo(scale.dtype).smallest_normal
+    )  # the inverse of less overflows
     return xp.where(apart, 1.0 / xp.where(apart, scale, 1.0), 0.0)
 
 
