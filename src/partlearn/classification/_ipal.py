@@ -111,8 +111,8 @@ class IPAL(BaseCandidateClassifier):
     array(['a', 'b'], dtype='<U1')
     """
 
-    # Rounding decides which of equally near rows of unit length is nearer, and a sum
-    # over columns in another order is rounded otherwise.
+    # Seen on zeros and ones. Probably rounding decides which of equally near rows of
+    # unit length is nearer, and sums over columns in another order are rounded so.
     _ties_follow = ("columns",)
     _parameter_constraints = PARAMETERS | {
         "alpha": [Interval(Real, 0, 1, closed="left")],
