@@ -18,8 +18,8 @@ and as projections that never saw them do.
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import load_digits
+from sklearn.neighbors import NearestNeighbors
 
-from partlearn._math.neighbors import self_neighbors
 from partlearn.decomposition import CRISP
 from partlearn.inspection import EmbeddingDisplay
 
@@ -48,15 +48,16 @@ for row, (name, data, truth) in zip(
     reducer = CRISP(background="none").fit(data, truth)
     pair = {"in-sample": reducer.transform(data), "cross-fitted": reducer.cross_fitted_}
     for ax, (kind, Z) in zip(row, pair.items(), strict=True):
-        nearest = self_neighbors(Z, 1)[:, 0]
+        graph = NearestNeighbors(n_neighbors=1).fit(Z)
+        nearest = graph.kneighbors(return_distance=False)[:, 0]
         shares[name, kind] = (truth[nearest] == truth).mean()
         EmbeddingDisplay.from_predictions(Z, truth, ax=ax)
         ax.set_title(f"{name}: {kind}")
 plt.show()
 
 # %%
-# How often has the nearest neighbour of a row the same label? In-sample most of the
-# time even on noise, so the number says nothing. Cross-fitted it is at the level of
+# How often does the nearest neighbor of a row have the same label? In-sample this is most
+# of the time even on noise, so the number is useless. Cross-fitted it is at the level of
 # chance on noise, one in five, and high on digits.
 
 for (name, kind), share in shares.items():

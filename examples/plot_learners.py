@@ -15,8 +15,8 @@ import matplotlib.pyplot as plt
 from sklearn.datasets import load_digits
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
+from sklearn.preprocessing import StandardScaler
 
-from partlearn._math.linalg import z_scores
 from partlearn.candidates import make_candidates
 from partlearn.classification import (
     CC,
@@ -41,7 +41,7 @@ from partlearn.inspection import CalibrationDisplay, RiskCoverageDisplay
 from partlearn.metrics import candidate_hit_rate
 
 X, y = load_digits(return_X_y=True)
-X, y = z_scores(X[:900]), y[:900]
+X, y = StandardScaler().fit_transform(X[:900]), y[:900]
 candidates = make_candidates(y, n_false=2, random_state=0)
 train, test = slice(0, 450), slice(450, 900)
 

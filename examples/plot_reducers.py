@@ -13,8 +13,8 @@ undecided.
 
 import matplotlib.pyplot as plt
 from sklearn.datasets import load_digits
+from sklearn.preprocessing import StandardScaler
 
-from partlearn._math.linalg import z_scores
 from partlearn.candidates import make_candidates
 from partlearn.decomposition import (
     CENDA,
@@ -29,7 +29,7 @@ from partlearn.decomposition import (
 from partlearn.inspection import EmbeddingDisplay
 
 X, y = load_digits(n_class=6, return_X_y=True)
-X, y = z_scores(X[::3]), y[::3]
+X, y = StandardScaler().fit_transform(X[::3]), y[::3]
 candidates = make_candidates(y, n_false=2, random_state=0)
 
 # %%

@@ -269,7 +269,7 @@ def _leaves_below(
         node, seen = leaf, set()
         while node is not None:
             if node in seen:
-                raise ValueError(f"The hierarchy runs in a circle at {node!r}.")
+                raise ValueError(f"The hierarchy has a cycle at {node!r}.")
             seen.add(node)
             below.setdefault(node, []).append(leaf)
             node = parents.get(node)

@@ -286,8 +286,8 @@ class CandidateClassifier(BaseCandidateClassifier):
         if "oob_score" not in names:
             raise ValueError(
                 f'cross_fit="oob" needs out-of-bag predictions, which '
-                f"{type(estimator).__name__} has not; use a random forest, extra trees "
-                "or bagging, or cross_fit=True."
+                f"{type(estimator).__name__} does not provide; use a random forest, "
+                "extra trees or bagging, or cross_fit=True."
             )
         wanted = {"oob_score": True, "bootstrap": True}
         return clone(estimator).set_params(

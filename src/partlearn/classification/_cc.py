@@ -19,8 +19,8 @@ class CC(BaseLikelihoodClassifier):
     """Classifier-consistent risk: maximize the likelihood of the candidate sets.
 
     The loss of a row is the negative logarithm of the probability that the model gives
-    to its candidates together. It is the natural likelihood of candidate labels, and
-    consistent where the sets are drawn uniformly around the true label.
+    to its candidates together. This is the likelihood of candidate labels. It is
+    consistent if the false candidates are drawn uniformly.
 
     Parameters
     ----------

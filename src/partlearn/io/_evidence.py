@@ -112,7 +112,9 @@ def _triples(table: Any, *sizes: int) -> list[NDArray[Any]]:
         raise ValueError("votes must be rows of three whole numbers")
     for k, (column, size) in enumerate(zip(values.T, sizes, strict=True)):
         if len(column) and not (column.min() >= 0 and column.max() < size):
-            raise ValueError(f"column {k} of the votes leaves 0..{size - 1}")
+            raise ValueError(
+                f"column {k} of the votes has values outside 0..{size - 1}"
+            )
     return list(values.T)
 
 

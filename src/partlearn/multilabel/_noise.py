@@ -28,7 +28,7 @@ def _add(Y: Mask, n_false: Indices, keys: Array) -> Mask:
 
 
 def add_noise_labels(Y: Any, r: int = 1, *, random_state: Any = None) -> Mask:
-    """Give every row `r` irrelevant labels, drawn uniformly without replacement.
+    """Add `r` false labels to every row, drawn uniformly without replacement.
 
     Parameters
     ----------

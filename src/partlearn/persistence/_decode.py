@@ -279,7 +279,7 @@ class Decoder:
             or (np.diff(indptr) < 0).any()
             or (len(indices) and not 0 <= indices.min() <= indices.max() < n_columns)
         ):
-            raise DataFormatError("a sparse matrix points outside of itself")
+            raise DataFormatError("a sparse matrix has indices out of range")
         return _classes.SPARSE[spec["class"]]((data, indices, indptr), shape=shape)
 
     def _build_tree(self, parts: Any, owner: type) -> Any:

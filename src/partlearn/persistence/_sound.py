@@ -98,7 +98,7 @@ def _check_nodes(fields: Any, dtype: np.dtype[Any], n_features: int) -> NDArray[
         or not _are_children(left, right, inner)
         or not ((feature >= 0) & (feature < n_features)).all()
     ):
-        raise DataFormatError("a tree points outside of itself")
+        raise DataFormatError("a tree has child indices out of range")
     return nodes
 
 

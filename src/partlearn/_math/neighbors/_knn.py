@@ -244,7 +244,7 @@ def _injected_neighbors(
     search = clone(search, safe=False)
     if getattr(search, "mode", "distance") == "connectivity":
         raise ValueError(
-            "`search` must give distances to order neighbours by; build it with "
+            "`search` must return distances; build it with "
             "mode='distance' instead of 'connectivity'."
         )
     graph = search.fit_transform(Z) if Q is None else search.fit(Z).transform(Q)
