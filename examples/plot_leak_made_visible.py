@@ -56,9 +56,9 @@ for row, (name, data, truth) in zip(
 plt.show()
 
 # %%
-# How often does the nearest neighbor of a row have the same label? In-sample this is most
-# of the time even on noise, so the number is useless. Cross-fitted it is at the level of
-# chance on noise, one in five, and high on digits.
+# How often does the nearest neighbor of a row have the same label? In-sample this is
+# most of the time even on noise, so the number is useless. Cross-fitted it is at the
+# level of chance on noise, one in five, and high on digits.
 
 for (name, kind), share in shares.items():
     print(f"{name:18s} {kind:13s} {share:.2f}")
