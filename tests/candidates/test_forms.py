@@ -143,7 +143,7 @@ def test_wrong_hierarchies():
         from_hierarchy(["lion", "panter"], parents=GENUS)
     with pytest.raises(ValueError, match="'cats' is not a leaf"):
         from_hierarchy(["lion"], parents=GENUS, classes=["lion", "cats"])
-    with pytest.raises(ValueError, match="in a circle at"):
+    with pytest.raises(ValueError, match="a cycle at"):
         from_hierarchy(["x"], parents={"x": "y", "y": "z", "z": "y"})
     with pytest.raises(TypeError, match="A label of row 0 is 3, not a path"):
         from_hierarchy([3])
