@@ -138,7 +138,7 @@ def _build_boosted(fields: Any) -> Any:
     if any(nodes[name].max() > 1 for name in flags):
         raise DataFormatError("the flags of a boosted tree are no truth values")
     if not _are_children(nodes["left"], nodes["right"], inner):
-        raise DataFormatError("a boosted tree points outside of itself")
+        raise DataFormatError("a boosted tree has child indices out of range")
     if nodes["is_categorical"].any() or nodes["bitset_idx"].any():
         raise DataFormatError("a boosted tree splits by categories; encode them first")
     if (
