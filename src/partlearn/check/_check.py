@@ -228,8 +228,8 @@ def _check_tags(
     features = chosen.get_feature_names_out().tolist()
     S, rows = tags.candidates, tags.rows
     report = _report(Z[rows], S, features, names, several=True, empty_breaks=False)
-    unlabelled = np.setdiff1d(np.arange(m), rows)
-    findings += make_findings("unlabelled-rows", unlabelled, total=m)
+    unlabeled = np.setdiff1d(np.arange(m), rows)
+    findings += make_findings("unlabelled-rows", unlabeled, total=m)
     findings += make_findings("no-tags", rows[~S.any(axis=1)], total=len(rows))
     findings += [  # by the rows of the table, not by those with labels
         replace(finding, rows=tuple(int(rows[r]) for r in finding.rows))
