@@ -26,15 +26,14 @@ __all__ = ["CRISPClassifier"]
 
 @lazy_rows
 class CRISPClassifier(BaseCandidateClassifier):
-    """Ensemble whose experts have not seen the labels of the row.
+    """Ensemble of leave-one-out experts in several geometries.
 
     Confidences are regressed on the data in three geometries: linear, and with a
     Gaussian and a Laplacian kernel. In each, neighbors, Gaussian classes and the
     regression itself are experts, all of them fitted without the row (leave-one-out);
-    neighbors in the input space are one more. The thirteen experts are weighed by how
-    well they expect candidate sets they never saw. Their pool, restricted to the
-    candidates, gives the confidences of the next iteration. Nothing is tuned on true
-    labels.
+    neighbors in the input space are one more. The thirteen experts are weighted by the
+    held-out likelihood of the candidate sets. Their pool, restricted to the candidates,
+    gives the confidences of the next iteration. Nothing is tuned on true labels.
 
     Parameters
     ----------
@@ -65,9 +64,9 @@ class CRISPClassifier(BaseCandidateClassifier):
         classes with fine boundaries, and slower. None is always exact.
     relevance : float or "auto", default="auto"
         Power of the importances by which the standardised columns are weighted, so that
-        columns that tell nothing count little. "auto" chooses among 0, .5 and 1 by the
-        held-out likelihood of the candidate sets, on at most 500 rows; 0 weighs all
-        columns alike, and so does "auto" above 2,000 columns.
+        columns without information get small weights. "auto" chooses among 0, .5 and 1
+        by the held-out likelihood of the candidate sets, on at most 500 rows; 0 weighs
+        all columns alike, and so does "auto" above 2,000 columns.
     miss_rate : float, default=0.0
         Share of rows whose candidate set misses the true label, if that is known, for
         example from an audit of some rows.
@@ -247,7 +246,7 @@ class CRISPClassifier(BaseCandidateClassifier):
 
     @property
     def cross_fitted_(self) -> list[Array]:
-        """Training rows in each geometry, by regressions fitted without them."""
+        """Cross-fitted positions of the training rows in each geometry."""
         return [g.held_out for g in self.model_.geometries]
 
     @property

@@ -36,14 +36,13 @@ __all__ = ["CRISP"]
 
 
 class CRISP(BaseReducer):
-    """Reduce dimensions by ridge scores that never confirm a row's own candidates.
+    """Reduce dimensions by leave-one-out ridge scores of the confidences.
 
-    The labelling confidences are regressed on the data with a ridge. Everything that
-    then looks at a row (the strength of the ridge, the choice of directions, the votes
-    that refine its confidences, the share of principal components) uses the score that
-    the row gets from a regression fitted without it. With few rows per feature, where a
-    projection can be found that repeats whatever labels it is given, this is what keeps
-    a row from confirming its own candidate set.
+    The confidences are regressed on the data with a ridge. All further steps (the
+    strength of the ridge, the choice of directions, the update of the confidences, the
+    share of principal components) use the score of each row from a regression fitted
+    without the row. With few rows per feature a projection can reproduce any labels.
+    The held-out scores keep a row from confirming its own candidate set.
 
     Parameters
     ----------

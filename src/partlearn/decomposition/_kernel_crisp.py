@@ -56,10 +56,9 @@ class KernelCRISP(
     """Reduce dimensions by cross-fitted discriminants in several geometries.
 
     Confidences are regressed on the data in three geometries: linear, and with a
-    Gaussian and a Laplacian kernel. As in CRISP, whatever looks at a row uses the
-    regressions fitted without the row. The discriminants of all geometries, weighted
-    by the trust in their experts, are the embedding: a nonlinear one, in which any
-    classifier for candidate labels can follow.
+    Gaussian and a Laplacian kernel. As in CRISP, scores of a row come from regressions
+    fitted without the row. The discriminants of all geometries, weighted by the weights
+    of their experts, form a nonlinear embedding for any classifier.
 
     Parameters
     ----------
@@ -92,9 +91,9 @@ class KernelCRISP(
         classes with fine boundaries, and slower. None is always exact.
     relevance : float or "auto", default="auto"
         Power of the importances by which the standardised columns are weighted, so that
-        columns that tell nothing count little. "auto" chooses among 0, .5 and 1 by the
-        held-out likelihood of the candidate sets, on at most 500 rows; 0 weighs all
-        columns alike, and so does "auto" above 2,000 columns.
+        columns without information get small weights. "auto" chooses among 0, .5 and 1
+        by the held-out likelihood of the candidate sets, on at most 500 rows; 0 weighs
+        all columns alike, and so does "auto" above 2,000 columns.
     miss_rate : float, default=0.0
         Share of rows whose candidate set misses the true label, if that is known.
     bag_rule : {"cover", "distinct", "match"}, default="cover"
@@ -301,7 +300,7 @@ class KernelCRISP(
 
     @property
     def cross_fitted_(self) -> Array:
-        """Training rows, placed by regressions fitted without them."""
+        """Cross-fitted positions of the training rows."""
         Z = self._side_by_side([g.held_out for g in self.model_.geometries])
         return namespace(Z).astype(Z, self.label_confidence_.dtype, copy=False)
 
@@ -312,7 +311,7 @@ class KernelCRISP(
     def fit_transform(
         self, X: Any, y: Any = None, *, confidence: Any = None, bags: Any = None
     ) -> NDArray[Any]:
-        """Fit, and give the cross-fitted positions of the training rows.
+        """Fit and return the cross-fitted positions of the training rows.
 
         Parameters
         ----------
@@ -333,7 +332,7 @@ class KernelCRISP(
         return cross_fitted
 
     def transform(self, X: Any) -> NDArray[Any]:
-        """Embed rows as unseen ones.
+        """Embed new rows.
 
         Parameters
         ----------
@@ -352,7 +351,7 @@ class KernelCRISP(
 
     @classmethod
     def from_classifier(cls, classifier: Any) -> KernelCRISP:
-        """Give the reducer of a fitted CRISPClassifier, without fitting again.
+        """Return the reducer of a fitted CRISPClassifier without fitting again.
 
         Parameters
         ----------
