@@ -141,7 +141,7 @@ def test_merging_is_sorting(seed, k, n_new):
 
 @pytest.mark.parametrize("d", [1, 5, 8, 19, 64])
 def test_pair_distances_agree_to_the_last_bit(d, global_dtype, monkeypatch):
-    monkeypatch.setattr(_distances, "_CHUNK", 500)
+    monkeypatch.setattr(_distances, "_BLOCK", 500)
     rng = np.random.default_rng(d)
     Z = rng.standard_normal((30, d)).astype(global_dtype)
     Z[rng.random(Z.shape) < 0.4] = 0
