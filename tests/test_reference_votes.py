@@ -23,7 +23,7 @@ from partlearn._math.crossfit._experts import (
     unit_rows,
 )
 from partlearn._math.crossfit._pooled import NO_WEIGHT
-from partlearn._math.graphs import TiedVotes, vote
+from partlearn._math.graphs import TiedNeighbors, vote
 from partlearn._math.neighbors import (
     cell_neighbors,
     reference_neighbors,
@@ -56,10 +56,10 @@ def test_votes_of_reference_rows():
     Z, _ = make_blobs(60, n_features=3, random_state=0)
     F = np.random.default_rng(0).uniform(size=(60, 4))
     reference = np.arange(0, 60, 4)
-    votes = TiedVotes(Z, 5, reference=reference)
+    votes = TiedNeighbors(Z, 5, reference=reference)
     assert not votes.tied
     assert_allclose(votes(F), literal_votes(Z, reference, F, 5), rtol=1e-12)
-    cells = TiedVotes(Z, 5, reference="cells")
+    cells = TiedNeighbors(Z, 5, reference="cells")
     assert_allclose(cells(F), literal_votes(Z, np.arange(60), F, 5), rtol=1e-12)
 
 
@@ -133,7 +133,7 @@ def test_training_rows_of_pl_knn_ask_all_rows():
 
 def test_crisp_searches_all_rows_at_the_end(monkeypatch):
     X, S = problem()
-    model = fit_briefly(CRISP(n_reference=40, max_iter=3), X, S)
+    model = fit_briefly(CRISP(n_reference=40, max_iter=3, relevance=0), X, S)
     rng = np.random.RandomState(0)
     order = drawn_order(X, S, rng)
     basis, _, _ = linear_basis(X, scale=True, rank=None, rng=rng)
@@ -149,7 +149,7 @@ def test_crisp_searches_all_rows_at_the_end(monkeypatch):
     )
     assert_array_equal(model.label_confidence_, rounds.F)
     # The last iteration again. One cell holds all rows, hence the exact neighbors.
-    kept = "partlearn._math.crossfit._rounds.replace"
+    kept = "partlearn._math.crossfit._iterations.replace"
     monkeypatch.setattr(kept, lambda state, **_: state)
     rounds = crisp_iterations(
         fit,
@@ -180,7 +180,7 @@ def test_neighbors_that_the_pool_passes_over_are_left_to_the_sample(monkeypatch)
         asked.append(Z.shape)
         return self_neighbors(Z, k)
 
-    monkeypatch.setattr("partlearn._math.crossfit._rounds.many_neighbors", searched)
+    monkeypatch.setattr("partlearn._math.crossfit._iterations.many_neighbors", searched)
     X, S = problem(seed=2)
     model = fit_briefly(CRISPClassifier(n_reference=40, max_iter=2), X, S)
     weights = model.expert_weights_["log_linear"]

@@ -213,6 +213,7 @@ def disambiguate(
         quality=quality,
         miss_rate=rate,
         halves=halves,
+        column_importances=tables.column_importances(estimator, sources),
     )
 
 

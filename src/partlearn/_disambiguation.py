@@ -77,6 +77,10 @@ class Disambiguation:
     halves : callable or None
         Where the labels came from votes: finds the labels once from each half of the
         annotators.
+    column_importances : dict of str to float
+        Share of each column in what decided, largest first: ``feature_importances_`` of
+        the method, parts of a date and levels of a category added up. Empty where the
+        method has none.
     """
 
     label: NDArray[Any]
@@ -98,6 +102,7 @@ class Disambiguation:
     halves: Callable[[], list[Any]] | None = field(
         default=None, repr=False, compare=False
     )
+    column_importances: dict[str, float] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         counts = self._states().counts()

@@ -5,7 +5,7 @@ import pytest
 from sklearn.neighbors import KNeighborsTransformer
 
 from partlearn._array_api import namespace, to_numpy
-from partlearn._math.graphs import TiedVotes
+from partlearn._math.graphs import TiedNeighbors
 from partlearn._math.neighbors import query_neighbors, self_neighbors
 
 rng = np.random.default_rng(0)
@@ -63,8 +63,8 @@ def test_injected_search_needs_numpy(library):
 def test_equally_near_rows_share_their_votes(name, kind, library):
     Z = SETS[name]
     F = np.random.default_rng(1).uniform(size=(len(Z), 4)).astype(Z.dtype)
-    expected = TiedVotes(Z, 6)(F, kind)
-    found = TiedVotes(library.asarray(Z), 6)(library.asarray(F), kind)
+    expected = TiedNeighbors(Z, 6)(F, kind)
+    found = TiedNeighbors(library.asarray(Z), 6)(library.asarray(F), kind)
     assert to_numpy(found).dtype == expected.dtype
     np.testing.assert_allclose(
         to_numpy(found), expected, atol=1e-5 if name == "float32" else 1e-11

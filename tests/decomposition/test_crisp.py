@@ -90,7 +90,7 @@ def test_singletons_give_a_cross_validated_ridge_discriminant(seed):
     X, y = make_classification(
         150, 10, n_informative=5, n_redundant=0, n_classes=3, random_state=seed
     )
-    reducer = CRISP(background="none").fit(X, y)
+    reducer = CRISP(background="none", relevance=0).fit(X, y)
     assert reducer.n_iter_ == 1
     F = np.eye(3)[y]
     assert_array_equal(reducer.label_confidence_, F)
@@ -161,7 +161,7 @@ def test_background_weights(data):
     found = part.n_discriminant_
     assert_allclose(Z[:, :found].sum(axis=1).mean(), 0.7)
     assert_allclose(Z[:, found:].sum(axis=1).mean(), 0.3)
-    only = CRISP(background=1.0, tol=0.05).fit(X, S)
+    only = CRISP(background=1.0, relevance=0, tol=0.05).fit(X, S)
     assert len(only.eigenvalues_) == 0
     assert_allclose((only.transform(X) ** 2).sum(axis=1).mean(), 1)
     gram = only.components_ @ only.components_.T
@@ -339,3 +339,27 @@ def test_closed_form_on_real_data(shared_dir):
     B = A[rest] - mean
     W = np.linalg.solve(B.T @ B + lam * np.eye(108), B.T @ (Y[rest] - Y[rest].mean(0)))
     assert_allclose(scores[0], (A[0] - mean) @ W, atol=1e-7)
+
+
+def test_relevance_of_columns(global_random_seed):
+    rng = np.random.RandomState(global_random_seed)
+    y = np.arange(200) % 4
+    X = rng.standard_normal((200, 30))
+    X[:, :4] += 2 * np.eye(4)[y]
+    S = make_candidates(y, n_false=1, random_state=global_random_seed)
+    plain, model = (CRISP(relevance=g).fit(X, S) for g in (0.0, "auto"))
+    v = model.feature_importances_
+    assert_allclose(v.sum(), 1)
+    assert v[:4].min() > v[4:].max()
+    assert model.relevance_ in (0.5, 1.0)
+    assert plain.relevance_ == CRISP(standardize=False).fit(X, S).relevance_ == 0
+    # Components are in the space of the standardised columns, whatever their weights.
+    assert_allclose(model.scale_, X.std(axis=0, ddof=1))
+    Z = ((X - model.mean_) / model.scale_) @ model.components_.T
+    assert_allclose(model.transform(X), Z)
+    size = (
+        np.linalg.norm(model.components_, axis=0),
+        np.linalg.norm(plain.components_, axis=0),
+    )
+    noise = [weight[4:].max() / weight[:4].min() for weight in size]
+    assert noise[0] < noise[1]

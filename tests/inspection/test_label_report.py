@@ -420,3 +420,25 @@ def test_a_row_without_a_bag_is_reviewed_alone(captioned):
     report = label_report(replace(captioned, bags=bags))
     assert report.review[0].bag.name == "none"
     assert report.review[1].bag is not report.review[0].bag
+
+
+def test_columns_that_decided(wine):
+    X, y, _ = wine
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(X[:, :2], columns=["alcohol", "malic <acid>"])
+    frame["color"] = np.where(X[:, 9] > 5, "dark", "light")
+    frame["candidates"] = ["|".join(sorted(names)) for names in y]
+    result = disambiguate(frame, method="crisp-classifier")
+    shares = result.column_importances
+    # Levels of a category are added up, and the largest share comes first.
+    assert set(shares) == {"alcohol", "malic <acid>", "color"}
+    assert sum(shares.values()) == pytest.approx(1)
+    assert list(shares.values()) == sorted(shares.values(), reverse=True)
+    page = result.to_html()
+    assert "What decided" in page
+    assert "malic &lt;acid&gt;" in page
+    assert list(disambiguate(X[:, :2], y).column_importances) != []
+    # Methods that do not rank columns say nothing.
+    plain = disambiguate(frame, method="plknn")
+    assert plain.column_importances == {}
+    assert "What decided" not in plain.to_html()

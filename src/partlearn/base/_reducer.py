@@ -28,7 +28,7 @@ from partlearn._array_api import (
 )
 from partlearn._math.blocks import lazy_rows, refuse_blocks
 from partlearn._math.crossfit import in_data_order, settled_orders
-from partlearn._math.graphs import TiedVotes
+from partlearn._math.graphs import TiedNeighbors
 from partlearn._math.linalg import Standardized, column_moments, fix_signs, standardize
 from partlearn._math.neighbors import self_neighbors
 from partlearn._progress import iterations
@@ -294,10 +294,10 @@ class BaseReducer(
         return distances, neighbors
 
     def _votes(
-        self, Z: NDArray[Any], last: TiedVotes | None, reference: Any = None
-    ) -> TiedVotes:
+        self, Z: NDArray[Any], last: TiedNeighbors | None, reference: Any = None
+    ) -> TiedNeighbors:
         """Votes of the neighbours of embedded rows; as `_neighbors` otherwise."""
-        return TiedVotes(
+        return TiedNeighbors(
             Z,
             self.n_neighbors,
             search=self.search,

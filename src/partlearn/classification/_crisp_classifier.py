@@ -12,20 +12,17 @@ from partlearn._math.blocks import lazy_rows
 from partlearn._math.crossfit import (
     POOLED_PARAMETERS,
     POOLED_STATE,
-    fit_estimator,
-    kernel_side,
 )
 from partlearn._sklearn_compat import fit_context
 from partlearn._typing import Array
 from partlearn.base import PARAMETERS, BaseCandidateClassifier
-from partlearn.candidates import warn_at_max_iter
-from partlearn.decomposition import KernelCRISP
+from partlearn.decomposition import KernelCRISP, PoolMixin
 
 __all__ = ["CRISPClassifier"]
 
 
 @lazy_rows
-class CRISPClassifier(BaseCandidateClassifier):
+class CRISPClassifier(PoolMixin, BaseCandidateClassifier):
     """Ensemble of leave-one-out experts in several geometries.
 
     Confidences are regressed on the data in three geometries: linear, and with a
@@ -101,7 +98,8 @@ class CRISPClassifier(BaseCandidateClassifier):
     vote_summary_ : VoteSummary or None
         Where `y` are votes: annotators, and how far features and votes disagree.
     feature_importances_ : ndarray of shape (n_features,)
-        Importance of each column for the confidences; they sum to one.
+        Share of each column in what the columns tell about the labels, each by itself;
+        they sum to one.
     relevance_ : float
         Power of the importances that was chosen.
     n_iter_ : int
@@ -156,8 +154,6 @@ class CRISPClassifier(BaseCandidateClassifier):
 
     __state_types__ = POOLED_STATE
     _array_api = True
-    # The trees behind the relevance of columns draw columns.
-    _order_matters = ("columns",)
     _parameter_constraints = {  # noqa: RUF012
         **PARAMETERS,
         **POOLED_PARAMETERS,
@@ -196,9 +192,6 @@ class CRISPClassifier(BaseCandidateClassifier):
         self.search = search
         self.n_jobs = n_jobs
 
-    def _square_side(self, n_samples: int, n_features: int) -> int:
-        return kernel_side(self, n_samples)
-
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any, *, confidence: Any = None, bags: Any = None) -> Self:
         """Learn the experts, their weights and the confidences.
@@ -223,9 +216,7 @@ class CRISPClassifier(BaseCandidateClassifier):
         self : CRISPClassifier
             The fitted classifier.
         """
-        model = fit_estimator(self, X, y, confidence=confidence, bags=bags)
-        if not model.converged:
-            warn_at_max_iter(self.max_iter)
+        self._fit_pool(X, y, confidence, bags)
         return self
 
     def predict_proba(self, X: Any) -> NDArray[Any]:

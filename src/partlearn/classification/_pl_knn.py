@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from partlearn._array_api import is_numpy, like, namespace, numpy_dtype, take
 from partlearn._math.blocks import Rows, lazy_rows, refuse_blocks
 from partlearn._math.graphs import (
-    ArrayVotes,
+    ArrayNeighbors,
     neighbor_weights,
     shared_votes,
     tie_tolerance,
@@ -201,7 +201,7 @@ class PLKNN(BaseCandidateClassifier):
         k, kind = self.n_neighbors, self.weights
         near, _ = tie_tolerance(self._X)
         if not is_numpy(votes):
-            voted = ArrayVotes(find, k, most, near)
+            voted = ArrayNeighbors(find, k, most, near)
             return voted(votes, lambda distances: neighbor_weights(distances, kind))
         return shared_votes(find, votes, k, near, kind)
 

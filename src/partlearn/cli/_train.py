@@ -143,8 +143,6 @@ def train(
         )
     table = None if blocks else _input.read_data(data[0], options, table=True)
     params: dict[str, Any] = _input.parse_params(param or [])
-    if blocks and estimator is None and method == DEFAULT_METHOD and not several:
-        params = {"use_neighbors": False, **params}
     named: dict[str, Any] = {}
     if table is not None:
         form = table.y.form if table.label_names else None

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from partlearn._array_api import namespace
 from partlearn._math.crossfit import STEADY, StoppingRule
-from partlearn._math.graphs import TiedVotes
+from partlearn._math.graphs import TiedNeighbors
 from partlearn._math.linalg import Eigen, ThinEigenSolver, leading_directions
 from partlearn._math.neighbors import reference_rows
 from partlearn._progress import iterations
@@ -205,7 +205,7 @@ class CENDA(BaseReducer):
         reference = None
         if self.search is None:
             reference = reference_rows(F.shape[0], self.n_reference)
-        votes: TiedVotes | None = None
+        votes: TiedNeighbors | None = None
         for _ in iterations("CENDA", self.max_iter):
             eigen = solver.solve(centered(F))
             r = self._count(eigen.values)

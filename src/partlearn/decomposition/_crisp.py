@@ -11,6 +11,7 @@ from sklearn.utils import check_random_state
 
 from partlearn._array_api import as_double, at_least, like, namespace
 from partlearn._math.crossfit import (
+    POOLED_PARAMETERS,
     PRESS_ROWS,
     Embedding,
     Iterations,
@@ -22,6 +23,7 @@ from partlearn._math.crossfit import (
     crisp_iterations,
     drawn_order,
     embed,
+    learn_relevance,
     linear_basis,
     make_labels,
     mean_norm,
@@ -69,6 +71,12 @@ class CRISP(BaseReducer):
         components as there are classes, less one.
     standardize : bool, default=True
         Whether to bring all columns to variance one. They are centred in any case.
+    relevance : float or "auto", default="auto"
+        Power of the importances by which the standardised columns are weighted, so that
+        columns that tell nothing count little. "auto" chooses among 0, .5 and 1 by the
+        held-out likelihood of the candidate sets, on at most 500 rows; 0 weighs all
+        columns alike, and so does "auto" above 2,000 columns.
+        Used only with `standardize`.
     max_iter : int, default=20
         Maximum number of iterations of scoring and voting.
     tol : float, default=1e-3
@@ -110,6 +118,11 @@ class CRISP(BaseReducer):
         Weights of Euclidean and cosine neighbors in the embedding, of the Gaussian
         classes, and of neighbors in the input space; without neighbors, of the Gaussian
         classes and of the regression.
+    feature_importances_ : ndarray of shape (n_features,)
+        Share of each column in what the columns tell about the labels, each by itself;
+        they sum to one.
+    relevance_ : float
+        Power of the importances that was chosen.
     eigenvalues_ : ndarray
         Held-out signal of each discriminant direction among the components; empty where
         only principal components are kept.
@@ -173,6 +186,7 @@ class CRISP(BaseReducer):
     _fits_blocks = True
     _array_api = True
     _parameter_constraints = PARAMETERS | {
+        "relevance": POOLED_PARAMETERS["relevance"],
         "background": [
             StrOptions({"auto", "none"}),
             Interval(Real, 0, 1, closed="both"),
@@ -188,6 +202,7 @@ class CRISP(BaseReducer):
         use_neighbors: bool | Literal["auto"] = "auto",
         background: Literal["auto", "none"] | float = "auto",
         standardize: bool = True,
+        relevance: float | Literal["auto"] = "auto",
         max_iter: int = 20,
         tol: float = 1e-3,
         bag_rule: Literal["cover", "distinct", "match"] = "cover",
@@ -203,6 +218,7 @@ class CRISP(BaseReducer):
         self.use_neighbors = use_neighbors
         self.background = background
         self.standardize = standardize
+        self.relevance = relevance
         self.max_iter = max_iter
         self.tol = tol
         self.bag_rule = bag_rule
@@ -239,8 +255,24 @@ class CRISP(BaseReducer):
         X, labels = self._check_fit(X, y)
         rng = check_random_state(self.random_state)
         order = drawn_order(X, labels.weights, rng)
+        rule = BagRule.of(self, bags, labels)
+        given = make_labels(labels, X, confidence, rule)
+        relevance = learn_relevance(
+            X,
+            given.F,
+            given.L,
+            order,
+            geometries=("linear",),
+            power=self.relevance if self.standardize else 0.0,
+        )
+        self.feature_importances_ = like(relevance.importances, given.F)
+        self.relevance_ = relevance.power
         basis, self.mean_, self.scale_ = linear_basis(
-            X, scale=self.standardize, rank=self.svd_rank, rng=rng
+            X,
+            scale=self.standardize,
+            rank=self.svd_rank,
+            rng=rng,
+            weights=relevance.weights,
         )
         dtype, m = X.dtype, X.shape[0]
         chosen_by = None if m <= PRESS_ROWS else np.sort(order[-PRESS_ROWS:])
@@ -250,10 +282,9 @@ class CRISP(BaseReducer):
             reference = reference_rows(m, self.n_reference, 0)
             reference = None if reference is None else np.sort(order[reference])
         search = NeighborSearch(self.search, self.n_jobs, reference)
-        rule = BagRule.of(self, bags, labels)
         state = crisp_iterations(
             model,
-            make_labels(labels, basis.s, confidence, rule),
+            given,
             search if self.use_neighbors else None,
             n_neighbors=self.n_neighbors,
             max_iter=self.max_iter,

@@ -15,7 +15,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from partlearn._math.blocks import lazy_rows
-from partlearn._math.graphs import TiedVotes
+from partlearn._math.graphs import TiedNeighbors
 from partlearn._math.linalg import Standardized, ThinBasis, inverse_scale
 from partlearn._progress import iterations
 from partlearn._sklearn_compat import StrOptions, fit_context
@@ -225,7 +225,7 @@ None, default=None
             update = kernel_update
         # Confidences are compared for equality: they stay in double precision.
         F: NDArray[Any] = labels.first_confidence()
-        votes: TiedVotes | None = None
+        votes: TiedNeighbors | None = None
         objective = []
         settled, before = False, F
         for n_iter in iterations("DELIN", self.max_iter + 1):

@@ -28,16 +28,21 @@ from partlearn._math.blocks import lazy_rows
 from partlearn._math.crossfit import (
     POOLED_PARAMETERS,
     POOLED_STATE,
-    PooledModel,
-    fit_estimator,
+    fit_pool,
     kernel_side,
     mean_norm,
-    set_fitted,
 )
 from partlearn._sklearn_compat import Interval, fit_context
 from partlearn._typing import Array
 from partlearn.base import PARAMETERS, CandidateMixin, MemoryEstimateMixin
-from partlearn.candidates import validate_rows, warn_at_max_iter, warn_caller
+from partlearn.candidates import (
+    BagRule,
+    check_informative,
+    validate_evidence,
+    validate_rows,
+    warn_at_max_iter,
+    warn_caller,
+)
 
 __all__ = ["KernelCRISP"]
 
@@ -45,8 +50,39 @@ _LEAST_LENGTH = 1e-6  # mean length of held-out rows that is not rounding
 _LEAST_SHARE = 0.02  # what a geometry counts whose experts are not trusted
 
 
+class PoolMixin:
+    """What CRISPClassifier and KernelCRISP have in common: the fit of the pool."""
+
+    max_iter: int
+    geometries: Any
+    n_landmarks: Any
+
+    def _square_side(self, n_samples: int, n_features: int) -> int:
+        return kernel_side(self.geometries, self.n_landmarks, n_samples)
+
+    def _fit_pool(self, X: Any, y: Any, confidence: Any, bags: Any) -> None:
+        """Fit the pool of experts, and set the attributes of both."""
+        X, labels = validate_evidence(
+            self,
+            X,
+            y,
+            accept_sparse="csr",
+            order="C",
+            ensure_min_samples=2,
+            blocks=True,
+        )
+        check_informative(labels.weights, labels.classes, type(self).__name__)
+        rule = BagRule.of(self, bags, labels)
+        params = self.get_params(deep=False)  # type: ignore[attr-defined]
+        fit = fit_pool(X, labels, params, confidence=confidence, rule=rule)
+        self.__dict__.update(fit.attributes(X.dtype))
+        if not fit.model.converged:
+            warn_at_max_iter(self.max_iter)
+
+
 @lazy_rows
 class KernelCRISP(
+    PoolMixin,
     CandidateMixin,
     MemoryEstimateMixin,
     ClassNamePrefixFeaturesOutMixin,
@@ -133,13 +169,11 @@ class KernelCRISP(
         use it.
     objective_ : ndarray of shape (n_iter_,)
         Mean log-likelihood of the candidate sets, after each iteration.
-    stray_rate_ : float or None
-        Where `bags` are given: estimated chance that a label which no row of a bag has
-        is on its list all the same.
     vote_summary_ : VoteSummary or None
         Where `y` are votes: annotators, and how far features and votes disagree.
     feature_importances_ : ndarray of shape (n_features,)
-        Importance of each column for the confidences; they sum to one.
+        Share of each column in what the columns tell about the labels, each by itself;
+        they sum to one.
     relevance_ : float
         Power of the importances that was chosen.
     n_iter_ : int
@@ -194,8 +228,6 @@ class KernelCRISP(
     #: Training rows are placed by models without them; see `reduced_rows`.
     cross_fits = True
     _array_api = True
-    # The trees behind the relevance of columns draw columns.
-    _order_matters = ("columns",)
     _parameter_constraints = {  # noqa: RUF012
         **PARAMETERS,
         **POOLED_PARAMETERS,
@@ -237,9 +269,6 @@ class KernelCRISP(
         self.search = search
         self.n_jobs = n_jobs
 
-    def _square_side(self, n_samples: int, n_features: int) -> int:
-        return kernel_side(self, n_samples)
-
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any, *, confidence: Any = None, bags: Any = None) -> Self:
         """Learn the embedding and the confidences.
@@ -264,9 +293,7 @@ class KernelCRISP(
         self : KernelCRISP
             The fitted reducer.
         """
-        model = fit_estimator(self, X, y, confidence=confidence, bags=bags)
-        if not model.converged:
-            warn_at_max_iter(self.max_iter)
+        self._fit_pool(X, y, confidence, bags)
         self._choose_components()
         return self
 
@@ -363,16 +390,9 @@ class KernelCRISP(
         reducer : KernelCRISP
             With the parameters and the fit of the classifier.
         """
-        model: PooledModel = classifier.model_
-        params = classifier.get_params(deep=False)
-        reducer = cls(**params)
-        for name in ("classes_", "n_features_in_", "feature_names_in_"):
-            if hasattr(classifier, name):
-                setattr(reducer, name, getattr(classifier, name))
-        set_fitted(reducer, model, classifier.label_confidence_.dtype)
-        kept = ("vote_summary_", "stray_rate_", "relevance_", "feature_importances_")
-        for name in kept:
-            setattr(reducer, name, getattr(classifier, name))
+        reducer = cls(**classifier.get_params(deep=False))
+        fitted = {k: v for k, v in vars(classifier).items() if k.endswith("_")}
+        reducer.__dict__.update(fitted)
         reducer._choose_components()
         return reducer
 

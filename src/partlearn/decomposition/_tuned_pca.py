@@ -13,7 +13,7 @@ from sklearn.utils import check_random_state
 
 from partlearn._math.blocks import refuse_blocks
 from partlearn._math.crossfit import linear_basis, settled_orders
-from partlearn._math.graphs import TiedVotes
+from partlearn._math.graphs import TiedNeighbors
 from partlearn._math.linalg import fix_signs, leading_rank
 from partlearn._progress import iterations
 from partlearn._sklearn_compat import HasMethods, Interval, StrOptions, fit_context
@@ -183,7 +183,7 @@ class TunedPCA(BaseReducer):
         self.reducer_, self.label_confidence_ = None, None
         if self.reducer is None:
             F = labels.first_confidence(X.dtype)
-            votes = TiedVotes(Z, self.n_neighbors)
+            votes = TiedNeighbors(Z, self.n_neighbors)
             self.label_confidence_ = refine(F, votes(F), S)
             P = fix_signs(V).T
         else:

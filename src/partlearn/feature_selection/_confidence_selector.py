@@ -11,7 +11,7 @@ from sklearn.utils import check_random_state
 
 from partlearn._array_api import is_numpy, like, namespace, to_numpy
 from partlearn._math.blocks import Rows, refuse_blocks
-from partlearn._math.graphs import TiedVotes, vote_weights
+from partlearn._math.graphs import TiedNeighbors, vote_weights
 from partlearn._math.neighbors import reference_rows
 from partlearn._progress import iterations
 from partlearn._sklearn_compat import Interval, StrOptions, fit_context
@@ -186,7 +186,7 @@ class ConfidenceSelector(BaseSelector):
             chosen = np.sort(path.order)
             if before is None or not np.array_equal(chosen, before):
                 Z = data.scaled(chosen, self.standardize)
-                votes = TiedVotes(
+                votes = TiedNeighbors(
                     Z,
                     self.n_neighbors,
                     reference=reference,
@@ -202,7 +202,7 @@ class ConfidenceSelector(BaseSelector):
             if settled:
                 break
         if reference is not None and not data.sparse:
-            votes = TiedVotes(
+            votes = TiedNeighbors(
                 Z, self.n_neighbors, reference="cells", n_jobs=self.n_jobs
             )
             F = self._voted(F, S, votes)
@@ -214,7 +214,7 @@ class ConfidenceSelector(BaseSelector):
             path = greedy_path(relevance, redundancy, used, longest, **limits)
         return path, F, n_iter, settled
 
-    def _voted(self, F: NDArray[Any], S: Mask, votes: TiedVotes) -> NDArray[Any]:
+    def _voted(self, F: NDArray[Any], S: Mask, votes: TiedNeighbors) -> NDArray[Any]:
         """Mix own confidence and votes: ``(1 - alpha) F + alpha V``, inside the sets.
 
         Source: SAUTE, Eq. (14).

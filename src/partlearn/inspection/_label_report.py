@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import zip_longest
 from operator import itemgetter
 from typing import Any, NamedTuple
@@ -29,6 +29,7 @@ _ALIKE = 0.6  # doubt from which they are not
 _PAIRS = 30
 _FIRST = 20  # rows to review that are shown at once
 _DRAWS = 5  # rows whose values columns take, where the first rows are explained
+_DECIDED = 20  # columns that the page names
 _WORTH_SHOWING = 0.05  # confidence in a label that is no candidate
 
 
@@ -159,6 +160,9 @@ class LabelReport:
         Number of rows whose labels are probably wrong.
     halves_agree : float or None
         Of votes, the share of equal labels by two halves of the annotators.
+    decided : list of (name, share)
+        Columns that decided most, largest share first; empty where the method does not
+        rank them.
     """
 
     title: str
@@ -184,6 +188,7 @@ class LabelReport:
     miss_rate: MissRate | None = None
     n_errors: int = 0
     halves_agree: float | None = None
+    decided: list[tuple[str, float]] = field(default_factory=list)
 
     @property
     def in_bags(self) -> bool:
@@ -349,6 +354,7 @@ def label_report(
         miss_rate=result.miss_rate,
         n_errors=0 if result.miss_rate is None else len(result.label_errors()),
         halves_agree=result.halves_agree,
+        decided=list(result.column_importances.items())[:_DECIDED],
     )
 
 

@@ -35,7 +35,7 @@ from partlearn.tables._labels import (
 )
 from partlearn.tables._learner import make_learner, make_tag_learner
 from partlearn.tables._quality import Agreement, QualityScore, estimate_quality
-from partlearn.tables._rows import encode_rows
+from partlearn.tables._rows import column_importances, encode_rows
 from partlearn.tables._splits import read_times
 from partlearn.tables._tag_labels import TagDisambiguation, disambiguate_tags
 from partlearn.tables._tags import (

@@ -40,6 +40,7 @@ from partlearn.tables._labels import (
 )
 from partlearn.tables._learner import make_learner, make_tag_learner
 from partlearn.tables._predictions import PredictionsMixin
+from partlearn.tables._rows import column_importances
 from partlearn.tables._tags import read_tags, tag_probabilities
 
 __all__ = ["PartialClassifier"]
@@ -402,14 +403,7 @@ class PartialClassifier(PredictionsMixin, ClassifierMixin, BaseEstimator):
             levels of a category added up. Empty where the classifier has none.
         """
         check_is_fitted(self)
-        values = getattr(self.estimator_, "feature_importances_", None)
-        if values is None:
-            return {}
-        shares: dict[str, float] = {}
-        source = self.encoder_.get_source_columns()
-        for name, value in zip(source, np.asarray(values), strict=True):
-            shares[str(name)] = shares.get(str(name), 0.0) + float(value)
-        return dict(sorted(shares.items(), key=lambda item: -item[1]))
+        return column_importances(self.estimator_, self.encoder_.get_source_columns())
 
     def _beside(self, columns: Columns) -> dict[str, str]:
         """Columns that are no features, and what they are used for."""

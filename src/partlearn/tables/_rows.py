@@ -2,13 +2,14 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
+from partlearn._array_api import to_numpy
 from partlearn._typing import Array, Indices
 from partlearn.io import Columns, take_rows
 from partlearn.tables._column_kinds import as_names
@@ -59,3 +60,32 @@ def encode_rows(
     else:
         index = rows if index is None else index[rows]
     return encoded, np.asarray(index), table, chosen
+
+
+def column_importances(
+    estimator: Any, sources: Iterable[Any] | None = None
+) -> dict[str, float]:
+    """Sum the importances of the features by column of a table, largest first.
+
+    Parameters
+    ----------
+    estimator : estimator
+        A fitted one.
+    sources : iterable of str, default=None
+        Column of each feature; by default each feature is a column, named as
+        scikit-learn does: ``x0``, ``x1``.
+
+    Returns
+    -------
+    importances : dict of str to float
+        Sums of ``feature_importances_``; empty where the estimator has none.
+    """
+    values = getattr(estimator, "feature_importances_", None)
+    if values is None:
+        return {}
+    v = np.asarray(to_numpy(values), dtype=np.float64)
+    names = [f"x{j}" for j in range(len(v))] if sources is None else sources
+    shares: dict[str, float] = {}
+    for name, value in zip(names, v.tolist(), strict=True):
+        shares[str(name)] = shares.get(str(name), 0.0) + value
+    return dict(sorted(shares.items(), key=lambda item: -item[1]))

@@ -296,7 +296,7 @@ def changed(F, n):
     return F
 
 
-def test_two_steady_rounds_end_the_rounds():
+def test_two_steady_iterations_end_the_fit():
     F = np.tile([0.9, 0.1], (1000, 1))
     stop = StoppingRule(1e-3, 0.02)
     assert not stop(changed(F, 20), F, -1.0)
@@ -306,7 +306,7 @@ def test_two_steady_rounds_end_the_rounds():
     assert stop.objective == [-1.0, -0.9, -0.8, -0.7]
 
 
-def test_nothing_that_changes_ends_the_rounds():
+def test_nothing_that_changes_ends_the_fit():
     F = np.tile([0.9, 0.1], (1000, 1))
     assert StoppingRule(1e-3, 0.0)(F + 1e-4, F, -1.0)
     assert not any(
@@ -321,7 +321,7 @@ def test_an_objective_that_no_longer_rises(watch):
     F = np.tile([0.9, 0.1], (1000, 1))
     stop = StoppingRule(1e-3, 0.0, watch_objective=watch)
     assert not stop(changed(F, 50), F, -0.5)
-    assert not stop(changed(F, 50), F, -0.6)  # the round before does not count
+    assert not stop(changed(F, 50), F, -0.6)  # the iteration before does not count
     assert stop(changed(F, 50), F, -0.5) == watch
     assert not stop(changed(F, 51), F, -0.5)  # too many labels on the move
 
@@ -338,3 +338,21 @@ def test_order_of_content(global_random_seed):
         np.testing.assert_array_equal(S[new][second], S[first])
     turned = content_order(X, S[:, ::-1])
     np.testing.assert_array_equal(S[turned], S[first])
+
+
+@pytest.mark.parametrize("kind", ["normal", "binary", "one-hot", "far"])
+def test_order_of_content_whatever_the_order_of_the_columns(kind, global_random_seed):
+    rng = np.random.RandomState(global_random_seed)
+    X = rng.standard_normal((300, 20))
+    if kind == "binary":
+        X = (X > 0.5).astype(float)
+    if kind == "one-hot":
+        X = np.hstack([np.eye(5)[rng.randint(5, size=300)] for _ in range(4)])
+    if kind == "far":
+        X += 1e4
+    S = rng.uniform(size=(300, 4)) < 0.5
+    first = content_order(X, S)
+    columns, rows = rng.permutation(20), rng.permutation(300)
+    second = content_order(X[rows][:, columns], S[rows])
+    np.testing.assert_array_equal(X[rows][second], X[first])
+    np.testing.assert_array_equal(S[rows][second], S[first])

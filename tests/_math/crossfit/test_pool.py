@@ -10,7 +10,7 @@ from partlearn._math.crossfit._experts import (
     linear_pool,
     log_linear_objective,
     mixture_weights,
-    pooled_belief,
+    pooled_confidence,
     smooth,
 )
 
@@ -100,7 +100,7 @@ def test_pools_by_definition():
     assert_allclose(linear_pool(experts, a), M1)
     assert_allclose(log_linear_pool(experts, w), M2)
     M = np.sqrt(M1 * M2)
-    assert_allclose(pooled_belief(experts, a, w), M / M.sum(axis=1, keepdims=True))
+    assert_allclose(pooled_confidence(experts, a, w), M / M.sum(axis=1, keepdims=True))
 
 
 @pytest.mark.parametrize("scale", [0.01, 7.0])

@@ -15,22 +15,17 @@ from partlearn._math.crossfit._background import (
 from partlearn._math.crossfit._bases import LinearBasis, linear_basis
 from partlearn._math.crossfit._embedding import Embedding, choose_ridge, embed
 from partlearn._math.crossfit._experts import log_linear_pool, log_linear_weights
+from partlearn._math.crossfit._fit import (
+    POOLED_PARAMETERS,
+    POOLED_STATE,
+    RIDGE_STATE,
+    check_geometries,
+    fit_pool,
+    kernel_side,
+    make_labels,
+)
 from partlearn._math.crossfit._geometries import landmark_count
-from partlearn._math.crossfit._order import (
-    content_order,
-    drawn_order,
-    in_data_order,
-    settled_orders,
-)
-from partlearn._math.crossfit._pooled import PooledModel
-from partlearn._math.crossfit._relevance import relevance_weights
-from partlearn._math.crossfit._ridge_pool import (
-    centered,
-    fit_ridges,
-    pool_ridges,
-    ridge_numbers,
-)
-from partlearn._math.crossfit._rounds import (
+from partlearn._math.crossfit._iterations import (
     STEADY,
     Iterations,
     Labels,
@@ -38,21 +33,25 @@ from partlearn._math.crossfit._rounds import (
     StoppingRule,
     crisp_iterations,
 )
+from partlearn._math.crossfit._order import (
+    content_order,
+    drawn_order,
+    in_data_order,
+    settled_orders,
+)
+from partlearn._math.crossfit._pooled import PooledModel
+from partlearn._math.crossfit._relevance import learn_relevance, relevance_weights
+from partlearn._math.crossfit._ridge_pool import (
+    centered,
+    fit_ridges,
+    pool_ridges,
+    ridge_numbers,
+)
 from partlearn._math.crossfit._scores import (
     PRESS_ROWS,
     RIDGE_GRID,
     LeaveOneOut,
     targets,
-)
-from partlearn._math.crossfit._shared import (
-    POOLED_PARAMETERS,
-    POOLED_STATE,
-    RIDGE_STATE,
-    check_geometries,
-    fit_estimator,
-    kernel_side,
-    make_labels,
-    set_fitted,
 )
 
 __all__ = [
@@ -79,11 +78,12 @@ __all__ = [
     "crisp_iterations",
     "drawn_order",
     "embed",
-    "fit_estimator",
+    "fit_pool",
     "fit_ridges",
     "in_data_order",
     "kernel_side",
     "landmark_count",
+    "learn_relevance",
     "linear_basis",
     "log_linear_pool",
     "log_linear_weights",
@@ -92,7 +92,6 @@ __all__ = [
     "pool_ridges",
     "relevance_weights",
     "ridge_numbers",
-    "set_fitted",
     "settled_orders",
     "targets",
 ]

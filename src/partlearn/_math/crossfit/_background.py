@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from partlearn._array_api import namespace, row_dots, take, to_numpy
 from partlearn._math.crossfit._experts import neighbor_expert
-from partlearn._math.crossfit._rounds import NeighborSearch
+from partlearn._math.crossfit._iterations import NeighborSearch
 from partlearn._typing import Array, Indices
 
 BACKGROUND_GRID = (0.0, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0)

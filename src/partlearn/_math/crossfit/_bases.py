@@ -7,7 +7,7 @@ The matrix of a regression is in memory, or made of rows in blocks.
 
 import operator
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -18,6 +18,7 @@ from partlearn._array_api import (
     array_device,
     as_double,
     is_numpy,
+    like,
     namespace,
 )
 from partlearn._math.blocks import Rows, gather, take, total
@@ -197,6 +198,7 @@ def linear_basis(
     scale: bool,
     rank: int | None,
     rng: np.random.RandomState,
+    weights: Array | None = None,
 ) -> tuple[LinearBasis, Array, Array]:
     """Centre (and scale) the columns in float64, then decompose.
 
@@ -208,11 +210,14 @@ def linear_basis(
         Whether to bring the columns to variance one.
     rank, rng
         As in ``decompose``.
+    weights : ndarray of shape (d,), default=None
+        Positive weights of the columns; all count alike by default.
 
     Returns
     -------
     basis : LinearBasis
-        The decomposition, of rank one or more.
+        The decomposition, of rank one or more. With weights its directions are those
+        of the columns without them.
     mean, scale : ndarray of shape (d,)
         What to subtract from new data and what to divide it by.
 
@@ -228,11 +233,22 @@ def linear_basis(
     """
     X = X.astype(np.float64, copy=False) if is_numpy(X) else as_double(X)
     matrix, mean, spread = standardize(X, center=True, scale=scale)
-    xp, std = namespace(mean), column_moments(X)[1]
-    total = float((X.shape[0] - 1) * xp.sum(xp.square(std / spread)))
+    xp, std, unit = namespace(mean), column_moments(X)[1], spread
+    if weights is not None:
+        weights = like(weights, spread)
+        unit = spread / weights
+        matrix = type(matrix)(X, mean, unit)
+    total = float((X.shape[0] - 1) * xp.sum(xp.square(std / unit)))
     if total <= 0:
         raise ValueError("Every feature is constant: no direction tells rows apart.")
-    return decompose(matrix, total, rank, rng), mean, spread
+    basis = decompose(matrix, total, rank, rng)
+    if weights is not None:
+        basis = replace(basis, directions=partial(_weighted, weights, basis.directions))
+    return basis, mean, spread
+
+
+def _weighted(weights: Array, directions: Callable[[Array], Array], M: Array) -> Array:
+    return weights[:, None] * directions(M)
 
 
 def decompose(

@@ -23,7 +23,7 @@ from partlearn._array_api import (
     to_numpy,
 )
 from partlearn._math.crossfit._embedding import MASS_FLOOR, class_means
-from partlearn._math.graphs import TiedVotes, vote
+from partlearn._math.graphs import TiedNeighbors, vote
 from partlearn._typing import Array, Indices, Mask
 
 _LEAST = 1e-3  # what a regression's estimate of a confidence is clipped at
@@ -46,15 +46,20 @@ def smooth(P: Array) -> Array:
     return 0.99 * P + 0.01 / P.shape[1]
 
 
-def neighbor_expert(F: Array, neighbors: Indices | TiedVotes) -> Array:
+def neighbor_expert(F: Array, neighbors: Indices | TiedNeighbors) -> Array:
     """Experts 1, 2 and 4: confidences of the neighbors, the nearest weighing most.
 
     Source: CRISP, block E.
     """
-    if isinstance(neighbors, TiedVotes):
+    if isinstance(neighbors, TiedNeighbors):
         V = neighbors(F)
     else:
         V = vote(F, neighbors, "rank")
+    return vote_expert(V)
+
+
+def vote_expert(V: Array) -> Array:
+    """Expert of the neighbors of some rows, from their votes."""
     total = namespace(V).sum(V, axis=1, keepdims=True)
     return smooth(V / total)
 
@@ -80,7 +85,7 @@ def gaussian_expert(Z: Array, F: Array) -> Array:
     return _posterior(D, label_share(F))
 
 
-def gaussian_belief(Z: Array, means: Array, share: Array) -> Array:
+def gaussian_confidence(Z: Array, means: Array, share: Array) -> Array:
     """Expert 3 for new rows: no row has to be taken out of the means.
 
     Parameters
@@ -114,7 +119,7 @@ def _posterior(D: Array, share: Array) -> Array:
     return smooth(softmax(namespace(D).log(share) - D / 2))
 
 
-def regression_belief(scores: Array, share: Array) -> Array:
+def regression_confidence(scores: Array, share: Array) -> Array:
     """Expert of the regression itself: scores, scaled back, estimate confidences.
 
     Source: CRISPClassifier, expert of the regression.
@@ -255,7 +260,9 @@ def log_linear_weights(
     return solution.x
 
 
-def pooled_belief(experts: Sequence[Array], linear: Array, log_linear: Array) -> Array:
+def pooled_confidence(
+    experts: Sequence[Array], linear: Array, log_linear: Array
+) -> Array:
     """Geometric mean of both pools, normalised.
 
     Source: CRISPClassifier, pool of the experts.

@@ -82,7 +82,6 @@ def make_geometries(
     order: Indices,
     *,
     n_landmarks: int | Literal["auto"] | None,
-    factors: dict[str, float] | None = None,
 ) -> list[Geometry]:
     """Decompose the rows in each geometry.
 
@@ -103,9 +102,6 @@ def make_geometries(
         last choose the ridge.
     n_landmarks : int, None or "auto"
         Landmarks of the kernels; None is exact.
-    factors : dict of str to float, default=None
-        Bandwidth of each kernel, as a multiple of the median distance, where it is
-        known; those that are chosen are added.
 
     Returns
     -------
@@ -137,13 +133,9 @@ def make_geometries(
             geometries.append(Geometry(name, LeaveOneOut(linear, chosen_by), space))
             continue
         basis: ExactKernelBasis | NystroemBasis
-        known = None if factors is None else factors.get(name)
-        tried = WIDTHS if known is None else (known,)
         width, basis = choose_bandwidth(
-            name, take(rows, sample), targets(take(F, sample)), points, tried
+            name, take(rows, sample), targets(take(F, sample)), points
         )
-        if factors is not None and known is None and points is not None:
-            factors[name] = width / kernel_unit(name, points)
         if landmarks is not None:
             marks = take(rows, landmarks)
             basis = nystroem_basis(name, features, width, marks, keep=kept)
@@ -159,7 +151,6 @@ def choose_bandwidth(
     X: Array,
     Y: Array,
     points: Array | None = None,
-    factors: Sequence[float] = WIDTHS,
 ) -> tuple[float, ExactKernelBasis]:
     """Bandwidth of the least leave-one-out error, the ridge chosen for each.
 
@@ -175,8 +166,6 @@ def choose_bandwidth(
         Their targets.
     points : ndarray of shape (p, d), default=None
         Rows for the median distance, in random order; `X` by default.
-    factors : sequence of float, default=(.25, .5, 1, 2)
-        Multiples of the median distance to choose from.
 
     Returns
     -------
@@ -189,7 +178,7 @@ def choose_bandwidth(
     Y = Y - namespace(Y).mean(Y, axis=0)
 
     def tried() -> Iterator[tuple[float, float, ExactKernelBasis]]:
-        for factor in factors:
+        for factor in WIDTHS:
             basis = exact_kernel_basis(kernel, X, factor * distance)
             model = LeaveOneOut(basis)
             error = float(model.press(Y, model.project(Y)).min())

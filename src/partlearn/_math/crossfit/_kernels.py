@@ -232,6 +232,8 @@ class ExactKernelBasis(Basis):
     def map(self, M: Array) -> KernelMap:
         """Map new rows like ``U diag(s) M`` maps the training rows; M is (r, p)."""
         coef = self.U @ (M / self.s[:, None])
+        # Zero but for rounding, which directions of tiny singular values multiply.
+        coef -= namespace(coef).mean(coef, axis=0)
         return KernelMap(self.kernel, self.width, self.points, coef, self.means @ coef)
 
 

@@ -1,4 +1,4 @@
-"""Draws of rows that do not depend on the order of the rows in the data."""
+"""Draws of rows that do not depend on the order of rows, columns or labels."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -9,9 +9,11 @@ from numpy.typing import NDArray
 from scipy.sparse import diags_array, issparse
 
 from partlearn._array_api import as_double, is_numpy, like, take, to_numpy
+from partlearn._math.blocks import total
 from partlearn._math.linalg import column_moments
 from partlearn._typing import Array, Indices
 
+_SPREAD = 100.0  # radians over which the weights of columns are spread
 _BITS = 36  # to which a row's number is rounded: equal rows shall have equal numbers
 _PASSES = 2  # from rows to columns and back
 
@@ -37,9 +39,10 @@ def drawn_order(X: Any, L: NDArray[Any], rng: np.random.RandomState) -> Indices:
 def content_order(X: Any, L: NDArray[Any]) -> Indices:
     """Order of the rows by what is in them.
 
-    Each row has a number, a fixed random combination of its standardised columns.
-    Equal rows are ordered by their labels, each of which has the sum of the numbers of
-    its rows as its own.
+    Each row has a number, a combination of its standardised columns. The weight of a
+    column comes from its cells, so that the order of the columns does not matter
+    either. Equal rows are ordered by their labels, each of which has the sum of the
+    numbers of its rows as its own.
 
     Parameters
     ----------
@@ -64,17 +67,45 @@ def content_order(X: Any, L: NDArray[Any]) -> Indices:
     True
     """
     std = to_numpy(column_moments(X)[1])
-    weights = np.random.RandomState(0).standard_normal(X.shape[1])
-    weights = np.divide(weights, std, out=np.zeros_like(weights), where=std > 0)
-    product = X @ weights if is_numpy(X) else as_double(X) @ like(weights, X)
-    numbers = _rounded(np.asarray(to_numpy(product)))
+    scale = np.divide(1.0, std, out=np.zeros_like(std), where=std > 0)
+    labels = _rounded(np.asarray(L @ L.sum(axis=0)))
+    # A column's weight comes from its cells and from rows: neither order matters.
+    first = _standard(_product(X, scale)) + _standard(labels)
+    cells = scale * _transposed_product(X, _standard(np.sin(first)))
+    size = float(np.abs(cells).max(initial=0.0))
+    weights = scale * np.cos(_SPREAD * cells / size if size > 0 else cells)
+    numbers = _rounded(_product(X, weights))
     return np.lexsort((_rounded(L @ (L.T @ numbers)), numbers))
+
+
+def _product(X: Any, weights: Array) -> Array:
+    """``X @ weights`` in the memory of the host."""
+    product = X @ weights if is_numpy(X) else as_double(X) @ like(weights, X)
+    return np.asarray(to_numpy(product))
+
+
+def _transposed_product(X: Any, numbers: Array) -> Array:
+    """``X.T @ numbers`` in the memory of the host."""
+    if is_numpy(X):
+        return np.asarray(total(X, _block_transposed, numbers))
+    return np.asarray(to_numpy(as_double(X).T @ like(numbers, X)))
+
+
+def _block_transposed(block: Any, numbers: Array) -> Array:
+    return np.asarray(block.T @ numbers)
+
+
+def _standard(numbers: Array) -> Array:
+    """Measured from the mean, in units of the deviation."""
+    numbers = numbers - numbers.mean()
+    deviation = float(numbers.std())
+    return numbers / deviation if deviation > 0 else numbers
 
 
 def settled_orders(X: Any, L: NDArray[Any]) -> tuple[Indices, Indices]:
     """Orders of the rows and of the columns by what is in them.
 
-    :func:`content_order` takes the order of the columns as it is. Here the number of a
+    As :func:`content_order`, which orders rows only. The number of a
     column follows from its entries and the numbers of the rows, and the number of a row
     from its entries and the numbers of the columns, in turn.
 

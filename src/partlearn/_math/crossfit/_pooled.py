@@ -4,7 +4,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -18,29 +18,30 @@ from partlearn._math.crossfit._embedding import (
     embed,
 )
 from partlearn._math.crossfit._experts import (
-    gaussian_belief,
+    gaussian_confidence,
     gaussian_expert,
     label_share,
     log_linear_weights,
     mixture_weights,
     neighbor_expert,
-    pooled_belief,
-    regression_belief,
+    pooled_confidence,
+    regression_confidence,
     unit_rows,
+    vote_expert,
 )
 from partlearn._math.crossfit._geometries import Geometry, GeometryName, make_geometries
-from partlearn._math.crossfit._kernels import KernelMap
-from partlearn._math.crossfit._rounds import (
+from partlearn._math.crossfit._iterations import (
     N_SEARCH,
     Labels,
     NeighborSearch,
     StoppingRule,
 )
-from partlearn._math.crossfit._rounds import STEADY as CAREFUL
+from partlearn._math.crossfit._iterations import STEADY as CAREFUL
+from partlearn._math.crossfit._kernels import KernelMap
 from partlearn._math.crossfit._scores import targets
 from partlearn._math.crossfit._space import InputSpace, LinearMap, input_space
-from partlearn._math.graphs import TiedVotes
-from partlearn._math.neighbors import query_neighbors, reference_rows
+from partlearn._math.graphs import TiedNeighbors, query_votes
+from partlearn._math.neighbors import reference_rows
 from partlearn._progress import iterations
 from partlearn._typing import Array, Indices
 from partlearn.candidates import labels_settled
@@ -48,6 +49,21 @@ from partlearn.candidates import labels_settled
 NO_WEIGHT = 0.05  # log-linear weight up to which neighbors stay those of a sample
 _INPUTS = "input neighbors"
 STEADY = 0.02  # share of rows whose label changes in an iteration that decides little
+
+
+@dataclass(frozen=True)
+class PoolOptions:
+    """Parameters of CRISPClassifier and KernelCRISP that the iterations need."""
+
+    geometries: Sequence[GeometryName]
+    use_neighbors: bool | Literal["auto"]
+    n_neighbors: int
+    n_reference: int | Literal["auto"] | None
+    max_iter: int
+    tol: float
+    n_landmarks: int | Literal["auto"] | None
+    search: Any
+    n_jobs: int | None
 
 
 @dataclass(frozen=True)
@@ -153,9 +169,8 @@ class PooledModel:
         F = self._part(self.F)
 
         def expert(known: Array, Z: Array) -> Array:
-            k = self.n_neighbors
-            _, neighbors = query_neighbors(known, Z, k, search=search, n_jobs=n_jobs)
-            return neighbor_expert(F, neighbors)
+            k, options = self.n_neighbors, {"search": search, "n_jobs": n_jobs}
+            return vote_expert(query_votes(known, Z, F, k, **options))
 
         rows = self.space.within_range(X)
         experts = []
@@ -165,11 +180,11 @@ class PooledModel:
                 known = self._part(g.held_out)
                 experts.append(expert(known, Z))
                 experts.append(expert(unit_rows(known), unit_rows(Z)))
-            experts.append(gaussian_belief(Z, g.means, share))
-            experts.append(regression_belief(both[:, :q], share))
+            experts.append(gaussian_confidence(Z, g.means, share))
+            experts.append(regression_confidence(both[:, :q], share))
         if self.rows is not None:
             experts.append(expert(self.rows, rows))
-        return pooled_belief(experts, self.linear, self.log_linear)
+        return pooled_confidence(experts, self.linear, self.log_linear)
 
     def _part(self, A: Array) -> Array:
         return A if self.reference is None else take(A, self.reference)
@@ -203,36 +218,30 @@ def expert_names(names: Sequence[str], *, neighbors: bool) -> list[str]:
 
 
 def fit_pooled(
-    estimator: Any,
     X: Any,
     labels: Labels,
     order: Indices,
+    options: PoolOptions,
     *,
-    geometries: Sequence[GeometryName],
     rng: np.random.RandomState,
     weights: Array | None = None,
-    factors: dict[str, float] | None = None,
 ) -> PooledModel:
     """Alternate between scoring the rows in all geometries and pooling the experts.
 
     Parameters
     ----------
-    estimator : CRISPClassifier or KernelCRISP
-        Its parameters count.
     X : ndarray, CSR matrix or Rows, of shape (m, d)
         Training rows.
     labels : Labels
         Evidence on their labels.
     order : ndarray of int, shape (m,)
         Rows in random order, from which all samples are taken.
-    geometries : sequence of {"linear", "rbf", "laplacian"}
-        The geometries.
+    options : PoolOptions
+        Geometries, neighbors and stopping rule.
     rng : RandomState
         Starts a truncated decomposition.
     weights : ndarray of shape (d,), default=None
         Weights of the standardised columns.
-    factors : dict of str to float, default=None
-        Known bandwidths; see ``make_geometries``.
 
     Returns
     -------
@@ -240,9 +249,9 @@ def fit_pooled(
         The finished fit.
     """
     L, F = labels.L, labels.F
-    m, xp, search = F.shape[0], namespace(F), estimator.search
-    k, n_jobs = estimator.n_neighbors, estimator.n_jobs
-    neighbors = bool(estimator.use_neighbors)
+    m, xp, search = F.shape[0], namespace(F), options.search
+    k, n_jobs, geometries = options.n_neighbors, options.n_jobs, options.geometries
+    neighbors = bool(options.use_neighbors)
     space, rows, linear = input_space(
         X, rng, linear="linear" in geometries, weights=weights
     )
@@ -254,12 +263,11 @@ def fit_pooled(
         linear,
         F,
         order,
-        n_landmarks=estimator.n_landmarks,
-        factors=factors,
+        n_landmarks=options.n_landmarks,
     )
     reference: Indices | None = None
     if neighbors and search is None:
-        reference = reference_rows(m, estimator.n_reference, 0)
+        reference = reference_rows(m, options.n_reference, 0)
         reference = None if reference is None else np.sort(order[reference])
     find = NeighborSearch(search, n_jobs, reference) if neighbors else None
     known: Any = None
@@ -270,9 +278,9 @@ def fit_pooled(
     state = _Iterations(spaces, rows, find, k)
     # Without neighbors an iteration costs little, and the labels settle more slowly.
     steady = STEADY if neighbors else CAREFUL
-    stop = StoppingRule(estimator.tol, steady, watch_objective=neighbors)
+    stop = StoppingRule(options.tol, steady, watch_objective=neighbors)
     converged = False
-    for t in iterations("pool of experts", estimator.max_iter):
+    for t in iterations("pool of experts", options.max_iter):
         M = state.pool(F, L, search=t < N_SEARCH)
         objective = float(xp.mean(xp.log(row_dots(M, L))))
         before, F = F, labels.rule(normalized(L * M))
@@ -315,7 +323,7 @@ class _Iterations:
         self.geometries, self.find, self.k = geometries, find, n_neighbors
         self.ridges: dict[str, float] = {}
         self._start: Array | None = None
-        self._neighbors: dict[str, Indices | TiedVotes] = {}
+        self._neighbors: dict[str, Indices | TiedNeighbors] = {}
         self._fixed: set[str] = set()  # experts whose neighbors stay what they were
         if find is not None:
             self._neighbors[_INPUTS] = find.among_inputs(rows, n_neighbors)
@@ -338,12 +346,12 @@ class _Iterations:
             if self.find is not None:
                 experts += self.neighbor_experts(F, Z, g.name)
             experts.append(gaussian_expert(Z, F))
-            experts.append(regression_belief(embedding.scores, share))
+            experts.append(regression_confidence(embedding.scores, share))
         if self.find is not None:
             experts.append(neighbor_expert(F, self._neighbors[_INPUTS]))
         self.linear, _ = mixture_weights(experts, L)
         self._start = self.log_linear = log_linear_weights(experts, L, self._start)
-        return pooled_belief(experts, self.linear, self.log_linear)
+        return pooled_confidence(experts, self.linear, self.log_linear)
 
     def neighbor_experts(self, F: Array, Z: Array, geometry: str) -> list[Array]:
         """Experts of the neighbors of each row in an embedding."""

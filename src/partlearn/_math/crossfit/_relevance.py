@@ -1,28 +1,37 @@
-"""Relevance of columns: importances from confidences, weights by likelihood."""
+"""Relevance of columns: importances from candidate sets, weights by likelihood."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
 from collections.abc import Sequence
-from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.ensemble import ExtraTreesRegressor
 
 from partlearn._array_api import row_dots, to_numpy
 from partlearn._math.blocks import take
-from partlearn._math.crossfit._geometries import GeometryName
-from partlearn._math.crossfit._pooled import PooledModel, fit_pooled
-from partlearn._math.crossfit._rounds import Labels
+from partlearn._math.crossfit._bases import Basis, linear_basis
+from partlearn._math.crossfit._embedding import choose_ridge
+from partlearn._math.crossfit._experts import label_share, regression_confidence
+from partlearn._math.crossfit._geometries import (
+    GeometryName,
+    choose_bandwidth,
+    kernel_unit,
+)
+from partlearn._math.crossfit._kernels import exact_kernel_basis
+from partlearn._math.crossfit._order import content_order
+from partlearn._math.crossfit._scores import LeaveOneOut, targets
+from partlearn._math.linalg import standardize
 from partlearn._typing import Array, Indices
 
 POWERS = (0.0, 0.5, 1.0)  # of the importances, from which "auto" chooses
 WIDE_COLUMNS = 2000  # columns above which all count alike
 RELEVANCE_ROWS = 500  # rows that choose
-_TREES, _LEAF, _SHARE = 50, 3, 0.5
+_LEAST_ROWS = 20  # rows from which a power is chosen
+_FITTED = 250  # rows of a regression that judges powers, its own half at least
+_BINS = 8  # of a column, with about equally many rows
 _LEAST = 0.02  # weight of a column beside that of the most important one
-_DIGITS = 6  # of confidences: rounding shall not turn a split
+_SAME = 1e-9  # gain of likelihood that is rounding
 
 
 class Relevance(NamedTuple):
@@ -32,13 +41,17 @@ class Relevance(NamedTuple):
     power: float
 
     @property
-    def weights(self) -> Array:
-        """Weights by which the standardised columns are multiplied, (d,)."""
+    def weights(self) -> Array | None:
+        """Weights of the standardised columns, (d,); None where all count alike."""
+        if not self.power:
+            return None
         return relevance_weights(self.importances, self.power)
 
 
 def relevance_weights(importances: Array, power: float) -> Array:
     """Weights of columns from their importances.
+
+    Source: CRISPClassifier, relevance of columns.
 
     Parameters
     ----------
@@ -64,8 +77,8 @@ def relevance_weights(importances: Array, power: float) -> Array:
     return np.clip((importances / importances.max()) ** power, _LEAST, 1.0)
 
 
-def forest_importances(X: Array, F: Array) -> Array:
-    """Importance of each column for the confidences, by randomised trees.
+def explained_shares(X: Array, F: Array) -> Array:
+    """Share of the variance of the confidences that each column explains by itself.
 
     Parameters
     ----------
@@ -76,97 +89,152 @@ def forest_importances(X: Array, F: Array) -> Array:
 
     Returns
     -------
-    importances : ndarray of shape (d,)
-        Mean decrease of the squared error; they sum to one. All are alike where no
-        column tells the rows apart.
+    shares : ndarray of shape (d,)
+        Variance of the targets (block A) between at most eight bins of a column, of
+        about equally many rows, less what bins drawn at random explain; at least zero.
+        They are divided by their sum; all are alike where no column explains anything.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from partlearn._math.crossfit._relevance import explained_shares
+    >>> X = np.array([[0.0, 1.0], [0.0, 2.0], [5.0, 1.0], [5.0, 2.0]])
+    >>> explained_shares(X, np.eye(2)[[0, 0, 1, 1]])
+    array([1., 0.])
     """
-    forest = ExtraTreesRegressor(
-        _TREES, min_samples_leaf=_LEAF, max_features=_SHARE, random_state=0
-    )
-    varies = np.ptp(X, axis=0) > 0
+    n, Y = len(X), targets(F)
+    total = float(np.square(Y).sum())
+    inner = np.quantile(X, np.linspace(0, 1, _BINS + 1)[1:-1], axis=0)
     v = np.zeros(X.shape[1])
-    if not varies.any():
-        return np.full(len(v), 1 / len(v))
-    F = np.round(F, _DIGITS)
-    forest.fit(X[:, varies], F[:, np.lexsort(F)])  # whatever the order of the labels
-    # The mean of the forest divides by zero where no split of few rows gains anything.
-    v[varies] = sum(tree.feature_importances_ for tree in forest.estimators_)
+    for j in range(X.shape[1]):
+        # Equal cells are in one bin, whatever the order of the rows.
+        bins = np.searchsorted(inner[:, j], X[:, j])
+        order = np.argsort(bins, kind="stable")
+        starts = np.flatnonzero(np.diff(bins[order], prepend=-1))
+        if 1 < len(starts) < n and total > 0:
+            counts = np.diff(starts, append=n)[:, None]
+            sums = np.add.reduceat(Y[order], starts, axis=0)
+            between = float((np.square(sums) / counts).sum()) / total
+            chance = (len(starts) - 1) / (n - len(starts))
+            v[j] = max(between - chance * (1 - between), 0.0)
     return v / v.sum() if v.sum() > 0 else np.full(len(v), 1 / len(v))
 
 
-def sample_rows(X: Any, order: Indices) -> Array:
-    """First rows of an order, dense and in the memory of the host."""
-    rows = take(X, order[:RELEVANCE_ROWS])
-    rows = rows.toarray() if sp.issparse(rows) else to_numpy(rows)
-    return np.asarray(rows, dtype=np.float64)
-
-
-def choose_relevance(
-    estimator: Any,
-    X: Array,
-    labels: Labels,
-    *,
-    geometries: Sequence[GeometryName],
-    power: float | str,
-) -> Relevance:
-    """Importances of the columns, and the power that expects the candidates best.
+def choose_power(
+    X: Array, F: Array, L: Array, geometries: Sequence[GeometryName]
+) -> float:
+    """Power of the importances that expects the candidates of other rows best.
 
     Source: CRISPClassifier, relevance of columns.
 
     Parameters
     ----------
-    estimator : CRISPClassifier or KernelCRISP
-        Its parameters count.
     X : ndarray of shape (n, d)
-        Some rows, in random order.
-    labels : Labels
-        Evidence on their labels.
+        Some rows, in the order of their content.
+    F, L : ndarray of shape (n, q)
+        Their confidences and the evidence on their labels.
     geometries : sequence of {"linear", "rbf", "laplacian"}
-        The geometries.
+        Geometries of the leave-one-out regressions whose likelihoods are compared.
+
+    Returns
+    -------
+    power : float
+        Importances fit the rows they come from, so that each half of the rows judges
+        those of the other half, by regressions of at least 250 rows where there are as
+        many. Of equal ones the smallest.
+    """
+    if len(X) < _LEAST_ROWS:
+        return 0.0
+    halves = np.arange(0, len(X), 2), np.arange(1, len(X), 2)
+    logs = np.zeros((len(POWERS), len(X)))
+    for own, other in (halves, halves[::-1]):
+        v = explained_shares(X[other], F[other])
+        rows = np.concatenate([own, other[: max(_FITTED - len(own), 0)]])
+        for name in geometries:
+            factor: float | None = None
+            for i, power in enumerate(POWERS):
+                Z = X[rows] * relevance_weights(v, power)
+                basis, factor = _basis(name, Z, F[rows], factor)
+                if basis is not None:
+                    logs[i, own] += _likelihood(basis, F[rows], L[rows])[: len(own)]
+    gains = logs.mean(axis=1)
+    return POWERS[int(np.argmax(gains > gains.max() - _SAME))]
+
+
+def _basis(
+    name: GeometryName, X: Array, F: Array, factor: float | None
+) -> tuple[Basis | None, float | None]:
+    """Basis of some rows, and its bandwidth in median distances, chosen if None."""
+    if not np.ptp(X, axis=0).any():
+        return None, factor
+    if name == "linear":
+        rng = np.random.RandomState(0)
+        return linear_basis(X, scale=False, rank=None, rng=rng)[0], None
+    unit = kernel_unit(name, X)
+    if factor is not None:
+        return exact_kernel_basis(name, X, factor * unit), factor
+    width, basis = choose_bandwidth(name, X, targets(F))
+    return basis, width / unit
+
+
+def _likelihood(basis: Basis, F: Array, L: Array) -> Array:
+    """Log-likelihood of the evidence of each row by regressions without it, (n,)."""
+    model, Y = LeaveOneOut(basis), targets(F)
+    C = model.project(Y)
+    scores = model.held_out(Y, C, choose_ridge(model, Y, C))
+    P = regression_confidence(scores, label_share(F))
+    return np.asarray(np.log(row_dots(P, L)))
+
+
+def learn_relevance(
+    X: Any,
+    F: Any,
+    L: Any,
+    order: Indices,
+    *,
+    geometries: Sequence[GeometryName],
+    power: float | str,
+) -> Relevance:
+    """Importances of the columns by some rows, and the power of them that counts.
+
+    Parameters
+    ----------
+    X : ndarray, CSR matrix or Rows, of shape (m, d)
+        Training rows.
+    F, L : ndarray of shape (m, q)
+        First confidences and the evidence on the labels.
+    order : ndarray of int, shape (m,)
+        Rows in random order; the first 500 choose.
+    geometries : sequence of {"linear", "rbf", "laplacian"}
+        As in :func:`choose_power`.
     power : float or "auto"
-        Power of the importances; "auto" chooses by the likelihood of the candidate
-        sets, held out: each half of the rows judges importances of the other half.
+        Power of the importances; "auto" chooses. Of more than 2,000 columns all count
+        alike, and the importances are the squared correlations with the confidences.
 
     Returns
     -------
     relevance : Relevance
         Importances and power.
     """
-    factors: dict[str, float] = {}
-
-    def fit(weights: Array | None, labels: Labels, max_iter: int) -> PooledModel:
-        settings = SimpleNamespace(**estimator.get_params(deep=False))
-        settings.max_iter, settings.n_reference = max_iter, None
-        return fit_pooled(
-            settings,
-            X,
-            labels,
-            np.arange(len(X)),
-            geometries=geometries,
-            rng=np.random.RandomState(0),
-            weights=weights,
-            factors=factors,
-        )
-
-    first = fit(None, labels, estimator.max_iter)
-    F = to_numpy(first.F)
-    v = forest_importances(X, F)
-    if not isinstance(power, str):
-        return Relevance(v, float(power))
-    again = Labels(labels.update(first.F), first.F, labels.update, labels.rule)
-
-    def likelihood(weights: Array | None) -> Array:
-        return np.log(row_dots(fit(weights, again, 1).held_out, again.L))
-
-    # Importances fit the rows they come from, so that the other half judges them.
-    half = len(X) // 2
-    first_half = forest_importances(X[:half], F[:half])
-    second_half = forest_importances(X[half:], F[half:])
-    gains = [float(likelihood(None).mean())]
-    for g in POWERS[1:]:
-        judged = [
-            likelihood(relevance_weights(second_half, g))[:half],
-            likelihood(relevance_weights(first_half, g))[half:],
-        ]
-        gains.append(float(np.concatenate(judged).mean()))
-    return Relevance(v, POWERS[int(np.argmax(gains))])
+    rows = order[:RELEVANCE_ROWS]
+    F, L = (np.asarray(to_numpy(take(A, rows)), dtype=np.float64) for A in (F, L))
+    part = take(X, rows)
+    part = (part if sp.issparse(part) else np.asarray(to_numpy(part))).astype(float)
+    d = part.shape[1]
+    if d <= WIDE_COLUMNS and sp.issparse(part):
+        part = part.toarray()
+    if d <= WIDE_COLUMNS:  # from here on it does not matter in which order rows came
+        placed = content_order(part, L)
+        part, F, L = part[placed], F[placed], L[placed]
+    varies = d > WIDE_COLUMNS or np.ptp(part, axis=0).any()
+    if not varies or not (L.max(axis=1) > L.min(axis=1)).any():
+        return Relevance(np.full(d, 1 / d), 0.0)
+    matrix, _, _ = standardize(part, center=True, scale=True)
+    if d > WIDE_COLUMNS:
+        v = np.square(matrix.transposed_matmul(targets(F))).sum(axis=1)
+        return Relevance(v / max(v.sum(), np.finfo(float).tiny), 0.0)
+    v = explained_shares(part, F)
+    if isinstance(power, str):
+        assert matrix.dense is not None
+        power = choose_power(matrix.dense, F, L, geometries)
+    return Relevance(v, float(power))

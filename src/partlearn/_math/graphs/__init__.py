@@ -18,18 +18,19 @@ from partlearn._math.graphs._reconstruction import (
     reconstruction_graph,
     residual_operator,
 )
-from partlearn._math.graphs._tied_votes import (
-    ArrayVotes,
-    TiedVotes,
+from partlearn._math.graphs._tied_neighbors import (
+    ArrayNeighbors,
+    TiedNeighbors,
     find_ties,
+    query_votes,
     shared_votes,
     tie_tolerance,
     tied_weights,
 )
 
 __all__ = [
-    "ArrayVotes",
-    "TiedVotes",
+    "ArrayNeighbors",
+    "TiedNeighbors",
     "degrees",
     "difference_grams",
     "few_candidates",
@@ -40,6 +41,7 @@ __all__ = [
     "neighbor_grams",
     "neighbor_graph",
     "neighbor_weights",
+    "query_votes",
     "rebuilding_graph",
     "reconstruction_graph",
     "residual_operator",

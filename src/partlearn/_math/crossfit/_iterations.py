@@ -18,11 +18,11 @@ from partlearn._math.crossfit._experts import (
     linear_pool,
     mixture_weights,
     neighbor_expert,
-    regression_belief,
+    regression_confidence,
     unit_rows,
 )
 from partlearn._math.crossfit._scores import LeaveOneOut, targets
-from partlearn._math.graphs import TiedVotes
+from partlearn._math.graphs import TiedNeighbors
 from partlearn._math.neighbors import (
     many_neighbors,
     query_neighbors,
@@ -152,22 +152,33 @@ class NeighborSearch:
     ) -> None:
         self.search, self.n_jobs, self.reference = search, n_jobs, reference
         self.cells = cells
-        self._known: dict[str, Indices] = {}
+        self._known: dict[str, TiedNeighbors] = {}
 
     def __call__(
         self, Z: Any, k: int, name: str, rows: Indices | None = None
-    ) -> Indices:
-        """Find the `k` nearest other rows of each row of `Z`, or of some of them."""
+    ) -> Indices | TiedNeighbors:
+        """Find the `k` nearest other rows of each row of `Z`, or of some of them.
+
+        Among all rows, those that are equally near share their ranks.
+        """
         if self.cells:
             return many_neighbors(Z, k, self.n_jobs)
         options = {"search": self.search, "n_jobs": self.n_jobs}
         if self.reference is not None or rows is not None:
             return reference_neighbors(Z, self.reference, k, rows=rows, **options)
-        known = self._known.get(name)
-        self._known[name] = self_neighbors(Z, k, warm_start=known, **options)
+        if self.search is not None:
+            return self_neighbors(Z, k, **options)
+        last = self._known.get(name)
+        self._known[name] = TiedNeighbors(
+            Z,
+            k,
+            warm_start=None if last is None else last.neighbors,
+            tied=last is not None and last.tied,
+            n_jobs=self.n_jobs,
+        )
         return self._known[name]
 
-    def among_inputs(self, Z: Any, k: int) -> Indices | TiedVotes:
+    def among_inputs(self, Z: Any, k: int) -> Indices | TiedNeighbors:
         """Neighbors in the input space, where rows may be equal or come in blocks."""
         if isinstance(Z, Rows):
             if self.reference is not None:
@@ -179,18 +190,11 @@ class NeighborSearch:
                     k=k,
                 )
             Z = Z.compute()  # few enough to be searched
-        return self.tied(Z, k)
+        return self(Z, k, "inputs")
 
-    def tied(self, Z: Any, k: int) -> Indices | TiedVotes:
-        """Neighbors that share their ranks where they are equally near."""
-        if self.search is not None or self.reference is not None or self.cells:
-            return self(Z, k, "tied")
-        return TiedVotes(Z, k, n_jobs=self.n_jobs)
-
-    def on_sphere(self, Z: Array, k: int, name: str) -> Indices | TiedVotes:
-        """Neighbors by cosine; with one column all rows on a side are equally near."""
-        Z = unit_rows(Z)
-        return self.tied(Z, k) if Z.shape[1] == 1 else self(Z, k, name)
+    def on_sphere(self, Z: Array, k: int, name: str) -> Indices | TiedNeighbors:
+        """Neighbors by cosine."""
+        return self(unit_rows(Z), k, name)
 
 
 def block_neighbors(
@@ -228,7 +232,7 @@ def crisp_iterations(
         embedding = embed(model, F, ridge, C)
         Z = embedding.held_out
         if search is None:
-            regression = regression_belief(embedding.scores, label_share(F))
+            regression = regression_confidence(embedding.scores, label_share(F))
             experts = [gaussian_expert(Z, F), regression]
         else:
             experts = _experts(F, Z, inputs, search, n_neighbors)
@@ -263,7 +267,7 @@ def _refined(
 def _experts(
     F: Array,
     Z: Array,
-    inputs: Indices | TiedVotes,
+    inputs: Indices | TiedNeighbors,
     search: NeighborSearch,
     k: int,
 ) -> list[Array]:

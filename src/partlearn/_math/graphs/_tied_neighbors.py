@@ -26,6 +26,7 @@ from partlearn._math.graphs._neighbor_graph import (
 from partlearn._math.linalg import column_moments
 from partlearn._math.neighbors import (
     many_neighbors,
+    query_neighbors,
     reference_neighbors,
     self_neighbors,
     some_neighbors,
@@ -142,7 +143,7 @@ def tied_weights(ranks: Any, start: Any, end: Any) -> Any:
     return (after - before) / xp.astype(end - start, ranks.dtype)
 
 
-class ArrayVotes:
+class ArrayNeighbors:
     """Votes of the nearest rows on arrays of other libraries, ties shared.
 
     As in NumPy, rows at one distance share the places that they take. Here the places
@@ -306,7 +307,7 @@ def ordered_neighbors(Z: Any, k: int, near: float, n_jobs: int | None) -> Indice
     return np.take_along_axis(neighbors, rank, axis=1)
 
 
-class TiedVotes:
+class TiedNeighbors:
     """Votes of the nearest rows; equally near rows share their places.
 
     Rows at one distance get the mean weight of the ranks that they take, those beyond
@@ -353,9 +354,9 @@ class TiedVotes:
     Examples
     --------
     >>> import numpy as np
-    >>> from partlearn._math.graphs import TiedVotes
+    >>> from partlearn._math.graphs import TiedNeighbors
     >>> Z = np.array([[0.0], [1.0], [1.0], [3.0]])
-    >>> TiedVotes(Z, 1)(np.eye(4))[0]  # rows 1 and 2 are equally near
+    >>> TiedNeighbors(Z, 1)(np.eye(4))[0]  # rows 1 and 2 are equally near
     array([0. , 0.5, 0.5, 0. ])
     """
 
@@ -374,7 +375,7 @@ class TiedVotes:
         self.n_neighbors = min(n_neighbors, Z.shape[0] - 1)
         self.tied = False
         self.neighbors: Indices | None = None
-        self._array: ArrayVotes | None = None
+        self._array: ArrayNeighbors | None = None
         if search is not None:
             self.neighbors = self_neighbors(Z, n_neighbors, search=search)
             return
@@ -385,7 +386,7 @@ class TiedVotes:
         if not is_numpy(Z) and reference is None:
             near, _ = tie_tolerance(Z)
             find = partial(some_neighbors, Z)
-            self._array = ArrayVotes(find, self.n_neighbors, Z.shape[0] - 1, near)
+            self._array = ArrayNeighbors(find, self.n_neighbors, Z.shape[0] - 1, near)
             self.neighbors = self._array.neighbors
             return
         if isinstance(reference, str):
@@ -446,6 +447,71 @@ class TiedVotes:
         V = (graph @ G + own[:, None] * G)[self._group]
         V -= own[self._group, None] * F  # nobody votes for oneself
         return V.astype(np.result_type(F.dtype, np.float32), copy=False)
+
+
+def query_votes(
+    known: Array,
+    Z: Array,
+    F: Array,
+    k: int,
+    *,
+    search: Any = None,
+    n_jobs: int | None = None,
+) -> Array:
+    """Votes of the nearest known rows for new rows; equally near ones share places.
+
+    Parameters
+    ----------
+    known : ndarray of shape (m, p)
+        Rows that vote.
+    Z : ndarray of shape (n, p)
+        New rows.
+    F : ndarray of shape (m, q)
+        Confidences of the known rows.
+    k : int
+        Number of ranks; the nearest weighs most.
+    search, n_jobs
+        As in ``query_neighbors``; with a search, ties stay as it breaks them.
+
+    Returns
+    -------
+    V : ndarray of shape (n, q)
+        The votes.
+
+    Examples
+    --------
+    >>> from partlearn._math.graphs import query_votes
+    >>> query_votes(np.array([[0.0], [2.0], [5.0]]), np.array([[1.0]]), np.eye(3), 1)
+    array([[0.5, 0.5, 0. ]])
+    """
+    options = {"search": search, "n_jobs": n_jobs}
+    distances, neighbors = query_neighbors(known, Z, k + 1, **options)
+    k = min(k, distances.shape[1])
+    V = vote(F, neighbors[:, :k], "rank")
+    if search is not None or not is_numpy(known):
+        return V
+    near, unit = tie_tolerance(known)
+    tied = np.flatnonzero((np.diff(distances, axis=1) <= near).any(axis=1))
+    if not len(tied):
+        return V
+    group, points = _distinct(known, unit)
+    size, wanted = np.bincount(group), k + 1
+    totals = np.zeros((len(size), F.shape[1]))
+    np.add.at(totals, group, F)
+    while True:
+        wanted = min(2 * wanted, len(size))
+        distances, near_points = query_neighbors(points, Z[tied], wanted, **options)
+        counts = np.cumsum(size[near_points], axis=1)
+        before = np.hstack([np.zeros((len(tied), 1), dtype=np.intp), counts])
+        start, end = (
+            np.take_along_axis(before, place, axis=1)
+            for place in find_ties(distances, near)
+        )
+        if wanted >= min(len(size), _MOST) or not (start[:, -1] < k).any():
+            break
+    weights = tied_weights(vote_weights(k, "rank")[None, :], start, end)
+    V[tied] = weighted_votes(totals, near_points, weights)
+    return V
 
 
 def _distinct(Z: Any, unit: Array) -> tuple[Indices, Array | sp.csr_array]:

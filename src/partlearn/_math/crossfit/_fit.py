@@ -1,0 +1,216 @@
+"""Parameters that CRISPClassifier and KernelCRISP share, and the fit behind both."""
+
+# SPDX-License-Identifier: BSD-3-Clause
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
+from numbers import Integral, Real
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from partlearn._array_api import as_double, like, namespace, to_numpy
+from partlearn._math.crossfit._geometries import (
+    GEOMETRIES,
+    kernel_numbers,
+    landmark_count,
+)
+from partlearn._math.crossfit._iterations import Labels
+from partlearn._math.crossfit._kernels import KernelMap
+from partlearn._math.crossfit._order import drawn_order
+from partlearn._math.crossfit._pooled import (
+    PooledGeometry,
+    PooledModel,
+    PoolOptions,
+    expert_names,
+    fit_pooled,
+)
+from partlearn._math.crossfit._relevance import Relevance, learn_relevance
+from partlearn._math.crossfit._ridge_pool import RidgePool
+from partlearn._math.crossfit._space import InputSpace, LinearMap
+from partlearn._sklearn_compat import Interval, StrOptions
+from partlearn._typing import Array
+from partlearn.candidates import (
+    VOTE_STATE,
+    BagRule,
+    Evidence,
+    Votes,
+    VoteSummary,
+    initial_confidence,
+    move_evidence,
+    summarize_votes,
+)
+
+RIDGE_STATE = (InputSpace, KernelMap, LinearMap, RidgePool)
+POOLED_STATE = (
+    InputSpace,
+    KernelMap,
+    LinearMap,
+    PooledGeometry,
+    PooledModel,
+    *VOTE_STATE,
+)
+# Constraints on what other methods do not have, or have otherwise.
+POOLED_PARAMETERS: dict[str, list[Any]] = {
+    "geometries": ["array-like"],
+    "n_landmarks": [
+        Interval(Integral, 1, None, closed="left"),
+        StrOptions({"auto"}),
+        None,
+    ],
+    "relevance": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
+    "miss_rate": [Interval(Real, 0, 1, closed="left")],
+}
+
+
+class PooledFit(NamedTuple):
+    """Result of :func:`fit_pool`."""
+
+    model: PooledModel
+    relevance: Relevance
+    stray_rate: float | None
+    vote_summary: VoteSummary | None
+
+    def attributes(self, dtype: Any) -> dict[str, Any]:
+        """Fitted attributes that CRISPClassifier and KernelCRISP have in common."""
+        model, F = self.model, self.model.F
+        names = [str(g.name) for g in model.geometries]
+        experts = expert_names(names, neighbors=model.rows is not None)
+        widths = {str(g.name): g.bandwidth for g in model.geometries}
+        return {
+            "model_": model,
+            "label_confidence_": namespace(F).astype(F, dtype, copy=False),
+            "expert_weights_": {
+                "linear": _named(experts, model.linear),
+                "log_linear": _named(experts, model.log_linear),
+            },
+            "ridge_": {str(g.name): g.ridge for g in model.geometries},
+            "bandwidth_": {k: w for k, w in widths.items() if w is not None},
+            "objective_": like(np.asarray(model.objective), F),
+            "n_iter_": len(model.objective),
+            "relevance_": self.relevance.power,
+            "feature_importances_": like(self.relevance.importances, F),
+            "stray_rate_": self.stray_rate,
+            "vote_summary_": self.vote_summary,
+        }
+
+
+def kernel_side(names: Sequence[str], n_landmarks: Any, n_samples: int) -> int:
+    """Rows of a square matrix as large as all kernels of a fit together.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Geometries.
+    n_landmarks : int, "auto" or None
+        Landmarks of the kernels.
+    n_samples : int
+        Number of training rows.
+
+    Returns
+    -------
+    side : int
+        Zero without kernels.
+    """
+    kernels = sum(name != "linear" for name in names)
+    count = landmark_count(n_samples, n_landmarks)
+    numbers = kernel_numbers(n_samples, kernels, count)
+    return math.isqrt(numbers) if kernels else 0
+
+
+def fit_pool(
+    X: Any,
+    labels: Evidence,
+    params: Mapping[str, Any],
+    *,
+    confidence: Any = None,
+    rule: BagRule | None = None,
+) -> PooledFit:
+    """Learn the relevance of the columns, then the pool of experts.
+
+    Parameters
+    ----------
+    X : ndarray, CSR matrix or Rows, of shape (m, d)
+        Training rows.
+    labels : Evidence
+        Checked labels.
+    params : mapping
+        Parameters of CRISPClassifier or KernelCRISP.
+    confidence : array-like of shape (m, q), default=None
+        First confidences; those of the labels by default.
+    rule : BagRule, default=None
+        Rule of the bags.
+
+    Returns
+    -------
+    fit : PooledFit
+        The model and what was learnt on the way.
+    """
+    names = check_geometries(params["geometries"])
+    options = PoolOptions(
+        **{f.name: params[f.name] for f in fields(PoolOptions)} | {"geometries": names}
+    )
+    labels = labels.with_miss_rate(params["miss_rate"])
+    rng = check_random_state(params["random_state"])
+    order = drawn_order(X, labels.weights, rng)
+    given = make_labels(labels, X, confidence, rule)
+    relevance = learn_relevance(
+        X, given.F, given.L, order, geometries=names, power=params["relevance"]
+    )
+    model = fit_pooled(X, given, order, options, rng=rng, weights=relevance.weights)
+    summary = None
+    if isinstance(labels, Votes):
+        features = to_numpy(model.held_out)
+        summary = summarize_votes(labels, to_numpy(model.F), features=features)
+    rate = None if rule is None else rule.rate
+    return PooledFit(model, relevance, rate, summary)
+
+
+def make_labels(
+    labels: Evidence,
+    X: Any,
+    confidence: Any = None,
+    rule: BagRule | None = None,
+) -> Labels:
+    """Evidence where the rows are, first confidences and the rule of the bags.
+
+    Parameters
+    ----------
+    labels : Evidence of shape (m, q)
+        Checked labels.
+    X : array
+        Rows, or another array where they are.
+    confidence : array-like of shape (n_samples, n_classes), default=None
+        First confidences; those of the labels by default.
+    rule : BagRule, default=None
+        Rule of the bags.
+
+    Returns
+    -------
+    labels : Labels
+        Input of the iterations.
+    """
+    L, F, update = move_evidence(labels, X)
+    if confidence is not None:
+        F = like(initial_confidence(confidence, labels.candidates), F)
+    if rule is None:
+        return Labels(as_double(L), F, update)
+    return Labels(as_double(L), F, update, rule)
+
+
+def _named(names: list[str], weights: Array) -> dict[str, float]:
+    return dict(zip(names, to_numpy(weights).tolist(), strict=True))
+
+
+def check_geometries(geometries: Any) -> list[Any]:
+    """Refuse names that are no geometry, or come twice."""
+    names = list(geometries)
+    wrong = [name for name in names if name not in GEOMETRIES]
+    if wrong or not names or len(set(names)) < len(names):
+        raise ValueError(
+            f"`geometries` must name one or more of {', '.join(GEOMETRIES)}, each "
+            f"once; got {geometries!r}."
+        )
+    return names
