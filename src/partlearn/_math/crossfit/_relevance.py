@@ -218,7 +218,7 @@ def learn_relevance(
     """
     rows = order[:RELEVANCE_ROWS]
     F, L = (np.asarray(to_numpy(take(A, rows)), dtype=np.float64) for A in (F, L))
-    part = take(X, rows)
+    part: Any = take(X, rows)
     part = (part if sp.issparse(part) else np.asarray(to_numpy(part))).astype(float)
     d = part.shape[1]
     if d <= WIDE_COLUMNS and sp.issparse(part):

@@ -457,7 +457,7 @@ def query_votes(
     *,
     search: Any = None,
     n_jobs: int | None = None,
-) -> Array:
+) -> NDArray[Any]:
     """Votes of the nearest known rows for new rows; equally near ones share places.
 
     Parameters
