@@ -156,3 +156,20 @@ def test_tags_of_later_rows():
     model = PartialClassifier(task="tags", labels="tags", ignore="year")
     ours, frequent = estimate_tag_quality(model, table, time="year")
     assert ours.listed_precision > frequent.listed_precision
+
+
+def test_distances_of_wide_rows_are_those_of_the_covariance():
+    from partlearn.tables._familiarity import distances, learn_familiarity
+
+    rng = np.random.default_rng(0)
+    Z, new = rng.normal(size=(12, 30)), rng.normal(size=(5, 30))
+    learnt = learn_familiarity(Z)
+    values, vectors = np.linalg.eigh(np.cov(Z.T))
+    flat = vectors[:, 0]  # a direction without spread
+    shrink = np.linalg.norm(flat @ learnt.whitening) ** -2
+    expected = np.sqrt(
+        (np.square((new - Z.mean(axis=0)) @ vectors) / (values + shrink)).sum(axis=1)
+    )
+    np.testing.assert_allclose(
+        distances(new, learnt.mean, learnt.whitening), expected, rtol=1e-8
+    )

@@ -5,6 +5,7 @@
 from typing import NamedTuple
 
 import numpy as np
+from scipy.linalg import qr
 
 from partlearn._typing import Array, Mask
 
@@ -34,9 +35,16 @@ def learn_familiarity(Z: Array) -> Familiarity:
     """Measure the spread of training rows; memory is one matrix of columns squared."""
     mean = Z.mean(axis=0)
     C = Z - mean
-    covariance = C.T @ C / max(1, len(Z) - 1)
-    level = max(float(np.trace(covariance)) / len(mean), np.finfo(float).tiny)
-    values, vectors = np.linalg.eigh(covariance)
+    freedom, d = max(1, len(Z) - 1), len(mean)
+    level = max(float(np.square(C).sum()) / freedom / d, np.finfo(float).tiny)
+    if len(Z) < d:  # the other directions have no spread: any basis of them will do
+        vectors, triangle = qr(C.T)
+        turned, singular, _ = np.linalg.svd(triangle[: len(Z)])
+        vectors[:, : len(Z)] = vectors[:, : len(Z)] @ turned
+        values = np.zeros(d)
+        values[: len(Z)] = np.square(singular) / freedom
+    else:
+        values, vectors = np.linalg.eigh(C.T @ C / freedom)
     whitening = vectors / np.sqrt(np.maximum(values, 0) + _SHRINK * level)
     reach = np.quantile(distances(Z, mean, whitening), _QUANTILE)
     return Familiarity(mean, whitening, float(_SLACK * reach))

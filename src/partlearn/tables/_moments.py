@@ -2,6 +2,7 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
+import re
 from datetime import UTC, datetime
 from itertools import islice
 from typing import Any
@@ -23,6 +24,8 @@ _FORMATS = (
     "%b %d, %Y",
     "%Y%m%d",
 )
+# What no format takes for a date, found at once; six to eight digits may be one.
+_NUMBER = re.compile(r"(?![0-9]{6,8}$)[+-]?[0-9]*[.,]?[0-9]+(?:[eE][+-]?[0-9]+)?")
 _YEARS = (1800, 2200)  # outside these a number of eight digits is no date
 
 
@@ -43,6 +46,9 @@ def _moment(text: str, form: str) -> datetime | None:
 def find_format(texts: list[str], *, share: float = 0.95) -> str | None:
     """The format in which nearly all of some strings are dates, or None."""
     too_many = int(len(texts) - share * len(texts)) + 1  # that are no dates
+    numbers = (text for text in texts if _NUMBER.fullmatch(text.strip()))
+    if sum(1 for _ in islice(numbers, too_many)) == too_many:
+        return None
     for form in _FORMATS if texts else ():
         others = (text for text in texts if _moment(text, form) is None)
         if sum(1 for _ in islice(others, too_many)) < too_many:
