@@ -94,7 +94,7 @@ def test_the_report_says_how_the_estimate_was_reached():
     known = disambiguate(X, S, "plknn", gold=GOLD)
     page = " ".join(known.to_html().split())
     assert f"{known.quality.n_right} of 40 were found without knowing them" in page
-    assert "How the expected share is reached: it is the mean confidence" in page
+    assert "How the expected share is reached: by the known labels" in page
     assert "By known labels" not in disambiguate(X, S, "plknn").to_html()
 
 
