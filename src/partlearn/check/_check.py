@@ -229,7 +229,7 @@ def _check_tags(
     S, rows = tags.candidates, tags.rows
     report = _report(Z[rows], S, features, names, several=True, empty_breaks=False)
     unlabeled = np.setdiff1d(np.arange(m), rows)
-    findings += make_findings("unlabelled-rows", unlabeled, total=m)
+    findings += make_findings("unlabeled-rows", unlabeled, total=m)
     findings += make_findings("no-tags", rows[~S.any(axis=1)], total=len(rows))
     findings += [  # by the rows of the table, not by those with labels
         replace(finding, rows=tuple(int(rows[r]) for r in finding.rows))
@@ -240,7 +240,7 @@ def _check_tags(
         report,
         findings=findings,
         facts=report.facts
-        | {"n_columns": len(columns), "n_unlabelled": m - len(rows), "task": "tags"},
+        | {"n_columns": len(columns), "n_unlabeled": m - len(rows), "task": "tags"},
     )
 
 
