@@ -94,7 +94,7 @@ def test_some_of_the_wrong_fields(tmp_path):
 def test_an_attribute_of_somebody_else_is_not_saved(tmp_path):
     model = CENDA()
     model.note_ = "mine"
-    with pytest.raises(ValueError, match=r"CENDA.note_ is no attribute that CENDA"):
+    with pytest.raises(ValueError, match=r"CENDA.note_ is not an attribute of CENDA"):
         save_model(model, tmp_path / "m")
 
 
