@@ -19,6 +19,7 @@ from partlearn.candidates._confidence import (
     restrict_confidence,
     uniform_confidence,
 )
+from partlearn.candidates._dawid_skene import VoteTable
 from partlearn.candidates._encode import CandidateBinarizer
 from partlearn.candidates._evidence import Evidence, concatenate
 from partlearn.candidates._fit_input import (

@@ -128,7 +128,8 @@ def _written(path: Path, as_json: bool, **facts: Any) -> None:
 def convert(
     source: Annotated[Path, typer.Argument(help="The file to read.")],
     target: Annotated[
-        Path, typer.Argument(help="The file to write: npz, parquet, csv, mat, arrow.")
+        Path,
+        typer.Argument(help="The file to write: npz, parquet, csv, mat, arrow, npy."),
     ],
     options: _options.DataOptions,
     tasks: Annotated[
@@ -145,9 +146,10 @@ def convert(
     Columns that are not numbers are encoded in files of matrices (npz, mat); a table
     of them stays a table. Bags are kept. A .json export of Label Studio becomes a table
     with a column per annotator; the labels of a table become predictions of its tasks
-    by --tasks. So do records of argilla, whose suggestions the labels become.
+    by --tasks. So do records of argilla, whose suggestions the labels become. An .npy
+    file is an array of cleanlab: labels, labels_multiannotator or pred_probs.
     """
-    from partlearn.io import TableWriter, is_table, write
+    from partlearn.io import TableWriter, is_table, read_cleanlab, write
 
     _options.check_files([source, tasks], [target])
     if source.suffix == ".json":
@@ -155,6 +157,15 @@ def convert(
         return
     if tasks is not None:
         _written(target, as_json, rows=_to_tasks(source, tasks, target))
+        return
+    if source.suffix == ".npy":
+        columns = read_cleanlab(source)
+        with TableWriter(target) as writer:
+            writer.write(columns)
+        _written(target, as_json, columns=list(columns))
+        return
+    if target.suffix == ".npy":
+        _to_array(source, target, options, as_json)
         return
     bunch = _input.read_bunch(source, options)
     for part in ("test", "folds"):
@@ -221,6 +232,26 @@ def _to_tasks(source: Path, tasks: Path, target: Path) -> int:
         told = read.with_predictions(columns["label"], scores, rows=rows)
     write_label_studio(told, target)
     return len(names)
+
+
+def _to_array(
+    source: Path, target: Path, options: _options.DataOptions, as_json: bool
+) -> None:
+    """Write the labels of a file as an array of cleanlab."""
+    import numpy as np
+
+    from partlearn.io import atomic_write, class_numbers, cleanlab_array
+
+    data = _input.read_data(source, options)
+    labels = data.evidence
+    array = cleanlab_array(labels, data.n_rows)
+    with atomic_write(target) as file:
+        np.save(file, array, allow_pickle=False)
+    numbers = class_numbers(labels.classes).tolist()
+    names = dict(zip(map(str, numbers), map(str, labels.classes.tolist()), strict=True))
+    _written(target, as_json, shape=list(array.shape), classes=names)
+    if not as_json:
+        typer.echo(", ".join(f"{i} is {plain(name)}" for i, name in names.items()))
 
 
 @app.command()

@@ -7,9 +7,10 @@ from numbers import Integral, Real
 from typing import Any, Literal, Self
 
 import numpy as np
-from sklearn.utils import check_random_state
+from sklearn.utils import check_consistent_length, check_random_state
 
 from partlearn._array_api import as_double, at_least, like, namespace
+from partlearn._math.blocks import as_rows, refuse_blocks
 from partlearn._math.crossfit import (
     POOLED_PARAMETERS,
     PRESS_ROWS,
@@ -32,7 +33,8 @@ from partlearn._math.neighbors import reference_rows
 from partlearn._sklearn_compat import Interval, StrOptions, fit_context
 from partlearn._typing import Array, Indices
 from partlearn.base import PARAMETERS, BaseReducer, count_directions
-from partlearn.candidates import BagRule, warn_at_max_iter
+from partlearn.candidates import BagRule, Evidence, check_evidence, warn_at_max_iter
+from partlearn.decomposition._seen_rows import SeenRows
 
 __all__ = ["CRISP"]
 
@@ -144,6 +146,8 @@ class CRISP(BaseReducer):
         The classes.
     mean_, scale_ : ndarray of shape (n_features,)
         Standardisation learnt from the training rows.
+    seen_rows_ : SeenRows
+        Rows and labels of all calls of `partial_fit`; only set by it.
     n_features_in_ : int
         Number of features seen in `fit`.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -185,6 +189,7 @@ class CRISP(BaseReducer):
 
     _fits_blocks = True
     _array_api = True
+    __state_types__ = (SeenRows,)
     _parameter_constraints = PARAMETERS | {
         "relevance": POOLED_PARAMETERS["relevance"],
         "background": [
@@ -252,7 +257,58 @@ class CRISP(BaseReducer):
         self : CRISP
             The fitted reducer.
         """
+        self._forget("seen_rows_")
         X, labels = self._check_fit(X, y)
+        return self._fit(X, labels, confidence, bags)
+
+    @fit_context(prefer_skip_nested_validation=True)
+    def partial_fit(self, X: Any, y: Any) -> Self:
+        """Add rows and learn from all rows so far.
+
+        The model keeps the rows and their labels, and so does its model file. The
+        result is that of `fit` on the rows of all calls, and takes as long: the
+        confidences of old rows change with new ones.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Further rows, in memory.
+        y : candidate labels
+            As in `fit`. Classes and annotators may be new.
+
+        Returns
+        -------
+        self : CRISP
+            The fitted reducer.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from sklearn.datasets import load_iris
+        >>> from partlearn.decomposition import CRISP
+        >>> X, y = load_iris(return_X_y=True)
+        >>> whole = CRISP(use_neighbors=False).fit(X, y)
+        >>> parts = CRISP(use_neighbors=False)
+        >>> parts = parts.partial_fit(X[::2], y[::2]).partial_fit(X[1::2], y[1::2])
+        >>> bool(np.allclose(parts.components_, whole.components_, atol=1e-8))
+        True
+        """
+        refuse_blocks(as_rows(X), "`partial_fit` keeps the rows", "`fit` on all blocks")
+        seen = getattr(self, "seen_rows_", None)
+        if seen is None:
+            X, labels = self._check_fit(X, y)
+        else:
+            X, labels = self._validate_predict(X), check_evidence(y)
+            check_consistent_length(X, labels)
+            X, labels = seen.joined(self.classes_, X, labels)
+            self.classes_: Any = labels.classes
+        self._fit(X, labels)
+        self.seen_rows_ = SeenRows.of(X, labels)
+        return self
+
+    def _fit(
+        self, X: Any, labels: Evidence, confidence: Any = None, bags: Any = None
+    ) -> Self:
         rng = check_random_state(self.random_state)
         order = drawn_order(X, labels.weights, rng)
         rule = BagRule.of(self, bags, labels)

@@ -1,6 +1,7 @@
 """Files: formats, readers, writers, limits, blocks of rows, whole-file writing."""
 
 from partlearn.io._argilla import is_argilla, read_argilla
+from partlearn.io._cleanlab import class_numbers, cleanlab_array, read_cleanlab
 from partlearn.io._columns import candidate_columns, truth_columns
 from partlearn.io._corrections import read_corrections
 from partlearn.io._errors import (

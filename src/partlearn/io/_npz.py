@@ -47,6 +47,18 @@ def read_npz(path: Path, budget: Budget) -> dict[str, Any]:
     return out
 
 
+def read_npy(path: Path, budget: Budget) -> Any:
+    """Read a file of one array: ndarray, or CSR when mostly zero; text stays text."""
+    budget.charge(budget.stored, "array")
+    try:
+        with path.open("rb") as stream:
+            return _array(stream, budget.stored, "array")
+    except (DataError, MemoryError):
+        raise
+    except Exception as error:
+        raise DataFormatError(f"the array is damaged ({error})") from error
+
+
 def _array(stream: BinaryIO, size: int, where: str) -> Any:
     version = npy.read_magic(stream)
     if version == (1, 0):

@@ -128,6 +128,7 @@ _FOREST = {
 
 # Of single classes: what differs from the above, and the classes of scikit-learn.
 CLASSES: dict[str, dict[str, str]] = {
+    "partlearn:CRISP": {"seen_rows_": "part(SeenRows)"},
     "partlearn:CRISPClassifier": _POOLED,
     "partlearn:CRISPMultiLabelClassifier": {
         "bandwidth_": "map of real",
@@ -447,6 +448,15 @@ PARTS: dict[str, dict[str, str]] = {
         "linear": "maybe part(LinearMap)",
         "means": "real[classes]",
         "space": "part(InputSpace)",
+    },
+    "SeenRows": {
+        "annotators": "labels(repeated)[annotators]",
+        "known": "index(classes from -1)[seen]",
+        "rows": "matrix[seen, features]",
+        "vote_annotator": "index(annotators)[votes]",
+        "vote_label": "index(classes)[votes]",
+        "vote_row": "index(seen)[votes]",
+        "weights": "share[seen, classes]",
     },
     "SoftModel": {
         "members": "list of estimator(features) & index(classes)[*]",
