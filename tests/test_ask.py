@@ -12,7 +12,7 @@ from partlearn._ask import _influence, answer_gain, flattened, greedy_order
 from partlearn.candidates import make_candidates
 
 
-def result(F, Z=None, right=None):
+def result(F, Z=None, right=None, bags=None):
     """A result as `disambiguate` makes it, with given confidences."""
     F = np.asarray(F, dtype=float)
     mean = F.max(axis=1).mean() if right is None else right
@@ -25,6 +25,7 @@ def result(F, Z=None, right=None):
         candidates=F > 0,
         expected_right=(mean, mean, mean),
         index=np.arange(len(F)) + 100,
+        bags=bags,
         space=lambda: np.arange(len(F))[:, None] * 1.0 if Z is None else Z,
     )
 
@@ -171,3 +172,21 @@ def test_confidences_above_the_expected_share_are_flattened():
     many = plan_questions(result(F, right=0.7), budget=2)
     assert many.expected_right_now == 0.7
     assert many.gain.sum() > few.gain.sum()
+
+
+def test_rows_of_a_bag_are_asked_together():
+    """Bag p has gains .5 and .1, bag q .4 and .4; row 4 is alone, row 5 is settled."""
+    F = [[0.5, 0.5], [0.9, 0.1], [0.6, 0.4], [0.6, 0.4], [0.55, 0.45], [0.995, 0.005]]
+    far = np.arange(6)[:, None] * 1.0
+    bags = np.array(["p", "p", "q", "q", None, "p"], dtype=object)
+    found = result(F, far, bags=bags)
+    questions = plan_questions(found)
+    assert questions.rows.tolist() == [4, 2, 3, 0, 1]
+    assert questions.bag.tolist() == [None, "q", "q", "p", "p"]
+    assert [questions.worth_asking(rate) for rate in (0.1, 0.35, 0.42)] == [5, 3, 1]
+    assert rank_rows(found, budget=3).tolist() == [4, 2, 3]
+    # Bag q costs more than is left; p comes instead.
+    assert rank_rows(found, budget=4, cost=[1, 1, 3, 3, 1, 1]).tolist() == [4, 0, 1]
+    pytest.importorskip("pandas")
+    assert "bag" in questions.to_frame()
+    assert "bag" not in plan_questions(result(F, far)).to_frame()

@@ -1,5 +1,7 @@
 """gold=: honest intervals, calibrated annotators and confidences, all forms."""
 
+import warnings
+
 import numpy as np
 import pytest
 from sklearn.datasets import load_wine
@@ -11,6 +13,7 @@ from partlearn.candidates import (
     known_labels,
     make_candidates,
     make_votes,
+    warn_if_chosen,
 )
 from partlearn.metrics import calibrate_by_gold, gold_quality
 from partlearn.tables import estimate_quality
@@ -198,3 +201,20 @@ def test_known_labels_in_every_form():
     ):
         with pytest.raises(ValueError, match=message):
             known_labels(wrong, 3)
+
+
+def test_known_rows_that_were_chosen_are_warned_about():
+    """The least certain rows, the most certain ones, and no random sample of 300."""
+    order = np.argsort(disambiguate(X, S, "plknn").confidence, kind="stable")
+    for rows, word in ((order[:20], "too low"), (order[-60:], "too high")):
+        gold = {int(i): int(Y[i]) for i in rows}
+        with pytest.warns(UserWarning, match=f"look chosen.*{word}"):
+            disambiguate(X, S, "plknn", gold=gold)
+    rng = np.random.RandomState(0)
+    confidence = rng.beta(5, 1, 500).round(1)  # many ties
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for n in (1, 10, 499, 500):
+            for _ in range(75):
+                warn_if_chosen(confidence, rng.permutation(500)[:n])
+        warn_if_chosen(np.ones(9), np.arange(3))

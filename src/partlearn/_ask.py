@@ -15,6 +15,7 @@ from scipy.optimize import brentq
 from partlearn._extras import import_optional
 from partlearn._math.neighbors import self_neighbors
 from partlearn._typing import Array, Indices
+from partlearn.candidates import bag_codes
 from partlearn.tables import TagDisambiguation
 
 _N_NEIGHBORS = 10
@@ -49,6 +50,8 @@ class Questions:
         Expected share of right labels among all rows after each answer.
     expected_right_now : float
         The same before any answer: ``Disambiguation.expected_right``.
+    bag : ndarray of shape (n_questions,) or None
+        Bag of each row, where there are bags: the rows of a bag follow each other.
     """
 
     rows: Indices
@@ -59,6 +62,7 @@ class Questions:
     gain: Array
     expected_right: Array
     expected_right_now: float
+    bag: NDArray[Any] | None = None
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -74,9 +78,14 @@ class Questions:
         Returns
         -------
         n_questions : int
-            Questions before the first one with a smaller gain.
+            Questions before the first one with a smaller gain; of bags, before the
+            first bag with a smaller mean.
         """
-        low = np.flatnonzero(self.gain < rate)
+        gain = self.gain
+        if self.bag is not None and len(self):
+            code = bag_codes(self.bag, len(self))
+            gain = (np.bincount(code, gain) / np.bincount(code))[code]
+        low = np.flatnonzero(gain < rate)
         return int(low[0]) if low.size else len(self)
 
     def to_frame(self) -> Any:
@@ -85,11 +94,16 @@ class Questions:
         Returns
         -------
         frame : DataFrame
-            Columns row, guess, confidence, choices (lists), gain and expected_right.
+            Columns row, guess, confidence, choices (lists), gain and expected_right,
+            and bag where there are bags.
         """
         pandas = import_optional("pandas", "data frames")
-        columns = {k: v for k, v in vars(self).items() if k not in ("rows", "index")}
-        columns.pop("expected_right_now")
+        left_out = ("rows", "index", "expected_right_now")
+        columns = {
+            name: values
+            for name, values in vars(self).items()
+            if name not in left_out and values is not None
+        }
         return pandas.DataFrame({"row": self.index, **columns})
 
 
@@ -106,7 +120,8 @@ def rank_rows(
     ----------
     found : Disambiguation or TagDisambiguation
         Result of :func:`disambiguate`. Rows with tags are ranked by their most striking
-        tag to strike or to add, without `cost` and `accuracy`.
+        tag to strike or to add, without `cost` and `accuracy`. Rows of bags are ranked
+        bag by bag, since a person looks at a whole bag at once.
     budget : float, default=None
         Number of rows to return, or the total cost of these where `cost` is given. All
         rows that an answer can help by default.
@@ -177,6 +192,11 @@ def plan_questions(
     neighbors fall, and the next row is chosen. So a row that settles others comes
     early, and similar rows are not all asked.
 
+    Where there are bags, the rows of a bag follow each other, and the bag of the
+    largest gain per cost comes first. A row of a bag is left out where only one label
+    remains possible. Budgets are in rows: a bag that exceeds what is left of the budget
+    is left out.
+
     Confidences whose mean is above the expected share of right labels
     (``Disambiguation.expected_right``), as of votes, are raised to the power that
     brings it down to this share. The gains are as accurate as these confidences. Where
@@ -202,7 +222,15 @@ def plan_questions(
         )
     limit = float("inf") if budget is None else float(budget)
     own = answer_gain(F, accuracy)
-    chosen = list(greedy_order(own, _influence(found.space(), F), price, limit))
+    W = _influence(found.space(), F)
+    if found.bags is None:
+        chosen = list(greedy_order(own, W, price, limit))
+    else:
+        open_rows = (F >= _POSSIBLE).sum(axis=1) > 1
+        codes = bag_codes(found.bags, len(F))
+        own = np.where(open_rows, own, 0.0)
+        chosen = list(greedy_order(own, W, price, float("inf")))
+        chosen = whole_bags(chosen, codes, price, limit)
     rows = np.array([row for row, _ in chosen], dtype=np.intp)
     gain = np.array([value for _, value in chosen], dtype=np.float64)
     choices = []
@@ -219,7 +247,47 @@ def plan_questions(
         gain=gain,
         expected_right=np.minimum(now + np.cumsum(gain) / len(F), 1.0),
         expected_right_now=now,
+        bag=None if found.bags is None else np.asarray(found.bags)[rows],
     )
+
+
+def whole_bags(
+    chosen: list[tuple[int, float]], codes: Indices, cost: Array, budget: float
+) -> list[tuple[int, float]]:
+    """Put rows and their gains into the order of the gain per cost of their bags.
+
+    Parameters
+    ----------
+    chosen : list of (row, gain)
+        Rows in their own order.
+    codes : ndarray of int, shape (n_samples,)
+        Bag of each row.
+    cost : ndarray of shape (n_samples,)
+        Cost of each row.
+    budget : float
+        Total cost at most.
+
+    Returns
+    -------
+    ordered : list of (row, gain)
+        Rows of a bag follow each other, in the order in which they were.
+    """
+    bags: dict[int, list[tuple[int, float]]] = {}
+    for row, gain in chosen:
+        bags.setdefault(int(codes[row]), []).append((row, gain))
+
+    def price(members: list[tuple[int, float]]) -> float:
+        return float(sum(cost[row] for row, _ in members))
+
+    def rate(members: list[tuple[int, float]]) -> float:
+        return sum(gain for _, gain in members) / price(members)
+
+    ordered = []
+    for members in sorted(bags.values(), key=rate, reverse=True):
+        if price(members) <= budget:
+            budget -= price(members)
+            ordered += members
+    return ordered
 
 
 def flattened(F: Array, mean: float) -> Array:

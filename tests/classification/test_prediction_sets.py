@@ -170,6 +170,33 @@ def test_calibrating_rows_are_held_out():
     )
 
 
+@pytest.mark.parametrize("cv", [None, 3])
+def test_whole_bags_are_held_out(monkeypatch, cv):
+    """Rows of a bag share a list, so that they never are on both sides."""
+    rows, bags = np.arange(len(Y)), np.arange(len(Y)) // 2
+    lists = np.zeros((len(Y), 3), dtype=bool)
+    lists[rows, Y] = True
+    lists |= lists[rows ^ 1]
+    fitted = []
+    fit = CandidateClassifier.fit
+
+    def recorded(self, X, y, *, bags=None):
+        fitted.append(bags)
+        return fit(self, X, y, bags=bags)
+
+    monkeypatch.setattr(CandidateClassifier, "fit", recorded)
+    learner = CandidateClassifier(LogisticRegression())
+    model = PredictionSets(learner, cv=cv, random_state=0).fit(X, lists, bags=bags)
+    assert model.predict_set(X)[rows, Y].mean() >= 0.85
+    for used in fitted[: cv or 1]:
+        assert (np.unique(used, return_counts=True)[1] == 2).all()
+        assert len(used) < len(Y)
+    if cv:
+        np.testing.assert_array_equal(fitted[cv], bags)
+    with pytest.raises(ValueError, match="PLKNN does not use bags"):
+        PredictionSets(PLKNN()).fit(X, S, bags=bags)
+
+
 def test_votes_of_annotators():
     rng = np.random.RandomState(0)
     rows = np.repeat(np.arange(len(Y)), 3)

@@ -106,3 +106,24 @@ def test_rows_whose_tags_are_doubtful(run, songs, tmp_path, table):
         rank_rows(result, cost=np.ones(120))
     with pytest.raises(ValueError, match="`budget` must be positive"):
         rank_rows(result, budget=0)
+
+
+def test_rows_of_a_bag_follow_each_other(run, tmp_path, table):
+    rng = np.random.RandomState(0)
+    path, out = tmp_path / "faces.csv", tmp_path / "to_label.csv"
+    lines = ["x,y,names,photo"]
+    for photo in range(12):
+        who = rng.permutation(3)[:2]
+        names = "|".join("abc"[w] for w in who)
+        for w in who:
+            x, y = np.array([[0, 0], [3, 0], [0, 3]][w]) + rng.randn(2)
+            lines.append(f"{x:.3f},{y:.3f},{names},p{photo}")
+    path.write_text("\n".join(lines) + "\n")
+    words = ("--labels", "names", "--bag", "photo", "--budget", "5", "--out", out)
+    code, _, error = run("ask", path, *words)
+    assert code == 0, error
+    bags = [row["bag"] for row in table(out)]
+    assert 1 <= len(bags) <= 5
+    starts = [b for i, b in enumerate(bags) if i == 0 or b != bags[i - 1]]
+    assert len(starts) == len(set(bags))
+    assert all("|" in row["candidates"] for row in table(out))

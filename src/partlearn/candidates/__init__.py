@@ -54,6 +54,7 @@ from partlearn.candidates._gold import (
     gold_quality,
     judge_by_gold,
     known_labels,
+    warn_if_chosen,
 )
 from partlearn.candidates._messages import (
     MISSING_WORDS,

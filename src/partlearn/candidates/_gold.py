@@ -9,14 +9,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import minimize_scalar
 from scipy.special import logsumexp
-from scipy.stats import norm
+from scipy.stats import norm, rankdata
 
 from partlearn._typing import Array, Indices
-from partlearn.candidates._messages import is_missing
+from partlearn.candidates._messages import is_missing, warn_caller
 
 _SMOOTHING = 1e-3  # least confidence of a possible label
 _LARGEST = 5.0  # power
 _PRIOR = 50  # rows that the power one counts for
+_CHOSEN = 3.5  # standard deviations of a mean rank that a random sample hardly reaches
 
 
 class GoldQuality(NamedTuple):
@@ -176,8 +177,39 @@ def judge_by_gold(
         Share of right labels.
     """
     held_out = without[places]
+    warn_if_chosen(without.max(axis=1), places)
     quality = gold_quality(held_out.argmax(axis=1) == codes, len(F))
     return calibrate_by_gold(F, held_out, codes), quality
+
+
+def warn_if_chosen(confidence: Array, places: Indices) -> None:
+    """Warn if known rows are too sure or too doubtful for a random sample.
+
+    Parameters
+    ----------
+    confidence : ndarray of shape (n_samples,)
+        Confidence in the label of each row, found without the known labels.
+    places : ndarray of int, shape (n_gold,)
+        Known rows.
+
+    Notes
+    -----
+    The mean rank of their confidences would lie more than 3.5 standard deviations from
+    the middle in one of 2,000 random samples.
+    """
+    rank, m, n = rankdata(confidence), len(confidence), len(places)
+    if m < 3 or n == m or not np.ptp(rank):
+        return
+    spread = rank.std() * ((m - n) / (n * (m - 1))) ** 0.5
+    away = (rank[places].mean() - rank.mean()) / spread
+    if abs(away) > _CHOSEN:
+        low = away < 0
+        warn_caller(
+            f"The {n} rows of `gold` are {'less' if low else 'more'} certain than "
+            "other rows: they look chosen, not drawn at random. The estimated share of "
+            f"right labels is then too {'low' if low else 'high'}, and its interval "
+            "does not hold. Pass rows that were chosen as `corrections`."
+        )
 
 
 def known_labels(gold: Any, n_rows: int) -> dict[int, Any]:

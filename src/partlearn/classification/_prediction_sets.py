@@ -12,12 +12,18 @@ from sklearn.base import clone
 from sklearn.model_selection import GroupShuffleSplit, ShuffleSplit
 from sklearn.utils import check_random_state
 from sklearn.utils.parallel import Parallel, delayed
+from sklearn.utils.validation import has_fit_parameter
 
 from partlearn._math.blocks import lazy_rows
 from partlearn._sklearn_compat import HasMethods, Interval, StrOptions, fit_context
 from partlearn._typing import Array, Indices, Mask
 from partlearn.base import PARAMETERS, BaseCandidateClassifier, recoded
-from partlearn.candidates import check_two_classes, known_labels, validate_evidence
+from partlearn.candidates import (
+    bag_codes,
+    check_two_classes,
+    known_labels,
+    validate_evidence,
+)
 from partlearn.classification._calibration import (
     CALIBRATORS,
     Calibration,
@@ -187,6 +193,7 @@ class PredictionSets(BaseCandidateClassifier):
         groups: Any = None,
         subgroups: Any = None,
         gold: Any = None,
+        bags: Any = None,
     ) -> Self:
         """Fit the classifier and calibrate it on held-out rows.
 
@@ -207,6 +214,10 @@ class PredictionSets(BaseCandidateClassifier):
         gold : mapping or array-like of shape (n_samples,), default=None
             True labels of a random sample of rows, for calibrator "gold": by the number
             of the row, or one per row, None where it is not known.
+        bags : array-like of shape (n_samples,), default=None
+            Bag of each row, where rows share one list of labels: whole bags are held
+            out, and the classifier is fitted with the bags. For estimators whose `fit`
+            takes bags.
 
         Returns
         -------
@@ -235,6 +246,14 @@ class PredictionSets(BaseCandidateClassifier):
         seed = check_random_state(self.random_state).randint(2**31 - 1)
         learner = for_candidates(self.estimator, seed)
         columns = recoded(labels)
+        if bags is not None:
+            if not has_fit_parameter(learner, "bags"):
+                raise ValueError(
+                    f"{type(learner).__name__} does not use bags; leave out `bags`, or "
+                    "pass them as `groups`."
+                )
+            bags = bag_codes(bags, len(labels))
+            groups = bags if groups is None else groups
         if self.cv is None:
             if gold is not None:
                 train, rows = _apart(known, groups)
@@ -242,17 +261,17 @@ class PredictionSets(BaseCandidateClassifier):
                 splitter = ShuffleSplit if groups is None else GroupShuffleSplit
                 parts = splitter(1, test_size=self.calibration_size, random_state=seed)
                 train, rows = next(parts.split(X, groups=groups))
-            self.estimator_ = clone(learner).fit(X[train], columns[train])
+            self.estimator_ = _fitted(learner, X, columns, train, bags)
             P = self.estimator_.predict_proba(X[rows])
         else:
             folds = CandidateKFold(min(self.cv, len(labels)), random_state=seed)
             pairs = list(folds.split(X, groups=groups))
             held_out = Parallel(n_jobs=self.n_jobs)(
-                delayed(_held_out)(learner, X, columns, train, test)
+                delayed(_held_out)(learner, X, columns, train, test, bags)
                 for train, test in pairs
             )
             P, rows = np.concatenate(held_out), np.concatenate([t for _, t in pairs])
-            self.estimator_ = clone(learner).fit(X, columns)
+            self.estimator_ = _fitted(learner, X, columns, slice(None), bags)
         sample = None if gold is None else known[rows]
         self.calibration_ = Calibration.of(P, labels[rows], sample)
         self._parts = None
@@ -333,10 +352,15 @@ class PredictionSets(BaseCandidateClassifier):
         return probability_sets(P, limits)
 
 
+def _fitted(learner: Any, X: Any, columns: Any, rows: Any, bags: Any) -> Any:
+    params = {} if bags is None else {"bags": bags[rows]}
+    return clone(learner).fit(X[rows], columns[rows], **params)
+
+
 def _held_out(
-    learner: Any, X: Any, columns: Any, train: Indices, test: Indices
+    learner: Any, X: Any, columns: Any, train: Indices, test: Indices, bags: Any
 ) -> Array:
-    fitted = clone(learner).fit(X[train], columns[train])
+    fitted = _fitted(learner, X, columns, train, bags)
     return np.asarray(fitted.predict_proba(X[test]), dtype=np.float64)
 
 

@@ -45,8 +45,9 @@ def ask(
     The table has one line per row to ask, the most helpful first: its number or id, an
     empty column label to fill in, the candidates that remain, the most likely one and
     its confidence, and how many labels the answer is expected to put right. Give the
-    filled-in table to --corrections of this command, or of disambiguate. With --task
-    tags, the rows with the most doubtful tags, and the tags to ask about.
+    filled-in table to --corrections of this command, or of disambiguate. With --bag,
+    the open rows of a bag follow each other. With --task tags, the rows with the most
+    doubtful tags, and the tags to ask about.
     """
     from partlearn import plan_questions
     from partlearn.io import read_corrections
@@ -67,11 +68,13 @@ def ask(
     with output.open() as writer:
         result, _, _ = labels_of_file(data, options, estimator, fixed)
         ranked = plan_questions(result, budget=2 * budget, accuracy=accuracy)
-        n = min(budget, len(ranked))
+        n = _whole(ranked.bag, min(budget, len(ranked)))
         sep = options.sep or "|"
+        bag = {} if ranked.bag is None else {"bag": ranked.bag[:n]}
         writer.write(
             {
                 "row": ranked.index[:n],
+                **bag,
                 "label": [""] * n,
                 "candidates": [sep.join(map(str, c)) for c in ranked.choices[:n]],
                 "guess": ranked.guess[:n],
@@ -81,6 +84,16 @@ def ask(
         )
     outcome = _outcome(ranked, n)
     output.report(outcome, *_lines(outcome, output.out))
+
+
+def _whole(bag: Any, n: int) -> int:
+    """Most questions, up to `n`, that cut no bag; `n` where the first is larger."""
+    if bag is None:
+        return n
+    for k in range(n, 0, -1):
+        if k == len(bag) or not bag[k] or bag[k] != bag[k - 1]:
+            return k
+    return n
 
 
 def _outcome(ranked: "Questions", n: int) -> dict[str, Any]:

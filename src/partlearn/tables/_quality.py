@@ -10,7 +10,12 @@ from sklearn.base import clone
 
 from partlearn._progress import iterations
 from partlearn._typing import Array, Indices, Mask
-from partlearn.candidates import Evidence, GoldQuality, gold_quality
+from partlearn.candidates import (
+    Evidence,
+    GoldQuality,
+    gold_quality,
+    warn_if_chosen,
+)
 from partlearn.classification import Calibration
 from partlearn.io import Columns, columns_of, take_rows
 from partlearn.metrics import (
@@ -282,8 +287,11 @@ def _inside(P: Array, S: Mask) -> Array:
     return inside / np.maximum(inside.sum(axis=1, keepdims=True), np.finfo(float).tiny)
 
 
-def _gold_quality(labels: NDArray[Any], truth: NDArray[Any]) -> GoldQuality:
+def _gold_quality(
+    labels: NDArray[Any], truth: NDArray[Any], P: NDArray[Any]
+) -> GoldQuality:
     known = np.asarray([label is not None for label in truth])
+    warn_if_chosen(P.max(axis=1), np.flatnonzero(known))
     return gold_quality(labels[known].astype(str) == truth[known])
 
 
@@ -352,5 +360,5 @@ def _score(
         low=float(low) if dependence.pairs or not dependence.tested else None,
         tested=dependence.tested,
         together=tuple(dependence.pairs),
-        gold=None if sample is None else _gold_quality(classes[best], sample),
+        gold=None if sample is None else _gold_quality(classes[best], sample, P),
     )
