@@ -82,11 +82,60 @@ def test_every_field():
             "two methods are named 'TRACE'",
         ),
         ({"tail": "[quick]\nselectors = ['nobody']"}, "no selectors entry"),
+        ({"data": "r = 1\nmax_labels = 1"}, "`max_labels` .* at least 2"),
     ],
 )
 def test_errors_say_where(parts, message):
     with pytest.raises(PlanError, match=message):
         parse_plan(text(**parts), origin="mine.toml", quick="quick" in str(parts))
+
+
+ALONE = """
+[plan]
+name = "alone"
+task = "multilabel"
+folds = 2
+labels = ["candidates"]
+{head}
+[[data]]
+name = "made"
+source = "sklearn:multilabel"
+r = 2
+max_rows = 60
+[[classifiers]]
+class = "MLKNN"
+[[classifiers]]
+class = "FPML"
+"""
+
+
+def test_classifiers_alone_are_compared_with_each_other():
+    plan = parse_plan(ALONE.format(head='reference = "MLKNN"'))
+    assert [spec.name for spec in plan.compared] == ["MLKNN", "FPML"]
+    assert not any("tuned" in metric for metric in plan.metrics)
+    data, _ = load_plan_data(plan, None)
+    names = [job.reduction.reducer.name for job in MultilabelTask(plan).expand(data)]
+    assert names == ["MLKNN", "FPML", "label frequency"] * 2
+    with pytest.raises(PlanError, match="`macro_f1_tuned` is for plans with"):
+        parse_plan(ALONE.format(head='metrics = ["macro_f1_tuned"]'))
+    without = ALONE.format(head="").split("[[classifiers]]")[0]
+    with pytest.raises(PlanError, match=r"at least one \[\[classifiers\]\] entry"):
+        parse_plan(without)
+
+
+def test_frequent_labels_and_features(tmp_path):
+    X = np.array([[0.0, 1, 2], [0, 3, 0], [5, 6, 0], [0, 1, 1], [0, 0, 7]])
+    Y = np.array(
+        [[1, 0, 0, 1], [0, 1, 0, 1], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 0]], bool
+    )
+    np.savez(tmp_path / "own.npz", X=X, Y=Y, S=Y | np.eye(5, 4, dtype=bool))
+    own = ALONE.replace("sklearn:multilabel", "own").replace("r = 2\n", "")
+    own = own.replace("max_rows = 60", "max_labels = 2\nmax_features = 2")
+    (data,), _ = load_plan_data(parse_plan(own.format(head="")), tmp_path)
+    assert data.X.tolist() == [[1, 2], [3, 0], [6, 0]]
+    assert data.truth.tolist() == [[False, True], [True, True], [True, False]]
+    assert data.S.tolist() == data.truth.tolist()
+    assert data.classes == ("1", "3")
 
 
 def test_quick_changes_what_it_names():
@@ -137,7 +186,7 @@ def test_data_without_noise_or_labels(tmp_path):
     single = text().replace(source, 'source = "single"')
     with pytest.raises(PlanError, match="matrix of true labels"):
         load_plan_data(parse_plan(single), tmp_path)
-    with pytest.raises(PlanError, match="asks for 4 of 3 features"):
+    with pytest.raises(PlanError, match="`counts` is 4, but there are 3 features"):
         load_plan_data(
             parse_plan(plain.replace("[[sel", "r = 1\ncounts = 4\n[[sel", 1)), tmp_path
         )
@@ -181,12 +230,13 @@ def test_shipped_plans():
     names = [n for n in list_plans() if n.startswith("pml-")]
     tables = [f"pml-fsla-table{i}" for i in range(2, 9)]
     wanted = [*tables, "pml-fsla-figure4", "pml-fsla-figure5"]
-    wanted += ["pml-newer", "pml-sound"]
+    wanted += ["pml-newer", "pml-sound", "pml-selectors"]
+    wanted += ["pml-learners", "pml-yeast"]  # classifiers alone
     assert set(names) == {*wanted, *(f"{n}-quick" for n in wanted)}
     for name in names:
         plan = check_methods(load_plan(name))
         assert isinstance(plan, MultilabelPlan)
-        assert plan.reducers
+        assert bool(plan.reducers) == (name.split("-")[1] not in ("learners", "yeast"))
     sound = load_plan("pml-sound")
     # Seeds below 9000 were used in development.
     assert all(min(d.noise_seeds) > 9000 for d in sound.data)

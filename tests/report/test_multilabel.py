@@ -267,6 +267,33 @@ def test_text_formats(summary):
     assert json.loads(to_json(summary))["task"] == "multilabel"
 
 
+def test_classifiers_alone(tmp_path):
+    text = PLAN.format(evil="other").split("[[selectors]]")[0]
+    text = text.replace('reference = "TRACE"', 'reference = "knn"')
+    text = text.replace('published = { paper = "PML-FSLA", table = "2, 4" }\n', "")
+    text = text.replace('source = "evil"', 'source = "sklearn:multilabel"')
+    text = text.replace('learners = ["knn"]\n', "")
+    for name, cls in (("knn", "MLKNN"), ("lines", "FPML")):
+        text += f'[[classifiers]]\nname = "{name}"\nclass = "{cls}"\n'
+    run_plan(parse_plan(text), tmp_path)
+    summary = summarize(tmp_path)
+    assert summary.methods == ("knn", "lines", "label frequency")
+    assert summary.learners == ("-",)
+    first = summary.comparisons[0]
+    assert set(first.methods) == {"knn", "lines"}
+    assert first.pair("knn", "label frequency").n_data == 2
+    here = {"metric": "average_precision", "set": "Yeast, r = 1", "labels": "clean"}
+    cells = summary.select(**here)
+    assert cells[cells["method"] != "label frequency"]["best"].sum() == 1
+    assert list(summary.costs["kind"]) == ["classifier", "classifier"]
+    # Three seeds, two folds, two kinds of labels.
+    assert (summary.costs["n_runs"] == 3 * 2 * 2).all()
+    shown = to_markdown(summary)
+    assert "trained on candidates: mean (and ± standard deviation" in shown
+    assert "random order" not in shown
+    assert "area under the curve" not in shown
+
+
 def test_command_prints_tables(folder, capsys):
     arguments = [str(folder / "evil.toml"), "--data", str(folder)]
     with pytest.raises(SystemExit) as ended:

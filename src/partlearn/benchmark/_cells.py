@@ -129,7 +129,8 @@ def scores_of(plan: Plan, frame: "DataFrame") -> Scores:
         )
     height = cells["mean"] * cells["metric"].map(metric_sign)
     ranked = {spec.name for spec in plan.compared if spec.ranked or tuned}
-    ranked |= {control for control in Control if many and control.orders_features}
+    if many and plan.reducers:
+        ranked |= {control for control in Control if control.orders_features}
     height = height.round(DECIMALS).where(
         cells["whole"] & cells["method"].isin(ranked), -np.inf
     )
@@ -142,9 +143,10 @@ def scores_of(plan: Plan, frame: "DataFrame") -> Scores:
 def _beside_every_learner(pd: Any, plan: Any, rows: "DataFrame") -> "DataFrame":
     """Put methods that predict by themselves beside every learner, in table order."""
     alone = rows["learner"] == NO_LEARNER
-    blocks = rows.loc[~alone, BLOCK].drop_duplicates()
-    copies = rows[alone].drop(columns="learner").merge(blocks, on=BLOCK[:-1])
-    rows = pd.concat([rows[~alone], copies], ignore_index=True)
+    if not alone.all():
+        blocks = rows.loc[~alone, BLOCK].drop_duplicates()
+        copies = rows[alone].drop(columns="learner").merge(blocks, on=BLOCK[:-1])
+        rows = pd.concat([rows[~alone], copies], ignore_index=True)
     names = [spec.name for spec in (*plan.reducers, *plan.classifiers)]
     place = {name: i for i, name in enumerate([*names, *map(str, Control)])}
     metric = {name: i for i, name in enumerate(plan.metrics)}

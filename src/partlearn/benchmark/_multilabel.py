@@ -1,4 +1,4 @@
-"""Comparisons on partial multi-labels: rank features, score along the ranking."""
+"""Comparisons on partial multi-labels: of feature rankings, or of classifiers."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -135,6 +135,8 @@ class MultilabelTask:
                         "points": [list(point) for point in points],
                         "inner_folds": plan.cv,  # this text is part of every seed
                     }
+                    if not plan.tunes_thresholds:
+                        content["thresholds"] = "as they are"
                     job = Job(content, code, reduction, learner, fold, labels, points)
                     jobs.append(job)
         return jobs
@@ -146,10 +148,12 @@ class MultilabelTask:
         if spec.counts is not None:
             curve = tuple((100 * count / d, count) for count in spec.counts)
         top = max(count for _, count in curve)
+        # Orders of features are controls for selectors only.
+        orders = self._orders(data.name) if plan.reducers else ()
         learners = [
             m for m in plan.learners if spec.learners is None or m.name in spec.learners
         ]
-        for method, draw in self._orders(data.name):
+        for method, draw in orders:
             for labels in plan.labels:
                 for learner in learners:
                     yield method, draw, top, learner, labels, curve
@@ -251,17 +255,16 @@ class MultilabelTask:
             inner = {"cv": self.plan.cv} if own else {}
             learner = _build(job.learner, "multilabel", job.seed, **inner)
             learner.fit(A, T)
-            held_out = self._held_out(learner, A, T, job.seed)
+            if self.plan.tunes_thresholds:
+                held_out = self._held_out(learner, A, T, job.seed)
+                thresholds = _protocol.tuned_thresholds(T, held_out)
             fitted = perf_counter()
             S = _label_scores(learner, B)
             P = np.asarray(learner.predict(B)).astype(bool)
-            thresholds = _protocol.tuned_thresholds(T, held_out)
-        tuned = _protocol.f1_scores(Y, thresholds <= S)
-        scores = {
-            **_protocol.ranking_scores(Y, S),
-            **_protocol.f1_scores(Y, P),
-            **{f"{name}_tuned": value for name, value in tuned.items()},
-        }
+        scores = {**_protocol.ranking_scores(Y, S), **_protocol.f1_scores(Y, P)}
+        if self.plan.tunes_thresholds:
+            tuned = _protocol.f1_scores(Y, thresholds <= S)
+            scores |= {f"{name}_tuned": value for name, value in tuned.items()}
         return scores, fitted - start, perf_counter() - fitted
 
     def _held_out(self, learner: Any, A: Array, T: Mask, seed: int) -> Array:
@@ -335,7 +338,28 @@ def _from_bunch(spec: DataSpec, bunch: Bunch, file: str) -> BenchmarkData:
         S = np.asarray(bunch.candidates, dtype=bool)
     names = tuple(str(name) for name in bunch.target_names)
     Y = np.asarray(bunch.truth, dtype=bool)
-    return BenchmarkData(spec.name, bunch.data, S, Y, names)
+    assert isinstance(spec, MultilabelDataSpec)
+    return _cut(BenchmarkData(spec.name, bunch.data, S, Y, names), spec)
+
+
+def _cut(data: BenchmarkData, spec: MultilabelDataSpec) -> BenchmarkData:
+    """The most frequent labels and features, as far as an entry limits them."""
+    if spec.max_features is not None:
+        found = np.asarray((data.X != 0).sum(axis=0)).ravel()
+        data = replace(data, X=data.X[:, _largest(found, spec.max_features)])
+    if spec.max_labels is not None:
+        labels = _largest(data.truth.sum(axis=0), spec.max_labels)
+        rows = np.flatnonzero(data.truth[:, labels].any(axis=1))
+        S = None if data.S is None else data.S[np.ix_(rows, labels)]
+        names = tuple(data.classes[j] for j in labels)
+        truth = data.truth[np.ix_(rows, labels)]
+        data = replace(data, X=data.X[rows], S=S, truth=truth, classes=names)
+    return data
+
+
+def _largest(counts: Array, n: int) -> Indices:
+    """Places of the `n` largest counts, in their order; of equal ones the first."""
+    return np.sort(np.argsort(-counts, kind="stable")[:n])
 
 
 def _fingerprinted(data: BenchmarkData) -> BenchmarkData:

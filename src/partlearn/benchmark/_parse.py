@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 from partlearn._registry import MethodError, check_packages
 from partlearn.benchmark._methods import available
 from partlearn.benchmark._plan import (
+    CURVE_METRICS,
     DataSpec,
     MethodSpec,
     MultilabelDataSpec,
@@ -263,16 +264,22 @@ def _entry_name(entry: Table) -> str:
 def _plan(merged: Table, check: Checker) -> Plan:
     many, tune = check.schema is MULTILABEL_FIELDS, merged.get("tune")
     first, kind = ("selectors", MultilabelPlan) if many else ("reducers", Plan)
-    for key in ("data", first, "learners"):
+    needed = ["data", first, "learners"]
+    if many and not (merged.get("selectors") or merged.get("learners")):
+        # Classifiers alone are compared with each other.
+        needed[1:], first = ["classifiers"], "classifiers"
+        _without_thresholds(merged["plan"], check)
+    for key in needed:
         if not merged.get(key):
             check.fail((), f"a plan needs at least one [[{key}]] entry")
-    methods = _methods(merged, first, check)
+    methods = _methods(merged, "selectors" if many else first, check)
     learners = _methods(merged, "learners", check)
     compared = methods
     more: dict[str, Any] = {}
     if many:
         more["classifiers"] = _methods(merged, "classifiers", check)
         _check_names(methods, more["classifiers"], check)
+        compared = methods or more["classifiers"]
     elif tune is None:
         for learner in learners:
             if learner.search:
@@ -291,6 +298,15 @@ def _plan(merged: Table, check: Checker) -> Plan:
         reference=_reference(merged["plan"], compared, first[:-1], check),
         **more,
     )
+
+
+def _without_thresholds(head: dict[str, Any], check: Checker) -> None:
+    """Leave scores by tuned thresholds to comparisons of selectors."""
+    known = [name for name in CURVE_METRICS if not name.endswith("_tuned")]
+    for name in head.setdefault("metrics", known):
+        if name not in known:
+            wrong = f"`{name}` is for plans with [[selectors]]; without them use "
+            check.fail(("plan", "metrics"), wrong + ", ".join(known))
 
 
 def _check_names(selectors: Specs, classifiers: Specs, check: Checker) -> None:

@@ -20,6 +20,8 @@ CURVE_METRICS = (
     "average_precision",
     "ranking_loss",
     "coverage",
+    "one_error",
+    "macro_auc",
     "macro_f1",
     "micro_f1",
     "macro_f1_tuned",
@@ -245,21 +247,28 @@ class MultilabelDataSpec(DataSpec):
         Numbers of features to select, where percentages make no sense.
     learners : tuple of str or None
         Names of the learners to use on this set; None means all.
+    max_labels : int or None
+        Use the most frequent labels, and the rows that have one of them.
+    max_features : int or None
+        Use the features with the most values other than zero.
     """
 
     noise: str = "add"
     counts: tuple[int, ...] | None = None
     learners: tuple[str, ...] | None = None
+    max_labels: int | None = None
+    max_features: int | None = None
 
 
 @dataclass(frozen=True)
 class MultilabelPlan(Plan):
-    """A comparison of feature selectors on partial multi-label data.
+    """A comparison on partial multi-label data: of selectors, or of classifiers.
 
     Attributes
     ----------
     classifiers : tuple of MethodSpec
-        Methods used on all features as they are.
+        Methods used on all features as they are; what is compared where the plan has
+        no selectors.
     labels : tuple of str
         What learners are trained on: "candidates", "clean" or both. Selectors see
         candidates always.
@@ -280,8 +289,20 @@ class MultilabelPlan(Plan):
     task: str = "multilabel"
 
     @property
+    def compared(self) -> tuple[MethodSpec, ...]:
+        """Selectors, or classifiers where there are none."""
+        return self.reducers or self.classifiers
+
+    @property
+    def tunes_thresholds(self) -> bool:
+        """Whether there are scores by thresholds that were tuned on training rows."""
+        return bool(self.reducers)
+
+    @property
     def criterion_text(self) -> str:
         """What parameters were chosen by, as a sentence for reports."""
+        if not self.reducers:
+            return super().criterion_text
         return (
             "Selection criterion: none for selectors, whose parameters are those of "
             f"the plan; thresholds and learners are tuned by {self.cv} folds "

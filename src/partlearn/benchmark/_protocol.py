@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from sklearn.linear_model import Ridge
+from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import KFold
 
 from partlearn import multilabel
 from partlearn._typing import Array, Indices, Mask
 from partlearn.benchmark._results import Control
+from partlearn.metrics import one_error, scored_rows
 from partlearn.metrics import ranking_scores as rows_ranked
-from partlearn.metrics import scored_rows
 
 NOISE: dict[str, Callable[..., Mask]] = {
     "add": multilabel.add_noise_labels,
@@ -181,10 +182,11 @@ def order_of(method: Any, seed: int) -> Indices:
 
 
 def ranking_scores(Y: Mask, S: Array) -> dict[str, float]:
-    """Average precision, ranking loss and coverage from one comparison of scores.
+    """Scores of a ranking of labels, most of them from one comparison of scores.
 
     The same numbers as the functions in :mod:`partlearn.metrics`, which compare anew
-    for each.
+    for each. Macro AUC, the mean over labels of the area under the ROC curve, counts
+    labels that are true for some rows and false for others; without one it is left out.
 
     Parameters
     ----------
@@ -198,6 +200,10 @@ def ranking_scores(Y: Mask, S: Array) -> dict[str, float]:
     dict
         One number each.
     """
+    both = Y.any(axis=0) & ~Y.all(axis=0)
+    area = {}
+    if both.any():
+        area["macro_auc"] = float(roc_auc_score(Y[:, both], S[:, both]))
     Y, S = scored_rows(Y, S, full=True)
     full = Y.all(axis=1)
     if full.all():
@@ -207,6 +213,8 @@ def ranking_scores(Y: Mask, S: Array) -> dict[str, float]:
         "average_precision": float(rows["average_precision"][~full].mean()),
         "ranking_loss": float(rows["ranking_loss"][~full].mean()),
         "coverage": float(rows["coverage"].mean()),
+        "one_error": one_error(Y, S),
+        **area,
     }
 
 

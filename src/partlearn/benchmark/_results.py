@@ -6,7 +6,7 @@ from enum import StrEnum
 
 # The learner of methods that predict by themselves.
 NO_LEARNER = "-"
-_LOWER_IS_BETTER = ("ranking_loss", "coverage", "risk_coverage_area")
+_LOWER_IS_BETTER = ("ranking_loss", "coverage", "one_error", "risk_coverage_area")
 
 
 class Control(StrEnum):

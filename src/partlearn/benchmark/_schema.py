@@ -156,6 +156,8 @@ MULTILABEL_FIELDS: dict[str, Rules] = {
         "noise": _one_of(_plan.NOISE_KINDS),
         "counts": _wholes(1),
         "learners": _strings,
+        "max_labels": _whole(2),
+        "max_features": _whole(1),
     },
     "selectors": _SELECTOR,
     "classifiers": _SELECTOR,

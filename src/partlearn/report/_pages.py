@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import product
 from typing import Any
 
-from partlearn.benchmark import Control
+from partlearn.benchmark import NO_LEARNER, Control
 from partlearn.report import _figures, _sections
 from partlearn.report._blocks import Block, Cell, Section, Table, Text
 from partlearn.report._format import (
@@ -255,7 +255,9 @@ def _inside(s: Summary) -> Section:
 
 def _multilabel(s: Summary) -> list[Section]:
     swept = rows_where(s.sweep, metric=s.metric)
-    drawn = _figures.curves(s) if swept.empty else _figures.sweeps(swept)
+    drawn = _figures.sweeps(swept)
+    if swept.empty and s.learners != (NO_LEARNER,):
+        drawn = _figures.curves(s)
     more = [t for m in s.metrics if m != s.metric for t in _areas(s, m)]
     results: list[Block] = [*_areas(s, s.metric)]
     results += [Section("Other scores", more)] if more else []
@@ -283,13 +285,18 @@ def _areas(s: Summary, metric: str) -> list[Table]:
             for method in s.methods
             for c in rows_where(known, method=method).itertuples()
         ]
+        of, what = f", {learner}", "area under the curve (mean"
+        if learner == NO_LEARNER:
+            of, what = "", "mean (and"
         caption = (
-            f"{capital(metric_name(metric))}, {learner}, trained on {labels}: "
-            "area under the curve (mean ± standard deviation over folds and seeds)"
+            f"{capital(metric_name(metric))}{of}, trained on {labels}: "
+            f"{what} ± standard deviation over folds and seeds)"
         )
         sets = {name: name for name in known["set"]}
         if cells:
-            order = "best order of its column"
+            order = (
+                f"best {'method' if learner == NO_LEARNER else 'order'} of its column"
+            )
             tables.append(crossed(caption, ["method"], sets, cells, order))
     return tables
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from partlearn.benchmark import (
+    NO_LEARNER,
     Control,
     MethodSpec,
     Run,
@@ -167,17 +168,20 @@ def summarize(folder: str | Path) -> Summary:
     }
     ranked = [name for name in names if name not in unranked]
     reference = plan.reference or ("" if many else _last(plan.compared))
-    methods, controls = names, tuple(map(str, Control)) if many else ()
+    methods, controls = names, tuple[str, ...]()
     held: tuple[Sequence[str], Sequence[str]] = ((reference,), names)
     pairs = {"references": tuple(unranked)}
     if many:
         flat = [spec.name for spec in getattr(plan, "classifiers", ())]
-        methods = [*names, *flat, *controls]
-        ranked += [str(control) for control in Control if control.orders_features]
-        pairs = {
-            "controls": (Control.ALL_FEATURES.value, Control.LABEL_FREQUENCY.value)
-        }
-        held = (ranked, (Control.RANDOM.value, Control.LABEL_FREQUENCY.value))
+        alone, levels = [Control.LABEL_FREQUENCY.value], [Control.LABEL_FREQUENCY.value]
+        if plan.reducers:
+            ranked += [str(control) for control in Control if control.orders_features]
+            alone.insert(0, Control.ALL_FEATURES.value)
+            levels.insert(0, Control.RANDOM.value)
+        controls = tuple(c.value for c in Control if c in (*ranked, *alone))
+        methods = [*dict.fromkeys([*names, *flat]), *controls]
+        pairs = {"controls": tuple(alone)}
+        held = (ranked, levels)
     ratios = rows_per_feature(run.data, plan.folds)
     compared, counts, ranks = [], [], []
     for metric in plan.metrics if many else plan.metrics[:1]:
@@ -191,7 +195,7 @@ def summarize(folder: str | Path) -> Summary:
             counts.append(against(by_fold, *held, plan.folds, by_learner=not many))
             if not many:
                 ranks.append(overview(part, ranked, names, ratios))
-    notes = [AREA_NOTE] if many else []
+    notes = [AREA_NOTE] if many and plan.reducers else []
     if "transductive" in plan.protocols:
         notes.append(LEAK_NOTE)
     return Summary(
@@ -211,7 +215,7 @@ def summarize(folder: str | Path) -> Summary:
         protocols=tuple(plan.protocols),
         labels=tuple(dict.fromkeys(cells["labels"])),
         methods=tuple(methods),
-        learners=tuple(spec.name for spec in plan.learners),
+        learners=tuple(spec.name for spec in plan.learners) or (NO_LEARNER,),
         reference=reference,
         unranked=unranked,
         controls=controls,
@@ -315,14 +319,18 @@ def _failures(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _costs(run: Run, frame: pd.DataFrame) -> pd.DataFrame:
-    """Reducers first, then learners; each reduction counts once."""
+    """Reducers, classifiers, learners; each reduction counts once."""
     import pandas as pd
 
     parts = []
     reduced = frame[frame["reduction"] != ""]
     reduced = reduced.drop_duplicates(["reducer", "reduction", "metric"])
+    alone = frame[frame["learner"] == NO_LEARNER]
+    alone = alone.assign(classifier=alone["reducer"])
+    classifiers = getattr(run.plan, "classifiers", ())
     for kind, specs, rows, prefix, use, key in (
         ("reducer", run.plan.reducers, reduced, "reducer_", "transform", "reduction"),
+        ("classifier", classifiers, alone, "", "predict", "id"),
         ("learner", run.plan.learners, frame, "", "predict", "id"),
     ):
         names = {f"{prefix}fit_time": "fit_time", f"{prefix}{use}_time": "use_time"}
