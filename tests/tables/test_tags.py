@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from partlearn import PartialClassifier
+from partlearn import PartialClassifier, disambiguate
 from partlearn.candidates import Tags, check_tags, from_votes
 from partlearn.io import DataError, tag_columns
 from partlearn.multilabel import CRISPMultiLabelClassifier, add_noise_labels
@@ -16,6 +16,7 @@ from partlearn.tables import (
     read_tags,
     refuse_several,
 )
+from partlearn.tables._tag_labels import vote_probabilities
 
 NAMES = np.array(["80s", "live", "rock"])
 
@@ -100,6 +101,73 @@ def test_five_readers_and_their_findings():
     np.testing.assert_allclose(tags.weights, [[0.75, 0.5], [0.4, 0.0]])
     assert "did not see the row" in form.describe(tags)
     assert list(form.write(tags.candidates, tags.weights, tags.classes)) == ["tags"]
+
+
+def readers(truth, n_readers, wrong, rng):
+    """Tables of sets by readers who are wrong in a share of their answers."""
+    votes = [(rng.random(truth.shape) < wrong) ^ truth for _ in range(n_readers)]
+    cells = [[sep_or_none(NAMES[row]) for row in vote] for vote in votes]
+    return {f"r{k}": column for k, column in enumerate(cells)}, np.mean(votes, axis=0)
+
+
+def sep_or_none(names):
+    return "|".join(names) or "[]"
+
+
+@pytest.mark.parametrize("n_readers", [2, 3, 5])
+def test_votes_of_a_row_count(n_readers):
+    """Votes and similar rows together are right more often than either alone."""
+    right = []
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(200, 4))
+        truth = X[:, :3] + 0.5 * rng.normal(size=(200, 3)) > 0.3
+        columns, share = readers(truth, n_readers, 0.15, rng)
+        table = pd.DataFrame(X, columns=list("abcd")).assign(**columns)
+        result = disambiguate(table, list(columns), task="tags")
+        assert result.voted
+        kept = result.tags.candidates & ~result.doubtful
+        all_listed = result.believed[share == 1]
+        assert all_listed.mean() > 0.97  # a tag that everybody lists is not struck
+        by_rows = CRISPMultiLabelClassifier().fit(X, Tags(share, NAMES))
+        found = kept, share > 0.5, by_rows.held_out_scores_ > 0.5
+        right.append([(truth == C).mean() for C in found])
+    ours, majority, rows = np.mean(right, axis=0)
+    assert ours > max(majority, rows)
+
+
+def test_vote_probabilities_are_a_fixed_point():
+    """Rates of annotators and probabilities agree, tag by tag, as written in words."""
+    rng = np.random.default_rng(0)
+    truth = rng.random((60, 2)) < 0.4
+    seen = rng.integers(2, 6, size=60)
+    flips = rng.random((5, 60, 2)) < 0.2
+    asked = np.arange(5)[:, None] < seen
+    W = ((flips ^ truth) & asked[:, :, None]).sum(axis=0) / seen[:, None]
+    G = np.clip(truth * 0.5 + 0.2 + 0.1 * rng.normal(size=(60, 2)), 0, 1)
+    P = vote_probabilities(W, seen, G, max_iter=1000, tol=1e-12)
+    for j in range(2):
+        yes, no = (W[:, j] * seen).round(), ((1 - W[:, j]) * seen).round()
+        hit = (np.sum(P[:, j] * yes) + 4) / (np.sum(P[:, j] * seen) + 5)
+        slip = (np.sum((1 - P[:, j]) * yes) + 1) / (np.sum((1 - P[:, j]) * seen) + 5)
+        assert slip < 0.3 < 0.7 < hit
+        prior = np.clip((G[:, j] - slip) / (hit - slip), 0.02, 0.98)
+        true = prior * hit**yes * (1 - hit) ** no
+        false = (1 - prior) * slip**yes * (1 - slip) ** no
+        # atol: where the iteration stops.
+        np.testing.assert_allclose(P[:, j], true / (true + false), atol=1e-10)
+
+
+def test_one_vote_is_a_list():
+    X = np.random.default_rng(0).normal(size=(40, 3))
+    listed = X[:, :2] > 0
+    once = Tags(listed, ["a", "b"], n_seen=np.ones(40))
+    result, plain = (disambiguate(X, y, task="tags") for y in (once, listed))
+    assert not result.voted
+    np.testing.assert_array_equal(result.confidence, plain.confidence)
+    part = once[np.array([3, 5])]
+    assert part.n_seen.tolist() == [1, 1]
+    assert check_tags(part, classes=["b", "a"]).n_seen.tolist() == [1, 1]
 
 
 def test_bad_columns():

@@ -30,6 +30,8 @@ class Tags:
         The tags, in the order of the columns.
     rows : array-like of int, default=None
         Row of the caller's table that each row stands for; counts from 0 by default.
+    n_seen : array-like of int, shape (n_samples,), default=None
+        Where weights are shares of annotators: how many of them saw each row.
 
     Attributes
     ----------
@@ -39,6 +41,8 @@ class Tags:
         The tags.
     rows : ndarray of int, shape (n_samples,)
         Rows of the caller's table.
+    n_seen : ndarray of int, shape (n_samples,), or None
+        Annotators who saw each row, where tags were voted for.
     read_as : str
         How the columns of a table were read; empty where there was none.
 
@@ -58,7 +62,12 @@ class Tags:
     """
 
     def __init__(
-        self, weights: ArrayLike, classes: ArrayLike, *, rows: ArrayLike | None = None
+        self,
+        weights: ArrayLike,
+        classes: ArrayLike,
+        *,
+        rows: ArrayLike | None = None,
+        n_seen: ArrayLike | None = None,
     ) -> None:
         W = np.asarray(weights)
         self.classes: NDArray[Any] = np.asarray(classes)
@@ -81,6 +90,7 @@ class Tags:
         self.weights: NDArray[Any] = W
         rows = np.arange(len(W)) if rows is None else rows
         self.rows: Indices = np.asarray(rows, dtype=np.intp)
+        self.n_seen = None if n_seen is None else np.asarray(n_seen, dtype=np.intp)
         self.read_as = ""
 
     @property
@@ -124,6 +134,7 @@ class Tags:
         key = np.asarray(key) if not isinstance(key, slice) else key
         copy.weights, copy.classes = self.weights[key], self.classes
         copy.rows, copy.read_as = self.rows[key], self.read_as
+        copy.n_seen = None if self.n_seen is None else self.n_seen[key]
         return copy
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
@@ -158,7 +169,8 @@ def check_tags(y: Any, *, classes: ArrayLike | None = None) -> Tags:
     Tags(3 rows, 3 tags, 1.0 listed a row)
     """
     if isinstance(y, Votes):
-        tags = Tags(vote_shares(y.table), y.classes, rows=y.rows)
+        shares, seen = vote_shares(y.table)
+        tags = Tags(shares, y.classes, rows=y.rows, n_seen=seen)
     elif isinstance(y, Evidence):
         tags = Tags(y.weights, y.classes, rows=y.rows)
     elif isinstance(y, Tags):
@@ -179,11 +191,11 @@ def check_tags(y: Any, *, classes: ArrayLike | None = None) -> Tags:
         )
     W = np.zeros((len(tags), len(wanted)), dtype=tags.weights.dtype)
     W[:, [place[name] for name in tags.classes.tolist()]] = tags.weights
-    return Tags(W, wanted, rows=tags.rows)
+    return Tags(W, wanted, rows=tags.rows, n_seen=tags.n_seen)
 
 
-def vote_shares(table: VoteTable) -> NDArray[np.float64]:
-    """Share of the annotators of each row who gave each tag.
+def vote_shares(table: VoteTable) -> tuple[NDArray[np.float64], Indices]:
+    """Share of the annotators of each row who gave each tag, and how many they are.
 
     Parameters
     ----------
@@ -194,6 +206,8 @@ def vote_shares(table: VoteTable) -> NDArray[np.float64]:
     -------
     W : ndarray of shape (n_rows, n_classes)
         Between 0 and 1; zero where nobody voted.
+    n_seen : ndarray of int, shape (n_rows,)
+        Annotators who voted on each row.
     """
     who = np.unique(np.stack([table.row, table.annotator]), axis=1)
     seen = np.bincount(who[0], minlength=table.n_rows)
@@ -201,4 +215,4 @@ def vote_shares(table: VoteTable) -> NDArray[np.float64]:
     row, _, label = np.unique(votes, axis=1)
     W = np.zeros((table.n_rows, table.n_classes))
     np.add.at(W, (row, label), 1.0)
-    return W / np.maximum(seen, 1)[:, None]
+    return W / np.maximum(seen, 1)[:, None], seen

@@ -213,9 +213,11 @@ def _annotators(
     for text, (sets, _) in zip(texts, parsed, strict=True):
         votes += label_matrix(text, sets, names, Budget(Limits(), 0), np.float64)
     rows = np.flatnonzero(seen.any(axis=1))
-    shares = votes[rows] / seen[rows].sum(axis=1, keepdims=True)
+    n_seen = seen[rows].sum(axis=1)
+    shares = votes[rows] / n_seen[:, None]
     used = next((sep for _, sep in parsed if sep != "|"), "|")
-    return Tags(shares, names, rows=rows), TagForm("annotators", chosen, used)
+    tags = Tags(shares, names, rows=rows, n_seen=n_seen)
+    return tags, TagForm("annotators", chosen, used)
 
 
 def _seen(column: TextColumn) -> Mask:

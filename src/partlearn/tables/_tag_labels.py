@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import expit
 from sklearn.utils import check_array
 
 from partlearn._extras import import_optional
@@ -76,7 +77,8 @@ class TagDisambiguation:
     tags : Tags
         Listed tags, with corrections.
     scores : ndarray of shape (n_samples, n_tags)
-        Score of every tag, by a regression without the row where the method has one.
+        Score of every tag, by a regression without the row where the method has one;
+        where several annotators voted, the probability that the tag is true.
     confidence : ndarray of shape (n_samples, n_tags)
         Confidence in each listed tag; zero elsewhere.
     checked : ndarray of bool, shape (n_samples,)
@@ -111,15 +113,28 @@ class TagDisambiguation:
         return np.asarray(self.tags.weights.mean(axis=0), dtype=np.float64)
 
     @property
+    def voted(self) -> bool:
+        """Whether several annotators voted, so that scores are probabilities."""
+        return _several_voted(self.tags)
+
+    @property
     def doubtful(self) -> Mask:
-        """Listed tags that similar rows list less often than rows in general."""
-        low = self.tags.candidates & (self.confidence < self.share)
+        """Listed tags that similar rows list less often than rows in general.
+
+        Where several annotators voted: tags that are more likely false.
+        """
+        border = _LIKELY if self.voted else self.share
+        low = self.tags.candidates & (self.confidence < border)
         return np.asarray(low & ~self.checked[:, None])
 
     @property
     def believed(self) -> Mask:
-        """Listed tags that most similar rows list, or twice as many as in general."""
-        high = np.minimum(_LIKELY, np.maximum(_LIFT * self.share, self.share))
+        """Listed tags that most similar rows list, or twice as many as in general.
+
+        Where several annotators voted: tags that are more likely true.
+        """
+        high = np.minimum(_LIKELY, _LIFT * self.share)
+        high = np.full_like(high, _LIKELY) if self.voted else high
         known = (self.confidence >= high) & ~self.doubtful
         return np.asarray(self.tags.candidates & (known | self.checked[:, None]))
 
@@ -326,6 +341,9 @@ def disambiguate_tags(
     if G is None:
         G = tag_scores(learner, z_scores(X) if standardize else X)
     F = getattr(learner, "label_confidence_", None)
+    if _several_voted(tags):
+        assert tags.n_seen is not None
+        G = F = vote_probabilities(tags.confidence(), tags.n_seen, np.asarray(G))
     F = np.clip(np.asarray(G if F is None else F, dtype=np.float64), 0, 1)
     F = np.where(tags.candidates, np.where(checked[:, None], 1.0, F), 0.0)
     rows = np.arange(len(tags)) if rows is None else rows
@@ -333,6 +351,63 @@ def disambiguate_tags(
     return TagDisambiguation(
         tags, np.asarray(G), F, checked, np.asarray(index), name, form, rows
     )
+
+
+def _several_voted(tags: Tags) -> bool:
+    """Whether most rows were seen by two annotators or more."""
+    return tags.n_seen is not None and float(np.median(tags.n_seen)) >= 2
+
+
+def vote_probabilities(
+    W: Array, n_seen: Indices, G: Array, *, max_iter: int = 100, tol: float = 1e-6
+) -> Array:
+    """Probability that each tag is true, from its votes and from similar rows.
+
+    An annotator lists a tag with one probability where it is true and with another one
+    where it is false. Both are estimated for each tag by expectation maximization; what
+    is known before the votes of a row are seen is its score by other rows.
+
+    Parameters
+    ----------
+    W : ndarray of shape (n, q)
+        Share of the annotators of each row who listed each tag.
+    n_seen : ndarray of int, shape (n,)
+        Annotators of each row.
+    G : ndarray of shape (n, q)
+        Shares as estimated from other rows.
+    max_iter : int, default=100
+        Maximum number of iterations.
+    tol : float, default=1e-6
+        Change of a probability at which to stop.
+
+    Returns
+    -------
+    P : ndarray of shape (n, q)
+        Between 0 and 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from partlearn.tables._tag_labels import vote_probabilities
+    >>> W = np.array([[1.0], [0.8], [0.2], [0.0]])
+    >>> P = vote_probabilities(W, np.full(4, 5), np.full((4, 1), 0.5))
+    >>> P.ravel().round(1).tolist()
+    [1.0, 1.0, 0.0, 0.0]
+    """
+    seen = n_seen[:, None].astype(np.float64)
+    listed, P = W * seen, W.astype(np.float64)
+    for _ in range(max_iter):
+        # Five votes that four annotators in five are right keep small tags apart.
+        hit = ((P * listed).sum(axis=0) + 4) / ((P * seen).sum(axis=0) + 5)
+        slip = (((1 - P) * listed).sum(axis=0) + 1) / (((1 - P) * seen).sum(axis=0) + 5)
+        before = (G - slip) / np.maximum(hit - slip, 0.05)
+        before = np.clip(before, 0.02, 0.98)
+        odds = np.log(before / (1 - before)) + listed * np.log(hit / slip)
+        odds += (seen - listed) * np.log((1 - hit) / (1 - slip))
+        last, P = P, np.asarray(expit(odds))
+        if np.abs(P - last).max(initial=0.0) <= tol:
+            break
+    return P
 
 
 def _corrected(
@@ -354,6 +429,7 @@ def _corrected(
     checked[list(given)] = True
     if not given:
         return tags, checked
-    changed = Tags(W, np.asarray(names) if fresh else tags.classes, rows=tags.rows)
+    classes = np.asarray(names) if fresh else tags.classes
+    changed = Tags(W, classes, rows=tags.rows, n_seen=tags.n_seen)
     changed.read_as = tags.read_as
     return changed, checked

@@ -72,7 +72,7 @@ def read_tags(
     if names is None:
         tags = check_tags(y)
         if len(tags) == n and not isinstance(y, Evidence):
-            tags = Tags(tags.weights, tags.classes)
+            tags = Tags(tags.weights, tags.classes, n_seen=tags.n_seen)
         elif len(tags) > n or tags.rows.max(initial=0) >= n:
             raise ValueError(
                 f"The table has {n} rows, the tags have {len(tags)}; give one for each "
