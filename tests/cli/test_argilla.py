@@ -9,8 +9,8 @@ from partlearn.candidates import aggregate_votes, from_annotators
 from partlearn.io import (
     AmbiguousDataError,
     DataFormatError,
-    is_argilla,
     read_argilla,
+    read_tasks,
 )
 
 WORDS = ["meow purr", "woof bark", "meow hiss", "bark growl", "purr meow", "growl"] * 3
@@ -76,10 +76,13 @@ def test_there_and_back(run, source, tmp_path, table):
 
 def test_votes_of_the_records(source):
     read = read_argilla(source)
-    assert (read.question, len(read.ids)) == ("kind", 18)
+    assert (read.control, len(read.ids)) == ("kind", 18)
     given = np.arange(18) != 5  # the record without responses
     votes = from_annotators(
-        {who: np.where(c == "", None, c)[given] for who, c in read.responses.items()},
+        {
+            who: np.where(cells == "", None, cells)[given]
+            for who, cells in read.annotator_columns().items()
+        },
     )
     summary = aggregate_votes(votes)
     right = np.array(["cat" if "meow" in text else "dog" for text in WORDS])[given]
@@ -95,19 +98,24 @@ def test_several_labels_questions_and_faults(tmp_path):
 
     write({"tags": [{"value": ["x", "y"], "user_id": "u"}]})
     read = read_argilla(path)
-    assert read.responses["u"].tolist() == ["x|y"]
+    assert read.annotator_columns()["u"].tolist() == ["x|y"]
     assert read.ids.tolist() == ["0"]
     write({"one": [{"value": "x"}], "two": [{"value": 3}]})
     with pytest.raises(AmbiguousDataError, match="several questions: one, two"):
         read_argilla(path)
-    assert read_argilla(path, question="two").responses["unknown"].tolist() == ["3"]
+    two = read_argilla(path, question="two").annotator_columns()
+    assert two["unknown"].tolist() == ["3"]
     with pytest.raises(DataFormatError, match="no response with a label to 'three'"):
         read_argilla(path, question="three")
     write({"one": [{"value": "x", "status": "draft"}]})
     with pytest.raises(DataFormatError, match="no response with a label"):
         read_argilla(path)
-    for text in ("[]", "{", '[{"data": {}}]', '[{"fields": {}, "responses": [1]}]'):
+    for text in ("[]", "{}", '[{"data": {}}]', '[{"fields": {}, "responses": [1]}]'):
         path.write_text(text)
-        assert not is_argilla(path)
         with pytest.raises(DataFormatError, match="not a list of records"):
             read_argilla(path)
+        with pytest.raises(DataFormatError, match=r"not a list of tasks|no annotation"):
+            read_tasks(path)
+    path.write_text("{")
+    with pytest.raises(DataFormatError, match="not a readable JSON file"):
+        read_argilla(path)

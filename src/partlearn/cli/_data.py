@@ -181,22 +181,14 @@ def convert(
 
 def _from_tasks(source: Path, target: Path) -> int:
     """Write tasks or records as a table; returns the number of rows."""
-    from partlearn.io import TableWriter, is_argilla, read_argilla, read_label_studio
+    from partlearn.io import TableWriter, read_tasks
 
-    read: Any
-    if is_argilla(source):
-        read = read_argilla(source)
-        choices = read.responses
-    else:
-        read = read_label_studio(source)
-        choices = read.annotator_columns()
+    read = read_tasks(source)
     columns = {"id": read.ids, **read.columns}
-    for name in choices:
+    for name, cells in read.annotator_columns().items():
         # An annotator is a number in most projects, and may be called like a field.
-        key = (
-            name if name not in columns and not name.isdigit() else f"annotator {name}"
-        )
-        columns[key] = choices[name]
+        bare = name not in columns and not name.isdigit()
+        columns[name if bare else f"annotator {name}"] = cells
     with TableWriter(target) as writer:
         writer.write(columns)
     return len(read.ids)
@@ -204,16 +196,11 @@ def _from_tasks(source: Path, target: Path) -> int:
 
 def _to_tasks(source: Path, tasks: Path, target: Path) -> int:
     """Write tasks with the labels of a table as predictions; returns their number."""
-    from partlearn.io import (
-        is_argilla,
-        read_argilla,
-        read_label_studio,
-        write_label_studio,
-    )
+    from partlearn.io import read_tasks, write_label_studio
     from partlearn.tables import as_text, check_names, numbers_in, read_columns
 
     columns = read_columns(source)
-    read: Any = read_argilla(tasks) if is_argilla(tasks) else read_label_studio(tasks)
+    read = read_tasks(tasks)
     check_names(["id", "label"], columns, "tasks")
     place = {str(name): i for i, name in enumerate(read.ids.tolist())}
     names = [str(as_text(name)) for name in columns["id"].tolist()]
@@ -221,16 +208,10 @@ def _to_tasks(source: Path, tasks: Path, target: Path) -> int:
         raise ValueError(f"--tasks: {tasks.name} has no task {unknown[0]!r}")
     key = "confidence" if "confidence" in columns else "probability"
     check_names([key], columns, "tasks")
-    rows, scores = [place[n] for n in names], numbers_in(columns[key])
-    if hasattr(read, "with_suggestions"):
-        labels = [str(as_text(label)) for label in columns["label"].tolist()]
-        told = read.with_suggestions(
-            dict(zip(rows, labels, strict=True)),
-            dict(zip(rows, scores.tolist(), strict=True)),
-        )
-    else:
-        told = read.with_predictions(columns["label"], scores, rows=rows)
-    write_label_studio(told, target)
+    rows = [place[name] for name in names]
+    labels = [str(as_text(label)) for label in columns["label"].tolist()]
+    scores = numbers_in(columns[key])
+    write_label_studio(read.with_predictions(labels, scores, rows=rows), target)
     return len(names)
 
 

@@ -1,6 +1,5 @@
 """Files: formats, readers, writers, limits, blocks of rows, whole-file writing."""
 
-from partlearn.io._argilla import is_argilla, read_argilla
 from partlearn.io._cleanlab import class_numbers, cleanlab_array, read_cleanlab
 from partlearn.io._columns import candidate_columns, truth_columns
 from partlearn.io._corrections import read_corrections
@@ -33,7 +32,9 @@ from partlearn.io._label_columns import label_evidence, spell_labels
 from partlearn.io._label_forms import LabelColumns, label_choice
 from partlearn.io._label_studio import (
     LabelStudioTasks,
+    read_argilla,
     read_label_studio,
+    read_tasks,
     write_label_studio,
 )
 from partlearn.io._options import FORMS, Budget, Form, Limits

@@ -1,13 +1,14 @@
-"""Tasks of Label Studio: choices of several annotators in, labels out."""
+"""Tasks of labeling tools: labels of several annotators in, predictions out."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
 import json
+from collections.abc import Iterable, Iterator
 from copy import deepcopy
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,6 +17,18 @@ from partlearn._typing import Mask
 from partlearn.candidates import Votes, from_votes
 from partlearn.io._errors import AmbiguousDataError, DataFormatError
 from partlearn.io._files import atomic_write
+
+_DROPPED = ("discarded", "draft")  # states of responses that are no votes
+
+
+class _Vote(NamedTuple):
+    """A label of a task: the question, what it is about, and who gave it."""
+
+    control: str
+    kind: str
+    place: int
+    who: str
+    label: Any
 
 
 @dataclass(frozen=True)
@@ -30,7 +43,7 @@ class LabelStudioTasks:
         Name of the choices in the labeling interface (``from_name``).
     kind : str
         Name of what was labelled (``to_name``).
-    ids : ndarray of int, shape (n_tasks,)
+    ids : ndarray of shape (n_tasks,)
         Ids of the tasks.
     columns : dict of str to ndarray
         Data of the tasks: one column per field.
@@ -48,6 +61,8 @@ class LabelStudioTasks:
     columns: dict[str, NDArray[Any]]
     skipped: Mask
     votes: Votes
+
+    _fields: ClassVar = "data"
 
     def annotator_columns(self) -> dict[str, NDArray[Any]]:
         """Choices as one column per annotator, ``|`` between several.
@@ -106,15 +121,36 @@ class LabelStudioTasks:
             )
         tasks = deepcopy(self.tasks)
         for place, name, score in zip(places, names, scores, strict=True):
-            result = {
-                "from_name": self.control,
-                "to_name": self.kind,
-                "type": "choices",
-                "value": {"choices": [str(name)]},
-            }
-            told = {"model_version": model, "score": float(score), "result": [result]}
-            tasks[place].setdefault("predictions", []).append(told)
+            self._predict(tasks[place], str(name), float(score), model)
         return tasks
+
+    def _predict(
+        self, task: dict[str, Any], label: str, score: float, model: str
+    ) -> None:
+        result = {
+            "from_name": self.control,
+            "to_name": self.kind,
+            "type": "choices",
+            "value": {"choices": [label]},
+        }
+        told = {"model_version": model, "score": score, "result": [result]}
+        task.setdefault("predictions", []).append(told)
+
+
+class ArgillaRecords(LabelStudioTasks):
+    """Records of a dataset of argilla, as ``dataset.records.to_json`` exports them.
+
+    The attributes are those of tasks of Label Studio: `control` is the question, and
+    `columns` are the fields. Predictions are suggestions.
+    """
+
+    _fields: ClassVar = "fields"
+
+    def _predict(
+        self, task: dict[str, Any], label: str, score: float, model: str
+    ) -> None:
+        told = {"value": label, "score": score, "agent": model}
+        task.setdefault("suggestions", {})[self.control] = told
 
 
 def read_label_studio(
@@ -154,63 +190,112 @@ def read_label_studio(
     """
     path = Path(path)
     tasks = _load(path)
-    names: dict[tuple[str, str], None] = {}
-    entries = []
-    for place, task in enumerate(tasks):
-        for annotation in task.get("annotations") or ():
-            if annotation.get("was_cancelled"):
-                continue
-            for result in annotation.get("result") or ():
-                if result.get("type") != "choices":
-                    continue
-                name = str(result.get("from_name")), str(result.get("to_name"))
-                if control is not None and name[0] != control:
-                    continue
-                names[name] = None
-                who = _annotator(annotation)
-                entries += [(place, who, c) for c in result["value"]["choices"]]
-    if not entries:
+    if not _are_tasks(tasks):
+        raise DataFormatError(
+            "not a list of tasks with data",
+            path=path,
+            advice='Export the project in the format "JSON".',
+        )
+    votes = list(_choices(tasks, control))
+    if not votes:
         raise DataFormatError(
             "no annotation with choices",
             path=path,
             advice="Export the project as JSON, with annotations"
             + ("." if control is None else f"; there is no {control!r}."),
         )
-    if len({first for first, _ in names}) > 1:
-        raise AmbiguousDataError(
-            f"several questions: {', '.join(first for first, _ in names)}",
+    ids = [task.get("id", place) for place, task in enumerate(tasks)]
+    return _with_votes(LabelStudioTasks, path, tasks, ids, votes, "control=")
+
+
+def read_argilla(
+    path: str | PathLike[str], *, question: str | None = None
+) -> LabelStudioTasks:
+    """Read the responses of a JSON export of argilla.
+
+    Parameters
+    ----------
+    path : str or path
+        JSON file with a list of records.
+    question : str, default=None
+        Question, where the annotators answered several.
+
+    Returns
+    -------
+    records : LabelStudioTasks
+        Responses, fields and the records themselves. Discarded responses and drafts are
+        no votes.
+    """
+    path = Path(path)
+    records = _load(path)
+    if not _are_records(records):
+        raise DataFormatError(
+            "not a list of records with fields",
             path=path,
-            advice="Name one of them with control=.",
+            advice="Export the dataset by `dataset.records.to_json`.",
         )
-    rows, annotators, labels = zip(*entries, strict=True)
-    votes = from_votes(rows, annotators, labels, n_rows=len(tasks), empty="drop")
-    skipped = np.ones(len(tasks), dtype=bool)
-    skipped[votes.rows] = False
-    (used, kind), *_ = names
-    ids = np.array([task.get("id", place) for place, task in enumerate(tasks)])
-    fields = dict.fromkeys(key for task in tasks for key in task["data"])
-    columns = {
-        key: np.array([task["data"].get(key) for task in tasks], dtype=object)
-        for key in fields
-    }
-    return LabelStudioTasks(tasks, used, kind, ids, columns, skipped, votes)
+    votes = list(_responses(records, question))
+    if not votes:
+        raise DataFormatError(
+            "no response with a label"
+            + ("" if question is None else f" to {question!r}"),
+            path=path,
+            advice="Export the records with their responses.",
+        )
+    ids = [str(record.get("id") or place) for place, record in enumerate(records)]
+    return _with_votes(ArgillaRecords, path, records, ids, votes, "question=")
 
 
-def _load(path: Path) -> list[dict[str, Any]]:
+def read_tasks(path: str | PathLike[str]) -> LabelStudioTasks:
+    """Read a JSON export of Label Studio or of argilla, whichever it is."""
+    path = Path(path)
+    return (read_argilla if _are_records(_load(path)) else read_label_studio)(path)
+
+
+def _load(path: Path) -> Any:
     try:
-        tasks = json.loads(path.read_text(encoding="utf-8"))
+        return json.loads(path.read_text(encoding="utf-8"))
     except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
         raise DataFormatError(f"not a readable JSON file: {error}", path=path) from None
-    sound = isinstance(tasks, list) and all(
-        isinstance(task, dict) and isinstance(task.get("data"), dict) for task in tasks
+
+
+def _are_tasks(content: Any) -> bool:
+    return _are_objects(content) and all(
+        isinstance(task.get("data"), dict) for task in content
     )
-    if not sound or not tasks:
-        raise DataFormatError(
-            "not a list of tasks with data",
-            path=path,
-            advice='Export the project in the format "JSON".',
-        )
-    return tasks
+
+
+def _are_records(content: Any) -> bool:
+    """Whether content is a list of objects with fields, as argilla writes it."""
+    if not _are_objects(content):
+        return False
+    answers = [record.get("responses") or {} for record in content]
+    return (
+        all(isinstance(record.get("fields"), dict) for record in content)
+        and all(isinstance(given, dict) for given in answers)
+        and all(_are_objects(s, 0) for given in answers for s in given.values())
+    )
+
+
+def _are_objects(content: Any, least: int = 1) -> bool:
+    return (
+        isinstance(content, list)
+        and len(content) >= least
+        and all(isinstance(item, dict) for item in content)
+    )
+
+
+def _choices(tasks: list[dict[str, Any]], control: str | None) -> Iterator[_Vote]:
+    for place, task in enumerate(tasks):
+        for annotation in task.get("annotations") or ():
+            if annotation.get("was_cancelled"):
+                continue
+            for result in annotation.get("result") or ():
+                name, kind = str(result.get("from_name")), str(result.get("to_name"))
+                if result.get("type") == "choices" and control in (None, name):
+                    who = _annotator(annotation)
+                    for label in result["value"]["choices"]:
+                        yield _Vote(name, kind, place, who, label)
 
 
 def _annotator(annotation: dict[str, Any]) -> str:
@@ -219,6 +304,45 @@ def _annotator(annotation: dict[str, Any]) -> str:
     if isinstance(who, dict):
         who = who.get("email") or who.get("id")
     return "unknown" if who is None else str(who)
+
+
+def _responses(records: list[dict[str, Any]], question: str | None) -> Iterator[_Vote]:
+    for place, record in enumerate(records):
+        for name, responses in (record.get("responses") or {}).items():
+            for response in responses if question in (None, name) else ():
+                if response.get("status") in _DROPPED:
+                    continue
+                who = str(response.get("user_id") or "unknown")
+                value = response.get("value")
+                for label in value if isinstance(value, list) else [value]:
+                    if isinstance(label, str | int):
+                        yield _Vote(name, "", place, who, str(label))
+
+
+def _with_votes(
+    kind: type[LabelStudioTasks],
+    path: Path,
+    tasks: list[dict[str, Any]],
+    ids: Iterable[Any],
+    given: list[_Vote],
+    argument: str,
+) -> Any:
+    questions, kinds, rows, annotators, labels = zip(*given, strict=True)
+    if len(names := list(dict.fromkeys(questions))) > 1:
+        raise AmbiguousDataError(
+            f"several questions: {', '.join(names)}",
+            path=path,
+            advice=f"Name one of them with {argument}.",
+        )
+    votes = from_votes(rows, annotators, labels, n_rows=len(tasks), empty="drop")
+    skipped = np.ones(len(tasks), dtype=bool)
+    skipped[votes.rows] = False
+    cells = [task[kind._fields] for task in tasks]
+    columns = {
+        key: np.array([cell.get(key) for cell in cells], dtype=object)
+        for key in dict.fromkeys(key for cell in cells for key in cell)
+    }
+    return kind(tasks, names[0], kinds[0], np.array(ids), columns, skipped, votes)
 
 
 def write_label_studio(tasks: list[dict[str, Any]], path: str | PathLike[str]) -> None:
