@@ -12,7 +12,7 @@ from partlearn.benchmark import (
     parse_plan,
     published_figures,
 )
-from partlearn.benchmark._toml import key_lines
+from partlearn.benchmark._toml import line_of
 
 GOOD = """\
 [plan]
@@ -138,15 +138,16 @@ def test_by_data_changes_parameters_for_one_set_only():
     assert reducer.for_data("other").params == {"mu": 0.5}
 
 
-def test_key_lines_skip_what_is_inside_values():
+def test_lines_of_keys_skip_what_is_inside_values():
     text = 'a = """\nb = 1\n"""\nlist = [\n  "x = [",\n]\n'
     text += '[t.u]\n"k k" = 1\n[[t.v]]\nz = 2\n'
-    lines = key_lines(text)
-    assert lines[("a",)] == 1
-    assert ("b",) not in lines
-    assert lines[("list",)] == 4
-    assert lines[("t", "u", "k k")] == 8
-    assert lines[("t", "v", 0, "z")] == 10
+    assert line_of(text, ("a",)) == 1
+    assert line_of(text, ("b",)) is None
+    assert line_of(text, ("list",)) == 4
+    assert line_of(text, ("t", "u", "k k")) == 8
+    assert line_of(text, ("t", "v", 0, "z")) == 10
+    assert line_of(text, ("t", "v", 1, "z")) == 9  # as far as it is there
+    assert line_of("# words\n\n" + text, ("a", "b")) == 3
 
 
 def test_extending_a_shipped_plan_keeps_its_jobs_but_not_its_words():

@@ -24,7 +24,7 @@ from partlearn.benchmark._plan import (
 )
 from partlearn.benchmark._results import Control
 from partlearn.benchmark._schema import FIELDS, MULTILABEL_FIELDS, Checker
-from partlearn.benchmark._toml import PlanError, key_lines, read_toml
+from partlearn.benchmark._toml import PlanError, read_toml
 
 Table = Mapping[str, Any]
 Specs = tuple[MethodSpec, ...]
@@ -163,7 +163,7 @@ def parse_plan(
     head = document.get("plan")
     many = isinstance(head, Mapping) and head.get("task") == "multilabel"
     schema = MULTILABEL_FIELDS if many else FIELDS
-    check = Checker(origin, key_lines(text), schema, quick)
+    check = Checker(origin, text, schema, quick)
     check.table(document)
     check.table(document["plan"], ("plan",))
     merged = _with_parent(document, check)
@@ -207,7 +207,7 @@ def _parent(name: str, check: Checker) -> dict[str, Any]:
         check.fail(("plan", "extends"), f"there is no plan named {name!r}{hint}")
     origin = f"{stem}.toml"
     document = read_toml(shipped, origin)
-    own = Checker(origin, key_lines(shipped), check.schema, name != stem)
+    own = Checker(origin, shipped, check.schema, name != stem)
     parent = _with_parent(document, own)
     if own.quick:
         _apply_quick(parent, document.get("quick", {}), own)

@@ -7,7 +7,7 @@ from difflib import get_close_matches
 from typing import Any, NoReturn
 
 from partlearn.benchmark import _plan
-from partlearn.benchmark._toml import KeyPath, PlanError
+from partlearn.benchmark._toml import KeyPath, PlanError, line_of
 
 Good = Callable[[Any], bool]
 Rule = tuple[Good, str]  # which values are good, and what they must be, in words
@@ -179,8 +179,8 @@ class Checker:
     ----------
     origin : str
         File name.
-    lines : dict
-        From :func:`partlearn.benchmark._toml.key_lines`.
+    text : str
+        The file.
     schema : mapping of str to rules
         :data:`FIELDS` or :data:`MULTILABEL_FIELDS`.
     quick : bool
@@ -191,20 +191,16 @@ class Checker:
     def __init__(
         self,
         origin: str,
-        lines: Mapping[KeyPath, int],
+        text: str,
         schema: Mapping[str, Rules],
         quick: bool,
     ) -> None:
-        self.origin, self.lines, self.schema, self.quick = origin, lines, schema, quick
+        self.origin, self.text, self.schema, self.quick = origin, text, schema, quick
         self.known_data: set[str] = set()
 
     def fail(self, path: KeyPath, message: str) -> NoReturn:
         """Raise a :class:`PlanError` that points at ``path``."""
-        line = None
-        for end in range(len(path), 0, -1):
-            line = self.lines.get(path[:end])
-            if line is not None:
-                break
+        line = line_of(self.text, path)
         where = f"{self.origin}:{line}" if line else self.origin
         end_mark = "" if message.endswith("?") else "."
         raise PlanError(f"{where}: {message}{end_mark}")

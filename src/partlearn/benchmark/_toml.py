@@ -1,83 +1,64 @@
-"""Read TOML and remember on which line each key stands, for error messages."""
+"""Read TOML, and find the line of a key for error messages."""
 
 # SPDX-License-Identifier: BSD-3-Clause
 
 import re
 import tomllib
+from bisect import bisect_left
 from typing import Any
 
 KeyPath = tuple[str | int, ...]
-
-_KEY = re.compile(
-    r"""\s*((?:"[^"]*"|'[^']*'|[A-Za-z0-9_-]+)(?:\s*\.\s*[\w"'-]+)*)\s*="""
-)
-_TABLE = re.compile(r"\s*(\[\[?)\s*([^\[\]]+?)\s*\]\]?\s*(?:#.*)?$")
-_STRING = re.compile(r'"""|\'\'\'|"(?:\\.|[^"\\])*"|\'[^\']*\'|#.*')
 
 
 class PlanError(ValueError):
     """Error in a plan, with the file, the line and the remedy."""
 
 
-def _parts(dotted: str) -> list[str]:
-    return [part.strip().strip("\"'") for part in dotted.split(".")]
-
-
-def key_lines(text: str) -> dict[KeyPath, int]:
-    """Map key paths to line numbers (1-based).
+def line_of(text: str, path: KeyPath) -> int | None:
+    """Line on which a key path begins, or the longest part of it that is there.
 
     Parameters
     ----------
     text : str
-        TOML document.
+        Sound TOML document.
+    path : tuple
+        Keys of tables and places in lists, such as ``("data", 0, "name")``.
 
     Returns
     -------
-    dict
-        For instance ``("data", 0, "name") -> 7``. Tables are there as well.
+    int or None
+        From 1 on; None if not even the first key is there.
     """
-    lines: dict[KeyPath, int] = {}
-    counts: dict[str, int] = {}
-    prefix: KeyPath = ()
-    depth = 0
-    quote = ""
-    for number, line in enumerate(text.splitlines(), start=1):
-        inside = bool(quote) or depth > 0
-        if not inside:
-            if table := _TABLE.match(line):
-                names = _parts(table.group(2))
-                prefix = _table_path(names, table.group(1) == "[[", counts)
-                lines.setdefault(prefix, number)
-                continue
-            if key := _KEY.match(line):
-                lines[prefix + tuple(_parts(key.group(1)))] = number
-        quote = _open_quote(line, quote)
-        if not quote:
-            bare = _STRING.sub("", line)
-            depth += bare.count("[") + bare.count("{")
-            depth = max(depth - bare.count("]") - bare.count("}"), 0)
-    return lines
+    lines = text.splitlines()
+
+    def known(n: int) -> int:
+        """Parts of the path that the first n lines hold."""
+        return _depth(_statements(lines, n)[1], path)
+
+    depth = known(len(lines))
+    end = bisect_left(range(len(lines)), depth, key=known)
+    return _statements(lines, end - 1)[0] + 1 if depth else None
 
 
-def _table_path(names: list[str], is_array: bool, counts: dict[str, int]) -> KeyPath:
-    path: list[str | int] = []
-    for i, name in enumerate(names):
-        path.append(name)
-        dotted = ".".join(names[: i + 1])
-        if is_array and i == len(names) - 1:
-            counts[dotted] = counts.get(dotted, -1) + 1
-        if dotted in counts:
-            path.append(counts[dotted])
-    return tuple(path)
+def _statements(lines: list[str], n: int) -> tuple[int, dict[str, Any]]:
+    """Number of the first lines, at most n, that are whole statements; their content.
+
+    A statement that goes over several lines is no TOML without the last of them.
+    """
+    while True:
+        try:
+            return n, tomllib.loads("\n".join(lines[:n]))
+        except tomllib.TOMLDecodeError:
+            n -= 1
 
 
-def _open_quote(line: str, quote: str) -> str:
-    for mark in re.findall(r'"""|\'\'\'', line):
-        if not quote:
-            quote = mark
-        elif quote == mark:
-            quote = ""
-    return quote
+def _depth(content: Any, path: KeyPath) -> int:
+    for depth, key in enumerate(path):
+        places = range(len(content)) if isinstance(content, list) else content
+        if not isinstance(content, list | dict) or key not in places:
+            return depth
+        content = content[key]
+    return len(path)
 
 
 def read_toml(text: str, origin: str) -> dict[str, Any]:

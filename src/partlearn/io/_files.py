@@ -67,44 +67,51 @@ def regular_size(path: Path) -> int:
     return status.st_size
 
 
-class _Charged(io.RawIOBase):
-    """A compressed file that charges what it expands to, and what that will become."""
+class Pieces(io.RawIOBase):
+    """A stream of pieces of bytes that are made as it is read."""
 
-    def __init__(self, path: Path, budget: Budget | None, separator: bytes) -> None:
-        self._file = gzip.open(path)  # noqa: SIM115
-        self._budget, self._separator = budget, separator
+    def __init__(self, pieces: Iterator[bytes]) -> None:
+        self._pieces, self._ready = pieces, memoryview(b"")
+        self.n_read = 0
 
     def readable(self) -> bool:
+        """Say that it can be read."""
         return True
 
     def readinto(self, buffer: Any) -> int:
         """Read as many bytes as the buffer has room for."""
-        try:
-            piece = self._file.read(len(buffer))
-        except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-            raise DataFormatError(f"the gzip data are damaged ({error})") from error
-        if self._budget is not None:
-            self._budget.charge(len(piece), "the expanded file")
-            if self._separator:
-                # Every cell becomes a number of eight bytes, however short its text.
-                cells = piece.count(self._separator) + piece.count(b"\n")
-                self._budget.charge(8 * cells, "the table in the compressed file")
+        if not self._ready:
+            self._ready = memoryview(next(filter(None, self._pieces), b""))
+        piece = self._ready[: len(buffer)]
+        self._ready = self._ready[len(piece) :]
+        self.n_read += len(piece)
         buffer[: len(piece)] = piece
         return len(piece)
 
-    def close(self) -> None:
-        """Close the file."""
-        self._file.close()
-        super().close()
+
+def blocks_of(stream: Any) -> Iterator[bytes]:
+    """Read a stream block by block, as far as each is there."""
+    return iter(lambda: stream.read1(_BLOCK), b"")
 
 
-def open_text(path: Path, budget: Budget | None, separator: bytes = b"") -> IO[bytes]:
+def _expanded(path: Path, budget: Budget | None) -> Iterator[bytes]:
+    try:
+        with gzip.open(path) as file:
+            for piece in blocks_of(file):
+                if budget is not None:
+                    budget.charge(len(piece), "the expanded file")
+                yield piece
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        raise DataFormatError(f"the gzip data are damaged ({error})") from error
+
+
+def open_text(path: Path, budget: Budget | None) -> IO[bytes]:
     """Open a text file, gzip or plain; expanded bytes are charged as they come.
 
     Without a budget the rows are not kept, so that there is nothing to charge.
     """
     if path.suffix == ".gz":
-        return io.BufferedReader(_Charged(path, budget, separator), _BLOCK)
+        return io.BufferedReader(Pieces(_expanded(path, budget)), _BLOCK)
     return path.open("rb")
 
 
@@ -123,7 +130,7 @@ def scan(path: Path, budget: Budget, marks: bytes) -> None:
     if path.suffix != ".gz":
         return
     with open_text(path, None) as stream:
-        while piece := stream.read(_BLOCK):
+        for piece in blocks_of(stream):
             budget.charge(len(piece), "the expanded file")
             cells = sum(piece.count(mark) for mark in marks)
             budget.charge(CELL * cells, "the table in the compressed file")
@@ -135,7 +142,7 @@ def expand(path: Path, budget: Budget) -> bytes:
         budget.charge(regular_size(path), "the file")
         return path.read_bytes()
     with open_text(path, budget) as stream:
-        return b"".join(iter(lambda: stream.read(_BLOCK), b""))
+        return b"".join(blocks_of(stream))
 
 
 def first_line(stream: IO[bytes]) -> bytes:

@@ -5,66 +5,35 @@
 import codecs
 import io
 import re
+from collections.abc import Iterator
+from itertools import chain
 from typing import IO, Any
 
 from partlearn.io._errors import DataFormatError
-from partlearn.io._files import first_line
+from partlearn.io._files import Pieces, blocks_of, first_line
 
-_BLOCK = 2**16
 _BOMS = {codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 _SEPARATOR = re.compile(rb'"?sep=(.)"?\s*', re.IGNORECASE)
 _UTF8_BOM = codecs.BOM_UTF8
 
 
-class Prefixed(io.RawIOBase):
-    """A stream with bytes in front that were read from it already."""
-
-    def __init__(self, front: bytes, file: Any) -> None:
-        self._front, self._file = front, file
-        self.n_read = 0
-
-    def readable(self) -> bool:
-        """Say that it can be read."""
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        """Read as many bytes as the buffer has room for."""
-        piece = self._front[: len(buffer)] or self._file.read(len(buffer))
-        self._front = self._front[len(piece) :]
-        self.n_read += len(piece)
-        buffer[: len(piece)] = piece
-        return len(piece)
+def prefixed(front: bytes, file: Any) -> Pieces:
+    """Return a stream with the bytes in front that were read from it already."""
+    return Pieces(chain([front], blocks_of(file)))
 
 
-class _Decoded(io.RawIOBase):
+def _transcoded(file: Any, encoding: str) -> Iterator[bytes]:
     """Text of another encoding as UTF-8."""
-
-    def __init__(self, file: Any, encoding: str) -> None:
-        self._file = file
-        self._decoder = codecs.getincrementaldecoder(encoding)()
-        self._encoding = encoding
-        self._ready = b""
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        while not self._ready:
-            piece = self._file.read(_BLOCK)
-            try:
-                text = self._decoder.decode(piece, final=not piece)
-            except UnicodeDecodeError as error:
-                raise DataFormatError(
-                    f"the text is not in the encoding {self._encoding}: {error.reason}",
-                    advice="Say with encoding= which one it is in.",
-                ) from None
-            self._ready = text.encode("utf-8", "replace")
-            if not piece:
-                break
-        piece = self._ready[: len(buffer)]
-        self._ready = self._ready[len(piece) :]
-        buffer[: len(piece)] = piece
-        return len(piece)
+    decoder = codecs.getincrementaldecoder(encoding)()
+    for piece in chain(blocks_of(file), [b""]):
+        try:
+            text = decoder.decode(piece, final=not piece)
+        except UnicodeDecodeError as error:
+            raise DataFormatError(
+                f"the text is not in the encoding {encoding}: {error.reason}",
+                advice="Say with encoding= which one it is in.",
+            ) from None
+        yield text.encode("utf-8", "replace")
 
 
 def decoded(file: Any, encoding: str | None) -> IO[bytes]:
@@ -81,7 +50,7 @@ def decoded(file: Any, encoding: str | None) -> IO[bytes]:
             f"`encoding`: {encoding!r} is not known; examples are latin-1, cp1252, gbk "
             "and utf-16."
         ) from None
-    return io.BufferedReader(_Decoded(file, encoding), _BLOCK)
+    return io.BufferedReader(Pieces(_transcoded(file, encoding)))
 
 
 def header_line(stream: IO[bytes]) -> tuple[bytes, bytes, str | None]:

@@ -209,7 +209,7 @@ def _opened(
     """Open a table for reading; the kind is found in the name, or in the first byte."""
     if path == _files.STANDARD:
         first = sys.stdin.buffer.readline(_files.MAX_LINE + 1)
-        stream = BufferedReader(_streams.Prefixed(first, sys.stdin.buffer))
+        stream = BufferedReader(_streams.prefixed(first, sys.stdin.buffer))
         kind = "jsonl" if first.lstrip()[:1] == b"{" else "csv"
         yield _streams.decoded(stream, encoding), kind
         return
@@ -281,7 +281,7 @@ def _text_batches(file: Any, path: Path, block_rows: int, charge: Charge) -> Blo
     pa = import_optional("pyarrow", "CSV files")
     arrow_csv = import_optional("pyarrow.csv", "CSV files")
     line, after, said = _streams.header_line(file)
-    stream = _streams.Prefixed(line + after, file)
+    stream = _streams.prefixed(line + after, file)
     first = _files.header_of(line)
     delimiter, names = _table.csv_header(first, said)
     size = (
