@@ -405,11 +405,13 @@ def test_a_coordinate_called_y_is_a_feature(tmp_path):
 
 
 @pytest.mark.parametrize("labels", [None, ["a", "b"]])
-def test_a_y_of_whole_numbers_is_left_open(tmp_path, labels):
+def test_a_y_of_some_labels_is_left_open(tmp_path, labels):
     text = "x,y,candidates\n1,5,a|b\n2,7,b\n"
     if labels:
         text = "x,y,a,b\n1,5,1,1\n2,7,0,1\n"
     path = csv(tmp_path, text)
+    assert read(path, labels=labels).feature_names == ["x", "y"]  # none is a label
+    path = csv(tmp_path, text.replace(",5,", ",a,"))
     with pytest.raises(AmbiguousDataError, match="'y' may hold true labels or a feat"):
         read(path, labels=labels)
     assert read(path, labels=labels, ignore=["y"]).data.shape == (2, 1)

@@ -95,3 +95,40 @@ def test_columns_of_any_kind_through_the_reader_of_matrices(tmp_path):
 
     bunch = read(path, labels="kind", encode=encode)
     assert (seen, bunch.feature_names) == (["x", "coat"], ["one"])
+
+
+def test_files_of_write_are_found_by_their_names(tmp_path):
+    """Marks of candidates and truth, and bags, are no features of any table."""
+    iris = load_iris_partial()
+    iris.bags = np.repeat(np.arange(50), 3)
+    csv, parquet = (
+        dataset_of(write(iris, tmp_path / name)) for name in ("a.csv", "a.parquet")
+    )
+    for data in (csv, parquet):
+        assert data.names == iris.feature_names
+        assert data.bags == "bag:id"
+        np.testing.assert_array_equal(data.evidence.candidates, iris.candidates)
+        assert data.truth.tolist() == np.array(iris.target_names)[iris.truth].tolist()
+    assert parquet.label_names == [f"candidate:{n}" for n in iris.target_names]
+    assert dataset_of(tmp_path / "a.parquet", roles={"ignore": "bag:id"}).bags is None
+    several = {"x": [1.0, 2.0], "tags": ["a", "b|c"], "truth:a": [1, 0]}
+    several |= {"truth:b": [1, 0], "truth:c": [0, 1]}
+    data = dataset_of(several, task="tags")
+    assert data.true_tags().sets() == [["a", "b"], ["c"]]
+    assert data.hidden == ["truth"]
+
+
+@pytest.mark.parametrize("name", ["label", "Class", "y", "target"])
+def test_a_name_of_labels_and_of_features(name):
+    """The cells tell: labels, something else, or both."""
+    table = {"x": [1.0, 2.0, 3.0], "candidates": ["a|b", "b", "a"]}
+    data = dataset_of({**table, name: ["a", "b", None]})
+    assert (data.truth_column, data.truth.tolist()) == (name, ["a", "b", None])
+    data = dataset_of({**table, name: [3, 5, 4]})
+    assert (data.truth_column, data.truth, data.names) == (None, None, ["x", name])
+    with pytest.raises(DataError, match="may hold true labels or a feature; 'c'"):
+        dataset_of({**table, name: ["a", "b", "c"]}).hidden  # noqa: B018
+    with pytest.raises(DataError, match="could all be the labels"):
+        dataset_of({**table, name: ["a", "b", "a"], "truth": ["a"] * 3}).rows  # noqa: B018
+    given = dataset_of({**table, name: ["a", "b", "c"]}, truth=name)
+    assert given.truth.tolist() == ["a", "b", "c"]

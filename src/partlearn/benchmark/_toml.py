@@ -54,10 +54,10 @@ def _statements(lines: list[str], n: int) -> tuple[int, dict[str, Any]]:
 
 def _depth(content: Any, path: KeyPath) -> int:
     for depth, key in enumerate(path):
-        places = range(len(content)) if isinstance(content, list) else content
-        if not isinstance(content, list | dict) or key not in places:
+        try:
+            content = content[key]
+        except (LookupError, TypeError):
             return depth
-        content = content[key]
     return len(path)
 
 

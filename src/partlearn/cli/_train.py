@@ -154,7 +154,7 @@ def train(
         ignore=[] if table is None else [n for n in table.hidden if n != gold],
         sep=options.sep,
         groups=groups,
-        bags=options.bag,
+        bags=options.bag if table is None else table.bags,
         gold=gold,
         weight=weight,
         task="tags" if several else "single",
@@ -230,8 +230,14 @@ def _fit_files(
     A `scheduler` is the address of one of Dask; without, all runs in this process.
     """
     from partlearn._math.blocks import connect
-    from partlearn.io import LabelColumns, load_columns, open_tables
-    from partlearn.tables import bags_of_files, label_columns, truth_column
+    from partlearn.io import (
+        LabelColumns,
+        bag_columns,
+        find_truth,
+        load_columns,
+        open_tables,
+    )
+    from partlearn.tables import bags_of_files, check_truth, label_columns
 
     rows = open_tables(paths)
     assert rows.names is not None
@@ -239,11 +245,16 @@ def _fit_files(
     if not isinstance(chosen, LabelColumns):
         chosen = LabelColumns(label_columns(chosen, rows.names))
     names = chosen.names
-    hidden = options.ignore or []
-    truth = truth_column(rows.names, names, options.truth, hidden)
-    model.set_params(ignore=[*hidden, *([truth] if truth else [])])
     evidence, _ = model.read_labels(load_columns(paths, names), chosen)
     _input.echo_labels(evidence.read_as)
+    hidden = [*(options.ignore or []), *bag_columns(rows.names)]
+    if check_truth(rows.names, names, options.truth):
+        hidden.append(str(options.truth))
+    else:
+        free = [name for name in rows.names if name not in {*hidden, *names}]
+        classes = evidence.classes.astype(str).tolist
+        hidden += find_truth(free, lambda n: load_columns(paths, [n])[n], classes)
+    model.set_params(ignore=hidden)
     bags = None
     if options.bag is not None:
         bags = bags_of_files(paths, options.bag, evidence)

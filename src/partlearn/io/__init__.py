@@ -1,7 +1,7 @@
 """Files: formats, readers, writers, limits, blocks of rows, whole-file writing."""
 
 from partlearn.io._cleanlab import class_numbers, cleanlab_array, read_cleanlab
-from partlearn.io._columns import candidate_columns, truth_columns
+from partlearn.io._columns import bag_columns, candidate_columns, find_truth
 from partlearn.io._corrections import read_corrections
 from partlearn.io._errors import (
     AmbiguousDataError,
@@ -28,7 +28,12 @@ from partlearn.io._frame import (
     row_count,
     take_rows,
 )
-from partlearn.io._label_columns import label_evidence, spell_labels
+from partlearn.io._label_columns import (
+    is_marked,
+    label_evidence,
+    spell_labels,
+    with_truth,
+)
 from partlearn.io._label_forms import LabelColumns, label_choice
 from partlearn.io._label_studio import (
     LabelStudioTasks,

@@ -3,8 +3,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import nullcontext
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -36,15 +37,14 @@ from partlearn.io._label_columns import (
     typed_column,
 )
 from partlearn.io._matrix import as_dtype, read_matrix
-from partlearn.io._options import Budget, Limits, ReadOptions
+from partlearn.io._options import Budget, Form, Limits, ReadOptions
 from partlearn.io._table import arrow_errors, note_of
 from partlearn.io._table_blocks import table_blocks
 
 # Names without case, spaces and dashes.
 _CANDIDATES = r"candidate(label|set)?s?|partiallabels?|partialtarget"
 _TRUTH = r"truth|truelabel|groundtruth"
-_LABELS = rf"{_TRUTH}|labels?|target|class"  # which say less
-_COORDINATE = "y"  # true labels in some files, a feature beside x in others
+_UNCLEAR = r"labels?|target|class|y"  # true labels in some files, features in others
 _WIDE = 100
 _BLOCK_ROWS = 8192
 # A matrix and the names of its columns, of columns of any kind.
@@ -57,21 +57,22 @@ def _is_called(name: str, names: str) -> bool:
 
 def is_label_name(name: str) -> bool:
     """Whether a column of this name may be taken for labels."""
-    return _is_called(name, f"{_CANDIDATES}|{_LABELS}|{_COORDINATE}")
+    return _is_called(name, f"{_CANDIDATES}|{_TRUTH}|{_UNCLEAR}")
 
 
-def candidate_columns(names: Sequence[str]) -> list[str]:
+def candidate_columns(names: Iterable[str]) -> list[str]:
     """Columns whose names say that they hold candidate sets.
 
     Parameters
     ----------
-    names : sequence of str
+    names : iterable of str
         Names of all columns.
 
     Returns
     -------
     columns : list of str
-        Such as ``candidates`` or ``Partial Label``.
+        Such as ``candidates`` or ``Partial Label``; or those of a label each, such as
+        ``candidate:cat``, as :func:`write` names them.
 
     Examples
     --------
@@ -79,29 +80,65 @@ def candidate_columns(names: Sequence[str]) -> list[str]:
     >>> candidate_columns(["weight", "Candidate_Labels"])
     ['Candidate_Labels']
     """
-    return [name for name in names if _is_called(name, _CANDIDATES)]
+    names = list(names)
+    marked = [name for name in names if name.startswith(CANDIDATE_MARK)]
+    return marked or [name for name in names if _is_called(name, _CANDIDATES)]
 
 
-def truth_columns(names: Sequence[str]) -> list[str]:
-    """Columns whose names say that they hold true labels.
+def bag_columns(names: Iterable[str]) -> list[str]:
+    """Columns that hold the bags of the rows, as :func:`write` names them."""
+    return [name for name in names if name.startswith(BAG_MARK)]
+
+
+def find_truth(
+    free: Iterable[str],
+    cells: Callable[[str], NDArray[Any]],
+    classes: Callable[[], Collection[str]],
+) -> list[str]:
+    """Columns of true labels among those that nothing is known of.
 
     Parameters
     ----------
-    names : sequence of str
-        Names of all columns.
+    free : iterable of str
+        Names of columns.
+    cells : callable
+        Gives the cells of a column.
+    classes : callable
+        Gives the labels of the candidate sets.
 
     Returns
     -------
     columns : list of str
-        Such as ``truth`` or ``true_label``; ``label`` and ``class`` say less.
+        None, one, or one per label, such as ``truth:cat``. Names such as ``truth`` say
+        it. Columns such as ``label`` or ``y`` are taken for features if they hold no
+        label, and for the truth if they hold nothing else.
 
-    Examples
-    --------
-    >>> from partlearn.io import truth_columns
-    >>> truth_columns(["weight", "true_label", "label"])
-    ['true_label']
+    Raises
+    ------
+    AmbiguousDataError
+        If there are several, or one holds labels and something else.
     """
-    return [name for name in names if _is_called(name, _TRUTH)]
+    free = list(free)
+    if marked := [name for name in free if name.startswith(TRUTH_MARK)]:
+        return marked
+    found = [name for name in free if _is_called(name, _TRUTH)]
+    for name in free:
+        if not _is_called(name, _UNCLEAR):
+            continue
+        known = set(classes())
+        values = as_text_column(typed_column(cells(name))).values
+        held = {value.strip() for value in values if not is_missing_text(value)}
+        if odd := sorted(held - known):
+            if held & known:
+                raise AmbiguousDataError(
+                    f"column {name!r} may hold true labels or a feature; {odd[0]!r} in "
+                    "it is never a candidate",
+                    advice="Name it with truth=, leave it out with ignore=, or rename "
+                    "it if it is a feature.",
+                )
+        elif held:
+            found.append(name)
+    return _one_of(found, "truth")
 
 
 def read_table(
@@ -130,14 +167,8 @@ def read_table(
         )
     budget = Budget.of_table(regular_size(path), limits)
     _given(columns, options.ignore, "ignore")
-    bags = _given(columns, options.bags, "bags") or [
-        name for name in columns if name.startswith(BAG_MARK)
-    ]
-    if len(bags) > 1:
-        raise AmbiguousDataError(
-            f"columns {', '.join(map(repr, bags))} could all be the bags",
-            advice="Choose with bags=.",
-        )
+    bags = _given(columns, options.bags, "bags")
+    bags = bags or _one_of(bag_columns(columns), "bags", "the bags")
     hidden = {*options.ignore, *bags}
     table = _Table({k: v for k, v in columns.items() if k not in hidden})
     with arrow_errors("the table") if meta else nullcontext():  # which may be damaged
@@ -186,52 +217,36 @@ def _assemble(
 ) -> Bunch:
     columns = table.columns
     own = "target_names" in meta
-    if own:
-        candidates = [c for c in columns if c.startswith(CANDIDATE_MARK)]
-        truth = [c for c in columns if c.startswith(TRUTH_MARK)]
-    else:
-        candidates, truth = _label_columns(table, options)
-    sets: dict[str, tuple[TextColumn, LabelSets]] = {}
-    matrices: dict[str, Mask] = {}
-    names: list[str] = []
-    evidence: Evidence | None = None
-    for role, chosen in (("candidates", candidates), ("truth", truth)):
-        if len(chosen) > 1 or (chosen and is_marked(chosen[0])):
-            given = options.form if role == "candidates" and not own else "marks"
-            texts: dict[str, Column] = {name: table.text(name) for name in chosen}
-            rows = len(columns[chosen[0]])
-            budget.matrix(rows, len(chosen), 8, "the label matrix")
-            read, form = read_forms(texts, chosen, given, empty="all", sep=options.sep)
-            here = [str(c) for c in read.classes.tolist()]
-            if names and names != here:
-                raise DataFormatError(
-                    "the candidate and the truth columns name different classes"
-                )
-            names = here
-            silent = silent_rows(texts, chosen, form)
-            matrices[role] = read.candidates & ~silent[:, None]
-            if role == "candidates" and form != "marks":
-                evidence = read
-        elif chosen:
-            column = table.text(chosen[0])
-            where = f"column {chosen[0]!r}"
-            split = role == "candidates" or _splits_truth(column, options)
-            sets[role] = column, parse_sets(column, options.sep, where, split=split)
-            _check_header(chosen[0], columns, all_names(sets[role][1]))
-            if role == "truth":
-                _check_truth(*sets[role], options.task, where)
-    if options.truth is None and "truth" in sets and _is_called(truth[0], _COORDINATE):
-        _check_coordinate(truth[0], sets, names)
-    occurring = all_names(*(parsed for _, parsed in sets.values()))
-    names = meta.get("target_names") or names or occurring
+
+    @cache
+    def part_of(role: str, *chosen: str) -> _Part | None:
+        form = options.form if role == "labels" and not own else "marks"
+        return _Part(table, chosen, role, options, budget, form) if chosen else None
+
+    candidates = [c for c in columns if c.startswith(CANDIDATE_MARK)]
+    truth = [c for c in columns if c.startswith(TRUTH_MARK)]
+    if not own:
+        candidates, truth = _label_columns(table, options, part_of)
+    parts = {
+        "candidates": part_of("labels", *candidates),
+        "truth": part_of("truth", *truth),
+    }
+    known = [part for part in parts.values() if part is not None]
+    fixed = {tuple(part.names): part.names for part in known if part.sets is None}
+    if len(fixed) > 1:
+        raise DataFormatError(
+            "the candidate and the truth columns name different classes"
+        )
+    occurring = all_names(*(part.sets for part in known if part.sets is not None))
+    names = meta.get("target_names") or next(iter(fixed.values()), occurring)
     odd = sorted(set(occurring) - set(names))
     if odd:
         raise DataFormatError(f"{odd[0]!r} is not a class of this table")
-    for role, (column, parsed) in sets.items():
-        matrices[role] = label_matrix(column, parsed, names, budget, np.bool_)
-        if role == "candidates" and any(w != 1 for s in parsed for w in s.values()):
-            weights = label_matrix(column, parsed, names, budget, np.float64)
-            evidence = from_weights(weights, classes=names, empty="all")
+    matrices = {
+        role: None if part is None else part.matrix(names, budget)
+        for role, part in parts.items()
+    }
+    evidence = parts["candidates"] and parts["candidates"].weights(names, budget)
     features = [name for name in columns if name not in {*candidates, *truth}]
     dropped = next((c for c in features if c in ("", "__index_level_0__")), None)
     features = [name for name in features if name != dropped]
@@ -243,8 +258,8 @@ def _assemble(
     note = "" if dropped is None else f" Column {dropped!r} was taken as row numbers."
     return make_bunch(
         as_dtype(X, meta.get("dtype")),
-        matrices.get("candidates"),
-        matrices.get("truth"),
+        matrices["candidates"],
+        matrices["truth"],
         options,
         budget,
         target_names=list(names),
@@ -254,6 +269,53 @@ def _assemble(
         variables=used,
         **({} if evidence is None else {"evidence": evidence}),
     )
+
+
+class _Part:
+    """Candidates or truth of a table: one column of sets, or several columns."""
+
+    def __init__(
+        self,
+        table: _Table,
+        chosen: Sequence[str],
+        role: str,
+        options: ReadOptions,
+        budget: Budget,
+        form: Form | None,
+    ) -> None:
+        self.sets: LabelSets | None = None
+        self.evidence: Evidence | None = None
+        if len(chosen) > 1 or is_marked(chosen[0]):
+            texts: dict[str, Column] = {name: table.text(name) for name in chosen}
+            rows = len(table.columns[chosen[0]])
+            budget.matrix(rows, len(chosen), 8, "the label matrix")
+            read, form = read_forms(texts, form, empty="all", sep=options.sep)
+            self.names = [str(c) for c in read.classes.tolist()]
+            silent = silent_rows(texts, form)
+            self.listed = read.candidates & ~silent[:, None]
+            self.evidence = None if form == "marks" else read
+            return
+        self.column, where = table.text(chosen[0]), f"column {chosen[0]!r}"
+        split = role == "labels" or _splits_truth(self.column, options)
+        self.sets = parse_sets(self.column, options.sep, where, split=split)
+        self.names = all_names(self.sets)
+        _check_header(chosen[0], table.columns, self.names)
+        if role == "truth":
+            _check_truth(self.column, self.sets, options.task, where)
+
+    def matrix(self, names: list[str], budget: Budget) -> Mask:
+        """Boolean matrix of the labels of the rows."""
+        if self.sets is None:
+            return self.listed
+        return label_matrix(self.column, self.sets, names, budget, np.bool_)
+
+    def weights(self, names: list[str], budget: Budget) -> Evidence | None:
+        """Weights or votes, if there are any."""
+        if all(w == 1 for row in self.sets or () for w in row.values()):
+            return self.evidence
+        assert self.sets is not None
+        weights = label_matrix(self.column, self.sets, names, budget, np.float64)
+        return from_weights(weights, classes=names, empty="all")
 
 
 def _splits_truth(column: TextColumn, options: ReadOptions) -> bool:
@@ -270,23 +332,6 @@ def _check_header(name: str, columns: Columns, labels: list[str]) -> None:
         raise DataFormatError(
             f"the first line holds numbers and the label {name!r} instead of names",
             advice="Add a line with the names of the columns.",
-        )
-
-
-def _check_coordinate(
-    name: str, sets: dict[str, tuple[TextColumn, LabelSets]], names: list[str]
-) -> None:
-    """Check that a column which may be a feature holds candidates' labels."""
-    known = set(names)
-    if "candidates" in sets:
-        known |= set(all_names(sets["candidates"][1]))
-    odd = [label for label in all_names(sets["truth"][1]) if label not in known]
-    if known and odd:
-        raise AmbiguousDataError(
-            f"column {name!r} may hold true labels or a feature; {odd[0]!r} in it is "
-            "never a candidate",
-            advice="Name it with truth=, leave it out with ignore=, or rename it if it "
-            "is a feature.",
         )
 
 
@@ -326,18 +371,24 @@ def _given(
     return chosen
 
 
-def _label_columns(table: _Table, options: ReadOptions) -> tuple[list[str], list[str]]:
+def _label_columns(
+    table: _Table,
+    options: ReadOptions,
+    part_of: Callable[..., _Part | None],
+) -> tuple[list[str], list[str]]:
     columns = table.columns
     candidates = _given(columns, options.labels, "labels")
     truth = _given(columns, options.truth, "truth")
     free = [c for c in columns if c not in {*candidates, *truth}]
-    if not candidates:
-        marked = [c for c in free if c.startswith(CANDIDATE_MARK)]
-        candidates = marked or _named(free, _CANDIDATES, "labels")
-    if not truth:
-        classes = [c for c in free if not table.is_measured(c)]
-        marked = [c for c in free if c.startswith(TRUTH_MARK)]
-        truth = marked or _named(classes, f"{_LABELS}|{_COORDINATE}", "truth")
+    candidates = candidates or _one_of(candidate_columns(free), "labels")
+    part = part_of("labels", *candidates) if not truth else None
+    if part is not None:
+        free = [c for c in free if c not in candidates]
+        truth = find_truth(free, columns.__getitem__, lambda: part.names)
+    elif not truth:
+        classes = [c for c in free if not table.is_measured(c) and is_label_name(c)]
+        truth = [c for c in free if c.startswith(TRUTH_MARK)]
+        truth = truth or _one_of(classes, "truth")
     truth = [c for c in truth if c not in candidates]
     if options.task in ("multiclass", "multilabel") and not truth:
         candidates, truth = [], candidates
@@ -365,14 +416,14 @@ def _label_columns(table: _Table, options: ReadOptions) -> tuple[list[str], list
     return candidates, truth
 
 
-def _named(free: list[str], names: str, argument: str) -> list[str]:
-    matching = [c for c in free if _is_called(c, names)]
-    if len(matching) > 1:
+def _one_of(found: list[str], argument: str, what: str = "the labels") -> list[str]:
+    """Columns of which there may be one only, unless each is of a label."""
+    if len(found) > 1 and not is_marked(found[0]):
         raise AmbiguousDataError(
-            f"columns {', '.join(map(repr, matching))} could all be the labels",
+            f"columns {', '.join(map(repr, found))} could all be {what}",
             advice=f"Choose with {argument}=.",
         )
-    return matching
+    return found
 
 
 def _is_number(text: str) -> bool:

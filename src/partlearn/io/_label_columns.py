@@ -2,6 +2,7 @@
 
 # SPDX-License-Identifier: BSD-3-Clause
 
+import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -105,7 +106,7 @@ def label_evidence(
     budget = Budget(Limits(), 0)
     typed: dict[str, Column] = {n: typed_column(columns[n]) for n in chosen}
     if len(chosen) > 1 or is_marked(chosen[0]) or form is not None:
-        evidence, form = read_forms(typed, chosen, form, empty=empty, sep=sep)
+        evidence, form = read_forms(typed, form, empty=empty, sep=sep)
     else:
         column = as_text_column(typed[chosen[0]])
         _refuse_measured(typed[chosen[0]], column, chosen[0])
@@ -279,20 +280,19 @@ def all_names(*parts: LabelSets) -> list[str]:
 
 def read_forms(
     columns: dict[str, Column],
-    chosen: list[str],
     form: Form | None,
     empty: Literal["drop", "all"],
     sep: str | None = None,
 ) -> tuple[Evidence, Form]:
     """Labels of several columns, and what these are: raters, weights or marks."""
-    cells = {name: present_cells(as_text_column(columns[name])) for name in chosen}
-    marked = any(map(is_marked, chosen))
-    where = f"columns {', '.join(map(repr, chosen[:3]))}"
+    cells = _cells_of(columns)
+    marked = any(map(is_marked, columns))
+    where = f"columns {', '.join(map(repr, list(columns)[:3]))}"
     try:
         form = form or ("marks" if marked else find_form(cells))
         if form == "raters":
             return _rater_labels(cells, sep, empty), form
-        names = [unmarked(name) for name in chosen]
+        names = list(map(unmarked, columns))
         table: NDArray[Any] = (
             marks(cells) if form == "marks" else np.nan_to_num(numbers(cells))
         )
@@ -342,9 +342,41 @@ def present_cells(column: TextColumn) -> Cells:
     return Cells(place[column.codes], kept)
 
 
-def silent_rows(columns: dict[str, Column], chosen: list[str], form: Form) -> Mask:
+def _cells_of(columns: Mapping[str, Column]) -> dict[str, Cells]:
+    return {name: present_cells(as_text_column(c)) for name, c in columns.items()}
+
+
+def with_truth(columns: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+    """Table whose columns of marks for true labels are one column of labels.
+
+    Parameters
+    ----------
+    columns : mapping of str to ndarray
+        All columns of a table.
+
+    Returns
+    -------
+    columns : dict of str to ndarray
+        With a column ``truth`` instead of ``truth:cat``, ``truth:dog`` and so on.
+    """
+    marked = {
+        name: typed_column(column)
+        for name, column in columns.items()
+        if name.startswith(TRUTH_MARK)
+    }
+    if not marked or "truth" in columns:
+        return dict(columns)
+    names, rows = list(map(unmarked, marked)), marks(_cells_of(marked))
+    lists = [[names[j] for j in np.flatnonzero(row)] for row in rows]
+    several = bool((rows.sum(axis=1) > 1).any())
+    texts = [json.dumps(own) if several else next(iter(own), None) for own in lists]
+    others = {name: c for name, c in columns.items() if name not in marked}
+    return {**others, "truth": np.array(texts, dtype=object)}
+
+
+def silent_rows(columns: Mapping[str, Column], form: Form) -> Mask:
     """Rows about which no column says anything."""
-    cells = {name: present_cells(as_text_column(columns[name])) for name in chosen}
+    cells = _cells_of(columns)
     if form == "raters":
         said: Mask = np.stack([codes >= 0 for codes, _ in cells.values()], axis=1)
     else:

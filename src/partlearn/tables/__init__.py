@@ -16,11 +16,11 @@ from partlearn.tables._classifier import PartialClassifier
 from partlearn.tables._column_kinds import ColumnKind, as_names, check_names, find_kinds
 from partlearn.tables._dataset import (
     Dataset,
+    check_truth,
     dataset_of,
     encode_columns,
     feature_names,
     refuse_for_matrix,
-    truth_column,
 )
 from partlearn.tables._deciding import agreement, tells_label, warn_deciding
 from partlearn.tables._encoder import TableEncoder

@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -20,14 +20,16 @@ from partlearn.io import (
     Columns,
     DataFormatError,
     LabelColumns,
+    bag_columns,
     columns_of,
+    find_truth,
     format_of,
     is_table,
     read,
     read_columns,
     tag_columns,
     take_rows,
-    truth_columns,
+    with_truth,
 )
 from partlearn.tables._column_kinds import as_names, check_names
 from partlearn.tables._deciding import warn_deciding
@@ -55,8 +57,8 @@ class Dataset:
         Columns of a table; or the matrix of a file that holds one.
     labels : object
         Labels as they were given: names of columns, votes, a boolean matrix, or None.
-    truth_column : str, ndarray or None
-        Column of true labels; of a matrix, the codes of the labels.
+    given_truth : str, ndarray or None
+        Column of true labels that was named; of a matrix, the codes of the labels.
     ignored : list of str
         Columns to leave out.
     roles : dict
@@ -75,7 +77,7 @@ class Dataset:
 
     X: Any
     labels: Any = None
-    truth_column: Any = None
+    given_truth: Any = None
     ignored: list[str] = field(default_factory=list)
     roles: dict[str, Any] = field(default_factory=dict)
     sep: str | None = None
@@ -119,11 +121,28 @@ class Dataset:
         """Columns that hold the labels."""
         return self.y.names if isinstance(self.y, LabelColumns) else []
 
+    @cached_property
+    def truth_column(self) -> Any:
+        """Column of true labels, named or found, or None; of a matrix, the codes."""
+        if self.given_truth is not None or self.bunch is not None:
+            return self.given_truth
+        taken = {name for names in self.roles.values() for name in as_names(names)}
+        named = {*self.ignored, *_names_in(self.labels), *taken, str(self.bags)}
+        free = [name for name in self.X if name not in named]
+
+        def classes() -> list[str]:
+            try:
+                return list(map(str, self.evidence.classes.tolist()))
+            except ValueError:  # which whoever needs the labels is told
+                return []
+
+        return next(iter(find_truth(free, self.X.__getitem__, classes)), None)
+
     @property
     def hidden(self) -> list[str]:
         """Columns that are no features, besides the labels."""
-        known = isinstance(self.truth_column, str)
-        return [*self.ignored, *([self.truth_column] if known else [])]
+        truth = as_names(self.truth_column)
+        return list(dict.fromkeys([*self.ignored, *truth, *bag_columns(self.X)]))
 
     def new_encoder(self) -> TableEncoder | None:
         """Encoder of the features and labels of the table; None of a matrix."""
@@ -262,14 +281,15 @@ def dataset_of(
     columns = columns_of(source) if path is None else None
     if columns is None:
         columns = read_columns(source, encoding=encoding)
+    columns = with_truth(columns)
     check_names(hidden, columns, "ignore")
-    named = labels.names if isinstance(labels, LabelColumns) else labels
-    taken = as_names(named) if isinstance(named, (str, list)) else []
-    taken += [n.strip() for n in named.split(",")] if isinstance(named, str) else []
+    free_bags = [name for name in bag_columns(columns) if name not in hidden]
+    if bags is None and len(free_bags) == 1:
+        bags = free_bags[0]
     return Dataset(
         columns,
         labels,
-        truth_column(columns, taken, truth, hidden),
+        check_truth(columns, _names_in(labels), truth),
         hidden,
         chosen,
         sep,
@@ -305,32 +325,20 @@ def encode_columns(columns: Columns, **roles: Any) -> tuple[Any, list[str]]:
     return X, list(encoder.get_feature_names_out().tolist())
 
 
-def truth_column(
-    columns: Any, labels: list[str], truth: str | None, ignored: list[str]
+def _names_in(labels: Any) -> list[str]:
+    """Columns that labels name; none if they are labels themselves."""
+    if isinstance(labels, str):
+        return [labels, *map(str.strip, labels.split(","))]
+    named = labels.names if isinstance(labels, LabelColumns) else labels
+    return named if isinstance(named, list) else []
+
+
+def check_truth(
+    columns: Iterable[str], labels: list[str], truth: str | None
 ) -> str | None:
-    """Column of true labels: as named, or the only free one with a telling name.
-
-    Parameters
-    ----------
-    columns : iterable of str
-        Names of all columns.
-    labels : list of str
-        Columns that hold the labels.
-    truth : str or None
-        The name that was given.
-    ignored : list of str
-        Columns to leave out.
-
-    Returns
-    -------
-    name : str or None
-        None without such a column.
-    """
-    if truth is None:
-        free = [name for name in columns if name not in {*ignored, *labels}]
-        telling = truth_columns(free)
-        return telling[0] if len(telling) == 1 else None
-    check_names([truth], columns, "truth")
+    """Name of a column of true labels, if it is there and holds no other labels."""
+    if truth is not None:
+        check_names([truth], columns, "truth")
     if truth in labels:
         raise ValueError(
             f"`truth`: column {truth!r} holds the labels to learn from; name another "

@@ -17,6 +17,7 @@ from partlearn.io import (
     LabelColumns,
     as_text,
     candidate_columns,
+    is_marked,
     label_evidence,
     row_count,
     spell_labels,
@@ -50,7 +51,7 @@ def label_columns(labels: str | None, columns: Iterable[str]) -> list[str]:
     columns = list(columns)
     if labels is None:
         matching = candidate_columns(columns)
-        if len(matching) != 1:
+        if not matching or (len(matching) > 1 and not is_marked(matching[0])):
             raise AmbiguousDataError(
                 "no label column found; columns are "
                 + ", ".join(map(repr, columns[:20])),
