@@ -156,14 +156,14 @@ def test_new_lists_may_hold_unknown_labels(pages):
 
 def test_quality_is_estimated_on_whole_bags(pages, monkeypatch):
     seen = []
-    from partlearn.tables import _quality
+    from partlearn.tables import _splits
 
-    class Folds(_quality.CandidateKFold):
+    class Folds(_splits.CandidateKFold):
         def split(self, X, y=None, groups=None):
             seen.append(groups)
             return super().split(X, y, groups)
 
-    monkeypatch.setattr(_quality, "CandidateKFold", Folds)
+    monkeypatch.setattr(_splits, "CandidateKFold", Folds)
     features = pages.drop(columns="truth")
     model = PartialClassifier(MODEL, labels="digits", bags="runs")
     model.set_params(ignore="page")

@@ -228,7 +228,7 @@ class Disambiguation:
         >>> y = [{"a"}, {"a", "b"}, {"a"}, {"b"}, {"a", "b"}, {"b"}]
         >>> result = disambiguate(X, y, method="sure")
         >>> print(result.why(4, n_neighbors=2))
-        for b: 0 (6.9). like 3 (b), 5 (b)
+        for b: 0 (4.7). like 3 (b), 5 (b)
         """
         (place,) = tables.labels_by_place(self.index, {row: None}, "row")
         return self.reasons(

@@ -315,7 +315,7 @@ def test_votes_tell_of_annotators_and_of_rows(tmp_path):
 
 def test_wrong_use():
     X, _, S = problem()
-    with pytest.raises(ValueError, match="LogisticRegression has not"):
+    with pytest.raises(ValueError, match="which LogisticRegression does not provide"):
         CandidateClassifier(LogisticRegression(), cross_fit="oob").fit(X, S)
     folds = [(np.arange(90), np.delete(np.arange(90), 3))]
     with pytest.raises(ValueError, match="1 rows, such as row 3, are in no test"):

@@ -187,7 +187,7 @@ def test_messages(problem):
 def test_rows_too_far_apart_are_reported():
     X, y = load_digits(return_X_y=True)
     X, S = X[:300], make_candidates(y[:300], n_false=1, random_state=0)
-    with pytest.warns(UserWarning, match="Standardise the features, or lower `gamma`"):
+    with pytest.warns(UserWarning, match="Standardize the features, or lower `gamma`"):
         PLECOC(random_state=0).fit(X, S)
     scaled = PLECOC(random_state=0).fit(scale(X), S)
     assert scaled.score(scale(X), y[:300]) > 0.9

@@ -135,11 +135,11 @@ def test_scale_matters_to_neighbours_only_when_asked(wine):
     assert_allclose(sparse.label_confidence_, raw.label_confidence_, atol=1e-8)
 
 
-@pytest.mark.parametrize("estimator", ["bins", "gaussian"])
-def test_joint_entropy_sparse_equals_dense(estimator):
+@pytest.mark.parametrize("entropy", ["bins", "gaussian"])
+def test_joint_entropy_sparse_equals_dense(entropy):
     X = np.random.default_rng(0).poisson(0.4, size=(90, 30)).astype(float)
-    dense = MaxJointEntropy(12, estimator=estimator).fit(X)
-    sparse = MaxJointEntropy(12, estimator=estimator).fit(sp.csr_array(X))
+    dense = MaxJointEntropy(12, entropy=entropy).fit(X)
+    sparse = MaxJointEntropy(12, entropy=entropy).fit(sp.csr_array(X))
     assert_array_equal(sparse.selected_, dense.selected_)
     assert_allclose(sparse.joint_entropy_, dense.joint_entropy_, atol=1e-9)
 

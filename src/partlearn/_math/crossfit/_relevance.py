@@ -30,6 +30,8 @@ RELEVANCE_ROWS = 500  # rows that choose
 _LEAST_ROWS = 20  # rows from which a power is chosen
 _FITTED = 250  # rows of a regression that judges powers, its own half at least
 _BINS = 8  # of a column, with about equally many rows
+_ROUNDING = 1e-9  # deviations of a column between cells that count as equal
+_RUNS = 16  # of neighboring rows, every other of which is in one half
 _LEAST = 0.02  # weight of a column beside that of the most important one
 _SAME = 1e-9  # gain of likelihood that is rounding
 
@@ -104,13 +106,9 @@ def explained_shares(X: Array, F: Array) -> Array:
     """
     n, Y = len(X), targets(F)
     total = float(np.square(Y).sum())
-    inner = np.quantile(X, np.linspace(0, 1, _BINS + 1)[1:-1], axis=0)
     v = np.zeros(X.shape[1])
     for j in range(X.shape[1]):
-        # Equal cells are in one bin, whatever the order of the rows.
-        bins = np.searchsorted(inner[:, j], X[:, j])
-        order = np.argsort(bins, kind="stable")
-        starts = np.flatnonzero(np.diff(bins[order], prepend=-1))
+        order, starts = _equal_bins(X[:, j])
         if 1 < len(starts) < n and total > 0:
             counts = np.diff(starts, append=n)[:, None]
             sums = np.add.reduceat(Y[order], starts, axis=0)
@@ -118,6 +116,19 @@ def explained_shares(X: Array, F: Array) -> Array:
             chance = (len(starts) - 1) / (n - len(starts))
             v[j] = max(between - chance * (1 - between), 0.0)
     return v / v.sum() if v.sum() > 0 else np.full(len(v), 1 / len(v))
+
+
+def _equal_bins(x: Array) -> tuple[Indices, Indices]:
+    """Rows in the order of a column, and where each of at most eight bins starts.
+
+    Cells that differ by rounding only stay together: their mean rank gives the bin.
+    """
+    order = np.argsort(x, kind="stable")
+    gaps = np.diff(x[order])
+    first = np.concatenate([[0], np.flatnonzero(gaps > _ROUNDING * x.std()) + 1])
+    last = np.append(first[1:], len(x)) - 1
+    bins = (first + last + 1) * _BINS // (2 * len(x))
+    return order, first[np.diff(bins, prepend=-1) > 0]
 
 
 def choose_power(
@@ -145,7 +156,9 @@ def choose_power(
     """
     if len(X) < _LEAST_ROWS:
         return 0.0
-    halves = np.arange(0, len(X), 2), np.arange(1, len(X), 2)
+    # Runs of rows: an order that rounding changes a little has nearly the same halves.
+    even = np.arange(len(X)) * _RUNS // len(X) % 2 == 0
+    halves = np.flatnonzero(even), np.flatnonzero(~even)
     logs = np.zeros((len(POWERS), len(X)))
     for own, other in (halves, halves[::-1]):
         v = explained_shares(X[other], F[other])

@@ -255,7 +255,7 @@ class PMLNI(BaseLinearScorer):
         split = solve(A, spectrum(rows), weights, shrink, self.max_iter)
         if not split.converged:
             warn_at_max_iter(self.max_iter, "The weights still change")
-        elif A.any() and not split.U.any():
+        elif len(A) > 1 and A.any() and not split.U.any():
             rest = A - rows.transposed_matmul(rows @ split.V.T).T - lam * split.V
             least = float(np.linalg.norm(rest, 2))
             both = " and `gamma` below that" if least <= gamma else ""
